@@ -1,0 +1,38 @@
+# merganser_room(name USES room...): library target merganser_<name> (alias merganser::<name>) from src/<name>/**.cpp.
+function(merganser_room name)
+  cmake_parse_arguments(arg "" "" "USES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  if(name STREQUAL "comm")
+    list(FILTER sources EXCLUDE REGEX "/backends/")  # chosen in dependencies.cmake
+  endif()
+  set(target merganser_${name})
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    set(scope PUBLIC)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${MERGANSER_WERROR}>:-Werror>)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    # The canonical arithmetic must not be contracted into fused operations.
+    target_compile_options(${target} PRIVATE -ffp-contract=off)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(merganser::${name} ALIAS ${target})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  foreach(used IN LISTS arg_USES)
+    target_link_libraries(${target} ${scope} merganser_${used})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY MERGANSER_ROOMS ${name})
+endfunction()
+
+# merganser::merganser links every room.
+function(merganser_umbrella)
+  get_property(rooms GLOBAL PROPERTY MERGANSER_ROOMS)
+  add_library(merganser INTERFACE)
+  add_library(merganser::merganser ALIAS merganser)
+  foreach(room IN LISTS rooms)
+    target_link_libraries(merganser INTERFACE merganser_${room})
+  endforeach()
+endfunction()

@@ -1,0 +1,99 @@
+#pragma once
+/// One merge step: search, prune, migrate, merge. This is the library's front door.
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "merganser/comm/transport.hpp"
+#include "merganser/geometry/decomposition.hpp"
+#include "merganser/links/prune.hpp"
+#include "merganser/parcels/merge.hpp"
+#include "merganser/parcels/parcels.hpp"
+
+namespace merganser {
+
+enum class Search : std::uint8_t {
+  exact,   ///< the true nearest parcel
+  cells8,  ///< the nearest within the 2x2x2 cells around the nearest grid node, as published
+};
+enum class Prune : std::uint8_t { single_pass, iterative };
+
+struct ClusterOptions {
+  double min_volume_ratio = 40;  ///< V_min = cell volume / this; a parcel is small if its volume is below V_min
+  Search search = Search::exact;
+  Prune prune = Prune::single_pass;
+  links::IterativeOptions iterative;
+  std::vector<MergeCallback> callbacks;  ///< by attribute index, where the schema says Rule::callback
+};
+
+/// Seconds per stage on this rank, in the order of the step.
+struct StageTimes {
+  double search = 0;    ///< bin, sort, local nearest search
+  double exchange = 0;  ///< ask and answer
+  double graph = 0;     ///< links, announcement
+  double prune = 0;
+  double migrate = 0;
+  double merge = 0;     ///< merge and pack
+  [[nodiscard]] double total() const { return search + exchange + graph + prune + migrate + merge; }
+};
+
+/// What one step did on one rank.
+struct StepReport {
+  std::int64_t before = 0;
+  std::int64_t small = 0;
+  std::int64_t merged = 0;          ///< sources whose centre is on this rank
+  std::int64_t after = 0;
+  std::int64_t long_cycles = 0;     ///< cycles of three or more links that were cut (cells8 only)
+  std::int64_t lonely = 0;          ///< small parcels without any other parcel in reach
+  std::int64_t links_to_small = 0;  ///< links before pruning whose target is small
+  std::int64_t cross_links = 0;     ///< links from this rank to another
+  std::int64_t merged_into_big = 0; ///< kept links whose target is not small
+  std::map<int, std::int64_t> clusters;  ///< by number of members, centre included, counted where the centre is
+  StageTimes seconds;
+  comm::Counters counters;          ///< of this step
+  links::PruneStatistics pruning;
+
+  /// Adds another rank's or step's report (times add).
+  StepReport& operator+=(const StepReport& o);
+};
+
+/// Merges small parcels with their nearest neighbours, step after step, over one transport.
+///
+///     Clusterer clusterer(transport, decomposition, parcels.schema(), options);   // collective
+///     StepReport report = clusterer.step(parcels);                               // neighbours only
+///
+/// Parcels must be inside the box and on the rank that owns their cell (see distribute(), rehome()). The result, row for
+/// row, depends neither on the number of ranks nor on the model, decomposition or order. After a step the parcels of a
+/// rank are in the order of its cells. A merged parcel stays on the rank of its centre, even if its new position
+/// belongs to another: call rehome() before the next step.
+class Clusterer {
+ public:
+  Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
+            const ClusterOptions& options);
+  ~Clusterer();
+  Clusterer(Clusterer&&) noexcept;
+
+  /// One merge step. Called by every rank; talks to neighbours only (at most 4 + longest chain of cross-rank links
+  /// waves; one wave where nobody near has small parcels). No collective with Search::exact and Prune::single_pass.
+  StepReport step(Parcels& parcels);
+
+  /// Sends parcels that left this rank's block to their owner, with one neighbour wave, after bringing them back into
+  /// periodic axes; a parcel outside a wall is clamped onto it. Parcels that are not a neighbour's travel on in the
+  /// next call. Called by every rank. @return parcels sent
+  std::int64_t rehome(Parcels& parcels);
+
+  [[nodiscard]] const Decomposition& decomposition() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Brings every parcel to its owner from wherever it is. Collective (set-up).
+void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Transport& transport);
+
+}  // namespace merganser

@@ -1,0 +1,68 @@
+#pragma once
+/// Starting ranks. Only this header's implementation starts and ends MPI and OpenSHMEM.
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "merganser/comm/transport.hpp"
+
+namespace merganser::comm {
+
+/// A communication model compiled into this library.
+struct Backend {
+  std::string_view name;         ///< "threads", "p2p", "neighborhood", "rma", "shmem"
+  std::string_view description;  ///< one line for --help and doctor
+  bool processes;                ///< needs a launcher for more than one rank
+};
+
+/// The models in this build, in fixed order, "threads" first.
+[[nodiscard]] std::span<const Backend> backends();
+/// Names of models this build lacks and why, for doctor: "shmem: OpenSHMEM not found at configure time".
+[[nodiscard]] std::span<const std::string_view> missing_backends();
+
+/// True if a launcher (mpirun, srun, ...) started this process as one of several ranks.
+[[nodiscard]] bool launched();
+
+struct RunOptions {
+  std::string backend = "auto";  ///< a name of backends(), or "auto"; the variable MERGANSER_COMM overrides "auto"
+  int ranks = 0;                 ///< `threads`: number of ranks (0: one). Processes: checked against the launcher if not 0
+  std::string decorators;        ///< comma list: "checked", "chaos:SEED"
+};
+
+/// Runs `body` once on every rank over the chosen model and returns when all have ended.
+///
+/// Without a launcher: `threads`, in this process. Under one: called by every process; `threads` is then refused
+/// unless the world has one rank. If `body` throws on one thread rank the others are released from their waits and the
+/// error is rethrown; in processes the caller ends the job (see abort()).
+/// @throws UsageError for an unknown or missing model, with the list of names
+/// @throws CommError if the launcher promised several ranks and the library sees one ("N singletons")
+void run(const RunOptions& options, const std::function<void(Transport&)>& body);
+
+/// What "auto" measured and picked in the last run(), one line; empty if a model was named.
+[[nodiscard]] std::string last_choice();
+
+/// Rank and size of this process as the launcher tells them, without starting anything (0 and 1 without one).
+struct World {
+  int rank = 0;
+  int size = 1;
+};
+[[nodiscard]] World launcher_world();
+
+/// Ends every process of the job with `exit_code`. For main() only.
+[[noreturn]] void abort(int exit_code);
+
+/// Settings that cure the traps of the installed libraries; `merganser run` exports those not yet set. Name, value, why.
+struct Setting {
+  std::string name;
+  std::string value;
+  std::string why;
+};
+[[nodiscard]] std::vector<Setting> launcher_settings();
+/// Version strings of the MPI and OpenSHMEM libraries ("none" where absent). Does not start them.
+[[nodiscard]] std::string mpi_library();
+[[nodiscard]] std::string shmem_library();
+
+}  // namespace merganser::comm

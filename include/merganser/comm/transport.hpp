@@ -1,0 +1,284 @@
+#pragma once
+/// The communication contract: what algorithms see of a machine.
+///
+/// A Transport makes four objects. Mailbox: one message of any size per arc and step. Segment: words of memory that
+/// neighbours put into and get from, in phases. Stream: a known number of small records per arc, single assignment.
+/// Plan: a ghost pattern known on both sides. Every backend makes all four; docs/architecture.md compares them.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace merganser::comm {
+
+/// Directed process graph as one rank sees it. The position of a rank in a list is the number of its arc.
+/// Ranks are distinct within a list; a rank may be its own neighbour.
+struct Graph {
+  std::vector<int> out;  ///< ranks this rank sends to
+  std::vector<int> in;   ///< ranks this rank receives from
+
+  /// Graph in which every neighbour both sends and receives: arc i leads to and comes from neighbours[i].
+  static Graph symmetric(std::vector<int> neighbours) { return {neighbours, std::move(neighbours)}; }
+};
+
+/// What a rank did. Cheap, always on. Counts of this rank only.
+struct Counters {
+  std::int64_t messages = 0;     ///< two-sided messages sent (not empty)
+  std::int64_t bytes = 0;        ///< payload bytes sent or put
+  std::int64_t waves = 0;        ///< neighbour waves taken part in (Mailbox steps)
+  std::int64_t puts = 0;         ///< one-sided puts of payload words (Segment, Stream)
+  std::int64_t gets = 0;         ///< one-sided gets of payload words
+  std::int64_t records = 0;      ///< Stream records sent, whatever carried them
+  std::int64_t syncs = 0;        ///< Segment synchronisations
+  std::int64_t epochs = 0;       ///< one-sided access epochs opened
+  std::int64_t collectives = 0;  ///< calls that every rank of the transport must make
+
+  Counters& operator+=(const Counters& o);
+  friend Counters operator-(Counters a, const Counters& b);
+  friend bool operator==(const Counters&, const Counters&) = default;
+};
+
+/// One message of any size per arc and step. No collective after it is made.
+class Mailbox {
+ public:
+  explicit Mailbox(Graph graph)
+      : graph_(std::move(graph)), outbox_(graph_.out.size()), inbox_(graph_.in.size()) {}
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+  virtual ~Mailbox() = default;
+
+  [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
+
+  /// The message that the next step sends along out-arc `arc`: append to it freely. A step leaves it empty, with its
+  /// capacity kept.
+  [[nodiscard]] std::vector<std::byte>& outbox(std::size_t arc) { return outbox_.at(arc); }
+
+  /// Appends one record to the message of out-arc `arc`.
+  template <class T>
+  void post(std::size_t arc, const T& record) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    auto& box = outbox_[arc];
+    const auto at = box.size();
+    box.resize(at + sizeof(T));
+    std::memcpy(box.data() + at, &record, sizeof(T));
+  }
+
+  /// Sends the outboxes and waits until one message (perhaps empty) from every in-arc has arrived.
+  /// Called by every rank of the graph.
+  void step() { step_all(); }
+
+  /// The same along some arcs only: out-arc i takes part if active_out[i] != 0, in-arc i if active_in[i] != 0. Both
+  /// ends of an arc must mark it in the same step of theirs; a rank without active arcs need not call. Outboxes of
+  /// arcs that are not active must be empty, their inboxes become empty.
+  void step(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) {
+    step_some(active_out, active_in);
+  }
+
+  /// The message that in-arc `arc` delivered in the last step; valid until the next step.
+  [[nodiscard]] std::span<const std::byte> inbox(std::size_t arc) const { return inbox_.at(arc); }
+
+  /// The same as records of type T. @throws CommError if the length is no multiple of sizeof(T)
+  template <class T>
+  [[nodiscard]] std::span<const T> records(std::size_t arc) const {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16);
+    const auto bytes = inbox(arc);
+    check_record_size(bytes.size(), sizeof(T));
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+
+ protected:
+  virtual void step_all() = 0;
+  virtual void step_some(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) = 0;
+  static void check_record_size(std::size_t bytes, std::size_t record);
+
+  Graph graph_;
+  std::vector<std::vector<std::byte>> outbox_;
+  std::vector<std::vector<std::byte>> inbox_;
+};
+
+/// How a one-sided backend opens access epochs of a Segment.
+enum class Epoch : std::uint8_t {
+  lifetime,       ///< one epoch for the segment's life, operations completed at sync (default)
+  per_phase,      ///< one epoch between two syncs, as [frey2025] proposes for future work
+  per_operation,  ///< lock, operate, flush, unlock for every word, as [frey2025] measured
+};
+
+/// Untyped body of Segment: `words` words of `word_bytes` (4 or 8) bytes on this rank.
+class SegmentBody {
+ public:
+  virtual ~SegmentBody() = default;
+  [[nodiscard]] virtual std::byte* local() = 0;
+  virtual void put(int rank, std::size_t index, const void* word) = 0;
+  virtual void get(int rank, std::size_t index, std::size_t count, void* to) = 0;
+  virtual void fetch_or(int rank, std::size_t index, const void* word, void* old) = 0;
+  virtual void sync() = 0;
+  virtual bool sync_any(bool mine) = 0;
+};
+
+/// Words on every rank that neighbours put into and get from, in phases ended by sync().
+///
+/// Operations take effect some time between their call and the next sync; after sync all are visible to the owner.
+/// A get delivers at sync a value from before or during the phase. Equal puts to one word in a phase are fine; reading
+/// a local word that is remotely written in the same phase is a bug, which the `checked` decorator finds.
+/// `rank` is this rank or an out-neighbour. fetch_or is atomic with respect to fetch_or.
+template <class T>
+class Segment {
+  static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+
+ public:
+  Segment(std::unique_ptr<SegmentBody> body, std::size_t words) : body_(std::move(body)), words_(words) {}
+  [[nodiscard]] std::span<T> local() { return {reinterpret_cast<T*>(body_->local()), words_}; }
+  void put(int rank, std::size_t index, T word) { body_->put(rank, index, &word); }
+  void get(int rank, std::size_t index, std::size_t count, T* to) { body_->get(rank, index, count, to); }
+  void fetch_or(int rank, std::size_t index, T word, T* old) { body_->fetch_or(rank, index, &word, old); }
+  /// Ends the phase with the neighbours of the graph. Called by every rank of the graph.
+  void sync() { body_->sync(); }
+  /// Ends the phase with every rank; returns the logical OR of `mine`. Collective.
+  bool sync_any(bool mine) { return body_->sync_any(mine); }
+
+ private:
+  std::unique_ptr<SegmentBody> body_;
+  std::size_t words_;
+};
+
+/// Single assignment: in one round every arc delivers a number of records known to both ends, in any grouping and
+/// order. A rank knows how much will come, so a round needs no termination detection, barrier or reduction.
+///
+/// Rounds: open() starts one; it ends on a rank when all its records have been sent and taken. Two rounds must be
+/// separated, on every arc that carries records, by a Mailbox step (else a fast sender could overwrite a slot).
+/// A record is a value below 2^32; slots on an arc are 0 .. count - 1, each sent once per round.
+class Stream {
+ public:
+  explicit Stream(Graph graph) : graph_(std::move(graph)) {}
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  virtual ~Stream() = default;
+
+  [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
+
+  using Take = std::function<void(std::size_t arc, std::size_t slot, std::uint32_t value)>;
+
+  /// Starts a round. Local. counts_out[i]: records this rank will send along out-arc i; counts_in[i]: records in-arc i
+  /// will deliver.
+  virtual void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) = 0;
+  /// Sends a record; it may be held back until flush() or take().
+  virtual void send(std::size_t arc, std::size_t slot, std::uint32_t value) = 0;
+  /// Hands over every record that has arrived and not been taken, and lets held-back records go. The callback may
+  /// call send(). Returns the number of records still to come in this round. Does not block.
+  virtual std::size_t take(const Take& callback) = 0;
+  /// Waits until something has arrived (or nothing more is to come), driving progress.
+  virtual void wait() = 0;
+  /// Completes all sends of this round locally. Call once after the last take().
+  virtual void finish() = 0;
+
+ protected:
+  Graph graph_;
+};
+
+/// Ghost pattern: element indices (into a local array) that each out-neighbour needs, in the order it expects them.
+struct Pattern {
+  std::vector<std::vector<std::size_t>> out;  ///< per out-arc: local element indices to send
+  std::vector<std::size_t> in;                ///< per in-arc: number of elements that will come
+};
+
+/// A known ghost exchange, repeated many times.
+class Plan {
+ public:
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+  virtual ~Plan() = default;
+  /// Part of the ghosts of one in-arc: elements first .. first + data.size() / element size.
+  struct Chunk {
+    std::size_t arc;
+    std::size_t first;
+    std::span<const std::byte> data;
+  };
+  using Use = std::function<void(const Chunk&)>;
+  /// Sends the pattern's elements of `local` and hands over what arrives, chunk by chunk, the next chunk moving while
+  /// the callback works. Called by every rank of the graph.
+  virtual void pull(std::span<const std::byte> local, const Use& use) = 0;
+
+ protected:
+  Plan() = default;
+};
+
+enum class Op : std::uint8_t { sum, min, max };
+
+/// What a backend really does; for tests and reports.
+struct Capabilities {
+  bool one_sided = false;        ///< Segment and Stream map to remote memory access
+  bool subset_waves = true;      ///< Mailbox::step on some arcs uses the backend's own model
+  bool sub_transports = false;   ///< Transport::subset works
+  bool processes = false;        ///< ranks are processes, not threads
+};
+
+struct StreamOptions {
+  std::size_t slots_per_arc = 16384;  ///< records per arc that go the direct way; more go through messages
+};
+struct PlanOptions {
+  std::size_t element_bytes = 8;
+  std::size_t chunk_elements = 4096;
+};
+
+/// One rank's end of a communication model. Made by open() or run(), see runtime.hpp.
+class Transport {
+ public:
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  virtual ~Transport() = default;
+
+  [[nodiscard]] virtual int rank() const noexcept = 0;
+  [[nodiscard]] virtual int size() const noexcept = 0;
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  [[nodiscard]] virtual Capabilities capabilities() const noexcept = 0;
+  [[nodiscard]] Counters& counters() noexcept { return counters_; }
+
+  // ---- set-up and statistics: collective over every rank, never inside a merge step ----
+  void barrier();
+  /// Element-wise reduction in rank order; every rank gets the result.
+  void all_reduce(std::span<double> values, Op op);
+  void all_reduce(std::span<std::int64_t> values, Op op);
+  [[nodiscard]] std::int64_t all_reduce(std::int64_t value, Op op);
+  /// Every rank's bytes, by rank.
+  [[nodiscard]] std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
+  /// to[r] goes to rank r; returns what came, by rank.
+  [[nodiscard]] std::vector<std::vector<std::byte>> all_to_all(const std::vector<std::vector<std::byte>>& to);
+
+  // ---- the four objects: making one is collective, using one is not ----
+  [[nodiscard]] virtual std::unique_ptr<Mailbox> mailbox(Graph graph) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) = 0;
+  template <class T>
+  [[nodiscard]] Segment<T> segment(Graph graph, std::size_t words, Epoch epoch = Epoch::lifetime) {
+    return {segment_body(std::move(graph), words, sizeof(T), epoch), words};
+  }
+  [[nodiscard]] virtual std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words,
+                                                                  std::size_t word_bytes, Epoch epoch) = 0;
+
+  /// Transport of the ranks that pass true; null on the others. Collective. @throws CommError where the model has no
+  /// sub-groups (capabilities().sub_transports is false).
+  [[nodiscard]] virtual std::unique_ptr<Transport> subset(bool take_part) = 0;
+
+ protected:
+  virtual void do_barrier() = 0;
+  /// The one collective a backend must write: every rank's bytes, by rank.
+  [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_gather(std::span<const std::byte> mine) = 0;
+  [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_to_all(
+      const std::vector<std::vector<std::byte>>& to) = 0;
+
+  Counters counters_;
+};
+
+/// Runs `local` on this rank; if it threw on any rank, every rank throws the error of the lowest such rank, of the same
+/// type. Collective. For errors a user can cause: one message, one exit code, no rank left waiting.
+void agree(Transport& transport, const std::function<void()>& local);
+
+}  // namespace merganser::comm

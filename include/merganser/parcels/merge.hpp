@@ -1,0 +1,58 @@
+#pragma once
+/// Merging a star: the members of a cluster become its centre. The arithmetic is canonical: the same members give the
+/// same bits in any order of arrival, on any rank and CPU.
+///
+/// Centre c, sources s in ascending global id, all sums accumulated in the order c, s1, s2, ...:
+///   V = V_c + V_s1 + ...;  w = 1 / V
+///   d_i = Box::displacement(x_i, x_c) per axis (d_c = 0);  D = (V_s1 d_s1 + V_s2 d_s2 + ...) * w
+///   x = Box::wrap(x_c + D)
+///   mean: a = (V_c a_c + V_s1 a_s1 + ...) * w;  sum: a = a_c + a_s1 + ...
+///   ellipsoid: r_i = d_i - D;  S_jk = sum_i (V_i * w) * (B_i,jk + (5 * r_ij) * r_ik), the six entries 11 12 13 22 23 33,
+///     B_i,33 = b33(B_i, V_i);  f = cube_root(square(0.75 V / pi) / det3(S));  B_jk = f * S_jk
+/// The id of the centre stays. Sources: [frey2025]; EPIC 0.14.3 for the factor 5 (exact second moment of an ellipsoid).
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "merganser/geometry/box.hpp"
+#include "merganser/parcels/parcels.hpp"
+
+namespace merganser {
+
+/// Symmetric matrix of an ellipsoid { r : r^T B^-1 r <= 1 }: B11 B12 B13 B22 B23 B33.
+struct Shape {
+  double b11, b12, b13, b22, b23, b33;
+};
+
+/// Cube root by Newton steps: the same bits on every CPU and C library. Relative error below 1e-15. x finite.
+[[nodiscard]] double cube_root(double x);
+
+/// det B; and B33 from the five stored entries, using det B = (3V/4pi)^2.
+/// The divisor is B11*B22 - B12^2; see singular().
+[[nodiscard]] double det3(const Shape& s);
+[[nodiscard]] double b33(const double* b5, double volume);
+/// True if B33 cannot be recovered: B11 B22 - B12^2 <= 1e-14 * B11 * B22, or not finite, or B11 <= 0 or B22 <= 0.
+[[nodiscard]] bool singular(const double* b5);
+
+/// One member of a cluster.
+struct Member {
+  const Site* site;
+  const double* row;
+};
+
+/// Writes a component block of a merged parcel: members (centre first, then by id), merged volume, output.
+using MergeCallback = std::function<void(std::span<const Member>, double volume, double* out)>;
+
+struct MergeRules {
+  MergeRules(const Schema& schema, const Box& box) : schema(&schema), box(box) {}
+  const Schema* schema;
+  Box box;
+  std::vector<MergeCallback> callbacks;  ///< by attribute index; needed where the rule is `callback`
+};
+
+/// Merges members[0] (the centre) with the others, given in ascending id, into `site` and `row` (which may be the
+/// centre's own). The fast path; reference: merge_reference in cluster/reference.hpp.
+void merge_star(const MergeRules& rules, std::span<const Member> members, Site& site, double* row);
+
+}  // namespace merganser

@@ -1,0 +1,132 @@
+#pragma once
+/// The container: one row per parcel, in two tables.
+///
+/// A merge touches few parcels at random and all of each, so a row is kept together: 32 bytes that the search reads
+/// (position, volume) and one payload row (id and attributes) that only merging and migration read. With one array
+/// per attribute the same access costs one cache line per attribute.
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace merganser {
+
+/// What the search reads of a parcel.
+struct alignas(32) Site {
+  double x = 0;
+  double y = 0;
+  double z = 0;
+  double volume = 0;
+};
+
+/// How an attribute of a merged parcel follows from its members.
+enum class Rule : std::uint8_t {
+  mean,          ///< volume-weighted mean
+  sum,           ///< sum
+  keep_centre,   ///< the centre's
+  keep_largest,  ///< that of the member of largest volume (lowest id among equals)
+  ellipsoid,     ///< B11 B12 B13 B22 B23 of an ellipsoid: second moment, rescaled to the volume (5 components)
+  callback,      ///< MergeOptions::callbacks
+};
+
+struct Attribute {
+  std::string name;
+  int components = 1;
+  Rule rule = Rule::mean;
+  std::vector<std::string> component_names;  ///< as in files; size = components
+  std::string unit;
+
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+/// The attributes of a parcel besides position and volume, and where they stand in a payload row.
+class Schema {
+ public:
+  Schema() : Schema(std::vector<Attribute>{}) {}
+  /// @throws UsageError for a repeated or empty name, or an ellipsoid without 5 components
+  explicit Schema(std::vector<Attribute> attributes);
+  /// EPIC's: vorticity (3, mean), buoyancy (mean), B (5, ellipsoid).
+  [[nodiscard]] static const Schema& epic();
+
+  [[nodiscard]] const std::vector<Attribute>& attributes() const noexcept { return attributes_; }
+  /// Doubles per payload row, the id included; even, so that rows are 16-byte aligned.
+  [[nodiscard]] std::size_t width() const noexcept { return width_; }
+  /// Position of an attribute's first component in a row (>= 1; 0 is the id). @throws UsageError if unknown
+  [[nodiscard]] std::size_t offset(std::string_view name) const;
+  [[nodiscard]] bool has(std::string_view name) const;
+  friend bool operator==(const Schema&, const Schema&) = default;
+
+ private:
+  std::vector<Attribute> attributes_;
+  std::vector<std::size_t> offsets_;
+  std::size_t width_ = 2;
+};
+
+/// Memory without initialisation, on huge pages where the system has them; pages are not touched before use.
+class RawBuffer {
+ public:
+  RawBuffer() = default;
+  explicit RawBuffer(std::size_t bytes);
+  RawBuffer(RawBuffer&& o) noexcept;
+  RawBuffer& operator=(RawBuffer&& o) noexcept;
+  RawBuffer(const RawBuffer&) = delete;
+  RawBuffer& operator=(const RawBuffer&) = delete;
+  ~RawBuffer();
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Parcels of one rank.
+class Parcels {
+ public:
+  Parcels() : Parcels(Schema::epic()) {}
+  explicit Parcels(Schema schema) : schema_(std::move(schema)) {}
+  Parcels(Parcels&&) = default;
+  Parcels& operator=(Parcels&&) = default;
+  Parcels(const Parcels& o);
+  Parcels& operator=(const Parcels& o);
+
+  [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  /// Rows above the old size are uninitialised. Grows by at least a quarter.
+  void resize(std::size_t n);
+  void reserve(std::size_t n);
+  void clear() noexcept { size_ = 0; }
+
+  [[nodiscard]] Site* sites() noexcept { return reinterpret_cast<Site*>(sites_.data()); }
+  [[nodiscard]] const Site* sites() const noexcept { return reinterpret_cast<const Site*>(sites_.data()); }
+  [[nodiscard]] Site& site(std::size_t i) noexcept { return sites()[i]; }
+  [[nodiscard]] const Site& site(std::size_t i) const noexcept { return sites()[i]; }
+
+  /// Payload row i: row(i)[0] holds the bits of the id, row(i)[schema().offset(name) + c] a component.
+  [[nodiscard]] double* row(std::size_t i) noexcept { return rows() + i * schema_.width(); }
+  [[nodiscard]] const double* row(std::size_t i) const noexcept { return rows() + i * schema_.width(); }
+  [[nodiscard]] double* rows() noexcept { return reinterpret_cast<double*>(rows_.data()); }
+  [[nodiscard]] const double* rows() const noexcept { return reinterpret_cast<const double*>(rows_.data()); }
+
+  /// Global id: unique over all ranks, need not be contiguous.
+  [[nodiscard]] std::int64_t id(std::size_t i) const noexcept { return std::bit_cast<std::int64_t>(row(i)[0]); }
+  void set_id(std::size_t i, std::int64_t id) noexcept { row(i)[0] = std::bit_cast<double>(id); }
+
+  /// Appends a copy of a parcel given as site and payload row of this schema's width.
+  void append(const Site& site, const double* row);
+  /// Bytes of one parcel in this container.
+  [[nodiscard]] std::size_t parcel_bytes() const noexcept { return sizeof(Site) + schema_.width() * sizeof(double); }
+
+ private:
+  Schema schema_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+  RawBuffer sites_;
+  RawBuffer rows_;
+};
+
+}  // namespace merganser

@@ -1,0 +1,50 @@
+#pragma once
+/// Digest, sums and checks of a set of parcels; independent of order and of how they are spread over ranks.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "merganser/geometry/box.hpp"
+#include "merganser/parcels/parcels.hpp"
+
+namespace merganser {
+
+/// Sum of doubles without rounding until read: the same bits in any order and for any split over ranks.
+/// Holds any finite doubles; add() costs a few nanoseconds.
+class ExactSum {
+ public:
+  void add(double x);
+  void add(const ExactSum& o);
+  [[nodiscard]] double value() const;
+  /// Words for sending; from_words(words()) is the same sum.
+  static constexpr int kWords = 68;
+  [[nodiscard]] std::vector<std::int64_t> words() const;
+  static ExactSum from_words(const std::int64_t* words);
+
+ private:
+  std::int64_t limbs_[kWords] = {};
+  std::int64_t pending_ = 0;
+};
+
+/// Order-independent digest of ids and all bits of all attributes: two 64-bit sums of a hash per parcel. Add the
+/// digests of the ranks word by word (modulo 2^64).
+struct Digest {
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  Digest& operator+=(const Digest& o);
+  [[nodiscard]] std::string text() const;  ///< 32 hexadecimal digits
+  friend bool operator==(const Digest&, const Digest&) = default;
+};
+[[nodiscard]] Digest digest(const Parcels& parcels);
+
+/// Conserved quantities of one rank's parcels.
+struct Moments {
+  std::int64_t parcels = 0;
+  ExactSum volume;
+  ExactSum volume_position[3];   ///< on wall axes; periodic axes are not well defined and stay 0
+  std::vector<ExactSum> volume_attribute;  ///< per component of mean attributes: sum of V a; sum attributes: sum of a
+  void add(const Moments& o);
+};
+[[nodiscard]] Moments moments(const Parcels& parcels, const Box& box);
+
+}  // namespace merganser

@@ -1,0 +1,129 @@
+#include "merganser/parcels/parcels.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser {
+namespace {
+
+constexpr std::size_t kHuge = std::size_t{1} << 21;
+
+std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+}  // namespace
+
+Schema::Schema(std::vector<Attribute> attributes) : attributes_(std::move(attributes)) {
+  std::size_t at = 1;
+  for (std::size_t i = 0; i < attributes_.size(); ++i) {
+    const Attribute& a = attributes_[i];
+    if (a.name.empty()) throw UsageError("an attribute needs a name");
+    for (std::size_t j = 0; j < i; ++j)
+      if (attributes_[j].name == a.name) throw UsageError("attribute named twice: " + a.name);
+    if (a.components < 1)
+      throw UsageError("attribute " + a.name + ": " + std::to_string(a.components) + " components; at least 1");
+    if (a.rule == Rule::ellipsoid && a.components != 5)
+      throw UsageError("attribute " + a.name + ": an ellipsoid has 5 components (B11 B12 B13 B22 B23), not " +
+                       std::to_string(a.components));
+    offsets_.push_back(at);
+    at += static_cast<std::size_t>(a.components);
+  }
+  width_ = round_up(at, 2);
+}
+
+const Schema& Schema::epic() {
+  static const Schema schema({{"vorticity", 3, Rule::mean, {"x_vorticity", "y_vorticity", "z_vorticity"}, "1/s"},
+                              {"buoyancy", 1, Rule::mean, {"buoyancy"}, "m/s^2"},
+                              {"B", 5, Rule::ellipsoid, {"B11", "B12", "B13", "B22", "B23"}, "m^2"}});
+  return schema;
+}
+
+bool Schema::has(std::string_view name) const {
+  return std::any_of(attributes_.begin(), attributes_.end(), [&](const Attribute& a) { return a.name == name; });
+}
+
+std::size_t Schema::offset(std::string_view name) const {
+  std::string known;
+  for (std::size_t i = 0; i < attributes_.size(); ++i) {
+    if (attributes_[i].name == name) return offsets_[i];
+    known += ' ' + attributes_[i].name;
+  }
+  throw UsageError("unknown attribute " + std::string(name) + "; known:" + known);
+}
+
+RawBuffer::RawBuffer(std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  if (bytes >= 4 * kHuge) {
+    bytes_ = round_up(bytes, kHuge);
+    data_ = static_cast<std::byte*>(std::aligned_alloc(kHuge, bytes_));
+    if (data_ != nullptr) madvise(data_, bytes_, MADV_HUGEPAGE);
+  } else {
+    bytes_ = round_up(bytes, 64);
+    data_ = static_cast<std::byte*>(std::aligned_alloc(64, bytes_));
+  }
+  if (data_ == nullptr) throw std::bad_alloc();
+}
+
+RawBuffer::RawBuffer(RawBuffer&& o) noexcept
+    : data_(std::exchange(o.data_, nullptr)), bytes_(std::exchange(o.bytes_, 0)) {}
+
+RawBuffer& RawBuffer::operator=(RawBuffer&& o) noexcept {
+  std::swap(data_, o.data_);
+  std::swap(bytes_, o.bytes_);
+  return *this;
+}
+
+RawBuffer::~RawBuffer() { std::free(data_); }
+
+Parcels::Parcels(const Parcels& o) : schema_(o.schema_) { *this = o; }
+
+Parcels& Parcels::operator=(const Parcels& o) {
+  if (this == &o) return *this;
+  if (!(schema_ == o.schema_)) {
+    schema_ = o.schema_;
+    sites_ = RawBuffer();
+    rows_ = RawBuffer();
+    capacity_ = 0;
+  }
+  size_ = 0;
+  resize(o.size_);
+  if (size_ > 0) {
+    std::memcpy(sites_.data(), o.sites_.data(), size_ * sizeof(Site));
+    std::memcpy(rows_.data(), o.rows_.data(), size_ * schema_.width() * sizeof(double));
+  }
+  return *this;
+}
+
+void Parcels::reserve(std::size_t n) {
+  if (n <= capacity_) return;
+  const std::size_t row_bytes = schema_.width() * sizeof(double);
+  RawBuffer sites(n * sizeof(Site));
+  RawBuffer rows(n * row_bytes);
+  if (size_ > 0) {
+    std::memcpy(sites.data(), sites_.data(), size_ * sizeof(Site));
+    std::memcpy(rows.data(), rows_.data(), size_ * row_bytes);
+  }
+  sites_ = std::move(sites);
+  rows_ = std::move(rows);
+  capacity_ = n;
+}
+
+void Parcels::resize(std::size_t n) {
+  if (n > capacity_) reserve(size_ == 0 ? n : std::max(n, capacity_ + capacity_ / 4));
+  size_ = n;
+}
+
+void Parcels::append(const Site& site, const double* row) {
+  const std::size_t i = size_;
+  resize(i + 1);
+  sites()[i] = site;
+  std::memcpy(this->row(i), row, schema_.width() * sizeof(double));
+}
+
+}  // namespace merganser
