@@ -1,0 +1,182 @@
+#include "merganser/geometry/decomposition.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <numeric>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser {
+namespace {
+
+std::string shape_text(const std::array<int, 3>& s) {
+  return std::to_string(s[0]) + "x" + std::to_string(s[1]) + "x" + std::to_string(s[2]);
+}
+
+std::string cells_text(const Grid& g) {
+  return std::to_string(g.cells[0]) + "x" + std::to_string(g.cells[1]) + "x" + std::to_string(g.cells[2]) + " cells";
+}
+
+/// Area of the cuts per rank: what a boundary exchange is proportional to. A periodic axis in one part has no cut.
+double cut_surface(const Grid& g, const std::array<int, 3>& s) {
+  double area = 0;
+  for (int a = 0; a < 3; ++a) {
+    const int b = (a + 1) % 3;
+    const int c = (a + 2) % 3;
+    const int planes = s[a] == 1 ? 0 : (g.box.periodic[a] ? s[a] : s[a] - 1);
+    area += planes * g.box.extent[b] * g.box.extent[c];
+  }
+  return area;
+}
+
+std::array<int, 3> least_surface(const Grid& grid, int ranks, int axes) {
+  std::array<int, 3> best{0, 0, 0};
+  double least = std::numeric_limits<double>::infinity();
+  for (int x = 1; x <= ranks; ++x) {
+    if (ranks % x != 0 || x > grid.cells[0]) continue;
+    for (int y = 1; y <= ranks / x; ++y) {
+      if ((ranks / x) % y != 0 || y > grid.cells[1]) continue;
+      const int z = ranks / x / y;
+      if (z > grid.cells[2] || (x > 1) + (y > 1) + (z > 1) > axes) continue;
+      const double area = cut_surface(grid, {x, y, z});
+      if (area < least) {
+        least = area;
+        best = {x, y, z};
+      }
+    }
+  }
+  return best;
+}
+
+std::array<int, 3> parse_shape(const Grid& grid, int ranks, const std::string& text) {
+  if (text == "auto" || text == "3d") return least_surface(grid, ranks, 3);
+  if (text == "2d") return least_surface(grid, ranks, 2);
+  if (text == "1d") return least_surface(grid, ranks, 1);
+  std::array<int, 3> s{0, 0, 0};
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%dx%dx%d%c", &s[0], &s[1], &s[2], &rest) != 3 || s[0] < 1 || s[1] < 1 || s[2] < 1)
+    throw UsageError("decomposition " + text + "; known: auto 1d 2d 3d AxBxC");
+  if (static_cast<std::int64_t>(s[0]) * s[1] * s[2] != ranks)
+    throw UsageError("decomposition " + text + " has not as many parts as there are ranks: " + std::to_string(ranks));
+  for (int a = 0; a < 3; ++a)
+    if (s[a] > grid.cells[a])
+      throw InputError("decomposition " + text + ": axis " + "xyz"[a] + " has " + std::to_string(grid.cells[a]) +
+                       " cells only");
+  return s;
+}
+
+}  // namespace
+
+Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& shape) : grid_(grid) {
+  for (int a = 0; a < 3; ++a) {
+    if (grid.cells[a] < 1)
+      throw InputError("grid: " + std::to_string(grid.cells[a]) + " cells on axis " + "xyz"[a] + "; at least 1");
+    if (!(grid.box.extent[a] > 0) || !std::isfinite(grid.box.extent[a]) || !std::isfinite(grid.box.lower[a]))
+      throw InputError("grid: extent " + std::to_string(grid.box.extent[a]) + " on axis " + "xyz"[a] +
+                       "; must be positive and finite");
+  }
+  if (ranks < 1) throw UsageError("ranks: " + std::to_string(ranks) + "; at least 1");
+  if (ranks > grid.cell_count())
+    throw InputError(std::to_string(ranks) + " ranks for " + cells_text(grid) + "; at most one rank per cell");
+  shape_ = parse_shape(grid, ranks, shape);
+  if (shape_[0] == 0)
+    throw InputError(cells_text(grid) + " cannot be split into " + std::to_string(ranks) + " blocks (" + shape +
+                     "): no factorisation fits; choose another number of ranks");
+  for (int a = 0; a < 3; ++a) {
+    // The first ranks of an axis get the extra cells, as the published programs deal them.
+    const std::int64_t each = grid.cells[a] / shape_[a];
+    const std::int64_t extra = grid.cells[a] % shape_[a];
+    for (int i = 0; i <= shape_[a]; ++i) cuts_[a].push_back(each * i + std::min<std::int64_t>(i, extra));
+  }
+}
+
+Decomposition Decomposition::balanced(const std::array<std::vector<std::int64_t>, 3>& weight) const {
+  Decomposition d = *this;
+  for (int a = 0; a < 3; ++a) {
+    const auto cells = static_cast<std::size_t>(grid_.cells[a]);
+    if (weight[a].size() != cells)
+      throw UsageError(std::string("balance: axis ") + "xyz"[a] + " has " + std::to_string(weight[a].size()) +
+                       " weights for " + std::to_string(cells) + " cells");
+    const std::int64_t total = std::accumulate(weight[a].begin(), weight[a].end(), std::int64_t{0});
+    const int parts = shape_[a];
+    std::int64_t sum = 0;
+    std::size_t cell = 0;
+    for (int part = 1; part < parts; ++part) {
+      const std::int64_t want = total / parts * part + total % parts * part / parts;
+      const auto least = static_cast<std::size_t>(d.cuts_[a][static_cast<std::size_t>(part) - 1]) + 1;
+      const std::size_t most = cells - static_cast<std::size_t>(parts - part);
+      // A cut goes where the sum comes nearest to its share; every part keeps at least one cell.
+      while (cell < most && (cell < least || sum + weight[a][cell] / 2 < want)) sum += weight[a][cell++];
+      d.cuts_[a][static_cast<std::size_t>(part)] = static_cast<std::int64_t>(cell);
+    }
+  }
+  return d;
+}
+
+std::array<int, 3> Decomposition::coordinates(int rank) const {
+  return {rank / (shape_[1] * shape_[2]), rank / shape_[2] % shape_[1], rank % shape_[2]};
+}
+
+int Decomposition::part_of_cell(int axis, std::int64_t cell) const {
+  const auto& c = cuts_[axis];
+  return static_cast<int>(std::upper_bound(c.begin() + 1, c.end() - 1, cell) - c.begin()) - 1;
+}
+
+int Decomposition::owner(const Vec3& p) const {
+  std::array<int, 3> part;
+  for (int a = 0; a < 3; ++a) part[a] = shape_[a] == 1 ? 0 : part_of_cell(a, grid_.cell(a, p[a]));
+  return rank_at(part);
+}
+
+Decomposition::Block Decomposition::block(int rank) const {
+  const auto c = coordinates(rank);
+  Block b{};
+  for (int a = 0; a < 3; ++a) {
+    const double h = grid_.spacing(a);
+    const double lower = grid_.box.lower[a];
+    b.lower[a] = lower + static_cast<double>(cut(a, c[a])) * h;
+    b.upper[a] = c[a] + 1 == shape_[a] ? lower + grid_.box.extent[a] : lower + static_cast<double>(cut(a, c[a] + 1)) * h;
+  }
+  return b;
+}
+
+double Decomposition::distance2_to_block(const Vec3& p, int rank) const {
+  const Block b = block(rank);
+  double d2 = 0;
+  for (int a = 0; a < 3; ++a) {
+    const double length = grid_.box.extent[a];
+    // Owners follow from cell numbers, which are rounded: a point may sit a rounding error beyond its block.
+    const double slack = 1e-12 * (length + std::fabs(grid_.box.lower[a]));
+    double d = std::max({b.lower[a] - p[a], p[a] - b.upper[a], 0.0});
+    if (grid_.box.periodic[a])
+      d = std::min({d, std::max(b.lower[a] + length - p[a], 0.0), std::max(p[a] - (b.upper[a] - length), 0.0)});
+    d = std::max(d - slack, 0.0);
+    d2 += d * d;
+  }
+  return d2 * (1 - 1e-14);
+}
+
+std::vector<int> Decomposition::neighbours(int rank) const {
+  const auto c = coordinates(rank);
+  std::vector<int> found;
+  for (int dx = -1; dx <= 1; ++dx)
+    for (int dy = -1; dy <= 1; ++dy)
+      for (int dz = -1; dz <= 1; ++dz) {
+        std::array<int, 3> n{c[0] + dx, c[1] + dy, c[2] + dz};
+        bool inside = true;
+        for (int a = 0; a < 3; ++a) {
+          if (n[a] >= 0 && n[a] < shape_[a]) continue;
+          inside = inside && grid_.box.periodic[a];
+          n[a] = (n[a] + shape_[a]) % shape_[a];
+        }
+        if (inside && rank_at(n) != rank) found.push_back(rank_at(n));
+      }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+std::string Decomposition::describe() const { return shape_text(shape_); }
+
+}  // namespace merganser
