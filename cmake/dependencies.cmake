@@ -1,2 +1,16 @@
 # What the rooms need from outside. MPI, OpenSHMEM and NetCDF are optional; what is missing is said.
-find_package(Threads REQUIRED)
+# Packages that the installed library needs again are found with merganser_find (package.cmake).
+merganser_find(Threads REQUIRED)
+
+# Vectors with dispatch at run time.
+merganser_find(hwy 1.0 REQUIRED)
+
+# merganser_link(room item...): links items to a room for its own use.
+function(merganser_link room)
+  get_target_property(type merganser_${room} TYPE)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    target_link_libraries(merganser_${room} PRIVATE ${ARGN})
+  endif()
+endfunction()
+merganser_link(comm Threads::Threads)
+merganser_link(nearest hwy::hwy)
