@@ -5,10 +5,11 @@
 /// Centre c, sources s in ascending global id, all sums accumulated in the order c, s1, s2, ...:
 ///   V = V_c + V_s1 + ...;  w = 1 / V
 ///   d_i = Box::displacement(x_i, x_c) per axis (d_c = 0);  D = (V_s1 d_s1 + V_s2 d_s2 + ...) * w
-///   x = Box::wrap(x_c + D)
+///   x = Box::wrap(x_c + D), on a wall axis clamped into [lower, lower + extent]
 ///   mean: a = (V_c a_c + V_s1 a_s1 + ...) * w;  sum: a = a_c + a_s1 + ...
 ///   ellipsoid: r_i = d_i - D;  S_jk = sum_i (V_i * w) * (B_i,jk + (5 * r_ij) * r_ik), the six entries 11 12 13 22 23 33,
-///     B_i,33 = b33(B_i, V_i);  f = cube_root(square(0.75 V / pi) / det3(S));  B_jk = f * S_jk
+///     B_i,33 = b33(B_i, V_i);  f = cube_root(square(V (0.75 / pi)) / det3(S));  B_jk = f * S_jk
+/// Each sum S_jk starts from 0, the others from their first term. A centre without sources is left as it is, bit for bit.
 /// The id of the centre stays. Sources: [frey2025]; EPIC 0.14.3 for the factor 5 (exact second moment of an ellipsoid).
 #include <cstdint>
 #include <functional>
@@ -16,24 +17,12 @@
 #include <vector>
 
 #include "merganser/geometry/box.hpp"
+#include "merganser/parcels/detail/ellipsoid.hpp"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser {
 
-/// Symmetric matrix of an ellipsoid { r : r^T B^-1 r <= 1 }: B11 B12 B13 B22 B23 B33.
-struct Shape {
-  double b11, b12, b13, b22, b23, b33;
-};
-
-/// Cube root by Newton steps: the same bits on every CPU and C library. Relative error below 1e-15. x finite.
-[[nodiscard]] double cube_root(double x);
-
-/// det B; and B33 from the five stored entries, using det B = (3V/4pi)^2.
-/// The divisor is B11*B22 - B12^2; see singular().
-[[nodiscard]] double det3(const Shape& s);
-[[nodiscard]] double b33(const double* b5, double volume);
-/// True if B33 cannot be recovered: B11 B22 - B12^2 <= 1e-14 * B11 * B22, or not finite, or B11 <= 0 or B22 <= 0.
-[[nodiscard]] bool singular(const double* b5);
+// Shape, cube_root, det3, b33 and singular: parcels/detail/ellipsoid.hpp, inline.
 
 /// One member of a cluster.
 struct Member {
@@ -52,7 +41,9 @@ struct MergeRules {
 };
 
 /// Merges members[0] (the centre) with the others, given in ascending id, into `site` and `row` (which may be the
-/// centre's own). The fast path; reference: merge_reference in cluster/reference.hpp.
+/// centre's own). Reference: merge_reference in cluster/reference.hpp. Hot loops over EPIC's schema may call
+/// detail::merge_epic (parcels/detail/merge_epic.hpp), which gives the same bits.
+/// @throws UsageError where the schema asks for a callback that `rules` does not hold
 void merge_star(const MergeRules& rules, std::span<const Member> members, Site& site, double* row);
 
 }  // namespace merganser

@@ -1,0 +1,148 @@
+#include "merganser/parcels/merge.hpp"
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+#include "merganser/parcels/detail/merge_epic.hpp"
+
+namespace merganser {
+namespace {
+
+/// Payload row of the merged parcel while it is made: members may still be read.
+class Draft {
+ public:
+  explicit Draft(std::size_t width) : large_(width > kSmall ? width : 0) {}
+  [[nodiscard]] double* data() { return large_.empty() ? small_ : large_.data(); }
+
+ private:
+  static constexpr std::size_t kSmall = 64;
+  double small_[kSmall];
+  std::vector<double> large_;
+};
+
+/// What every rule needs of the cluster.
+struct Star {
+  std::span<const Member> members;
+  Box box;
+  double volume;
+  double w;    ///< 1 / volume
+  Vec3 shift;  ///< from the centre to the merged position
+};
+
+Vec3 displacement(const Box& box, const Site& from, const Site& centre) {
+  return {box.displacement(0, from.x, centre.x), box.displacement(1, from.y, centre.y),
+          box.displacement(2, from.z, centre.z)};
+}
+
+Star survey(std::span<const Member> members, const Box& box) {
+  const Site& centre = *members[0].site;
+  Star star{members, box, centre.volume, 0, {}};
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    const Site& s = *members[i].site;
+    const Vec3 d = displacement(box, s, centre);
+    star.volume += s.volume;
+    for (int a = 0; a < 3; ++a) star.shift[a] = i == 1 ? s.volume * d[a] : star.shift[a] + s.volume * d[a];
+  }
+  star.w = 1 / star.volume;
+  for (double& x : star.shift) x *= star.w;
+  return star;
+}
+
+void merge_ellipsoid(const Star& star, std::size_t offset, double* out) {
+  const Site& centre = *star.members[0].site;
+  Shape sum{0, 0, 0, 0, 0, 0};
+  for (std::size_t i = 0; i < star.members.size(); ++i) {
+    const Member& m = star.members[i];
+    Vec3 r = i == 0 ? Vec3{} : displacement(star.box, *m.site, centre);
+    for (int a = 0; a < 3; ++a) r[a] = i == 0 ? -star.shift[a] : r[a] - star.shift[a];
+    detail::add_moment(sum, m.site->volume * star.w, m.row + offset, m.site->volume, r);
+  }
+  detail::store_shape(sum, star.volume, out);
+}
+
+const Member& largest(std::span<const Member> members) {
+  const Member* best = &members[0];
+  const auto id = [](const Member& m) { return std::bit_cast<std::int64_t>(m.row[0]); };
+  for (const Member& m : members.subspan(1))
+    if (m.site->volume > best->site->volume || (m.site->volume == best->site->volume && id(m) < id(*best))) best = &m;
+  return *best;
+}
+
+void merge_attribute(const MergeRules& rules, std::size_t index, std::size_t offset, const Star& star, double* out) {
+  const Attribute& attribute = rules.schema->attributes()[index];
+  const auto components = static_cast<std::size_t>(attribute.components);
+  const Member& centre = star.members[0];
+  switch (attribute.rule) {
+    case Rule::mean:
+      for (std::size_t c = 0; c < components; ++c) {
+        double sum = centre.site->volume * centre.row[offset + c];
+        for (const Member& m : star.members.subspan(1)) sum += m.site->volume * m.row[offset + c];
+        out[c] = sum * star.w;
+      }
+      return;
+    case Rule::sum:
+      for (std::size_t c = 0; c < components; ++c) {
+        double sum = centre.row[offset + c];
+        for (const Member& m : star.members.subspan(1)) sum += m.row[offset + c];
+        out[c] = sum;
+      }
+      return;
+    case Rule::keep_centre:
+      std::memcpy(out, centre.row + offset, components * sizeof(double));
+      return;
+    case Rule::keep_largest:
+      std::memcpy(out, largest(star.members).row + offset, components * sizeof(double));
+      return;
+    case Rule::ellipsoid:
+      merge_ellipsoid(star, offset, out);
+      return;
+    case Rule::callback:
+      if (index >= rules.callbacks.size() || !rules.callbacks[index])
+        throw UsageError("attribute " + attribute.name + " is merged by a callback, but none is given");
+      std::memcpy(out, centre.row + offset, components * sizeof(double));
+      rules.callbacks[index](star.members, star.volume, out);
+      return;
+  }
+}
+
+bool is_epic(const Schema& schema) {
+  if (&schema == &Schema::epic()) return true;
+  const auto& a = schema.attributes();
+  return a.size() == 3 && a[0].rule == Rule::mean && a[0].components == 3 && a[1].rule == Rule::mean &&
+         a[1].components == 1 && a[2].rule == Rule::ellipsoid;
+}
+
+}  // namespace
+
+void merge_star(const MergeRules& rules, std::span<const Member> members, Site& site, double* row) {
+  const Schema& schema = *rules.schema;
+  const std::size_t width = schema.width();
+  const Member& centre = members[0];
+  if (is_epic(schema) || members.size() == 1) {
+    if (&site != centre.site) site = *centre.site;
+    if (row != centre.row) std::memcpy(row, centre.row, width * sizeof(double));
+    if (members.size() == 1) return;
+    detail::merge_epic(
+        detail::Images(rules.box), site, row, members.size() - 1,
+        [&](std::size_t i) -> const Site& { return *members[i + 1].site; },
+        [&](std::size_t i) { return members[i + 1].row; });
+    return;
+  }
+  const Star star = survey(members, rules.box);
+  Draft draft(width);
+  std::memcpy(draft.data(), centre.row, width * sizeof(double));
+  std::size_t offset = 1;
+  for (std::size_t i = 0; i < schema.attributes().size(); ++i) {
+    merge_attribute(rules, i, offset, star, draft.data() + offset);
+    offset += static_cast<std::size_t>(schema.attributes()[i].components);
+  }
+  const Site c = *centre.site;
+  site = {detail::settle(star.box, 0, c.x + star.shift[0]), detail::settle(star.box, 1, c.y + star.shift[1]),
+          detail::settle(star.box, 2, c.z + star.shift[2]), star.volume};
+  std::memcpy(row, draft.data(), width * sizeof(double));
+}
+
+}  // namespace merganser
