@@ -1,0 +1,29 @@
+#pragma once
+/// Log lines. The library never prints: what it has to say goes to a sink that the program sets.
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace merganser {
+
+enum class Level { error, warning, info, debug };
+
+/// Takes a line of log; called from any thread, one call at a time.
+using LogSink = std::function<void(Level level, int rank, std::string_view text)>;
+
+/// Replaces the sink; an empty one (the initial state) drops every line.
+void set_log_sink(LogSink sink);
+
+/// Hands a line to the sink. @param rank  who says it; 0 where there is one rank only
+void log(Level level, int rank, std::string_view text);
+
+/// "error", "warning", ...
+[[nodiscard]] std::string_view level_name(Level level);
+[[nodiscard]] std::optional<Level> level_of(std::string_view name);
+
+/// A sink that writes "merganser: warning: text" (with "[rank 3]" where `every_rank`) to standard error, for programs.
+/// Lines above `most` are dropped, and lines of ranks other than 0 too unless `every_rank`.
+[[nodiscard]] LogSink stderr_sink(Level most, bool every_rank);
+
+}  // namespace merganser

@@ -1,0 +1,313 @@
+#pragma once
+/// Options: one `describe` function per struct lists its fields; flags, --help and the run record all walk that list.
+///
+///     struct MergeOptions { double min_volume_ratio = 40; };
+///     template <class V> void describe(MergeOptions& o, V&& option) {
+///       option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest kept volume", positive());
+///     }
+///     MergeOptions o;
+///     OptionTable table(o);
+///     table.parse({"--min-volume-ratio", "20"});
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace merganser {
+
+/// Value of an option as the run record keeps it.
+using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
+                                 std::vector<double>, std::vector<std::string>>;
+
+/// One field of an option struct. Made by OptionTable.
+struct Option {
+  std::string name;            ///< "min-volume-ratio"; of a positional argument: "FILE"
+  char letter = 0;             ///< short form, 'o' for -o
+  std::string kind;            ///< placeholder in --help; empty for a flag
+  std::string help;
+  std::string section;
+  std::string initial;         ///< default as text; empty: none
+  bool flag = false;           ///< takes no value; --no-NAME switches it off
+  bool positional = false;
+  bool list = false;           ///< a positional that takes every remaining argument
+  bool required = false;
+  bool hidden = false;         ///< not in --help
+  bool given = false;          ///< set by parse()
+  std::function<void(const std::string&)> set;  ///< @throws UsageError without the option's name
+  std::function<OptionValue()> value;
+};
+
+// ---- what may follow the help text of an option ----
+
+/// Restriction of a number; `allowed` completes "allowed: ...".
+struct Check {
+  std::string allowed;
+  std::function<bool(double)> ok;
+};
+[[nodiscard]] Check positive();
+[[nodiscard]] Check at_least(double lowest);
+[[nodiscard]] Check between(double lowest, double highest);
+/// One-letter form: -o.
+struct Letter {
+  char letter;
+};
+/// Placeholder in --help instead of that of the type.
+struct Kind {
+  std::string kind;
+};
+struct Hidden {};
+struct Required {};
+/// Words and what they stand for, for enumerations.
+template <class E>
+struct Choices {
+  std::vector<std::pair<std::string, E>> words;
+};
+/// The words a string option may be.
+struct Words {
+  std::vector<std::string> words;
+};
+
+/// Three axes given as letters: "xy" for {true, true, false}; "none" for no axis.
+using AxisFlags = std::array<bool, 3>;
+
+/// Shortest decimal text that reads back as the same double.
+[[nodiscard]] std::string number_text(double x);
+[[nodiscard]] std::string value_text(const OptionValue& value);
+/// The known word closest to `word`, if it is close enough to be a slip of the hand; else empty.
+[[nodiscard]] std::string closest(std::string_view word, std::span<const std::string> known);
+/// Pieces between commas. An empty text has none. @throws UsageError for an empty piece
+[[nodiscard]] std::vector<std::string> split_commas(const std::string& text);
+
+namespace detail {
+std::int64_t parse_integer(const std::string& text);
+std::uint64_t parse_unsigned(const std::string& text);
+double parse_number(const std::string& text);
+AxisFlags parse_axes(const std::string& text);
+std::string axes_text(const AxisFlags& axes);
+std::array<std::string, 3> parse_triple(const std::string& text);
+int narrow(std::int64_t value);
+[[noreturn]] void reject(const std::string& text, const std::string& allowed);
+void apply_check(const Check& check, double x, const std::string& text);
+
+/// How a type is read, kept in records and named in --help.
+template <class T>
+struct Codec;
+template <>
+struct Codec<std::string> {
+  static constexpr const char* kind = "TEXT";
+  static std::string parse(const std::string& t) { return t; }
+  static OptionValue value(const std::string& v) { return v; }
+};
+template <>
+struct Codec<double> {
+  static constexpr const char* kind = "X";
+  static double parse(const std::string& t) { return parse_number(t); }
+  static OptionValue value(double v) { return v; }
+};
+template <>
+struct Codec<std::int64_t> {
+  static constexpr const char* kind = "N";
+  static std::int64_t parse(const std::string& t) { return parse_integer(t); }
+  static OptionValue value(std::int64_t v) { return v; }
+};
+template <>
+struct Codec<int> {
+  static constexpr const char* kind = "N";
+  static int parse(const std::string& t) { return narrow(parse_integer(t)); }
+  static OptionValue value(int v) { return std::int64_t{v}; }
+};
+template <>
+struct Codec<std::uint64_t> {
+  static constexpr const char* kind = "N";
+  static std::uint64_t parse(const std::string& t) { return parse_unsigned(t); }
+  static OptionValue value(std::uint64_t v) {
+    if (v > static_cast<std::uint64_t>(INT64_MAX)) return std::to_string(v);
+    return static_cast<std::int64_t>(v);
+  }
+};
+template <>
+struct Codec<std::vector<int>> {
+  static constexpr const char* kind = "N,N,...";
+  static std::vector<int> parse(const std::string& t) {
+    std::vector<int> out;
+    for (const auto& piece : split_commas(t)) out.push_back(narrow(parse_integer(piece)));
+    return out;
+  }
+  static OptionValue value(const std::vector<int>& v) { return std::vector<std::int64_t>(v.begin(), v.end()); }
+};
+template <>
+struct Codec<std::vector<std::string>> {
+  static constexpr const char* kind = "A,B,...";
+  static std::vector<std::string> parse(const std::string& t) { return split_commas(t); }
+  static OptionValue value(const std::vector<std::string>& v) { return v; }
+};
+template <>
+struct Codec<std::array<std::int64_t, 3>> {
+  static constexpr const char* kind = "X,Y,Z";
+  static std::array<std::int64_t, 3> parse(const std::string& t) {
+    const auto p = parse_triple(t);
+    return {parse_integer(p[0]), parse_integer(p[1]), parse_integer(p[2])};
+  }
+  static OptionValue value(const std::array<std::int64_t, 3>& v) {
+    return std::vector<std::int64_t>(v.begin(), v.end());
+  }
+};
+template <>
+struct Codec<AxisFlags> {
+  static constexpr const char* kind = "AXES";
+  static AxisFlags parse(const std::string& t) { return parse_axes(t); }
+  static OptionValue value(const AxisFlags& v) { return axes_text(v); }
+};
+
+template <class T>
+void check_all(const Check& check, const T& v, const std::string& text) {
+  if constexpr (requires { v.begin(); }) {
+    for (const auto& x : v) apply_check(check, static_cast<double>(x), text);
+  } else {
+    apply_check(check, static_cast<double>(v), text);
+  }
+}
+}  // namespace detail
+
+/// The options of one struct (and the structs it describes in turn), bound to an instance.
+class OptionTable {
+ public:
+  /// Binds to `options`, which must outlive the table. Its present values are the defaults.
+  template <class T>
+  explicit OptionTable(T& options) {
+    describe(options, *this);
+  }
+  OptionTable(const OptionTable&) = delete;
+  OptionTable& operator=(const OptionTable&) = delete;
+
+  // ---- for describe ----
+  /// Options after this stand under a heading in --help.
+  void section(std::string title) { section_ = std::move(title); }
+
+  template <class T, class... Extra>
+  void operator()(std::string name, T& v, std::string help, Extra&&... extra) {
+    Option& o = add(std::move(name), v, std::move(help));
+    (apply(o, v, std::forward<Extra>(extra)), ...);
+    finish(o);
+  }
+  template <class E, class... Extra>
+    requires std::is_enum_v<E>
+  void operator()(std::string name, E& v, std::string help, Choices<E> choices, Extra&&... extra) {
+    Option& o = add_enum(std::move(name), v, std::move(help), std::move(choices));
+    (apply(o, v, std::forward<Extra>(extra)), ...);
+    finish(o);
+  }
+  /// An argument without a dash. A vector of strings takes all that remain.
+  template <class T, class... Extra>
+  void positional(std::string name, T& v, std::string help, Extra&&... extra) {
+    Option& o = add(std::move(name), v, std::move(help));
+    o.positional = true;
+    if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      o.list = true;
+      o.set = [&v](const std::string& text) { v.push_back(text); };
+    }
+    (apply(o, v, std::forward<Extra>(extra)), ...);
+    finish(o);
+  }
+
+  // ---- for programs ----
+  /// Sets the options from arguments: --name value, --name=value, -x value, --flag, --no-flag, positional; after "--"
+  /// everything is positional. @throws UsageError naming the option, the value and what is allowed
+  void parse(std::span<const std::string> arguments);
+  [[nodiscard]] const std::vector<Option>& options() const noexcept { return options_; }
+  /// True if parse() saw the option.
+  [[nodiscard]] bool given(std::string_view name) const;
+  /// Part of a --help text: positional arguments, then the sections.
+  [[nodiscard]] std::string help() const;
+  /// " IN [FILE...] [options]"
+  [[nodiscard]] std::string synopsis() const;
+
+ private:
+  template <class T>
+  Option& add(std::string name, T& v, std::string help) {
+    Option o;
+    o.name = std::move(name);
+    o.help = std::move(help);
+    o.section = section_;
+    if constexpr (std::is_same_v<T, bool>) {
+      o.flag = true;
+      o.set = [&v](const std::string& text) { v = text == "true"; };
+      o.value = [&v]() -> OptionValue { return v; };
+    } else {
+      o.kind = detail::Codec<T>::kind;
+      o.set = [&v](const std::string& text) { v = detail::Codec<T>::parse(text); };
+      o.value = [&v] { return detail::Codec<T>::value(v); };
+    }
+    return options_.emplace_back(std::move(o));
+  }
+  template <class E>
+  Option& add_enum(std::string name, E& v, std::string help, Choices<E> choices) {
+    Option o;
+    o.name = std::move(name);
+    o.help = std::move(help);
+    o.section = section_;
+    std::string all;
+    for (const auto& [word, e] : choices.words) all += (all.empty() ? "" : "|") + word;
+    o.kind = all;
+    o.set = [&v, all, words = choices.words](const std::string& text) {
+      for (const auto& [word, e] : words)
+        if (word == text) {
+          v = e;
+          return;
+        }
+      detail::reject(text, all);
+    };
+    o.value = [&v, words = choices.words]() -> OptionValue {
+      for (const auto& [word, e] : words)
+        if (e == v) return word;
+      return std::string();
+    };
+    return options_.emplace_back(std::move(o));
+  }
+  template <class T>
+  static void apply(Option& o, T& v, Check check) {
+    o.set = [set = std::move(o.set), check = std::move(check), &v](const std::string& text) {
+      const T before = v;
+      set(text);
+      try {
+        detail::check_all(check, v, text);
+      } catch (...) {
+        v = before;
+        throw;
+      }
+    };
+  }
+  template <class T>
+  static void apply(Option& o, T&, Letter letter) {
+    o.letter = letter.letter;
+  }
+  template <class T>
+  static void apply(Option& o, T&, Kind kind) {
+    o.kind = std::move(kind.kind);
+  }
+  template <class T>
+  static void apply(Option& o, T&, Hidden) {
+    o.hidden = true;
+  }
+  template <class T>
+  static void apply(Option& o, T&, Required) {
+    o.required = true;
+  }
+  static void apply(Option& o, std::string&, Words words);
+  static void apply(Option& o, std::vector<std::string>&, Words words);
+  void finish(Option& o);
+  Option* find(const std::string& name);
+  void set_named(const std::string& argument, std::span<const std::string> rest, std::size_t& used);
+  void set_positional(const std::string& argument);
+  [[noreturn]] void unknown(const std::string& argument) const;
+
+  std::vector<Option> options_;
+  std::string section_;
+};
+
+}  // namespace merganser

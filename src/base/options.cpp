@@ -1,0 +1,361 @@
+#include "merganser/base/options.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::string quoted(const std::string& text) { return '"' + text + '"'; }
+
+template <class T>
+std::string join(const std::vector<T>& items) {
+  std::string out;
+  for (const auto& item : items) {
+    if (!out.empty()) out += ',';
+    if constexpr (std::is_same_v<T, std::string>) {
+      out += item;
+    } else if constexpr (std::is_same_v<T, double>) {
+      out += number_text(item);
+    } else {
+      out += std::to_string(item);
+    }
+  }
+  return out;
+}
+
+std::string alternatives(const std::vector<std::string>& words) {
+  std::string out;
+  for (const auto& w : words) out += (out.empty() ? "" : "|") + w;
+  return out;
+}
+
+}  // namespace
+
+Check positive() {
+  return {"greater than 0", [](double x) { return x > 0 && std::isfinite(x); }};
+}
+Check at_least(double lowest) {
+  return {"at least " + number_text(lowest), [lowest](double x) { return x >= lowest && std::isfinite(x); }};
+}
+Check between(double lowest, double highest) {
+  return {number_text(lowest) + " to " + number_text(highest),
+          [lowest, highest](double x) { return x >= lowest && x <= highest; }};
+}
+
+std::string number_text(double x) {
+  char buffer[40];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, x).ptr;
+  return {buffer, end};
+}
+
+std::string value_text(const OptionValue& value) {
+  return std::visit(
+      [](const auto& v) -> std::string {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, bool>) {
+          return v ? "true" : "false";
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          return v;
+        } else if constexpr (std::is_same_v<T, double>) {
+          return number_text(v);
+        } else if constexpr (std::is_same_v<T, std::int64_t>) {
+          return std::to_string(v);
+        } else {
+          return join(v);
+        }
+      },
+      value);
+}
+
+std::string closest(std::string_view word, std::span<const std::string> known) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const auto& k : known) {
+    const std::size_t d = edit_distance(word, k);
+    if (d < least) {
+      least = d;
+      best = k;
+    }
+  }
+  return best;
+}
+
+std::vector<std::string> split_commas(const std::string& text) {
+  std::vector<std::string> out;
+  if (text.empty()) return out;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(',', from), text.size());
+    if (to == from) throw UsageError(quoted(text) + " has an empty piece; allowed: values between single commas");
+    out.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return out;
+}
+
+namespace detail {
+
+void reject(const std::string& text, const std::string& allowed) {
+  throw UsageError(quoted(text) + "; allowed: " + allowed);
+}
+
+void apply_check(const Check& check, double x, const std::string& text) {
+  if (!check.ok(x)) reject(text, check.allowed);
+}
+
+std::int64_t parse_integer(const std::string& text) {
+  std::int64_t v = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, v);
+  if (error == std::errc::result_out_of_range) reject(text, "an integer of 64 bits");
+  if (error != std::errc() || at != end) reject(text, "an integer");
+  return v;
+}
+
+std::uint64_t parse_unsigned(const std::string& text) {
+  std::uint64_t v = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, v);
+  if (error == std::errc::result_out_of_range) reject(text, "an integer of 64 bits");
+  if (error != std::errc() || at != end) reject(text, "an integer >= 0");
+  return v;
+}
+
+int narrow(std::int64_t value) {
+  if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
+    reject(std::to_string(value), "an integer of 32 bits");
+  return static_cast<int>(value);
+}
+
+double parse_number(const std::string& text) {
+  double v = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, v);
+  if (error != std::errc() || at != end || !std::isfinite(v)) reject(text, "a finite number");
+  return v;
+}
+
+std::array<std::string, 3> parse_triple(const std::string& text) {
+  const auto pieces = split_commas(text);
+  if (pieces.size() != 3) reject(text, "three values, X,Y,Z");
+  return {pieces[0], pieces[1], pieces[2]};
+}
+
+AxisFlags parse_axes(const std::string& text) {
+  AxisFlags out{false, false, false};
+  if (text == "none") return out;
+  if (text.empty()) reject(text, "letters of xyz, or none");
+  for (const char c : text) {
+    if (c < 'x' || c > 'z' || out[static_cast<std::size_t>(c - 'x')]) reject(text, "letters of xyz, or none");
+    out[static_cast<std::size_t>(c - 'x')] = true;
+  }
+  return out;
+}
+
+std::string axes_text(const AxisFlags& axes) {
+  std::string out;
+  for (std::size_t a = 0; a < 3; ++a)
+    if (axes[a]) out += static_cast<char>('x' + a);
+  return out.empty() ? "none" : out;
+}
+
+}  // namespace detail
+
+void OptionTable::apply(Option& o, std::string&, Words words) {
+  o.kind = alternatives(words.words);
+  o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
+    if (std::find(words.begin(), words.end(), text) == words.end()) detail::reject(text, alternatives(words));
+    set(text);
+  };
+}
+
+void OptionTable::apply(Option& o, std::vector<std::string>&, Words words) {
+  o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
+    for (const auto& piece : split_commas(text))
+      if (std::find(words.begin(), words.end(), piece) == words.end()) detail::reject(piece, alternatives(words));
+    set(text);
+  };
+}
+
+void OptionTable::finish(Option& o) {
+  if (!o.flag) o.initial = value_text(o.value());
+}
+
+Option* OptionTable::find(const std::string& name) {
+  for (auto& o : options_)
+    if (!o.positional && o.name == name) return &o;
+  return nullptr;
+}
+
+bool OptionTable::given(std::string_view name) const {
+  return std::any_of(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name && o.given; });
+}
+
+void OptionTable::unknown(const std::string& argument) const {
+  std::vector<std::string> names;
+  std::string known;
+  for (const auto& o : options_) {
+    if (o.positional || o.hidden) continue;
+    names.push_back("--" + o.name);
+    known += ' ' + names.back();
+  }
+  const std::string near = closest(argument, names);
+  throw UsageError("unknown option " + argument + "; known:" + known +
+                   (near.empty() ? "" : " (did you mean " + near + "?)"));
+}
+
+void OptionTable::set_named(const std::string& argument, std::span<const std::string> rest, std::size_t& used) {
+  const bool is_long = argument.starts_with("--");
+  std::string name = argument.substr(is_long ? 2 : 1);
+  std::string value;
+  bool has_value = false;
+  if (const auto eq = name.find('='); is_long && eq != std::string::npos) {
+    value = name.substr(eq + 1);
+    name.resize(eq);
+    has_value = true;
+  }
+  Option* o = nullptr;
+  bool off = false;
+  if (is_long) {
+    o = find(name);
+    if (o == nullptr && name.starts_with("no-")) {
+      o = find(name.substr(3));
+      off = o != nullptr && o->flag;
+      if (!off) o = nullptr;
+    }
+  } else {
+    for (auto& candidate : options_)
+      if (name.size() == 1 && candidate.letter == name[0]) o = &candidate;
+  }
+  if (o == nullptr) unknown(is_long ? "--" + name : argument);
+  if (o->flag) {
+    if (has_value) throw UsageError("--" + o->name + " takes no value, but got " + quoted(value));
+    value = off ? "false" : "true";
+  } else if (!has_value) {
+    if (rest.empty()) throw UsageError("--" + o->name + " needs a value: " + o->kind);
+    value = rest[0];
+    used = 1;
+  }
+  try {
+    o->set(value);
+  } catch (const UsageError& e) {
+    throw UsageError("--" + o->name + ": " + e.what());
+  }
+  o->given = true;
+}
+
+void OptionTable::set_positional(const std::string& argument) {
+  for (auto& o : options_) {
+    if (!o.positional || (o.given && !o.list)) continue;
+    try {
+      o.set(argument);
+    } catch (const UsageError& e) {
+      throw UsageError(o.name + ": " + e.what());
+    }
+    o.given = true;
+    return;
+  }
+  throw UsageError("unexpected argument " + quoted(argument) + "; allowed:" + synopsis());
+}
+
+void OptionTable::parse(std::span<const std::string> arguments) {
+  bool only_positional = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& a = arguments[i];
+    if (!only_positional && a == "--") {
+      only_positional = true;
+    } else if (!only_positional && a.size() > 1 && a[0] == '-') {
+      std::size_t used = 0;
+      set_named(a, arguments.subspan(i + 1), used);
+      i += used;
+    } else {
+      set_positional(a);
+    }
+  }
+  for (const auto& o : options_)
+    if (o.required && !o.given)
+      throw UsageError((o.positional ? o.name : "--" + o.name) + " is missing: " + o.help);
+}
+
+std::string OptionTable::synopsis() const {
+  std::string out;
+  for (const auto& o : options_) {
+    if (!o.positional) continue;
+    const std::string name = o.name + (o.list ? "..." : "");
+    out += ' ' + (o.required ? name : '[' + name + ']');
+  }
+  const bool named = std::any_of(options_.begin(), options_.end(), [](const Option& o) { return !o.positional; });
+  return out + (named ? " [options]" : "");
+}
+
+std::string OptionTable::help() const {
+  constexpr std::size_t kColumn = 30;
+  constexpr std::size_t kWidth = 110;
+  std::string out;
+  const auto line = [&](const Option& o) {
+    std::string left = "  ";
+    if (o.positional) {
+      left += o.name;
+    } else {
+      if (o.letter != 0) left += std::string("-") + o.letter + ", ";
+      left += "--" + o.name + (o.flag || o.kind.empty() ? "" : ' ' + o.kind);
+    }
+    if (left.size() + 2 > kColumn) {
+      out += left + '\n';
+      left.clear();
+    }
+    left.resize(kColumn, ' ');
+    std::string text = o.help;
+    if (!o.initial.empty() && !o.positional) text += " [" + o.initial + ']';
+    std::size_t column = kColumn;
+    out += left;
+    for (std::size_t from = 0; from < text.size();) {
+      const std::size_t to = std::min(text.find(' ', from), text.size());
+      if (column > kColumn && column + (to - from) + 1 > kWidth) {
+        out += '\n' + std::string(kColumn, ' ');
+        column = kColumn;
+      }
+      if (column > kColumn) out += ' ', ++column;
+      out += text.substr(from, to - from);
+      column += to - from;
+      from = to + 1;
+    }
+    out += '\n';
+  };
+  for (const auto& o : options_)
+    if (o.positional && !o.hidden) line(o);
+  std::vector<std::string> sections;
+  for (const auto& o : options_)
+    if (!o.positional && !o.hidden && std::find(sections.begin(), sections.end(), o.section) == sections.end())
+      sections.push_back(o.section);
+  for (const auto& s : sections) {
+    if (!out.empty()) out += '\n';
+    out += (s.empty() ? "Options" : s) + ":\n";
+    for (const auto& o : options_)
+      if (!o.positional && !o.hidden && o.section == s) line(o);
+  }
+  return out;
+}
+
+}  // namespace merganser

@@ -1,0 +1,25 @@
+#include "merganser/base/timer.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace merganser {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void Profile::add(std::string_view stage, double seconds) {
+  auto at = std::find_if(stages_.begin(), stages_.end(), [&](const Stage& s) { return s.name == stage; });
+  if (at == stages_.end()) at = stages_.insert(at, Stage{std::string(stage), 0, 0});
+  at->seconds += seconds;
+  ++at->calls;
+}
+
+double Profile::seconds(std::string_view stage) const {
+  for (const auto& s : stages_)
+    if (s.name == stage) return s.seconds;
+  return 0;
+}
+
+}  // namespace merganser
