@@ -1,0 +1,38 @@
+"""headers_alone.py names the header that needs another one before it, or that cannot be included twice."""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "headers_alone.py"
+
+
+class HeadersAlone(unittest.TestCase):
+    def run_on(self, headers):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in headers.items():
+                (Path(folder) / name).write_text(text)
+            return subprocess.run([sys.executable, TOOL, folder, "c++", "-std=c++20"], capture_output=True, text=True)
+
+    def test_complete_headers_pass(self):
+        run = self.run_on({"a.hpp": "#pragma once\n#include <vector>\nstd::vector<int> f();\n"})
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
+    def test_a_missing_include_is_named(self):
+        run = self.run_on({"good.hpp": "#pragma once\n", "bad.hpp": "#pragma once\nstd::vector<int> f();\n"})
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("bad.hpp", run.stdout)
+        self.assertNotIn("good.hpp", run.stdout)
+
+    def test_a_header_that_cannot_be_included_twice_is_named(self):
+        run = self.run_on({"twice.hpp": "struct A {};\n"})
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("twice.hpp", run.stdout)
+
+    def test_an_empty_folder_is_an_error(self):
+        self.assertEqual(self.run_on({}).returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

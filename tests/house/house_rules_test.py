@@ -1,0 +1,82 @@
+"""house_rules.py finds every kind of breach it is there for, and nothing in clean code."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+import house_rules  # noqa: E402
+
+CLEAN = """#pragma once
+/// Says "printf(" and exit( in a comment only.
+#include <cstdio>
+#include "merganser/base/error.hpp"
+namespace merganser { inline const char* text() { return "std::cout << abort() mpi.h"; } }
+"""
+
+
+class HouseRules(unittest.TestCase):
+    def breaches(self, name, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            return house_rules.check(Path(folder))
+
+    def assert_breach(self, name, text, word):
+        found = self.breaches(name, text)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(word, found[0])
+        self.assertTrue(found[0].startswith(name + ":"), found[0])
+
+    def test_clean_code_breaks_no_rule(self):
+        self.assertEqual(self.breaches("include/merganser/geometry/clean.hpp", CLEAN), [])
+
+    def test_an_include_upward_is_found_in_headers_and_sources(self):
+        upward = '#pragma once\n#include "merganser/cluster/cluster.hpp"\n'
+        self.assert_breach("include/merganser/parcels/a.hpp", upward, "may not use cluster")
+        self.assert_breach("src/links/detail/a.cpp", '#include "nearest/block_search.hpp"\n', "may not use nearest")
+
+    def test_an_include_downward_is_allowed(self):
+        self.assertEqual(self.breaches("src/cluster/a.cpp", '#include "merganser/links/links.hpp"\n'), [])
+
+    def test_an_unknown_room_is_found(self):
+        self.assert_breach("src/attic/a.cpp", "int a;\n", "not in the table")
+
+    def test_message_passing_outside_comm_is_found(self):
+        for line in ("#include <mpi.h>\n", '# include "shmem.h"\n', "#include <mpp/shmem.h>\n"):
+            self.assert_breach("src/links/a.cpp", line, "only comm includes")
+            self.assert_breach("apps/a.cpp", line, "only comm includes")
+            self.assertEqual(self.breaches("src/comm/backends/a.cpp", line), [])
+            self.assertEqual(self.breaches("tests/comm/a.cpp", line), [])
+
+    def test_a_printing_library_is_found(self):
+        for line in ("std::cout << 1;", "std::cerr << 1;", 'printf("a");', 'std::fprintf(stderr, "a");', 'fmt::print("a");'):
+            self.assert_breach("src/parcels/a.cpp", f"void f() {{ {line} }}\n", "never prints")
+            self.assertEqual(self.breaches("apps/a.cpp", f"void f() {{ {line} }}\n"), [])
+        self.assertEqual(self.breaches("src/parcels/a.cpp", 'void f(char* c) { std::snprintf(c, 9, "a"); }\n'), [])
+
+    def test_a_library_that_ends_the_program_is_found(self):
+        for line in ("exit(1);", "std::exit(1);", "std::abort();", "::_exit(1);", "std::terminate();", "MPI_Abort(c, 1);"):
+            self.assert_breach("src/parcels/a.cpp", f"void f() {{ {line} }}\n", "never ends")
+
+    def test_a_long_file_is_found(self):
+        self.assert_breach("tests/links/a.cpp", "int a();\n" * (house_rules.MAX_LINES + 1), "at most")
+        self.assertEqual(self.breaches("tests/links/a.cpp", "int a();\n" * house_rules.MAX_LINES), [])
+
+    def test_marks_of_unfinished_work_are_found(self):
+        for mark in ("TO" "DO", "FIX" "ME", "not im" "plemented"):
+            self.assert_breach("apps/a.cpp", f"// {mark}: later\n", "unfinished")
+            self.assert_breach("docs/a.md", f"{mark}\n", "unfinished")
+            self.assertEqual(self.breaches("CHANGELOG.md", f"{mark}\n"), [])
+
+    def test_a_header_without_pragma_once_is_found(self):
+        self.assert_breach("include/merganser/base/a.hpp", "int a();\n", "#pragma once")
+
+    def test_a_link_of_rooms_that_the_table_does_not_know_is_found(self):
+        self.assert_breach("CMakeLists.txt", "merganser_room(comm USES base cluster)\n", "the table says")
+        self.assertEqual(self.breaches("CMakeLists.txt", "merganser_room(comm USES base)\n"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Checks the rules of the house that a compiler does not: python3 tools/house_rules.py [ROOT]. Exit 1 and one line per breach."""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# Which rooms a room may use. CMakeLists.txt links the same rooms; that is checked too.
+ROOMS = {
+    "base": "",
+    "comm": "base",
+    "geometry": "base",
+    "parcels": "base geometry",
+    "links": "base comm",
+    "nearest": "base comm geometry parcels links",
+    "io": "base comm geometry parcels",
+    "cluster": "base comm geometry parcels links nearest",
+}
+MAX_LINES = 600
+CODE = {".cpp", ".hpp", ".h"}
+TEXT = CODE | {".py", ".cmake", ".sh", ".txt", ".md", ".json", ".in", ""}
+UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|\b(place" r"holder|not im" r"plemented|st" r"ub)\b")
+LIBRARY_TALKS = re.compile(
+    r"std::(cout|cerr|clog)\b|\b(fmt|std)::print|(?<![\w:])(std::)?(printf|fprintf|vprintf|puts|fputs|putchar)\s*\("
+)
+LIBRARY_ENDS = re.compile(r"(?<![\w.>:])(std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(|\b(MPI_Abort|shmem_global_exit)\s*\(")
+# comm::abort, which main() calls, must end every process of a job.
+MAY_END = {"include/merganser/comm/runtime.hpp"}
+MAY_END_ROOM = "src/comm/"
+MESSAGE_PASSING = re.compile(r'^\s*#\s*include\s*[<"](?:mpp/)?(mpi|shmem|shmemx)\.h[>"]')
+MAY_PASS_MESSAGES = ("src/comm/", "include/merganser/comm/", "tests/comm/")
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:merganser/)?(\w+)/')
+
+
+def files(root):
+    """Tracked and new files of a checkout, or all of a plain folder."""
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "-co", "--exclude-standard"], capture_output=True)
+    top = subprocess.run(["git", "-C", str(root), "rev-parse", "--show-toplevel"], capture_output=True, text=True)
+    if listed.returncode == 0 and Path(top.stdout.strip()).resolve() == root.resolve():
+        names = listed.stdout.decode().split("\0")
+        return sorted(root / n for n in names if n and (root / n).is_file())
+    return sorted(p for p in root.rglob("*") if p.is_file() and ".git" not in p.parts)
+
+
+def without_comments_and_strings(text):
+    """The same lines, with comments and the insides of strings blanked."""
+    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
+    return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()) if m.group()[0] == "/" else '""', text)
+
+
+def room_of(name):
+    parts = name.split("/")
+    if parts[0] == "src" and len(parts) > 2:
+        return parts[1]
+    if parts[:2] == ["include", "merganser"] and len(parts) > 3:
+        return parts[2]
+    return None
+
+
+def check_code(name, text):
+    lines = text.split("\n")
+    code = without_comments_and_strings(text).split("\n")
+    room = room_of(name)
+    if room is not None and room not in ROOMS:
+        yield 1, f"room {room} is not in the table; known: {' '.join(ROOMS)}"
+        room = None
+    for number, (line, bare) in enumerate(zip(lines, code), 1):
+        if MESSAGE_PASSING.match(line) and not name.startswith(MAY_PASS_MESSAGES):
+            yield number, f"only comm includes {MESSAGE_PASSING.match(line)[1]}.h"
+        if room is None:
+            continue
+        used = INCLUDE.match(line)
+        if used and used[1] in ROOMS and used[1] != room and used[1] not in ROOMS[room].split():
+            yield number, f"room {room} may not use {used[1]}; allowed: {ROOMS[room] or 'none'}"
+        if LIBRARY_TALKS.search(bare):
+            yield number, "the library never prints"
+        if LIBRARY_ENDS.search(bare) and name not in MAY_END and not name.startswith(MAY_END_ROOM):
+            yield number, "the library never ends the program; throw an error of base/error.hpp"
+    if name.endswith(".hpp") and "#pragma once" not in text and "HWY_TARGET_TOGGLE" not in text:
+        yield 1, "a header starts with #pragma once"
+
+
+def check_rooms_of_cmake(text):
+    for number, line in enumerate(text.split("\n"), 1):
+        room = re.match(r"\s*merganser_room\((\w+)(?:\s+USES\s+([\w ]+))?\)", line)
+        if room and (room[2] or "").split() != ROOMS.get(room[1], "?").split():
+            yield number, f"room {room[1]} links \"{room[2] or ''}\", the table says \"{ROOMS.get(room[1], 'no such room')}\""
+
+
+def check(root):
+    breaches = []
+    for path in files(root):
+        name = path.relative_to(root).as_posix()
+        if path.suffix not in TEXT or name == "LICENSE":
+            continue
+        try:
+            text = path.read_text()
+        except UnicodeDecodeError:
+            continue
+        found = []
+        count = text.count("\n")
+        if count > MAX_LINES and path.suffix in CODE | {".py", ".sh", ".cmake", ""}:
+            found.append((count, f"{count} lines; at most {MAX_LINES}, split by idea"))
+        if not name.startswith(("CHANGELOG", "docs/decisions/")):
+            for number, line in enumerate(text.split("\n"), 1):
+                if UNFINISHED.search(line):
+                    found.append((number, f"mark of unfinished work: {UNFINISHED.search(line)[0]}"))
+        if path.suffix in CODE:
+            found += check_code(name, text)
+        if name == "CMakeLists.txt":
+            found += check_rooms_of_cmake(text)
+        breaches += [f"{name}:{number}: {what}" for number, what in found]
+    return breaches
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    if not root.is_dir():
+        print(f"no such folder: {root}", file=sys.stderr)
+        return 2
+    breaches = check(root)
+    print("\n".join(breaches) if breaches else "no rule of the house is broken")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
