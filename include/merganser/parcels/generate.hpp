@@ -18,7 +18,13 @@ struct RandomParcels {
   bool shuffle = false;             ///< random order on each rank instead of cell by cell
 };
 
-/// The parcels of the cells of one rank's block. Local.
+/// The parcels of the cells of one rank's block, cell by cell (x fastest, then y, then z) or shuffled. Local.
+///
+/// Parcel k of cell c = (z * ny + y) * nx + x has the id c * per_cell + k, or c * most + k where the number varies and
+/// most = 9 + max(10, per_cell - 10) is the largest possible. Positions are uniform in the cell by Grid::cell;
+/// vorticity U(-10, 10), buoyancy U(-1, 1), volume max(V_min / 4, V_min (u + 1 - small_fraction)), a/c and a/b U(1, 4),
+/// azimuth U(0, 2 pi), polar angle U(0, pi). All numbers have the same bits on every machine.
+/// @throws UsageError for an option out of range; InputError if the ids do not fit into 63 bits
 [[nodiscard]] Parcels generate_random(const RandomParcels& options, const Decomposition& decomposition, int rank);
 
 }  // namespace merganser

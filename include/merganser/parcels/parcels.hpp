@@ -116,6 +116,9 @@ class Parcels {
   [[nodiscard]] std::int64_t id(std::size_t i) const noexcept { return std::bit_cast<std::int64_t>(row(i)[0]); }
   void set_id(std::size_t i, std::int64_t id) noexcept { row(i)[0] = std::bit_cast<double>(id); }
 
+  /// Exchanges the payload table for `rows`, which must have room for capacity() rows, and sets the size. For
+  /// algorithms that write a new table from the old one.
+  void exchange_rows(RawBuffer& rows, std::size_t n);
   /// Appends a copy of a parcel given as site and payload row of this schema's width.
   void append(const Site& site, const double* row);
   /// Bytes of one parcel in this container.

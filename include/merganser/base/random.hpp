@@ -1,0 +1,57 @@
+#pragma once
+/// Counter-based random numbers: a number is a function of (seed, stream, index) and of nothing else, so that any rank
+/// can make any part of a configuration. Philox4x32-10; the test holds the published known answers.
+#include <array>
+#include <cstdint>
+
+namespace merganser {
+
+/// One block of Philox4x32-10: 128 random bits from a 128-bit counter and a 64-bit key. Source: [salmon2011].
+[[nodiscard]] constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                                            std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p0 = std::uint64_t{0xD2511F53U} * counter[0];
+    const std::uint64_t p1 = std::uint64_t{0xCD9E8D57U} * counter[2];
+    counter = {static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(p1),
+               static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(p0)};
+    key[0] += 0x9E3779B9U;
+    key[1] += 0xBB67AE85U;
+  }
+  return counter;
+}
+
+/// The random numbers of one (seed, stream, index), one after the other: up to 2^33.
+class Random {
+ public:
+  Random(std::uint64_t seed, std::uint64_t stream, std::uint32_t index)
+      : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
+        stream_{static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)},
+        index_(index) {}
+
+  /// 64 random bits.
+  std::uint64_t bits() {
+    if (half_ == 0) block_ = philox({next_++, index_, stream_[0], stream_[1]}, key_);
+    const std::uint64_t word = block_[2 * half_] | static_cast<std::uint64_t>(block_[2 * half_ + 1]) << 32;
+    half_ ^= 1;
+    return word;
+  }
+  /// Uniform in [0, 1), a multiple of 2^-53.
+  double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  /// Uniform in [low, high).
+  double uniform(double low, double high) { return low + (high - low) * uniform(); }
+  /// Uniform integer below `bound` >= 1; without bias beyond 2^-64 * bound.
+  std::uint64_t below(std::uint64_t bound) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<Wide>(bits()) * bound) >> 64);
+  }
+
+ private:
+  std::array<std::uint32_t, 2> key_;
+  std::array<std::uint32_t, 2> stream_;
+  std::array<std::uint32_t, 4> block_{};
+  std::uint32_t index_;
+  std::uint32_t next_ = 0;
+  std::uint32_t half_ = 0;
+};
+
+}  // namespace merganser
