@@ -52,6 +52,7 @@ void ExactSum::add(double x) {
   const std::uint64_t fraction = bits & 0xfffffffffffffULL;
   const std::uint64_t mantissa = exponent == 0 ? fraction : fraction | 1ULL << 52;
   const int place = exponent == 0 ? 0 : exponent - 1;
+  std::int64_t* limb = limbs_ + place / kLimbBits;
   const int shift = place % kLimbBits;
   const std::int64_t parts[3] = {static_cast<std::int64_t>(mantissa << shift) & kLimbMask,
                                  static_cast<std::int64_t>(mantissa >> (kLimbBits - shift)) & kLimbMask,
