@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# An outside project finds the installed library with CMake and with pkg-config, and gets the same result from both.
+# install_test.sh SOURCE BUILD CXX
+set -euo pipefail
+source=$1 build=$2 cxx=$3
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+prefix=$temporary/prefix
+fail() { echo "install_test: $*" >&2; exit 1; }
+quietly() { "$@" >"$temporary/log" 2>&1 || { cat "$temporary/log"; fail "failed: $*"; }; }
+
+quietly cmake --install "$build" --prefix "$prefix"
+if grep -rlE "($source|$build)(/|\"|$)" "$prefix" --include='*.cmake' --include='*.pc'; then
+  fail "the installed files above name the source or build tree"
+fi
+
+quietly cmake -S "$source/examples" -B "$temporary/examples" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx"
+quietly cmake --build "$temporary/examples" -j 2
+one=$("$temporary/examples/cluster" 1)
+echo "find_package: $one"
+[[ $one == *"of 20000 parcels merged"* ]] || fail "unexpected output: $one"
+for ranks in 2 3 4; do
+  [ "$("$temporary/examples/cluster" $ranks)" = "$one" ] || fail "another result on $ranks ranks"
+done
+
+# configure_file keeps prefix= of the configured prefix; an install elsewhere is told by a variable.
+pkg=(pkg-config --define-variable=prefix="$prefix")
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name merganser.pc)")
+export PKG_CONFIG_PATH
+read -ra flags <<<"$("${pkg[@]}" --cflags --libs merganser)"
+quietly "$cxx" "$source/examples/cluster.cpp" "${flags[@]}" -o "$temporary/by_pkg_config"
+[ "$("$temporary/by_pkg_config" 2)" = "$one" ] || fail "another result through pkg-config"
+echo "pkg-config: the same"
+
+mkdir "$temporary/newer"
+cat >"$temporary/newer/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.22)
+project(newer LANGUAGES CXX)
+find_package(merganser 99.0 REQUIRED)
+CMAKE
+if cmake -S "$temporary/newer" -B "$temporary/newer/build" -DCMAKE_PREFIX_PATH="$prefix" >"$temporary/log" 2>&1; then
+  fail "version 99.0 was accepted"
+fi
+grep -q 'version: 0' "$temporary/log" || fail "the version is not told: $(cat "$temporary/log")"
+echo "version 99.0: refused"
