@@ -28,6 +28,7 @@ struct ClusterOptions {
   Prune prune = Prune::single_pass;
   links::IterativeOptions iterative;
   std::vector<MergeCallback> callbacks;  ///< by attribute index, where the schema says Rule::callback
+  bool lineage = false;                  ///< report who merged into whom (StepReport::lineage)
 };
 
 /// Seconds per stage on this rank, in the order of the step.
@@ -53,6 +54,12 @@ struct StepReport {
   std::int64_t cross_links = 0;     ///< links from this rank to another
   std::int64_t merged_into_big = 0; ///< kept links whose target is not small
   std::map<int, std::int64_t> clusters;  ///< by number of members, centre included, counted where the centre is
+  /// Ids of a source and its centre, counted where the centre is; empty unless ClusterOptions::lineage.
+  struct Merge {
+    std::int64_t source;
+    std::int64_t centre;
+  };
+  std::vector<Merge> lineage;
   StageTimes seconds;
   comm::Counters counters;          ///< of this step
   links::PruneStatistics pruning;

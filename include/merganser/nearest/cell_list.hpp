@@ -1,0 +1,122 @@
+#pragma once
+/// Parcels of one rank sorted by cells of a search grid, and the exact nearest-neighbour search among them.
+///
+/// The search grid is not the physical grid: it is cut so that a cell holds a few parcels, whatever the physical cells
+/// hold. Within a cell small parcels come first. Rows of cells are contiguous along x, so a block of 2x2x2 cells is four
+/// runs of memory.
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "merganser/geometry/box.hpp"
+#include "merganser/links/links.hpp"
+#include "merganser/parcels/parcels.hpp"
+
+namespace merganser::nearest {
+
+/// The part of the box that a rank owns. A face is a wall if nothing lies beyond it.
+struct Region {
+  Vec3 lower;
+  Vec3 upper;
+  std::array<bool, 3> wall_lower{};
+  std::array<bool, 3> wall_upper{};
+};
+
+/// Nearest candidate found so far. Candidates of one parcel compare by (distance2, id): the same as by links::Key.
+struct Best {
+  double distance2 = std::numeric_limits<double>::infinity();
+  std::int64_t id = 0;
+  std::uint32_t vertex = links::kNone;  ///< kNone: not one of this rank's parcels
+};
+
+/// Sizes of the search cells. About eight to twelve parcels per cell balance visits to empty space against candidates.
+inline constexpr double kParcelsPerCell = 9;
+
+/// Sorted parcels of one rank. A vertex is a position in the sorted order.
+class CellList {
+ public:
+  CellList(const Box& box, const Region& region);
+
+  /// How to cut the region: `per_cell` parcels per cube-like cell; or the given cells (search rule cells8).
+  struct Cut {
+    double parcels_per_cell = kParcelsPerCell;
+    std::array<std::int64_t, 3> cells{0, 0, 0};   ///< not 0: exactly these, cut by ...
+    const Grid* grid = nullptr;                    ///< ... the canonical cells of this grid, ...
+    std::array<std::int64_t, 3> first{0, 0, 0};    ///< ... starting with this one
+  };
+
+  /// Counts the parcels per cell and the small ones (volume < small_volume). Cheap: reads the sites once.
+  /// @return number of small parcels
+  /// @throws InputError for a parcel outside the region, naming its position in the container and coordinates
+  std::int64_t bin(const Parcels& parcels, double small_volume, const Cut& cut);
+  /// Sorts. Writes sorted sites to `sorted` (n sites); `scratch` (scratch_bytes(n)) is used until the search is done.
+  void sort(const Parcels& parcels, Site* sorted, std::byte* scratch);
+  [[nodiscard]] static std::size_t scratch_bytes(std::size_t n) {
+    return 3 * (n + kPadding) * sizeof(float) + 2 * n * sizeof(std::uint32_t);
+  }
+
+  /// A small parcel whose nearest neighbour is not settled by the block around it: `best` is the nearest known.
+  struct Open {
+    std::uint32_t vertex;
+    Best best;
+  };
+  /// Nearest other parcel of every small parcel: target[v] for those settled; the rest are returned, completed as far
+  /// as this rank's own parcels and their periodic images go. target[v] = kNone for parcels that are not small.
+  /// @param ids  global ids by vertex
+  std::vector<Open> search_exact(std::vector<std::uint32_t>& target, const links::Ids& ids);
+
+  /// A point to search around, in canonical coordinates, anywhere in the box.
+  struct Query {
+    Vec3 point;
+    std::uint32_t self = links::kNone;  ///< the vertex it is, if it is one of this rank's
+  };
+  /// Improves `best`: the exact nearest among this rank's parcels, if nearer than `best`.
+  void nearest(const Query& query, const links::Ids& ids, Best& best) const;
+
+  /// The published rule: candidates in this rank's cells among the 8 around the nearest node of the grid given to bin().
+  void nearest_cells8(const Query& query, const links::Ids& ids, Best& best) const;
+
+  [[nodiscard]] std::size_t size() const noexcept { return n_; }
+  [[nodiscard]] const Site* sites() const noexcept { return sorted_; }
+  /// Container position of a vertex.
+  [[nodiscard]] const std::uint32_t* order() const noexcept { return order_.data(); }
+  [[nodiscard]] std::int64_t cell_count() const noexcept { return cells_[0] * cells_[1] * cells_[2]; }
+  /// Small parcels of a cell are the vertices start(2c) .. start(2c+1), the others start(2c+1) .. start(2c+2).
+  [[nodiscard]] std::uint32_t start(std::size_t half_cell) const { return start_[half_cell]; }
+  [[nodiscard]] const Region& region() const noexcept { return region_; }
+
+  /// Name of the vector target that search_exact uses on this CPU.
+  [[nodiscard]] static const char* vector_target();
+
+ private:
+  static constexpr std::size_t kPadding = 64;
+  void list_by_node();
+  [[nodiscard]] std::int64_t cell_on_axis(int axis, double x) const;
+  void scan(std::int64_t row, std::int64_t first, std::int64_t last, const Query& query, const links::Ids& ids,
+            Best& best) const;
+  void scan_ball(const Vec3& image, const Query& query, const links::Ids& ids, Best& best) const;
+  void scan_shells(const Vec3& image, const Query& query, const links::Ids& ids, Best& best) const;
+  [[nodiscard]] double distance2_to_region(const Vec3& q) const;
+
+  Box box_;
+  Region region_;
+  double slack_ = 0;                        // rounding of coordinates, absolute
+  std::array<std::int64_t, 3> cells_{1, 1, 1};
+  Vec3 width_{};                            // of a cell
+  Vec3 inverse_width_{};
+  Grid grid_;                               // cells8: the physical grid
+  std::array<std::int64_t, 3> first_{};
+  bool canonical_ = false;
+  std::size_t n_ = 0;
+  std::vector<std::uint32_t> key_;          // half-cell of a parcel, by container position
+  std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> start_;
+  Site* sorted_ = nullptr;
+  float* filter_ = nullptr;                 // scratch: coordinates of the filter, ...
+  std::uint32_t* by_node_ = nullptr;        // ... small parcels listed under their nearest node
+  std::vector<std::uint32_t> node_start_;
+  double scale_ = 1;
+};
+
+}  // namespace merganser::nearest

@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <string>
+
+#include "cluster/distributed_search.hpp"
+#include "cluster/home.hpp"
+#include "cluster/pack.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/cluster/cluster.hpp"
+
+namespace merganser {
+namespace {
+
+/// Up to this many ranks everybody is a neighbour of everybody: as many arcs as a block has neighbours in 3D.
+constexpr int kSmallWorld = 27;
+
+std::vector<int> reachable(const Decomposition& d, int rank) {
+  if (d.ranks() > kSmallWorld) return d.neighbours(rank);
+  std::vector<int> others(static_cast<std::size_t>(d.ranks()));
+  std::iota(others.begin(), others.end(), 0);
+  others.erase(others.begin() + rank);
+  return others;
+}
+
+/// Adds the time since the last lap to a stage.
+class Laps {
+ public:
+  void to(double& stage) {
+    const auto now = std::chrono::steady_clock::now();
+    stage += std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+void check(const ClusterOptions& o, const Schema& schema) {
+  if (!(o.min_volume_ratio > 0) || !std::isfinite(o.min_volume_ratio))
+    throw UsageError("min-volume-ratio: " + std::to_string(o.min_volume_ratio) + "; must be positive and finite");
+  for (std::size_t i = 0; i < schema.attributes().size(); ++i)
+    if (schema.attributes()[i].rule == Rule::callback && (i >= o.callbacks.size() || !o.callbacks[i]))
+      throw UsageError("attribute " + schema.attributes()[i].name + " is merged by a callback, but none is given");
+}
+
+}  // namespace
+
+struct Clusterer::Impl {
+  Impl(comm::Transport& t, const Decomposition& d, const Schema& s, const ClusterOptions& o)
+      : transport(t),
+        decomposition(d),
+        schema(s),
+        options(o),
+        graph(comm::Graph::symmetric(reachable(d, t.rank()))),
+        mailbox(t.mailbox(graph)),
+        stream(t.stream(graph, {})),
+        search(*mailbox, decomposition, t.rank(), options),
+        rules(schema, d.grid().box),
+        iterative(o.iterative) {
+    rules.callbacks = o.callbacks;
+    active_out.resize(graph.out.size());
+    active_in.resize(graph.out.size());
+  }
+
+  StepReport step(Parcels& parcels);
+  void make_room(const Parcels& parcels);
+  void prune(const Parcels& parcels, StepReport& report);
+  void migrate(const Parcels& parcels);
+  void count_links(StepReport& report);
+
+  comm::Transport& transport;
+  Decomposition decomposition;
+  Schema schema;
+  ClusterOptions options;
+  comm::Graph graph;
+  std::unique_ptr<comm::Mailbox> mailbox;
+  std::unique_ptr<comm::Stream> stream;
+  cluster::DistributedSearch search;
+  MergeRules rules;
+  links::SinglePass single_pass;
+  links::IterativePruner iterative;
+  const links::Stars* stars = nullptr;
+  links::Stars iterative_stars;
+  RawBuffer sorted;      // sites in the order of cells
+  RawBuffer spare_rows;  // the next payload table; scratch of the search before
+  cluster::Arrivals arrivals;
+  cluster::Arcs active_out;
+  cluster::Arcs active_in;
+};
+
+Clusterer::Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
+                     const ClusterOptions& options) {
+  check(options, schema);
+  if (transport.size() != decomposition.ranks())
+    throw UsageError("decomposition for " + std::to_string(decomposition.ranks()) + " ranks on a transport of " +
+                     std::to_string(transport.size()));
+  impl_ = std::make_unique<Impl>(transport, decomposition, schema, options);
+}
+Clusterer::~Clusterer() = default;
+Clusterer::Clusterer(Clusterer&&) noexcept = default;
+
+const Decomposition& Clusterer::decomposition() const { return impl_->decomposition; }
+
+std::int64_t Clusterer::rehome(Parcels& parcels) {
+  return cluster::rehome(parcels, impl_->decomposition, impl_->transport.rank(), *impl_->mailbox);
+}
+
+StepReport Clusterer::step(Parcels& parcels) {
+  if (!(parcels.schema() == impl_->schema)) throw UsageError("step: the parcels have another schema than the Clusterer");
+  return impl_->step(parcels);
+}
+
+StepReport Clusterer::Impl::step(Parcels& parcels) {
+  StepReport report;
+  const comm::Counters counted = transport.counters();
+  Laps laps;
+  report.before = static_cast<std::int64_t>(parcels.size());
+  report.after = report.before;
+  make_room(parcels);
+  auto* const sites = reinterpret_cast<Site*>(sorted.data());
+  const bool busy = search.ask(parcels, sites, spare_rows.data(), report);
+  laps.to(report.seconds.search);
+  // Algorithm 1 and the cutting of long cycles are collective: there every rank takes part in every step.
+  const bool collective =
+      transport.size() > 1 && (options.prune == Prune::iterative || options.search == Search::cells8);
+  if (!busy && !collective) {
+    report.counters = transport.counters() - counted;
+    return report;
+  }
+  if (busy) {
+    search.answer(parcels, report);
+    laps.to(report.seconds.exchange);
+    search.announce(parcels, report);
+  }
+  count_links(report);
+  laps.to(report.seconds.graph);
+  prune(parcels, report);
+  laps.to(report.seconds.prune);
+  if (busy) {
+    migrate(parcels);
+    laps.to(report.seconds.migrate);
+    cluster::PackInput in{};
+    in.parcels = &parcels;
+    in.spare_rows = &spare_rows;
+    in.sorted = sites;
+    in.order = search.cells().order();
+    in.target = search.links().target.data();
+    in.arrivals = &arrivals;
+    in.departed = &stars->out_kept;
+    in.rules = &rules;
+    in.small_volume = search.small_volume();
+    in.lineage = options.lineage;
+    cluster::pack(in, report);
+    laps.to(report.seconds.merge);
+  }
+  report.counters = transport.counters() - counted;
+  return report;
+}
+
+void Clusterer::Impl::make_room(const Parcels& parcels) {
+  const std::size_t n = parcels.capacity();
+  const std::size_t rows = std::max(n * schema.width() * sizeof(double), nearest::CellList::scratch_bytes(parcels.size()));
+  if (sorted.bytes() < n * sizeof(Site)) sorted = RawBuffer(), sorted = RawBuffer(n * sizeof(Site));
+  if (spare_rows.bytes() < rows) spare_rows = RawBuffer(), spare_rows = RawBuffer(rows);
+}
+
+void Clusterer::Impl::count_links(StepReport& report) {
+  const Site* const sites = search.cells().sites();
+  const auto& l = search.links();
+  const double small_volume = search.small_volume();
+  std::int64_t to_small = 0;
+  if (options.search == Search::exact) {
+    // A target with a link of its own is small; a small target always has one, for the source is a candidate.
+    for (const std::uint32_t t : l.target)
+      if (t < l.target.size()) to_small += l.target[t] != links::kNone;
+  } else {
+    for (const std::uint32_t t : l.target)
+      if (t < l.target.size()) to_small += sites[t].volume < small_volume;
+  }
+  for (const auto& in : l.in) to_small += sites[in.vertex].volume < small_volume;
+  report.links_to_small = to_small;
+}
+
+void Clusterer::Impl::prune(const Parcels& parcels, StepReport& report) {
+  auto& l = search.links();
+  const links::Channels channels{transport, *mailbox, *stream};
+  const links::Ids ids = search.ids(parcels);
+  if (options.search == Search::cells8) {
+    const std::int64_t cut = links::cut_long_cycles(l, ids, search.distance2(), channels);
+    if (transport.rank() == 0) report.long_cycles = cut;
+  }
+  if (options.prune == Prune::iterative) {
+    iterative_stars = iterative.prune(l, ids, channels, &report.pruning);
+    stars = &iterative_stars;
+  } else {
+    stars = &single_pass.prune(l, ids, channels, &report.pruning);
+  }
+}
+
+void Clusterer::Impl::migrate(const Parcels& parcels) {
+  arrivals.clear();
+  if (graph.out.empty()) return;
+  std::fill(active_out.begin(), active_out.end(), 0);
+  std::fill(active_in.begin(), active_in.end(), 0);
+  const auto& l = search.links();
+  for (const auto& link : l.out) active_out[link.arc] = 1;
+  for (const auto& link : l.in) active_in[link.arc] = 1;
+  const std::size_t row_bytes = schema.width() * sizeof(double);
+  const Site* const sites = search.cells().sites();
+  const std::uint32_t* const order = search.cells().order();
+  for (std::size_t i = 0; i < l.out.size(); ++i) {
+    if (!stars->out_kept[i]) continue;
+    const auto& link = l.out[i];
+    cluster::append_parcel(mailbox->outbox(link.arc), sites[link.vertex], parcels.row(order[link.vertex]), schema.width());
+  }
+  mailbox->step(active_out, active_in);
+  std::size_t i = 0;
+  for (std::uint32_t arc = 0; arc < graph.in.size(); ++arc) {
+    const auto bytes = mailbox->inbox(arc);
+    std::size_t at = 0;
+    for (; i < l.in.size() && l.in[i].arc == arc; ++i) {
+      if (!stars->in_kept[i]) continue;
+      if (at + sizeof(Site) + row_bytes > bytes.size())
+        throw CommError("rank " + std::to_string(graph.in[arc]) + " sent fewer parcels than it announced");
+      arrivals.target.push_back(l.in[i].vertex);
+      Site site;
+      std::memcpy(&site, bytes.data() + at, sizeof site);
+      arrivals.site.push_back(site);
+      arrivals.rows.resize(arrivals.rows.size() + schema.width());
+      std::memcpy(arrivals.rows.data() + arrivals.rows.size() - schema.width(), bytes.data() + at + sizeof site, row_bytes);
+      at += sizeof site + row_bytes;
+    }
+  }
+}
+
+}  // namespace merganser

@@ -1,0 +1,238 @@
+#include "cluster/distributed_search.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::cluster {
+namespace {
+
+/// "Who is nearest to this point, if nearer than what I know?"
+struct Question {
+  Vec3 point;
+  double distance2;
+  std::int64_t id;  // of the nearest known; larger than any id if none
+};
+struct Answer {
+  double distance2;
+  std::int64_t id;
+  std::uint32_t vertex;  // kNone: nothing nearer here
+  std::uint32_t unused;
+};
+/// "My vertex has your vertex as its nearest."
+struct Announcement {
+  std::uint32_t target;
+  std::uint32_t source;
+  std::int64_t source_id;
+  double distance2;
+};
+
+nearest::Region region_of(const Decomposition& d, int rank) {
+  nearest::Region r;
+  const auto block = d.block(rank);
+  const auto c = d.coordinates(rank);
+  r.lower = block.lower;
+  r.upper = block.upper;
+  for (int a = 0; a < 3; ++a) {
+    r.wall_lower[a] = !d.grid().box.periodic[a] && c[a] == 0;
+    r.wall_upper[a] = !d.grid().box.periodic[a] && c[a] + 1 == d.shape()[a];
+  }
+  return r;
+}
+
+}  // namespace
+
+DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank,
+                                     const ClusterOptions& options)
+    : mailbox_(mailbox),
+      decomposition_(decomposition),
+      rank_(rank),
+      options_(options),
+      small_volume_(decomposition.grid().cell_volume() / options.min_volume_ratio),
+      cells_(decomposition.grid().box, region_of(decomposition, rank)) {
+  const std::size_t arcs = mailbox_.graph().out.size();
+  asked_.resize(arcs);
+  i_asked_.resize(arcs);
+  was_asked_.resize(arcs);
+}
+
+links::Ids DistributedSearch::ids(const Parcels& parcels) const {
+  return {reinterpret_cast<const std::byte*>(parcels.rows()), parcels.schema().width() * sizeof(double), cells_.order()};
+}
+
+bool DistributedSearch::ask(const Parcels& parcels, Site* sorted, std::byte* scratch, StepReport& report) {
+  nearest::CellList::Cut cut;
+  if (options_.search == Search::cells8) {
+    const auto c = decomposition_.coordinates(rank_);
+    for (int a = 0; a < 3; ++a) {
+      cut.first[a] = decomposition_.cut(a, c[a]);
+      cut.cells[a] = decomposition_.cut(a, c[a] + 1) - cut.first[a];
+    }
+    cut.grid = &decomposition_.grid();
+  }
+  small_ = cells_.bin(parcels, small_volume_, cut);
+  report.small = small_;
+  open_.clear();
+  for (auto& list : asked_) list.clear();
+  links_.target.clear();
+  links_.out.clear();
+  links_.in.clear();
+  if (small_ > 0) {
+    cells_.sort(parcels, sorted, scratch);
+    search_local(parcels);
+    post_questions();
+  }
+  if (mailbox_.graph().out.empty()) return small_ > 0;
+  for (std::size_t arc = 0; arc < asked_.size(); ++arc) i_asked_[arc] = !asked_[arc].empty();
+  mailbox_.step();
+  bool asked = false;
+  for (std::size_t arc = 0; arc < asked_.size(); ++arc) {
+    was_asked_[arc] = !mailbox_.inbox(arc).empty();
+    asked = asked || was_asked_[arc];
+  }
+  if (small_ == 0 && asked) {
+    cells_.sort(parcels, sorted, scratch);
+    links_.target.assign(parcels.size(), links::kNone);
+  }
+  return small_ > 0 || asked;
+}
+
+void DistributedSearch::search_local(const Parcels& parcels) {
+  const std::size_t n = parcels.size();
+  links_.target.resize(n);
+  const links::Ids id = ids(parcels);
+  if (options_.search == Search::exact) {
+    for (const auto& o : cells_.search_exact(links_.target, id)) open_.push_back({o});
+    return;
+  }
+  std::fill_n(links_.target.begin(), n, links::kNone);
+  distance2_.resize(n);
+  for (std::size_t c = 0; c < static_cast<std::size_t>(cells_.cell_count()); ++c)
+    for (std::uint32_t v = cells_.start(2 * c); v < cells_.start(2 * c + 1); ++v) {
+      const Site& s = cells_.sites()[v];
+      nearest::Best best;
+      cells_.nearest_cells8({{s.x, s.y, s.z}, v}, id, best);
+      links_.target[v] = best.vertex;
+      distance2_[v] = best.distance2;
+      if (best.vertex == links::kNone || !owners_cells8({s.x, s.y, s.z}).empty()) open_.push_back({{v, best}});
+    }
+}
+
+std::vector<std::uint32_t> DistributedSearch::owners_cells8(const Vec3& p) const {
+  std::vector<std::uint32_t> arcs;
+  const Grid& grid = decomposition_.grid();
+  std::array<std::array<int, 2>, 3> part;
+  std::array<int, 3> count{0, 0, 0};
+  for (int a = 0; a < 3; ++a) {
+    const std::int64_t node = grid.node(a, p[a]);
+    for (std::int64_t c = node - 1; c <= node; ++c) {
+      const std::int64_t g = grid.box.periodic[a] ? (c + grid.cells[a]) % grid.cells[a] : c;
+      if (g < 0 || g >= grid.cells[a]) continue;
+      const int owner = decomposition_.part_of_cell(a, g);
+      if (count[a] == 1 && part[a][0] == owner) continue;
+      part[a][static_cast<std::size_t>(count[a]++)] = owner;
+    }
+  }
+  const auto& neighbours = mailbox_.graph().out;
+  for (int i = 0; i < count[0]; ++i)
+    for (int j = 0; j < count[1]; ++j)
+      for (int k = 0; k < count[2]; ++k) {
+        const int owner = decomposition_.rank_at({part[0][static_cast<std::size_t>(i)],
+                                                  part[1][static_cast<std::size_t>(j)],
+                                                  part[2][static_cast<std::size_t>(k)]});
+        if (owner == rank_) continue;
+        const auto at = std::lower_bound(neighbours.begin(), neighbours.end(), owner);
+        arcs.push_back(static_cast<std::uint32_t>(at - neighbours.begin()));
+      }
+  return arcs;
+}
+
+void DistributedSearch::post_questions() {
+  const auto& neighbours = mailbox_.graph().out;
+  if (neighbours.empty()) return;
+  for (std::uint32_t i = 0; i < open_.size(); ++i) {
+    const Site& s = cells_.sites()[open_[i].local.vertex];
+    const nearest::Best& best = open_[i].local.best;
+    const Vec3 p{s.x, s.y, s.z};
+    const Question question{p, best.distance2, best.vertex == links::kNone ? INT64_MAX : best.id};
+    const auto post = [&](std::uint32_t arc) {
+      mailbox_.post(arc, question);
+      asked_[arc].push_back(i);
+    };
+    if (options_.search == Search::cells8) {
+      for (const std::uint32_t arc : owners_cells8(p)) post(arc);
+    } else {
+      for (std::uint32_t arc = 0; arc < neighbours.size(); ++arc)
+        if (decomposition_.distance2_to_block(p, neighbours[arc]) <= best.distance2) post(arc);
+    }
+  }
+}
+
+void DistributedSearch::answer(const Parcels& parcels, StepReport& report) {
+  const links::Ids id = ids(parcels);
+  for (std::size_t arc = 0; arc < was_asked_.size(); ++arc) {
+    if (!was_asked_[arc]) continue;
+    for (const Question& q : mailbox_.records<Question>(arc)) {
+      nearest::Best best{q.distance2, q.id, links::kNone};
+      if (options_.search == Search::cells8) {
+        cells_.nearest_cells8({q.point}, id, best);
+      } else {
+        cells_.nearest({q.point}, id, best);
+      }
+      mailbox_.post(arc, Answer{best.distance2, best.id, best.vertex, 0});
+    }
+  }
+  if (!asked_.empty()) mailbox_.step(was_asked_, i_asked_);
+  for (std::size_t arc = 0; arc < asked_.size(); ++arc) {
+    if (!i_asked_[arc]) continue;
+    const auto answers = mailbox_.records<Answer>(arc);
+    if (answers.size() != asked_[arc].size())
+      throw CommError("rank " + std::to_string(mailbox_.graph().in[arc]) + " answered " +
+                      std::to_string(answers.size()) + " of " + std::to_string(asked_[arc].size()) + " questions");
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+      const Answer& a = answers[k];
+      if (a.vertex == links::kNone) continue;
+      Open& o = open_[asked_[arc][k]];
+      nearest::Best& best = o.local.best;
+      const bool none = best.vertex == links::kNone && o.far_vertex == links::kNone;
+      if (!none && (a.distance2 > best.distance2 || (a.distance2 == best.distance2 && a.id > best.id))) continue;
+      best = {a.distance2, a.id, links::kNone};
+      o.far_vertex = a.vertex;
+      o.arc = static_cast<std::uint32_t>(arc);
+    }
+  }
+  for (const Open& o : open_)
+    if (o.far_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.lonely;
+}
+
+void DistributedSearch::announce(const Parcels& parcels, StepReport& report) {
+  // Ordered by arc: count, then place.
+  std::vector<std::uint32_t> next(asked_.size() + 1, 0);
+  for (const Open& o : open_)
+    if (o.far_vertex != links::kNone) ++next[o.arc + 1];
+  for (std::size_t arc = 0; arc < asked_.size(); ++arc) next[arc + 1] += next[arc];
+  const std::vector<std::uint32_t> first = next;
+  links_.out.resize(next.back());
+  for (const Open& o : open_) {
+    if (o.far_vertex == links::kNone) continue;
+    const std::uint32_t at = next[o.arc]++;
+    const std::uint32_t v = o.local.vertex;
+    links_.out[at] = {v, o.far_vertex, o.arc, at - first[o.arc], o.local.best.id, o.local.best.distance2};
+    links_.target[v] = links::kAway | at;
+    if (!distance2_.empty()) distance2_[v] = o.local.best.distance2;
+  }
+  report.cross_links = static_cast<std::int64_t>(links_.out.size());
+  if (asked_.empty()) return;
+  const links::Ids id = ids(parcels);
+  for (const auto& l : links_.out) mailbox_.post(l.arc, Announcement{l.far_vertex, l.vertex, id[l.vertex], l.distance2});
+  mailbox_.step(i_asked_, was_asked_);
+  for (std::uint32_t arc = 0; arc < was_asked_.size(); ++arc) {
+    if (!was_asked_[arc]) continue;
+    std::uint32_t slot = 0;
+    for (const Announcement& a : mailbox_.records<Announcement>(arc))
+      links_.in.push_back({a.target, a.source, arc, slot++, a.source_id, a.distance2});
+  }
+}
+
+}  // namespace merganser::cluster

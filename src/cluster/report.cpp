@@ -1,0 +1,32 @@
+#include "merganser/cluster/cluster.hpp"
+
+namespace merganser {
+
+StepReport& StepReport::operator+=(const StepReport& o) {
+  before += o.before;
+  small += o.small;
+  merged += o.merged;
+  after += o.after;
+  long_cycles += o.long_cycles;
+  lonely += o.lonely;
+  links_to_small += o.links_to_small;
+  cross_links += o.cross_links;
+  merged_into_big += o.merged_into_big;
+  for (const auto& [members, count] : o.clusters) clusters[members] += count;
+  lineage.insert(lineage.end(), o.lineage.begin(), o.lineage.end());
+  seconds.search += o.seconds.search;
+  seconds.exchange += o.seconds.exchange;
+  seconds.graph += o.seconds.graph;
+  seconds.prune += o.seconds.prune;
+  seconds.migrate += o.seconds.migrate;
+  seconds.merge += o.seconds.merge;
+  counters += o.counters;
+  pruning.rounds = pruning.rounds > o.pruning.rounds ? pruning.rounds : o.pruning.rounds;
+  pruning.puts += o.pruning.puts;
+  pruning.gets += o.pruning.gets;
+  pruning.syncs = pruning.syncs > o.pruning.syncs ? pruning.syncs : o.pruning.syncs;
+  pruning.reductions = pruning.reductions > o.pruning.reductions ? pruning.reductions : o.pruning.reductions;
+  return *this;
+}
+
+}  // namespace merganser

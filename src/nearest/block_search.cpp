@@ -1,0 +1,200 @@
+// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "nearest/block_search.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <limits>
+
+#include "merganser/links/links.hpp"
+#include "nearest/block_search.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace merganser::nearest::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using F = hn::CappedTag<float, 16>;
+using I = hn::RebindToSigned<F>;
+using VF = hn::Vec<F>;
+using VI = hn::Vec<I>;
+
+constexpr std::int32_t kFar = 0x7fffffff;
+constexpr std::uint32_t kCandidates = 256;  // numbers fit the low byte of a key
+
+/// The candidates of one node, gathered from four runs of memory.
+struct Block {
+  alignas(64) float x[kCandidates + 64];
+  alignas(64) float y[kCandidates + 64];
+  alignas(64) float z[kCandidates + 64];
+  std::uint32_t base[4];  // vertex = base[run] + number
+  std::uint32_t end[4];   // one beyond the last number of a run
+  std::uint32_t size;
+
+  /// False if there are more candidates than numbers.
+  HWY_INLINE bool gather(const BlockSearch& s, int jx, int jy, int jz) {
+    const F f;
+    const auto lanes = static_cast<std::uint32_t>(hn::Lanes(f));
+    const int nx = s.cells[0];
+    const int x0 = jx > 0 ? jx - 1 : 0;
+    const int x1 = jx < nx ? jx : nx - 1;
+    size = 0;
+    int run = 0;
+    for (int cz = jz - 1; cz <= jz; ++cz)
+      for (int cy = jy - 1; cy <= jy; ++cy, ++run) {
+        base[run] = 0;
+        end[run] = size;
+        if (cz < 0 || cz >= s.cells[2] || cy < 0 || cy >= s.cells[1]) continue;
+        const auto row = (static_cast<std::size_t>(cz) * static_cast<std::size_t>(s.cells[1]) + static_cast<std::size_t>(cy)) *
+                         static_cast<std::size_t>(nx);
+        const std::uint32_t b = s.cell_start[2 * (row + static_cast<std::size_t>(x0))];
+        const std::uint32_t e = s.cell_start[2 * (row + static_cast<std::size_t>(x1)) + 2];
+        const std::uint32_t count = e - b;
+        if (size + count > kCandidates) return false;
+        for (std::uint32_t i = 0; i < count; i += lanes) {  // may write beyond: the next run overwrites it
+          hn::StoreU(hn::LoadU(f, s.x + b + i), f, x + size + i);
+          hn::StoreU(hn::LoadU(f, s.y + b + i), f, y + size + i);
+          hn::StoreU(hn::LoadU(f, s.z + b + i), f, z + size + i);
+        }
+        base[run] = b - size;
+        size += count;
+        end[run] = size;
+      }
+    hn::StoreU(hn::Set(f, 1e30F), f, x + size);
+    return true;
+  }
+
+  HWY_INLINE std::uint32_t run_of(std::uint32_t number) const {
+    return static_cast<std::uint32_t>(number >= end[0]) + static_cast<std::uint32_t>(number >= end[1]) +
+           static_cast<std::uint32_t>(number >= end[2]);
+  }
+};
+
+/// Two smallest keys per lane. A key is a squared distance (single precision) with its low byte replaced by the number
+/// of the candidate, so that one integer minimum keeps distance and candidate together.
+struct Nearest {
+  VI first;
+  VI second;
+
+  HWY_INLINE void search(const Block& block, float x, float y, float z, std::uint32_t self) {
+    const F f;
+    const I i;
+    const VF px = hn::Set(f, x);
+    const VF py = hn::Set(f, y);
+    const VF pz = hn::Set(f, z);
+    const VI me = hn::Set(i, static_cast<std::int32_t>(self));
+    const VI mask = hn::Set(i, ~0xff);
+    const auto lanes = static_cast<std::int32_t>(hn::Lanes(f));
+    const VI step = hn::Set(i, lanes);
+    VI number = hn::Iota(i, 0);
+    first = hn::Set(i, kFar);
+    second = first;
+    for (std::uint32_t at = 0; at < block.size; at += static_cast<std::uint32_t>(lanes)) {
+      const VF dx = hn::Sub(hn::Load(f, block.x + at), px);
+      const VF dy = hn::Sub(hn::Load(f, block.y + at), py);
+      const VF dz = hn::Sub(hn::Load(f, block.z + at), pz);
+      const VF d2 = hn::MulAdd(dz, dz, hn::MulAdd(dy, dy, hn::Mul(dx, dx)));
+      VI key = hn::Or(hn::And(hn::BitCast(i, d2), mask), number);
+      key = hn::IfThenElse(hn::Eq(number, me), hn::Set(i, kFar), key);
+      second = hn::Min(second, hn::Max(first, key));
+      first = hn::Min(first, key);
+      number = hn::Add(number, step);
+    }
+  }
+
+  /// Number of the candidate that is nearest beyond doubt and an upper bound of its distance; false if rounding leaves
+  /// more than one, or there is none.
+  HWY_INLINE bool unique(float coordinate_error, std::uint32_t* number, float* distance) const {
+    const I i;
+    const std::int32_t best = hn::GetLane(hn::MinOfLanes(i, first));
+    float d2;
+    const std::int32_t bits = best | 0xff;
+    __builtin_memcpy(&d2, &bits, sizeof d2);
+    const float error = 2.0F * coordinate_error;  // of a distance, > sqrt(3) * coordinate_error
+    const float d = std::sqrt(d2);
+    *distance = d * 1.0001F + error;
+    const float limit = d2 * (1.0F + 1.0F / 8192) + 4.01F * error * (d + error) + 1e-37F;
+    std::int32_t limit_bits;
+    __builtin_memcpy(&limit_bits, &limit, sizeof limit);
+    const VI l = hn::Set(i, (limit_bits | 0xff) + 1);
+    *number = static_cast<std::uint32_t>(best & 0xff);
+    return (best < 0x7f000000) &
+           (hn::CountTrue(i, hn::Lt(first, l)) + hn::CountTrue(i, hn::Lt(second, l)) == 1);
+  }
+};
+
+HWY_INLINE float least(float a, float b) { return a < b ? a : b; }
+
+/// Lower and upper face of the two cells around a node on one axis: beyond them nothing has been seen.
+struct Faces {
+  float lower;
+  float upper;
+};
+
+HWY_INLINE Faces faces(const BlockSearch& s, int axis, int node) {
+  Faces f;
+  f.lower = node <= 1 ? s.far[axis][0] : static_cast<float>(node - 1) * s.width[axis];
+  f.upper = node + 1 >= s.cells[axis] ? s.far[axis][1] : static_cast<float>(node + 1) * s.width[axis];
+  return f;
+}
+
+void SearchNodes(const BlockSearch& s) {
+  Block block;
+  Nearest nearest;
+  std::size_t node = 0;
+  for (int jz = 0; jz <= s.cells[2]; ++jz) {
+    const Faces fz = faces(s, 2, jz);
+    for (int jy = 0; jy <= s.cells[1]; ++jy) {
+      const Faces fy = faces(s, 1, jy);
+      for (int jx = 0; jx <= s.cells[0]; ++jx, ++node) {
+        const std::uint32_t begin = s.node_start[node];
+        const std::uint32_t end = s.node_start[node + 1];
+        if (begin == end) continue;
+        if (!block.gather(s, jx, jy, jz)) {
+          for (std::uint32_t k = begin; k < end; ++k) s.open->push_back({s.by_node[k], links::kNone});
+          continue;
+        }
+        const Faces fx = faces(s, 0, jx);
+        for (std::uint32_t k = begin; k < end; ++k) {
+          const std::uint32_t v = s.by_node[k];
+          const float x = s.x[v];
+          const float y = s.y[v];
+          const float z = s.z[v];
+          // Which run holds the parcel itself: a parcel in rounding reach of a node may be in none.
+          std::uint32_t self = kCandidates;
+          for (int run = 0; run < 4; ++run) {
+            const std::uint32_t number = v - block.base[run];
+            const std::uint32_t first = run == 0 ? 0 : block.end[run - 1];
+            self = (number >= first && number < block.end[run]) ? number : self;
+          }
+          nearest.search(block, x, y, z, self);
+          std::uint32_t number;
+          float distance;
+          const bool found = nearest.unique(s.coordinate_error, &number, &distance);
+          const float reach = least(least(least(x - fx.lower, fx.upper - x), least(y - fy.lower, fy.upper - y)),
+                                    least(z - fz.lower, fz.upper - z)) - s.coordinate_error;
+          const std::uint32_t candidate = found ? block.base[block.run_of(number)] + number : links::kNone;
+          s.target[v] = candidate;
+          if (!(found & (distance < reach))) s.open->push_back({v, candidate});
+        }
+      }
+    }
+  }
+}
+
+const char* TargetName() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace merganser::nearest::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace merganser::nearest {
+
+HWY_EXPORT(SearchNodes);
+HWY_EXPORT(TargetName);
+
+void block_search(const BlockSearch& s) { HWY_DYNAMIC_DISPATCH(SearchNodes)(s); }
+const char* block_search_target() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
+
+}  // namespace merganser::nearest
+#endif
