@@ -1,0 +1,388 @@
+#include <algorithm>
+#include <string>
+
+#include "cross_links.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/links/prune.hpp"
+
+namespace merganser::links {
+namespace {
+
+/// State of a vertex. Vertices without a link and those in dual links are never waiting unless their label must be sent.
+enum Mark : std::uint8_t { kChildless = 0, kParent = 1, kWaiting = 2 };
+
+/// Record of the Stream: the label in bit 0, the number of cross-rank labels it depends on above it.
+std::uint32_t pack(bool flag, std::uint32_t depth) { return depth << 1 | static_cast<std::uint32_t>(flag); }
+
+/// yes ? a : b, without a branch: links are as good as random to a branch predictor.
+std::uint32_t choose(bool yes, std::uint32_t a, std::uint32_t b) {
+  return b ^ ((a ^ b) & (0U - static_cast<std::uint32_t>(yes)));
+}
+
+/// Lists the vertices whose target is below n; `list` has room for n + 1. @return how many
+std::size_t list_local(const std::uint32_t* const __restrict target, std::uint32_t n, std::uint32_t* const __restrict list) {
+  std::size_t found = 0;
+  std::uint32_t v = 0;
+  for (; v + 4 <= n; v += 4) {  // four at a time: the chain of additions is what costs
+    const std::size_t first = found + (target[v] < n);
+    const std::size_t second = first + (target[v + 1] < n);
+    const std::size_t third = second + (target[v + 2] < n);
+    list[found] = v;
+    list[first] = v + 1;
+    list[second] = v + 2;
+    list[third] = v + 3;
+    found = third + (target[v + 3] < n);
+  }
+  for (; v < n; ++v) {
+    list[found] = v;
+    found += target[v] < n;
+  }
+  return found;
+}
+
+/// Memory that grows and never shrinks; contents are not kept.
+template <class T>
+class Buffer {
+ public:
+  T* grow(std::size_t n) {
+    if (n > capacity_) {
+      data_ = std::make_unique_for_overwrite<T[]>(n);
+      capacity_ = n;
+    }
+    return data_.get();
+  }
+
+ private:
+  std::unique_ptr<T[]> data_;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace
+
+struct SinglePass::Impl {
+  Buffer<std::uint8_t> marks, centres, flags;
+  Buffer<std::uint32_t> lists, pair_list, counters, depths;
+  CrossLinks cross;
+  std::vector<std::uint8_t> far_centre;  // per Links::in: the dual partner has a LEAF child
+  Stars stars;
+
+  // One call.
+  Links* links = nullptr;
+  comm::Stream* stream = nullptr;
+  std::uint32_t n = 0;
+  std::uint32_t* target = nullptr;
+  std::uint8_t* mark = nullptr;     // n + 1 entries: the last takes the writes that go nowhere
+  std::uint8_t* centre = nullptr;   // n + 1 entries: 1 if the vertex has a LEAF child
+  std::uint32_t* list = nullptr;    // vertices with a link, then fewer and fewer of them
+  std::uint32_t* pair = nullptr;    // the lower vertex of each local dual link
+  std::uint32_t* pending = nullptr; // waiting vertices: children without a label
+  std::uint32_t* depth = nullptr;   // waiting vertices: cross-rank labels this one depends on
+  std::size_t sources = 0;
+  std::size_t pairs = 0;
+  std::size_t waiting = 0;
+  std::int64_t kept = 0;
+  std::uint32_t rounds = 0;
+
+  void begin(Links& l, const Channels& channels);
+  void scan();
+  void send_childless();
+  void label_leaves();
+  void drop_centres();
+  void count_children();
+  void settle(std::uint32_t v);
+  void receive();
+  void take_label(std::size_t i, std::uint32_t value);
+  void send(std::uint32_t k, bool centre_here, std::uint32_t depth_here);
+  void resolve_local_duals(const Ids& ids);
+  void resolve_cross_duals(const Ids& ids);
+  void require_settled(const Ids& ids) const;
+};
+
+void SinglePass::Impl::begin(Links& l, const Channels& channels) {
+  links = &l;
+  stream = &channels.stream;
+  if (l.target.size() >= kAway) {
+    throw InputError(std::to_string(l.target.size()) + " vertices on one rank; allowed: below 2147483648");
+  }
+  n = static_cast<std::uint32_t>(l.target.size());
+  target = l.target.data();
+  cross.find(l, stream->graph().out.size());
+  mark = marks.grow(n + 1);
+  centre = centres.grow(n + 1);
+  std::fill_n(mark, n + 1, kChildless);
+  std::fill_n(centre, n + 1, 0);
+  list = lists.grow(n + 1);  // the last takes the writes that go nowhere
+  pair = pair_list.grow(n / 2 + 1);
+  pending = counters.grow(n);
+  depth = l.in.empty() ? nullptr : depths.grow(n);
+  far_centre.assign(l.in.size(), 0);
+  stars.in_kept.assign(l.in.size(), 0);
+  stars.out_kept.assign(l.out.size(), 0);
+  sources = pairs = waiting = 0;
+  kept = 0;
+  rounds = 0;
+}
+
+/// Lists the sources of local links, and apart from them one end of each local dual link; marks who has a child.
+/// Separate loops, since each waits for other memory and a processor looks ahead further in a short one.
+void SinglePass::Impl::scan() {
+  const std::uint32_t size = n;
+  const std::uint32_t* const __restrict to = target;
+  std::uint32_t* const __restrict listed = list;
+  std::uint8_t* const __restrict marked = mark;
+  std::uint8_t* const __restrict is_dual = flags.grow(size);
+  std::uint32_t* const __restrict lower = pair;
+  const std::size_t local = list_local(to, size, listed);
+  for (std::size_t i = 0; i < local; ++i) is_dual[i] = to[to[listed[i]]] == listed[i];
+  // Duals mark their partner too: nobody asks for the mark of a vertex in a local dual link.
+  for (std::size_t i = 0; i < local; ++i) marked[to[listed[i]]] = kParent;
+  std::size_t single = 0;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < local; ++i) {
+    const std::uint32_t v = listed[i];
+    const bool dual = is_dual[i];
+    lower[found] = v;
+    found += dual & (v < to[v]);
+    listed[single] = v;
+    single += !dual;
+  }
+  sources = single;
+  pairs = found;
+  const std::size_t dual = local - single;
+  const auto unlinked = static_cast<std::size_t>(std::count(to, to + size, kNone));
+  if (local + unlinked + links->out.size() != size || dual != 2 * pairs) {
+    throw InputError("links of " + std::to_string(size) + " vertices: " + std::to_string(size - local - unlinked) +
+                     " leave the rank where " + std::to_string(links->out.size()) + " should, " +
+                     std::to_string(dual - 2 * pairs) + " go from a vertex to itself; allowed: a local vertex, " +
+                     "a cross-rank link or none, and no link to oneself");
+  }
+}
+
+void SinglePass::Impl::send(std::uint32_t k, bool centre_here, std::uint32_t depth_here) {
+  const CrossLink& link = links->out[k];
+  const bool dual = cross.dual_out[k] != kNone;
+  stream->send(link.arc, link.slot, pack(dual ? centre_here : !centre_here, depth_here + 1));
+  if (dual) return;
+  stars.out_kept[k] = !centre_here;
+  kept += !centre_here;
+  if (centre_here) target[link.vertex] = kNone;
+}
+
+/// Marks the targets of arriving links, then sends the labels that need no work.
+void SinglePass::Impl::send_childless() {
+  for (std::size_t i = 0; i < links->in.size(); ++i) {
+    if (cross.dual_in[i] == kNone) mark[links->in[i].vertex] = kParent;
+  }
+  for (std::uint32_t k = 0; k < links->out.size(); ++k) {
+    if (mark[links->out[k].vertex] == kChildless) send(k, false, 0);
+  }
+}
+
+/// Sources without a child are LEAFs: their targets are CENTREs. The other sources stay listed.
+void SinglePass::Impl::label_leaves() {
+  const std::uint32_t* const __restrict to = target;
+  const std::uint8_t* const __restrict marked = mark;
+  std::uint8_t* const __restrict is_centre = centre;
+  std::uint32_t* const __restrict listed = list;
+  const std::uint32_t nowhere = n;
+  const std::size_t count = sources;
+  std::size_t parents = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t v = listed[i];
+    const bool childless = marked[v] == kChildless;
+    is_centre[choose(childless, to[v], nowhere)] = 1;
+    listed[parents] = v;
+    parents += !childless;
+  }
+  kept += static_cast<std::int64_t>(count - parents);
+  sources = parents;
+}
+
+/// Sources with a LEAF child drop their link. The others wait for a label.
+void SinglePass::Impl::drop_centres() {
+  std::uint32_t* const __restrict to = target;
+  const std::uint8_t* const __restrict is_centre = centre;
+  std::uint32_t* const __restrict listed = list;
+  const std::size_t count = sources;
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t v = listed[i];
+    const bool dropped = is_centre[v];
+    listed[left] = v;
+    left += !dropped;
+    to[v] = choose(dropped, kNone, to[v]);
+  }
+  waiting = left;
+  for (std::uint32_t k = 0; k < links->out.size(); ++k) {
+    const std::uint32_t v = links->out[k].vertex;
+    if (mark[v] == kChildless) continue;
+    if (centre[v]) {
+      send(k, true, 0);
+    } else {
+      list[waiting++] = v;
+    }
+  }
+}
+
+/// Counts the children of waiting vertices, and settles what hangs on local labels only.
+void SinglePass::Impl::count_children() {
+  const std::size_t listed = waiting;
+  for (std::size_t i = 0; i < listed; ++i) {
+    const std::uint32_t v = list[i];
+    mark[v] = kWaiting;
+    pending[v] = 0;
+    if (target[v] < n) pending[target[v]] = 0;  // counted below even where nobody asks
+    if (depth) depth[v] = 0;
+  }
+  for (const CrossLink& link : links->in) pending[link.vertex] = 0;
+  for (std::size_t i = 0; i < listed; ++i) {
+    const std::uint32_t t = target[list[i]];
+    if (t < n) ++pending[t];
+  }
+  for (std::size_t i = 0; i < links->in.size(); ++i) {
+    if (cross.dual_in[i] == kNone) ++pending[links->in[i].vertex];
+  }
+  for (std::size_t i = 0; i < listed; ++i) {
+    const std::uint32_t v = list[i];
+    if (mark[v] == kWaiting && pending[v] == 0) settle(v);
+  }
+}
+
+/// Gives a waiting vertex its label, then its target if that was the last it needed, and so on up the tree.
+void SinglePass::Impl::settle(std::uint32_t v) {
+  for (;;) {
+    mark[v] = kParent;
+    --waiting;
+    const std::uint32_t t = target[v];
+    const bool leaf = !centre[v];
+    const std::uint32_t chain = depth ? depth[v] : 0;
+    if (t >= n) return send(t & ~kAway, !leaf, chain);
+    if (leaf) {
+      centre[t] = 1;
+      ++kept;
+    } else {
+      target[v] = kNone;
+    }
+    if (mark[t] != kWaiting) return;
+    if (depth) depth[t] = leaf ? chain : std::max(depth[t], chain);
+    if (!leaf && --pending[t] != 0) return;
+    v = t;
+  }
+}
+
+void SinglePass::Impl::take_label(std::size_t i, std::uint32_t value) {
+  const bool flag = value & 1;
+  const std::uint32_t chain = value >> 1;
+  rounds = std::max(rounds, chain);
+  if (cross.dual_in[i] != kNone) {
+    far_centre[i] = flag;
+    return;
+  }
+  const std::uint32_t v = links->in[i].vertex;
+  stars.in_kept[i] = flag;
+  if (flag) centre[v] = 1;
+  if (mark[v] != kWaiting) return;
+  depth[v] = flag ? chain : std::max(depth[v], chain);
+  if (flag || --pending[v] == 0) settle(v);
+}
+
+void SinglePass::Impl::receive() {
+  const auto take = [this](std::size_t arc, std::size_t slot, std::uint32_t value) {
+    take_label(cross.first_in[arc] + slot, value);
+  };
+  while (stream->take(take) != 0) stream->wait();
+}
+
+void SinglePass::Impl::require_settled(const Ids& ids) const {
+  if (waiting == 0) return;
+  for (std::uint32_t v = 0; v < n; ++v) {
+    if (mark[v] != kWaiting) continue;
+    throw InputError("a cycle of three or more links goes through global id " + std::to_string(ids[v]) +
+                     "; allowed: cycles of two links (cut_long_cycles removes longer ones)");
+  }
+}
+
+void SinglePass::Impl::resolve_local_duals(const Ids& ids) {
+  std::uint32_t* const __restrict to = target;
+  const std::uint32_t* const __restrict lower = pair;
+  const std::uint8_t* const __restrict is_centre = centre;
+  std::uint32_t* const __restrict isolated = list;
+  std::uint8_t* const __restrict lower_stays = flags.grow(n);
+  const std::size_t both = pairs;
+  std::size_t count = 0;
+  std::size_t cut = 0;
+  for (std::size_t i = 0; i < both; ++i) {
+    const std::uint32_t a = lower[i];
+    const std::uint32_t b = to[a];
+    const bool a_takes = is_centre[a];
+    const bool b_takes = is_centre[b];
+    isolated[count] = a;
+    count += !a_takes & !b_takes;
+    cut += a_takes & b_takes;
+    to[a] = choose(a_takes, kNone, b);
+    to[b] = choose(b_takes, kNone, a);
+  }
+  for (std::size_t i = 0; i < count; ++i) lower_stays[i] = ids[isolated[i]] < ids[to[isolated[i]]];
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t a = isolated[i];
+    to[choose(lower_stays[i], a, to[a])] = kNone;
+  }
+  kept += static_cast<std::int64_t>(both - cut);
+}
+
+void SinglePass::Impl::resolve_cross_duals(const Ids& ids) {
+  for (std::uint32_t k = 0; k < links->out.size(); ++k) {
+    const std::uint32_t i = cross.dual_out[k];
+    if (i == kNone) continue;
+    const CrossLink& link = links->out[k];
+    const bool here = centre[link.vertex];
+    const bool there = far_centre[i];
+    const std::int64_t id = here || there ? 0 : ids[link.vertex];
+    const bool leaves = here || there ? !here : id > link.far_id;
+    const bool arrives = here || there ? !there : id < link.far_id;
+    stars.out_kept[k] = leaves;
+    stars.in_kept[i] = arrives;
+    kept += leaves;
+    if (!leaves) target[link.vertex] = kNone;
+  }
+}
+
+SinglePass::SinglePass() : impl_(std::make_unique<Impl>()) {}
+SinglePass::~SinglePass() = default;
+SinglePass::SinglePass(SinglePass&&) noexcept = default;
+SinglePass& SinglePass::operator=(SinglePass&&) noexcept = default;
+
+const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics) {
+  Impl& p = *impl_;
+  p.begin(links, channels);
+  const bool alone = links.in.empty() && links.out.empty();
+  p.scan();
+  if (!alone) {
+    channels.stream.open(p.cross.count_out, p.cross.count_in);
+    p.send_childless();
+  }
+  p.label_leaves();
+  p.drop_centres();
+  p.count_children();
+  if (!alone) {
+    p.receive();
+    channels.stream.finish();
+  }
+  p.require_settled(ids);
+  p.resolve_local_duals(ids);
+  p.resolve_cross_duals(ids);
+  p.stars.kept = p.kept;
+  if (statistics) {
+    *statistics = {};
+    statistics->rounds = p.rounds;
+    statistics->puts = static_cast<std::int64_t>(links.out.size());
+  }
+  return p.stars;
+}
+
+Stars prune_single_pass(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics) {
+  SinglePass pass;
+  return pass.prune(links, ids, channels, statistics);
+}
+
+}  // namespace merganser::links
