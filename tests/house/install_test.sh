@@ -23,11 +23,9 @@ for ranks in 2 3 4; do
   [ "$("$temporary/examples/cluster" $ranks)" = "$one" ] || fail "another result on $ranks ranks"
 done
 
-# configure_file keeps prefix= of the configured prefix; an install elsewhere is told by a variable.
-pkg=(pkg-config --define-variable=prefix="$prefix")
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name merganser.pc)")
 export PKG_CONFIG_PATH
-read -ra flags <<<"$("${pkg[@]}" --cflags --libs merganser)"
+read -ra flags <<<"$(pkg-config --cflags --libs merganser)"
 quietly "$cxx" "$source/examples/cluster.cpp" "${flags[@]}" -o "$temporary/by_pkg_config"
 [ "$("$temporary/by_pkg_config" 2)" = "$one" ] || fail "another result through pkg-config"
 echo "pkg-config: the same"
