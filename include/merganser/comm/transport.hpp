@@ -18,6 +18,10 @@
 
 namespace merganser::comm {
 
+namespace detail {
+class Decorator;
+}
+
 /// Directed process graph as one rank sees it. The position of a rank in a list is the number of its arc.
 /// Ranks are distinct within a list; a rank may be its own neighbour.
 struct Graph {
@@ -28,7 +32,8 @@ struct Graph {
   static Graph symmetric(std::vector<int> neighbours) { return {neighbours, std::move(neighbours)}; }
 };
 
-/// What a rank did. Cheap, always on. Counts of this rank only.
+/// What a rank did. Cheap, always on. Counts of this rank only. What a rank sends to, puts to or gets from itself is not
+/// counted, but for `records`. A fetch_or counts as a put and a get.
 struct Counters {
   std::int64_t messages = 0;     ///< two-sided messages sent (not empty)
   std::int64_t bytes = 0;        ///< payload bytes sent or put
@@ -239,7 +244,7 @@ class Transport {
   [[nodiscard]] virtual int size() const noexcept = 0;
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   [[nodiscard]] virtual Capabilities capabilities() const noexcept = 0;
-  [[nodiscard]] Counters& counters() noexcept { return counters_; }
+  [[nodiscard]] virtual Counters& counters() noexcept { return counters_; }
 
   // ---- set-up and statistics: collective over every rank, never inside a merge step ----
   void barrier();
@@ -275,6 +280,9 @@ class Transport {
       const std::vector<std::vector<std::byte>>& to) = 0;
 
   Counters counters_;
+
+ private:
+  friend class detail::Decorator;
 };
 
 /// Runs `local` on this rank; if it threw on any rank, every rank throws the error of the lowest such rank, of the same

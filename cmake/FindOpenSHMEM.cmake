@@ -1,0 +1,21 @@
+# OpenSHMEM: target OpenSHMEM::OpenSHMEM. OpenSHMEM_ROOT or OpenSHMEM_INCLUDE_DIR and OpenSHMEM_LIBRARY say where.
+find_program(OpenSHMEM_C_COMPILER NAMES oshcc)
+if(OpenSHMEM_C_COMPILER AND NOT OpenSHMEM_INCLUDE_DIR)
+  execute_process(COMMAND ${OpenSHMEM_C_COMPILER} --showme:incdirs OUTPUT_VARIABLE OpenSHMEM_INCLUDE_HINTS
+                  ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${OpenSHMEM_C_COMPILER} --showme:libdirs OUTPUT_VARIABLE OpenSHMEM_LIBRARY_HINTS
+                  ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  separate_arguments(OpenSHMEM_INCLUDE_HINTS)
+  separate_arguments(OpenSHMEM_LIBRARY_HINTS)
+endif()
+find_path(OpenSHMEM_INCLUDE_DIR shmem.h HINTS ${OpenSHMEM_INCLUDE_HINTS} PATH_SUFFIXES openmpi/include)
+find_library(OpenSHMEM_LIBRARY NAMES oshmem sma HINTS ${OpenSHMEM_LIBRARY_HINTS} PATH_SUFFIXES openmpi/lib)
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(OpenSHMEM REQUIRED_VARS OpenSHMEM_LIBRARY OpenSHMEM_INCLUDE_DIR)
+if(OpenSHMEM_FOUND AND NOT TARGET OpenSHMEM::OpenSHMEM)
+  add_library(OpenSHMEM::OpenSHMEM UNKNOWN IMPORTED)
+  set_target_properties(OpenSHMEM::OpenSHMEM PROPERTIES
+    IMPORTED_LOCATION ${OpenSHMEM_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${OpenSHMEM_INCLUDE_DIR})
+endif()
+mark_as_advanced(OpenSHMEM_C_COMPILER OpenSHMEM_INCLUDE_DIR OpenSHMEM_LIBRARY)

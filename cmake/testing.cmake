@@ -1,0 +1,67 @@
+# merganser_add_test(room/name [RANKS 1 2 3 4 7] [LABELS fast] [TIMEOUT 60] [LIBS target...])
+#
+# Builds tests/room/name.cpp with the support of tests/support and registers it: once as a plain process, where its ranks
+# are threads, and with RANKS once more under the launcher for every number of ranks, over every model of processes.
+find_package(GTest REQUIRED)
+find_path(RAPIDCHECK_INCLUDE_DIR rapidcheck.h)
+find_library(RAPIDCHECK_LIBRARY rapidcheck)
+mark_as_advanced(RAPIDCHECK_INCLUDE_DIR RAPIDCHECK_LIBRARY)
+
+add_library(merganser_test_support STATIC
+  ${PROJECT_SOURCE_DIR}/tests/support/main.cpp ${PROJECT_SOURCE_DIR}/tests/support/ranks.cpp)
+target_include_directories(merganser_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(merganser_test_support PUBLIC merganser_comm GTest::gtest)
+if(RAPIDCHECK_LIBRARY AND RAPIDCHECK_INCLUDE_DIR)
+  target_include_directories(merganser_test_support SYSTEM PUBLIC ${RAPIDCHECK_INCLUDE_DIR})
+  target_link_libraries(merganser_test_support PUBLIC ${RAPIDCHECK_LIBRARY})
+endif()
+
+set(MERGANSER_LAUNCHER "")
+if(TARGET MPI::MPI_C)
+  set(MERGANSER_LAUNCHER ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG})
+elseif(TARGET OpenSHMEM::OpenSHMEM)
+  find_program(OpenSHMEM_LAUNCHER NAMES oshrun shmemrun)
+  if(OpenSHMEM_LAUNCHER)
+    set(MERGANSER_LAUNCHER ${OpenSHMEM_LAUNCHER} -n)
+  endif()
+endif()
+# What launcher_settings() of the library says, for tests that are not started by it; reasons are given there.
+set(MERGANSER_LAUNCHER_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_opal_common_ucx_opal_mem_hooks=0 OMPI_MCA_osc=sm,rdma,pt2pt
+  SHMEM_SYMMETRIC_HEAP_SIZE=64M)
+
+# merganser_launched_test(name ranks command...): registers a command under the launcher.
+function(merganser_launched_test name ranks)
+  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;COMMAND;ENVIRONMENT" ${ARGN})
+  if(NOT MERGANSER_LAUNCHER)
+    return()
+  endif()
+  add_test(NAME ${name} COMMAND ${MERGANSER_LAUNCHER} ${ranks} ${MPIEXEC_PREFLAGS} ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${ranks}
+    ENVIRONMENT "${MERGANSER_LAUNCHER_ENVIRONMENT};MERGANSER_TEST_MODELS=processes;${arg_ENVIRONMENT}")
+endfunction()
+
+function(merganser_add_test path)
+  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;LABELS;LIBS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  get_filename_component(room ${path} DIRECTORY)
+  string(REPLACE "/" "_" target "test_${path}")
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/tests/${path}.cpp)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  if(TARGET merganser_${room})
+    target_link_libraries(${target} PRIVATE merganser_${room})
+  endif()
+  target_link_libraries(${target} PRIVATE ${arg_LIBS} merganser_test_support)
+  list(JOIN arg_RANKS " " ranks)
+  add_test(NAME ${path} COMMAND ${target})
+  set_tests_properties(${path} PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
+    ENVIRONMENT "MERGANSER_TEST_RANKS=${ranks}")
+  foreach(n IN LISTS arg_RANKS)
+    merganser_launched_test(${path}.${n} ${n} COMMAND $<TARGET_FILE:${target}> TIMEOUT ${arg_TIMEOUT}
+                            LABELS ${room} ${arg_LABELS} processes)
+  endforeach()
+endfunction()

@@ -1,0 +1,18 @@
+#pragma once
+/// Starting MPI and checking its answers.
+#include <mpi.h>
+
+namespace merganser::comm::detail {
+
+/// Starts MPI, if nobody has; ended when the process ends by who started it. @throws CommError for singletons under a
+/// launcher of another library
+void start_mpi();
+
+[[noreturn]] void throw_mpi_error(int result, const char* call);
+
+/// @throws CommError naming the call and MPI's text, unless `result` is MPI_SUCCESS
+inline void check(int result, const char* call) {
+  if (result != MPI_SUCCESS) throw_mpi_error(result, call);
+}
+
+}  // namespace merganser::comm::detail

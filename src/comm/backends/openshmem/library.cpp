@@ -1,0 +1,51 @@
+// requires: OpenSHMEM
+#include "library.hpp"
+
+#include <shmem.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "../../detail/process.hpp"
+#include "../../detail/registry.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+bool started = false;
+
+void end_shmem() {
+  // Ends MPI too; it must come first. As in MPI, a rank with an error of its own does not wait here.
+  if (started && !left_alone()) shmem_finalize();
+}
+
+std::string version() {
+  char name[SHMEM_MAX_NAME_LEN];
+  int major = 0;
+  int minor = 0;
+  shmem_info_get_name(name);
+  shmem_info_get_version(&major, &minor);
+  return std::string(name) + ", OpenSHMEM " + std::to_string(major) + "." + std::to_string(minor);
+}
+
+void abort_shmem(int exit_code) {
+  if (started) shmem_global_exit(exit_code);
+}
+
+}  // namespace
+
+void start_shmem() {
+  if (!started) {
+    if (mpi() != nullptr) mpi()->start();
+    cure_environment();
+    shmem_init();
+    started = true;
+    std::atexit(end_shmem);
+  }
+  check_world(shmem_my_pe(), shmem_n_pes(), "OpenSHMEM");
+}
+
+extern const Library openshmem_hooks;
+const Library openshmem_hooks{version, abort_shmem, start_shmem};
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,69 @@
+#include "decorators.hpp"
+
+#include <array>
+#include <charconv>
+#include <sstream>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+/// A transport that owns what it is wrapped around, if that is a decorator too.
+using Make = std::unique_ptr<Transport> (*)(Transport& inner, std::unique_ptr<Transport> owned, std::uint64_t seed);
+
+struct Known {
+  std::string_view name;
+  bool needs_seed;
+  Make make;
+};
+
+constexpr std::array<Known, 0> kKnown{};
+
+const Known& find(const std::string& name) {
+  for (const Known& known : kKnown) {
+    if (known.name == name) return known;
+  }
+  std::string text = "unknown decorator '" + name + "'; known:";
+  for (const Known& known : kKnown) text += " " + std::string(known.name) + (known.needs_seed ? ":SEED" : "");
+  throw UsageError(text);
+}
+
+DecoratorSpec parse_one(const std::string& word) {
+  const auto colon = word.find(':');
+  DecoratorSpec spec{word.substr(0, colon)};
+  const Known& known = find(spec.name);
+  if (known.needs_seed != (colon != std::string::npos)) {
+    throw UsageError("decorator '" + word + "': " + (known.needs_seed ? "a seed is needed, as in " : "takes no seed: ") +
+                     spec.name + (known.needs_seed ? ":1" : ""));
+  }
+  if (!known.needs_seed) return spec;
+  const char* end = word.data() + word.size();
+  const auto [at, error] = std::from_chars(word.data() + colon + 1, end, spec.seed);
+  if (error != std::errc{} || at != end) {
+    throw UsageError("decorator '" + word + "': the seed must be a number from 0 to 2^64 - 1");
+  }
+  return spec;
+}
+
+}  // namespace
+
+std::vector<DecoratorSpec> parse_decorators(const std::string& list) {
+  std::vector<DecoratorSpec> specs;
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (!word.empty()) specs.push_back(parse_one(word));
+  }
+  return specs;
+}
+
+std::unique_ptr<Transport> decorate(Transport& inner, const std::vector<DecoratorSpec>& list) {
+  std::unique_ptr<Transport> outer;
+  for (auto spec = list.rbegin(); spec != list.rend(); ++spec) {
+    Transport& wrapped = outer ? *outer : inner;
+    outer = find(spec->name).make(wrapped, std::move(outer), spec->seed);
+  }
+  return outer;
+}
+
+}  // namespace merganser::comm::detail

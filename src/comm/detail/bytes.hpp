@@ -1,0 +1,43 @@
+#pragma once
+/// Values to bytes and back, for set-up messages.
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::comm::detail {
+
+using Bytes = std::vector<std::byte>;
+
+template <class T>
+void append(Bytes& to, const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const auto at = to.size();
+  to.resize(at + sizeof(T));
+  std::memcpy(to.data() + at, &value, sizeof(T));
+}
+
+template <class T>
+[[nodiscard]] Bytes to_bytes(const T& value) {
+  Bytes bytes;
+  append(bytes, value);
+  return bytes;
+}
+
+/// The value at offset `at` of a message. @throws CommError if the message is too short
+template <class T>
+[[nodiscard]] T read(std::span<const std::byte> from, std::size_t at = 0) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  if (at + sizeof(T) > from.size()) {
+    throw CommError("message of " + std::to_string(from.size()) + " bytes is too short: " +
+                    std::to_string(at + sizeof(T)) + " expected");
+  }
+  T value;
+  std::memcpy(&value, from.data() + at, sizeof(T));
+  return value;
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,30 @@
+#include "link.hpp"
+
+#include <algorithm>
+
+namespace merganser::comm::detail {
+
+ArcOf::ArcOf(std::span<const int> ranks) {
+  constexpr int kDense = 1 << 14;
+  const int highest = ranks.empty() ? -1 : *std::max_element(ranks.begin(), ranks.end());
+  if (highest < kDense) {
+    dense_.assign(static_cast<std::size_t>(highest + 1), kNone);
+    for (std::size_t arc = 0; arc < ranks.size(); ++arc) dense_[static_cast<std::size_t>(ranks[arc])] = arc;
+    return;
+  }
+  for (std::size_t arc = 0; arc < ranks.size(); ++arc) sorted_.push_back({ranks[arc], arc});
+  std::sort(sorted_.begin(), sorted_.end(), [](const Entry& a, const Entry& b) { return a.rank < b.rank; });
+}
+
+std::size_t ArcOf::operator()(int rank) const noexcept {
+  if (rank < 0) return kNone;
+  if (sorted_.empty()) {
+    const auto at = static_cast<std::size_t>(rank);
+    return at < dense_.size() ? dense_[at] : kNone;
+  }
+  const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), rank,
+                                      [](const Entry& entry, int wanted) { return entry.rank < wanted; });
+  return found != sorted_.end() && found->rank == rank ? found->arc : kNone;
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "message_objects.hpp"
+
+namespace merganser::comm::detail {
+
+std::size_t position(std::span<const int> ranks, int rank) {
+  const auto found = std::find(ranks.begin(), ranks.end(), rank);
+  return found == ranks.end() ? ArcOf::kNone : static_cast<std::size_t>(found - ranks.begin());
+}
+
+MessageMailbox::MessageMailbox(Place place, Graph graph, std::unique_ptr<Link> link)
+    : Mailbox(std::move(graph)),
+      place_(place),
+      self_out_(position(graph_.out, place.rank)),
+      self_in_(position(graph_.in, place.rank)),
+      link_(std::move(link)),
+      early_(graph_.in.size()),
+      all_out_(graph_.out.size(), 1),
+      all_in_(graph_.in.size(), 1) {}
+
+void MessageMailbox::count_wave(std::span<const std::uint8_t> active_out) {
+  ++place_.counters->waves;
+  for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
+    if (active_out[arc] == 0 || arc == self_out_ || outbox_[arc].empty()) continue;
+    ++place_.counters->messages;
+    place_.counters->bytes += static_cast<std::int64_t>(outbox_[arc].size());
+  }
+}
+
+void MessageMailbox::empty_outboxes() {
+  for (auto& box : outbox_) box.clear();
+}
+
+void MessageMailbox::deliver_self() { inbox_[self_in_].swap(outbox_[self_out_]); }
+
+void MessageMailbox::step_all() { MessageMailbox::step_some(all_out_, all_in_); }
+
+void MessageMailbox::step_some(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) {
+  if (active_out.size() != outbox_.size() || active_in.size() != inbox_.size()) {
+    throw CommError("Mailbox::step: " + std::to_string(active_out.size()) + " out- and " +
+                    std::to_string(active_in.size()) + " in-arcs marked; the graph has " +
+                    std::to_string(outbox_.size()) + " and " + std::to_string(inbox_.size()));
+  }
+  for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
+    if (active_out[arc] == 0 && !outbox_[arc].empty()) {
+      throw CommError("Mailbox::step: the outbox to rank " + std::to_string(graph_.out[arc]) + " holds " +
+                      std::to_string(outbox_[arc].size()) + " bytes, but its arc is not active");
+    }
+  }
+  count_wave(active_out);
+  start(active_out);
+  await(active_in);
+  empty_outboxes();
+}
+
+void MessageMailbox::start(std::span<const std::uint8_t> active_out) {
+  for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
+    if (active_out[arc] != 0 && arc != self_out_) link_->send(arc, outbox_[arc]);
+  }
+}
+
+void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
+  waiting_.assign(active_in.begin(), active_in.end());
+  std::size_t pending = 0;
+  for (std::size_t arc = 0; arc < inbox_.size(); ++arc) {
+    inbox_[arc].clear();
+    if (active_in[arc] == 0) continue;
+    if (arc == self_in_) {
+      deliver_self();
+      waiting_[arc] = 0;
+    } else if (!early_[arc].empty()) {
+      inbox_[arc].swap(early_[arc].front());
+      early_[arc].pop_front();
+      waiting_[arc] = 0;
+    } else {
+      ++pending;
+    }
+  }
+  const Waiter::Describe describe = [this] { return missing(); };
+  Waiter waiter(describe);
+  bool sent = false;
+  while (pending > 0 || !(sent = sent || link_->sent())) {
+    const auto arc = link_->receive(buffer_);
+    if (!arc) {
+      link_->idle(waiter);
+    } else if (waiting_[*arc] != 0) {
+      waiting_[*arc] = 0;
+      --pending;
+      inbox_[*arc].swap(buffer_);
+      waiter.reset();
+    } else {
+      early_[*arc].push_back(std::move(buffer_));
+      buffer_.clear();
+    }
+  }
+}
+
+std::string MessageMailbox::missing() const {
+  std::string ranks;
+  for (std::size_t arc = 0; arc < waiting_.size(); ++arc) {
+    if (waiting_[arc] != 0) ranks += " " + std::to_string(graph_.in[arc]);
+  }
+  const std::string where = "on rank " + std::to_string(place_.rank) + " in Mailbox::step, ";
+  return ranks.empty() ? where + "which is still sending" : where + "for messages from ranks" + ranks;
+}
+
+}  // namespace merganser::comm::detail

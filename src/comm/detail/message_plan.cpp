@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "message_objects.hpp"
+
+namespace merganser::comm::detail {
+
+MessagePlan::MessagePlan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern, PlanOptions options)
+    : place_(place),
+      graph_(std::move(graph)),
+      link_(std::move(link)),
+      pattern_(std::move(pattern)),
+      options_(options),
+      self_out_(position(graph_.out, place.rank)),
+      out_(2, std::vector<Bytes>(graph_.out.size())),
+      in_(graph_.in.size()) {
+  for (std::size_t arc = 0; arc < graph_.out.size(); ++arc) {
+    for (const std::size_t element : pattern_.out[arc]) highest_ = std::max(highest_, element + 1);
+    if (arc == self_out_) continue;
+    const std::size_t count = pattern_.out[arc].size();
+    stages_ = std::max(stages_, (count + options_.chunk_elements - 1) / options_.chunk_elements);
+  }
+}
+
+void MessagePlan::gather(std::size_t arc, std::size_t first, std::span<const std::byte> local, Bytes& to) const {
+  const auto& elements = pattern_.out[arc];
+  const std::size_t last = std::min(elements.size(), first + options_.chunk_elements);
+  const std::size_t size = options_.element_bytes;
+  to.resize((last - first) * size);
+  for (std::size_t i = first; i < last; ++i) {
+    std::memcpy(to.data() + (i - first) * size, local.data() + elements[i] * size, size);
+  }
+}
+
+void MessagePlan::own(std::span<const std::byte> local, const Use& use) {
+  const std::size_t arc = position(graph_.in, place_.rank);
+  for (std::size_t first = 0; first < pattern_.out[self_out_].size(); first += options_.chunk_elements) {
+    gather(self_out_, first, local, buffer_);
+    use({arc, first, buffer_});
+  }
+}
+
+void MessagePlan::start_stage(std::size_t stage, std::span<const std::byte> local) {
+  const std::size_t first = stage * options_.chunk_elements;
+  for (std::size_t arc = 0; arc < graph_.out.size(); ++arc) {
+    if (arc == self_out_ || first >= pattern_.out[arc].size()) continue;
+    auto& chunk = out_[stage % 2][arc];
+    gather(arc, first, local, chunk);
+    ++place_.counters->messages;
+    place_.counters->bytes += static_cast<std::int64_t>(chunk.size());
+    link_->send(arc, chunk);
+  }
+}
+
+void MessagePlan::hand_over(std::size_t arc, const Bytes& chunk, const Use& use) {
+  const std::size_t first = in_[arc].next;
+  const std::size_t count = chunk.size() / options_.element_bytes;
+  in_[arc].next += count;
+  left_ -= count;
+  use({arc, first, chunk});
+}
+
+void MessagePlan::pull(std::span<const std::byte> local, const Use& use) {
+  if (highest_ * options_.element_bytes > local.size()) {
+    throw CommError("Plan::pull: the pattern sends element " + std::to_string(highest_ - 1) + ", but there are " +
+                    std::to_string(local.size() / options_.element_bytes));
+  }
+  left_ = 0;
+  for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+    in_[arc].next = 0;
+    if (graph_.in[arc] != place_.rank) left_ += pattern_.in[arc];
+  }
+  const Waiter::Describe describe = [this] { return missing(); };
+  Waiter waiter(describe);
+  std::size_t started = 0;
+  // Two stages are under way at a time: one moves while the callback works on what came before.
+  const auto advance = [&] {
+    if (started < stages_ && link_->sent()) {
+      for (int i = 0; i < 2 && started < stages_; ++i) start_stage(started++, local);
+    }
+  };
+  advance();
+  if (self_out_ != ArcOf::kNone) own(local, use);
+  for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+    while (!in_[arc].early.empty() && in_[arc].next < pattern_.in[arc]) {
+      const Bytes chunk = std::move(in_[arc].early.front());
+      in_[arc].early.pop_front();
+      hand_over(arc, chunk, use);
+    }
+  }
+  while (left_ > 0 || started < stages_ || !link_->sent()) {
+    advance();
+    const auto arc = link_->receive(buffer_);
+    if (!arc) {
+      link_->idle(waiter);
+    } else if (in_[*arc].next < pattern_.in[*arc]) {
+      advance();
+      hand_over(*arc, buffer_, use);
+      waiter.reset();
+    } else {
+      in_[*arc].early.push_back(buffer_);  // of a neighbour's next pull
+    }
+  }
+}
+
+std::string MessagePlan::missing() const {
+  std::string text = "on rank " + std::to_string(place_.rank) + " in Plan::pull";
+  for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+    if (graph_.in[arc] == place_.rank || in_[arc].next == pattern_.in[arc]) continue;
+    text += ", for elements " + std::to_string(in_[arc].next) + " to " + std::to_string(pattern_.in[arc]) +
+            " from rank " + std::to_string(graph_.in[arc]);
+  }
+  return text;
+}
+
+}  // namespace merganser::comm::detail

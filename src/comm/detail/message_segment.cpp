@@ -1,0 +1,156 @@
+#include <cstring>
+
+#include "message_objects.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+constexpr unsigned kKindBits = 2;
+constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
+
+std::uint64_t widen(const void* word, std::size_t word_bytes) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, word, word_bytes);
+  return value;
+}
+
+template <class T>
+void or_into(void* target, const void* operand) {
+  T a;
+  T b;
+  std::memcpy(&a, target, sizeof a);
+  std::memcpy(&b, operand, sizeof b);
+  a = static_cast<T>(a | b);
+  std::memcpy(target, &a, sizeof a);
+}
+
+}  // namespace
+
+MessageSegment::MessageSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes)
+    : place_(place),
+      parts_(std::move(parts)),
+      out_arc_(parts_.forward->graph().out),
+      words_(words),
+      word_bytes_(word_bytes),
+      memory_(words * word_bytes),
+      wanted_(parts_.forward->graph().out.size()),
+      asked_(parts_.forward->graph().out.size()),
+      answers_(parts_.forward->graph().in.size()) {}
+
+std::size_t MessageSegment::arc(int rank, std::size_t index, std::size_t count) const {
+  const std::size_t arc = out_arc_(rank);
+  const bool own = rank == place_.rank;
+  if (!own && arc == ArcOf::kNone) {
+    throw CommError("Segment: rank " + std::to_string(rank) + " is no out-neighbour of rank " +
+                    std::to_string(place_.rank));
+  }
+  const std::size_t words = own ? words_ : parts_.remote_words[arc];
+  if (count > words || index > words - count) {
+    throw CommError("Segment: words " + std::to_string(index) + " to " + std::to_string(index + count) +
+                    " asked of rank " + std::to_string(rank) + ", which has " + std::to_string(words));
+  }
+  return arc;
+}
+
+void MessageSegment::log(std::size_t arc, Kind kind, std::size_t index, std::uint64_t operand) {
+  parts_.forward->post(arc, Entry{(static_cast<std::uint64_t>(index) << kKindBits) | kind, operand});
+}
+
+void MessageSegment::put(int rank, std::size_t index, const void* value) {
+  const auto to = arc(rank, index, 1);
+  if (rank == place_.rank) {
+    std::memcpy(word(index), value, word_bytes_);
+    return;
+  }
+  ++place_.counters->puts;
+  place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
+  log(to, kPut, index, widen(value, word_bytes_));
+}
+
+void MessageSegment::get(int rank, std::size_t index, std::size_t count, void* to) {
+  const auto from = arc(rank, index, count);
+  if (rank == place_.rank) {
+    std::memcpy(to, word(index), count * word_bytes_);
+    return;
+  }
+  place_.counters->gets += static_cast<std::int64_t>(count);
+  log(from, kGet, index, count);
+  wanted_[from].push_back({to, count * word_bytes_});
+}
+
+void MessageSegment::apply_or(std::size_t index, const void* operand, void* old) {
+  std::memcpy(old, word(index), word_bytes_);
+  if (word_bytes_ == sizeof(std::uint32_t)) {
+    or_into<std::uint32_t>(word(index), operand);
+  } else {
+    or_into<std::uint64_t>(word(index), operand);
+  }
+}
+
+void MessageSegment::fetch_or(int rank, std::size_t index, const void* operand, void* old) {
+  const auto to = arc(rank, index, 1);
+  if (rank == place_.rank) {
+    apply_or(index, operand, old);
+    return;
+  }
+  ++place_.counters->puts;
+  ++place_.counters->gets;
+  place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
+  log(to, kOr, index, widen(operand, word_bytes_));
+  wanted_[to].push_back({old, word_bytes_});
+}
+
+void MessageSegment::apply_logs() {
+  for (std::size_t arc = 0; arc < answers_.size(); ++arc) {
+    answers_[arc] = 0;
+    for (const Entry& entry : parts_.forward->records<Entry>(arc)) {
+      const auto index = static_cast<std::size_t>(entry.index_and_kind >> kKindBits);
+      const auto kind = entry.index_and_kind & kKindMask;
+      if (kind == kPut) {
+        std::memcpy(word(index), &entry.operand, word_bytes_);
+        continue;
+      }
+      answers_[arc] = 1;
+      auto& answer = parts_.backward->outbox(arc);
+      const std::size_t bytes = kind == kGet ? static_cast<std::size_t>(entry.operand) * word_bytes_ : word_bytes_;
+      const auto at = answer.size();
+      answer.resize(at + bytes);
+      if (kind == kGet) {
+        std::memcpy(answer.data() + at, word(index), bytes);
+      } else {
+        apply_or(index, &entry.operand, answer.data() + at);
+      }
+    }
+  }
+}
+
+void MessageSegment::collect_answers() {
+  for (std::size_t arc = 0; arc < wanted_.size(); ++arc) {
+    const auto answer = parts_.backward->inbox(arc);
+    std::size_t at = 0;
+    for (const Wanted& wanted : wanted_[arc]) {
+      std::memcpy(wanted.to, answer.data() + at, wanted.bytes);
+      at += wanted.bytes;
+    }
+    wanted_[arc].clear();
+  }
+}
+
+void MessageSegment::sync() {
+  ++place_.counters->syncs;
+  for (std::size_t arc = 0; arc < wanted_.size(); ++arc) asked_[arc] = wanted_[arc].empty() ? 0 : 1;
+  const Counters before = *parts_.scratch;
+  parts_.forward->step();
+  apply_logs();
+  parts_.backward->step(answers_, asked_);
+  collect_answers();
+  place_.counters->messages += parts_.scratch->messages - before.messages;
+}
+
+bool MessageSegment::sync_any(bool mine) {
+  sync();
+  ++place_.counters->collectives;
+  return parts_.any(mine);
+}
+
+}  // namespace merganser::comm::detail

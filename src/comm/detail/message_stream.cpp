@@ -1,0 +1,211 @@
+#include "message_objects.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+struct Header {
+  std::uint32_t round;
+  std::uint32_t count;  // records of the whole round, for a check
+};
+
+constexpr std::size_t kFullBytes = 16384;  // a message of this size goes at once
+constexpr std::size_t kKeptBuffers = 64;
+
+}  // namespace
+
+MessageStream::MessageStream(Place place, Graph graph, std::unique_ptr<Link> link)
+    : Stream(std::move(graph)),
+      place_(place),
+      self_out_(position(graph_.out, place.rank)),
+      self_in_(position(graph_.in, place.rank)),
+      link_(std::move(link)),
+      out_(graph_.out.size()),
+      in_(graph_.in.size()),
+      held_(graph_.out.size()) {}
+
+void MessageStream::open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) {
+  if (open_ && left_ > 0) {
+    throw CommError("Stream::open: " + std::to_string(left_) + " records of the round before have not been taken");
+  }
+  if (counts_out.size() != out_.size() || counts_in.size() != in_.size()) {
+    throw CommError("Stream::open: counts for " + std::to_string(counts_out.size()) + " out- and " +
+                    std::to_string(counts_in.size()) + " in-arcs; the graph has " + std::to_string(out_.size()) +
+                    " and " + std::to_string(in_.size()));
+  }
+  for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+    if (counts_out[arc] > 0) ++out_[arc].round;
+    out_[arc].count = out_[arc].left = counts_out[arc];
+  }
+  left_ = 0;
+  for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+    if (counts_in[arc] > 0) ++in_[arc].round;
+    in_[arc].count = in_[arc].left = counts_in[arc];
+    left_ += counts_in[arc];
+  }
+  open_ = true;
+  for (auto& arrival : later_) arrived_.push_back(std::move(arrival));
+  later_.clear();
+}
+
+void MessageStream::check_send(std::size_t arc, std::size_t slot) {
+  if (!open_ || arc >= out_.size() || slot >= out_[arc].count || out_[arc].left == 0) {
+    const std::string allowed = !open_ ? "no round is open"
+                                : arc >= out_.size()
+                                    ? "there are " + std::to_string(out_.size()) + " out-arcs"
+                                    : "this round has " + std::to_string(out_[arc].count) + " records on this arc, " +
+                                          std::to_string(out_[arc].left) + " of them not sent";
+    throw CommError("Stream::send: arc " + std::to_string(arc) + ", slot " + std::to_string(slot) + ", but " + allowed);
+  }
+  --out_[arc].left;
+  ++place_.counters->records;
+}
+
+void MessageStream::send(std::size_t arc, std::size_t slot, std::uint32_t value) {
+  check_send(arc, slot);
+  post(arc, {static_cast<std::uint32_t>(slot), value});
+}
+
+void MessageStream::post(std::size_t arc, Record record) {
+  if (arc == self_out_) {
+    own_.push_back(record);
+    return;
+  }
+  auto& message = held_[arc];
+  if (message.empty()) append(message, Header{out_[arc].round, static_cast<std::uint32_t>(out_[arc].count)});
+  append(message, record);
+  if (message.size() >= kFullBytes) ship(arc);
+}
+
+void MessageStream::ship(std::size_t arc) {
+  ++place_.counters->messages;
+  place_.counters->bytes += static_cast<std::int64_t>(held_[arc].size() - sizeof(Header));
+  flying_.push_back(std::move(held_[arc]));
+  held_[arc].clear();
+  if (!spare_.empty()) {
+    held_[arc].swap(spare_.back());
+    spare_.pop_back();
+  }
+  link_->send(arc, flying_.back());
+}
+
+void MessageStream::ship_all() {
+  for (std::size_t arc = 0; arc < held_.size(); ++arc) {
+    if (!held_[arc].empty()) ship(arc);
+  }
+}
+
+void MessageStream::reclaim() {
+  if (flying_.empty() || !link_->sent()) return;
+  for (auto& message : flying_) {
+    if (spare_.size() == kKeptBuffers) break;
+    message.clear();
+    spare_.push_back(std::move(message));
+  }
+  flying_.clear();
+}
+
+bool MessageStream::collect() {
+  bool any = false;
+  Bytes message;
+  while (const auto arc = link_->receive(message)) {
+    arrived_.push_back({*arc, std::move(message)});
+    message.clear();
+    any = true;
+  }
+  return any;
+}
+
+void MessageStream::hand_over(const Arrival& arrival, const Take& callback) {
+  const auto header = read<Header>(arrival.message);
+  auto& arc = in_[arrival.arc];
+  const std::size_t records = (arrival.message.size() - sizeof(Header)) / sizeof(Record);
+  if (header.count != static_cast<std::uint32_t>(arc.count) || records > arc.left) {
+    throw CommError("Stream: rank " + std::to_string(graph_.in[arrival.arc]) + " sends " +
+                    std::to_string(header.count) + " records in this round, but rank " + std::to_string(place_.rank) +
+                    " expects " + std::to_string(arc.count));
+  }
+  arc.left -= records;
+  left_ -= records;
+  const std::byte* at = arrival.message.data() + sizeof(Header);
+  for (std::size_t i = 0; i < records; ++i, at += sizeof(Record)) {
+    Record record;
+    std::memcpy(&record, at, sizeof record);
+    callback(arrival.arc, record.slot, record.value);
+  }
+}
+
+void MessageStream::hand_over(const Take& callback) {
+  while (something_queued()) {
+    for (std::size_t i = 0; i < own_.size(); ++i) {  // the callback may add to it
+      const Record record = own_[i];
+      if (in_[self_in_].left == 0) throw CommError("Stream: this rank sends itself more records than it expects");
+      --in_[self_in_].left;
+      --left_;
+      callback(self_in_, record.slot, record.value);
+    }
+    own_.clear();
+    if (arrived_.empty()) return;
+    Arrival arrival = std::move(arrived_.front());
+    arrived_.pop_front();
+    const auto ahead = static_cast<std::int32_t>(read<Header>(arrival.message).round - in_[arrival.arc].round);
+    if (ahead > 0) {
+      later_.push_back(std::move(arrival));
+      continue;
+    }
+    hand_over(arrival, callback);
+    if (spare_.size() < kKeptBuffers) {
+      arrival.message.clear();
+      spare_.push_back(std::move(arrival.message));
+    }
+  }
+}
+
+std::size_t MessageStream::take(const Take& callback) {
+  ship_all();
+  collect();
+  hand_over(callback);
+  ship_all();
+  reclaim();
+  return left_;
+}
+
+void MessageStream::wait() {
+  ship_all();
+  const Waiter::Describe describe = [this] { return missing(); };
+  Waiter waiter(describe);
+  while (left_ > 0 && !something_queued() && !collect()) {
+    reclaim();
+    link_->idle(waiter);
+  }
+}
+
+void MessageStream::finish() {
+  for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+    if (out_[arc].left == 0) continue;
+    throw CommError("Stream::finish: " + std::to_string(out_[arc].left) + " of " + std::to_string(out_[arc].count) +
+                    " records to rank " + std::to_string(graph_.out[arc]) + " have not been sent");
+  }
+  if (left_ > 0) throw CommError("Stream::finish: " + std::to_string(left_) + " records have not been taken");
+  ship_all();
+  const Waiter::Describe describe = [this] { return missing(); };
+  Waiter waiter(describe);
+  while (!link_->sent()) {
+    // A neighbour that is ahead may need this rank to receive before it can.
+    if (!collect()) link_->idle(waiter);
+  }
+  reclaim();
+  open_ = false;
+}
+
+std::string MessageStream::missing() const {
+  std::string text = "on rank " + std::to_string(place_.rank) + " in Stream,";
+  for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+    if (in_[arc].left == 0) continue;
+    text += " for " + std::to_string(in_[arc].left) + " of " + std::to_string(in_[arc].count) + " records from rank " +
+            std::to_string(graph_.in[arc]) + ",";
+  }
+  text.pop_back();
+  return text;
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,32 @@
+#pragma once
+/// A transport that makes its objects from Links.
+#include <memory>
+
+#include "message_objects.hpp"
+#include "transport_base.hpp"
+
+namespace merganser::comm::detail {
+
+class MessageTransport : public TransportBase {
+ public:
+  [[nodiscard]] std::unique_ptr<Mailbox> mailbox(Graph graph) override;
+  [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override;
+  [[nodiscard]] std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) override;
+  [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
+                                                          Epoch epoch) override;
+
+ protected:
+  /// Collective; the graph has been checked.
+  virtual std::unique_ptr<Link> link(const Graph& graph) = 0;
+  /// Collective; the graph has been checked.
+  virtual std::unique_ptr<Mailbox> make_mailbox(Graph graph, Counters& counters);
+  /// Logical OR over all ranks; not counted.
+  virtual bool any(bool mine);
+
+  [[nodiscard]] Place place() { return {rank(), &counters_}; }
+};
+
+/// Collective check of what both ends say of a plan. @throws CommError on every rank
+std::string plan_error(const Graph& graph, const Pattern& pattern, const PlanOptions& options);
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,51 @@
+#include "process.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+std::atomic<bool> alone{false};
+}
+
+void cure_environment() {
+  for (const auto& setting : launcher_settings()) setenv(setting.name.c_str(), setting.value.c_str(), 0);
+}
+
+void check_world(int rank, int size, const char* library) {
+  const World promised = launcher_world();
+  if (promised.size == size && promised.rank == rank) return;
+  throw CommError("the launcher says this is rank " + std::to_string(promised.rank) + " of " +
+                  std::to_string(promised.size) + ", but " + library + " sees rank " + std::to_string(rank) + " of " +
+                  std::to_string(size) +
+                  ": the launcher belongs to another library, so every process runs for itself. Use the mpirun or "
+                  "srun plug-in of the library that this program is linked with (merganser doctor shows it)");
+}
+
+void run_process(const std::function<std::unique_ptr<TransportBase>()>& open,
+                 const std::function<void(TransportBase&)>& each) {
+  std::unique_ptr<TransportBase> transport;
+  try {
+    transport = open();
+    each(*transport);
+  } catch (const std::exception& e) {
+    if (was_agreed(e)) {
+      if (transport) transport->close();
+    } else {
+      alone = true;
+    }
+    throw;
+  } catch (...) {
+    alone = true;
+    throw;
+  }
+  transport->close();
+}
+
+bool left_alone() { return alone; }
+
+}  // namespace merganser::comm::detail

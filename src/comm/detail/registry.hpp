@@ -1,0 +1,37 @@
+#pragma once
+/// The models and libraries in this build. The table behind these functions is made at configure time from the files in
+/// backends/, see cmake/dependencies.cmake.
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "merganser/comm/runtime.hpp"
+#include "transport_base.hpp"
+
+namespace merganser::comm::detail {
+
+/// What a file in backends/ defines, named <file>_backend.
+struct BackendEntry {
+  using Each = std::function<void(TransportBase&)>;
+
+  Backend info;
+  /// Runs `each` for every rank of this process. Models of processes have one, whatever `ranks` says.
+  void (*run)(int ranks, const Each& each);
+};
+
+/// A message-passing library that processes need.
+struct Library {
+  std::string (*version)();
+  /// Ends the job, if the library has been started.
+  void (*abort)(int exit_code);
+  /// Starts the library, once; it is ended when the process ends.
+  void (*start)();
+};
+
+[[nodiscard]] std::span<const BackendEntry* const> backend_entries();
+[[nodiscard]] std::span<const std::string_view> missing_backend_names();
+[[nodiscard]] const Library* mpi();    ///< null where absent
+[[nodiscard]] const Library* shmem();  ///< null where absent
+
+}  // namespace merganser::comm::detail

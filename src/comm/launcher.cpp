@@ -1,0 +1,80 @@
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::comm {
+namespace {
+
+struct Names {
+  const char* rank;
+  const char* size;
+};
+
+// What launchers tell the processes they start, most specific first.
+constexpr std::array kLaunchers{
+    Names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},  // Open MPI
+    Names{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},    // MVAPICH2
+    Names{"PMI_RANK", "PMI_SIZE"},                          // MPICH, Cray
+    Names{"PALS_RANKID", "PALS_SIZE"},                      // Cray PALS
+    Names{"FLUX_TASK_RANK", "FLUX_JOB_SIZE"},               // Flux
+    Names{"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"},      // IBM jsrun
+    Names{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},          // srun
+};
+
+std::optional<int> number(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return std::nullopt;
+  const std::string_view view(text);
+  int value = 0;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
+  if (error != std::errc{} || end != view.data() + view.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+World launcher_world() {
+  for (const auto& names : kLaunchers) {
+    const auto rank = number(names.rank);
+    const auto size = number(names.size);
+    if (rank && size && *size > 0 && *rank >= 0 && *rank < *size) return {*rank, *size};
+  }
+  return {};
+}
+
+std::vector<Setting> launcher_settings() {
+  const std::string mpi = mpi_library();
+  const std::string shmem = shmem_library();
+  const bool open_mpi = (mpi + shmem).find("Open MPI") != std::string::npos;
+  std::vector<Setting> settings;
+  if (open_mpi) {
+    settings.push_back({"OMPI_MCA_opal_common_ucx_opal_mem_hooks", "0",
+                        "Open MPI before 4.1.6 crashes when OpenSHMEM ends: a hook of an unloaded library is called"});
+    settings.push_back({"OMPI_MCA_mpi_yield_when_idle", "1",
+                        "ranks that wait leave the core to others; else a barrier of more ranks than cores takes tens "
+                        "of milliseconds"});
+    settings.push_back({"OMPI_MCA_rmaps_base_oversubscribe", "1", "more ranks than cores are allowed"});
+  }
+  if (mpi.find("Open MPI v4") != std::string::npos) {  // its successor has no pt2pt
+    settings.push_back({"OMPI_MCA_osc", "sm,rdma,pt2pt",
+                        "the components that Debian allows refuse windows on one rank and between hosts"});
+  }
+  // Set to different values the two names are an error.
+  if (shmem != "none" && std::getenv("SMA_SYMMETRIC_SIZE") == nullptr) {
+    settings.push_back({"SHMEM_SYMMETRIC_HEAP_SIZE", "512M",
+                        "room for the mailboxes and streams of many neighbours; pages not used cost nothing"});
+  }
+  if (open_mpi && geteuid() == 0) {
+    settings.push_back({"OMPI_ALLOW_RUN_AS_ROOT", "1", "mpirun refuses root, the usual user in a container"});
+    settings.push_back({"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", "the second half of the same permission"});
+  }
+  return settings;
+}
+
+}  // namespace merganser::comm

@@ -1,0 +1,108 @@
+#include "merganser/comm/runtime.hpp"
+
+#include <cstdlib>
+#include <mutex>
+
+#include "decorators/decorators.hpp"
+#include "detail/auto_choice.hpp"
+#include "detail/registry.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::comm {
+namespace {
+
+std::mutex choice_mutex;
+std::string choice_line;
+
+void remember_choice(const std::string& line) {
+  const std::scoped_lock lock(choice_mutex);
+  choice_line = line;
+}
+
+[[noreturn]] void refuse_name(std::string_view name) {
+  std::string text = "unknown communication model '" + std::string(name) + "'; known: auto";
+  for (const auto& backend : backends()) text += " " + std::string(backend.name);
+  for (const auto& missing : missing_backends()) text += "; not in this build: " + std::string(missing);
+  throw UsageError(text);
+}
+
+const detail::BackendEntry& find(std::string_view name) {
+  for (const auto* entry : detail::backend_entries()) {
+    if (entry->info.name == name) return *entry;
+  }
+  refuse_name(name);
+}
+
+std::string wanted_name(const RunOptions& options) {
+  if (options.backend != "auto") return options.backend;
+  const char* pinned = std::getenv("MERGANSER_COMM");
+  return pinned != nullptr && *pinned != '\0' ? pinned : "auto";
+}
+
+void check_ranks(const RunOptions& options, const Backend& backend) {
+  if (options.ranks < 0) {
+    throw UsageError("ranks is " + std::to_string(options.ranks) + "; allowed: 0 (the default) and more");
+  }
+  const int world = launcher_world().size;
+  if (!backend.processes && world > 1) {
+    throw UsageError("model 'threads' runs in one process, but a launcher started this one as one of " +
+                     std::to_string(world) + " ranks; start it without a launcher or choose a model of processes");
+  }
+  if (backend.processes && options.ranks != 0 && options.ranks != world) {
+    throw UsageError("model '" + std::string(backend.name) + "' is asked for " + std::to_string(options.ranks) +
+                     " ranks, but " + (world > 1 ? "the launcher started " + std::to_string(world)
+                                                 : std::string("no launcher started them")) +
+                     "; use: mpirun -n " + std::to_string(options.ranks));
+  }
+}
+
+void run_on(const detail::BackendEntry& entry, const RunOptions& options,
+            const std::function<void(Transport&)>& body) {
+  check_ranks(options, entry.info);
+  const auto decorators = detail::parse_decorators(options.decorators);
+  entry.run(options.ranks == 0 ? 1 : options.ranks, [&](detail::TransportBase& transport) {
+    const auto decorated = detail::decorate(transport, decorators);
+    body(decorated ? *decorated : static_cast<Transport&>(transport));
+  });
+}
+
+}  // namespace
+
+std::span<const Backend> backends() {
+  static const std::vector<Backend> all = [] {
+    std::vector<Backend> infos;
+    for (const auto* entry : detail::backend_entries()) infos.push_back(entry->info);
+    return infos;
+  }();
+  return all;
+}
+
+std::span<const std::string_view> missing_backends() { return detail::missing_backend_names(); }
+
+bool launched() { return launcher_world().size > 1; }
+
+void run(const RunOptions& options, const std::function<void(Transport&)>& body) {
+  remember_choice({});
+  const std::string name = wanted_name(options);
+  if (name != "auto") return run_on(find(name), options, body);
+  if (!launched()) return run_on(find("threads"), options, body);
+  const auto choice = detail::choose(options);
+  remember_choice(choice.line);
+  run_on(*choice.entry, options, body);
+}
+
+std::string last_choice() {
+  const std::scoped_lock lock(choice_mutex);
+  return choice_line;
+}
+
+void abort(int exit_code) {
+  if (detail::mpi() != nullptr) detail::mpi()->abort(exit_code);
+  if (detail::shmem() != nullptr) detail::shmem()->abort(exit_code);
+  std::_Exit(exit_code);
+}
+
+std::string mpi_library() { return detail::mpi() != nullptr ? detail::mpi()->version() : "none"; }
+std::string shmem_library() { return detail::shmem() != nullptr ? detail::shmem()->version() : "none"; }
+
+}  // namespace merganser::comm

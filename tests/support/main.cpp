@@ -1,0 +1,31 @@
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "merganser/comm/runtime.hpp"
+
+namespace {
+
+/// Prints failures only, with the rank: the other ranks are silent where rank 0 tells the story.
+class FailuresOnly : public testing::EmptyTestEventListener {
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    std::cerr << "[rank " << merganser::comm::launcher_world().rank << "] "
+              << (test != nullptr ? std::string(test->test_suite_name()) + "." + test->name() + " " : "")
+              << (result.file_name() != nullptr ? result.file_name() : "") << ":" << result.line_number() << ": "
+              << result.message() << std::endl;
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (merganser::comm::launcher_world().rank > 0) {
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new FailuresOnly);
+  }
+  return RUN_ALL_TESTS();
+}

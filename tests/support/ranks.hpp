@@ -1,0 +1,37 @@
+#pragma once
+/// One test source over every communication model: threads in a plain process, processes under a launcher.
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::test {
+
+struct Setup {
+  std::string backend;
+  int ranks = 1;
+  std::string decorators;
+};
+std::ostream& operator<<(std::ostream& out, const Setup& setup);
+
+/// Every model that fits the way this process was started, with each list of decorators: `threads` with each number of
+/// ranks in the variable MERGANSER_TEST_RANKS (default 1 2 3 4), or every model of processes with the launcher's number.
+std::vector<Setup> setups(const std::vector<std::string>& decorators = {""});
+
+/// Name of a setup for INSTANTIATE_TEST_SUITE_P.
+template <class Info>
+std::string setup_name(const Info& info) {
+  std::string name = info.param.backend + "_" + std::to_string(info.param.ranks);
+  for (const char c : info.param.decorators) {
+    if (c == ',' || c == ':') name += '_';
+    else name += c;
+  }
+  return name;
+}
+
+/// Runs `body` on every rank. A failed ASSERT or an error on one rank ends the others too instead of leaving them wait.
+void on_ranks(const Setup& setup, const std::function<void(comm::Transport&)>& body);
+
+}  // namespace merganser::test
