@@ -1,0 +1,16 @@
+#include "merganser/base/error.hpp"
+#include "merganser/comm/netcdf_parallel.hpp"
+
+namespace merganser::comm {
+namespace {
+
+[[noreturn]] void refuse() { throw CommError("this build has no NetCDF library that opens files collectively"); }
+
+}  // namespace
+
+bool netcdf_is_parallel(Transport&) { return false; }
+int netcdf_open(const std::string&, int&) { refuse(); }
+int netcdf_create(const std::string&, int&) { refuse(); }
+int netcdf_make_collective(int, int) { refuse(); }
+
+}  // namespace merganser::comm

@@ -1,0 +1,37 @@
+#include "layout.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::io {
+
+std::int64_t Layout::largest() const {
+  std::int64_t most = 0;
+  for (std::size_t r = 0; r + 1 < first.size(); ++r) most = std::max(most, first[r + 1] - first[r]);
+  return most;
+}
+
+Layout equal_slices(std::int64_t total, int ranks) {
+  Layout layout{{0}};
+  for (int r = 0; r < ranks; ++r)
+    layout.first.push_back(layout.first.back() + total / ranks + (r < total % ranks ? 1 : 0));
+  return layout;
+}
+
+Layout stacked(std::span<const std::int64_t> counts) {
+  Layout layout{{0}};
+  for (const std::int64_t count : counts) {
+    if (count < 0 || count > std::numeric_limits<std::int64_t>::max() - layout.total())
+      throw InputError("the number of parcels, " + std::to_string(layout.total()) + " and " + std::to_string(count) +
+                       " more, does not fit into 63 bits");
+    layout.first.push_back(layout.total() + count);
+  }
+  return layout;
+}
+
+std::int64_t chunk_length(std::int64_t total) { return std::clamp<std::int64_t>(total, 1, std::int64_t{1} << 18); }
+
+}  // namespace merganser::io

@@ -1,0 +1,143 @@
+#include "nc_file.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/netcdf_parallel.hpp"
+
+namespace merganser::io {
+namespace {
+
+std::string reason(int status) {
+  if (status > 0) return std::strerror(status);
+  return nc_strerror(status);
+}
+
+int open_status(int status, const std::string& path) {
+  if (status == NC_NOERR) return status;
+  if (status == NC_EHDFERR || status == NC_ENOTNC || status == NC_ETRUNC)
+    throw InputError(path + ": truncated or damaged NetCDF file (" + reason(status) + ")");
+  throw InputError(path + ": cannot open: " + reason(status));
+}
+
+}  // namespace
+
+std::unique_lock<std::mutex> netcdf_lock() {
+  static std::mutex mutex;
+  return std::unique_lock(mutex);
+}
+
+std::int64_t check_readable(const std::string& path) {
+  struct stat s {};
+  if (stat(path.c_str(), &s) != 0) throw InputError("cannot read " + path + ": " + std::strerror(errno));
+  if (!S_ISREG(s.st_mode)) throw InputError("cannot read " + path + ": not a plain file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError("cannot read " + path + ": " + std::strerror(errno));
+  if (s.st_size == 0) throw InputError(path + ": the file is empty");
+  std::array<char, 8> head{};
+  file.read(head.data(), head.size());
+  const std::string_view begin(head.data(), static_cast<std::size_t>(file.gcount()));
+  const bool classic =
+      begin.size() >= 4 && begin.starts_with("CDF") && std::strchr("\x01\x02\x05", begin[3]) != nullptr;
+  if (!classic && begin != std::string_view("\x89HDF\r\n\x1a\n", 8))
+    throw InputError(path + ": not a NetCDF file; its first bytes are neither those of HDF5 nor CDF");
+  return static_cast<std::int64_t>(s.st_size);
+}
+
+NcFile NcFile::open(const std::string& path) {
+  check_readable(path);
+  const auto lock = netcdf_lock();
+  int id = -1;
+  open_status(nc_open(path.c_str(), NC_NOWRITE, &id), path);
+  return {id, path, false};
+}
+
+NcFile NcFile::open(const std::string& path, comm::Transport& together) {
+  comm::agree(together, [&] { check_readable(path); });
+  int id = -1;
+  const int status = comm::netcdf_open(path, id);
+  comm::agree(together, [&] { open_status(status, path); });
+  return {id, path, true};
+}
+
+NcFile NcFile::create(const std::string& path, const std::string& shown) {
+  const auto lock = netcdf_lock();
+  int id = -1;
+  const int status = nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &id);
+  NcFile file(status == NC_NOERR ? id : -1, shown, false);
+  file.check(status, "create it");
+  return file;
+}
+
+NcFile NcFile::create(const std::string& path, const std::string& shown, comm::Transport& together) {
+  int id = -1;
+  const int status = comm::netcdf_create(path, id);
+  NcFile file(status == NC_NOERR ? id : -1, shown, true);
+  comm::agree(together, [&] { file.check(status, "create it"); });
+  return file;
+}
+
+NcFile::NcFile(NcFile&& o) noexcept
+    : id_(std::exchange(o.id_, -1)), shown_(std::move(o.shown_)), together_(o.together_) {}
+
+NcFile::~NcFile() {
+  if (id_ < 0) return;
+  const auto lock = netcdf_lock();
+  nc_close(id_);
+}
+
+void NcFile::close() {
+  const auto lock = netcdf_lock();
+  check(nc_close(std::exchange(id_, -1)), "finish it");
+}
+
+void NcFile::check(int status, const std::string& what) const {
+  if (status != NC_NOERR) throw InputError(shown_ + ": cannot " + what + ": " + reason(status));
+}
+
+std::optional<std::int64_t> NcFile::dimension(const std::string& name) const {
+  const auto lock = netcdf_lock();
+  int dimension = 0;
+  std::size_t length = 0;
+  if (nc_inq_dimid(id_, name.c_str(), &dimension) != NC_NOERR) return std::nullopt;
+  check(nc_inq_dimlen(id_, dimension, &length), "read the length of dimension " + name);
+  return static_cast<std::int64_t>(length);
+}
+
+std::optional<int> NcFile::variable(const std::string& name) const {
+  const auto lock = netcdf_lock();
+  int variable = 0;
+  if (nc_inq_varid(id_, name.c_str(), &variable) != NC_NOERR) return std::nullopt;
+  return variable;
+}
+
+bool NcFile::has_attribute(const std::string& name) const {
+  const auto lock = netcdf_lock();
+  return nc_inq_attid(id_, NC_GLOBAL, name.c_str(), nullptr) == NC_NOERR;
+}
+
+std::vector<double> NcFile::attribute(const std::string& name, std::size_t count) const {
+  const auto lock = netcdf_lock();
+  nc_type type = NC_NAT;
+  std::size_t length = 0;
+  if (nc_inq_att(id_, NC_GLOBAL, name.c_str(), &type, &length) != NC_NOERR)
+    throw InputError(shown_ + ": the global attribute " + name + " is missing");
+  static constexpr std::array<nc_type, 10> numeric{NC_BYTE, NC_UBYTE, NC_SHORT,  NC_USHORT, NC_INT,
+                                                   NC_UINT, NC_INT64, NC_UINT64, NC_FLOAT,  NC_DOUBLE};
+  if (length != count || std::find(numeric.begin(), numeric.end(), type) == numeric.end())
+    throw InputError(shown_ + ": the global attribute " + name + " must hold " + std::to_string(count) +
+                     " numbers; it has " + std::to_string(length) + " values");
+  std::vector<double> values(count);
+  check(nc_get_att_double(id_, NC_GLOBAL, name.c_str(), values.data()), "read the global attribute " + name);
+  return values;
+}
+
+}  // namespace merganser::io

@@ -1,0 +1,59 @@
+#pragma once
+/// An open NetCDF file. The library below is not safe for threads: every call goes through one lock.
+#include <netcdf.h>
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "merganser/comm/transport.hpp"
+
+namespace merganser::io {
+
+/// Held around every call of the NetCDF library.
+[[nodiscard]] std::unique_lock<std::mutex> netcdf_lock();
+
+class NcFile {
+ public:
+  /// Opens for reading, on this process alone. @throws InputError saying what is wrong with the file
+  static NcFile open(const std::string& path);
+  /// The same by all processes together (comm/netcdf_parallel.hpp). Collective; all throw if one fails.
+  static NcFile open(const std::string& path, comm::Transport& together);
+  /// Creates a NetCDF-4 file, replacing what is there, alone or together; messages name `shown`.
+  static NcFile create(const std::string& path, const std::string& shown);
+  static NcFile create(const std::string& path, const std::string& shown, comm::Transport& together);
+
+  NcFile(NcFile&& o) noexcept;
+  NcFile& operator=(NcFile&&) = delete;
+  NcFile(const NcFile&) = delete;
+  ~NcFile();
+  /// Closes, and so writes what is still held back. @throws InputError if that fails. Collective if opened together.
+  void close();
+
+  [[nodiscard]] int id() const noexcept { return id_; }
+  [[nodiscard]] bool together() const noexcept { return together_; }
+  [[nodiscard]] const std::string& path() const noexcept { return shown_; }
+
+  /// @throws InputError "PATH: cannot WHAT: reason" unless status is NC_NOERR
+  void check(int status, const std::string& what) const;
+
+  [[nodiscard]] std::optional<std::int64_t> dimension(const std::string& name) const;
+  [[nodiscard]] std::optional<int> variable(const std::string& name) const;
+  /// A numeric global attribute of `count` values. @throws InputError if it is missing, of another length or type
+  [[nodiscard]] std::vector<double> attribute(const std::string& name, std::size_t count) const;
+  [[nodiscard]] bool has_attribute(const std::string& name) const;
+
+ private:
+  NcFile(int id, std::string shown, bool together) : id_(id), shown_(std::move(shown)), together_(together) {}
+  int id_ = -1;
+  std::string shown_;
+  bool together_ = false;
+};
+
+/// Checks what NetCDF's own messages hide: that the file is there, readable, not empty, and begins as NetCDF does.
+/// @throws InputError @return its size in bytes
+std::int64_t check_readable(const std::string& path);
+
+}  // namespace merganser::io
