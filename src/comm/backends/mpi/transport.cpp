@@ -1,0 +1,183 @@
+// requires: MPI
+#include "transport.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "../../detail/limits.hpp"
+#include "library.hpp"
+#include "link.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+constexpr int kCollectiveTag = 0;  // links have the tags above
+
+/// Calls `piece(offset, length)` for the pieces of `bytes`.
+template <class Piece>
+void in_pieces(std::size_t bytes, const Piece& piece) {
+  for (std::size_t at = 0; at < bytes; at += max_piece_bytes) {
+    piece(at, static_cast<int>(std::min(max_piece_bytes, bytes - at)));
+  }
+}
+
+}  // namespace
+
+Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
+  check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+Communicator::Communicator(Communicator&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
+
+Communicator& Communicator::operator=(Communicator&& other) noexcept {
+  if (this != &other) {
+    free();
+    comm_ = std::exchange(other.comm_, MPI_COMM_NULL);
+  }
+  return *this;
+}
+
+void Communicator::free() noexcept {
+  const MPI_Comm comm = std::exchange(comm_, MPI_COMM_NULL);
+  int ended = 0;
+  MPI_Finalized(&ended);
+  // While an error unwinds one rank the others may be anywhere.
+  if (comm != MPI_COMM_NULL && ended == 0 && std::uncaught_exceptions() == 0) {
+    MPI_Comm freed = comm;
+    MPI_Comm_free(&freed);
+  }
+}
+
+void complete(std::vector<MPI_Request>& requests, const char* what) {
+  const Waiter::Describe describe = [what] { return std::string(what); };
+  Waiter waiter(describe);
+  for (int done = 0; done == 0;) {
+    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), what);
+    if (done == 0) waiter.idle();
+  }
+  requests.clear();
+}
+
+void complete(MPI_Request request, const char* what) {
+  std::vector<MPI_Request> one{request};
+  complete(one, what);
+}
+
+MpiTransport::MpiTransport(MPI_Comm parent) {
+  MPI_Comm own = MPI_COMM_NULL;
+  check(MPI_Comm_dup(parent, &own), "MPI_Comm_dup");
+  comm_ = Communicator(own);
+  check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  int* highest = nullptr;
+  int found = 0;
+  check(MPI_Comm_get_attr(comm_, MPI_TAG_UB, &highest, &found), "MPI_Comm_get_attr");
+  highest_tag_ = found != 0 ? *highest : 32767;
+}
+
+std::unique_ptr<Transport> MpiTransport::subset(bool take_part) {
+  ++counters_.collectives;
+  MPI_Comm part = MPI_COMM_NULL;
+  check(MPI_Comm_split(comm_, take_part ? 0 : MPI_UNDEFINED, rank_, &part), "MPI_Comm_split");
+  if (!take_part) return nullptr;
+  const Communicator owner(part);
+  return make(part);
+}
+
+std::unique_ptr<Link> MpiTransport::link(const Graph& graph) {
+  // Numbers come round again only after so many links that the first ones are long gone.
+  const int tag = 1 + static_cast<int>(links_++ % highest_tag_);
+  return std::make_unique<MpiLink>(comm_, tag, graph);
+}
+
+bool MpiTransport::any(bool mine) {
+  int flag = mine ? 1 : 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_LOR, comm_, &request), "MPI_Iallreduce");
+  complete(request, "MPI_Iallreduce");
+  return flag != 0;
+}
+
+void MpiTransport::do_barrier() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+  complete(request, "MPI_Ibarrier");
+}
+
+std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) {
+  const auto ranks = static_cast<std::size_t>(size_);
+  const auto size = static_cast<std::int64_t>(mine.size());
+  std::vector<std::int64_t> sizes(ranks);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallgather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, comm_, &request), "MPI_Iallgather");
+  complete(request, "MPI_Iallgather");
+
+  std::vector<Bytes> all(ranks);
+  std::vector<int> counts(ranks);
+  std::vector<int> offsets(ranks);
+  std::int64_t total = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    all[r].resize(static_cast<std::size_t>(sizes[r]));
+    counts[r] = static_cast<int>(std::min<std::int64_t>(sizes[r], INT32_MAX));
+    offsets[r] = static_cast<int>(std::min<std::int64_t>(total, INT32_MAX));
+    total += sizes[r];
+  }
+  if (static_cast<std::size_t>(total) <= max_piece_bytes) {
+    Bytes flat(static_cast<std::size_t>(total));
+    check(MPI_Iallgatherv(mine.data(), static_cast<int>(size), MPI_BYTE, flat.data(), counts.data(), offsets.data(),
+                          MPI_BYTE, comm_, &request),
+          "MPI_Iallgatherv");
+    complete(request, "MPI_Iallgatherv");
+    for (std::size_t r = 0; r < ranks; ++r) std::copy_n(flat.begin() + offsets[r], counts[r], all[r].begin());
+    return all;
+  }
+  std::copy(mine.begin(), mine.end(), all[static_cast<std::size_t>(rank_)].begin());
+  for (int r = 0; r < size_; ++r) {
+    auto& theirs = all[static_cast<std::size_t>(r)];
+    in_pieces(theirs.size(), [&](std::size_t at, int length) {
+      check(MPI_Ibcast(theirs.data() + at, length, MPI_BYTE, r, comm_, &request), "MPI_Ibcast");
+      complete(request, "MPI_Ibcast");
+    });
+  }
+  return all;
+}
+
+std::vector<Bytes> MpiTransport::do_all_to_all(const std::vector<Bytes>& to) {
+  const auto ranks = static_cast<std::size_t>(size_);
+  std::vector<std::int64_t> out(ranks);
+  std::vector<std::int64_t> in(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) out[r] = static_cast<std::int64_t>(to[r].size());
+  std::vector<MPI_Request> requests(1, MPI_REQUEST_NULL);
+  check(MPI_Ialltoall(out.data(), 1, MPI_INT64_T, in.data(), 1, MPI_INT64_T, comm_, requests.data()), "MPI_Ialltoall");
+  complete(requests, "MPI_Ialltoall");
+
+  std::vector<Bytes> from(ranks);
+  for (int i = 0; i < size_; ++i) {
+    const int other = (rank_ + i) % size_;
+    auto& theirs = from[static_cast<std::size_t>(other)];
+    if (other == rank_) {
+      theirs = to[static_cast<std::size_t>(other)];
+      continue;
+    }
+    theirs.resize(static_cast<std::size_t>(in[static_cast<std::size_t>(other)]));
+    in_pieces(theirs.size(), [&](std::size_t at, int length) {
+      check(MPI_Irecv(theirs.data() + at, length, MPI_BYTE, other, kCollectiveTag, comm_,
+                      &requests.emplace_back(MPI_REQUEST_NULL)),
+            "MPI_Irecv");
+    });
+  }
+  for (int i = 1; i < size_; ++i) {
+    const int other = (rank_ + size_ - i) % size_;
+    const auto& mine = to[static_cast<std::size_t>(other)];
+    in_pieces(mine.size(), [&](std::size_t at, int length) {
+      check(MPI_Isend(mine.data() + at, length, MPI_BYTE, other, kCollectiveTag, comm_,
+                      &requests.emplace_back(MPI_REQUEST_NULL)),
+            "MPI_Isend");
+    });
+  }
+  complete(requests, "the messages of all_to_all");
+  return from;
+}
+
+}  // namespace merganser::comm::detail

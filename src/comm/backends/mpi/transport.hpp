@@ -1,0 +1,60 @@
+#pragma once
+/// What the models over MPI share: collectives for set-up, and links of two-sided messages.
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "../../detail/message_transport.hpp"
+
+namespace merganser::comm::detail {
+
+/// A communicator of our own, freed at the end unless an error is on its way.
+class Communicator {
+ public:
+  Communicator() = default;
+  explicit Communicator(MPI_Comm comm);
+  Communicator(Communicator&& other) noexcept;
+  Communicator& operator=(Communicator&& other) noexcept;
+  ~Communicator() { free(); }
+  void free() noexcept;
+  operator MPI_Comm() const noexcept { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// Waits for requests without keeping the core from others. `what` is named when the wait limit is over.
+void complete(std::vector<MPI_Request>& requests, const char* what);
+void complete(MPI_Request request, const char* what);
+
+class MpiTransport : public MessageTransport {
+ public:
+  /// Collective over `parent`.
+  explicit MpiTransport(MPI_Comm parent);
+
+  [[nodiscard]] int rank() const noexcept override { return rank_; }
+  [[nodiscard]] int size() const noexcept override { return size_; }
+  [[nodiscard]] std::unique_ptr<Transport> subset(bool take_part) override;
+  void close() override { comm_.free(); }
+
+ protected:
+  /// The same model on other ranks. Collective over `parent`.
+  [[nodiscard]] virtual std::unique_ptr<Transport> make(MPI_Comm parent) const = 0;
+  std::unique_ptr<Link> link(const Graph& graph) override;
+  bool any(bool mine) override;
+  void do_barrier() override;
+  std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
+  std::vector<Bytes> do_all_to_all(const std::vector<Bytes>& to) override;
+
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+
+ private:
+  Communicator comm_;
+  int rank_ = 0;
+  int size_ = 1;
+  int highest_tag_ = 0;
+  std::int64_t links_ = 0;
+};
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,156 @@
+// requires: MPI
+#include <algorithm>
+
+#include "../detail/limits.hpp"
+#include "../detail/process.hpp"
+#include "../detail/registry.hpp"
+#include "mpi/library.hpp"
+#include "mpi/transport.hpp"
+
+/// A wave over the whole graph is one pair of neighbourhood collectives: sizes, then messages. Waves over some arcs,
+/// Streams and Plans cannot be, since every neighbour would have to take part; they go two-sided.
+namespace merganser::comm::detail {
+namespace {
+
+MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph) {
+  static const int none = 0;  // some versions refuse a null list even if it is empty
+  MPI_Comm comm = MPI_COMM_NULL;
+  check(MPI_Dist_graph_create_adjacent(parent, static_cast<int>(graph.in.size()),
+                                       graph.in.empty() ? &none : graph.in.data(), MPI_UNWEIGHTED,
+                                       static_cast<int>(graph.out.size()),
+                                       graph.out.empty() ? &none : graph.out.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                       &comm),
+        "MPI_Dist_graph_create_adjacent");
+  return comm;
+}
+
+/// One neighbour's part of an alltoallw: absolute addresses, so nothing is packed, and a datatype of its own where the
+/// count does not fit.
+class Parts {
+ public:
+  explicit Parts(std::size_t arcs) : counts_(arcs + 1), places_(arcs + 1), types_(arcs + 1, MPI_BYTE) {}
+  ~Parts() { free(); }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  void set(std::size_t arc, const std::byte* data, std::size_t bytes) {
+    check(MPI_Get_address(data, &places_[arc]), "MPI_Get_address");
+    counts_[arc] = static_cast<int>(bytes);
+    if (bytes <= max_piece_bytes) return;
+    types_[arc] = wide_type(bytes);
+    wide_.push_back(arc);
+    counts_[arc] = 1;
+  }
+  void free() noexcept {
+    for (const std::size_t arc : wide_) MPI_Type_free(&types_[arc]);  // sets what it frees to null
+    for (const std::size_t arc : wide_) types_[arc] = MPI_BYTE;
+    wide_.clear();
+  }
+  [[nodiscard]] const int* counts() const { return counts_.data(); }
+  [[nodiscard]] const MPI_Aint* places() const { return places_.data(); }
+  [[nodiscard]] const MPI_Datatype* types() const { return types_.data(); }
+
+ private:
+  static MPI_Datatype wide_type(std::size_t bytes) {
+    const auto piece = static_cast<int>(max_piece_bytes);
+    const auto pieces = static_cast<int>(bytes / max_piece_bytes);
+    const auto rest = static_cast<int>(bytes % max_piece_bytes);
+    MPI_Datatype whole = MPI_DATATYPE_NULL;
+    check(MPI_Type_vector(pieces, piece, piece, MPI_BYTE, &whole), "MPI_Type_vector");
+    const int lengths[] = {1, rest};
+    const MPI_Aint offsets[] = {0, static_cast<MPI_Aint>(bytes - static_cast<std::size_t>(rest))};
+    const MPI_Datatype types[] = {whole, MPI_BYTE};
+    MPI_Datatype wide = MPI_DATATYPE_NULL;
+    check(MPI_Type_create_struct(2, lengths, offsets, types, &wide), "MPI_Type_create_struct");
+    check(MPI_Type_free(&whole), "MPI_Type_free");
+    check(MPI_Type_commit(&wide), "MPI_Type_commit");
+    return wide;
+  }
+
+  std::vector<int> counts_;
+  std::vector<MPI_Aint> places_;
+  std::vector<MPI_Datatype> types_;
+  std::vector<std::size_t> wide_;
+};
+
+class NeighborhoodMailbox final : public MessageMailbox {
+ public:
+  NeighborhoodMailbox(Place place, Graph graph, std::unique_ptr<Link> link, MPI_Comm comm)
+      : MessageMailbox(place, std::move(graph), std::move(link)),
+        comm_(comm),
+        out_bytes_(graph_.out.size() + 1),
+        in_bytes_(graph_.in.size() + 1),
+        out_(graph_.out.size()),
+        in_(graph_.in.size()) {}
+
+ protected:
+  void step_all() override {
+    const std::vector<std::uint8_t> all(outbox_.size(), 1);
+    count_wave(all);
+    for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
+      out_bytes_[arc] = arc == self_out_ ? 0 : static_cast<std::int64_t>(outbox_[arc].size());
+      out_.set(arc, outbox_[arc].data(), static_cast<std::size_t>(out_bytes_[arc]));
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ineighbor_alltoall(out_bytes_.data(), 1, MPI_INT64_T, in_bytes_.data(), 1, MPI_INT64_T, comm_, &request),
+          "MPI_Ineighbor_alltoall");
+    complete(request, "MPI_Ineighbor_alltoall");
+    for (std::size_t arc = 0; arc < inbox_.size(); ++arc) {
+      inbox_[arc].resize(static_cast<std::size_t>(in_bytes_[arc]));
+      in_.set(arc, inbox_[arc].data(), inbox_[arc].size());
+    }
+    check(MPI_Ineighbor_alltoallw(MPI_BOTTOM, out_.counts(), out_.places(), out_.types(), MPI_BOTTOM, in_.counts(),
+                                  in_.places(), in_.types(), comm_, &request),
+          "MPI_Ineighbor_alltoallw");
+    complete(request, "MPI_Ineighbor_alltoallw");
+    out_.free();
+    in_.free();
+    if (self_out_ != ArcOf::kNone) deliver_self();
+    empty_outboxes();
+  }
+
+ private:
+  Communicator comm_;
+  std::vector<std::int64_t> out_bytes_;
+  std::vector<std::int64_t> in_bytes_;
+  Parts out_;
+  Parts in_;
+};
+
+class Neighborhood final : public MpiTransport {
+ public:
+  using MpiTransport::MpiTransport;
+  [[nodiscard]] std::string_view name() const noexcept override { return "neighborhood"; }
+  [[nodiscard]] Capabilities capabilities() const noexcept override {
+    return {.one_sided = false, .subset_waves = false, .sub_transports = true, .processes = true};
+  }
+
+ protected:
+  [[nodiscard]] std::unique_ptr<Transport> make(MPI_Comm parent) const override {
+    return std::make_unique<Neighborhood>(parent);
+  }
+  std::unique_ptr<Mailbox> make_mailbox(Graph graph, Counters& counters) override {
+    auto some_arcs = link(graph);
+    const MPI_Comm all_arcs = graph_communicator(comm(), graph);
+    return std::make_unique<NeighborhoodMailbox>(Place{rank(), &counters}, std::move(graph), std::move(some_arcs),
+                                                 all_arcs);
+  }
+};
+
+void run_neighborhood(int, const BackendEntry::Each& each) {
+  run_process(
+      [] {
+        start_mpi();
+        return std::make_unique<Neighborhood>(MPI_COMM_WORLD);
+      },
+      each);
+}
+
+}  // namespace
+
+extern const BackendEntry neighborhood_backend;
+const BackendEntry neighborhood_backend{
+    {"neighborhood", "MPI neighbourhood collectives on a distributed graph; partial waves two-sided", true},
+    run_neighborhood};
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,39 @@
+// requires: MPI
+#include "../detail/process.hpp"
+#include "../detail/registry.hpp"
+#include "mpi/library.hpp"
+#include "mpi/transport.hpp"
+
+/// Two-sided messages: non-blocking sends and matched probes. Nothing is collective once an object is made.
+namespace merganser::comm::detail {
+namespace {
+
+class P2p final : public MpiTransport {
+ public:
+  using MpiTransport::MpiTransport;
+  [[nodiscard]] std::string_view name() const noexcept override { return "p2p"; }
+  [[nodiscard]] Capabilities capabilities() const noexcept override {
+    return {.one_sided = false, .subset_waves = true, .sub_transports = true, .processes = true};
+  }
+
+ protected:
+  [[nodiscard]] std::unique_ptr<Transport> make(MPI_Comm parent) const override {
+    return std::make_unique<P2p>(parent);
+  }
+};
+
+void run_p2p(int, const BackendEntry::Each& each) {
+  run_process(
+      [] {
+        start_mpi();
+        return std::make_unique<P2p>(MPI_COMM_WORLD);
+      },
+      each);
+}
+
+}  // namespace
+
+extern const BackendEntry p2p_backend;
+const BackendEntry p2p_backend{{"p2p", "MPI two-sided: non-blocking sends, matched probes", true}, run_p2p};
+
+}  // namespace merganser::comm::detail
