@@ -199,7 +199,7 @@ void OptionTable::apply(Option& o, std::vector<std::string>&, Words words) {
 }
 
 void OptionTable::finish(Option& o) {
-  if (!o.flag) o.initial = value_text(o.value());
+  if (!o.flag && o.initial.empty()) o.initial = value_text(o.value());
 }
 
 Option* OptionTable::find(const std::string& name) {
@@ -265,7 +265,8 @@ void OptionTable::set_named(const std::string& argument, std::span<const std::st
   o->given = true;
 }
 
-void OptionTable::set_positional(const std::string& argument) {
+/// Returns true if the rest of the arguments belongs to the same option.
+bool OptionTable::set_positional(const std::string& argument) {
   for (auto& o : options_) {
     if (!o.positional || (o.given && !o.list)) continue;
     try {
@@ -274,7 +275,7 @@ void OptionTable::set_positional(const std::string& argument) {
       throw UsageError(o.name + ": " + e.what());
     }
     o.given = true;
-    return;
+    return o.rest;
   }
   throw UsageError("unexpected argument " + quoted(argument) + "; allowed:" + synopsis());
 }
@@ -290,7 +291,7 @@ void OptionTable::parse(std::span<const std::string> arguments) {
       set_named(a, arguments.subspan(i + 1), used);
       i += used;
     } else {
-      set_positional(a);
+      only_positional = set_positional(a) || only_positional;
     }
   }
   for (const auto& o : options_)

@@ -34,7 +34,8 @@ struct Option {
   std::string initial;         ///< default as text; empty: none
   bool flag = false;           ///< takes no value; --no-NAME switches it off
   bool positional = false;
-  bool list = false;           ///< a positional that takes every remaining argument
+  bool list = false;           ///< a positional that takes every remaining positional argument
+  bool rest = false;           ///< and, after its first, every remaining argument
   bool required = false;
   bool hidden = false;         ///< not in --help
   bool given = false;          ///< set by parse()
@@ -60,7 +61,13 @@ struct Letter {
 struct Kind {
   std::string kind;
 };
+/// What --help shows as default instead of the value, for values that stand for something else.
+struct Initial {
+  std::string text;
+};
 struct Hidden {};
+/// Of a positional list: what follows its first argument belongs to it too, options included.
+struct Rest {};
 struct Required {};
 /// Words and what they stand for, for enumerations.
 template <class E>
@@ -291,8 +298,16 @@ class OptionTable {
     o.kind = std::move(kind.kind);
   }
   template <class T>
+  static void apply(Option& o, T&, Initial initial) {
+    o.initial = std::move(initial.text);
+  }
+  template <class T>
   static void apply(Option& o, T&, Hidden) {
     o.hidden = true;
+  }
+  template <class T>
+  static void apply(Option& o, T&, Rest) {
+    o.rest = true;
   }
   template <class T>
   static void apply(Option& o, T&, Required) {
@@ -303,7 +318,7 @@ class OptionTable {
   void finish(Option& o);
   Option* find(const std::string& name);
   void set_named(const std::string& argument, std::span<const std::string> rest, std::size_t& used);
-  void set_positional(const std::string& argument);
+  bool set_positional(const std::string& argument);
   [[noreturn]] void unknown(const std::string& argument) const;
 
   std::vector<Option> options_;

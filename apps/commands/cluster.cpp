@@ -1,0 +1,264 @@
+// cluster: reads a parcel file, merges, reports and writes.
+#include <iostream>
+#include <optional>
+
+#include "merganser/base/log.hpp"
+#include "merganser/base/timer.hpp"
+#include "merganser/cluster/reference.hpp"
+#include "merganser/io/parcel_file.hpp"
+#include "support/command.hpp"
+#include "support/difference.hpp"
+#include "support/gather.hpp"
+#include "support/ledger.hpp"
+#include "support/merge_options.hpp"
+#include "support/picture.hpp"
+#include "support/ranks.hpp"
+#include "support/results.hpp"
+#include "support/table.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct ClusterCommand {
+  std::string input;
+  std::string output;
+  std::string json, csv, picture;
+  int steps = 1;
+  double min_volume_ratio = 40;
+  AxisFlags periodic{true, true, false};
+  MethodOptions method;
+  RankOptions ranks;
+  BlockOptions blocks;
+  bool audit = false;
+  bool reference = false;
+};
+
+template <class V>
+void describe(ClusterCommand& o, V&& option) {
+  option.positional("IN", o.input, "EPIC parcel file (NetCDF-4)", Required{});
+  option.section("Output");
+  option("output", o.output, "parcel file to write", Letter{'o'}, Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"});
+  option("picture", o.picture, "picture to write (SVG): where the last step merged most, before and after",
+         Kind{"FILE"});
+  option.section("Merging");
+  option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small, V_min = V_cell / R",
+         positive(), Kind{"R"});
+  option("steps", o.steps, "merge steps, one after the other", at_least(1));
+  option("periodic", o.periodic, "periodic axes, as letters; the others have walls");
+  describe(o.method, option);
+  describe(o.ranks, option);
+  describe(o.blocks, option);
+  option.section("Checks");
+  option("audit", o.audit, "keep the books: every input parcel is in exactly one output parcel, and its volume too");
+  option("reference", o.reference, "also merge with the slow serial reference on rank 0 and compare every bit");
+}
+
+/// One run on one rank.
+class Run {
+ public:
+  Run(const ClusterCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {}
+
+  void all() {
+    read();
+    merge();
+    compare();
+    if (!o_.output.empty()) {
+      const Scope s(profile_, "write");
+      together([&] { io::write_parcels(o_.output, parcels_, clusterer_->decomposition(), info_.time, t_); });
+    }
+    report();
+  }
+
+ private:
+  void read();
+  void merge();
+  void step(int number);
+  void compare();
+  void report();
+  void print(const Json& record, const std::vector<Conserved>& quantities, const Moments& after,
+             const std::vector<Summary>& stages, const std::vector<Summary>& others);
+  [[nodiscard]] std::string csv() const;
+
+  const ClusterCommand& o_;
+  const Invocation& in_;
+  comm::Transport& t_;
+  Profile profile_;
+  io::ParcelFileInfo info_;
+  Parcels parcels_;
+  Parcels original_;  // on rank 0, for the reference
+  Moments before_;
+  std::optional<Clusterer> clusterer_;
+  std::optional<Scene> scene_;
+  StepReport first_, last_, all_;
+  StepReport mine_;
+  std::vector<std::vector<StepReport>> by_step_;  // per step, per rank; times and counts only
+  std::string verdict_;
+};
+
+void Run::read() {
+  {
+    const Scope s(profile_, "read");
+    together([&] { comm::agree(t_, [&] { info_ = io::read_info(o_.input); }); });
+    info_.grid.box.periodic = o_.periodic;
+    parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_); });
+  }
+  const Scope s(profile_, "distribute");
+  const Decomposition blocks = together([&] { return decompose(info_.grid, o_.blocks, parcels_, t_); });
+  together([&] { distribute(parcels_, blocks, t_); });
+  ClusterOptions options = cluster_options(o_.method, o_.min_volume_ratio);
+  options.lineage = o_.audit || !o_.picture.empty();
+  clusterer_.emplace(t_, blocks, parcels_.schema(), options);
+}
+
+void Run::merge() {
+  before_ = total_moments(t_, moments(parcels_, info_.grid.box));
+  if (o_.reference) original_ = collect(t_, parcels_);
+  for (int i = 0; i < o_.steps; ++i) step(i);
+}
+
+void Run::step(int number) {
+  std::optional<Ledger> ledger;
+  std::optional<Photographer> photographer;
+  if (o_.audit) ledger.emplace(t_, parcels_);
+  if (!o_.picture.empty() && number + 1 == o_.steps) {
+    photographer.emplace(t_, info_.grid, info_.grid.cell_volume() / o_.min_volume_ratio);
+    photographer->before(parcels_);
+  }
+  t_.barrier();
+  StepReport mine = clusterer_->step(parcels_);
+  if (ledger) together([&] { ledger->close(parcels_, mine.lineage); });
+  if (photographer) scene_ = photographer->after(parcels_, mine.lineage);
+  mine.lineage.clear();
+  mine_ += mine;
+  last_ = total_report(t_, mine);
+  if (number == 0) first_ = last_;
+  all_ += last_;
+  auto& ranks = by_step_.emplace_back();
+  for (const auto& seconds : gather(t_, mine.seconds)) ranks.emplace_back().seconds = seconds;
+  struct Counts {
+    std::int64_t before, small, merged, after;
+  };
+  const auto counts = gather(t_, Counts{mine.before, mine.small, mine.merged, mine.after});
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    ranks[r].before = counts[r].before;
+    ranks[r].small = counts[r].small;
+    ranks[r].merged = counts[r].merged;
+    ranks[r].after = counts[r].after;
+  }
+  // Home again, however far a merged parcel has come from its block.
+  const Scope s(profile_, "rehome");
+  while (t_.all_reduce(clusterer_->rehome(parcels_), comm::Op::sum) > 0) {
+  }
+}
+
+void Run::compare() {
+  if (!o_.reference) return;
+  const Parcels got = collect(t_, parcels_);
+  together([&] {
+    comm::agree(t_, [&] {
+      if (t_.rank() != 0) return;
+      const ClusterOptions options = cluster_options(o_.method, o_.min_volume_ratio);
+      for (int i = 0; i < o_.steps; ++i) cluster_reference(original_, info_.grid, options);
+      const std::string difference = first_difference(original_, got);
+      if (!difference.empty()) throw VerificationError("not as the serial reference: " + difference);
+    });
+  });
+  verdict_ = "equal to the serial reference, every bit";
+}
+
+std::string Run::csv() const {
+  std::string out = "step,rank,before,small,merged,after";
+  for (const char* s : kStages) out += std::string(",") + s + "_s";
+  out += '\n';
+  for (std::size_t i = 0; i < by_step_.size(); ++i)
+    for (std::size_t r = 0; r < by_step_[i].size(); ++r) {
+      const StepReport& x = by_step_[i][r];
+      out += std::to_string(i + 1) + ',' + std::to_string(r) + ',' + std::to_string(x.before) + ',' +
+             std::to_string(x.small) + ',' + std::to_string(x.merged) + ',' + std::to_string(x.after);
+      for (const double s : stage_seconds(x.seconds)) out += ',' + number_text(s);
+      out += '\n';
+    }
+  return out;
+}
+
+void Run::report() {
+  const Moments after = total_moments(t_, moments(parcels_, info_.grid.box));
+  const Digest digest = total_digest(t_, merganser::digest(parcels_));
+  const Json sums = sums_json(t_, parcels_);
+  const auto stages = summarise_stages(gather(t_, stage_seconds(mine_.seconds)));
+  std::vector<Summary> others;
+  for (const auto& stage : profile_.stages()) {
+    const auto seconds = gather(t_, stage.seconds);
+    others.push_back(summarise(seconds));
+  }
+  if (t_.rank() != 0) return;
+
+  const auto quantities = conserved(before_, after, parcels_.schema(), info_.grid.box);
+  Json record = make_record(in_, {t_.size(), std::string(t_.name()), comm::last_choice(), o_.ranks.decorators,
+                                  clusterer_->decomposition().describe()});
+  for (std::size_t i = 0; i < kStages.size(); ++i) record["timings"][kStages[i]] = summary_json(stages[i]);
+  for (std::size_t i = 0; i < others.size(); ++i)
+    record["timings"][profile_.stages()[i].name] = summary_json(others[i]);
+  record["counters"] = counters_json(all_.counters);
+  record["pruning"] = pruning_json(all_);
+  record["conservation"] = conservation_json(quantities, before_, after, all_.merged);
+  record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
+  record["result"] = result_json(first_, last_, all_, sums, digest);
+  if (o_.json != "-" && o_.csv != "-") print(record, quantities, after, stages, others);
+  if (!o_.json.empty()) write_record(o_.json, record);
+  if (!o_.csv.empty()) write_text_file(o_.csv, csv());
+  if (scene_)
+    write_text_file(o_.picture,
+                    draw(*scene_, count_text(first_.before) + " parcels, " + count_text(all_.small) +
+                                      " of them small, become " + count_text(last_.after)));
+}
+
+void Run::print(const Json& record, const std::vector<Conserved>& quantities, const Moments& after,
+                const std::vector<Summary>& stages, const std::vector<Summary>& others) {
+  auto& out = std::cout;
+  out << o_.input << ": " << grid_text(info_.grid) << ", time " << general_text(info_.time, 6) << "; small below 1/"
+      << general_text(o_.min_volume_ratio, 6) << " of a cell\n"
+      << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks "
+      << clusterer_->decomposition().describe() << ", search " << search_name(o_.method.search) << ", prune "
+      << prune_name(o_.method.prune) << (o_.steps > 1 ? ", " + std::to_string(o_.steps) + " steps" : "") << '\n';
+  if (const std::string choice = comm::last_choice(); !choice.empty()) out << choice << '\n';
+  out << '\n' << counts_table(first_, last_, all_) << '\n' << clusters_table(all_) << '\n';
+  std::vector<std::string> names(kStages.begin(), kStages.end());
+  names.back() = "whole step";
+  if (o_.steps > 1) names.back() = "all steps";
+  auto rows = stages;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    names.push_back("(" + profile_.stages()[i].name + ")");
+    rows.push_back(others[i]);
+  }
+  out << stages_table(names, rows, "time over ranks") << '\n'
+      << conservation_table(quantities, before_, after, all_.merged) << '\n'
+      << counters_text(all_) << '\n';
+  if (o_.audit) out << "audit: every input parcel is in exactly one output parcel, with its volume\n";
+  if (!verdict_.empty()) out << verdict_ << '\n';
+  out << "digest " << record["result"]["digest"].get<std::string>() << '\n';
+  std::string files;
+  for (const auto& f : {o_.output, o_.json, o_.csv, o_.picture})
+    if (!f.empty()) files += (files.empty() ? "" : ", ") + f;
+  if (!files.empty()) out << "wrote " << files << '\n';
+}
+
+int run(ClusterCommand& o, const Invocation& in) {
+  return on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, in, t).all(); });
+}
+
+constexpr std::string_view kText =
+    "Merges every small parcel with its nearest neighbour, cluster by cluster. The result is the same, bit for bit,\n"
+    "for any number of ranks, model, decomposition and pruning: the digest tells.\n\n"
+    "  merganser cluster in.nc -o out.nc --min-volume-ratio 20\n"
+    "  merganser cluster in.nc -o out.nc --ranks 2 --json run.json --picture slab.svg\n"
+    "  merganser run -n 4 -- cluster in.nc -o out.nc --comm rma --audit\n";
+
+}  // namespace
+
+extern const Command cluster_command;
+const Command cluster_command = make_command<ClusterCommand, run>("cluster", "merge the parcels of a file", kText);
+
+}  // namespace merganser::app

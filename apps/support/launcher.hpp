@@ -1,0 +1,43 @@
+#pragma once
+/// Starting this program on several processes: which launcher, with which arguments and environment.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::app {
+
+/// A program that starts ranks.
+struct Launcher {
+  std::string path;     ///< empty: none found
+  std::string version;  ///< first line of --version
+  std::string family;   ///< "Open MPI", "MPICH", "Slurm"
+  std::string problem;  ///< why it will not do; empty if it will
+};
+/// The launcher of the MPI this program is linked with: the variable MERGANSER_LAUNCHER, srun inside a Slurm job, then
+/// mpirun or mpiexec. Never starts MPI.
+[[nodiscard]] Launcher find_launcher();
+
+/// A command line and what to set before it.
+struct LaunchPlan {
+  std::vector<std::string> command;
+  std::vector<comm::Setting> exports;  ///< only those not set already
+  [[nodiscard]] std::string text() const;  ///< as typed in a shell
+};
+/// @param quiet  the launcher's own messages about failed ranks are left out
+/// @throws CommError if there is no launcher that fits
+[[nodiscard]] LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet);
+
+/// Runs the plan, passes on SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, and waits.
+/// @return the exit code, 128 + number for a signal
+int launch(const LaunchPlan& plan);
+
+/// Path of this program.
+[[nodiscard]] std::string self_path();
+/// Full path of a program on PATH; empty if there is none.
+[[nodiscard]] std::string which(const std::string& program);
+/// "9 (Killed)"
+[[nodiscard]] std::string signal_text(int signal);
+
+}  // namespace merganser::app

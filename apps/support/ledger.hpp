@@ -1,0 +1,41 @@
+#pragma once
+/// The audit of a merge step: every parcel before it is in exactly one parcel after it.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "merganser/cluster/cluster.hpp"
+#include "merganser/comm/transport.hpp"
+#include "merganser/parcels/parcels.hpp"
+
+namespace merganser::app {
+
+/// Keeps the books of one step on the rank that an id hashes to, so no rank needs them all.
+class Ledger {
+ public:
+  /// Enters the parcels before the step. Collective.
+  Ledger(comm::Transport& transport, const Parcels& before);
+
+  /// Closes the books. `merged`: every parcel merged away and its centre, each on any one rank. Checks that
+  /// every parcel before is either still there or merged, never both and never twice; that nothing else is there; that
+  /// every centre is still there; and that the volume of each is, bit for bit, the sum of its members'. Collective.
+  /// @throws VerificationError on every rank, naming the parcel
+  void close(const Parcels& after, std::span<const StepReport::Merge> merged);
+
+ private:
+  struct Entry {
+    std::int64_t id;
+    std::int64_t other;
+    double volume;
+    std::int64_t kind;
+  };
+  using Pages = std::vector<std::vector<std::byte>>;
+  [[nodiscard]] std::size_t home(std::int64_t id) const;
+  void enter(Pages& pages, const Entry& entry) const;
+  [[nodiscard]] std::vector<Entry> exchange(const Pages& pages) const;
+
+  comm::Transport& transport_;
+  std::vector<Entry> before_;
+};
+
+}  // namespace merganser::app

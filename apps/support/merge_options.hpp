@@ -1,0 +1,54 @@
+#pragma once
+/// Options of a merge step, shared by the commands that make one.
+#include <string>
+
+#include "merganser/base/options.hpp"
+#include "merganser/cluster/cluster.hpp"
+#include "merganser/geometry/decomposition.hpp"
+
+namespace merganser::app {
+
+/// How links are found and pruned.
+struct MethodOptions {
+  Search search = Search::exact;
+  Prune prune = Prune::single_pass;
+  comm::Epoch epoch = comm::Epoch::per_operation;
+  bool sub_communicator = false;
+};
+[[nodiscard]] Choices<Search> search_choices();
+[[nodiscard]] Choices<Prune> prune_choices();
+[[nodiscard]] Choices<comm::Epoch> epoch_choices();
+[[nodiscard]] std::string search_name(Search s);
+[[nodiscard]] std::string prune_name(Prune p);
+
+template <class V>
+void describe(MethodOptions& o, V&& option) {
+  option.section("Method");
+  option("search", o.search, "the true nearest parcel, or the nearest in the 2x2x2 cells around the nearest grid node",
+         search_choices());
+  option("prune", o.prune, "closed form without global synchronisation, or the published sweeps", prune_choices());
+  option("epoch", o.epoch, "how one-sided models open access epochs in --prune iterative", epoch_choices());
+  option("sub-communicator", o.sub_communicator, "--prune iterative on ranks that have links only");
+}
+
+/// How cells are dealt to ranks.
+struct BlockOptions {
+  std::string decomposition = "auto";
+  bool balance = false;
+};
+template <class V>
+void describe(BlockOptions& o, V&& option) {
+  option.section("Blocks");
+  option("decomposition", o.decomposition, "auto (least surface), 1d, 2d, 3d, or a shape like 2x2x1", Kind{"SHAPE"});
+  option("balance", o.balance, "place the cuts so that every rank has about as many parcels");
+}
+
+[[nodiscard]] ClusterOptions cluster_options(const MethodOptions& method, double min_volume_ratio);
+
+/// The decomposition asked for. Collective with --balance (looks at the parcels wherever they are).
+[[nodiscard]] Decomposition decompose(const Grid& grid, const BlockOptions& blocks, const Parcels& parcels,
+                                      comm::Transport& transport);
+
+[[nodiscard]] std::string grid_text(const Grid& grid);  ///< "32 x 32 x 32 cells, periodic in xy"
+
+}  // namespace merganser::app

@@ -1,0 +1,44 @@
+#pragma once
+/// Options of artificial configurations, shared by gen random and bench random.
+#include <array>
+#include <string>
+
+#include "merganser/base/options.hpp"
+#include "merganser/parcels/generate.hpp"
+
+namespace merganser::app {
+
+struct GridOptions {
+  std::array<std::int64_t, 3> cells{32, 32, 32};
+  std::int64_t nx = 0, ny = 0, nz = 0;
+  double spacing = 0.3125;
+  double lx = 0, ly = 0, lz = 0;
+  AxisFlags periodic{true, true, false};
+};
+template <class V>
+void describe(GridOptions& o, V&& option) {
+  option.section("Grid");
+  option("cells", o.cells, "cells per axis", at_least(1));
+  option("nx", o.nx, "cells along x", at_least(1), Initial{"from --cells"});
+  option("ny", o.ny, "cells along y", at_least(1), Initial{"from --cells"});
+  option("nz", o.nz, "cells along z", at_least(1), Initial{"from --cells"});
+  option("spacing", o.spacing, "edge of a cell", positive());
+  option("lx", o.lx, "length of the domain along x", positive(), Initial{"cells times spacing"});
+  option("ly", o.ly, "length of the domain along y", positive(), Initial{"cells times spacing"});
+  option("lz", o.lz, "length of the domain along z", positive(), Initial{"cells times spacing"});
+  option("periodic", o.periodic, "periodic axes, as letters; the others have walls");
+}
+[[nodiscard]] Grid make_grid(const GridOptions& o);
+
+/// RandomParcels with the defaults of the caller.
+template <class V>
+void describe_random(RandomParcels& o, V&& option) {
+  option.section("Parcels");
+  option("per-cell", o.per_cell, "parcels per cell", at_least(1));
+  option("variable", o.variable_per_cell, "10 to --per-cell parcels in a cell, at random");
+  option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small", positive());
+  option("small-fraction", o.small_fraction, "expected share of small parcels", between(0, 1));
+  option("seed", o.seed, "seed; the parcels are the same for any number of ranks");
+}
+
+}  // namespace merganser::app

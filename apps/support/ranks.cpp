@@ -1,0 +1,57 @@
+#include "support/ranks.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <iostream>
+#include <new>
+
+#include "support/command.hpp"
+
+namespace merganser::app {
+namespace {
+
+void print_line(const std::string& message, int code) {
+  const std::string line = std::string(error_kind(code)) + ": " + message + '\n';
+  std::cout.flush();
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+/// What a rank that fails alone does. Threads: the runtime releases the others and hands the error to the caller.
+/// Processes: the others may wait for this one for ever, so the job ends here.
+[[noreturn]] void fail_alone(const comm::Transport& transport, const std::string& what, int code) {
+  const std::string message =
+      transport.size() > 1 ? "rank " + std::to_string(transport.rank()) + ": " + what : what;
+  if (!transport.capabilities().processes) throw Error(message, code);
+  print_line(message, code);
+  comm::abort(code);
+}
+
+}  // namespace
+
+std::string model_names() {
+  std::string names = "auto";
+  for (const auto& b : comm::backends()) names += '|' + std::string(b.name);
+  return names;
+}
+
+int on_ranks(const RankOptions& options, const std::function<void(comm::Transport&)>& body) {
+  std::atomic<int> code{0};
+  comm::run({options.comm, options.ranks, options.decorators}, [&](comm::Transport& transport) {
+    try {
+      body(transport);
+    } catch (const TogetherError& e) {
+      code = e.exit_code();
+      if (transport.rank() == 0) print_line(e.what(), e.exit_code());
+    } catch (const Error& e) {
+      fail_alone(transport, e.what(), e.exit_code());
+    } catch (const std::bad_alloc&) {
+      fail_alone(transport, "out of memory; use more ranks or a smaller input", kInternalError);
+    } catch (const std::exception& e) {
+      fail_alone(transport, e.what(), kInternalError);
+    }
+  });
+  return code;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,51 @@
+#pragma once
+/// Running a body on every rank, with the rules for errors: one clear line, one exit code, no rank left waiting.
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::app {
+
+/// Options that say which ranks run and how they talk.
+struct RankOptions {
+  std::string comm = "auto";
+  int ranks = 0;
+  std::string decorators;
+};
+/// Names of the models in this build, "auto" first: "auto|threads|p2p".
+[[nodiscard]] std::string model_names();
+
+template <class V>
+void describe(RankOptions& o, V&& option) {
+  option.section("Ranks");
+  option("comm", o.comm, "communication model; auto measures those that are there and keeps the fastest",
+         Kind{model_names()});
+  option("ranks", o.ranks, "ranks as threads of this process; under a launcher: a check of its number (0: any)",
+         at_least(0));
+  option("decorators", o.decorators, "comma list of checked and chaos:SEED, for tests", Kind{"LIST"});
+}
+
+/// An error that every rank has thrown: printed once, every rank returns.
+struct TogetherError : Error {
+  TogetherError(const Error& e) : Error(e.what(), e.exit_code()) {}  // NOLINT(google-explicit-constructor)
+};
+
+/// Runs `f`, which throws on every rank or on none; marks its errors as known to all.
+template <class F>
+auto together(F&& f) {
+  try {
+    return f();
+  } catch (const Error& e) {
+    throw TogetherError(e);
+  }
+}
+
+/// Runs `body` once on every rank. @return the exit code: 0, or that of an error that all ranks share.
+/// An error of one rank ends the job with a message that names the rank.
+int on_ranks(const RankOptions& options, const std::function<void(comm::Transport&)>& body);
+
+}  // namespace merganser::app
