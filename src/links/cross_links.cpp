@@ -1,4 +1,4 @@
-#include "cross_links.hpp"
+#include "links/cross_links.hpp"
 
 #include <string>
 

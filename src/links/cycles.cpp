@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "cross_links.hpp"
+#include "links/cross_links.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/links/prune.hpp"
 

@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <string>
 
-#include "cross_links.hpp"
+#include "links/cross_links.hpp"
+#include "links/scan.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/links/prune.hpp"
 
@@ -17,27 +18,6 @@ std::uint32_t pack(bool flag, std::uint32_t depth) { return depth << 1 | static_
 /// yes ? a : b, without a branch: links are as good as random to a branch predictor.
 std::uint32_t choose(bool yes, std::uint32_t a, std::uint32_t b) {
   return b ^ ((a ^ b) & (0U - static_cast<std::uint32_t>(yes)));
-}
-
-/// Lists the vertices whose target is below n; `list` has room for n + 1. @return how many
-std::size_t list_local(const std::uint32_t* const __restrict target, std::uint32_t n, std::uint32_t* const __restrict list) {
-  std::size_t found = 0;
-  std::uint32_t v = 0;
-  for (; v + 4 <= n; v += 4) {  // four at a time: the chain of additions is what costs
-    const std::size_t first = found + (target[v] < n);
-    const std::size_t second = first + (target[v + 1] < n);
-    const std::size_t third = second + (target[v + 2] < n);
-    list[found] = v;
-    list[first] = v + 1;
-    list[second] = v + 2;
-    list[third] = v + 3;
-    found = third + (target[v + 3] < n);
-  }
-  for (; v < n; ++v) {
-    list[found] = v;
-    found += target[v] < n;
-  }
-  return found;
 }
 
 /// Memory that grows and never shrinks; contents are not kept.
@@ -111,8 +91,8 @@ void SinglePass::Impl::begin(Links& l, const Channels& channels) {
   centre = centres.grow(n + 1);
   std::fill_n(mark, n + 1, kChildless);
   std::fill_n(centre, n + 1, 0);
-  list = lists.grow(n + 1);  // the last takes the writes that go nowhere
-  pair = pair_list.grow(n / 2 + 1);
+  list = lists.grow(n + kListSlack);
+  pair = pair_list.grow(n / 2 + kListSlack);
   pending = counters.grow(n);
   depth = l.in.empty() ? nullptr : depths.grow(n);
   far_centre.assign(l.in.size(), 0);
@@ -123,37 +103,31 @@ void SinglePass::Impl::begin(Links& l, const Channels& channels) {
   rounds = 0;
 }
 
-/// Lists the sources of local links, and apart from them one end of each local dual link; marks who has a child.
-/// Separate loops, since each waits for other memory and a processor looks ahead further in a short one.
+/// Lists the sources of local links, and apart from them the lower end of each local dual link; marks who has a child.
+/// Separate loops: each waits for other memory, and a processor looks further ahead in a short one.
 void SinglePass::Impl::scan() {
-  const std::uint32_t size = n;
+  const LocalLinks found = list_local(target, n, list);
   const std::uint32_t* const __restrict to = target;
-  std::uint32_t* const __restrict listed = list;
+  const std::uint32_t* const __restrict listed = list;
   std::uint8_t* const __restrict marked = mark;
-  std::uint8_t* const __restrict is_dual = flags.grow(size);
-  std::uint32_t* const __restrict lower = pair;
-  const std::size_t local = list_local(to, size, listed);
-  for (std::size_t i = 0; i < local; ++i) is_dual[i] = to[to[listed[i]]] == listed[i];
-  // Duals mark their partner too: nobody asks for the mark of a vertex in a local dual link.
-  for (std::size_t i = 0; i < local; ++i) marked[to[listed[i]]] = kParent;
-  std::size_t single = 0;
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < local; ++i) {
+  std::uint8_t* const __restrict kinds = flags.grow(n);
+  for (std::size_t i = 0; i < found.local; ++i) {
     const std::uint32_t v = listed[i];
-    const bool dual = is_dual[i];
-    lower[found] = v;
-    found += dual & (v < to[v]);
-    listed[single] = v;
-    single += !dual;
+    const std::uint32_t t = to[v];
+    const unsigned dual = to[t] == v;
+    kinds[i] = static_cast<std::uint8_t>(dual + (dual & (v < t)));  // kKept; dual: kApart at the lower end, else kGone
   }
-  sources = single;
-  pairs = found;
-  const std::size_t dual = local - single;
-  const auto unlinked = static_cast<std::size_t>(std::count(to, to + size, kNone));
-  if (local + unlinked + links->out.size() != size || dual != 2 * pairs) {
-    throw InputError("links of " + std::to_string(size) + " vertices: " + std::to_string(size - local - unlinked) +
-                     " leave the rank where " + std::to_string(links->out.size()) + " should, " +
-                     std::to_string(dual - 2 * pairs) + " go from a vertex to itself; allowed: a local vertex, " +
+  // Duals mark their partner too: nobody asks for the mark of a vertex in a local dual link.
+  for (std::size_t i = 0; i < found.local; ++i) marked[to[listed[i]]] = kParent;
+  const SplitLinks split = split_list(kinds, list, found.local, pair);
+  sources = split.kept;
+  pairs = split.apart;
+  const std::size_t away = n - found.local - found.unlinked;
+  const std::size_t loops = found.local - sources - 2 * pairs;
+  if (away != links->out.size() || loops != 0) {
+    throw InputError("links of " + std::to_string(n) + " vertices: " + std::to_string(away) +
+                     " leave the rank where " + std::to_string(links->out.size()) + " are listed, " +
+                     std::to_string(loops) + " go from a vertex to itself; allowed: a local vertex, " +
                      "a cross-rank link or none, and no link to oneself");
   }
 }

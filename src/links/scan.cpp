@@ -1,0 +1,91 @@
+// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "links/scan.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "links/scan.hpp"
+#include "merganser/links/links.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace merganser::links::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using U = hn::CappedTag<std::uint32_t, kListSlack>;
+using I = hn::RebindToSigned<U>;
+
+/// Appends the lanes of the mask; may write a whole vector.
+template <class V, class M>
+HWY_INLINE std::size_t append(V values, M mask, std::uint32_t* to) {
+  hn::StoreU(hn::Compress(values, mask), U(), to);
+  return hn::CountTrue(U(), mask);
+}
+
+LocalLinks list_local(const std::uint32_t* HWY_RESTRICT target, std::uint32_t n, std::uint32_t* HWY_RESTRICT list) {
+  const U u;
+  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(u));
+  // Below n or not, unsigned: with the top bit flipped the signed order is the unsigned one.
+  const I i;
+  const auto flip = hn::Set(i, INT32_MIN);
+  const auto bound = hn::Xor(hn::Set(i, static_cast<std::int32_t>(n)), flip);
+  const auto none = hn::Set(u, kNone);
+  LocalLinks found{0, 0};
+  std::uint32_t v = 0;
+  auto vertex = hn::Iota(u, 0);
+  for (; v + lanes <= n; v += lanes) {
+    const auto t = hn::LoadU(u, target + v);
+    const auto is_local = hn::RebindMask(u, hn::Lt(hn::Xor(hn::BitCast(i, t), flip), bound));
+    found.local += append(vertex, is_local, list + found.local);
+    found.unlinked += hn::CountTrue(u, hn::Eq(t, none));
+    vertex = hn::Add(vertex, hn::Set(u, lanes));
+  }
+  for (; v < n; ++v) {
+    list[found.local] = v;
+    found.local += target[v] < n;
+    found.unlinked += target[v] == kNone;
+  }
+  return found;
+}
+
+SplitLinks split_list(const std::uint8_t* HWY_RESTRICT kinds, std::uint32_t* list, std::size_t count,
+                      std::uint32_t* HWY_RESTRICT apart) {
+  const U u;
+  const hn::Rebind<std::uint8_t, U> bytes;
+  const std::size_t lanes = hn::Lanes(u);
+  SplitLinks split{0, 0};
+  std::size_t k = 0;
+  for (; k + lanes <= count; k += lanes) {
+    const auto v = hn::LoadU(u, list + k);
+    const auto kind = hn::PromoteTo(u, hn::LoadU(bytes, kinds + k));
+    split.apart += append(v, hn::Eq(kind, hn::Set(u, kApart)), apart + split.apart);
+    split.kept += append(v, hn::Eq(kind, hn::Set(u, kKept)), list + split.kept);  // behind what is still to be read
+  }
+  for (; k < count; ++k) {
+    const std::uint32_t v = list[k];
+    apart[split.apart] = v;
+    split.apart += kinds[k] == kApart;
+    list[split.kept] = v;
+    split.kept += kinds[k] == kKept;
+  }
+  return split;
+}
+
+}  // namespace merganser::links::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace merganser::links {
+
+HWY_EXPORT(list_local);
+HWY_EXPORT(split_list);
+
+LocalLinks list_local(const std::uint32_t* target, std::uint32_t n, std::uint32_t* list) {
+  return HWY_DYNAMIC_DISPATCH(list_local)(target, n, list);
+}
+
+SplitLinks split_list(const std::uint8_t* kinds, std::uint32_t* list, std::size_t count, std::uint32_t* apart) {
+  return HWY_DYNAMIC_DISPATCH(split_list)(kinds, list, count, apart);
+}
+
+}  // namespace merganser::links
+#endif

@@ -1,0 +1,192 @@
+// What pruning costs in communication, and what it says about bad links.
+#include <gtest/gtest.h>
+
+#include "links/distribute_links.hpp"
+#include "links/oracles.hpp"
+#include "merganser/base/error.hpp"
+#include "support/ranks.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+using links::PruneStatistics;
+
+class CountsTest : public testing::TestWithParam<Setup> {};
+INSTANTIATE_TEST_SUITE_P(Models, CountsTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+
+TEST_P(CountsTest, the_single_pass_sends_one_record_per_cross_rank_link_and_nothing_else) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    Wiring wiring(t);
+    links::SinglePass pruner;
+    for (unsigned seed = 0; seed < 20; ++seed) {
+      Random random(seed);
+      const LinkGraph graph = random_graph(random, 50);
+      const auto owner = random_owners(random, graph.size(), t.size());
+      PartOfGraph part = distribute_links(graph, owner, t.rank(), wiring.neighbours, seed);
+      const auto crossing = static_cast<std::int64_t>(part.links.out.size());
+      const comm::Counters before = t.counters();
+      PruneStatistics statistics;
+      pruner.prune(part.links, part.ids(), wiring.channels, &statistics);
+      const comm::Counters done = t.counters() - before;
+      EXPECT_EQ(done.records, crossing);
+      EXPECT_LE(done.puts, crossing);
+      EXPECT_EQ(done.gets, 0);
+      EXPECT_EQ(done.syncs, 0);
+      EXPECT_EQ(done.collectives, 0);
+      EXPECT_EQ(done.waves, 0);
+      EXPECT_EQ(statistics.puts, crossing);
+      EXPECT_EQ(statistics.gets, 0);
+      EXPECT_EQ(statistics.syncs, 0);
+      EXPECT_EQ(statistics.reductions, 0);
+      wiring.channels.mailbox.step();
+    }
+  });
+}
+
+/// Sums of Algorithm 1's counts over all ranks; rounds and what follows from them are the same on each.
+PruneStatistics count_sweeps(comm::Transport& t, const LinkGraph& graph, const std::vector<int>& owner) {
+  Wiring wiring(t);
+  PartOfGraph part = distribute_links(graph, owner, t.rank(), wiring.neighbours, 1);
+  PruneStatistics statistics;
+  const comm::Counters before = t.counters();
+  links::IterativePruner pruner;
+  pruner.prune(part.links, part.ids(), wiring.channels, &statistics);
+  EXPECT_EQ((t.counters() - before).puts, statistics.puts);
+  EXPECT_EQ((t.counters() - before).gets, statistics.gets);
+  statistics.puts = t.all_reduce(statistics.puts, comm::Op::sum);
+  statistics.gets = t.all_reduce(statistics.gets, comm::Op::sum);
+  return statistics;
+}
+
+std::int64_t published_syncs(const comm::Transport& t, std::int64_t rounds) {
+  return rounds * (t.capabilities().one_sided ? 3 : 4) + 2;
+}
+
+TEST_P(CountsTest, algorithm_one_on_a_chain_counts_as_by_hand) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    if (t.size() < 2) return;
+    // 0 -> 1 -> 2 with both links between ranks. Round 1: available 2, leaf 2, not available 1 (vertex 1 is no leaf),
+    // merged 1 (0 into 1): 6 puts, 2 gets. Round 2 finds no link left. Then the check of the merged leaf: 1 get.
+    const PruneStatistics counted = count_sweeps(t, chain(3), {0, 1, 0});
+    EXPECT_EQ(counted.rounds, 2);
+    EXPECT_EQ(counted.puts, 6);
+    EXPECT_EQ(counted.gets, 3);
+    EXPECT_EQ(counted.reductions, 2);
+    EXPECT_EQ(counted.syncs, published_syncs(t, 2));
+  });
+}
+
+TEST_P(CountsTest, algorithm_one_on_an_isolated_dual_link_counts_as_by_hand) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    if (t.size() < 2) return;
+    // Round 1: available 2, leaf 2, not available 2; 2 gets; nothing merges. Then each asks twice for the other.
+    const PruneStatistics counted = count_sweeps(t, dual_with_leaves(0, 0), {0, 1});
+    EXPECT_EQ(counted.rounds, 1);
+    EXPECT_EQ(counted.puts, 6);
+    EXPECT_EQ(counted.gets, 6);
+    EXPECT_EQ(counted.reductions, 1);
+    EXPECT_EQ(counted.syncs, published_syncs(t, 1));
+  });
+}
+
+TEST_P(CountsTest, algorithm_one_on_a_dual_link_with_a_leaf_counts_as_by_hand) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    if (t.size() < 2) return;
+    // 0 <-> 1, 2 -> 0, vertex 0 on the other rank. Round 1: available 3, leaf 3, not available 2; 3 gets; 0 is not
+    // available, so nothing merges. Then 2 makes 0 available: 1 put; 1 asks for 0, 0 asks for nothing: 1 get.
+    const PruneStatistics counted = count_sweeps(t, dual_with_leaves(1, 0), {1, 0, 0});
+    EXPECT_EQ(counted.rounds, 1);
+    EXPECT_EQ(counted.puts, 9);
+    EXPECT_EQ(counted.gets, 4);
+    EXPECT_EQ(counted.syncs, published_syncs(t, 1));
+  });
+}
+
+TEST_P(CountsTest, ranks_without_links_make_no_synchronisation_where_they_may_stay_out) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    if (t.size() < 3 || !t.capabilities().sub_transports) return;
+    Wiring wiring(t);
+    PartOfGraph part = distribute_links(chain(4), {0, 1, 0, 1}, t.rank(), wiring.neighbours, 1);
+    PruneStatistics statistics;
+    links::IterativePruner pruner({.sub_communicator = true, .epoch = comm::Epoch::per_operation});
+    pruner.prune(part.links, part.ids(), wiring.channels, &statistics);
+    EXPECT_EQ(statistics.rounds > 0, t.rank() < 2);
+    EXPECT_EQ(statistics.syncs > 0, t.rank() < 2);
+  });
+}
+
+struct Refusal {
+  const char* name;
+  std::vector<std::uint32_t> target;
+  const char* says;
+};
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.name; }
+
+class RefusalTest : public testing::TestWithParam<Refusal> {};
+INSTANTIATE_TEST_SUITE_P(
+    Bad, RefusalTest,
+    testing::Values(Refusal{"cycle_of_three", {1, 2, 0}, "global id 100"},
+                    Refusal{"cycle_of_four_behind_a_chain", {1, 2, 3, 4, 5, 2}, "cycle of three"},
+                    Refusal{"self_link", {0, 0}, "itself"},
+                    Refusal{"target_out_of_range", {1, 7}, "leave the rank"},
+                    Refusal{"cross_rank_link_that_is_not_listed", {links::kAway, 0}, "leave the rank"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_P(RefusalTest, bad_links_are_named) {
+  on_ranks({"threads", 1, ""}, [](comm::Transport& t) {
+    Wiring wiring(t);
+    links::Links links;
+    links.target = GetParam().target;
+    std::vector<std::int64_t> id(links.target.size());
+    std::iota(id.begin(), id.end(), 100);
+    const links::Ids ids{reinterpret_cast<const std::byte*>(id.data())};
+    try {
+      prune_single_pass(links, ids, wiring.channels);
+      FAIL() << "nothing was thrown";
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find(GetParam().says), std::string::npos) << e.what();
+    }
+  });
+}
+
+TEST(Refusals, a_cycle_that_a_leaf_settles_is_none) {
+  on_ranks({"threads", 1, ""}, [](comm::Transport& t) {
+    // 0 -> 1, and 1 -> 2 -> 3 -> 4 -> 1: vertex 1 takes 0 and drops its link, then 2 joins 3 and 4 joins 1.
+    Wiring wiring(t);
+    PartOfGraph part = distribute_links(make_graph({1, 2, 3, 4, 1}), {0, 0, 0, 0, 0}, 0, {}, 1);
+    EXPECT_EQ(prune_single_pass(part.links, part.ids(), wiring.channels).kept, 3);
+  });
+}
+
+TEST(Refusals, wrongly_numbered_cross_rank_links_are_named) {
+  on_ranks({"threads", 2, ""}, [](comm::Transport& t) {
+    Wiring wiring(t);
+    PartOfGraph part = distribute_links(chain(4), {0, 1, 0, 1}, t.rank(), wiring.neighbours, 1);
+    part.links.in.at(0).slot = 5;
+    EXPECT_THROW(prune_single_pass(part.links, part.ids(), wiring.channels), InputError);
+    EXPECT_THROW(prune_iterative(part.links, part.ids(), wiring.channels), InputError);
+  });
+}
+
+TEST(SinglePass, takes_a_chain_and_a_star_of_a_million) {
+  on_ranks({"threads", 1, ""}, [](comm::Transport& t) {
+    constexpr std::uint32_t kMany = 1'000'000;
+    Wiring wiring(t);
+    links::SinglePass pruner;
+    std::vector<std::int64_t> id(kMany);
+    std::iota(id.begin(), id.end(), 0);
+    const links::Ids ids{reinterpret_cast<const std::byte*>(id.data())};
+    links::Links chained;
+    for (std::uint32_t v = 1; v < kMany; ++v) chained.target.push_back(v);
+    chained.target.push_back(links::kNone);
+    EXPECT_EQ(pruner.prune(chained, ids, wiring.channels).kept, kMany / 2);
+    links::Links starred;
+    starred.target.assign(kMany, 0);
+    starred.target[0] = 1;
+    EXPECT_EQ(pruner.prune(starred, ids, wiring.channels).kept, kMany - 1);
+    EXPECT_EQ(starred.target[0], links::kNone);
+  });
+}
+
+}  // namespace
