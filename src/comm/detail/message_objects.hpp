@@ -187,6 +187,10 @@ class MessagePlan : public Plan {
   Bytes buffer_;
 };
 
+/// @throws CommError unless words index .. index + count - 1 are among `words`
+void check_words(int rank, std::size_t index, std::size_t count, std::size_t words);
+[[noreturn]] void throw_no_neighbour(int rank, int here);
+
 /// Position of `rank` in a list, or ArcOf::kNone.
 [[nodiscard]] std::size_t position(std::span<const int> ranks, int rank);
 

@@ -37,18 +37,21 @@ MessageSegment::MessageSegment(Place place, Parts parts, std::size_t words, std:
       asked_(parts_.forward->graph().out.size()),
       answers_(parts_.forward->graph().in.size()) {}
 
+void check_words(int rank, std::size_t index, std::size_t count, std::size_t words) {
+  if (count <= words && index <= words - count) return;
+  throw CommError("Segment: words " + std::to_string(index) + " to " + std::to_string(index + count) +
+                  " asked of rank " + std::to_string(rank) + ", which has " + std::to_string(words));
+}
+
+void throw_no_neighbour(int rank, int here) {
+  throw CommError("Segment: rank " + std::to_string(rank) + " is no out-neighbour of rank " + std::to_string(here));
+}
+
 std::size_t MessageSegment::arc(int rank, std::size_t index, std::size_t count) const {
   const std::size_t arc = out_arc_(rank);
   const bool own = rank == place_.rank;
-  if (!own && arc == ArcOf::kNone) {
-    throw CommError("Segment: rank " + std::to_string(rank) + " is no out-neighbour of rank " +
-                    std::to_string(place_.rank));
-  }
-  const std::size_t words = own ? words_ : parts_.remote_words[arc];
-  if (count > words || index > words - count) {
-    throw CommError("Segment: words " + std::to_string(index) + " to " + std::to_string(index + count) +
-                    " asked of rank " + std::to_string(rank) + ", which has " + std::to_string(words));
-  }
+  if (!own && arc == ArcOf::kNone) throw_no_neighbour(rank, place_.rank);
+  check_words(rank, index, count, own ? words_ : parts_.remote_words[arc]);
   return arc;
 }
 

@@ -9,20 +9,6 @@ namespace {
 std::mutex agreed_mutex;
 std::string agreed_text;
 
-std::string graph_error(const Graph& graph, int size) {
-  for (const auto* list : {&graph.out, &graph.in}) {
-    std::unordered_set<int> seen;
-    const std::string side = list == &graph.out ? "out" : "in";
-    for (const int rank : *list) {
-      if (rank < 0 || rank >= size) {
-        return "graph: " + side + "-neighbour " + std::to_string(rank) + "; allowed: 0 to " + std::to_string(size - 1);
-      }
-      if (!seen.insert(rank).second) return "graph: " + side + "-neighbour " + std::to_string(rank) + " is there twice";
-    }
-  }
-  return {};
-}
-
 enum : std::uint8_t { kSends = 1, kReceives = 2 };
 
 // What one rank tells another at set-up: which arcs it believes there are, and the two texts that go with them.
@@ -36,6 +22,20 @@ Bytes card(bool sends, bool receives, const Bytes& along, const Bytes& against) 
 }
 
 }  // namespace
+
+std::string graph_error(const Graph& graph, int size) {
+  for (const auto* list : {&graph.out, &graph.in}) {
+    std::unordered_set<int> seen;
+    const std::string side = list == &graph.out ? "out" : "in";
+    for (const int rank : *list) {
+      if (rank < 0 || rank >= size) {
+        return "graph: " + side + "-neighbour " + std::to_string(rank) + "; allowed: 0 to " + std::to_string(size - 1);
+      }
+      if (!seen.insert(rank).second) return "graph: " + side + "-neighbour " + std::to_string(rank) + " is there twice";
+    }
+  }
+  return {};
+}
 
 void note_agreed_error(const std::string& text) {
   const std::scoped_lock lock(agreed_mutex);

@@ -29,6 +29,9 @@ class TransportBase : public Transport {
   void agree_on(const std::string& error);
 };
 
+/// What is wrong with a graph as seen from one of `size` ranks; empty if nothing is.
+[[nodiscard]] std::string graph_error(const Graph& graph, int size);
+
 /// Notes that every rank is about to throw an error with this text.
 void note_agreed_error(const std::string& text);
 /// True if that is the text of the last error noted.

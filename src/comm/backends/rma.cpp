@@ -1,0 +1,198 @@
+// requires: MPI
+#include <cstring>
+
+#include "../detail/one_sided.hpp"
+#include "../detail/process.hpp"
+#include "../detail/registry.hpp"
+#include "mpi/library.hpp"
+#include "mpi/transport.hpp"
+
+/// MPI one-sided: windows made by MPI_Win_allocate, one access epoch for the window's life, one flush per phase.
+namespace merganser::comm::detail {
+namespace {
+
+constexpr std::size_t kSourceWords = 4096;
+
+class RmaMemory final : public Memory {
+ public:
+  /// Collective. `error` says what went wrong here, if something did.
+  RmaMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters, std::string& error)
+      : comm_(comm), epoch_(epoch), counters_(counters), sources_(kSourceWords) {
+    // Some components refuse windows without memory.
+    const auto size = static_cast<MPI_Aint>(std::max<std::size_t>(bytes, sizeof(std::uint64_t)));
+    const int result = MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm, &base_, &window_);
+    if (result != MPI_SUCCESS) {
+      error = "rma: MPI_Win_allocate of " + std::to_string(size) +
+              " bytes failed; with Open MPI 4 set OMPI_MCA_osc=sm,rdma,pt2pt";
+      return;
+    }
+    MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
+    std::memset(base_, 0, static_cast<std::size_t>(size));
+    if (epoch_ == Epoch::lifetime) open_epoch();
+  }
+
+  [[nodiscard]] std::byte* data() noexcept override { return base_; }
+
+  void put(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
+    const Operation one(*this, rank);
+    check(MPI_Put(from, static_cast<int>(bytes), MPI_BYTE, rank, static_cast<MPI_Aint>(offset),
+                  static_cast<int>(bytes), MPI_BYTE, window_),
+          "MPI_Put");
+  }
+
+  void put_word(int rank, std::size_t offset, std::uint64_t word, std::size_t bytes) override {
+    put(rank, offset, source(word), bytes);
+  }
+
+  void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
+    constexpr std::size_t kPiece = std::size_t{1} << 30;
+    const Operation one(*this, rank);
+    for (std::size_t at = 0; at < bytes; at += kPiece) {
+      const auto length = static_cast<int>(std::min(kPiece, bytes - at));
+      check(MPI_Get(static_cast<std::byte*>(to) + at, length, MPI_BYTE, rank, static_cast<MPI_Aint>(offset + at),
+                    length, MPI_BYTE, window_),
+            "MPI_Get");
+    }
+  }
+
+  void fetch_or(int rank, std::size_t offset, std::uint64_t operand, void* old, std::size_t bytes) override {
+    const Operation one(*this, rank);
+    check(MPI_Fetch_and_op(source(operand), old, bytes == 4 ? MPI_UINT32_T : MPI_UINT64_T, rank,
+                           static_cast<MPI_Aint>(offset), MPI_BOR, window_),
+          "MPI_Fetch_and_op");
+  }
+
+  void order() override { complete(); }
+  void commit() override { complete(); }
+  void complete() override {
+    if (dirty_) check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
+    dirty_ = false;
+    used_ = 0;
+  }
+
+  void progress() override {
+    if (open_) {
+      check(MPI_Win_sync(window_), "MPI_Win_sync");
+    } else {
+      // A window may be synchronised within an epoch only.
+      int me = 0;
+      check(MPI_Comm_rank(comm_, &me), "MPI_Comm_rank");
+      check(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, window_), "MPI_Win_lock");
+      check(MPI_Win_sync(window_), "MPI_Win_sync");
+      check(MPI_Win_unlock(me, window_), "MPI_Win_unlock");
+    }
+    int found = 0;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  }
+
+  void begin_phase() override {
+    if (epoch_ == Epoch::per_phase) open_epoch();
+  }
+  void end_phase() override {
+    if (epoch_ == Epoch::per_phase) close_epoch();
+  }
+
+  void free() override {
+    if (open_) close_epoch();
+    check(MPI_Win_free(&window_), "MPI_Win_free");
+  }
+
+ private:
+  /// An operation on its own, where an epoch is opened for each.
+  class Operation {
+   public:
+    Operation(RmaMemory& memory, int rank) : memory_(memory), rank_(rank) {
+      memory_.dirty_ = memory_.epoch_ != Epoch::per_operation;
+      if (memory_.dirty_) return;
+      ++memory_.counters_.epochs;
+      check(MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, memory_.window_), "MPI_Win_lock");
+    }
+    ~Operation() noexcept(false) {
+      if (memory_.dirty_) return;
+      check(MPI_Win_flush(rank_, memory_.window_), "MPI_Win_flush");
+      check(MPI_Win_unlock(rank_, memory_.window_), "MPI_Win_unlock");
+    }
+
+   private:
+    RmaMemory& memory_;
+    int rank_;
+  };
+
+  /// A copy of a word that lives until the next complete().
+  const void* source(std::uint64_t word) {
+    if (used_ == sources_.size()) {
+      complete();
+      used_ = 0;
+    }
+    sources_[used_] = word;
+    return &sources_[used_++];
+  }
+
+  void open_epoch() {
+    check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
+    ++counters_.epochs;
+    open_ = true;
+  }
+  void close_epoch() {
+    check(MPI_Win_unlock_all(window_), "MPI_Win_unlock_all");
+    open_ = false;
+    dirty_ = false;
+  }
+
+  MPI_Comm comm_;
+  Epoch epoch_;
+  Counters& counters_;
+  MPI_Win window_ = MPI_WIN_NULL;
+  std::byte* base_ = nullptr;
+  std::vector<std::uint64_t> sources_;
+  std::size_t used_ = 0;
+  bool open_ = false;
+  bool dirty_ = false;
+};
+
+class Rma final : public OneSided<MpiTransport> {
+ public:
+  using OneSided::OneSided;
+  ~Rma() override {
+    // A sub-transport ends with its owner; ranks that unwind an error leave the windows to the end of the process.
+    if (std::uncaught_exceptions() == 0 && !closed_) close();
+  }
+  void close() override {
+    closed_ = true;
+    OneSided::close();
+  }
+  [[nodiscard]] std::string_view name() const noexcept override { return "rma"; }
+  [[nodiscard]] Capabilities capabilities() const noexcept override {
+    return {.one_sided = true, .subset_waves = true, .sub_transports = true, .processes = true};
+  }
+
+ protected:
+  [[nodiscard]] std::unique_ptr<Transport> make(MPI_Comm parent) const override {
+    return std::make_unique<Rma>(parent);
+  }
+  std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch epoch) override {
+    std::string error;
+    auto memory = std::make_shared<RmaMemory>(comm(), bytes, epoch, counters_, error);
+    this->agree_on(error);  // also: every block is zero before anybody puts
+    return memory;
+  }
+
+ private:
+  bool closed_ = false;
+};
+
+void run_rma(int, const BackendEntry::Each& each) {
+  run_process(
+      [] {
+        start_mpi();
+        return std::make_unique<Rma>(MPI_COMM_WORLD);
+      },
+      each);
+}
+
+}  // namespace
+
+extern const BackendEntry rma_backend;
+const BackendEntry rma_backend{{"rma", "MPI one-sided: allocated windows, one epoch for their life", true}, run_rma};
+
+}  // namespace merganser::comm::detail

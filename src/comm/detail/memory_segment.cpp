@@ -1,0 +1,101 @@
+#include "memory_segment.hpp"
+
+#include <cstring>
+
+namespace merganser::comm::detail {
+
+MemorySegment::MemorySegment(Place place, Graph graph, Parts parts, std::size_t words, std::size_t word_bytes)
+    : place_(place),
+      graph_(std::move(graph)),
+      parts_(std::move(parts)),
+      out_arc_(graph_.out),
+      words_(words),
+      word_bytes_(word_bytes) {
+  parts_.words->begin_phase();
+}
+
+void MemorySegment::check(int rank, std::size_t index, std::size_t count) const {
+  if (rank == place_.rank) return check_words(rank, index, count, words_);
+  const std::size_t arc = out_arc_(rank);
+  if (arc == ArcOf::kNone) throw_no_neighbour(rank, place_.rank);
+  check_words(rank, index, count, parts_.remote_words[arc]);
+}
+
+void MemorySegment::put(int rank, std::size_t index, const void* word) {
+  check(rank, index, 1);
+  if (rank == place_.rank) {
+    std::memcpy(local() + index * word_bytes_, word, word_bytes_);
+    return;
+  }
+  ++place_.counters->puts;
+  place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
+  std::uint64_t value = 0;
+  std::memcpy(&value, word, word_bytes_);
+  parts_.words->put_word(rank, index * word_bytes_, value, word_bytes_);
+}
+
+void MemorySegment::get(int rank, std::size_t index, std::size_t count, void* to) {
+  check(rank, index, count);
+  if (rank == place_.rank) {
+    if (count > 0) std::memcpy(to, local() + index * word_bytes_, count * word_bytes_);
+    return;
+  }
+  place_.counters->gets += static_cast<std::int64_t>(count);
+  if (count > 0) parts_.words->get(rank, index * word_bytes_, to, count * word_bytes_);
+}
+
+void MemorySegment::fetch_or(int rank, std::size_t index, const void* word, void* old) {
+  check(rank, index, 1);
+  if (rank != place_.rank) {
+    ++place_.counters->puts;
+    ++place_.counters->gets;
+    place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
+  }
+  std::uint64_t operand = 0;
+  std::memcpy(&operand, word, word_bytes_);
+  parts_.words->fetch_or(rank, index * word_bytes_, operand, old, word_bytes_);
+}
+
+void MemorySegment::end_phase() {
+  ++place_.counters->syncs;
+  ++phase_;
+  parts_.words->complete();
+  parts_.words->end_phase();
+}
+
+void MemorySegment::sync() {
+  end_phase();
+  for (std::size_t i = 0; i < parts_.neighbours.size(); ++i) {
+    parts_.control->put_word(parts_.neighbours[i], parts_.their_place[i], phase_);
+  }
+  parts_.control->commit();
+  const Waiter::Describe describe = [this] { return missing(); };
+  Waiter waiter(describe);
+  for (std::size_t i = 0; i < parts_.neighbours.size(); ++i) {
+    while (parts_.control->word(8 * i) < phase_) {
+      parts_.control->progress();
+      waiter.idle();
+    }
+  }
+  parts_.words->progress();
+  parts_.words->begin_phase();
+}
+
+bool MemorySegment::sync_any(bool mine) {
+  end_phase();
+  ++place_.counters->collectives;
+  const bool any = parts_.any(mine);
+  parts_.words->progress();
+  parts_.words->begin_phase();
+  return any;
+}
+
+std::string MemorySegment::missing() {
+  std::string text = "on rank " + std::to_string(place_.rank) + " in Segment::sync, for ranks";
+  for (std::size_t i = 0; i < parts_.neighbours.size(); ++i) {
+    if (parts_.control->word(8 * i) < phase_) text += " " + std::to_string(parts_.neighbours[i]);
+  }
+  return text;
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,114 @@
+#include "memory_stream.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace merganser::comm::detail {
+namespace {
+
+constexpr unsigned kRoundShift = 32;
+
+std::uint64_t load(const std::byte* slots, std::size_t slot) {
+  auto* word = const_cast<std::uint64_t*>(reinterpret_cast<const std::uint64_t*>(slots) + slot);
+  return std::atomic_ref(*word).load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+MemoryStream::MemoryStream(Place place, Graph graph, std::unique_ptr<Link> link, std::shared_ptr<Memory> memory,
+                           Slots slots)
+    : MessageStream(place, std::move(graph), std::move(link)),
+      memory_(std::move(memory)),
+      slots_(std::move(slots)),
+      slots_data_(memory_->data() + slots_.mine),
+      pending_(graph_.in.size()) {}
+
+void MemoryStream::open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) {
+  MessageStream::open(counts_out, counts_in);
+  for (std::size_t arc = 0; arc < pending_.size(); ++arc) {
+    pending_[arc].resize(arc == self_in_ ? 0 : std::min(in_[arc].count, slots_.per_arc));
+    std::iota(pending_[arc].begin(), pending_[arc].end(), 0U);
+  }
+}
+
+void MemoryStream::send(std::size_t arc, std::size_t slot, std::uint32_t value) {
+  if (slot >= slots_.per_arc || arc == self_out_) {
+    MessageStream::send(arc, slot, value);
+    return;
+  }
+  check_send(arc, slot);
+  const auto word = (static_cast<std::uint64_t>(out_[arc].round) << kRoundShift) | value;
+  memory_->put_word(graph_.out[arc], slots_.theirs[arc] + slot * sizeof word, word);
+  ++place_.counters->puts;
+  place_.counters->bytes += static_cast<std::int64_t>(sizeof word);
+  uncommitted_ = true;
+}
+
+void MemoryStream::commit() {
+  if (!uncommitted_) return;
+  memory_->commit();
+  uncommitted_ = false;
+}
+
+void MemoryStream::take_slots(std::size_t arc, const Take& callback) {
+  auto& pending = pending_[arc];
+  const std::byte* slots = slots_of(arc);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    const std::uint32_t slot = pending[i];
+    const std::uint64_t word = load(slots, slot);
+    const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> kRoundShift) - in_[arc].round);
+    if (ahead < 0) {
+      pending[kept++] = slot;
+      continue;
+    }
+    if (ahead > 0) {
+      throw CommError("Stream: rank " + std::to_string(graph_.in[arc]) +
+                      " has sent records of its next round over records not taken on rank " +
+                      std::to_string(place_.rank) + "; rounds must be separated by a Mailbox step");
+    }
+    --in_[arc].left;
+    --left_;
+    callback(arc, slot, static_cast<std::uint32_t>(word));
+  }
+  pending.resize(kept);
+}
+
+std::size_t MemoryStream::take(const Take& callback) {
+  commit();
+  memory_->progress();
+  for (std::size_t arc = 0; arc < pending_.size(); ++arc) {
+    if (!pending_[arc].empty()) take_slots(arc, callback);
+  }
+  const std::size_t left = MessageStream::take(callback);
+  commit();
+  return left;
+}
+
+bool MemoryStream::something_arrived() {
+  for (std::size_t arc = 0; arc < pending_.size(); ++arc) {
+    const std::byte* slots = slots_of(arc);
+    for (const std::uint32_t slot : pending_[arc]) {
+      if (static_cast<std::uint32_t>(load(slots, slot) >> kRoundShift) == in_[arc].round) return true;
+    }
+  }
+  return something_queued() || collect();
+}
+
+void MemoryStream::wait() {
+  commit();
+  ship_all();
+  const Waiter::Describe describe = [this] { return missing(); };
+  Waiter waiter(describe);
+  while (left_ > 0 && !something_arrived()) {
+    memory_->progress();
+    link_->idle(waiter);
+  }
+}
+
+void MemoryStream::finish() {
+  commit();
+  MessageStream::finish();
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,122 @@
+#pragma once
+/// Transports whose objects live in one-sided memory.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "memory.hpp"
+#include "memory_segment.hpp"
+#include "memory_stream.hpp"
+#include "message_transport.hpp"
+#include "ring_link.hpp"
+
+namespace merganser::comm::detail {
+
+/// Ring size of an object with so many in-arcs: all rings of an object together stay within a budget.
+[[nodiscard]] std::size_t ring_bytes_for(std::size_t in_arcs);
+/// Rings of Streams carry what does not fit into the slots only.
+inline constexpr std::size_t kStreamRingBytes = 16384;
+
+[[nodiscard]] std::vector<Bytes> receiving_cards(const RingLayout& layout);
+[[nodiscard]] std::vector<Bytes> sending_cards(const RingLayout& layout);
+[[nodiscard]] RingLink::Ends ring_ends(const Introduction& introduction);
+/// Both sides of a segment's arcs, without this rank.
+[[nodiscard]] std::vector<int> neighbours_of(const Graph& graph, int rank);
+
+/// `Base` brings the collectives; a subclass brings allocate().
+template <class Base>
+class OneSided : public Base {
+ public:
+  using Base::Base;
+
+  [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override {
+    ++this->counters_.collectives;
+    this->agree_on(graph_is_sane(graph));
+    const RingLayout rings{0, graph.in.size(), graph.out.size(), kStreamRingBytes};
+    MemoryStream::Slots slots{rings.end(), options.slots_per_arc, {}};
+    auto memory = new_memory(slots.mine + graph.in.size() * slots.per_arc * 8, Epoch::lifetime);
+    auto cards = receiving_cards(rings);
+    for (std::size_t arc = 0; arc < cards.size(); ++arc) {
+      append(cards[arc], static_cast<std::uint64_t>(slots.mine + arc * slots.per_arc * 8));
+      append(cards[arc], static_cast<std::uint64_t>(slots.per_arc));
+    }
+    const auto introduction = this->introduce(graph, sending_cards(rings), cards);
+    std::string error;
+    for (const Bytes& card : introduction.from_out) {
+      slots.theirs.push_back(read<std::uint64_t>(card, sizeof(RingAddress)));
+      if (read<std::uint64_t>(card, sizeof(RingAddress) + 8) != slots.per_arc) {
+        error = "Stream: slots_per_arc must be the same on every rank";
+      }
+    }
+    this->agree_on(error);
+    auto link = std::make_unique<RingLink>(memory, graph, rings, ring_ends(introduction));
+    return std::make_unique<MemoryStream>(this->place(), std::move(graph), std::move(link), std::move(memory),
+                                          std::move(slots));
+  }
+
+  [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
+                                                          Epoch epoch) override {
+    ++this->counters_.collectives;
+    this->agree_on(graph_is_sane(graph));
+    MemorySegment::Parts parts;
+    parts.neighbours = neighbours_of(graph, this->rank());
+    parts.words = new_memory(words * word_bytes, epoch);
+    parts.control = new_memory(parts.neighbours.size() * 8, Epoch::lifetime);
+    // What a neighbour must know: how many words there are here, and which control word is its own.
+    const auto card = [&](int neighbour) {
+      Bytes bytes = to_bytes(static_cast<std::uint64_t>(words));
+      append(bytes, static_cast<std::uint64_t>(8 * position(parts.neighbours, neighbour)));
+      return bytes;
+    };
+    std::vector<Bytes> to_out;
+    std::vector<Bytes> to_in;
+    for (const int rank : graph.out) to_out.push_back(card(rank));
+    for (const int rank : graph.in) to_in.push_back(card(rank));
+    const auto introduction = this->introduce(graph, to_out, to_in);
+    parts.their_place.resize(parts.neighbours.size());
+    const auto note = [&](const std::vector<int>& ranks, const std::vector<Bytes>& cards) {
+      for (std::size_t arc = 0; arc < ranks.size(); ++arc) {
+        const std::size_t at = position(parts.neighbours, ranks[arc]);
+        if (at != ArcOf::kNone) parts.their_place[at] = read<std::uint64_t>(cards[arc], 8);
+      }
+    };
+    note(graph.out, introduction.from_out);
+    note(graph.in, introduction.from_in);
+    for (const Bytes& one : introduction.from_out) {
+      parts.remote_words.push_back(static_cast<std::size_t>(read<std::uint64_t>(one)));
+    }
+    parts.any = [this](bool mine) { return this->any(mine); };
+    auto body = std::make_unique<MemorySegment>(this->place(), std::move(graph), std::move(parts), words, word_bytes);
+    this->do_barrier();  // with an epoch per phase the first one is open on every rank now
+    return body;
+  }
+
+  void close() override {
+    keeper_.close();
+    Base::close();
+  }
+
+ protected:
+  /// A block of at least so many bytes, zero. Collective; throws alike on every rank.
+  virtual std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch epoch) = 0;
+
+  std::unique_ptr<Link> link(const Graph& graph) override {
+    const RingLayout rings{0, graph.in.size(), graph.out.size(), ring_bytes_for(graph.in.size())};
+    auto memory = new_memory(rings.end(), Epoch::lifetime);
+    const auto introduction = this->introduce(graph, sending_cards(rings), receiving_cards(rings));
+    return std::make_unique<RingLink>(std::move(memory), graph, rings, ring_ends(introduction));
+  }
+
+ private:
+  std::shared_ptr<Memory> new_memory(std::size_t bytes, Epoch epoch) {
+    keeper_.sweep([this](std::span<const std::byte> mine) { return this->do_all_gather(mine); });
+    return keeper_.keep(allocate(bytes, epoch));
+  }
+
+  /// Errors in the graph are found before memory is made from it.
+  std::string graph_is_sane(const Graph& graph) const { return graph_error(graph, this->size()); }
+
+  MemoryKeeper keeper_;
+};
+
+}  // namespace merganser::comm::detail
