@@ -14,8 +14,8 @@ void count_slots(const std::vector<CrossLink>& list, std::size_t vertices, const
     if (link.arc >= count.size() || link.arc < last_arc || link.slot != count[link.arc] || link.vertex >= vertices) {
       throw InputError("cross-rank link " + std::string(direction) + ": arc " + std::to_string(link.arc) + ", slot " +
                        std::to_string(link.slot) + ", vertex " + std::to_string(link.vertex) +
-                       "; allowed: arcs below " + std::to_string(count.size()) + " in ascending order, slots 0, 1, ... " +
-                       "on each arc, vertices below " + std::to_string(vertices));
+                       "; allowed: arcs below " + std::to_string(count.size()) +
+                       " in ascending order, slots 0, 1, ... on each arc, vertices below " + std::to_string(vertices));
     }
     last_arc = link.arc;
     ++count[link.arc];
@@ -46,8 +46,8 @@ void CrossLinks::find(const Links& links, std::size_t arcs) {
     if (target == kNone || (target & kAway) == 0) continue;
     const std::uint32_t k = target & ~kAway;
     if (k >= links.out.size()) {
-      throw InputError("vertex " + std::to_string(arriving.vertex) + " has cross-rank link " + std::to_string(k) + " of " +
-                       std::to_string(links.out.size()));
+      throw InputError("vertex " + std::to_string(arriving.vertex) + " has cross-rank link " + std::to_string(k) +
+                       " of " + std::to_string(links.out.size()));
     }
     if (links.out[k].arc != arriving.arc || links.out[k].far_vertex != arriving.far_vertex) continue;
     dual_in[i] = k;

@@ -9,7 +9,7 @@
 namespace merganser::links {
 namespace {
 
-/// State of a vertex. Vertices without a link and those in dual links are never waiting unless their label must be sent.
+/// State of a vertex. One without a link, or in a local dual link, never waits: nobody else needs its label.
 enum Mark : std::uint8_t { kChildless = 0, kParent = 1, kWaiting = 2 };
 
 /// Record of the Stream: the label in bit 0, the number of cross-rank labels it depends on above it.

@@ -67,8 +67,8 @@ struct IterativeOptions {
 /// Collective over every rank of the transport (with sub_communicator too: the ranks agree on who takes part).
 ///
 /// Counted as published: one put or get for every remote access to a flag; 3 synchronisations in each round (4 where
-/// the model is two-sided) and 2 after the rounds; one reduction per round. Where gets deliver at the end of a phase only,
-/// it takes one more Segment::sync wherever they are needed; comm::Counters has the synchronisations really made.
+/// the model is two-sided) and 2 after the rounds; one reduction per round. Gets of a Segment deliver at the end of a
+/// phase, so it takes one more Segment::sync wherever they are needed: comm::Counters has the synchronisations made.
 Stars prune_iterative(Links& links, const Ids& ids, const Channels& channels, const IterativeOptions& options = {},
                       PruneStatistics* statistics = nullptr);
 
