@@ -1,0 +1,217 @@
+// requires: OpenSHMEM
+#include <shmem.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+#include "../detail/one_sided.hpp"
+#include "../detail/process.hpp"
+#include "../detail/registry.hpp"
+#include "openshmem/library.hpp"
+
+/// OpenSHMEM 1.4, all of it over the world: symmetric blocks of the largest size asked for, fences instead of flushes.
+/// Set-up needs nothing but puts, gets and barriers, so this works without MPI too.
+namespace merganser::comm::detail {
+namespace {
+
+constexpr std::size_t kBoardBytes = std::size_t{256} << 10;
+
+/// Memory at the same place of every rank's heap. Null where the heap is too small, on every rank.
+std::byte* symmetric_zeros(std::size_t bytes) {
+  auto* data = static_cast<std::byte*>(shmem_malloc(bytes));
+  if (data != nullptr) std::memset(data, 0, bytes);
+  shmem_barrier_all();
+  return data;
+}
+
+std::string heap_error(std::size_t bytes) {
+  const char* variable = std::getenv("SMA_SYMMETRIC_SIZE") != nullptr ? "SMA_SYMMETRIC_SIZE"
+                                                                      : "SHMEM_SYMMETRIC_HEAP_SIZE";
+  const char* now = std::getenv(variable);
+  return "shmem: the symmetric heap has no room for " + std::to_string(bytes) + " bytes more; set " + variable +
+         " higher (it is " + (now != nullptr ? now : "not set") + ")";
+}
+
+class ShmemMemory final : public Memory {
+ public:
+  ShmemMemory(std::byte* data, long* idle_word) : data_(data), idle_word_(idle_word) {}
+
+  [[nodiscard]] std::byte* data() noexcept override { return data_; }
+  void put(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
+    if (bytes > 0) shmem_putmem(data_ + offset, from, bytes, rank);
+  }
+  void put_word(int rank, std::size_t offset, std::uint64_t word, std::size_t bytes) override {
+    if (bytes == sizeof word) {
+      shmem_uint64_p(reinterpret_cast<std::uint64_t*>(data_ + offset), word, rank);
+      return;
+    }
+    std::uint32_t half = 0;
+    std::memcpy(&half, &word, sizeof half);
+    shmem_uint32_p(reinterpret_cast<std::uint32_t*>(data_ + offset), half, rank);
+  }
+  void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
+    shmem_getmem_nbi(to, data_ + offset, bytes, rank);
+  }
+  void fetch_or(int rank, std::size_t offset, std::uint64_t operand, void* old, std::size_t bytes) override {
+    if (bytes == sizeof operand) {
+      const std::uint64_t was =
+          shmem_uint64_atomic_fetch_or(reinterpret_cast<std::uint64_t*>(data_ + offset), operand, rank);
+      std::memcpy(old, &was, sizeof was);
+      return;
+    }
+    std::uint32_t half = 0;
+    std::memcpy(&half, &operand, sizeof half);
+    const std::uint32_t was =
+        shmem_uint32_atomic_fetch_or(reinterpret_cast<std::uint32_t*>(data_ + offset), half, rank);
+    std::memcpy(old, &was, sizeof was);
+  }
+  void order() override { shmem_fence(); }
+  void commit() override {}
+  void complete() override { shmem_quiet(); }
+  void progress() override {
+    // A test that never holds: what it does is let the library work.
+    (void)shmem_long_test(idle_word_, SHMEM_CMP_NE, 0L);
+  }
+  void free() override { shmem_free(data_); }
+
+ private:
+  std::byte* data_;
+  long* idle_word_;
+};
+
+/// Collectives: every rank shows a board of fixed size, the others read what is theirs, again and again.
+class ShmemCollectives : public MessageTransport {
+ public:
+  ShmemCollectives()
+      : rank_(shmem_my_pe()), size_(shmem_n_pes()), rows_bytes_(sizeof(std::uint64_t) * static_cast<std::size_t>(size_)) {
+    const std::size_t bytes = kBoardBytes + rows_bytes_ + sizeof(long);
+    board_ = symmetric_zeros(bytes);
+    if (board_ == nullptr) {
+      note_agreed_error(heap_error(bytes));
+      throw CommError(heap_error(bytes));
+    }
+  }
+
+  [[nodiscard]] int rank() const noexcept override { return rank_; }
+  [[nodiscard]] int size() const noexcept override { return size_; }
+  void close() override {
+    shmem_barrier_all();
+    shmem_free(board_);
+  }
+
+ protected:
+  std::unique_ptr<Link> link(const Graph&) override { return nullptr; }  // made by OneSided
+  void do_barrier() override { shmem_barrier_all(); }
+  std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
+  std::vector<Bytes> do_all_to_all(const std::vector<Bytes>& to) override;
+  [[nodiscard]] long* idle_word() { return reinterpret_cast<long*>(board_ + kBoardBytes + rows_bytes_); }
+
+ private:
+  /// Bytes begin .. begin + to.size() of what another rank shows.
+  struct Part {
+    std::uint64_t begin;
+    Bytes* to;
+  };
+  [[nodiscard]] std::uint64_t* row() { return reinterpret_cast<std::uint64_t*>(board_ + kBoardBytes); }
+  void show(std::span<const std::byte> mine, std::uint64_t longest, const std::vector<Part>& parts);
+
+  int rank_;
+  int size_;
+  std::size_t rows_bytes_;
+  std::byte* board_ = nullptr;
+};
+
+void ShmemCollectives::show(std::span<const std::byte> mine, std::uint64_t longest, const std::vector<Part>& parts) {
+  for (std::uint64_t begin = 0; begin < longest; begin += kBoardBytes) {
+    const std::uint64_t end = begin + kBoardBytes;
+    if (begin < mine.size()) std::memcpy(board_, mine.data() + begin, std::min(kBoardBytes, mine.size() - begin));
+    shmem_barrier_all();
+    for (int i = 0; i < size_; ++i) {
+      const int other = (rank_ + i) % size_;
+      const Part& part = parts[static_cast<std::size_t>(other)];
+      const std::uint64_t from = std::max(begin, part.begin);
+      const std::uint64_t to = std::min<std::uint64_t>(end, part.begin + part.to->size());
+      if (from < to) shmem_getmem(part.to->data() + (from - part.begin), board_ + (from - begin), to - from, other);
+    }
+    shmem_barrier_all();
+  }
+}
+
+std::vector<Bytes> ShmemCollectives::do_all_gather(std::span<const std::byte> mine) {
+  row()[0] = mine.size();
+  shmem_barrier_all();
+  std::vector<Bytes> all(static_cast<std::size_t>(size_));
+  std::vector<Part> parts;
+  std::uint64_t longest = 0;
+  for (int r = 0; r < size_; ++r) {
+    auto& theirs = all[static_cast<std::size_t>(r)];
+    theirs.resize(shmem_uint64_g(row(), r));
+    longest = std::max<std::uint64_t>(longest, theirs.size());
+    parts.push_back({0, &theirs});
+  }
+  shmem_barrier_all();
+  show(mine, longest, parts);
+  return all;
+}
+
+std::vector<Bytes> ShmemCollectives::do_all_to_all(const std::vector<Bytes>& to) {
+  const auto ranks = static_cast<std::size_t>(size_);
+  Bytes mine;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    row()[r] = to[r].size();
+    mine.insert(mine.end(), to[r].begin(), to[r].end());
+  }
+  shmem_barrier_all();
+  std::vector<Bytes> all(ranks);
+  std::vector<Part> parts;
+  std::uint64_t longest = 0;
+  std::vector<std::uint64_t> sizes(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    shmem_getmem(sizes.data(), row(), rows_bytes_, static_cast<int>(r));
+    all[r].resize(sizes[static_cast<std::size_t>(rank_)]);
+    parts.push_back({std::accumulate(sizes.begin(), sizes.begin() + rank_, std::uint64_t{0}), &all[r]});
+    longest = std::max(longest, std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}));
+  }
+  shmem_barrier_all();
+  show(mine, longest, parts);
+  return all;
+}
+
+class Shmem final : public OneSided<ShmemCollectives> {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "shmem"; }
+  [[nodiscard]] Capabilities capabilities() const noexcept override {
+    return {.one_sided = true, .subset_waves = true, .sub_transports = false, .processes = true};
+  }
+  [[nodiscard]] std::unique_ptr<Transport> subset(bool) override {
+    throw CommError("shmem: the symmetric heap belongs to all ranks, so there are no transports of some of them");
+  }
+
+ protected:
+  std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch) override {
+    std::uint64_t most = sizeof(std::uint64_t);
+    for (const auto& theirs : do_all_gather(std::as_bytes(std::span(&bytes, 1)))) {
+      most = std::max(most, static_cast<std::uint64_t>(read<std::size_t>(theirs)));
+    }
+    std::byte* data = symmetric_zeros(most);
+    this->agree_on(data == nullptr ? heap_error(most) : std::string());
+    return std::make_shared<ShmemMemory>(data, idle_word());
+  }
+};
+
+void run_shmem(int, const BackendEntry::Each& each) {
+  run_process(
+      [] {
+        start_shmem();
+        return std::make_unique<Shmem>();
+      },
+      each);
+}
+
+}  // namespace
+
+extern const BackendEntry shmem_backend;
+const BackendEntry shmem_backend{{"shmem", "OpenSHMEM: symmetric memory, puts and fences", true}, run_shmem};
+
+}  // namespace merganser::comm::detail
