@@ -8,36 +8,51 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/parcels/detail/merge_epic.hpp"
+#include "merganser/parcels/merge_batch.hpp"
 
 namespace merganser::cluster {
 namespace {
 
-// While a star is read, the slots of `target` hold its members as a list: a centre names its first source, a source the
-// next one. No other memory is needed, because a source is never a centre.
+// While stars are merged, the slots of `target` hold their members as lists: a centre names its first source, a source
+// the next one. No other memory is needed, because a source is never a centre.
 constexpr std::uint32_t kSource = 0x80000000U;  ///< this vertex goes into another; low bits: next source
-constexpr std::uint32_t kEnd = 0x3fffffffU;     ///< low bits: no next source
 constexpr std::uint32_t kHead = 0x40000000U;    ///< this vertex is a centre; low bits: first source
-constexpr std::uint32_t kGone = 0xbfffffffU;    ///< this vertex has gone to another rank: a source without a list
-constexpr std::size_t kAhead = 12;              ///< prefetch distance, in vertices
+constexpr std::uint32_t kEnd = 0x3fffffffU;     ///< low bits: no next source
+constexpr std::uint32_t kGone = kSource | kEnd; ///< this vertex has gone to another rank
+constexpr std::size_t kAhead = 32;              ///< prefetch distance, in parcels
+constexpr std::uint32_t kChunk = 4096;          ///< vertices sorted into work lists at a time
 constexpr std::size_t kHistogram = 64;
+
+/// Work on a chunk of vertices, sorted by kind so that the loops over it have no branches to guess: whether a vertex is
+/// a source or a centre is as good as random. Positions are relative to the first survivor of the chunk.
+struct Work {
+  std::uint32_t survivors[kChunk];
+  std::uint32_t pairs[kChunk];  ///< centres with one source
+  std::uint32_t stars[kChunk];  ///< centres with more
+  std::uint32_t survivor_count;
+  std::uint32_t pair_count;
+  std::uint32_t star_count;
+};
 
 class Packer {
  public:
   Packer(const PackInput& in, StepReport& report)
       : in_(in),
+        epic_(in.parcels->schema() == Schema::epic()),
         report_(report),
         n_(static_cast<std::uint32_t>(in.parcels->size())),
         width_(in.parcels->schema().width()),
         rows_(in.parcels->rows()),
         out_sites_(in.parcels->sites()),
         out_rows_(reinterpret_cast<double*>(in.spare_rows->data())),
-        images_(in.rules->box) {}
+        images_(in.rules->box),
+        batch_(in.rules->box) {}
 
   void run() {
     if (n_ >= kEnd - in_.arrivals->target.size())
       throw InputError(std::to_string(n_) + " parcels on one rank; at most " + std::to_string(kEnd) + ": use more ranks");
     list_sources();
-    const std::size_t after = in_.parcels->schema() == Schema::epic() ? write<true>() : write<false>();
+    const std::size_t after = epic_ ? write<true>() : write<false>();
     in_.parcels->exchange_rows(*in_.spare_rows, after);
     report_.after = static_cast<std::int64_t>(after);
     for (std::size_t m = 0; m < kHistogram; ++m)
@@ -47,21 +62,28 @@ class Packer {
  private:
   void list_sources() {
     std::uint32_t* const target = in_.target;
-    for (std::uint32_t v = 0; v < n_; ++v) {
-      const std::uint32_t t = target[v];
-      if (t == links::kNone) continue;
-      if ((t & links::kAway) != 0) {
-        target[v] = (*in_.departed)[t & ~links::kAway] ? kGone : links::kNone;
-        continue;
+    std::array<std::uint32_t, kChunk> sources;
+    for (std::uint32_t begin = 0; begin < n_; begin += kChunk) {
+      const std::uint32_t end = std::min(n_ - begin, kChunk) + begin;
+      std::size_t count = 0;
+      for (std::uint32_t v = begin; v < end; ++v) {
+        sources[count] = v;
+        count += static_cast<std::size_t>(target[v] != links::kNone) & static_cast<std::size_t>(!is_head(target[v]));
       }
-      const std::uint32_t head = target[t];
-      target[v] = kSource | (head == links::kNone ? kEnd : head & kEnd);
-      target[t] = kHead | v;
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t v = sources[i];
+        const std::uint32_t t = target[v];
+        if ((t & links::kAway) != 0) [[unlikely]] {
+          target[v] = (*in_.departed)[t & ~links::kAway] ? kGone : links::kNone;
+          continue;
+        }
+        target[v] = kSource | (target[t] & kEnd);  // kNone gives kEnd
+        target[t] = kHead | v;
+      }
     }
     for (std::size_t a = 0; a < in_.arrivals->target.size(); ++a) {
       const std::uint32_t t = in_.arrivals->target[a];
-      const std::uint32_t head = target[t];
-      arrival_next_.push_back(head == links::kNone ? kEnd : head & kEnd);
+      arrival_next_.push_back(target[t] & kEnd);
       target[t] = kHead | (n_ + static_cast<std::uint32_t>(a));
     }
   }
@@ -79,46 +101,103 @@ class Packer {
     return member < n_ ? in_.sorted[member] : in_.arrivals->site[member - n_];
   }
 
-  void prefetch(std::uint32_t v) const {
-    const std::uint32_t code = in_.target[v];
-    if (is_source(code)) return;
-    touch(v);
-    if (!is_head(code)) return;
-    for (std::uint32_t m = code & kEnd; m != kEnd; m = next(m))
-      if (m < n_) touch(m);
+  template <bool kEpic>
+  std::size_t write() {
+    std::size_t after = 0;
+    for (std::uint32_t begin = 0; begin < n_; begin += kChunk) {
+      sort_chunk(begin, std::min(n_ - begin, kChunk) + begin);
+      copy_survivors<kEpic>(out_sites_ + after, out_rows_ + after * width_);
+      for (std::uint32_t i = 0; i < work_.pair_count; ++i) {
+        if (i + kAhead < work_.pair_count) prefetch_first_source(work_.pairs[i + kAhead]);
+        const std::size_t j = after + work_.pairs[i];
+        const std::uint32_t source = in_.target[work_.survivors[work_.pairs[i]]] & kEnd;
+        if constexpr (kEpic) {
+          batch_.centre(1, out_sites_ + j, out_rows_ + j * width_);
+          batch_.source(site(source), row(source));
+          batch_.end();
+          report_.merged_into_big += static_cast<std::int64_t>(!(in_.sorted[work_.survivors[work_.pairs[i]]].volume < in_.small_volume));
+          if (in_.lineage) trace(source, out_rows_ + j * width_);
+        } else {
+          merge_star_of(work_.survivors[work_.pairs[i]], j);
+        }
+      }
+      if constexpr (kEpic) {
+        report_.merged += work_.pair_count;
+        histogram_[2] += work_.pair_count;
+      }
+      for (std::uint32_t i = 0; i < work_.star_count; ++i) {
+        if (i + kAhead < work_.star_count) prefetch_sources(work_.stars[i + kAhead]);
+        merge_star_of(work_.survivors[work_.stars[i]], after + work_.stars[i]);
+      }
+      if constexpr (kEpic) batch_.flush();  // rows of this chunk are still near
+      after += work_.survivor_count;
+    }
+    return after;
   }
-  void touch(std::uint32_t v) const {
-    const double* const r = rows_ + static_cast<std::size_t>(in_.order[v]) * width_;
-    __builtin_prefetch(r);
-    __builtin_prefetch(r + width_ - 1);
+
+  void sort_chunk(std::uint32_t begin, std::uint32_t end) {
+    std::uint32_t survivors = 0;
+    std::uint32_t pairs = 0;
+    std::uint32_t stars = 0;
+    for (std::uint32_t v = begin; v < end; ++v) {
+      const std::uint32_t code = in_.target[v];
+      const auto head = static_cast<std::uint32_t>(is_head(code));
+      const std::uint32_t first = head != 0 ? code & kEnd : v;
+      const auto single = static_cast<std::uint32_t>(next(first) == kEnd);
+      work_.survivors[survivors] = v;
+      work_.pairs[pairs] = survivors;
+      work_.stars[stars] = survivors;
+      survivors += static_cast<std::uint32_t>(!is_source(code));
+      pairs += head & single;
+      stars += head & (single ^ 1U);
+    }
+    work_.survivor_count = survivors;
+    work_.pair_count = pairs;
+    work_.star_count = stars;
   }
 
   template <bool kEpic>
-  std::size_t write() {
-    std::size_t j = 0;
-    detail::Unscaled waiting{};
-    for (std::uint32_t v = 0; v < n_; ++v) {
-      if (v + kAhead < n_) prefetch(static_cast<std::uint32_t>(v + kAhead));
-      const std::uint32_t code = in_.target[v];
-      if (is_source(code)) continue;
-      double* const out = out_rows_ + j * width_;
-      std::memcpy(out, row(v), (kEpic ? detail::kEpicWidth : width_) * sizeof(double));
-      Site& s = out_sites_[j];
-      s = in_.sorted[v];
-      ++j;
-      if (!is_head(code)) continue;
-      collect(code & kEnd, out, s);
-      if constexpr (kEpic) {
-        if (waiting.row != nullptr) detail::rescale(waiting);
-        waiting = detail::merge_epic_unscaled(
-            images_, s, out, members_.size(), [&](std::size_t i) -> const Site& { return site(members_[i]); },
-            [&](std::size_t i) { return row(members_[i]); });
-      } else {
-        merge_general(s, out);
-      }
+  void copy_survivors(Site* sites, double* rows) {
+    const std::size_t width = kEpic ? detail::kEpicWidth : width_;
+    const std::uint32_t count = work_.survivor_count;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const double* const ahead = row_of(work_.survivors[i + kAhead < count ? i + kAhead : i]);
+      __builtin_prefetch(ahead);
+      __builtin_prefetch(ahead + width - 1);
+      const std::uint32_t v = work_.survivors[i];
+      sites[i] = in_.sorted[v];
+      std::memcpy(rows + i * width, row_of(v), width * sizeof(double));
     }
-    if (waiting.row != nullptr) detail::rescale(waiting);
-    return j;
+  }
+  [[nodiscard]] const double* row_of(std::uint32_t v) const {
+    return rows_ + static_cast<std::size_t>(in_.order[v]) * width_;
+  }
+
+  void prefetch_first_source(std::uint32_t position) const { touch(in_.target[work_.survivors[position]] & kEnd); }
+  void prefetch_sources(std::uint32_t position) const {
+    const std::uint32_t first = in_.target[work_.survivors[position]] & kEnd;
+    touch(first);
+    touch(next(first));  // stars have at least two
+  }
+  void touch(std::uint32_t member) const {
+    const double* const r = row(member);
+    __builtin_prefetch(r);
+    __builtin_prefetch(r + width_ - 1);
+    __builtin_prefetch(&site(member));
+  }
+
+  void merge_star_of(std::uint32_t v, std::size_t j) {
+    double* const out = out_rows_ + j * width_;
+    collect(in_.target[v] & kEnd, out, in_.sorted[v]);
+    if (epic_) {
+      merge_epic(out_sites_[j], out);
+    } else {
+      merge_general(out_sites_[j], out);
+    }
+  }
+
+  void trace(std::uint32_t source, const double* centre) {
+    report_.lineage.push_back({std::bit_cast<std::int64_t>(row(source)[0]), std::bit_cast<std::int64_t>(centre[0])});
   }
 
   /// Sources of a star in the order of their ids, and the star's statistics.
@@ -137,8 +216,19 @@ class Packer {
       ++report_.clusters[static_cast<int>(members_.size() + 1)];
     }
     if (in_.lineage)
-      for (const std::uint32_t m : members_)
-        report_.lineage.push_back({id(m), std::bit_cast<std::int64_t>(centre[0])});
+      for (const std::uint32_t m : members_) trace(m, centre);
+  }
+
+  void merge_epic(Site& s, double* out) {
+    if (members_.size() <= EpicMergeBatch::kMaxSources) {
+      batch_.centre(members_.size(), &s, out);
+      for (const std::uint32_t m : members_) batch_.source(site(m), row(m));
+      batch_.end();
+      return;
+    }
+    detail::merge_epic(
+        images_, s, out, members_.size(), [&](std::size_t i) -> const Site& { return site(members_[i]); },
+        [&](std::size_t i) { return row(members_[i]); });
   }
 
   void merge_general(Site& s, double* out) {
@@ -151,6 +241,8 @@ class Packer {
   }
 
   const PackInput& in_;
+  bool epic_;
+  Work work_;
   StepReport& report_;
   std::uint32_t n_;
   std::size_t width_;
@@ -158,6 +250,7 @@ class Packer {
   Site* out_sites_;
   double* out_rows_;
   detail::Images images_;
+  EpicMergeBatch batch_;
   std::vector<std::uint32_t> arrival_next_;
   std::vector<std::uint32_t> members_;
   std::vector<Member> star_;

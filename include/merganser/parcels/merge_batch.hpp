@@ -1,0 +1,66 @@
+#pragma once
+/// merge_star for EPIC's schema, many stars at a time: the same bits, in the lanes of a vector.
+#include <array>
+#include <cstddef>
+
+#include "merganser/geometry/box.hpp"
+#include "merganser/parcels/parcels.hpp"
+
+namespace merganser {
+
+/// Collects stars and merges them eight at a time. Results are written by flush() at the latest.
+class EpicMergeBatch {
+ public:
+  static constexpr std::size_t kLanes = 8;
+  static constexpr std::size_t kMaxSources = 3;  ///< larger stars go to merge_epic
+  static constexpr std::size_t kFields = 13;     ///< x y z volume, vorticity 3, buoyancy, B 5
+
+  explicit EpicMergeBatch(const Box& box) : box_(box) {}
+
+  /// Starts a star whose merged parcel goes to `site` and `row` (id and padding of the row are not touched). Both must
+  /// hold the centre and stay valid until flush(). Then add its sources by ascending id, exactly `sources` of them.
+  void centre(std::size_t sources, Site* site, double* row) {
+    lot_ = &lots_[sources - 1];
+    lot_->site[lot_->count] = site;
+    lot_->row[lot_->count] = row;
+    member_ = 0;
+    put(*site, row);
+  }
+  void source(const Site& site, const double* row) { put(site, row); }
+  /// Call after the last source of a star.
+  void end() {
+    if (++lot_->count == kLanes) merge(*lot_, member_ - 1);
+  }
+  /// Merges what is left.
+  void flush() {
+    for (std::size_t i = 0; i < kMaxSources; ++i)
+      if (lots_[i].count > 0) merge(lots_[i], i + 1);
+  }
+
+  /// Stars with the same number of sources.
+  struct Lot {
+    alignas(64) double member[kMaxSources + 1][kFields][kLanes] = {};
+    std::array<Site*, kLanes> site{};
+    std::array<double*, kLanes> row{};
+    std::size_t count = 0;
+  };
+
+ private:
+  void put(const Site& s, const double* row) {
+    auto& m = lot_->member[member_++];
+    const std::size_t lane = lot_->count;
+    m[0][lane] = s.x;
+    m[1][lane] = s.y;
+    m[2][lane] = s.z;
+    m[3][lane] = s.volume;
+    for (std::size_t f = 4; f < kFields; ++f) m[f][lane] = row[f - 3];
+  }
+  void merge(Lot& lot, std::size_t sources);
+
+  Box box_;
+  std::array<Lot, kMaxSources> lots_;
+  Lot* lot_ = nullptr;
+  std::size_t member_ = 0;
+};
+
+}  // namespace merganser
