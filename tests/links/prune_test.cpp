@@ -116,7 +116,9 @@ TEST_P(PruneTest, special_graphs_become_the_stars_of_the_oracles) {
   });
 }
 
-TEST_P(PruneTest, small_random_graphs_become_the_stars_of_the_oracles) { on_random_graphs(GetParam(), 400, 20, 1000); }
+TEST_P(PruneTest, small_random_graphs_become_the_stars_of_the_oracles) {
+  on_random_graphs(GetParam(), GetParam().backend == "threads" ? 2000 : 300, 20, 1000);
+}
 
 TEST_P(PruneTest, larger_random_graphs_become_the_stars_of_the_oracles) { on_random_graphs(GetParam(), 40, 300, 5000); }
 
