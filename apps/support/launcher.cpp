@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/timer.hpp"
 
 namespace merganser::app {
 namespace {
@@ -78,6 +79,30 @@ void pass_on(int signal, siginfo_t* info, void*) {
   if (g_child > 0 && info->si_code != SI_KERNEL) ::kill(static_cast<pid_t>(g_child), signal);
 }
 constexpr std::array<int, 5> kPassed{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+struct End {
+  int status = 0;
+  bool timed_out = false;
+};
+
+End wait_for(pid_t child, double timeout_s) {
+  End end;
+  const double start = now();
+  bool told = false;
+  while (true) {
+    const pid_t got = ::waitpid(child, &end.status, timeout_s > 0 ? WNOHANG : 0);
+    if (got == child || (got < 0 && errno != EINTR)) return end;
+    if (timeout_s <= 0) continue;
+    const double waited = now() - start;
+    if (waited > timeout_s && !told) {
+      ::kill(child, SIGTERM);
+      told = end.timed_out = true;
+    } else if (waited > timeout_s + 5) {
+      ::kill(child, SIGKILL);
+    }
+    ::usleep(10000);
+  }
+}
 
 }  // namespace
 
@@ -157,7 +182,7 @@ std::string LaunchPlan::text() const {
   return out;
 }
 
-int launch(const LaunchPlan& plan) {
+int launch(const LaunchPlan& plan, double timeout_s) {
   std::vector<char*> argv;
   for (const auto& word : plan.command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -178,11 +203,10 @@ int launch(const LaunchPlan& plan) {
   action.sa_flags = SA_SIGINFO;
   std::array<struct sigaction, kPassed.size()> old{};
   for (std::size_t i = 0; i < kPassed.size(); ++i) ::sigaction(kPassed[i], &action, &old[i]);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const auto [status, timed_out] = wait_for(child, timeout_s);
   for (std::size_t i = 0; i < kPassed.size(); ++i) ::sigaction(kPassed[i], &old[i], nullptr);
   g_child = 0;
+  if (timed_out) return kTimedOut;
   if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
   const int code = WEXITSTATUS(status);
   if (code == 127) throw CommError("cannot run " + plan.command[0]);

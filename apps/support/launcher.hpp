@@ -30,8 +30,10 @@ struct LaunchPlan {
 [[nodiscard]] LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet);
 
 /// Runs the plan, passes on SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, and waits.
-/// @return the exit code, 128 + number for a signal
-int launch(const LaunchPlan& plan);
+/// @param timeout_s  seconds after which the launcher is told to stop, and killed 5 s later; 0: never
+/// @return the exit code, 128 + number for a signal, kTimedOut
+int launch(const LaunchPlan& plan, double timeout_s = 0);
+inline constexpr int kTimedOut = 124;
 
 /// Path of this program.
 [[nodiscard]] std::string self_path();

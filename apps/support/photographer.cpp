@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <unordered_set>
 
@@ -8,8 +9,8 @@
 namespace merganser::app {
 namespace {
 
-constexpr std::int64_t kMargin = 1;         // cells kept around the window, for links that cross its edge
-constexpr double kParcelsInView = 260;      // about what a reader can tell apart
+constexpr std::int64_t kMargin = 1;     // cells kept around the window, for links that cross its edge
+constexpr double kParcelsInView = 130;  // about what a reader can tell apart
 
 std::array<std::int64_t, 3> cell_of(const Grid& grid, const Site& s) {
   return {grid.cell(0, s.x), grid.cell(1, s.y), grid.cell(2, s.z)};
@@ -38,7 +39,7 @@ Window Photographer::choose(const Parcels& parcels, std::span<const StepReport::
   const std::int64_t parcels_all =
       std::max<std::int64_t>(1, transport_.all_reduce(static_cast<std::int64_t>(before_.size()), comm::Op::sum));
   const double per_cell = std::max(0.25, static_cast<double>(parcels_all) / static_cast<double>(grid_.cell_count()));
-  const auto side = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::sqrt(kParcelsInView / per_cell)), 2, 64);
+  const auto side = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::round(std::sqrt(kParcelsInView / (kSlab * per_cell)))), 2, 64);
   Window w;
   std::array<std::int64_t, 3> blocks{};
   for (int a = 0; a < 3; ++a) {

@@ -16,6 +16,7 @@ constexpr double kPanel = 500;   // longest side of a panel, in pixels
 constexpr double kGap = 36;      // between and around panels
 constexpr double kTop = 84;
 constexpr double kBottom = 58;
+constexpr double kOutline = 0.5; // outlines are drawn at this part of their size, else they would hide each other
 
 struct Point {
   double u, v;
@@ -56,8 +57,8 @@ class View {
   }
   [[nodiscard]] bool in_slab(const Site& s) const {
     const Vec3 p{s.x, s.y, s.z};
-    const double d = offset(scene_.window.normal, p[scene_.window.normal]);
-    return d >= 0 && d < side(scene_.window.normal);
+    const double d = offset(scene_.window.normal, p[scene_.window.normal]) / side(scene_.window.normal);
+    return d >= 0.5 - 0.5 * kSlab && d < 0.5 + 0.5 * kSlab;
   }
   [[nodiscard]] bool in_panel(const Point& p) const { return p.u >= 0 && p.u <= width && p.v >= 0 && p.v <= height; }
   [[nodiscard]] Outline outline(const Parcels& parcels, std::size_t i) const;
@@ -77,7 +78,7 @@ class View {
 
 Outline View::outline(const Parcels& parcels, std::size_t i) const {
   const double volume = parcels.site(i).volume;
-  const double radius = std::cbrt(0.75 * volume / M_PI) * scale_;
+  const double radius = std::cbrt(0.75 * volume / M_PI) * scale_ * kOutline;
   if (!parcels.schema().has("B")) return {radius, radius, 0};
   const double* b5 = parcels.row(i) + parcels.schema().offset("B");
   if (singular(b5)) return {radius, radius, 0};
@@ -89,7 +90,8 @@ Outline View::outline(const Parcels& parcels, std::size_t i) const {
   const double swing = std::hypot(0.5 * (p - q), r);
   // The page's second axis points down.
   const double angle = -0.5 * std::atan2(2 * r, p - q) * 180 / M_PI;
-  return {std::sqrt(std::max(0.0, mean + swing)) * scale_, std::sqrt(std::max(0.0, mean - swing)) * scale_, angle};
+  const double scale = scale_ * kOutline;
+  return {std::sqrt(std::max(0.0, mean + swing)) * scale, std::sqrt(std::max(0.0, mean - swing)) * scale, angle};
 }
 
 std::string n1(double x) { return fixed_text(x, 1); }
@@ -191,9 +193,9 @@ text { font-family: "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #22303c; 
 .paper { fill: #ffffff; }
 .edge { fill: none; stroke: #51606d; stroke-width: 1; }
 .cell { stroke: #e3e8ec; stroke-width: 1; }
-.big { fill: #b9c4ce; fill-opacity: 0.18; stroke: #93a1ad; stroke-opacity: 0.55; stroke-width: 0.7; }
-.source { fill: #e8743b; fill-opacity: 0.75; stroke: #a8481a; stroke-width: 0.9; }
-.centre { fill: #2f7fc1; fill-opacity: 0.45; stroke: #1b5488; stroke-width: 1.2; }
+.big { fill: #b9c4ce; fill-opacity: 0.3; stroke: #93a1ad; stroke-width: 0.8; }
+.source { fill: #e8743b; fill-opacity: 0.7; stroke: #a8481a; stroke-width: 0.9; }
+.centre { fill: #2f7fc1; fill-opacity: 0.55; stroke: #1b5488; stroke-width: 1.2; }
 .link { stroke: #10202c; stroke-width: 1.5; }
 .dot { fill: #10202c; }
 </style>
@@ -205,8 +207,9 @@ std::string legend(double x, double y) {
     x += width;
     return out;
   };
-  std::string out = entry(kSource, "small, merges into its nearest", 232) + entry(kCentre, "centre of a cluster", 168) +
-                    entry(kBig, "not concerned", 132);
+  std::string out = entry(kSource, "small, merges into its nearest", 232);
+  out += entry(kCentre, "centre of a cluster", 168);
+  out += entry(kBig, "not concerned", 132);
   return out + "<line class=\"link\" x1=\"" + n1(x) + "\" y1=\"" + n1(y - 4) + "\" x2=\"" + n1(x + 24) + "\" y2=\"" +
          n1(y - 4) + "\"/><circle class=\"dot\" cx=\"" + n1(x + 24) + "\" cy=\"" + n1(y - 4) + "\" r=\"2.6\"/>\n" +
          text(x + 35, y, "sub", "link kept by the pruning");
@@ -216,9 +219,11 @@ std::string where_text(const Scene& scene) {
   const char* axes = "xyz";
   std::string out;
   for (int a = 0; a < 3; ++a) {
+    const double side = static_cast<double>(scene.window.cells[a]) * scene.grid.spacing(a);
+    const double cut = a == scene.window.normal ? 0.5 * (1 - kSlab) * side : 0;
     const double lo =
-        scene.grid.box.lower[a] + static_cast<double>(scene.window.first[a]) * scene.grid.spacing(a);
-    const double hi = lo + static_cast<double>(scene.window.cells[a]) * scene.grid.spacing(a);
+        scene.grid.box.lower[a] + static_cast<double>(scene.window.first[a]) * scene.grid.spacing(a) + cut;
+    const double hi = lo + side - 2 * cut;
     out += std::string(a == 0 ? "" : ", ") + axes[a] + " " + general_text(lo, 4) + " to " + general_text(hi, 4);
   }
   return out;
@@ -249,7 +254,7 @@ std::string draw(const Scene& scene, const std::string& title) {
   out += text(left, 30, "title", escaped(title));
   out += text(left, 49, "sub",
               std::string("slab seen along ") + axes[scene.window.normal] + " (" + axes[view.u()] + " to the right, " +
-                  axes[view.v()] + " up): " + where_text(scene));
+                  axes[view.v()] + " up): " + where_text(scene) + ". Parcels are drawn at half size.");
   const auto panel = [&](double x, const std::string& caption, const std::string& content) {
     out += text(x, kTop - 9, "caption", caption);
     out += "<g transform=\"translate(" + n1(x) + ' ' + n1(kTop) + ")\"><g clip-path=\"url(#panel)\">\n" +

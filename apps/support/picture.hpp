@@ -11,7 +11,10 @@
 
 namespace merganser::app {
 
-/// Part of the grid that is drawn: a slab one cell thick, seen along `normal`.
+/// Thickness of the slab that is drawn, in cells.
+inline constexpr double kSlab = 0.5;
+
+/// Part of the grid that is drawn: the middle of a layer of cells, seen along `normal`.
 struct Window {
   int normal = 1;                          ///< axis looked along
   std::array<std::int64_t, 3> first{};     ///< first cell per axis
