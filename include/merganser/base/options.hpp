@@ -28,7 +28,7 @@ using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::v
 struct Option {
   std::string name;            ///< "min-volume-ratio"; of a positional argument: "FILE"
   char letter = 0;             ///< short form, 'o' for -o
-  std::string kind;            ///< placeholder in --help; empty for a flag
+  std::string kind;            ///< what stands for the value in --help; empty for a flag
   std::string help;
   std::string section;
   std::string initial;         ///< default as text; empty: none
@@ -216,7 +216,11 @@ class OptionTable {
     o.positional = true;
     if constexpr (std::is_same_v<T, std::vector<std::string>>) {
       o.list = true;
-      o.set = [&v](const std::string& text) { v.push_back(text); };
+      o.set = [&v, fresh = true](const std::string& text) mutable {
+        if (fresh) v.clear();
+        fresh = false;
+        v.push_back(text);
+      };
     }
     (apply(o, v, std::forward<Extra>(extra)), ...);
     finish(o);
