@@ -16,7 +16,7 @@ fi
 
 quietly cmake -S "$source/examples" -B "$temporary/examples" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx"
 quietly cmake --build "$temporary/examples" -j 2
-one=$("$temporary/examples/cluster" 1)
+one=$("$temporary/examples/cluster" 1) || fail "the example ended with exit code $?"
 echo "find_package: $one"
 [[ $one == *"of 20000 parcels merged"* ]] || fail "unexpected output: $one"
 for ranks in 2 3 4; do
