@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -17,12 +18,29 @@ namespace {
 /// Up to this many ranks everybody is a neighbour of everybody: as many arcs as a block has neighbours in 3D.
 constexpr int kSmallWorld = 27;
 
-std::vector<int> reachable(const Decomposition& d, int rank) {
-  if (d.ranks() > kSmallWorld) return d.neighbours(rank);
-  std::vector<int> others(static_cast<std::size_t>(d.ranks()));
+std::vector<int> everybody_but(int rank, int ranks) {
+  std::vector<int> others(static_cast<std::size_t>(ranks));
   std::iota(others.begin(), others.end(), 0);
   others.erase(others.begin() + rank);
   return others;
+}
+
+/// The ranks that this one may ask.
+std::vector<int> askable(comm::Transport& t, const Decomposition& d, const Parcels* parcels) {
+  if (d.ranks() <= kSmallWorld) return everybody_but(t.rank(), d.ranks());
+  if (parcels == nullptr) return d.neighbours(t.rank());
+  double distance = cluster::largest_gap(*parcels, d, t.rank());
+  t.all_reduce({&distance, 1}, comm::Op::max);
+  return d.within(t.rank(), 2 * distance);
+}
+
+/// How far this rank sees: no point of a rank that it cannot ask is nearer, squared.
+double sight2(const Decomposition& d, int rank, const std::vector<int>& askable) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int r = 0; r < d.ranks(); ++r)
+    if (r != rank && !std::binary_search(askable.begin(), askable.end(), r))
+      least = std::min(least, d.distance2_between(rank, r));
+  return least;
 }
 
 /// Adds the time since the last lap to a stage.
@@ -49,15 +67,15 @@ void check(const ClusterOptions& o, const Schema& schema) {
 }  // namespace
 
 struct Clusterer::Impl {
-  Impl(comm::Transport& t, const Decomposition& d, const Schema& s, const ClusterOptions& o)
+  Impl(comm::Transport& t, const Decomposition& d, const Schema& s, const ClusterOptions& o, const Parcels* parcels)
       : transport(t),
         decomposition(d),
         schema(s),
         options(o),
-        graph(comm::Graph::symmetric(reachable(d, t.rank()))),
+        graph(comm::Graph::symmetric(askable(t, d, parcels))),
         mailbox(t.mailbox(graph)),
         stream(t.stream(graph, {})),
-        search(*mailbox, decomposition, t.rank(), options),
+        search(*mailbox, decomposition, t.rank(), sight2(d, t.rank(), graph.out), options),
         rules(schema, d.grid().box),
         iterative(o.iterative) {
     rules.callbacks = o.callbacks;
@@ -92,12 +110,12 @@ struct Clusterer::Impl {
 };
 
 Clusterer::Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
-                     const ClusterOptions& options) {
+                     const ClusterOptions& options, const Parcels* parcels) {
   check(options, schema);
   if (transport.size() != decomposition.ranks())
     throw UsageError("decomposition for " + std::to_string(decomposition.ranks()) + " ranks on a transport of " +
                      std::to_string(transport.size()));
-  impl_ = std::make_unique<Impl>(transport, decomposition, schema, options);
+  impl_ = std::make_unique<Impl>(transport, decomposition, schema, options, parcels);
 }
 Clusterer::~Clusterer() = default;
 Clusterer::Clusterer(Clusterer&&) noexcept = default;

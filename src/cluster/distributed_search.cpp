@@ -1,6 +1,8 @@
 #include "cluster/distributed_search.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 
 #include "merganser/base/error.hpp"
@@ -43,11 +45,31 @@ nearest::Region region_of(const Decomposition& d, int rank) {
 
 }  // namespace
 
+double largest_gap(const Parcels& parcels, const Decomposition& decomposition, int rank) {
+  if (parcels.size() < 2) return std::numeric_limits<double>::infinity();
+  nearest::CellList cells(decomposition.grid().box, region_of(decomposition, rank));
+  cells.bin(parcels, 0, {});
+  const RawBuffer sorted(parcels.size() * sizeof(Site));
+  const RawBuffer scratch(nearest::CellList::scratch_bytes(parcels.size()));
+  cells.sort(parcels, reinterpret_cast<Site*>(sorted.data()), scratch.data());
+  const links::Ids ids{reinterpret_cast<const std::byte*>(parcels.rows()), parcels.schema().width() * sizeof(double),
+                       cells.order()};
+  double gap2 = 0;
+  for (std::uint32_t v = 0; v < cells.size(); ++v) {
+    nearest::Best best;
+    const Site& s = cells.sites()[v];
+    cells.nearest({{s.x, s.y, s.z}, v}, ids, best);
+    gap2 = std::max(gap2, best.distance2);
+  }
+  return std::sqrt(gap2);
+}
+
 DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank,
-                                     const ClusterOptions& options)
+                                     double sight2, const ClusterOptions& options)
     : mailbox_(mailbox),
       decomposition_(decomposition),
       rank_(rank),
+      sight2_(sight2),
       options_(options),
       small_volume_(decomposition.grid().cell_volume() / options.min_volume_ratio),
       cells_(decomposition.grid().box, region_of(decomposition, rank)) {
@@ -94,6 +116,7 @@ bool DistributedSearch::ask(const Parcels& parcels, Site* sorted, std::byte* scr
   if (small_ == 0 && asked) {
     cells_.sort(parcels, sorted, scratch);
     links_.target.assign(parcels.size(), links::kNone);
+    if (options_.search == Search::cells8) distance2_.resize(parcels.size());
   }
   return small_ > 0 || asked;
 }
@@ -202,8 +225,20 @@ void DistributedSearch::answer(const Parcels& parcels, StepReport& report) {
       o.arc = static_cast<std::uint32_t>(arc);
     }
   }
+  if (options_.search == Search::exact) require_sight(parcels);
   for (const Open& o : open_)
     if (o.far_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.lonely;
+}
+
+void DistributedSearch::require_sight(const Parcels& parcels) const {
+  for (const Open& o : open_)
+    if (o.local.best.distance2 > sight2_) {
+      const auto id = ids(parcels)[o.local.vertex];
+      throw InputError("parcel id " + std::to_string(id) + ": its nearest parcel may be on a rank that rank " +
+                       std::to_string(rank_) + " cannot ask (" + std::to_string(mailbox_.graph().out.size()) +
+                       " of " + std::to_string(decomposition_.ranks() - 1) +
+                       "): the surroundings are too empty; use fewer ranks, or give the parcels to the Clusterer");
+    }
 }
 
 void DistributedSearch::announce(const Parcels& parcels, StepReport& report) {

@@ -11,10 +11,15 @@ namespace merganser::cluster {
 /// Arcs that take part in a wave.
 using Arcs = std::vector<std::uint8_t>;
 
+/// Largest distance from a parcel to its nearest among this rank's own; infinite if there are fewer than two.
+double largest_gap(const Parcels& parcels, const Decomposition& decomposition, int rank);
+
 /// Nearest-neighbour graph of one rank over the neighbours of a symmetric graph.
 class DistributedSearch {
  public:
-  DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const ClusterOptions& options);
+  /// @param sight2  square of the distance within which every rank can be asked
+  DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, double sight2,
+                    const ClusterOptions& options);
 
   /// Bins, then asks the neighbours (one wave). False if neither this rank nor a neighbour has anything to do: the step
   /// is over. `sorted` and `scratch`: see CellList::sort.
@@ -38,11 +43,13 @@ class DistributedSearch {
   };
   void search_local(const Parcels& parcels);
   void post_questions();
+  void require_sight(const Parcels& parcels) const;
   [[nodiscard]] std::vector<std::uint32_t> owners_cells8(const Vec3& p) const;
 
   comm::Mailbox& mailbox_;
   const Decomposition& decomposition_;
   int rank_;
+  double sight2_;
   const ClusterOptions& options_;
   double small_volume_;
   nearest::CellList cells_;

@@ -157,6 +157,31 @@ double Decomposition::distance2_to_block(const Vec3& p, int rank) const {
   return d2 * (1 - 1e-14);
 }
 
+double Decomposition::distance2_between(int rank, int other) const {
+  const Block a = block(rank);
+  const Block b = block(other);
+  double d2 = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double length = grid_.box.extent[axis];
+    double gap = std::max({b.lower[axis] - a.upper[axis], a.lower[axis] - b.upper[axis], 0.0});
+    if (grid_.box.periodic[axis])
+      gap = std::min({gap, std::max(b.lower[axis] + length - a.upper[axis], 0.0),
+                      std::max(a.lower[axis] + length - b.upper[axis], 0.0)});
+    gap = std::max(gap - 1e-12 * (length + std::fabs(grid_.box.lower[axis])), 0.0);
+    d2 += gap * gap;
+  }
+  return d2 * (1 - 1e-14);
+}
+
+std::vector<int> Decomposition::within(int rank, double distance) const {
+  std::vector<int> found = neighbours(rank);
+  for (int r = 0; r < ranks(); ++r)
+    if (r != rank && distance2_between(rank, r) <= distance * distance) found.push_back(r);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
 std::vector<int> Decomposition::neighbours(int rank) const {
   const auto c = coordinates(rank);
   std::vector<int> found;

@@ -77,10 +77,17 @@ struct StepReport {
 /// row, depends neither on the number of ranks nor on the model, decomposition or order. After a step the parcels of a
 /// rank are in the order of its cells. A merged parcel stays on the rank of its centre, even if its new position
 /// belongs to another: call rehome() before the next step.
+///
+/// Whom a rank may ask is fixed when the Clusterer is made: everybody up to 27 ranks, above that the ranks whose blocks
+/// touch its own. Where parcels are so few that a nearest neighbour can lie beyond those, step() throws InputError rather
+/// than miss it; give the constructor the parcels and it declares as many ranks as they need, with a factor to spare.
 class Clusterer {
  public:
+  /// Collective.
+  /// @param parcels  this rank's parcels, or parcels spread like those to come; null: touching blocks will do
+  /// @throws UsageError for bad options or a callback that is missing
   Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
-            const ClusterOptions& options);
+            const ClusterOptions& options, const Parcels* parcels = nullptr);
   ~Clusterer();
   Clusterer(Clusterer&&) noexcept;
 

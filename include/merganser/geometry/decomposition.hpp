@@ -43,6 +43,11 @@ class Decomposition {
   /// Lower bound (rounded down) of the distance squared from any point to a rank's block.
   [[nodiscard]] double distance2_to_block(const Vec3& p, int rank) const;
 
+  /// Lower bound of the distance squared between any two points of two ranks' blocks.
+  [[nodiscard]] double distance2_between(int rank, int other) const;
+  /// Ranks whose blocks lie within `distance` of this rank's, without itself, ascending; at least neighbours().
+  [[nodiscard]] std::vector<int> within(int rank, double distance) const;
+
   /// Ranks whose blocks touch this rank's (up to 26, periodic axes wrap), without itself, ascending.
   [[nodiscard]] std::vector<int> neighbours(int rank) const;
 
