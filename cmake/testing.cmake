@@ -31,6 +31,18 @@ set(MERGANSER_LAUNCHER_ENVIRONMENT
   OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_opal_common_ucx_opal_mem_hooks=0 OMPI_MCA_osc=sm,rdma,pt2pt
   SHMEM_SYMMETRIC_HEAP_SIZE=64M)
 
+# merganser_order(name labels...): ctest -j starts tests by descending COST; fast ones first, those of one process before.
+function(merganser_order name)
+  set(cost 100)
+  if("fast" IN_LIST ARGN)
+    set(cost 300)
+  endif()
+  if("processes" IN_LIST ARGN)
+    math(EXPR cost "${cost} - 50")
+  endif()
+  set_tests_properties(${name} PROPERTIES COST ${cost})
+endfunction()
+
 # merganser_launched_test(name ranks command...): registers a command under the launcher.
 function(merganser_launched_test name ranks)
   cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;COMMAND;ENVIRONMENT" ${ARGN})
@@ -40,6 +52,7 @@ function(merganser_launched_test name ranks)
   add_test(NAME ${name} COMMAND ${MERGANSER_LAUNCHER} ${ranks} ${MPIEXEC_PREFLAGS} ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${ranks}
     ENVIRONMENT "${MERGANSER_LAUNCHER_ENVIRONMENT};MERGANSER_TEST_MODELS=processes;${arg_ENVIRONMENT}")
+  merganser_order(${name} ${arg_LABELS})
 endfunction()
 
 function(merganser_add_test path)
@@ -60,6 +73,7 @@ function(merganser_add_test path)
   add_test(NAME ${path} COMMAND ${target})
   set_tests_properties(${path} PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
     ENVIRONMENT "MERGANSER_TEST_RANKS=${ranks}")
+  merganser_order(${path} ${arg_LABELS})
   foreach(n IN LISTS arg_RANKS)
     merganser_launched_test(${path}.${n} ${n} COMMAND $<TARGET_FILE:${target}> TIMEOUT ${arg_TIMEOUT}
                             LABELS ${room} ${arg_LABELS} processes)
