@@ -109,7 +109,7 @@ void Run::read() {
   together([&] { distribute(parcels_, blocks, t_); });
   ClusterOptions options = cluster_options(o_.method, o_.min_volume_ratio);
   options.lineage = o_.audit || !o_.picture.empty();
-  clusterer_.emplace(t_, blocks, parcels_.schema(), options);
+  clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
 }
 
 void Run::merge() {

@@ -23,6 +23,7 @@ Choices<comm::Epoch> epoch_choices() {
 }
 std::string search_name(Search s) { return name_of(search_choices(), s); }
 std::string prune_name(Prune p) { return name_of(prune_choices(), p); }
+std::string epoch_name(comm::Epoch e) { return name_of(epoch_choices(), e); }
 
 ClusterOptions cluster_options(const MethodOptions& method, double min_volume_ratio) {
   ClusterOptions o;

@@ -20,6 +20,7 @@ struct MethodOptions {
 [[nodiscard]] Choices<comm::Epoch> epoch_choices();
 [[nodiscard]] std::string search_name(Search s);
 [[nodiscard]] std::string prune_name(Prune p);
+[[nodiscard]] std::string epoch_name(comm::Epoch e);
 
 template <class V>
 void describe(MethodOptions& o, V&& option) {

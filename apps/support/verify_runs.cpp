@@ -59,7 +59,7 @@ ClusterOptions options_of(const Method& m, double ratio) {
 
 Parcels merged(comm::Transport& t, const Decomposition& d, const Parcels& start, const ClusterOptions& options) {
   Parcels p = start;
-  Clusterer clusterer(t, d, p.schema(), options);
+  Clusterer clusterer(t, d, p.schema(), options, &p);
   for (int i = 0; i < kVerifySteps; ++i) {
     clusterer.step(p);
     while (t.all_reduce(clusterer.rehome(p), comm::Op::sum) > 0) {

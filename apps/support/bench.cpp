@@ -1,0 +1,208 @@
+#include "support/bench.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "merganser/base/error.hpp"
+#include "support/bench_report.hpp"
+#include "support/launcher.hpp"
+
+namespace merganser::app {
+namespace {
+
+/// Options that a started run gets from its parent, not from the user.
+constexpr std::array kOfParent{"ranks", "json", "csv", "compare", "repeats", "timeout", "quiet"};
+
+std::vector<std::string> arguments_for_child(const Invocation& in) {
+  std::vector<std::string> out;
+  const std::string verb(in.command);
+  const auto space = verb.find(' ');
+  out.push_back(verb.substr(0, space));
+  if (space != std::string::npos) out.push_back(verb.substr(space + 1));
+  std::vector<std::string> positional;
+  for (const auto& o : in.table.options()) {
+    if (!o.given || std::find(kOfParent.begin(), kOfParent.end(), o.name) != kOfParent.end()) continue;
+    const OptionValue value = o.value();
+    if (o.positional) {
+      if (const auto* list = std::get_if<std::vector<std::string>>(&value)) positional = *list;
+    } else if (o.flag) {
+      out.push_back((std::get<bool>(value) ? "--" : "--no-") + o.name);
+    } else {
+      out.push_back("--" + o.name + '=' + value_text(value));
+    }
+  }
+  out.insert(out.end(), positional.begin(), positional.end());
+  return out;
+}
+
+bool is_model(const std::string& word) {
+  return std::any_of(comm::backends().begin(), comm::backends().end(), [&](const auto& b) { return b.name == word; });
+}
+
+/// Sets what a word of --compare names.
+void apply_word(Variant& v, const std::string& word) {
+  v.label = word;
+  if (is_model(word)) {
+    v.comm = word;
+    return;
+  }
+  const auto set = [&word](const auto& choices, auto& field) {
+    for (const auto& [w, e] : choices.words)
+      if (w == word) {
+        field = e;
+        return true;
+      }
+    return false;
+  };
+  if (set(prune_choices(), v.method.prune) || set(search_choices(), v.method.search)) return;
+  if (set(epoch_choices(), v.method.epoch)) {
+    v.method.prune = Prune::iterative;  // epochs are opened there only
+    return;
+  }
+  throw UsageError("--compare: \"" + word + "\"; allowed: single-pass iterative exact cells8 lifetime per-phase " +
+                   "per-operation or a model: " + model_names().substr(5));
+}
+
+class Bench {
+ public:
+  Bench(const BenchOptions& o, const Invocation& in, const BenchProgram& program)
+      : o_(o), in_(in), program_(program), base_{"", o.comm, o.method} {
+    const comm::World world = comm::launcher_world();
+    ranks_ = o.ranks;
+    if (comm::launched()) {
+      if (ranks_.size() > 1 || (ranks_.size() == 1 && ranks_[0] != world.size))
+        throw UsageError("--ranks: " + std::to_string(ranks_[0]) + " asked, but the launcher started " +
+                         std::to_string(world.size) + "; leave it out, or call bench without a launcher");
+      ranks_ = {world.size};
+    }
+    if (ranks_.empty()) ranks_ = {1};
+    speaks_ = world.rank == 0;
+    if (!o.compare.empty() && o.compare.size() != 2)
+      throw UsageError("--compare: " + std::to_string(o.compare.size()) + " words; allowed: two, A,B");
+  }
+
+  int run() {
+    BenchReport report(o_, in_, program_);
+    for (const int ranks : ranks_) {
+      if (!o_.compare.empty()) {
+        if (const int code = compare(ranks, report); code != 0) return code;
+        continue;
+      }
+      SeriesSet set(ranks, base_);
+      for (int repeat = 0; repeat < o_.repeats; ++repeat)
+        if (const int code = measure_into(set, base_, program_.series); code != 0) return code;
+      if (speaks_) report.add(std::move(set));
+    }
+    if (speaks_) report.finish();
+    return 0;
+  }
+
+ private:
+  int compare(int ranks, BenchReport& report) {
+    Comparison c(ranks);
+    c.variants.assign(2, base_);
+    for (std::size_t i = 0; i < 2; ++i) apply_word(c.variants[i], o_.compare[i]);
+    c.sets.assign(2, SeriesSet(ranks, base_));
+    for (std::size_t i = 0; i < 2; ++i) c.sets[i].variant = c.variants[i];
+    const std::vector<std::string> series{program_.series.front()};
+    for (int repeat = 0; repeat < o_.repeats; ++repeat) {
+      // A, B, then B, A: a drift of the machine falls on both.
+      for (std::size_t turn = 0; turn < 2; ++turn) {
+        const std::size_t i = (turn + static_cast<std::size_t>(repeat)) % 2;
+        SeriesSet once(ranks, c.variants[i]);
+        if (const int code = measure_into(once, c.variants[i], series); code != 0) return code;
+        if (!speaks_) continue;
+        c.seconds[i].push_back(once.series.at(0).second.seconds());
+        c.sets[i].merge(once);
+      }
+    }
+    if (speaks_) report.add(std::move(c));
+    return 0;
+  }
+
+  /// Measures all series of a variant once more.
+  int measure_into(SeriesSet& set, const Variant& variant, const std::vector<std::string>& series) {
+    const bool threads = variant.comm == "threads" || variant.comm == "auto";
+    if (!comm::launched() && !threads && set.ranks > 1) return measure_under_launcher(set, variant);
+    SeriesSet once(set.ranks, variant);
+    for (const auto& name : series) {
+      BenchSetup setup = program_.setup(name, set.ranks);
+      setup.method = variant.method;
+      setup.blocks = o_.blocks;
+      setup.steps = o_.steps;
+      setup.memory = set.series.empty() && o_.compare.empty();
+      BenchSeries s;
+      const int code = on_ranks({variant.comm, set.ranks, ""}, [&](comm::Transport& t) {
+        BenchSeries local;
+        measure(t, setup, local);
+        if (t.rank() == 0) s = std::move(local);
+      });
+      if (code != 0) return code;
+      once.series.emplace_back(name, std::move(s));
+    }
+    set.merge(once);
+    return 0;
+  }
+
+  int measure_under_launcher(SeriesSet& set, const Variant& variant) {
+    const std::string path = (std::filesystem::temp_directory_path() /
+                              ("merganser-bench-" + std::to_string(::getpid()) + ".json")).string();
+    std::vector<std::string> arguments = arguments_for_child(in_);
+    arguments.insert(arguments.end(), {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
+                                       "--search=" + search_name(variant.method.search),
+                                       "--epoch=" + epoch_name(variant.method.epoch),
+                                       "--steps=" + std::to_string(o_.steps), "--json=" + path, "--quiet"});
+    const int code = launch(plan_launch(set.ranks, arguments, true), o_.timeout);
+    if (code == kTimedOut) throw CommError("the run on " + std::to_string(set.ranks) + " ranks did not end in time");
+    if (code != 0) return code;
+    const Json record = read_json(path);
+    std::filesystem::remove(path);
+    SeriesSet once(set.ranks, variant);
+    for (const auto& name : program_.series)
+      if (record.at("result").contains(name))
+        once.series.emplace_back(name, series_of(record.at("result").at(name)));
+    set.merge(once);
+    return 0;
+  }
+
+  const BenchOptions& o_;
+  const Invocation& in_;
+  const BenchProgram& program_;
+  Variant base_;
+  std::vector<int> ranks_;
+  bool speaks_ = true;
+};
+
+}  // namespace
+
+void preset_bench(BenchOptions& o) {
+  const bool comparing = !o.compare.empty();
+  o = BenchOptions();
+  if (!comparing) return;
+  o.steps = 3;
+  o.repeats = 8;
+}
+
+Grid weak_grid(Grid grid, int ranks) {
+  std::size_t axis = 0;
+  for (int factor = 2; ranks > 1;) {
+    if (ranks % factor != 0) {
+      ++factor;
+      continue;
+    }
+    grid.cells[axis] *= factor;
+    grid.box.extent[axis] *= factor;
+    ranks /= factor;
+    axis = 1 - axis;
+  }
+  return grid;
+}
+
+int run_bench(const BenchOptions& options, const Invocation& in, const BenchProgram& program) {
+  return Bench(options, in, program).run();
+}
+
+}  // namespace merganser::app
