@@ -34,9 +34,10 @@ struct PruneStatistics {
 /// Two calls must be separated by a Mailbox step on every arc with cross-rank links (see comm::Stream).
 /// @param links  only 2-cycles, CrossLinks ordered by arc, then slot; on return `target` holds kept links only
 ///               (kNone elsewhere)
-/// @throws InputError if a target is no vertex, a vertex links to itself, cross-rank links are not numbered as said, or
-///         a cycle of three or more links lies on this rank and no leaf settles it. All labels of other vertices have
-///         been sent by then, so no other rank is left waiting. A cycle over several ranks is excluded by contract.
+/// @throws InputError if a target is no vertex, a vertex links to itself, or cross-rank links are not numbered as said
+///         (before any label is sent); or if a cycle of three or more links lies on this rank and no leaf settles it
+///         (after all labels of other vertices, so no other rank is left waiting). A cycle over several ranks is
+///         excluded by contract.
 /// Cost: O(links) work; one record per cross-rank link; critical path: the longest chain of cross-rank links.
 /// Source: closed form of [frey2025, Algorithm 1].
 Stars prune_single_pass(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics = nullptr);
