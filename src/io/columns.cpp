@@ -14,7 +14,8 @@ std::vector<Column> columns(const Schema& schema) {
       const auto index = static_cast<std::size_t>(c);
       std::string name = index < a.component_names.size() ? a.component_names[index] : a.name;
       if (index >= a.component_names.size() && a.components > 1) name += "_" + std::to_string(c);
-      std::string long_name = a.rule == Rule::ellipsoid ? name + " element of shape matrix" : std::string("parcel ").append(name);
+      std::string long_name =
+          a.rule == Rule::ellipsoid ? name + " element of shape matrix" : std::string("parcel ").append(name);
       list.push_back({std::move(name), a.unit, std::move(long_name), false, offset, required});
     }
   }

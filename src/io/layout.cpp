@@ -1,6 +1,7 @@
 #include "layout.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -30,6 +31,14 @@ Layout stacked(std::span<const std::int64_t> counts) {
     layout.first.push_back(layout.total() + count);
   }
   return layout;
+}
+
+std::int64_t file_bytes(const Layout& layout, std::size_t columns) {
+  const std::int64_t chunk = chunk_length(layout.total());
+  const double chunks = std::ceil(static_cast<double>(layout.total()) / static_cast<double>(chunk));
+  const double ranks = static_cast<double>(layout.first.size());
+  const double bytes = chunks * (static_cast<double>(8 * chunk) + 128) * static_cast<double>(columns) + 40 * ranks;
+  return static_cast<std::int64_t>(std::min(bytes + 0x1p18, 0x1p62));
 }
 
 std::int64_t chunk_length(std::int64_t total) { return std::clamp<std::int64_t>(total, 1, std::int64_t{1} << 18); }

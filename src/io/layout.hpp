@@ -24,6 +24,9 @@ struct Layout {
 /// One run per rank of the given size. @throws InputError if the sum does not fit into 63 bits
 [[nodiscard]] Layout stacked(std::span<const std::int64_t> counts);
 
+/// Bytes of a file with `columns` variables: whole chunks, what keeps track of them, and the header.
+[[nodiscard]] std::int64_t file_bytes(const Layout& layout, std::size_t columns);
+
 /// Parcels a NetCDF chunk holds: the whole of a small file, else 2 MiB per variable.
 [[nodiscard]] std::int64_t chunk_length(std::int64_t total);
 

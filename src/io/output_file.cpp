@@ -45,6 +45,13 @@ int flush(const std::string& path) {
   return error == EINVAL ? 0 : error;  // a file system that cannot
 }
 
+/// Reserves blocks for `bytes` bytes of an open file. @return errno of a lack of room; 0 if there is room or the file
+/// system cannot tell
+int reserve(int file, int mode, std::int64_t bytes) {
+  if (bytes == 0 || fallocate(file, mode, 0, bytes) == 0) return 0;
+  return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
+}
+
 mode_t usual_mode() {
   const mode_t mask = umask(0);
   umask(mask);
@@ -56,6 +63,11 @@ std::string parent(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+[[noreturn]] void no_room(const std::string& path, std::int64_t bytes, int error) {
+  throw InputError("cannot write " + path + ": it needs " + std::to_string(bytes) + " bytes: " + std::strerror(error) +
+                   room_left(path));
+}
+
 }  // namespace
 
 std::string room_left(const std::string& path) {
@@ -63,13 +75,13 @@ std::string room_left(const std::string& path) {
   return free < 0 ? std::string() : "; " + std::to_string(free) + " bytes are free on its file system";
 }
 
-OutputFile::OutputFile(const std::string& path, std::int64_t bytes) : path_(destination(path)), folder_(parent(path_)) {
+OutputFile::OutputFile(const std::string& path, std::int64_t bytes)
+    : path_(destination(path)), folder_(parent(path_)), bytes_(bytes) {
   struct stat s {};
   const bool exists = stat(path_.c_str(), &s) == 0;
   if (exists && !S_ISREG(s.st_mode)) throw InputError("cannot write " + path + ": it exists and is not a plain file");
   const std::int64_t free = free_bytes(folder_);
-  if (free >= 0 && free < bytes)
-    throw InputError("cannot write " + path + ": it needs " + std::to_string(bytes) + " bytes" + room_left(path_));
+  if (free >= 0 && free < bytes) no_room(path_, bytes, ENOSPC);
   const std::string pattern = folder_ + "/." + fs::path(path_).filename().string() + ".XXXXXX";
   std::vector<char> name(pattern.begin(), pattern.end());
   name.push_back('\0');
@@ -77,7 +89,21 @@ OutputFile::OutputFile(const std::string& path, std::int64_t bytes) : path_(dest
   if (file < 0) fail(path, "cannot make a temporary file in " + folder_, errno);
   temporary_ = name.data();
   fchmod(file, exists ? s.st_mode & 07777 : usual_mode());
+  // Growing the file meets limits on its size too; HDF5 then wants it empty.
+  const int error = reserve(file, 0, bytes);
+  const int shrunk = ftruncate(file, 0) == 0 ? 0 : errno;
   close(file);
+  if (error != 0 || shrunk != 0) unlink(temporary_.c_str());
+  if (error != 0) no_room(path_, bytes, error);
+  if (shrunk != 0) fail(path, "cannot empty the temporary file", shrunk);
+}
+
+void OutputFile::hold_room() {
+  const int file = open(temporary_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) fail(path_, "cannot open the temporary file", errno);
+  const int error = reserve(file, FALLOC_FL_KEEP_SIZE, bytes_);
+  close(file);
+  if (error != 0) no_room(path_, bytes_, error);
 }
 
 OutputFile::~OutputFile() {
@@ -85,6 +111,9 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::commit() {
+  struct stat s {};
+  if (stat(temporary_.c_str(), &s) == 0 && truncate(temporary_.c_str(), s.st_size) != 0)  // what was held too much
+    fail(path_, "cannot trim the temporary file", errno);
   if (const int error = flush(temporary_); error != 0) fail(path_, "cannot flush", error);
   if (rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "cannot rename the temporary file", errno);
   temporary_.clear();

@@ -16,6 +16,10 @@ class OutputFile {
   ~OutputFile();
 
   [[nodiscard]] const std::string& temporary() const noexcept { return temporary_; }
+  /// Reserves the room for the whole file, where the file system can: HDF5 does not survive a disk that fills up while
+  /// it writes (it crashes at exit, or waits for ever in a collective call). Call once HDF5 has made the file empty.
+  /// @throws InputError if there is none
+  void hold_room();
   /// Flushes the temporary file to the disk and renames it. @throws InputError if that fails
   void commit();
 
@@ -23,6 +27,7 @@ class OutputFile {
   std::string path_;
   std::string folder_;
   std::string temporary_;
+  std::int64_t bytes_;
 };
 
 /// "; 12 bytes are free on its file system", or nothing where that is unknown: an end for messages of failed writes.

@@ -261,10 +261,12 @@ void write_parcels(const std::string& path, const Parcels& parcels, const Decomp
 
   std::unique_ptr<OutputFile> output;
   comm::agree(transport, [&] {
-    const double bytes = static_cast<double>(layout.total()) * static_cast<double>(list.size()) * sizeof(double);
-    if (transport.rank() == 0) output = std::make_unique<OutputFile>(path, static_cast<std::int64_t>(bytes));
+    if (transport.rank() == 0) output = std::make_unique<OutputFile>(path, file_bytes(layout, list.size()));
   });
   std::optional<NcFile> file = create(same_text(output ? output->temporary() : "", transport), path, transport);
+  comm::agree(transport, [&] {
+    if (output) output->hold_room();
+  });
   Defined defined;
   comm::agree(transport, [&] {
     if (!file) return;

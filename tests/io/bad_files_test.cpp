@@ -1,0 +1,279 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <span>
+
+#include "io/epic_file.hpp"
+#include "io/folder.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/io/parcel_file.hpp"
+#include "support/ranks.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+using comm::Transport;
+
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+const double kInf = std::numeric_limits<double>::infinity();
+
+struct BadFile {
+  const char* name;
+  std::function<void(EpicFile&)> spoil;
+  std::vector<const char*> says;  ///< all in the error's text
+};
+
+/// One value of one parcel spoiled.
+std::function<void(EpicFile&)> value(const char* variable, std::size_t parcel, double x) {
+  return [=](EpicFile& f) { f.variables[variable][parcel] = x; };
+}
+
+std::vector<BadFile> bad_files() {
+  std::vector<BadFile> list{
+      {"no_parcel_dimension", [](EpicFile& f) { f.parcel_dimension = "n"; }, {"n_parcels is missing"}},
+      {"no_time_level", [](EpicFile& f) { f.time_level = false; }, {"has no time level"}},
+      {"short_variable", [](EpicFile& f) { f.variables["B12"].resize(5); }, {"B12 has length 5", "n_parcels is 6"}},
+      {"float_variable", [](EpicFile& f) { f.types["volume"] = NC_FLOAT; }, {"volume has type float", "double"}},
+      {"text_variable", [](EpicFile& f) { f.types["x_position"] = NC_CHAR; }, {"x_position has type char"}},
+      {"half_a_vorticity", [](EpicFile& f) { f.variables.erase("y_vorticity"); }, {"y_vorticity is missing, but"}},
+      {"text_attributes", [](EpicFile& f) { f.text_attributes = true; }, {"must hold 3 numbers"}},
+      {"two_cell_numbers",
+       [](EpicFile& f) {
+         f.attributes["ncells"] = {4, 4};
+       },
+       {"ncells must hold 3", "it has 2"}},
+      {"no_cells",
+       [](EpicFile& f) {
+         f.attributes["ncells"] = {4, 0, 4};
+       },
+       {"ncells holds 0", "at least 1"}},
+      {"half_a_cell",
+       [](EpicFile& f) {
+         f.attributes["ncells"] = {4, 1.5, 4};
+       },
+       {"ncells holds 1.5", "whole"}},
+      {"nan_cells",
+       [](EpicFile& f) {
+         f.attributes["ncells"] = {4, kNan, 4};
+       },
+       {"ncells holds", "whole"}},
+      {"too_many_cells",
+       [](EpicFile& f) {
+         f.attributes["ncells"] = {1e15, 1e15, 4};
+       },
+       {"more than 2^62 cells"}},
+      {"negative_extent",
+       [](EpicFile& f) {
+         f.attributes["extent"] = {2, -2, 2};
+       },
+       {"extent holds -2", "positive"}},
+      {"infinite_extent",
+       [](EpicFile& f) {
+         f.attributes["extent"] = {2, kInf, 2};
+       },
+       {"extent holds inf"}},
+      {"nan_origin",
+       [](EpicFile& f) {
+         f.attributes["origin"] = {kNan, 0, 0};
+       },
+       {"origin is not finite"}},
+      {"nan_position", value("y_position", 3, kNan), {"parcel 3: y_position is nan", "finite"}},
+      {"infinite_position", value("x_position", 5, -kInf), {"parcel 5: x_position is -inf"}},
+      {"above_the_wall", value("z_position", 0, 1.5), {"parcel 0: z_position is 1.5", "outside the walls", "-1 to 1"}},
+      {"below_the_wall", value("z_position", 1, -7), {"parcel 1: z_position is -7, outside the walls"}},
+      {"zero_volume", value("volume", 2, 0), {"parcel 2: volume is 0; it must be positive"}},
+      {"negative_volume", value("volume", 4, -3), {"parcel 4: volume is -3; it must be positive"}},
+      {"nan_volume", value("volume", 4, kNan), {"parcel 4: volume is nan"}},
+      {"infinite_volume", value("volume", 4, kInf), {"parcel 4: volume is inf"}},
+      {"nan_buoyancy", value("buoyancy", 0, kNan), {"parcel 0: buoyancy is nan; it must be finite"}},
+      {"nan_vorticity", value("z_vorticity", 0, kInf), {"parcel 0: z_vorticity is inf"}},
+      {"singular_ellipsoid", value("B12", 3, 0.01), {"parcel 3: the ellipsoid is singular", "B12 = 0.01"}},
+      {"negative_ellipsoid", value("B11", 5, -0.01), {"parcel 5: the ellipsoid is singular", "B11 = -0.01"}},
+      {"nan_ellipsoid", value("B23", 1, kNan), {"parcel 1: B23 is nan"}},
+  };
+  for (const char* name : {"x_position", "y_position", "z_position", "volume", "B11", "B12", "B13", "B22", "B23"})
+    list.push_back({name, [name](EpicFile& f) { f.variables.erase(name); }, {"the variable", name, "is missing"}});
+  for (const char* name : {"ncells", "extent", "origin"})
+    list.push_back(
+        {name, [name](EpicFile& f) { f.attributes.erase(name); }, {"the global attribute", name, "missing"}});
+  return list;
+}
+
+class BadFiles : public testing::TestWithParam<Setup> {};
+INSTANTIATE_TEST_SUITE_P(Models, BadFiles, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+
+/// The InputError that reading gives, the same on every rank; "" if there is none.
+std::string error_of(Transport& t, const std::string& path) {
+  std::string what;
+  try {
+    const io::ParcelFileInfo info = io::read_info(path);
+    static_cast<void>(io::read_parcels(path, info, t));
+  } catch (const InputError& e) {
+    what = e.what();
+  }
+  for (const auto& other : t.all_gather(std::as_bytes(std::span(what))))
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(other.data()), other.size()), what);
+  return what;
+}
+
+/// Lets rank 0 make a file while the others wait: the NetCDF library is used by one thread at a time.
+void on_first(Transport& t, const std::function<void()>& body) {
+  t.barrier();
+  if (t.rank() == 0) body();
+  t.barrier();
+}
+
+TEST_P(BadFiles, give_every_rank_one_line_that_says_what_is_wrong) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string path = folder.file("bad.nc");
+    for (const BadFile& bad : bad_files()) {
+      on_first(t, [&] {
+        EpicFile file;
+        bad.spoil(file);
+        file.make(path);
+      });
+      const std::string what = error_of(t, path);
+      EXPECT_EQ(what.find('\n'), std::string::npos);
+      EXPECT_EQ(what.find(path), 0U) << bad.name << ": " << what;
+      for (const char* part : bad.says) EXPECT_NE(what.find(part), std::string::npos) << bad.name << ": " << what;
+    }
+    t.barrier();
+  });
+}
+
+TEST_P(BadFiles, the_unspoiled_file_and_its_harmless_variants_are_read) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string path = folder.file("good.nc");
+    const auto read = [&](const std::function<void(EpicFile&)>& change) {
+      on_first(t, [&] {
+        EpicFile file;
+        change(file);
+        file.make(path);
+      });
+      const io::ParcelFileInfo info = io::read_info(path);
+      EXPECT_EQ(info.parcels, 6);
+      return std::pair(info, io::read_parcels(path, info, t));
+    };
+    read([](EpicFile&) {});
+    read([](EpicFile& f) { f.time = false; });
+    const auto [info, still] = read([](EpicFile& f) {
+      for (const char* name : {"x_vorticity", "y_vorticity", "z_vorticity", "buoyancy"}) f.variables.erase(name);
+    });
+    EXPECT_FALSE(info.has_vorticity);
+    EXPECT_FALSE(info.has_buoyancy);
+    for (std::size_t i = 0; i < still.size(); ++i)
+      for (std::size_t c = 1; c < 5; ++c) EXPECT_EQ(still.row(i)[c], 0);
+    const auto [_, wrapped] = read([](EpicFile& f) {
+      f.variables["x_position"].assign(6, 1.25);
+      f.variables["y_position"].assign(6, -5.5);
+      f.variables["z_position"].assign(6, 1);  // on the wall
+    });
+    for (std::size_t i = 0; i < wrapped.size(); ++i) {
+      EXPECT_EQ(wrapped.site(i).x, -0.75);
+      EXPECT_EQ(wrapped.site(i).y, 0.5);
+      EXPECT_EQ(wrapped.site(i).z, 1);
+    }
+    t.barrier();
+  });
+}
+
+TEST_P(BadFiles, what_is_no_netcdf_file_is_told_apart) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const auto says = [&](const std::string& path, const char* part) {
+      const std::string what = error_of(t, path);
+      EXPECT_NE(what.find(part), std::string::npos) << what;
+      EXPECT_NE(what.find(path), std::string::npos) << what;
+    };
+    on_first(t, [&] {
+      std::ofstream(folder.file("empty.nc"));
+      std::ofstream(folder.file("text.nc")) << "x y z\n1 2 3\n";
+      std::ofstream(folder.file("short.nc")) << "CD";
+    });
+    says(folder.file("missing.nc"), "No such file");
+    says(folder.path().string(), "not a plain file");
+    says("/dev/zero", "not a plain file");
+    says(folder.file("empty.nc"), "the file is empty");
+    says(folder.file("text.nc"), "not a NetCDF file");
+    says(folder.file("short.nc"), "not a NetCDF file");
+    t.barrier();
+  });
+}
+
+TEST_P(BadFiles, a_truncated_file_is_refused_wherever_it_ends) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string path = folder.file("cut.nc");
+    on_first(t, [&] { EpicFile().make(path); });
+    const auto whole = std::filesystem::file_size(path);
+    t.barrier();
+    for (const std::uintmax_t part : {8U, 16U, 100U, 500U, 900U, 999U}) {
+      on_first(t, [&] {
+        EpicFile().make(path);
+        std::filesystem::resize_file(path, whole * part / 1000);
+      });
+      const std::string what = error_of(t, path);
+      EXPECT_NE(what.find("truncated or damaged"), std::string::npos) << part << ": " << what;
+    }
+    t.barrier();
+  });
+}
+
+TEST_P(BadFiles, a_file_that_changed_since_it_was_looked_at_is_refused) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string path = folder.file("a.nc");
+    on_first(t, [&] { EpicFile().make(path); });
+    io::ParcelFileInfo info = io::read_info(path);
+    info.parcels = 7;
+    EXPECT_THROW(static_cast<void>(io::read_parcels(path, info, t)), InputError);
+    t.barrier();
+  });
+}
+
+/// A file whose dimension n_parcels is huge but holds no value.
+void make_hollow(const std::string& path, std::size_t parcels) {
+  int file = 0;
+  int dimension[2] = {0, 0};
+  ASSERT_EQ(nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &file), NC_NOERR);
+  ASSERT_EQ(nc_def_dim(file, "t", 1, &dimension[0]), NC_NOERR);
+  ASSERT_EQ(nc_def_dim(file, "n_parcels", parcels, &dimension[1]), NC_NOERR);
+  for (const auto& [name, values] : EpicFile().attributes)
+    ASSERT_EQ(nc_put_att_double(file, NC_GLOBAL, name.c_str(), NC_DOUBLE, 3, values.data()), NC_NOERR);
+  for (const auto& [name, values] : EpicFile().variables) {
+    int variable = 0;
+    const std::size_t chunk[2] = {1, 1024};
+    ASSERT_EQ(nc_def_var(file, name.c_str(), NC_DOUBLE, 2, dimension, &variable), NC_NOERR);
+    ASSERT_EQ(nc_def_var_chunking(file, variable, NC_CHUNKED, chunk), NC_NOERR);
+  }
+  ASSERT_EQ(nc_close(file), NC_NOERR);
+}
+
+TEST(HugeFiles, a_claim_that_the_bytes_of_the_file_cannot_hold_is_refused_before_memory_is_taken) {
+  const Folder folder;
+  const std::string path = folder.file("hollow.nc");
+  make_hollow(path, 3'000'000'000);
+  try {
+    static_cast<void>(io::read_info(path));
+    FAIL() << "no error";
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("n_parcels is 3000000000, but the file has only"), std::string::npos);
+  }
+}
+
+TEST(HugeFiles, more_than_2_to_the_31_parcels_are_counted) {
+  const Folder folder;
+  const std::string path = folder.file("hollow.nc");
+  make_hollow(path, 3'000'000'000);
+  std::filesystem::resize_file(path, 250'000'000);  // sparse: what 3e9 parcels would need at the least
+  EXPECT_EQ(io::read_info(path).parcels, 3'000'000'000);
+}
+
+}  // namespace
