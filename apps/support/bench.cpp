@@ -14,7 +14,7 @@ namespace merganser::app {
 namespace {
 
 /// Options that a started run gets from its parent, not from the user.
-constexpr std::array kOfParent{"ranks", "json", "csv", "compare", "repeats", "timeout", "quiet"};
+constexpr std::array kOfParent{"ranks", "json", "csv", "compare", "repeats", "timeout", "quiet", "here"};
 
 std::vector<std::string> arguments_for_child(const Invocation& in) {
   std::vector<std::string> out;
@@ -126,7 +126,8 @@ class Bench {
   /// Measures all series of a variant once more.
   int measure_into(SeriesSet& set, const Variant& variant, const std::vector<std::string>& series) {
     const bool threads = variant.comm == "threads" || variant.comm == "auto";
-    if (!comm::launched() && !threads && set.ranks > 1) return measure_under_launcher(set, variant);
+    // Not in this process even on one rank: a process in which MPI has started cannot start a launcher.
+    if (!comm::launched() && !o_.here && !threads) return measure_under_launcher(set, variant);
     SeriesSet once(set.ranks, variant);
     for (const auto& name : series) {
       BenchSetup setup = program_.setup(name, set.ranks);
@@ -154,7 +155,8 @@ class Bench {
     arguments.insert(arguments.end(), {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
                                        "--search=" + search_name(variant.method.search),
                                        "--epoch=" + epoch_name(variant.method.epoch),
-                                       "--steps=" + std::to_string(o_.steps), "--json=" + path, "--quiet"});
+                                       "--steps=" + std::to_string(o_.steps), "--json=" + path, "--quiet",
+                                       "--here"});
     const int code = launch(plan_launch(set.ranks, arguments, true), o_.timeout);
     if (code == kTimedOut) throw CommError("the run on " + std::to_string(set.ranks) + " ranks did not end in time");
     if (code != 0) return code;

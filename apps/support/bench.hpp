@@ -23,6 +23,7 @@ struct BenchOptions {
   BlockOptions blocks;
   std::string json, csv;
   bool quiet = false;
+  bool here = false;  ///< this process was started to measure; it starts no others
 };
 
 template <class V>
@@ -44,6 +45,7 @@ void describe(BenchOptions& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
   option("csv", o.csv, "raw times to write: one line per cycle and rank", Kind{"FILE"});
   option("quiet", o.quiet, "print no tables");
+  option("here", o.here, "measure in this process", Hidden{});
 }
 
 /// Steps and repeats for comparisons, where none are given.
