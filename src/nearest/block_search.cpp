@@ -139,7 +139,7 @@ HWY_INLINE Faces faces(const BlockSearch& s, int axis, int node) {
 }
 
 void SearchNodes(const BlockSearch& s) {
-  Block block;
+  Block block{};  // beyond the last candidate, y and z must be numbers: a NaN may compare as the least key
   Nearest nearest;
   std::size_t node = 0;
   for (int jz = 0; jz <= s.cells[2]; ++jz) {
