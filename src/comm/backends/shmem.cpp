@@ -53,18 +53,20 @@ class ShmemMemory final : public Memory {
   void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
     shmem_getmem_nbi(to, data_ + offset, bytes, rank);
   }
+  /// Open MPI 4.1.4: shmem_..._atomic_fetch_or changes nothing and a 32-bit compare-and-swap aborts (its issue 11257).
+  /// So both widths go through a 64-bit compare-and-swap of the aligned word around them.
   void fetch_or(int rank, std::size_t offset, std::uint64_t operand, void* old, std::size_t bytes) override {
-    if (bytes == sizeof operand) {
-      const std::uint64_t was =
-          shmem_uint64_atomic_fetch_or(reinterpret_cast<std::uint64_t*>(data_ + offset), operand, rank);
-      std::memcpy(old, &was, sizeof was);
-      return;
+    const std::size_t inside = offset % sizeof(std::uint64_t);
+    auto* target = reinterpret_cast<unsigned long*>(data_ + offset - inside);
+    std::uint64_t shifted = 0;
+    std::memcpy(reinterpret_cast<std::byte*>(&shifted) + inside, &operand, bytes);
+    std::uint64_t was = 0;
+    for (;;) {
+      const std::uint64_t seen = shmem_ulong_atomic_compare_swap(target, was, was | shifted, rank);
+      if (seen == was) break;
+      was = seen;
     }
-    std::uint32_t half = 0;
-    std::memcpy(&half, &operand, sizeof half);
-    const std::uint32_t was =
-        shmem_uint32_atomic_fetch_or(reinterpret_cast<std::uint32_t*>(data_ + offset), half, rank);
-    std::memcpy(old, &was, sizeof was);
+    std::memcpy(old, reinterpret_cast<const std::byte*>(&was) + inside, bytes);
   }
   void order() override { shmem_fence(); }
   void commit() override {}
@@ -190,10 +192,12 @@ class Shmem final : public OneSided<ShmemCollectives> {
 
  protected:
   std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch) override {
+    static_assert(sizeof(unsigned long) == sizeof(std::uint64_t));
     std::uint64_t most = sizeof(std::uint64_t);
     for (const auto& theirs : do_all_gather(std::as_bytes(std::span(&bytes, 1)))) {
       most = std::max(most, static_cast<std::uint64_t>(read<std::size_t>(theirs)));
     }
+    most = (most + 7) / 8 * 8;
     std::byte* data = symmetric_zeros(most);
     this->agree_on(data == nullptr ? heap_error(most) : std::string());
     return std::make_shared<ShmemMemory>(data, idle_word());

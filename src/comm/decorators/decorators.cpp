@@ -4,6 +4,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "chaos.hpp"
+#include "checked.hpp"
 #include "merganser/base/error.hpp"
 
 namespace merganser::comm::detail {
@@ -18,7 +20,7 @@ struct Known {
   Make make;
 };
 
-constexpr std::array<Known, 0> kKnown{};
+constexpr std::array kKnown{Known{"checked", false, make_checked}, Known{"chaos", true, make_chaos}};
 
 const Known& find(const std::string& name) {
   for (const Known& known : kKnown) {

@@ -9,6 +9,21 @@ std::size_t position(std::span<const int> ranks, int rank) {
   return found == ranks.end() ? ArcOf::kNone : static_cast<std::size_t>(found - ranks.begin());
 }
 
+void check_wave(const Graph& graph, const std::vector<Bytes>& outbox, std::span<const std::uint8_t> active_out,
+                std::span<const std::uint8_t> active_in) {
+  if (active_out.size() != outbox.size() || active_in.size() != graph.in.size()) {
+    throw CommError("Mailbox::step: " + std::to_string(active_out.size()) + " out- and " +
+                    std::to_string(active_in.size()) + " in-arcs marked; the graph has " +
+                    std::to_string(outbox.size()) + " and " + std::to_string(graph.in.size()));
+  }
+  for (std::size_t arc = 0; arc < outbox.size(); ++arc) {
+    if (active_out[arc] == 0 && !outbox[arc].empty()) {
+      throw CommError("Mailbox::step: the outbox to rank " + std::to_string(graph.out[arc]) + " holds " +
+                      std::to_string(outbox[arc].size()) + " bytes, but its arc is not active");
+    }
+  }
+}
+
 MessageMailbox::MessageMailbox(Place place, Graph graph, std::unique_ptr<Link> link)
     : Mailbox(std::move(graph)),
       place_(place),
@@ -37,17 +52,7 @@ void MessageMailbox::deliver_self() { inbox_[self_in_].swap(outbox_[self_out_]);
 void MessageMailbox::step_all() { MessageMailbox::step_some(all_out_, all_in_); }
 
 void MessageMailbox::step_some(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) {
-  if (active_out.size() != outbox_.size() || active_in.size() != inbox_.size()) {
-    throw CommError("Mailbox::step: " + std::to_string(active_out.size()) + " out- and " +
-                    std::to_string(active_in.size()) + " in-arcs marked; the graph has " +
-                    std::to_string(outbox_.size()) + " and " + std::to_string(inbox_.size()));
-  }
-  for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
-    if (active_out[arc] == 0 && !outbox_[arc].empty()) {
-      throw CommError("Mailbox::step: the outbox to rank " + std::to_string(graph_.out[arc]) + " holds " +
-                      std::to_string(outbox_[arc].size()) + " bytes, but its arc is not active");
-    }
-  }
+  check_wave(graph_, outbox_, active_out, active_in);
   count_wave(active_out);
   start(active_out);
   await(active_in);

@@ -18,6 +18,10 @@ struct Place {
   Counters* counters = nullptr;
 };
 
+/// @throws CommError unless the marks fit the graph and only active arcs have something in their outbox
+void check_wave(const Graph& graph, const std::vector<Bytes>& outbox, std::span<const std::uint8_t> active_out,
+                std::span<const std::uint8_t> active_in);
+
 class MessageMailbox : public Mailbox {
  public:
   MessageMailbox(Place place, Graph graph, std::unique_ptr<Link> link);

@@ -74,9 +74,9 @@ void MessagePlan::pull(std::span<const std::byte> local, const Use& use) {
   std::size_t started = 0;
   // Two stages are under way at a time: one moves while the callback works on what came before.
   const auto advance = [&] {
-    if (started < stages_ && link_->sent()) {
-      for (int i = 0; i < 2 && started < stages_; ++i) start_stage(started++, local);
-    }
+    if (started == stages_ || !link_->sent()) return false;
+    for (int i = 0; i < 2 && started < stages_; ++i) start_stage(started++, local);
+    return true;
   };
   advance();
   if (self_out_ != ArcOf::kNone) own(local, use);
@@ -88,10 +88,10 @@ void MessagePlan::pull(std::span<const std::byte> local, const Use& use) {
     }
   }
   while (left_ > 0 || started < stages_ || !link_->sent()) {
-    advance();
+    const bool advanced = advance();
     const auto arc = link_->receive(buffer_);
     if (!arc) {
-      link_->idle(waiter);
+      if (!advanced) link_->idle(waiter);
     } else if (in_[*arc].next < pattern_.in[*arc]) {
       advance();
       hand_over(*arc, buffer_, use);

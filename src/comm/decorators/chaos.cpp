@@ -1,0 +1,342 @@
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "../detail/message_objects.hpp"
+#include "chaos.hpp"
+#include "decorator.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t x = a * 0x9E3779B97F4A7C15U + b + 0x632BE59BD9B4E019U;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31);
+}
+
+/// Numbers from a seed that says everything: the same seed makes the same choices.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : numbers_(seed) {}
+  [[nodiscard]] bool one_in(unsigned n) { return numbers_() % n == 0; }
+  [[nodiscard]] std::size_t below(std::size_t n) { return numbers_() % n; }
+  template <class T>
+  void shuffle(std::vector<T>& items) {
+    std::shuffle(items.begin(), items.end(), numbers_);
+  }
+  /// Lets others run, for a moment or, rarely, longer.
+  void nap() {
+    if (one_in(3)) std::this_thread::yield();
+    if (one_in(64)) std::this_thread::sleep_for(std::chrono::microseconds(below(100)));
+  }
+
+ private:
+  std::mt19937_64 numbers_;
+};
+
+/// A full wave is sometimes two, over the arcs of one colour and then of the other; both ends know the colour of an arc.
+class ChaosMailbox final : public Mailbox {
+ public:
+  ChaosMailbox(std::unique_ptr<Mailbox> inner, Counters& counters, int rank, std::uint64_t shared, std::uint64_t own)
+      : Mailbox(inner->graph()), inner_(std::move(inner)), counters_(counters), rank_(rank), shared_(shared), dice_(own) {}
+
+ protected:
+  void step_all() override {
+    const std::uint64_t wave = mix(shared_, waves_++);
+    if (wave % 2 == 0) {
+      pass_on();
+      inner_->step();
+      for (std::size_t arc = 0; arc < inbox_.size(); ++arc) bring_back(arc);
+      dice_.nap();
+      return;
+    }
+    const std::int64_t waves = counters_.waves;
+    step_colour(wave, 0);
+    step_colour(wave, 1);
+    counters_.waves = waves + 1;
+  }
+
+  void step_some(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) override {
+    check_wave(graph_, outbox_, active_out, active_in);  // before anything has left
+    pass_on();
+    inner_->step(active_out, active_in);
+    for (std::size_t arc = 0; arc < inbox_.size(); ++arc) bring_back(arc);
+  }
+
+ private:
+  void pass_on() {
+    dice_.nap();
+    for (std::size_t arc = 0; arc < outbox_.size(); ++arc) pass_on(arc);
+  }
+  void pass_on(std::size_t arc) {
+    inner_->outbox(arc).assign(outbox_[arc].begin(), outbox_[arc].end());
+    outbox_[arc].clear();
+  }
+  void bring_back(std::size_t arc) {
+    const auto came = inner_->inbox(arc);
+    inbox_[arc].assign(came.begin(), came.end());
+  }
+  void step_colour(std::uint64_t wave, std::uint64_t colour) {
+    const auto has_colour = [&](int from, int to) {
+      return mix(wave, (static_cast<std::uint64_t>(from) << 32) | static_cast<std::uint64_t>(to)) % 2 == colour;
+    };
+    std::vector<std::uint8_t> out(outbox_.size());
+    std::vector<std::uint8_t> in(inbox_.size());
+    for (std::size_t arc = 0; arc < out.size(); ++arc) {
+      out[arc] = has_colour(rank_, graph_.out[arc]);
+      if (out[arc] != 0) pass_on(arc);
+    }
+    for (std::size_t arc = 0; arc < in.size(); ++arc) in[arc] = has_colour(graph_.in[arc], rank_);
+    dice_.nap();
+    inner_->step(out, in);
+    for (std::size_t arc = 0; arc < in.size(); ++arc) {
+      if (in[arc] != 0) bring_back(arc);
+    }
+  }
+
+  std::unique_ptr<Mailbox> inner_;
+  Counters& counters_;
+  int rank_;
+  std::uint64_t shared_;
+  Dice dice_;
+  std::uint64_t waves_ = 0;
+};
+
+/// Records leave late and in any order; arrivals are handed over late and in any order.
+class ChaosStream final : public Stream {
+ public:
+  ChaosStream(std::unique_ptr<Stream> inner, std::uint64_t seed)
+      : Stream(inner->graph()), inner_(std::move(inner)), dice_(seed) {}
+
+  void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) override {
+    inner_->open(counts_out, counts_in);
+    rules_.open(counts_out);
+    left_ = 0;
+    for (const std::size_t count : counts_in) left_ += count;
+  }
+
+  void send(std::size_t arc, std::size_t slot, std::uint32_t value) override {
+    rules_.send(arc, slot);
+    held_.push_back({arc, slot, value});
+    if (dice_.one_in(16)) let_go(4);
+  }
+
+  std::size_t take(const Take& callback) override {
+    dice_.nap();
+    let_go(2);
+    (void)inner_->take([this](std::size_t arc, std::size_t slot, std::uint32_t value) {
+      arrived_.push_back({arc, slot, value});
+    });
+    dice_.shuffle(arrived_);
+    // At least one, so that whoever asks again and again gets there.
+    std::size_t now = arrived_.empty() ? 0 : 1 + dice_.below(arrived_.size());
+    for (; now > 0; --now) {
+      const Record record = arrived_.back();
+      arrived_.pop_back();
+      --left_;
+      callback(record.arc, record.slot, record.value);
+    }
+    return left_;
+  }
+
+  void wait() override {
+    let_go(1);
+    if (arrived_.empty() && left_ > 0) inner_->wait();
+  }
+
+  void finish() override {
+    if (left_ > 0) throw CommError("Stream::finish: " + std::to_string(left_) + " records have not been taken");
+    let_go(1);
+    inner_->finish();
+    rules_.close();
+  }
+
+ private:
+  struct Record {
+    std::size_t arc;
+    std::size_t slot;
+    std::uint32_t value;
+  };
+  /// Sends each held record with a probability of 1 in n, in any order.
+  void let_go(unsigned n) {
+    dice_.shuffle(held_);
+    std::vector<Record> kept;
+    for (const Record& record : held_) {
+      if (dice_.one_in(n)) {
+        inner_->send(record.arc, record.slot, record.value);
+      } else {
+        kept.push_back(record);
+      }
+    }
+    held_.swap(kept);
+  }
+
+  std::unique_ptr<Stream> inner_;
+  Dice dice_;
+  SendRules rules_;
+  std::vector<Record> held_;
+  std::vector<Record> arrived_;
+  std::size_t left_ = 0;
+};
+
+/// Operations happen at once or at the latest legal moment, then in any order.
+class ChaosSegment final : public SegmentBody {
+ public:
+  ChaosSegment(std::unique_ptr<SegmentBody> inner, WordLimits limits, std::size_t word_bytes, std::uint64_t seed)
+      : inner_(std::move(inner)), limits_(std::move(limits)), word_bytes_(word_bytes), dice_(seed) {}
+
+  [[nodiscard]] std::byte* local() override { return inner_->local(); }
+  void put(int rank, std::size_t index, const void* word) override { operate(Kind::put, rank, index, 1, word, nullptr); }
+  void get(int rank, std::size_t index, std::size_t count, void* to) override {
+    operate(Kind::get, rank, index, count, nullptr, to);
+  }
+  void fetch_or(int rank, std::size_t index, const void* word, void* old) override {
+    operate(Kind::fetch_or, rank, index, 1, word, old);
+  }
+  void sync() override {
+    let_go();
+    inner_->sync();
+  }
+  bool sync_any(bool mine) override {
+    let_go();
+    return inner_->sync_any(mine);
+  }
+
+ private:
+  enum class Kind : std::uint8_t { put, get, fetch_or };
+  struct Operation {
+    Kind kind;
+    int rank;
+    std::size_t index;
+    std::size_t count;
+    std::uint64_t word;
+    void* to;
+  };
+
+  void operate(Kind kind, int rank, std::size_t index, std::size_t count, const void* word, void* to) {
+    limits_.check(rank, index, count);
+    Operation operation{kind, rank, index, count, 0, to};
+    if (word != nullptr) std::memcpy(&operation.word, word, word_bytes_);
+    held_.push_back(operation);
+    if (dice_.one_in(4)) let_go();
+  }
+  void let_go() {
+    dice_.nap();
+    dice_.shuffle(held_);
+    for (const Operation& o : held_) {
+      if (o.kind == Kind::put) inner_->put(o.rank, o.index, &o.word);
+      if (o.kind == Kind::get) inner_->get(o.rank, o.index, o.count, o.to);
+      if (o.kind == Kind::fetch_or) inner_->fetch_or(o.rank, o.index, &o.word, o.to);
+    }
+    held_.clear();
+  }
+
+  std::unique_ptr<SegmentBody> inner_;
+  WordLimits limits_;
+  std::size_t word_bytes_;
+  Dice dice_;
+  std::vector<Operation> held_;
+};
+
+/// Chunks come in smaller parts and in any order, some of them after all others.
+class ChaosPlan final : public Plan {
+ public:
+  ChaosPlan(std::unique_ptr<Plan> inner, std::size_t element_bytes, std::uint64_t seed)
+      : inner_(std::move(inner)), element_bytes_(element_bytes), dice_(seed) {}
+
+  void pull(std::span<const std::byte> local, const Use& use) override {
+    std::vector<Held> held;
+    inner_->pull(local, [&](const Chunk& chunk) {
+      dice_.nap();
+      const std::size_t elements = chunk.data.size() / element_bytes_;
+      const std::size_t cut = dice_.below(elements + 1);
+      keep(held, chunk, 0, cut);
+      keep(held, chunk, cut, elements);
+      dice_.shuffle(held);
+      if (dice_.one_in(2)) hand_over(held, use);
+    });
+    while (!held.empty()) hand_over(held, use);
+  }
+
+ private:
+  struct Held {
+    std::size_t arc;
+    std::size_t first;
+    Bytes data;
+  };
+  void keep(std::vector<Held>& held, const Chunk& chunk, std::size_t begin, std::size_t end) const {
+    if (begin == end) return;
+    const auto part = chunk.data.subspan(begin * element_bytes_, (end - begin) * element_bytes_);
+    held.push_back({chunk.arc, chunk.first + begin, Bytes(part.begin(), part.end())});
+  }
+  static void hand_over(std::vector<Held>& held, const Use& use) {
+    const Held one = std::move(held.back());
+    held.pop_back();
+    use({one.arc, one.first, one.data});
+  }
+
+  std::unique_ptr<Plan> inner_;
+  std::size_t element_bytes_;
+  Dice dice_;
+};
+
+class Chaos final : public Decorator {
+ public:
+  Chaos(Transport& inner, std::unique_ptr<Transport> owned, std::uint64_t seed)
+      : Decorator(inner, std::move(owned)), seed_(seed), dice_(mix(seed, static_cast<std::uint64_t>(rank()))) {}
+
+  [[nodiscard]] std::unique_ptr<Mailbox> mailbox(Graph graph) override {
+    const std::uint64_t shared = next();
+    return std::make_unique<ChaosMailbox>(inner().mailbox(std::move(graph)), counters(), rank(), shared, own(shared));
+  }
+  [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override {
+    return std::make_unique<ChaosStream>(inner().stream(std::move(graph), options), own(next()));
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) override {
+    auto plan = inner().plan(std::move(graph), std::move(pattern), options);
+    return std::make_unique<ChaosPlan>(std::move(plan), options.element_bytes, own(next()));
+  }
+  [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
+                                                          Epoch epoch) override {
+    auto body = inner().segment_body(graph, words, word_bytes, epoch);
+    return std::make_unique<ChaosSegment>(std::move(body), WordLimits(inner(), graph, words), word_bytes, own(next()));
+  }
+  [[nodiscard]] std::unique_ptr<Transport> subset(bool take_part) override {
+    auto part = inner().subset(take_part);
+    const std::uint64_t seed = next();
+    if (!part) return nullptr;
+    Transport& wrapped = *part;
+    return make_chaos(wrapped, std::move(part), seed);
+  }
+
+ protected:
+  void do_barrier() override {
+    dice_.nap();
+    Decorator::do_barrier();
+  }
+  [[nodiscard]] std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override {
+    dice_.nap();
+    return Decorator::do_all_gather(mine);
+  }
+
+ private:
+  /// A seed for the next object, the same on every rank.
+  std::uint64_t next() { return mix(seed_, ++objects_); }
+  std::uint64_t own(std::uint64_t shared) const { return mix(shared, static_cast<std::uint64_t>(rank())); }
+
+  std::uint64_t seed_;
+  std::uint64_t objects_ = 0;
+  Dice dice_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_chaos(Transport& inner, std::unique_ptr<Transport> owned, std::uint64_t seed) {
+  return std::make_unique<Chaos>(inner, std::move(owned), seed);
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,78 @@
+#pragma once
+/// What transports around transports share.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../detail/bytes.hpp"
+#include "merganser/comm/transport.hpp"
+
+namespace merganser::comm::detail {
+
+/// Passes everything on; counts nothing itself.
+class Decorator : public Transport {
+ public:
+  Decorator(Transport& inner, std::unique_ptr<Transport> owned) : inner_(inner), owned_(std::move(owned)) {}
+
+  [[nodiscard]] int rank() const noexcept override { return inner_.rank(); }
+  [[nodiscard]] int size() const noexcept override { return inner_.size(); }
+  [[nodiscard]] std::string_view name() const noexcept override { return inner_.name(); }
+  [[nodiscard]] Capabilities capabilities() const noexcept override { return inner_.capabilities(); }
+  [[nodiscard]] Counters& counters() noexcept override { return inner_.counters(); }
+
+ protected:
+  void do_barrier() override { inner_.do_barrier(); }
+  [[nodiscard]] std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override {
+    return inner_.do_all_gather(mine);
+  }
+  [[nodiscard]] std::vector<Bytes> do_all_to_all(const std::vector<Bytes>& to) override {
+    return inner_.do_all_to_all(to);
+  }
+  [[nodiscard]] Transport& inner() noexcept { return inner_; }
+
+ private:
+  Transport& inner_;
+  std::unique_ptr<Transport> owned_;
+};
+
+/// While it lives, what a decorator does for itself is not counted.
+class Uncounted {
+ public:
+  explicit Uncounted(Counters& counters) : counters_(counters), before_(counters) {}
+  ~Uncounted() { counters_ = before_; }
+  Uncounted(const Uncounted&) = delete;
+  Uncounted& operator=(const Uncounted&) = delete;
+
+ private:
+  Counters& counters_;
+  Counters before_;
+};
+
+/// The words of a segment's owners, so that an operation that is held back is refused at once if it is wrong.
+class WordLimits {
+ public:
+  /// Collective over every rank.
+  WordLimits(Transport& transport, const Graph& graph, std::size_t words);
+  /// @throws CommError
+  void check(int rank, std::size_t index, std::size_t count) const;
+
+ private:
+  int here_;
+  std::vector<std::size_t> words_;      // by rank
+  std::vector<std::uint8_t> reachable_;  // by rank
+};
+
+/// The rules of sending on a Stream, with memory of every slot.
+class SendRules {
+ public:
+  void open(std::span<const std::size_t> counts_out);
+  void close() { open_ = false; }
+  /// @throws CommError if the round is not open, there is no such slot, or it has been sent
+  void send(std::size_t arc, std::size_t slot);
+
+ private:
+  bool open_ = false;
+  std::vector<std::vector<std::uint8_t>> sent_;  // per out-arc and slot
+};
+
+}  // namespace merganser::comm::detail
