@@ -1,0 +1,177 @@
+#pragma once
+/// Parcels placed so that a search goes wrong if it can, and the quadratic search that knows the answer.
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "merganser/geometry/box.hpp"
+#include "merganser/links/links.hpp"
+#include "merganser/nearest/cell_list.hpp"
+#include "merganser/parcels/parcels.hpp"
+
+namespace merganser::test {
+
+/// Parcels below this volume are small.
+inline constexpr double kSmall = 1.0;
+
+inline void add_point(Parcels& parcels, std::int64_t id, const Vec3& p, bool small) {
+  const std::size_t i = parcels.size();
+  parcels.resize(i + 1);
+  std::fill_n(parcels.row(i), parcels.schema().width(), 0.0);
+  parcels.site(i) = {p[0], p[1], p[2], small ? 0.5 * kSmall : 2 * kSmall};
+  parcels.set_id(i, id);
+}
+
+/// How the coordinates of one axis are chosen.
+enum class Along { uniform, lattice, faces, clusters, one_plane, few_values };
+
+class Coordinates {
+ public:
+  Coordinates(Along along, std::mt19937_64& random) : along_(along), random_(random), steps_(1 + random() % 12) {
+    for (double& c : centre_) c = unit();
+  }
+  /// In [0, 1].
+  double next() {
+    switch (along_) {
+      case Along::uniform:
+        return unit();
+      case Along::lattice:
+        return static_cast<double>(random_() % steps_) / static_cast<double>(steps_);
+      case Along::faces: {
+        const double face = static_cast<double>(random_() % (steps_ + 1)) / static_cast<double>(steps_);
+        const double beside[] = {face, std::nextafter(face, 0.0), std::nextafter(face, 1.0)};
+        return beside[random_() % 3];
+      }
+      case Along::clusters:
+        return std::clamp(centre_[random_() % 4] + (unit() - 0.5) * std::pow(10.0, -double(random_() % 13)), 0.0, 1.0);
+      case Along::one_plane:
+        return centre_[0];
+      case Along::few_values:
+        return centre_[random_() % 4];
+    }
+    return 0;
+  }
+
+ private:
+  double unit() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+  Along along_;
+  std::mt19937_64& random_;
+  std::uint64_t steps_;
+  double centre_[4];
+};
+
+struct Cloud {
+  Box box;
+  Parcels parcels;
+};
+
+/// Up to `most` parcels in any box; ids are distinct, in no order, also negative.
+inline Cloud any_cloud(const Box& box, int most) {
+  const int n = *rc::gen::inRange(0, most + 1);
+  const int small_of_8 = *rc::gen::element(0, 1, 4, 8);
+  std::mt19937_64 random(*rc::gen::arbitrary<std::uint64_t>());
+  std::vector<Coordinates> axes;
+  for (int a = 0; a < 3; ++a)
+    axes.emplace_back(*rc::gen::element(Along::uniform, Along::lattice, Along::faces, Along::clusters, Along::one_plane,
+                                        Along::few_values),
+                      random);
+  std::vector<std::int64_t> ids;
+  for (int i = 0; i < n; ++i) ids.push_back((i - n / 4) * std::int64_t{1000000007});
+  std::shuffle(ids.begin(), ids.end(), random);
+  Cloud cloud{box, {}};
+  for (const std::int64_t id : ids) {
+    Vec3 p;
+    for (int a = 0; a < 3; ++a) {
+      const double upper = box.lower[a] + box.extent[a];
+      p[a] = std::clamp(box.lower[a] + axes[static_cast<std::size_t>(a)].next() * box.extent[a], box.lower[a], upper);
+      p[a] = box.wrap(a, p[a]);
+    }
+    add_point(cloud.parcels, id, p, static_cast<int>(random() % 8) < small_of_8);
+  }
+  return cloud;
+}
+
+inline Vec3 position(const Parcels& parcels, std::size_t i) {
+  return {parcels.site(i).x, parcels.site(i).y, parcels.site(i).z};
+}
+
+/// What a quadratic search knows: the container position of the nearest, and its key.
+struct Nearest {
+  std::int64_t index = -1;
+  links::Key key;
+};
+
+/// The nearest of all parcels but `i` to parcel i, in the total order of links, among those that `allowed` lets pass.
+template <class Allowed>
+Nearest oracle(const Box& box, const Parcels& parcels, std::size_t i, Allowed&& allowed) {
+  Nearest best;
+  for (std::size_t j = 0; j < parcels.size(); ++j) {
+    if (j == i || !allowed(j)) continue;
+    const links::Key key{box.distance2(position(parcels, i), position(parcels, j)),
+                         std::min(parcels.id(i), parcels.id(j)), std::max(parcels.id(i), parcels.id(j))};
+    if (best.index < 0 || key < best.key) best = {static_cast<std::int64_t>(j), key};
+  }
+  return best;
+}
+
+/// A cell list and the memory it works in.
+class Sorted {
+ public:
+  Sorted(const Box& box, const nearest::Region& region, const Parcels& parcels, const nearest::CellList::Cut& cut)
+      : cells_(box, region) {
+    fill(parcels, cut);
+  }
+  void fill(const Parcels& parcels, const nearest::CellList::Cut& cut) {
+    small_ = cells_.bin(parcels, kSmall, cut);
+    sites_ = std::vector<Site>(parcels.size());
+    scratch_ = RawBuffer(nearest::CellList::scratch_bytes(parcels.size()));
+    cells_.sort(parcels, sites_.data(), scratch_.data());
+    ids_ = {reinterpret_cast<const std::byte*>(parcels.rows()), parcels.schema().width() * sizeof(double),
+            cells_.order()};
+    target_.assign(parcels.size(), 12345);
+  }
+  std::vector<nearest::CellList::Open> search() { return cells_.search_exact(target_, ids_); }
+
+  [[nodiscard]] const nearest::CellList& cells() const { return cells_; }
+  [[nodiscard]] const links::Ids& ids() const { return ids_; }
+  [[nodiscard]] std::int64_t small() const { return small_; }
+  /// Container position of the target of a vertex, -1 if it has none.
+  [[nodiscard]] std::int64_t target(std::uint32_t vertex) const {
+    return target_[vertex] == links::kNone ? -1 : static_cast<std::int64_t>(cells_.order()[target_[vertex]]);
+  }
+  [[nodiscard]] std::int64_t container(std::uint32_t vertex) const {
+    return vertex == links::kNone ? -1 : static_cast<std::int64_t>(cells_.order()[vertex]);
+  }
+
+ private:
+  nearest::CellList cells_;
+  std::vector<Site> sites_;
+  RawBuffer scratch_;
+  links::Ids ids_;
+  std::vector<std::uint32_t> target_;
+  std::int64_t small_ = 0;
+};
+
+/// The region of a rank that owns the whole box.
+inline nearest::Region whole(const Box& box) {
+  nearest::Region r;
+  for (int a = 0; a < 3; ++a) {
+    r.lower[a] = box.lower[a];
+    r.upper[a] = box.lower[a] + box.extent[a];
+    r.wall_lower[a] = r.wall_upper[a] = !box.periodic[a];
+  }
+  return r;
+}
+
+inline nearest::CellList::Cut any_cut() {
+  nearest::CellList::Cut cut;
+  cut.parcels_per_cell = *rc::gen::element(nearest::kParcelsPerCell, 1.0, 0.25, 3.0, 60.0, 1e6);
+  return cut;
+}
+
+}  // namespace merganser::test

@@ -1,0 +1,186 @@
+/// One rank owns the box: the exact search against the quadratic one, same partner, same bits.
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include "geometry/boxes.hpp"
+#include "nearest/clouds.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+
+/// Empty if search_exact finds what the quadratic search finds, for every parcel.
+std::string difference(const Cloud& cloud, const nearest::CellList::Cut& cut) {
+  const Parcels& parcels = cloud.parcels;
+  Sorted sorted(cloud.box, whole(cloud.box), parcels, cut);
+  const auto open = sorted.search();
+  std::vector<std::uint8_t> is_open(parcels.size(), 0);
+  for (std::uint32_t v = 0; v < parcels.size(); ++v) {
+    const std::size_t i = sorted.cells().order()[v];
+    const bool small = parcels.site(i).volume < kSmall;
+    const std::int64_t expected =
+        small ? oracle(cloud.box, parcels, i, [](std::size_t) { return true; }).index : std::int64_t{-1};
+    if (sorted.target(v) != expected)
+      return "parcel " + std::to_string(i) + " has target " + std::to_string(sorted.target(v)) + ", not " +
+             std::to_string(expected) + " of " + std::to_string(parcels.size());
+  }
+  for (const auto& [v, best] : open) {
+    const std::size_t i = sorted.cells().order()[v];
+    const Nearest expected = oracle(cloud.box, parcels, i, [](std::size_t) { return true; });
+    if (is_open[i]++ != 0) return "open twice";
+    if (parcels.site(i).volume >= kSmall) return "open, but not small";
+    if (sorted.container(best.vertex) != expected.index) return "open with another partner";
+    if (expected.index >= 0 && bits(best.distance2) != bits(expected.key.distance2))
+      return "open with another distance";
+    if (expected.index >= 0 && best.id != parcels.id(static_cast<std::size_t>(expected.index)))
+      return "open with another id";
+    if (expected.index < 0 && !std::isinf(best.distance2)) return "a lonely parcel has a distance";
+  }
+  return "";
+}
+
+Box cube(bool periodic) { return {{0, 0, 0}, {1, 1, 1}, {periodic, periodic, periodic}}; }
+
+/// Every vector target that this machine can run, one after the other.
+template <class Action>
+void on_every_target(Action&& action) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    SCOPED_TRACE(nearest::CellList::vector_target());
+    action(target);
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+TEST(ExactSearch, finds_the_partner_of_the_quadratic_search_in_any_cloud) {
+  EXPECT_TRUE(rc::check("any cloud", [] {
+    const Cloud cloud = any_cloud(any_box(), 300);
+    RC_ASSERT(difference(cloud, any_cut()) == "");
+  }));
+}
+
+TEST(ExactSearch, runs_on_the_vector_target_that_was_chosen_and_finds_the_same_on_each) {
+  on_every_target([](std::int64_t target) {
+    ASSERT_STREQ(nearest::CellList::vector_target(), hwy::TargetName(target));
+    std::mt19937_64 random(5);
+    for (const bool periodic : {false, true}) {
+      Cloud cloud{cube(periodic), {}};
+      for (int i = 0; i < 2000; ++i) {
+        const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+        const double x = next();
+        const double y = next();
+        add_point(cloud.parcels, i, {x, y, next()}, i % 2 == 0);
+      }
+      EXPECT_EQ(difference(cloud, {}), "");
+    }
+  });
+}
+
+/// Points of a lattice have up to six nearest ones at exactly the same distance: the ids decide.
+TEST(ExactSearch, decides_exact_ties_of_lattices_by_ids) {
+  for (const int mask : {0, 1, 5, 7})
+    for (const int n : {1, 2, 3, 4, 5, 8}) {
+      Cloud cloud{{{0, 0, 0}, {1, 1, 1}, {(mask & 1) != 0, (mask & 2) != 0, (mask & 4) != 0}}, {}};
+      for (int k = 0; k < n * n * n; ++k)
+        add_point(cloud.parcels, (k * 7919) % 1009, {double(k % n) / n, double(k / n % n) / n, double(k / n / n) / n},
+                  true);
+      for (const double per_cell : {9.0, 1.0, 0.2, 8.0}) {
+        nearest::CellList::Cut cut;
+        cut.parcels_per_cell = per_cell;
+        EXPECT_EQ(difference(cloud, cut), "") << n << " per axis, axes " << mask << ", " << per_cell << " per cell";
+      }
+    }
+}
+
+TEST(ExactSearch, decides_ties_of_many_parcels_at_one_point_by_ids) {
+  for (const bool periodic : {false, true})
+    for (const Vec3& p : {Vec3{0, 0, 0}, Vec3{0.5, 0.5, 0.5}, Vec3{0.3, 0.999, 0}})
+      for (const int n : {2, 3, 255, 256, 257, 700}) {
+        Cloud cloud{cube(periodic), {}};
+        for (int i = 0; i < n; ++i) add_point(cloud.parcels, (i * 7919) % 1009, p, i % 3 != 0);
+        EXPECT_EQ(difference(cloud, {}), "") << n;
+      }
+}
+
+TEST(ExactSearch, has_one_two_or_three_cells_on_an_axis_around_which_it_wraps) {
+  EXPECT_TRUE(rc::check("few cells", [] {
+    Box box = cube(true);
+    box.extent = {1, *rc::gen::element(1.0, 1e-3, 1e3), *rc::gen::element(1.0, 1e-6, 1e6)};
+    const Cloud cloud = any_cloud(box, 60);
+    nearest::CellList::Cut cut;
+    cut.parcels_per_cell = *rc::gen::element(2.0, 5.0, 9.0, 30.0);
+    RC_ASSERT(difference(cloud, cut) == "");
+  }));
+}
+
+TEST(ExactSearch, works_in_tiny_and_huge_boxes) {
+  EXPECT_TRUE(rc::check("units", [] {
+    const double unit = *rc::gen::element(1e-100, 1e-45, 1e-20, 1e20, 1e45, 1e100);
+    Box box{{-unit, 0, 3 * unit}, {unit, 2 * unit, 0.1 * unit}, {true, false, *rc::gen::arbitrary<bool>()}};
+    RC_ASSERT(difference(any_cloud(box, 100), any_cut()) == "");
+  }));
+}
+
+TEST(ExactSearch, works_far_from_the_origin) {
+  EXPECT_TRUE(rc::check("offset", [] {
+    Box box{{1e9, -1e9, 1e7}, {1, 2, 3}, {true, *rc::gen::arbitrary<bool>(), false}};
+    RC_ASSERT(difference(any_cloud(box, 150), any_cut()) == "");
+  }));
+}
+
+/// Clusters of 1e-12 beside empty space: cells with hundreds of parcels, and cells far from any.
+TEST(ExactSearch, finds_partners_in_dense_clusters_and_across_empty_space) {
+  std::mt19937_64 random(11);
+  const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  for (const bool periodic : {false, true}) {
+    Cloud cloud{cube(periodic), {}};
+    for (int i = 0; i < 1500; ++i) {
+      const double scale = std::pow(10.0, -(i % 5) * 3);
+      const double c = 0.05 + 0.9 * (i % 7) / 7;
+      add_point(cloud.parcels, i, {c + 0.05 * scale * next(), c + 0.05 * scale * next(), 0.5 + 0.05 * scale * next()},
+                true);
+    }
+    add_point(cloud.parcels, 5000, {0.999, 0.001, 0.001}, true);
+    EXPECT_EQ(difference(cloud, {}), "");
+  }
+}
+
+TEST(ExactSearch, settles_nearly_all_of_a_uniform_cloud_without_a_second_look) {
+  std::mt19937_64 random(3);
+  const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  Cloud cloud{cube(true), {}};
+  for (int i = 0; i < 20000; ++i) {
+    const double x = next();
+    const double y = next();
+    add_point(cloud.parcels, i, {x, y, next()}, i % 2 == 0);
+  }
+  Sorted sorted(cloud.box, whole(cloud.box), cloud.parcels, {});
+  EXPECT_EQ(sorted.small(), 10000);
+  EXPECT_LT(sorted.search().size(), 3500U);
+}
+
+TEST(ExactSearch, of_nothing_one_and_two_parcels) {
+  for (const bool periodic : {false, true}) {
+    Cloud cloud{cube(periodic), {}};
+    EXPECT_EQ(difference(cloud, {}), "");
+    add_point(cloud.parcels, 4, {0.9, 0.5, 0}, true);
+    EXPECT_EQ(difference(cloud, {}), "");
+    Sorted alone(cloud.box, whole(cloud.box), cloud.parcels, {});
+    const auto open = alone.search();
+    ASSERT_EQ(open.size(), 1U);
+    EXPECT_EQ(open[0].best.vertex, links::kNone);
+    add_point(cloud.parcels, 3, {0.1, 0.5, 0}, false);
+    EXPECT_EQ(difference(cloud, {}), "");
+    Sorted two(cloud.box, whole(cloud.box), cloud.parcels, {});
+    nearest::Best best;
+    two.cells().nearest({{0.9, 0.5, 0}, two.cells().order()[0] == 0 ? 0U : 1U}, two.ids(), best);
+    EXPECT_EQ(best.id, 3);
+    const double apart = periodic ? std::fabs(1 - (0.9 - 0.1)) : 0.9 - 0.1;
+    EXPECT_EQ(best.distance2, apart * apart);
+  }
+}
+
+}  // namespace
