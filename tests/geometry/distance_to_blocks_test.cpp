@@ -66,6 +66,26 @@ TEST(DistanceToABlock, is_never_above_that_to_a_point_of_it_nor_far_below_that_t
   }));
 }
 
+/// Owners follow from rounded cell numbers: such a point may lie a rounding error beyond the block of its owner.
+TEST(DistanceToABlock, of_a_point_to_its_owner_is_zero_beside_every_cut) {
+  int beyond = 0;
+  for (const double lower : {0.0, 0.1, -7.3})
+    for (const double extent : {1.0, 0.3, 2.7})
+      for (int parts = 2; parts <= 40; ++parts) {
+        const Decomposition d({{{lower, 0, 0}, {extent, 1, 1}, {false, false, false}}, {parts, 1, 1}}, parts, "1d");
+        for (int rank = 1; rank < parts; ++rank) {
+          const double cut = d.block(rank).lower[0];
+          for (const double x : {std::nextafter(cut, -1e9), cut, std::nextafter(cut, 1e9)}) {
+            const int owner = d.owner({x, 0, 0});
+            EXPECT_EQ(d.distance2_to_block({x, 0, 0}, owner), 0);
+            const auto b = d.block(owner);
+            beyond += x < b.lower[0] || x > b.upper[0] ? 1 : 0;
+          }
+        }
+      }
+  EXPECT_GT(beyond, 0) << "no point tells the difference";
+}
+
 TEST(DistanceBetweenBlocks, is_symmetric_and_never_above_that_of_two_of_their_points) {
   EXPECT_TRUE(rc::check("distance2_between", [] {
     const Decomposition d = any_decomposition();
