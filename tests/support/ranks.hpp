@@ -25,8 +25,10 @@ template <class Info>
 std::string setup_name(const Info& info) {
   std::string name = info.param.backend + "_" + std::to_string(info.param.ranks);
   for (const char c : info.param.decorators) {
-    if (c == ',' || c == ':') name += '_';
-    else name += c;
+    if (c == ',' || c == ':')
+      name += '_';
+    else
+      name += c;
   }
   return name;
 }
