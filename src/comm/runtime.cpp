@@ -49,15 +49,14 @@ void check_ranks(const RunOptions& options, const Backend& backend) {
                      std::to_string(world) + " ranks; start it without a launcher or choose a model of processes");
   }
   if (backend.processes && options.ranks != 0 && options.ranks != world) {
-    throw UsageError("model '" + std::string(backend.name) + "' is asked for " + std::to_string(options.ranks) +
-                     " ranks, but " + (world > 1 ? "the launcher started " + std::to_string(world)
-                                                 : std::string("no launcher started them")) +
-                     "; use: mpirun -n " + std::to_string(options.ranks));
+    throw UsageError(
+        "model '" + std::string(backend.name) + "' is asked for " + std::to_string(options.ranks) + " ranks, but " +
+        (world > 1 ? "the launcher started " + std::to_string(world) : std::string("no launcher started them")) +
+        "; use: mpirun -n " + std::to_string(options.ranks));
   }
 }
 
-void run_on(const detail::BackendEntry& entry, const RunOptions& options,
-            const std::function<void(Transport&)>& body) {
+void run_on(const detail::BackendEntry& entry, const RunOptions& options, const std::function<void(Transport&)>& body) {
   check_ranks(options, entry.info);
   const auto decorators = detail::parse_decorators(options.decorators);
   entry.run(options.ranks == 0 ? 1 : options.ranks, [&](detail::TransportBase& transport) {

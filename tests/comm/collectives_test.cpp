@@ -14,7 +14,8 @@ using comm::Transport;
 using namespace merganser::test;
 
 class CollectivesTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, CollectivesTest, testing::ValuesIn(setups({"", "chaos:1", "checked", "checked,chaos:2"})),
+INSTANTIATE_TEST_SUITE_P(Models, CollectivesTest,
+                         testing::ValuesIn(setups({"", "chaos:1", "checked", "checked,chaos:2"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 TEST_P(CollectivesTest, the_model_asked_for_is_the_one_that_runs) {
@@ -56,7 +57,8 @@ TEST_P(CollectivesTest, gathers_and_exchanges_carry_any_length) {
         ASSERT_EQ(all[r], std::vector<std::byte>(unit * r, static_cast<std::byte>(r)));
       }
       std::vector<std::vector<std::byte>> to;
-      for (std::size_t r = 0; r < all.size(); ++r) to.emplace_back(unit * (r + 2 * me), static_cast<std::byte>(7 * me + r));
+      for (std::size_t r = 0; r < all.size(); ++r)
+        to.emplace_back(unit * (r + 2 * me), static_cast<std::byte>(7 * me + r));
       const auto came = t.all_to_all(to);
       for (std::size_t r = 0; r < came.size(); ++r) {
         ASSERT_EQ(came[r], std::vector<std::byte>(unit * (me + 2 * r), static_cast<std::byte>(7 * r + me)));

@@ -86,7 +86,8 @@ TEST_P(MailboxTest, lopsided_and_big_messages_arrive_whole) {
       for (std::size_t arc = 0; arc < box->graph().out.size(); ++arc) {
         const int to = box->graph().out[arc];
         if (to != 0 && t.rank() != 0) continue;  // only rank 0 gets and sends much
-        for (std::size_t i = 0; i < kBig; ++i) box->post(arc, static_cast<std::uint32_t>(i * 7 + t.rank() + to + round));
+        for (std::size_t i = 0; i < kBig; ++i)
+          box->post(arc, static_cast<std::uint32_t>(i * 7 + t.rank() + to + round));
       }
       box->step();
       for (std::size_t arc = 0; arc < box->graph().in.size(); ++arc) {

@@ -38,10 +38,12 @@ Pattern pattern_of(const Transport& t, const Graph& graph, std::size_t most) {
 
 template <class Element>
 void pull_and_check(Transport& t, const Graph& graph, std::size_t most, std::size_t chunk) {
-  const auto plan = t.plan(graph, pattern_of(t, graph, most), {.element_bytes = sizeof(Element), .chunk_elements = chunk});
+  const auto plan =
+      t.plan(graph, pattern_of(t, graph, most), {.element_bytes = sizeof(Element), .chunk_elements = chunk});
   std::vector<Element> local(kElements);
   for (int round = 0; round < 6; ++round) {
-    for (std::size_t i = 0; i < kElements; ++i) local[i] = static_cast<Element>(t.rank() * 10'000'000 + round * 100'000 + static_cast<int>(i));
+    for (std::size_t i = 0; i < kElements; ++i)
+      local[i] = static_cast<Element>(t.rank() * 10'000'000 + round * 100'000 + static_cast<int>(i));
     std::vector<std::vector<Element>> got(graph.in.size());
     std::vector<std::size_t> came(graph.in.size());
     for (std::size_t arc = 0; arc < got.size(); ++arc) got[arc].resize(wanted(graph.in[arc], t.rank(), most).size());
@@ -55,7 +57,8 @@ void pull_and_check(Transport& t, const Graph& graph, std::size_t most, std::siz
       const auto expected = wanted(graph.in[arc], t.rank(), most);
       ASSERT_EQ(came[arc], expected.size());
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        ASSERT_EQ(got[arc][i], static_cast<Element>(graph.in[arc] * 10'000'000 + round * 100'000 + static_cast<int>(expected[i])));
+        ASSERT_EQ(got[arc][i],
+                  static_cast<Element>(graph.in[arc] * 10'000'000 + round * 100'000 + static_cast<int>(expected[i])));
       }
     }
   }

@@ -50,9 +50,11 @@ TEST_P(SegmentTest, gets_deliver_what_the_owner_had_before_the_phase) {
     for (const Epoch epoch : kEpochs) {
       auto segment = t.segment<std::uint64_t>(complete(t), 1000, epoch);
       for (int phase = 0; phase < 5; ++phase) {
-        for (std::size_t i = 0; i < 1000; ++i) segment.local()[i] = i * 100 + static_cast<std::size_t>(t.rank() + phase);
+        for (std::size_t i = 0; i < 1000; ++i)
+          segment.local()[i] = i * 100 + static_cast<std::size_t>(t.rank() + phase);
         segment.sync();
-        std::vector<std::vector<std::uint64_t>> got(static_cast<std::size_t>(t.size()), std::vector<std::uint64_t>(998));
+        std::vector<std::vector<std::uint64_t>> got(static_cast<std::size_t>(t.size()),
+                                                    std::vector<std::uint64_t>(998));
         std::vector<std::uint64_t> one(static_cast<std::size_t>(t.size()));
         for (int from = 0; from < t.size(); ++from) {
           segment.get(from, 1, 998, got[static_cast<std::size_t>(from)].data());
@@ -202,7 +204,8 @@ TEST_P(SegmentTest, segments_come_and_go) {
     std::vector<merganser::comm::Segment<std::uint64_t>> kept;
     for (std::size_t i = 0; i < 12; ++i) {
       kept.push_back(t.segment<std::uint64_t>(complete(t), 100'000));
-      if (kept.size() > 2) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>((i + static_cast<std::size_t>(t.rank())) % 2));
+      if (kept.size() > 2)
+        kept.erase(kept.begin() + static_cast<std::ptrdiff_t>((i + static_cast<std::size_t>(t.rank())) % 2));
       for (const auto value : kept.back().local()) ASSERT_EQ(value, 0U);
       kept.back().sync();  // nobody puts before all have looked
       kept.back().put((t.rank() + 1) % t.size(), 99'999, i);

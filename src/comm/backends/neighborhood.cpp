@@ -17,9 +17,8 @@ MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph) {
   MPI_Comm comm = MPI_COMM_NULL;
   check(MPI_Dist_graph_create_adjacent(parent, static_cast<int>(graph.in.size()),
                                        graph.in.empty() ? &none : graph.in.data(), MPI_UNWEIGHTED,
-                                       static_cast<int>(graph.out.size()),
-                                       graph.out.empty() ? &none : graph.out.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                       &comm),
+                                       static_cast<int>(graph.out.size()), graph.out.empty() ? &none : graph.out.data(),
+                                       MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm),
         "MPI_Dist_graph_create_adjacent");
   return comm;
 }

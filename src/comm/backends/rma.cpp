@@ -35,8 +35,8 @@ class RmaMemory final : public Memory {
 
   void put(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
     const Operation one(*this, rank);
-    check(MPI_Put(from, static_cast<int>(bytes), MPI_BYTE, rank, static_cast<MPI_Aint>(offset),
-                  static_cast<int>(bytes), MPI_BYTE, window_),
+    check(MPI_Put(from, static_cast<int>(bytes), MPI_BYTE, rank, static_cast<MPI_Aint>(offset), static_cast<int>(bytes),
+                  MPI_BYTE, window_),
           "MPI_Put");
   }
 

@@ -26,8 +26,8 @@ std::byte* symmetric_zeros(std::size_t bytes) {
 }
 
 std::string heap_error(std::size_t bytes) {
-  const char* variable = std::getenv("SMA_SYMMETRIC_SIZE") != nullptr ? "SMA_SYMMETRIC_SIZE"
-                                                                      : "SHMEM_SYMMETRIC_HEAP_SIZE";
+  const char* variable =
+      std::getenv("SMA_SYMMETRIC_SIZE") != nullptr ? "SMA_SYMMETRIC_SIZE" : "SHMEM_SYMMETRIC_HEAP_SIZE";
   const char* now = std::getenv(variable);
   return "shmem: the symmetric heap has no room for " + std::to_string(bytes) + " bytes more; set " + variable +
          " higher (it is " + (now != nullptr ? now : "not set") + ")";
@@ -86,7 +86,9 @@ class ShmemMemory final : public Memory {
 class ShmemCollectives : public MessageTransport {
  public:
   ShmemCollectives()
-      : rank_(shmem_my_pe()), size_(shmem_n_pes()), rows_bytes_(sizeof(std::uint64_t) * static_cast<std::size_t>(size_)) {
+      : rank_(shmem_my_pe()),
+        size_(shmem_n_pes()),
+        rows_bytes_(sizeof(std::uint64_t) * static_cast<std::size_t>(size_)) {
     const std::size_t bytes = kBoardBytes + rows_bytes_ + sizeof(long);
     board_ = symmetric_zeros(bytes);
     if (board_ == nullptr) {

@@ -144,9 +144,7 @@ class ThreadLink final : public Link {
       std::this_thread::yield();
     }
     std::unique_lock lock(desk_.mutex);
-    const auto ready = [this] {
-      return desk_.version.load(std::memory_order_relaxed) != seen_ || hub_->poisoned();
-    };
+    const auto ready = [this] { return desk_.version.load(std::memory_order_relaxed) != seen_ || hub_->poisoned(); };
     if (wait_limit() > 0) {
       if (!desk_.arrived.wait_until(lock, std::chrono::system_clock::now() + std::chrono::milliseconds(50), ready)) {
         waiter.check_limit();
@@ -259,9 +257,8 @@ void run_threads(int ranks, const BackendEntry::Each& each) {
     one(0);
   } catch (const std::system_error& e) {
     hub->poison();
-    errors[0] = std::make_exception_ptr(
-        CommError("threads: only " + std::to_string(threads.size() + 1) + " of " + std::to_string(ranks) +
-                  " threads could be started: " + e.what()));
+    errors[0] = std::make_exception_ptr(CommError("threads: only " + std::to_string(threads.size() + 1) + " of " +
+                                                  std::to_string(ranks) + " threads could be started: " + e.what()));
   }
   for (auto& thread : threads) thread.join();
   for (const auto& error : errors) {

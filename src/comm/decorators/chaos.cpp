@@ -42,7 +42,12 @@ class Dice {
 class ChaosMailbox final : public Mailbox {
  public:
   ChaosMailbox(std::unique_ptr<Mailbox> inner, Counters& counters, int rank, std::uint64_t shared, std::uint64_t own)
-      : Mailbox(inner->graph()), inner_(std::move(inner)), counters_(counters), rank_(rank), shared_(shared), dice_(own) {}
+      : Mailbox(inner->graph()),
+        inner_(std::move(inner)),
+        counters_(counters),
+        rank_(rank),
+        shared_(shared),
+        dice_(own) {}
 
  protected:
   void step_all() override {
@@ -190,7 +195,9 @@ class ChaosSegment final : public SegmentBody {
       : inner_(std::move(inner)), limits_(std::move(limits)), word_bytes_(word_bytes), dice_(seed) {}
 
   [[nodiscard]] std::byte* local() override { return inner_->local(); }
-  void put(int rank, std::size_t index, const void* word) override { operate(Kind::put, rank, index, 1, word, nullptr); }
+  void put(int rank, std::size_t index, const void* word) override {
+    operate(Kind::put, rank, index, 1, word, nullptr);
+  }
   void get(int rank, std::size_t index, std::size_t count, void* to) override {
     operate(Kind::get, rank, index, count, nullptr, to);
   }

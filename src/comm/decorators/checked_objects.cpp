@@ -62,9 +62,10 @@ void CheckedMailbox::bring_back(Kind kind, std::size_t arc) {
   const std::string from = "Mailbox::step: the message from rank " + std::to_string(graph_.in[arc]) + " to rank " +
                            std::to_string(place_.rank);
   if (header.kind != kind) {
-    throw CommError(from + " belongs to a " + (kind == Kind::full ? "partial wave, but this wave is full"
-                                                                  : "full wave, but this wave is partial") +
-                    ": the ends of the arc have not marked it in the same waves");
+    throw CommError(
+        from + " belongs to a " +
+        (kind == Kind::full ? "partial wave, but this wave is full" : "full wave, but this wave is partial") +
+        ": the ends of the arc have not marked it in the same waves");
   }
   if (header.number != taken_[arc]++) {
     throw CommError(from + " is number " + std::to_string(header.number) + ", expected was " +

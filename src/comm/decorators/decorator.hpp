@@ -58,7 +58,7 @@ class WordLimits {
 
  private:
   int here_;
-  std::vector<std::size_t> words_;      // by rank
+  std::vector<std::size_t> words_;       // by rank
   std::vector<std::uint8_t> reachable_;  // by rank
 };
 

@@ -36,8 +36,9 @@ DecoratorSpec parse_one(const std::string& word) {
   DecoratorSpec spec{word.substr(0, colon)};
   const Known& known = find(spec.name);
   if (known.needs_seed != (colon != std::string::npos)) {
-    throw UsageError("decorator '" + word + "': " + (known.needs_seed ? "a seed is needed, as in " : "takes no seed: ") +
-                     spec.name + (known.needs_seed ? ":1" : ""));
+    throw UsageError("decorator '" + word +
+                     "': " + (known.needs_seed ? "a seed is needed, as in " : "takes no seed: ") + spec.name +
+                     (known.needs_seed ? ":1" : ""));
   }
   if (!known.needs_seed) return spec;
   const char* end = word.data() + word.size();

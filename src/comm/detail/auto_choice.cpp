@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kWarmUp = 3;
 constexpr int kRounds = 15;
-constexpr std::size_t kRecords = 64;     // per arc, like the labels of a merge step
-constexpr std::size_t kMessage = 4096;   // bytes per arc, like its announcements
+constexpr std::size_t kRecords = 64;    // per arc, like the labels of a merge step
+constexpr std::size_t kMessage = 4096;  // bytes per arc, like its announcements
 
 /// The eight neighbours in a near-square periodic grid of ranks: what most decompositions come to.
 Graph grid_graph(int rank, int size) {

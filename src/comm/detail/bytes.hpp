@@ -32,8 +32,8 @@ template <class T>
 [[nodiscard]] T read(std::span<const std::byte> from, std::size_t at = 0) {
   static_assert(std::is_trivially_copyable_v<T>);
   if (at + sizeof(T) > from.size()) {
-    throw CommError("message of " + std::to_string(from.size()) + " bytes is too short: " +
-                    std::to_string(at + sizeof(T)) + " expected");
+    throw CommError("message of " + std::to_string(from.size()) +
+                    " bytes is too short: " + std::to_string(at + sizeof(T)) + " expected");
   }
   T value;
   std::memcpy(&value, from.data() + at, sizeof(T));

@@ -10,9 +10,9 @@ namespace merganser::comm::detail {
 class MemoryStream final : public MessageStream {
  public:
   struct Slots {
-    std::size_t mine = 0;                 ///< offset of the slots of in-arc 0 in this rank's block
+    std::size_t mine = 0;  ///< offset of the slots of in-arc 0 in this rank's block
     std::size_t per_arc = 0;
-    std::vector<std::uint64_t> theirs;    ///< per out-arc: offset of its slots in the receiver's block
+    std::vector<std::uint64_t> theirs;  ///< per out-arc: offset of its slots in the receiver's block
   };
   MemoryStream(Place place, Graph graph, std::unique_ptr<Link> link, std::shared_ptr<Memory> memory, Slots slots);
 

@@ -105,8 +105,8 @@ class MessageStream : public Stream {
   void hand_over(const Arrival& arrival, const Take& callback);
   void reclaim();
 
-  std::vector<Bytes> held_;   // per out-arc: records not sent yet, behind their header
-  std::vector<Bytes> flying_; // being sent
+  std::vector<Bytes> held_;    // per out-arc: records not sent yet, behind their header
+  std::vector<Bytes> flying_;  // being sent
   std::vector<Bytes> spare_;
   std::vector<Record> own_;
   std::deque<Arrival> arrived_;
@@ -117,9 +117,9 @@ class MessageStream : public Stream {
 class MessageSegment : public SegmentBody {
  public:
   struct Parts {
-    std::unique_ptr<Mailbox> forward;   ///< logs
-    std::unique_ptr<Mailbox> backward;  ///< answers, on the reversed graph
-    std::shared_ptr<Counters> scratch;  ///< what the mailboxes count in
+    std::unique_ptr<Mailbox> forward;       ///< logs
+    std::unique_ptr<Mailbox> backward;      ///< answers, on the reversed graph
+    std::shared_ptr<Counters> scratch;      ///< what the mailboxes count in
     std::vector<std::size_t> remote_words;  ///< words of each out-neighbour
     std::function<bool(bool)> any;          ///< logical OR over all ranks
   };

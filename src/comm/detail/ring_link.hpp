@@ -18,9 +18,7 @@ struct RingLayout {
 
   [[nodiscard]] std::size_t head(std::size_t arc) const { return offset + 8 * arc; }
   [[nodiscard]] std::size_t credit(std::size_t arc) const { return offset + 8 * (in_arcs + arc); }
-  [[nodiscard]] std::size_t ring(std::size_t arc) const {
-    return offset + 8 * (in_arcs + out_arcs) + ring_bytes * arc;
-  }
+  [[nodiscard]] std::size_t ring(std::size_t arc) const { return offset + 8 * (in_arcs + out_arcs) + ring_bytes * arc; }
   [[nodiscard]] std::size_t end() const { return ring(in_arcs); }
 };
 

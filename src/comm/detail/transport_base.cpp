@@ -86,7 +86,8 @@ Introduction TransportBase::introduce(const Graph& graph, const std::vector<Byte
     const bool sends = (flags & kSends) != 0;
     const bool receives = (flags & kReceives) != 0;
     if (error.empty() && sends != (in_arc[r] != kNone)) {
-      error = "graph: rank " + std::to_string(r) + (sends ? " has this rank as an out-neighbour, but is no" : " is no") +
+      error = "graph: rank " + std::to_string(r) +
+              (sends ? " has this rank as an out-neighbour, but is no" : " is no") +
               std::string(sends ? " in-neighbour here" : "t sending here, but is an in-neighbour here");
     }
     if (error.empty() && receives != (out_arc[r] != kNone)) {

@@ -43,9 +43,9 @@ void throw_mpi_error(int result, const char* call) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   if (MPI_Error_string(result, text, &length) != MPI_SUCCESS) length = 0;
-  throw CommError(std::string(call) + ": " +
-                  (length > 0 ? std::string(text, static_cast<std::size_t>(length))
-                              : "MPI error " + std::to_string(result)));
+  throw CommError(
+      std::string(call) + ": " +
+      (length > 0 ? std::string(text, static_cast<std::size_t>(length)) : "MPI error " + std::to_string(result)));
 }
 
 void start_mpi() {

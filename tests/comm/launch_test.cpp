@@ -1,0 +1,149 @@
+/// What happens to whole jobs: traps of the installed libraries, wrong launchers, ranks that fail or are killed. The
+/// jobs are started in an environment with nothing but what lets the launcher work in a test.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "merganser/comm/runtime.hpp"
+
+namespace {
+
+struct Outcome {
+  int code = 0;
+  std::string output;
+};
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// Runs a command for at most `seconds`, with the variables in `extra` and few others.
+Outcome start(const std::string& command, const std::string& extra = "", int seconds = 60) {
+  std::string line = "timeout " + std::to_string(seconds) + " env -i PATH='" + variable("PATH") + "' HOME='" +
+                     variable("HOME") + "' TMPDIR='" + variable("TMPDIR") +
+                     "' OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+                     "OMPI_MCA_rmaps_base_oversubscribe=1 " + extra + " " + command + " 2>&1";
+  Outcome outcome;
+  std::FILE* pipe = popen(line.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot start: " + line);
+  std::array<char, 4096> part{};
+  while (std::fgets(part.data(), part.size(), pipe) != nullptr) outcome.output += part.data();
+  const int status = pclose(pipe);
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+constexpr int kTimedOut = 124;
+
+bool says(const Outcome& outcome, const std::string& text) { return outcome.output.find(text) != std::string::npos; }
+
+/// "mpirun -n 3 probe ", by the launcher of this build.
+std::string launched(int ranks) {
+  return variable("MERGANSER_TEST_LAUNCHER") + " " + std::to_string(ranks) + " " + variable("MERGANSER_TEST_PROBE") + " ";
+}
+std::string alone() { return variable("MERGANSER_TEST_PROBE") + " "; }
+
+std::vector<std::string> process_models() {
+  std::vector<std::string> names;
+  for (const auto& backend : merganser::comm::backends()) {
+    if (backend.processes) names.emplace_back(backend.name);
+  }
+  return names;
+}
+
+class LaunchTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (variable("MERGANSER_TEST_LAUNCHER").empty()) GTEST_SKIP() << "MERGANSER_TEST_LAUNCHER does not name a launcher";
+  }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LaunchTest);
+INSTANTIATE_TEST_SUITE_P(Models, LaunchTest, testing::ValuesIn(process_models()),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(LaunchTest, works_and_ends_well_without_any_setting_from_outside) {
+  for (const int ranks : {1, 3}) {
+    const Outcome outcome = start(launched(ranks) + "use " + GetParam());
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_TRUE(says(outcome, "visited " + GetParam() + " on " + std::to_string(ranks))) << outcome.output;
+  }
+}
+
+TEST_P(LaunchTest, works_without_a_launcher_on_one_rank) {
+  const Outcome outcome = start(alone() + "use " + GetParam());
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(says(outcome, "visited " + GetParam() + " on 1")) << outcome.output;
+}
+
+TEST_P(LaunchTest, shares_a_process_with_every_other_model_in_any_order) {
+  std::string models = GetParam();
+  for (const auto& other : process_models()) models += " " + other;
+  const Outcome outcome = start(launched(2) + "use " + models + " " + GetParam());
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  for (const auto& other : process_models()) EXPECT_TRUE(says(outcome, "visited " + other + " on 2")) << outcome.output;
+}
+
+TEST_P(LaunchTest, singletons_under_another_launcher_are_refused_with_an_explanation) {
+  const Outcome outcome = start(alone() + "use " + GetParam(), "PALS_RANKID=1 PALS_SIZE=3");
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_NE(outcome.code, kTimedOut) << outcome.output;
+  EXPECT_TRUE(says(outcome, "rank 1 of 3")) << outcome.output;
+  EXPECT_TRUE(says(outcome, "the launcher belongs to another library")) << outcome.output;
+}
+
+TEST_P(LaunchTest, a_killed_rank_takes_the_others_down_with_a_message) {
+  const Outcome outcome = start(launched(3) + "be-killed " + GetParam(), "", 10);
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_NE(outcome.code, kTimedOut) << outcome.output;
+  EXPECT_TRUE(says(outcome, "ill")) << outcome.output;  // "Killed" or "killed", by the launcher
+}
+
+TEST_P(LaunchTest, a_rank_that_fails_alone_takes_the_others_down_and_says_why) {
+  const Outcome outcome = start(launched(3) + "fail-alone " + GetParam(), "", 10);
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_NE(outcome.code, kTimedOut) << outcome.output;
+  EXPECT_TRUE(says(outcome, "probe: this rank alone has had enough")) << outcome.output;
+}
+
+class LaunchedOnceTest : public LaunchTest {};
+INSTANTIATE_TEST_SUITE_P(All, LaunchedOnceTest, testing::Values("auto"), [](const auto& info) { return info.param; });
+
+TEST_P(LaunchedOnceTest, auto_measures_every_model_and_all_ranks_run_the_one_it_picked) {
+  const Outcome outcome = start(launched(3) + "be-picked auto");
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  for (const auto& model : process_models()) EXPECT_TRUE(says(outcome, model + " ")) << outcome.output;
+  EXPECT_TRUE(says(outcome, " us")) << outcome.output;
+}
+
+TEST_P(LaunchedOnceTest, a_variable_pins_auto) {
+  for (const auto& model : process_models()) {
+    const Outcome outcome = start(launched(2) + "use auto", "MERGANSER_COMM=" + model);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_TRUE(says(outcome, "visited " + model + " on 2")) << outcome.output;
+  }
+}
+
+TEST_P(LaunchedOnceTest, threads_under_a_launcher_and_unknown_models_are_refused) {
+  const Outcome threads = start(launched(2) + "use threads");
+  EXPECT_NE(threads.code, 0);
+  EXPECT_TRUE(says(threads, "model 'threads' runs in one process")) << threads.output;
+  const Outcome unknown = start(launched(2) + "use pigeons");
+  EXPECT_NE(unknown.code, 0);
+  EXPECT_TRUE(says(unknown, "unknown communication model 'pigeons'; known: auto threads")) << unknown.output;
+}
+
+TEST_P(LaunchedOnceTest, a_heap_that_is_too_small_is_named_with_its_variable) {
+  if (merganser::comm::shmem_library() == "none") GTEST_SKIP() << "this build has no OpenSHMEM";
+  const Outcome outcome = start(launched(2) + "want-much shmem", "SHMEM_SYMMETRIC_HEAP_SIZE=16M");
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_NE(outcome.code, kTimedOut) << outcome.output;
+  EXPECT_TRUE(says(outcome, "the symmetric heap has no room for 68719476736 bytes more; set "
+                            "SHMEM_SYMMETRIC_HEAP_SIZE higher (it is 16M)"))
+      << outcome.output;
+}
+
+}  // namespace
