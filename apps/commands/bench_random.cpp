@@ -39,9 +39,9 @@ bool as_published(const BenchRandom& o, const BenchSeries& s) {
 
 std::string published(const BenchRandom& o, const std::string& series, const BenchSeries& s) {
   const bool shuffled = series == "shuffled";
-  const std::string text = std::string("published Fortran program: ") +
-                           (shuffled ? "2.5 to 2.7 us" : "0.74 us") + " per parcel for 64 x 64 x 32 cells of 20 parcels, " +
-                           series + ", on one quiet core of another machine";
+  const std::string text = std::string("published Fortran program: ") + (shuffled ? "2.5 to 2.7 us" : "0.74 us") +
+                           " per parcel for 64 x 64 x 32 cells of 20 parcels, " + series +
+                           ", on one quiet core of another machine";
   if (!as_published(o, s)) return text + "; not comparable: other configuration or more ranks";
   const double ns = s.ns_per_parcel();
   return text + "; this is " +
@@ -72,7 +72,8 @@ int run(BenchRandom& o, const Invocation& in) {
 
 constexpr std::string_view kText =
     "Times merge steps of artificial configurations, 2.6 million parcels by default, half of them small. Each cycle\n"
-    "makes its parcels anew (not timed), copies the container once (the yardstick), and merges. One more cycle measures\n"
+    "makes its parcels anew (not timed), copies the container once (the yardstick), and merges. One more cycle "
+    "measures\n"
     "memory. The options of the published program keep their names where they mean the same.\n\n"
     "  merganser bench random --steps 10 --json bench.json\n"
     "  merganser bench random --ranks 1,2 --order shuffled            # strong scaling; --weak for weak\n"
@@ -82,7 +83,7 @@ constexpr std::string_view kText =
 }  // namespace
 
 extern const Command bench_random_command;
-const Command bench_random_command = make_command<BenchRandom, run>(
-    "bench random", "time merge steps of artificial configurations", kText);
+const Command bench_random_command =
+    make_command<BenchRandom, run>("bench random", "time merge steps of artificial configurations", kText);
 
 }  // namespace merganser::app

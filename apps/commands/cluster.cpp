@@ -210,9 +210,8 @@ void Run::report() {
   if (!o_.json.empty()) write_record(o_.json, record);
   if (!o_.csv.empty()) write_text_file(o_.csv, csv());
   if (scene_)
-    write_text_file(o_.picture,
-                    draw(*scene_, count_text(first_.before) + " parcels, " + count_text(all_.small) +
-                                      " of them small, become " + count_text(last_.after)));
+    write_text_file(o_.picture, draw(*scene_, count_text(first_.before) + " parcels, " + count_text(all_.small) +
+                                                  " of them small, become " + count_text(last_.after)));
 }
 
 void Run::print(const Json& record, const std::vector<Conserved>& quantities, const Moments& after,

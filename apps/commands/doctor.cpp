@@ -31,8 +31,9 @@ const char* variable(const std::string& name) {
 std::vector<std::string> warnings() {
   std::vector<std::string> out;
   if (variable("SHMEM_SYMMETRIC_SIZE") != nullptr && variable("SHMEM_SYMMETRIC_HEAP_SIZE") == nullptr)
-    out.emplace_back("SHMEM_SYMMETRIC_SIZE is set, but Open MPI's OpenSHMEM ignores it; it reads "
-                     "SHMEM_SYMMETRIC_HEAP_SIZE");
+    out.emplace_back(
+        "SHMEM_SYMMETRIC_SIZE is set, but Open MPI's OpenSHMEM ignores it; it reads "
+        "SHMEM_SYMMETRIC_HEAP_SIZE");
   if (variable("SHMEM_SYMMETRIC_HEAP_SIZE") != nullptr && variable("SMA_SYMMETRIC_SIZE") != nullptr)
     out.emplace_back("SHMEM_SYMMETRIC_HEAP_SIZE and SMA_SYMMETRIC_SIZE are both set; different values stop OpenSHMEM");
   for (const auto& s : comm::launcher_settings())
@@ -142,6 +143,7 @@ constexpr std::string_view kText =
 }  // namespace
 
 extern const Command doctor_command;
-const Command doctor_command = make_command<DoctorCommand, run>("doctor", "say what is here and what is missing", kText);
+const Command doctor_command =
+    make_command<DoctorCommand, run>("doctor", "say what is here and what is missing", kText);
 
 }  // namespace merganser::app

@@ -44,8 +44,9 @@ int run(RunCommand& o, const Invocation&) {
     throw UsageError("run starts processes itself, but this is rank " + std::to_string(comm::launcher_world().rank) +
                      " of a launched job; call the verb directly: merganser " + o.verb[0] + " ...");
   if (comm_of(o.verb) == "threads" && o.ranks > 1)
-    throw UsageError("ranks of --comm threads are threads of one process, no launcher starts them; instead: merganser " +
-                     o.verb[0] + " ... --ranks " + std::to_string(o.ranks));
+    throw UsageError(
+        "ranks of --comm threads are threads of one process, no launcher starts them; instead: merganser " + o.verb[0] +
+        " ... --ranks " + std::to_string(o.ranks));
   const LaunchPlan plan = plan_launch(o.ranks, o.verb, !o.verbose);
   if (o.dry_run) {
     for (const auto& s : plan.exports) std::cout << "# " << s.name << ": " << s.why << '\n';
@@ -59,7 +60,8 @@ int run(RunCommand& o, const Invocation&) {
 }
 
 constexpr std::string_view kText =
-    "Finds the launcher of the MPI this program is linked with (or srun inside a Slurm job), exports the settings that\n"
+    "Finds the launcher of the MPI this program is linked with (or srun inside a Slurm job), exports the settings "
+    "that\n"
     "cure known traps of the installed libraries (see merganser doctor) where they are not set already, prints the\n"
     "command, and passes on signals and the exit code. The variable MERGANSER_LAUNCHER names another launcher.\n\n"
     "  merganser run -n 4 -- cluster in.nc -o out.nc --comm shmem\n"

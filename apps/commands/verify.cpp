@@ -150,8 +150,8 @@ class Verification {
  private:
   void add(Line line) {
     const Tally& t = line.tally;
-    std::cout << "  " << line.model << std::string(14 - std::min<std::size_t>(13, line.model.size()), ' ')
-              << line.ranks << (line.ranks == 1 ? " rank   " : " ranks  ")
+    std::cout << "  " << line.model << std::string(14 - std::min<std::size_t>(13, line.model.size()), ' ') << line.ranks
+              << (line.ranks == 1 ? " rank   " : " ranks  ")
               << (line.broken.empty() ? count_text(t.runs + t.chaos_runs) + " runs, " +
                                             (t.failures == 0 ? "all equal" : count_text(t.failures) + " DIFFER")
                                       : "BROKEN: " + line.broken)
@@ -232,15 +232,19 @@ int run(VerifyCommand& o, const Invocation& in) {
   }
   if (!o.json.empty()) {
     Json record = make_record(in, {});
-    record["result"] = {{"runs", runs}, {"failures", failures}, {"broken", broken}, {"first_failure", first},
+    record["result"] = {{"runs", runs},
+                        {"failures", failures},
+                        {"broken", broken},
+                        {"first_failure", first},
                         {"lines", lines_json(v.lines())}};
     write_record(o.json, record);
   }
   if (failures > 0)
     throw VerificationError(count_text(failures) + " of " + count_text(runs) +
                             " runs differ from the serial reference; first: " + first);
-  if (broken > 0) throw CommError(count_text(broken) + " of " + count_text(static_cast<std::int64_t>(v.lines().size())) +
-                                  " groups of runs did not end well");
+  if (broken > 0)
+    throw CommError(count_text(broken) + " of " + count_text(static_cast<std::int64_t>(v.lines().size())) +
+                    " groups of runs did not end well");
   std::cout << count_text(runs) << " runs, all equal to the serial reference, every bit\n";
   return 0;
 }

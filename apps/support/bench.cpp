@@ -149,14 +149,13 @@ class Bench {
   }
 
   int measure_under_launcher(SeriesSet& set, const Variant& variant) {
-    const std::string path = (std::filesystem::temp_directory_path() /
-                              ("merganser-bench-" + std::to_string(::getpid()) + ".json")).string();
+    const std::string path =
+        (std::filesystem::temp_directory_path() / ("merganser-bench-" + std::to_string(::getpid()) + ".json")).string();
     std::vector<std::string> arguments = arguments_for_child(in_);
-    arguments.insert(arguments.end(), {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
-                                       "--search=" + search_name(variant.method.search),
-                                       "--epoch=" + epoch_name(variant.method.epoch),
-                                       "--steps=" + std::to_string(o_.steps), "--json=" + path, "--quiet",
-                                       "--here"});
+    arguments.insert(arguments.end(),
+                     {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
+                      "--search=" + search_name(variant.method.search), "--epoch=" + epoch_name(variant.method.epoch),
+                      "--steps=" + std::to_string(o_.steps), "--json=" + path, "--quiet", "--here"});
     const int code = launch(plan_launch(set.ranks, arguments, true), o_.timeout);
     if (code == kTimedOut) throw CommError("the run on " + std::to_string(set.ranks) + " ranks did not end in time");
     if (code != 0) return code;
@@ -164,8 +163,7 @@ class Bench {
     std::filesystem::remove(path);
     SeriesSet once(set.ranks, variant);
     for (const auto& name : program_.series)
-      if (record.at("result").contains(name))
-        once.series.emplace_back(name, series_of(record.at("result").at(name)));
+      if (record.at("result").contains(name)) once.series.emplace_back(name, series_of(record.at("result").at(name)));
     set.merge(once);
     return 0;
   }

@@ -61,8 +61,9 @@ void BenchReport::print(const SeriesSet& set, const std::string& name, const Ben
       << variant_text(set.variant) << "\n\n";
   std::vector<std::string> names(kStages.begin(), kStages.end());
   names.back() = "whole step";
-  out << stages_table(names, s.stages(),
-                      "time over ranks, " + std::to_string(s.cycles.size()) + (s.cycles.size() == 1 ? " cycle" : " cycles"))
+  out << stages_table(
+             names, s.stages(),
+             "time over ranks, " + std::to_string(s.cycles.size()) + (s.cycles.size() == 1 ? " cycle" : " cycles"))
       << "\n  " << us(s.ns_per_parcel()) << " per parcel (whole step of the slowest rank, median)\n  "
       << fixed_text(s.container_copies(), 2) << " times one copy of the container (" << seconds_text(s.copy_seconds())
       << ")\n";
@@ -79,7 +80,8 @@ void BenchReport::add(SeriesSet set) {
     for (const auto& [name, s] : set.series) print(set, name, s);
     if (!set.series.empty())
       std::cout << clusters_table(set.series.front().second.total) << "  "
-                << count_text(set.series.front().second.total.merged_into_big) << " merges into a parcel that is not small\n\n";
+                << count_text(set.series.front().second.total.merged_into_big)
+                << " merges into a parcel that is not small\n\n";
     std::cout.flush();
   }
   sets_.push_back(std::move(set));
@@ -88,8 +90,8 @@ void BenchReport::add(SeriesSet set) {
 void BenchReport::add(Comparison c) {
   if (prints_) {
     const Interval r = median_interval(ratios(c));
-    Table t({"in turns, " + std::to_string(c.seconds[0].size()) + " times", "step, median", "per parcel", "puts", "gets",
-             "messages", "syncs"});
+    Table t({"in turns, " + std::to_string(c.seconds[0].size()) + " times", "step, median", "per parcel", "puts",
+             "gets", "messages", "syncs"});
     for (std::size_t i = 0; i < 2; ++i) {
       const BenchSeries& s = c.sets[i].series.at(0).second;
       const auto cycles = static_cast<std::int64_t>(std::max<std::size_t>(1, s.cycles.size()));
@@ -101,9 +103,9 @@ void BenchReport::add(Comparison c) {
     std::cout << c.sets[0].series[0].first << ": " << count_text(static_cast<std::int64_t>(s.parcels())) << " parcels, "
               << c.ranks << (c.ranks == 1 ? " rank" : " ranks") << ", blocks " << s.decomposition
               << "; counts are per step over all ranks\n\n"
-              << t.text() << "\n  " << c.variants[0].label << " takes " << fixed_text(r.median, 3) << " times as long as "
-              << c.variants[1].label << " (95 % confidence: " << fixed_text(r.low, 3) << " to " << fixed_text(r.high, 3)
-              << ")\n\n";
+              << t.text() << "\n  " << c.variants[0].label << " takes " << fixed_text(r.median, 3)
+              << " times as long as " << c.variants[1].label << " (95 % confidence: " << fixed_text(r.low, 3) << " to "
+              << fixed_text(r.high, 3) << ")\n\n";
     std::cout.flush();
   }
   comparisons_.push_back(std::move(c));
@@ -157,8 +159,7 @@ Json BenchReport::json() const {
 std::string BenchReport::csv() const {
   std::string out = csv_header("series,variant,ranks");
   for (const auto& set : sets_)
-    for (const auto& [name, s] : set.series)
-      out += csv_lines(s, name + ",," + std::to_string(set.ranks));
+    for (const auto& [name, s] : set.series) out += csv_lines(s, name + ",," + std::to_string(set.ranks));
   for (const auto& c : comparisons_)
     for (const auto& set : c.sets)
       for (const auto& [name, s] : set.series)

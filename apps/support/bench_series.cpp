@@ -104,8 +104,7 @@ void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
   // Cycle -1 warms up: buffers grow, pages are touched.
   for (int cycle = -1; cycle < setup.steps; ++cycle) {
     Parcels p = setup.make(t, blocks, std::max(cycle, 0));
-    if (!clusterer)
-      clusterer.emplace(t, blocks, p.schema(), cluster_options(setup.method, setup.min_volume_ratio), &p);
+    if (!clusterer) clusterer.emplace(t, blocks, p.schema(), cluster_options(setup.method, setup.min_volume_ratio), &p);
     t.barrier();
     const double copied = copy_once(p, copy);
     t.barrier();
@@ -176,11 +175,12 @@ BenchSeries series_of(const Json& j) {
   s.total.small = totals.at(1).get<std::int64_t>();
   s.total.merged = totals.at(2).get<std::int64_t>();
   s.total.after = totals.at(3).get<std::int64_t>();
-  for (const auto& [size, count] : j.at("clusters").items()) s.total.clusters[std::stoi(size)] = count.get<std::int64_t>();
+  for (const auto& [size, count] : j.at("clusters").items())
+    s.total.clusters[std::stoi(size)] = count.get<std::int64_t>();
   const auto& c = j.at("counters_all_cycles");
   const auto number = [&c](const char* key) { return c.at(key).get<std::int64_t>(); };
-  s.total.counters = {number("messages"), number("bytes"), number("waves"), number("puts"), number("gets"),
-                      number("records"), number("syncs"), number("epochs"), number("collectives")};
+  s.total.counters = {number("messages"), number("bytes"), number("waves"),  number("puts"),       number("gets"),
+                      number("records"),  number("syncs"), number("epochs"), number("collectives")};
   const auto& p = j.at("pruning_all_cycles");
   s.total.cross_links = p.at("cross_links").get<std::int64_t>();
   s.total.merged_into_big = p.at("merged_into_big").get<std::int64_t>();

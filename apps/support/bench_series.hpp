@@ -25,8 +25,8 @@ struct BenchSetup {
 
 /// One timed cycle, seconds by rank.
 struct Cycle {
-  std::vector<StageSeconds> stages;  ///< the last, "step", is the time around the call, not the sum of the stages
-  std::vector<double> copy;          ///< one copy of the rank's container to memory already touched
+  std::vector<StageSeconds> stages;   ///< the last, "step", is the time around the call, not the sum of the stages
+  std::vector<double> copy;           ///< one copy of the rank's container to memory already touched
   [[nodiscard]] double step() const;  ///< slowest rank
   [[nodiscard]] double copied() const;
 };

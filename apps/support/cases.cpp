@@ -94,7 +94,8 @@ void lattice(Case& c, Random& random, bool holes) {
         const std::array<std::int64_t, 3> i{x, y, z};
         Vec3 p;
         for (std::size_t a = 0; a < 3; ++a)
-          p[a] = c.grid.box.lower[a] + c.grid.box.extent[a] * (static_cast<double>(i[a]) + 0.5) / static_cast<double>(n[a]);
+          p[a] = c.grid.box.lower[a] +
+                 c.grid.box.extent[a] * (static_cast<double>(i[a]) + 0.5) / static_cast<double>(n[a]);
         build.add(p, holes && random.below(4) == 0 ? 1.5 : 0.5);
       }
 }
@@ -150,13 +151,35 @@ Case make_case(std::uint64_t seed, int index) {
   const char* what = "";
   small_grid(c, random, 3, 7);
   switch (index % kCaseKinds) {
-    case 0: what = "random"; random_case(c, random, random.uniform(0.1, 0.9)); break;
-    case 1: what = "lattice with exact ties"; lattice(c, random, false); break;
-    case 2: what = "lattice with holes"; lattice(c, random, true); break;
-    case 3: what = "few in many cells"; small_grid(c, random, 8, 8); few(c, random); break;
-    case 4: what = "clumps on faces"; clumps(c, random); break;
-    case 5: what = "random, all small"; random_case(c, random, 1.0); break;
-    case 6: what = "coincident"; coincident(c, random); break;
+    case 0:
+      what = "random";
+      random_case(c, random, random.uniform(0.1, 0.9));
+      break;
+    case 1:
+      what = "lattice with exact ties";
+      lattice(c, random, false);
+      break;
+    case 2:
+      what = "lattice with holes";
+      lattice(c, random, true);
+      break;
+    case 3:
+      what = "few in many cells";
+      small_grid(c, random, 8, 8);
+      few(c, random);
+      break;
+    case 4:
+      what = "clumps on faces";
+      clumps(c, random);
+      break;
+    case 5:
+      what = "random, all small";
+      random_case(c, random, 1.0);
+      break;
+    case 6:
+      what = "coincident";
+      coincident(c, random);
+      break;
     case 7:
       what = "random, odd box";
       for (std::size_t a = 0; a < 3; ++a) {
@@ -165,7 +188,10 @@ Case make_case(std::uint64_t seed, int index) {
       }
       random_case(c, random, 0.5);
       break;
-    default: what = "random, none small"; random_case(c, random, 0.0); break;
+    default:
+      what = "random, none small";
+      random_case(c, random, 0.0);
+      break;
   }
   c.name = std::to_string(index) + ": " + what;
   return c;

@@ -13,7 +13,7 @@ struct Case {
   std::string name;  ///< "3: lattice with exact ties"
   Grid grid;
   double min_volume_ratio = 20;
-  Parcels parcels;   ///< all of them
+  Parcels parcels;  ///< all of them
 };
 
 /// Kinds of cases; case i is of kind i modulo this.

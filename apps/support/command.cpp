@@ -130,12 +130,18 @@ void start_log(const LogOptions& o) { set_log_sink(stderr_sink(*level_of(o.level
 
 std::string_view error_kind(int exit_code) {
   switch (exit_code) {
-    case 1: return "verification";
-    case 2: return "usage";
-    case 3: return "input";
-    case 4: return "communication";
-    case 5: return "regression";
-    default: return "internal error";
+    case 1:
+      return "verification";
+    case 2:
+      return "usage";
+    case 3:
+      return "input";
+    case 4:
+      return "communication";
+    case 5:
+      return "regression";
+    default:
+      return "internal error";
   }
 }
 

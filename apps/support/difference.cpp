@@ -63,9 +63,8 @@ std::string first_difference(const Parcels& expected, const Parcels& got) {
     if (!has_g || (has_e && expected.id(e[i]) < got.id(g[i])))
       return "parcel " + std::to_string(expected.id(e[i])) + " is missing";
     if (!has_e || got.id(g[i]) < expected.id(e[i]))
-      return "parcel " + std::to_string(got.id(g[i])) + (i > 0 && got.id(g[i]) == got.id(g[i - 1])
-                                                             ? " is there twice"
-                                                             : " should have been merged away");
+      return "parcel " + std::to_string(got.id(g[i])) +
+             (i > 0 && got.id(g[i]) == got.id(g[i - 1]) ? " is there twice" : " should have been merged away");
     const std::string text = compare_parcel(expected, e[i], got, g[i]);
     if (!text.empty()) return text;
   }

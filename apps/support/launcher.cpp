@@ -153,8 +153,8 @@ Launcher find_launcher() {
 LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet) {
   const Launcher launcher = find_launcher();
   if (!launcher.problem.empty())
-    throw CommError(launcher.problem + "; alone, use threads: merganser " +
-                    (arguments.empty() ? "..." : arguments[0]) + " ... --ranks " + std::to_string(ranks));
+    throw CommError(launcher.problem + "; alone, use threads: merganser " + (arguments.empty() ? "..." : arguments[0]) +
+                    " ... --ranks " + std::to_string(ranks));
   LaunchPlan plan;
   for (auto& s : comm::launcher_settings())
     if (!is_set(s.name)) plan.exports.push_back(std::move(s));

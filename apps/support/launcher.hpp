@@ -22,7 +22,7 @@ struct Launcher {
 /// A command line and what to set before it.
 struct LaunchPlan {
   std::vector<std::string> command;
-  std::vector<comm::Setting> exports;  ///< only those not set already
+  std::vector<comm::Setting> exports;      ///< only those not set already
   [[nodiscard]] std::string text() const;  ///< as typed in a shell
 };
 /// @param quiet  the launcher's own messages about failed ranks are left out

@@ -45,8 +45,7 @@ std::vector<Ledger::Entry> Ledger::exchange(const Pages& pages) const {
 
 Ledger::Ledger(comm::Transport& transport, const Parcels& before) : transport_(transport) {
   Pages pages(static_cast<std::size_t>(transport.size()));
-  for (std::size_t i = 0; i < before.size(); ++i)
-    enter(pages, {before.id(i), 0, before.site(i).volume, kBefore});
+  for (std::size_t i = 0; i < before.size(); ++i) enter(pages, {before.id(i), 0, before.site(i).volume, kBefore});
   before_ = exchange(pages);
 }
 
@@ -79,7 +78,8 @@ void Ledger::close(const Parcels& after, std::span<const StepReport::Merge> merg
     }
     ++f;
   }
-  if (f < fates.size() && fault.empty()) fault = parcel(fates[f].id) + "is in the output but not in the input, or twice";
+  if (f < fates.size() && fault.empty())
+    fault = parcel(fates[f].id) + "is in the output but not in the input, or twice";
 
   // Per centre, in the order before, after, sources by id.
   const auto books = exchange(members);

@@ -39,7 +39,8 @@ Window Photographer::choose(const Parcels& parcels, std::span<const StepReport::
   const std::int64_t parcels_all =
       std::max<std::int64_t>(1, transport_.all_reduce(static_cast<std::int64_t>(before_.size()), comm::Op::sum));
   const double per_cell = std::max(0.25, static_cast<double>(parcels_all) / static_cast<double>(grid_.cell_count()));
-  const auto side = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::round(std::sqrt(kParcelsInView / (kSlab * per_cell)))), 2, 64);
+  const auto side = std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(std::round(std::sqrt(kParcelsInView / (kSlab * per_cell)))), 2, 64);
   Window w;
   std::array<std::int64_t, 3> blocks{};
   for (int a = 0; a < 3; ++a) {

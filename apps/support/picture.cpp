@@ -12,11 +12,11 @@
 namespace merganser::app {
 namespace {
 
-constexpr double kPanel = 500;   // longest side of a panel, in pixels
-constexpr double kGap = 36;      // between and around panels
+constexpr double kPanel = 500;  // longest side of a panel, in pixels
+constexpr double kGap = 36;     // between and around panels
 constexpr double kTop = 84;
 constexpr double kBottom = 58;
-constexpr double kOutline = 0.5; // outlines are drawn at this part of their size, else they would hide each other
+constexpr double kOutline = 0.5;  // outlines are drawn at this part of their size, else they would hide each other
 
 struct Point {
   double u, v;
@@ -249,8 +249,9 @@ std::string draw(const Scene& scene, const std::string& title) {
   const char* axes = "xyz";
   std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + n1(width) + "\" height=\"" + n1(height) +
                     "\" viewBox=\"0 0 " + n1(width) + ' ' + n1(height) + "\">\n" + kStyle +
-                    "<rect width=\"100%\" height=\"100%\" fill=\"#f7f9fa\"/>\n" + "<clipPath id=\"panel\"><rect width=\"" +
-                    n1(view.width) + "\" height=\"" + n1(view.height) + "\"/></clipPath>\n";
+                    "<rect width=\"100%\" height=\"100%\" fill=\"#f7f9fa\"/>\n" +
+                    "<clipPath id=\"panel\"><rect width=\"" + n1(view.width) + "\" height=\"" + n1(view.height) +
+                    "\"/></clipPath>\n";
   out += text(left, 30, "title", escaped(title));
   out += text(left, 49, "sub",
               std::string("slab seen along ") + axes[scene.window.normal] + " (" + axes[view.u()] + " to the right, " +
@@ -261,11 +262,12 @@ std::string draw(const Scene& scene, const std::string& title) {
            frame(scene, view) + content + "</g>\n<rect class=\"edge\" width=\"" + n1(view.width) + "\" height=\"" +
            n1(view.height) + "\"/></g>\n";
   };
-  panel(left, "before: " + count_text(before.shown) + " parcels in view, " + count_text(before.marked_count) +
-                  " of them in clusters",
+  panel(left,
+        "before: " + count_text(before.shown) + " parcels in view, " + count_text(before.marked_count) +
+            " of them in clusters",
         before.plain + before.marked + links);
-  panel(left + view.width + kGap, "after: " + count_text(after.shown) + " parcels, " +
-                                      count_text(after.marked_count) + " of them merged",
+  panel(left + view.width + kGap,
+        "after: " + count_text(after.shown) + " parcels, " + count_text(after.marked_count) + " of them merged",
         after.plain + after.marked);
   out += legend(left, kTop + view.height + 32);
   return out + "</svg>\n";

@@ -16,9 +16,9 @@ inline constexpr double kSlab = 0.5;
 
 /// Part of the grid that is drawn: the middle of a layer of cells, seen along `normal`.
 struct Window {
-  int normal = 1;                          ///< axis looked along
-  std::array<std::int64_t, 3> first{};     ///< first cell per axis
-  std::array<std::int64_t, 3> cells{};     ///< cells per axis; 1 along the normal
+  int normal = 1;                       ///< axis looked along
+  std::array<std::int64_t, 3> first{};  ///< first cell per axis
+  std::array<std::int64_t, 3> cells{};  ///< cells per axis; 1 along the normal
 };
 
 /// What rank 0 needs of the others to draw.

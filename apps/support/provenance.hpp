@@ -10,7 +10,7 @@ namespace merganser::app {
 /// How this program was built. Generated at build time.
 struct BuildInfo {
   std::string_view version;
-  std::string_view git;       ///< short hash, "+" appended where the tree was changed; empty without git
+  std::string_view git;  ///< short hash, "+" appended where the tree was changed; empty without git
   std::string_view compiler;
   std::string_view flags;
   std::string_view build_type;
@@ -19,8 +19,8 @@ struct BuildInfo {
 
 struct Machine {
   std::string cpu;
-  int cores = 0;              ///< that this process may use
-  std::string vectors;        ///< extensions of the CPU that matter here: "avx2 fma avx512f"
+  int cores = 0;        ///< that this process may use
+  std::string vectors;  ///< extensions of the CPU that matter here: "avx2 fma avx512f"
   std::int64_t memory_bytes = 0;
   std::int64_t available_bytes = 0;
   std::array<double, 3> load{};  ///< load average over 1, 5, 15 minutes

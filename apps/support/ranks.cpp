@@ -20,8 +20,7 @@ void print_line(const std::string& message, int code) {
 /// What a rank that fails alone does. Threads: the runtime releases the others and hands the error to the caller.
 /// Processes: the others may wait for this one for ever, so the job ends here.
 [[noreturn]] void fail_alone(const comm::Transport& transport, const std::string& what, int code) {
-  const std::string message =
-      transport.size() > 1 ? "rank " + std::to_string(transport.rank()) + ": " + what : what;
+  const std::string message = transport.size() > 1 ? "rank " + std::to_string(transport.rank()) + ": " + what : what;
   if (!transport.capabilities().processes) throw Error(message, code);
   print_line(message, code);
   comm::abort(code);

@@ -69,9 +69,9 @@ Json summary_json(const Summary& s) {
 }
 
 Json counters_json(const comm::Counters& c) {
-  return {{"messages", c.messages}, {"bytes", c.bytes}, {"waves", c.waves},   {"puts", c.puts},
-          {"gets", c.gets},         {"records", c.records}, {"syncs", c.syncs}, {"epochs", c.epochs},
-          {"collectives", c.collectives}};
+  return {{"messages", c.messages}, {"bytes", c.bytes},   {"waves", c.waves},
+          {"puts", c.puts},         {"gets", c.gets},     {"records", c.records},
+          {"syncs", c.syncs},       {"epochs", c.epochs}, {"collectives", c.collectives}};
 }
 
 void write_text_file(const std::string& path, const std::string& text) {

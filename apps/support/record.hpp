@@ -19,7 +19,7 @@ inline constexpr int kRecordVersion = 1;
 struct Placement {
   int ranks = 1;
   std::string model;
-  std::string choice;         ///< what "auto" measured; empty if a model was named
+  std::string choice;  ///< what "auto" measured; empty if a model was named
   std::string decorators;
   std::string decomposition;  ///< "2x1x1"; empty where there is none
 };

@@ -63,8 +63,12 @@ Json result_json(const StepReport& first, const StepReport& last, const StepRepo
                  const Digest& digest) {
   Json clusters = Json::object();
   for (const auto& [size, count] : all.clusters) clusters[std::to_string(size)] = count;
-  Json out = {{"n_before", first.before},         {"n_small", all.small},  {"n_merged", all.merged},
-              {"n_after", last.after},            {"long_cycles", all.long_cycles}, {"clusters", clusters},
+  Json out = {{"n_before", first.before},
+              {"n_small", all.small},
+              {"n_merged", all.merged},
+              {"n_after", last.after},
+              {"long_cycles", all.long_cycles},
+              {"clusters", clusters},
               {"links_to_small", all.links_to_small}};
   out.update(sums);
   out["digest"] = digest.text();
@@ -172,9 +176,10 @@ std::string counters_text(const StepReport& all) {
 }
 
 Json pruning_json(const StepReport& all) {
-  return {{"cross_links", all.cross_links},     {"rounds", all.pruning.rounds}, {"puts", all.pruning.puts},
-          {"gets", all.pruning.gets},           {"syncs", all.pruning.syncs},   {"reductions", all.pruning.reductions},
-          {"lonely", all.lonely}, {"merged_into_big", all.merged_into_big}};
+  return {{"cross_links", all.cross_links}, {"rounds", all.pruning.rounds},
+          {"puts", all.pruning.puts},       {"gets", all.pruning.gets},
+          {"syncs", all.pruning.syncs},     {"reductions", all.pruning.reductions},
+          {"lonely", all.lonely},           {"merged_into_big", all.merged_into_big}};
 }
 
 }  // namespace merganser::app

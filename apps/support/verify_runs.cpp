@@ -84,8 +84,8 @@ std::vector<Decomposition> shapes(const Grid& grid, const Parcels& parcels, comm
   const std::string n = std::to_string(t.size());
   std::vector<Decomposition> out;
   std::vector<std::string> seen;
-  for (const std::string& shape : {std::string("auto"), n + "x1x1", "1x" + n + "x1", "1x1x" + n, std::string("2d"),
-                                   std::string("3d")}) {
+  for (const std::string& shape :
+       {std::string("auto"), n + "x1x1", "1x" + n + "x1", "1x1x" + n, std::string("2d"), std::string("3d")}) {
     try {
       Decomposition d(grid, t.size(), shape);
       if (std::find(seen.begin(), seen.end(), d.describe()) != seen.end()) continue;
@@ -137,8 +137,8 @@ class Verifier {
     distribute(start, d, t_);
     const auto u = static_cast<std::size_t>(seed);
     const std::size_t s = u / 2 % plan_.searches.size();
-    const Method m{plan_.searches[s], plan_.prunes[u % plan_.prunes.size()],
-                   epoch_choices().words[u % 3].second, false};
+    const Method m{plan_.searches[s], plan_.prunes[u % plan_.prunes.size()], epoch_choices().words[u % 3].second,
+                   false};
     one(index, s, m, in.ratio, d, start, ", chaos:" + std::to_string(seed));
   }
 
@@ -208,8 +208,9 @@ int run_all(const VerifyPlan& plan, const std::string& model, int ranks, Tally& 
 }
 
 Json to_json(const VerifyPlan& plan) {
-  Json out = {{"samples", plan.samples}, {"seed", plan.seed},   {"files", plan.files}, {"file_ratio", plan.file_ratio},
-              {"chaos", plan.chaos},     {"ranks", plan.ranks}, {"expected", plan.expected}};
+  Json out = {{"samples", plan.samples},       {"seed", plan.seed},   {"files", plan.files},
+              {"file_ratio", plan.file_ratio}, {"chaos", plan.chaos}, {"ranks", plan.ranks},
+              {"expected", plan.expected}};
   for (const Search s : plan.searches) out["searches"].push_back(static_cast<int>(s));
   for (const Prune p : plan.prunes) out["prunes"].push_back(static_cast<int>(p));
   return out;

@@ -16,7 +16,7 @@ struct VerifyPlan {
   double file_ratio = 20;
   std::vector<Search> searches;
   std::vector<Prune> prunes;
-  int chaos = 0;             ///< chaos seeds per model, dealt to the numbers of ranks in turn
+  int chaos = 0;  ///< chaos seeds per model, dealt to the numbers of ranks in turn
   std::vector<int> ranks;
   /// Digest that every run of an input must have, by input (samples, then files) and search.
   std::vector<std::vector<std::string>> expected;
@@ -31,9 +31,9 @@ struct VerifyPlan {
 struct Tally {
   std::int64_t runs = 0;
   std::int64_t chaos_runs = 0;
-  std::int64_t shapes = 0;      ///< decompositions tried, summed over inputs
+  std::int64_t shapes = 0;  ///< decompositions tried, summed over inputs
   std::int64_t failures = 0;
-  std::string first_failure;    ///< which run, and the first difference to the reference
+  std::string first_failure;  ///< which run, and the first difference to the reference
 };
 [[nodiscard]] Json to_json(const Tally& tally);
 [[nodiscard]] Tally tally_of(const Json& json);

@@ -295,8 +295,7 @@ void OptionTable::parse(std::span<const std::string> arguments) {
     }
   }
   for (const auto& o : options_)
-    if (o.required && !o.given)
-      throw UsageError((o.positional ? o.name : "--" + o.name) + " is missing: " + o.help);
+    if (o.required && !o.given) throw UsageError((o.positional ? o.name : "--" + o.name) + " is missing: " + o.help);
 }
 
 std::string OptionTable::synopsis() const {

@@ -80,7 +80,8 @@ DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition
 }
 
 links::Ids DistributedSearch::ids(const Parcels& parcels) const {
-  return {reinterpret_cast<const std::byte*>(parcels.rows()), parcels.schema().width() * sizeof(double), cells_.order()};
+  return {reinterpret_cast<const std::byte*>(parcels.rows()), parcels.schema().width() * sizeof(double),
+          cells_.order()};
 }
 
 bool DistributedSearch::ask(const Parcels& parcels, Site* sorted, std::byte* scratch, StepReport& report) {
@@ -161,9 +162,9 @@ std::vector<std::uint32_t> DistributedSearch::owners_cells8(const Vec3& p) const
   for (int i = 0; i < count[0]; ++i)
     for (int j = 0; j < count[1]; ++j)
       for (int k = 0; k < count[2]; ++k) {
-        const int owner = decomposition_.rank_at({part[0][static_cast<std::size_t>(i)],
-                                                  part[1][static_cast<std::size_t>(j)],
-                                                  part[2][static_cast<std::size_t>(k)]});
+        const int owner =
+            decomposition_.rank_at({part[0][static_cast<std::size_t>(i)], part[1][static_cast<std::size_t>(j)],
+                                    part[2][static_cast<std::size_t>(k)]});
         if (owner == rank_) continue;
         const auto at = std::lower_bound(neighbours.begin(), neighbours.end(), owner);
         arcs.push_back(static_cast<std::uint32_t>(at - neighbours.begin()));
@@ -235,8 +236,8 @@ void DistributedSearch::require_sight(const Parcels& parcels) const {
     if (o.local.best.distance2 > sight2_) {
       const auto id = ids(parcels)[o.local.vertex];
       throw InputError("parcel id " + std::to_string(id) + ": its nearest parcel may be on a rank that rank " +
-                       std::to_string(rank_) + " cannot ask (" + std::to_string(mailbox_.graph().out.size()) +
-                       " of " + std::to_string(decomposition_.ranks() - 1) +
+                       std::to_string(rank_) + " cannot ask (" + std::to_string(mailbox_.graph().out.size()) + " of " +
+                       std::to_string(decomposition_.ranks() - 1) +
                        "): the surroundings are too empty; use fewer ranks, or give the parcels to the Clusterer");
     }
 }
@@ -260,7 +261,8 @@ void DistributedSearch::announce(const Parcels& parcels, StepReport& report) {
   report.cross_links = static_cast<std::int64_t>(links_.out.size());
   if (asked_.empty()) return;
   const links::Ids id = ids(parcels);
-  for (const auto& l : links_.out) mailbox_.post(l.arc, Announcement{l.far_vertex, l.vertex, id[l.vertex], l.distance2});
+  for (const auto& l : links_.out)
+    mailbox_.post(l.arc, Announcement{l.far_vertex, l.vertex, id[l.vertex], l.distance2});
   mailbox_.step(i_asked_, was_asked_);
   for (std::uint32_t arc = 0; arc < was_asked_.size(); ++arc) {
     if (!was_asked_[arc]) continue;

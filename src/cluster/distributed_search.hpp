@@ -54,9 +54,9 @@ class DistributedSearch {
   double small_volume_;
   nearest::CellList cells_;
   links::Links links_;
-  std::vector<double> distance2_;                    // cells8: squared length of each link
+  std::vector<double> distance2_;  // cells8: squared length of each link
   std::vector<Open> open_;
-  std::vector<std::vector<std::uint32_t>> asked_;    // per arc: indices into open_
+  std::vector<std::vector<std::uint32_t>> asked_;  // per arc: indices into open_
   Arcs i_asked_;
   Arcs was_asked_;
   std::int64_t small_ = 0;

@@ -18,11 +18,11 @@ struct Arrivals {
 
 /// What the stage reads and writes. Vertices are positions in the sorted order.
 struct PackInput {
-  Parcels* parcels;             ///< in: rows by container position, sites free to overwrite; out: the merged parcels
-  RawBuffer* spare_rows;        ///< room for the new payload table; exchanged for the old one
-  const Site* sorted;           ///< sites by vertex
-  const std::uint32_t* order;   ///< container position by vertex
-  std::uint32_t* target;        ///< kept links by vertex (links::kNone elsewhere); overwritten
+  Parcels* parcels;            ///< in: rows by container position, sites free to overwrite; out: the merged parcels
+  RawBuffer* spare_rows;       ///< room for the new payload table; exchanged for the old one
+  const Site* sorted;          ///< sites by vertex
+  const std::uint32_t* order;  ///< container position by vertex
+  std::uint32_t* target;       ///< kept links by vertex (links::kNone elsewhere); overwritten
   const Arrivals* arrivals;
   const std::vector<std::uint8_t>* departed;  ///< per away link: 1 if its vertex has left
   const MergeRules* rules;

@@ -136,7 +136,8 @@ Decomposition::Block Decomposition::block(int rank) const {
     const double h = grid_.spacing(a);
     const double lower = grid_.box.lower[a];
     b.lower[a] = lower + static_cast<double>(cut(a, c[a])) * h;
-    b.upper[a] = c[a] + 1 == shape_[a] ? lower + grid_.box.extent[a] : lower + static_cast<double>(cut(a, c[a] + 1)) * h;
+    b.upper[a] =
+        c[a] + 1 == shape_[a] ? lower + grid_.box.extent[a] : lower + static_cast<double>(cut(a, c[a] + 1)) * h;
   }
   return b;
 }

@@ -45,8 +45,9 @@ struct Block {
         base[run] = 0;
         end[run] = size;
         if (cz < 0 || cz >= s.cells[2] || cy < 0 || cy >= s.cells[1]) continue;
-        const auto row = (static_cast<std::size_t>(cz) * static_cast<std::size_t>(s.cells[1]) + static_cast<std::size_t>(cy)) *
-                         static_cast<std::size_t>(nx);
+        const auto row =
+            (static_cast<std::size_t>(cz) * static_cast<std::size_t>(s.cells[1]) + static_cast<std::size_t>(cy)) *
+            static_cast<std::size_t>(nx);
         const std::uint32_t b = s.cell_start[2 * (row + static_cast<std::size_t>(x0))];
         const std::uint32_t e = s.cell_start[2 * (row + static_cast<std::size_t>(x1)) + 2];
         const std::uint32_t count = e - b;
@@ -118,8 +119,7 @@ struct Nearest {
     __builtin_memcpy(&limit_bits, &limit, sizeof limit);
     const VI l = hn::Set(i, (limit_bits | 0xff) + 1);
     *number = static_cast<std::uint32_t>(best & 0xff);
-    return (best < 0x7f000000) &
-           (hn::CountTrue(i, hn::Lt(first, l)) + hn::CountTrue(i, hn::Lt(second, l)) == 1);
+    return (best < 0x7f000000) & (hn::CountTrue(i, hn::Lt(first, l)) + hn::CountTrue(i, hn::Lt(second, l)) == 1);
   }
 };
 
@@ -172,7 +172,8 @@ void SearchNodes(const BlockSearch& s) {
           float distance;
           const bool found = nearest.unique(s.coordinate_error, &number, &distance);
           const float reach = least(least(least(x - fx.lower, fx.upper - x), least(y - fy.lower, fy.upper - y)),
-                                    least(z - fz.lower, fz.upper - z)) - s.coordinate_error;
+                                    least(z - fz.lower, fz.upper - z)) -
+                              s.coordinate_error;
           const std::uint32_t candidate = found ? block.base[block.run_of(number)] + number : links::kNone;
           s.target[v] = candidate;
           if (!(found & (distance < reach))) s.open->push_back({v, candidate});

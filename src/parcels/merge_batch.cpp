@@ -31,9 +31,7 @@ HWY_INLINE V rest33(V b11, V b12, V b13, V b22, V b23) {
   return hn::Add(hn::Mul(b23, inner), hn::Mul(b13, hn::Mul(b13, b22)));
 }
 HWY_INLINE V minor33(V b11, V b12, V b22) { return hn::Sub(hn::Mul(b11, b22), hn::Mul(b12, b12)); }
-HWY_INLINE V product_of_axes(V volume) {
-  return hn::Mul(volume, hn::Set(D(), 0.75 / std::numbers::pi));
-}
+HWY_INLINE V product_of_axes(V volume) { return hn::Mul(volume, hn::Set(D(), 0.75 / std::numbers::pi)); }
 
 HWY_INLINE void add_moment(Vectors& sum, V share, const double (*m)[EpicMergeBatch::kLanes], V volume, V x, V y, V z) {
   const D d;
@@ -87,7 +85,6 @@ HWY_INLINE V cube_root_from(V x, V y) {
 }
 
 void MergeLot(EpicMergeBatch::Lot& lot, std::size_t sources, const Box& box) {
-
   const D d;
   constexpr std::size_t kLanes = EpicMergeBatch::kLanes;
   const detail::Images images(box);

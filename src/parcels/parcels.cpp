@@ -121,7 +121,8 @@ void Parcels::resize(std::size_t n) {
 
 void Parcels::exchange_rows(RawBuffer& rows, std::size_t n) {
   if (n > capacity_ || rows.bytes() < capacity_ * schema_.width() * sizeof(double))
-    throw UsageError("exchange_rows: " + std::to_string(rows.bytes()) + " bytes for " + std::to_string(capacity_) + " rows");
+    throw UsageError("exchange_rows: " + std::to_string(rows.bytes()) + " bytes for " + std::to_string(capacity_) +
+                     " rows");
   std::swap(rows_, rows);
   size_ = n;
 }

@@ -21,7 +21,8 @@ using namespace merganser;
 using namespace merganser::test;
 
 Grid grid_of(std::int64_t x, std::int64_t y, std::int64_t z, std::array<bool, 3> periodic = {true, true, false}) {
-  return {{{-0.3, 0.1, 0}, {1.0 * static_cast<double>(x), 1.1 * static_cast<double>(y), 0.9 * static_cast<double>(z)},
+  return {{{-0.3, 0.1, 0},
+           {1.0 * static_cast<double>(x), 1.1 * static_cast<double>(y), 0.9 * static_cast<double>(z)},
            periodic},
           {x, y, z}};
 }
@@ -89,7 +90,7 @@ Outcome merged(comm::Transport& t, const Parcels& all, const Decomposition& d, c
     clusterer.rehome(mine);
   }
   o.digest = digest(mine);
-  std::int64_t counts[] = {o.report.before, o.report.small,         o.report.merged,     o.report.after,
+  std::int64_t counts[] = {o.report.before, o.report.small,          o.report.merged,      o.report.after,
                            o.report.lonely, o.report.links_to_small, o.report.long_cycles, o.report.merged_into_big};
   t.all_reduce(counts, comm::Op::sum);
   o.report.before = counts[0];

@@ -98,11 +98,22 @@ TEST(Oracles, agree_on_thousands_of_graphs) {
 TEST_P(PruneTest, special_graphs_become_the_stars_of_the_oracles) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     Pruners pruners(t);
-    const std::vector<LinkGraph> graphs{
-        make_graph({}),         make_graph({-1}),       make_graph({-1, -1, -1}), figure_one(),
-        chain(2),               chain(3),               chain(50),                chain(51),
-        star(2, false),         star(30, false),        star(2, true),            star(30, true),
-        dual_with_leaves(0, 0), dual_with_leaves(3, 0), dual_with_leaves(0, 1),   dual_with_leaves(2, 5)};
+    const std::vector<LinkGraph> graphs{make_graph({}),
+                                        make_graph({-1}),
+                                        make_graph({-1, -1, -1}),
+                                        figure_one(),
+                                        chain(2),
+                                        chain(3),
+                                        chain(50),
+                                        chain(51),
+                                        star(2, false),
+                                        star(30, false),
+                                        star(2, true),
+                                        star(30, true),
+                                        dual_with_leaves(0, 0),
+                                        dual_with_leaves(3, 0),
+                                        dual_with_leaves(0, 1),
+                                        dual_with_leaves(2, 5)};
     for (std::size_t i = 0; i < graphs.size(); ++i) {
       for (unsigned deal = 0; deal < 10; ++deal) {
         Random random(deal);

@@ -22,8 +22,7 @@ INSTANTIATE_TEST_SUITE_P(
     Bad, RefusalTest,
     testing::Values(Refusal{"cycle_of_three", {1, 2, 0}, "global id 100"},
                     Refusal{"cycle_of_four_behind_a_chain", {1, 2, 3, 4, 5, 2}, "cycle of three"},
-                    Refusal{"self_link", {0, 0}, "itself"},
-                    Refusal{"target_out_of_range", {1, 7}, "leave the rank"},
+                    Refusal{"self_link", {0, 0}, "itself"}, Refusal{"target_out_of_range", {1, 7}, "leave the rank"},
                     Refusal{"cross_rank_link_that_is_not_listed", {links::kAway, 0}, "leave the rank"}),
     [](const auto& info) { return info.param.name; });
 

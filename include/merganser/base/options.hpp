@@ -26,19 +26,19 @@ using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::v
 
 /// One field of an option struct. Made by OptionTable.
 struct Option {
-  std::string name;            ///< "min-volume-ratio"; of a positional argument: "FILE"
-  char letter = 0;             ///< short form, 'o' for -o
-  std::string kind;            ///< what stands for the value in --help; empty for a flag
+  std::string name;  ///< "min-volume-ratio"; of a positional argument: "FILE"
+  char letter = 0;   ///< short form, 'o' for -o
+  std::string kind;  ///< what stands for the value in --help; empty for a flag
   std::string help;
   std::string section;
-  std::string initial;         ///< default as text; empty: none
-  bool flag = false;           ///< takes no value; --no-NAME switches it off
+  std::string initial;  ///< default as text; empty: none
+  bool flag = false;    ///< takes no value; --no-NAME switches it off
   bool positional = false;
-  bool list = false;           ///< a positional that takes every remaining positional argument
-  bool rest = false;           ///< and, after its first, every remaining argument
+  bool list = false;  ///< a positional that takes every remaining positional argument
+  bool rest = false;  ///< and, after its first, every remaining argument
   bool required = false;
-  bool hidden = false;         ///< not in --help
-  bool given = false;          ///< set by parse()
+  bool hidden = false;                          ///< not in --help
+  bool given = false;                           ///< set by parse()
   std::function<void(const std::string&)> set;  ///< @throws UsageError without the option's name
   std::function<OptionValue()> value;
 };
@@ -203,7 +203,7 @@ class OptionTable {
     finish(o);
   }
   template <class E, class... Extra>
-    requires std::is_enum_v<E>
+  requires std::is_enum_v<E>
   void operator()(std::string name, E& v, std::string help, Choices<E> choices, Extra&&... extra) {
     Option& o = add_enum(std::move(name), v, std::move(help), std::move(choices));
     (apply(o, v, std::forward<Extra>(extra)), ...);

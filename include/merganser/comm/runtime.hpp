@@ -28,8 +28,8 @@ struct Backend {
 
 struct RunOptions {
   std::string backend = "auto";  ///< a name of backends(), or "auto"; the variable MERGANSER_COMM overrides "auto"
-  int ranks = 0;                 ///< `threads`: number of ranks (0: one). Processes: checked against the launcher if not 0
-  std::string decorators;        ///< comma list: "checked", "chaos:SEED"
+  int ranks = 0;           ///< `threads`: number of ranks (0: one). Processes: checked against the launcher if not 0
+  std::string decorators;  ///< comma list: "checked", "chaos:SEED"
   /// Process graph that "auto" measures on, from (rank, size); empty: eight neighbours in a near-square grid.
   std::function<Graph(int rank, int size)> pattern;
 };

@@ -53,8 +53,7 @@ struct Counters {
 /// One message of any size per arc and step. No collective after it is made.
 class Mailbox {
  public:
-  explicit Mailbox(Graph graph)
-      : graph_(std::move(graph)), outbox_(graph_.out.size()), inbox_(graph_.in.size()) {}
+  explicit Mailbox(Graph graph) : graph_(std::move(graph)), outbox_(graph_.out.size()), inbox_(graph_.in.size()) {}
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
   virtual ~Mailbox() = default;
@@ -218,10 +217,10 @@ enum class Op : std::uint8_t { sum, min, max };
 
 /// What a backend really does; for tests and reports.
 struct Capabilities {
-  bool one_sided = false;        ///< Segment and Stream map to remote memory access
-  bool subset_waves = true;      ///< Mailbox::step on some arcs uses the backend's own model
-  bool sub_transports = false;   ///< Transport::subset works
-  bool processes = false;        ///< ranks are processes, not threads
+  bool one_sided = false;       ///< Segment and Stream map to remote memory access
+  bool subset_waves = true;     ///< Mailbox::step on some arcs uses the backend's own model
+  bool sub_transports = false;  ///< Transport::subset works
+  bool processes = false;       ///< ranks are processes, not threads
 };
 
 struct StreamOptions {

@@ -25,9 +25,7 @@ class Decomposition {
   [[nodiscard]] int ranks() const noexcept { return shape_[0] * shape_[1] * shape_[2]; }
   [[nodiscard]] const std::array<int, 3>& shape() const noexcept { return shape_; }
   [[nodiscard]] std::array<int, 3> coordinates(int rank) const;
-  [[nodiscard]] int rank_at(const std::array<int, 3>& c) const {
-    return (c[0] * shape_[1] + c[1]) * shape_[2] + c[2];
-  }
+  [[nodiscard]] int rank_at(const std::array<int, 3>& c) const { return (c[0] * shape_[1] + c[1]) * shape_[2] + c[2]; }
   /// First cell of part i of an axis; cut(axis, parts) is the number of cells.
   [[nodiscard]] std::int64_t cut(int axis, int part) const { return cuts_[axis][static_cast<std::size_t>(part)]; }
   [[nodiscard]] int part_of_cell(int axis, std::int64_t cell) const;

@@ -10,7 +10,7 @@
 namespace merganser::io {
 
 struct ParcelFileInfo {
-  Grid grid;                 ///< axes x and y periodic, z walls, as EPIC's
+  Grid grid;  ///< axes x and y periodic, z walls, as EPIC's
   std::int64_t parcels = 0;
   double time = 0;
   bool has_vorticity = true;

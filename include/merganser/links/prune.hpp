@@ -59,8 +59,8 @@ class SinglePass {
 };
 
 struct IterativeOptions {
-  bool sub_communicator = false;                  ///< only ranks with links take part (where the model allows)
-  comm::Epoch epoch = comm::Epoch::per_operation; ///< how one-sided models open epochs
+  bool sub_communicator = false;                   ///< only ranks with links take part (where the model allows)
+  comm::Epoch epoch = comm::Epoch::per_operation;  ///< how one-sided models open epochs
 };
 
 /// Algorithm 1 of [frey2025], faithful: the same phases, puts, gets and synchronisations, on three Segments of flags.

@@ -41,9 +41,9 @@ class CellList {
   /// How to cut the region: `per_cell` parcels per cube-like cell; or the given cells (search rule cells8).
   struct Cut {
     double parcels_per_cell = kParcelsPerCell;
-    std::array<std::int64_t, 3> cells{0, 0, 0};   ///< not 0: exactly these, cut by ...
-    const Grid* grid = nullptr;                    ///< ... the canonical cells of this grid, ...
-    std::array<std::int64_t, 3> first{0, 0, 0};    ///< ... starting with this one
+    std::array<std::int64_t, 3> cells{0, 0, 0};  ///< not 0: exactly these, cut by ...
+    const Grid* grid = nullptr;                  ///< ... the canonical cells of this grid, ...
+    std::array<std::int64_t, 3> first{0, 0, 0};  ///< ... starting with this one
   };
 
   /// Counts the parcels per cell and the small ones (volume < small_volume). Cheap: reads the sites once.
@@ -101,20 +101,20 @@ class CellList {
 
   Box box_;
   Region region_;
-  double slack_ = 0;                        // rounding of coordinates, absolute
+  double slack_ = 0;  // rounding of coordinates, absolute
   std::array<std::int64_t, 3> cells_{1, 1, 1};
-  Vec3 width_{};                            // of a cell
+  Vec3 width_{};  // of a cell
   Vec3 inverse_width_{};
-  Grid grid_;                               // cells8: the physical grid
+  Grid grid_;  // cells8: the physical grid
   std::array<std::int64_t, 3> first_{};
   bool canonical_ = false;
   std::size_t n_ = 0;
-  std::vector<std::uint32_t> key_;          // half-cell of a parcel, by container position
+  std::vector<std::uint32_t> key_;  // half-cell of a parcel, by container position
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> start_;
   Site* sorted_ = nullptr;
-  float* filter_ = nullptr;                 // scratch: coordinates of the filter, ...
-  std::uint32_t* by_node_ = nullptr;        // ... small parcels listed under their nearest node
+  float* filter_ = nullptr;           // scratch: coordinates of the filter, ...
+  std::uint32_t* by_node_ = nullptr;  // ... small parcels listed under their nearest node
   std::vector<std::uint32_t> node_start_;
   double scale_ = 1;
 };

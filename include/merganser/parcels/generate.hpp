@@ -11,11 +11,11 @@ namespace merganser {
 
 struct RandomParcels {
   std::int64_t per_cell = 20;
-  bool variable_per_cell = false;   ///< 10 + uniform integer below max(10, per_cell - 10) in each cell
-  double min_volume_ratio = 20;     ///< V_min = cell volume / this
-  double small_fraction = 0.5;      ///< expected share of parcels below V_min
+  bool variable_per_cell = false;  ///< 10 + uniform integer below max(10, per_cell - 10) in each cell
+  double min_volume_ratio = 20;    ///< V_min = cell volume / this
+  double small_fraction = 0.5;     ///< expected share of parcels below V_min
   std::uint64_t seed = 42;
-  bool shuffle = false;             ///< random order on each rank instead of cell by cell
+  bool shuffle = false;  ///< random order on each rank instead of cell by cell
 };
 
 /// The parcels of the cells of one rank's block, cell by cell (x fastest, then y, then z) or shuffled. Local.

@@ -41,7 +41,7 @@ struct Digest {
 struct Moments {
   std::int64_t parcels = 0;
   ExactSum volume;
-  ExactSum volume_position[3];   ///< on wall axes; periodic axes are not well defined and stay 0
+  ExactSum volume_position[3];             ///< on wall axes; periodic axes are not well defined and stay 0
   std::vector<ExactSum> volume_attribute;  ///< per component of mean attributes: sum of V a; sum attributes: sum of a
   void add(const Moments& o);
 };
