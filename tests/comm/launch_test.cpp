@@ -43,7 +43,8 @@ bool says(const Outcome& outcome, const std::string& text) { return outcome.outp
 
 /// "mpirun -n 3 probe ", by the launcher of this build.
 std::string launched(int ranks) {
-  return variable("MERGANSER_TEST_LAUNCHER") + " " + std::to_string(ranks) + " " + variable("MERGANSER_TEST_PROBE") + " ";
+  return variable("MERGANSER_TEST_LAUNCHER") + " " + std::to_string(ranks) + " " + variable("MERGANSER_TEST_PROBE") +
+         " ";
 }
 std::string alone() { return variable("MERGANSER_TEST_PROBE") + " "; }
 

@@ -67,6 +67,8 @@ const std::map<std::string, void (*)(Transport&)> kCases{{"use", use},
                                                          {"fail-alone", fail_alone},
                                                          {"be-picked", be_picked}};
 
+void tell(const std::exception& e) { std::cerr << "probe: " + std::string(e.what()) + "\n"; }
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -78,10 +80,10 @@ int main(int argc, char** argv) {
       comm::run(options, body);
     }
   } catch (const Error& e) {
-    std::cerr << "probe: " << e.what() << std::endl;
+    tell(e);
     comm::abort(e.exit_code());
   } catch (const std::exception& e) {
-    std::cerr << "probe: " << e.what() << std::endl;
+    tell(e);
     comm::abort(1);
   }
   return 0;

@@ -1,7 +1,6 @@
 // requires: OpenSHMEM
 #include <shmem.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
 
@@ -26,11 +25,8 @@ std::byte* symmetric_zeros(std::size_t bytes) {
 }
 
 std::string heap_error(std::size_t bytes) {
-  const char* variable =
-      std::getenv("SMA_SYMMETRIC_SIZE") != nullptr ? "SMA_SYMMETRIC_SIZE" : "SHMEM_SYMMETRIC_HEAP_SIZE";
-  const char* now = std::getenv(variable);
-  return "shmem: the symmetric heap has no room for " + std::to_string(bytes) + " bytes more; set " + variable +
-         " higher (it is " + (now != nullptr ? now : "not set") + ")";
+  return "shmem: the symmetric heap has no room for " + std::to_string(bytes) + " bytes more; set " +
+         heap_setting().name + " higher (it is " + heap_setting().value + ")";
 }
 
 class ShmemMemory final : public Memory {

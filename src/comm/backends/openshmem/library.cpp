@@ -13,6 +13,17 @@ namespace merganser::comm::detail {
 namespace {
 
 bool started = false;
+HeapSetting heap{"SHMEM_SYMMETRIC_HEAP_SIZE", "not set"};
+
+/// Open MPI moves the value of one name to the other while it starts.
+void note_heap_setting() {
+  for (const char* name : {"SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_SIZE"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr) continue;
+    heap = {name, value};
+    return;
+  }
+}
 
 void end_shmem() {
   // Ends MPI too; it must come first. As in MPI, a rank with an error of its own does not wait here.
@@ -38,12 +49,15 @@ void start_shmem() {
   if (!started) {
     if (mpi() != nullptr) mpi()->start();
     cure_environment();
+    note_heap_setting();
     shmem_init();
     started = true;
     std::atexit(end_shmem);
   }
   check_world(shmem_my_pe(), shmem_n_pes(), "OpenSHMEM");
 }
+
+const HeapSetting& heap_setting() { return heap; }
 
 extern const Library openshmem_hooks;
 const Library openshmem_hooks{version, abort_shmem, start_shmem};
