@@ -22,12 +22,17 @@ struct Edge {
 };
 constexpr int kHere = -1;
 
+enum Kind : std::size_t { kLeaf, kAvailable, kMerged, kKinds };
+
 /// The ranks that prune together, and their flags.
 struct Group {
   std::unique_ptr<comm::Transport> sub;  // null: every rank takes part
   comm::Transport* transport = nullptr;
   std::vector<int> rank_of_arc;
-  std::optional<Flags> leaf, available, merged;
+  std::optional<Flags> flags;  // one Segment: what ends a phase of one kind of flag ends that of the others
+  std::size_t words = 0;       // of each kind
+
+  [[nodiscard]] std::span<Flag> local(Kind kind) { return flags->local().subspan(kind * words, words); }
 };
 
 /// Algorithm 1 on one rank.
@@ -37,12 +42,11 @@ class Sweeps {
       : links_(links),
         ids_(ids),
         statistics_(statistics),
-        leaf_flags_(*group.leaf),
-        available_flags_(*group.available),
-        merged_flags_(*group.merged),
-        leaf_(group.leaf->local()),
-        available_(group.available->local()),
-        merged_(group.merged->local()) {
+        flags_(*group.flags),
+        words_(group.words),
+        leaf_(group.local(kLeaf)),
+        available_(group.local(kAvailable)),
+        merged_(group.local(kMerged)) {
     for (std::uint32_t v = 0; v < links.target.size(); ++v) {
       const std::uint32_t t = links.target[v];
       if (t == kNone) continue;
@@ -73,21 +77,22 @@ class Sweeps {
   void prune_duals();
   void prune_isolated_duals();
 
-  void put(Flags& flags, std::span<Flag> local, const Edge& edge, Flag value) {
+  [[nodiscard]] std::size_t word(Kind kind, const Edge& edge) const { return kind * words_ + edge.to; }
+  void put(Kind kind, const Edge& edge, Flag value) {
     if (edge.rank == kHere) {
-      local[edge.to] = value;
+      flags_.local()[word(kind, edge)] = value;
     } else {
-      flags.put(edge.rank, edge.to, value);
+      flags_.put(edge.rank, word(kind, edge), value);
       ++statistics_.puts;
     }
   }
   /// The flag of the target is in got_[i] after the next sync.
-  void get(Flags& flags, std::span<const Flag> local, std::size_t i) {
+  void get(Kind kind, std::size_t i) {
     const Edge& edge = edges_[i];
     if (edge.rank == kHere) {
-      got_[i] = local[edge.to];
+      got_[i] = flags_.local()[word(kind, edge)];
     } else {
-      flags.get(edge.rank, edge.to, 1, &got_[i]);
+      flags_.get(edge.rank, word(kind, edge), 1, &got_[i]);
       ++statistics_.gets;
     }
   }
@@ -99,9 +104,8 @@ class Sweeps {
   const Links& links_;
   const Ids& ids_;
   PruneStatistics& statistics_;
-  Flags& leaf_flags_;
-  Flags& available_flags_;
-  Flags& merged_flags_;
+  Flags& flags_;
+  std::size_t words_;
   std::span<Flag> leaf_, available_, merged_;
   std::vector<Edge> edges_;
   std::vector<Flag> got_;
@@ -115,24 +119,24 @@ bool Sweeps::round() {
   for (const Edge& edge : edges_) {
     if (merged_[edge.from]) continue;
     leaf_[edge.from] = 1;
-    put(available_flags_, available_, edge, 1);
+    put(kAvailable, edge, 1);
   }
-  available_flags_.sync();
+  flags_.sync();
 
   for (const Edge& edge : edges_) {
-    if (!merged_[edge.from]) put(leaf_flags_, leaf_, edge, 0);
+    if (!merged_[edge.from]) put(kLeaf, edge, 0);
   }
-  leaf_flags_.sync();
+  flags_.sync();
 
   for (const Edge& edge : edges_) {
-    if (!merged_[edge.from] && !leaf_[edge.from]) put(available_flags_, available_, edge, 0);
+    if (!merged_[edge.from] && !leaf_[edge.from]) put(kAvailable, edge, 0);
   }
-  available_flags_.sync();
+  flags_.sync();
 
   for (std::size_t i = 0; i < edges_.size(); ++i) {
-    if (!merged_[edges_[i].from]) get(available_flags_, available_, i);
+    if (!merged_[edges_[i].from]) get(kAvailable, i);
   }
-  available_flags_.sync();  // lets the gets deliver
+  flags_.sync();  // lets the gets deliver
 
   bool again = false;
   for (std::size_t i = 0; i < edges_.size(); ++i) {
@@ -141,19 +145,19 @@ bool Sweeps::round() {
     if (!leaf_[edge.from] || merged_[edge.from] || !got_[i]) continue;
     again = true;
     merged_[edge.from] = 1;
-    put(merged_flags_, merged_, edge, 1);
+    put(kMerged, edge, 1);
   }
   ++statistics_.rounds;
   ++statistics_.reductions;
-  return merged_flags_.sync_any(again);
+  return flags_.sync_any(again);
 }
 
 /// Lines 12 and 13.
 void Sweeps::mark_leaf_targets() {
   for (const Edge& edge : edges_) {
-    if (!merged_[edge.from] && leaf_[edge.from]) put(available_flags_, available_, edge, 1);
+    if (!merged_[edge.from] && leaf_[edge.from]) put(kAvailable, edge, 1);
   }
-  available_flags_.sync();
+  flags_.sync();
 }
 
 /// Lines 14 and 15.
@@ -161,13 +165,12 @@ void Sweeps::prune_duals() {
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     const std::uint32_t v = edges_[i].from;
     if (merged_[v] && leaf_[v]) {
-      get(leaf_flags_, leaf_, i);
+      get(kLeaf, i);
     } else if (!merged_[v] && !leaf_[v] && !available_[v]) {
-      get(available_flags_, available_, i);
+      get(kAvailable, i);
     }
   }
-  leaf_flags_.sync();  // lets the gets deliver
-  available_flags_.sync();
+  flags_.sync();  // lets the gets deliver
 
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     const std::uint32_t v = edges_[i].from;
@@ -185,15 +188,15 @@ void Sweeps::prune_duals() {
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     if (isolated_[i] && wins_tie(edges_[i])) available_[edges_[i].from] = 1;
   }
-  available_flags_.sync();
+  flags_.sync();
 }
 
 /// Line 16.
 void Sweeps::prune_isolated_duals() {
   for (std::size_t i = 0; i < edges_.size(); ++i) {
-    if (isolated_[i]) get(available_flags_, available_, i);
+    if (isolated_[i]) get(kAvailable, i);
   }
-  available_flags_.sync();  // lets the gets deliver
+  flags_.sync();  // lets the gets deliver
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     if (isolated_[i]) keep_[i] = got_[i] != 0;
   }
@@ -240,13 +243,10 @@ std::vector<Entry> gather(comm::Transport& transport, const Entry& mine, bool by
 }  // namespace
 
 void IterativePruner::Impl::clear_flags(std::size_t vertices) {
-  if (!group.leaf || vertices > static_cast<std::size_t>(capacity)) return;
-  for (Flags* flags : {&*group.leaf, &*group.available, &*group.merged}) {
-    std::fill_n(flags->local().begin(), vertices, 0);
-  }
+  for (const Kind kind : {kLeaf, kAvailable, kMerged}) std::fill_n(group.local(kind).begin(), vertices, 0);
 }
 
-/// Makes group and flags fit. Collective, and no rank leaves before all have cleared their flags.
+/// Makes group and flags fit, and clears the flags. Collective.
 /// @return whether this rank takes part
 bool IterativePruner::Impl::join(const Links& links, const Channels& channels) {
   comm::Transport& all = channels.transport;
@@ -261,7 +261,6 @@ bool IterativePruner::Impl::join(const Links& links, const Channels& channels) {
     refusal = std::current_exception();
     mine.vertices = kRefused;
   }
-  clear_flags(links.target.size());
   const auto entries = gather(all, mine, by_rank);
   std::int64_t most = 1;
   std::vector<std::uint8_t> now;
@@ -279,7 +278,13 @@ bool IterativePruner::Impl::join(const Links& links, const Channels& channels) {
   if (by_rank && std::all_of(now.begin(), now.end(), none)) return false;
   const bool takes_part = !by_rank || mine.takes_part != 0;
   const bool fits = group.transport && now == members && most <= capacity;
-  if (fits) return takes_part;
+  if (fits) {
+    if (takes_part) {
+      clear_flags(links.target.size());
+      group.flags->sync();  // nobody puts before its neighbours have cleared
+    }
+    return takes_part;
+  }
   if (most > capacity) capacity = most + most / 4;
   members = std::move(now);
   make_group(channels, takes_part);
@@ -289,7 +294,7 @@ bool IterativePruner::Impl::join(const Links& links, const Channels& channels) {
 void IterativePruner::Impl::make_group(const Channels& channels, bool take_part) {
   comm::Transport& all = channels.transport;
   const std::vector<int>& neighbours = channels.mailbox.graph().out;
-  for (auto* flags : {&group.merged, &group.available, &group.leaf}) flags->reset();  // before what they were made from
+  group.flags.reset();  // before what it was made from
   group.sub.reset();
   group.transport = &all;
   group.rank_of_arc = neighbours;
@@ -319,10 +324,8 @@ void IterativePruner::Impl::make_group(const Channels& channels, bool take_part)
 }
 
 void IterativePruner::Impl::make_flags(const comm::Graph& graph) {
-  const auto words = static_cast<std::size_t>(capacity);
-  group.leaf.emplace(group.transport->segment<Flag>(graph, words, options.epoch));
-  group.available.emplace(group.transport->segment<Flag>(graph, words, options.epoch));
-  group.merged.emplace(group.transport->segment<Flag>(graph, words, options.epoch));
+  group.words = static_cast<std::size_t>(capacity);
+  group.flags.emplace(group.transport->segment<Flag>(graph, kKinds * group.words, options.epoch));
 }
 
 /// Tells the owner of each cross-rank target whether the link stays. In the published program the parcels that travel
