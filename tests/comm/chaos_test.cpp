@@ -20,7 +20,8 @@ std::uint64_t program(Transport& t) {
   const auto stream = t.stream(graph, {.slots_per_arc = 4});
   auto words = t.segment<std::uint64_t>(graph, static_cast<std::size_t>(t.size()));
   const std::size_t arcs = graph.out.size();
-  const comm::Pattern pattern{std::vector<std::vector<std::size_t>>(arcs, {2, 0, 1}), std::vector<std::size_t>(arcs, 3)};
+  const comm::Pattern pattern{std::vector<std::vector<std::size_t>>(arcs, {2, 0, 1}),
+                              std::vector<std::size_t>(arcs, 3)};
   const auto plan = t.plan(graph, pattern, {.element_bytes = sizeof(std::uint64_t), .chunk_elements = 2});
 
   auto mine = static_cast<std::uint64_t>(t.rank() + 1);
@@ -106,7 +107,8 @@ TEST(ChaosTest, a_seed_can_be_replayed_and_another_one_differs) {
 
 TEST(ChaosTest, unknown_decorators_and_bad_seeds_are_refused) {
   const auto nothing = [](Transport&) {};
-  for (const char* bad : {"caos:1", "chaos", "chaos:", "chaos:-1", "chaos:1x", "checked:1", "chaos:99999999999999999999"}) {
+  for (const char* bad :
+       {"caos:1", "chaos", "chaos:", "chaos:-1", "chaos:1x", "checked:1", "chaos:99999999999999999999"}) {
     comm::RunOptions options;
     options.backend = "threads";
     options.decorators = bad;

@@ -15,7 +15,8 @@ using merganser::comm::Transport;
 using namespace merganser::test;
 
 class SegmentTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, SegmentTest, testing::ValuesIn(setups({"", "chaos:1", "checked", "checked,chaos:2"})),
+INSTANTIATE_TEST_SUITE_P(Models, SegmentTest,
+                         testing::ValuesIn(setups({"", "checked,chaos:2"}, {"chaos:1", "checked"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 constexpr Epoch kEpochs[] = {Epoch::lifetime, Epoch::per_phase, Epoch::per_operation};

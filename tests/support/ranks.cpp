@@ -23,9 +23,11 @@ std::ostream& operator<<(std::ostream& out, const Setup& setup) {
   return setup.decorators.empty() ? out : out << ", " << setup.decorators;
 }
 
-std::vector<Setup> setups(const std::vector<std::string>& decorators) {
+std::vector<Setup> setups(const std::vector<std::string>& decorators, const std::vector<std::string>& more) {
   std::vector<Setup> all;
-  for (const auto& decorator : decorators) {
+  auto lists = decorators;
+  if (!over_processes()) lists.insert(lists.end(), more.begin(), more.end());
+  for (const auto& decorator : lists) {
     if (over_processes()) {
       for (const auto& backend : comm::backends()) {
         if (backend.processes) all.push_back({std::string(backend.name), comm::launcher_world().size, decorator});

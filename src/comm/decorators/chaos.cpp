@@ -38,7 +38,7 @@ class Dice {
   std::mt19937_64 numbers_;
 };
 
-/// A full wave is sometimes two, over the arcs of one colour and then of the other; both ends know the colour of an arc.
+/// A full wave is sometimes two: over the arcs of one colour, then of the other. Both ends know the colour of an arc.
 class ChaosMailbox final : public Mailbox {
  public:
   ChaosMailbox(std::unique_ptr<Mailbox> inner, Counters& counters, int rank, std::uint64_t shared, std::uint64_t own)

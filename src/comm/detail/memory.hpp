@@ -48,7 +48,7 @@ class Memory {
   virtual void free() = 0;
 };
 
-/// Frees the blocks that every rank has let go of, so that the destructors of objects need not be collective and may run
+/// Frees the blocks that every rank has let go of. So the destructors of objects need not be collective and may run
 /// in any order.
 class MemoryKeeper {
  public:

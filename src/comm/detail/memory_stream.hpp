@@ -5,7 +5,7 @@
 
 namespace merganser::comm::detail {
 
-/// A record is one put into the slot that its receiver assigned: the round of the arc and the value in one word, so that
+/// A record is one put into the slot that its receiver assigned: the round of the arc and the value in one word. So
 /// no slot needs a reset and a record needs no notice. Records beyond the slots go as messages.
 class MemoryStream final : public MessageStream {
  public:

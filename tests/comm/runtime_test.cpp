@@ -1,0 +1,104 @@
+#include "merganser/comm/runtime.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+
+#include "merganser/base/error.hpp"
+
+namespace {
+
+using namespace merganser;
+
+comm::RunOptions options(const std::string& backend, int ranks) {
+  comm::RunOptions o;
+  o.backend = backend;
+  o.ranks = ranks;
+  return o;
+}
+
+const auto kNothing = [](comm::Transport&) {};
+
+TEST(RuntimeTest, threads_come_first_and_every_model_is_built_or_said_to_be_missing) {
+  ASSERT_FALSE(comm::backends().empty());
+  EXPECT_EQ(comm::backends()[0].name, "threads");
+  std::set<std::string> names;
+  for (const auto& backend : comm::backends()) {
+    EXPECT_FALSE(backend.description.empty());
+    EXPECT_EQ(backend.processes, backend.name != "threads");
+    names.emplace(backend.name);
+  }
+  for (const auto missing : comm::missing_backends()) {
+    EXPECT_NE(missing.find(" at configure time"), std::string_view::npos) << missing;
+    names.emplace(missing.substr(0, missing.find(':')));
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"threads", "p2p", "neighborhood", "rma", "shmem"}));
+}
+
+TEST(RuntimeTest, auto_without_a_launcher_runs_threads) {
+  std::mutex mutex;
+  std::set<int> ranks;
+  comm::run(options("auto", 3), [&](comm::Transport& t) {
+    const std::scoped_lock lock(mutex);
+    EXPECT_EQ(t.name(), "threads");
+    ranks.insert(t.rank());
+  });
+  EXPECT_EQ(ranks, (std::set<int>{0, 1, 2}));
+  EXPECT_EQ(comm::last_choice(), "");
+}
+
+TEST(RuntimeTest, a_pinned_model_that_is_unknown_is_refused_with_the_list) {
+  setenv("MERGANSER_COMM", "smoke", 1);
+  try {
+    comm::run(options("auto", 1), kNothing);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const UsageError& e) {
+    EXPECT_NE(std::string(e.what()).find("unknown communication model 'smoke'; known: auto threads"), std::string::npos)
+        << e.what();
+  }
+  EXPECT_NO_THROW(comm::run(options("threads", 1), kNothing));  // a name given is not overridden
+  unsetenv("MERGANSER_COMM");
+}
+
+TEST(RuntimeTest, ranks_that_cannot_be_are_refused) {
+  EXPECT_THROW(comm::run(options("threads", -1), kNothing), UsageError);
+  for (const auto& backend : comm::backends()) {
+    if (!backend.processes) continue;
+    EXPECT_THROW(comm::run(options(std::string(backend.name), 2), kNothing), UsageError);
+  }
+}
+
+TEST(RuntimeTest, an_error_on_one_thread_releases_the_others_and_comes_out) {
+  for (const int culprit : {0, 2}) {
+    try {
+      comm::run(options("threads", 3), [&](comm::Transport& t) {
+        const auto box = t.mailbox(comm::Graph::symmetric({(t.rank() + 1) % 3, (t.rank() + 2) % 3}));
+        if (t.rank() == culprit) throw InputError("bad parcel");
+        if (t.rank() == 1) box->step();
+        t.barrier();
+      });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const InputError& e) {
+      EXPECT_STREQ(e.what(), "bad parcel");
+    }
+  }
+}
+
+TEST(RuntimeTest, settings_for_launchers_have_a_value_and_a_reason) {
+  std::set<std::string> names;
+  for (const auto& setting : comm::launcher_settings()) {
+    EXPECT_FALSE(setting.value.empty());
+    EXPECT_FALSE(setting.why.empty());
+    EXPECT_TRUE(names.insert(setting.name).second) << setting.name << " is there twice";
+  }
+  if (comm::mpi_library().find("Open MPI v4") == std::string::npos) return;
+  for (const char* needed : {"OMPI_MCA_opal_common_ucx_opal_mem_hooks", "OMPI_MCA_mpi_yield_when_idle",
+                             "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_osc"}) {
+    EXPECT_TRUE(names.contains(needed)) << needed;
+  }
+}
+
+}  // namespace
