@@ -127,7 +127,8 @@ std::int64_t Clusterer::rehome(Parcels& parcels) {
 }
 
 StepReport Clusterer::step(Parcels& parcels) {
-  if (!(parcels.schema() == impl_->schema)) throw UsageError("step: the parcels have another schema than the Clusterer");
+  if (!(parcels.schema() == impl_->schema))
+    throw UsageError("step: the parcels have another schema than the Clusterer");
   return impl_->step(parcels);
 }
 
@@ -180,24 +181,21 @@ StepReport Clusterer::Impl::step(Parcels& parcels) {
 
 void Clusterer::Impl::make_room(const Parcels& parcels) {
   const std::size_t n = parcels.capacity();
-  const std::size_t rows = std::max(n * schema.width() * sizeof(double), nearest::CellList::scratch_bytes(parcels.size()));
+  const std::size_t rows =
+      std::max(n * schema.width() * sizeof(double), nearest::CellList::scratch_bytes(parcels.size()));
   if (sorted.bytes() < n * sizeof(Site)) sorted = RawBuffer(), sorted = RawBuffer(n * sizeof(Site));
   if (spare_rows.bytes() < rows) spare_rows = RawBuffer(), spare_rows = RawBuffer(rows);
 }
 
+/// Links whose target is small, before pruning.
 void Clusterer::Impl::count_links(StepReport& report) {
   const Site* const sites = search.cells().sites();
   const auto& l = search.links();
   const double small_volume = search.small_volume();
   std::int64_t to_small = 0;
-  if (options.search == Search::exact) {
-    // A target with a link of its own is small; a small target always has one, for the source is a candidate.
-    for (const std::uint32_t t : l.target)
-      if (t < l.target.size()) to_small += l.target[t] != links::kNone;
-  } else {
+  if (options.search == Search::cells8)
     for (const std::uint32_t t : l.target)
       if (t < l.target.size()) to_small += sites[t].volume < small_volume;
-  }
   for (const auto& in : l.in) to_small += sites[in.vertex].volume < small_volume;
   report.links_to_small = to_small;
 }
@@ -216,6 +214,9 @@ void Clusterer::Impl::prune(const Parcels& parcels, StepReport& report) {
   } else {
     stars = &single_pass.prune(l, ids, channels, &report.pruning);
   }
+  // In the exact search a target with a link of its own is small; a small target always has one, for the source is a
+  // candidate.
+  if (options.search == Search::exact) report.links_to_small += stars->linked_targets;
 }
 
 void Clusterer::Impl::migrate(const Parcels& parcels) {
@@ -232,7 +233,8 @@ void Clusterer::Impl::migrate(const Parcels& parcels) {
   for (std::size_t i = 0; i < l.out.size(); ++i) {
     if (!stars->out_kept[i]) continue;
     const auto& link = l.out[i];
-    cluster::append_parcel(mailbox->outbox(link.arc), sites[link.vertex], parcels.row(order[link.vertex]), schema.width());
+    cluster::append_parcel(mailbox->outbox(link.arc), sites[link.vertex], parcels.row(order[link.vertex]),
+                           schema.width());
   }
   mailbox->step(active_out, active_in);
   std::size_t i = 0;
@@ -248,7 +250,8 @@ void Clusterer::Impl::migrate(const Parcels& parcels) {
       std::memcpy(&site, bytes.data() + at, sizeof site);
       arrivals.site.push_back(site);
       arrivals.rows.resize(arrivals.rows.size() + schema.width());
-      std::memcpy(arrivals.rows.data() + arrivals.rows.size() - schema.width(), bytes.data() + at + sizeof site, row_bytes);
+      std::memcpy(arrivals.rows.data() + arrivals.rows.size() - schema.width(), bytes.data() + at + sizeof site,
+                  row_bytes);
       at += sizeof site + row_bytes;
     }
   }

@@ -17,9 +17,10 @@ namespace {
 // the next one. No other memory is needed, because a source is never a centre.
 constexpr std::uint32_t kSource = 0x80000000U;  ///< this vertex goes into another; low bits: next source
 constexpr std::uint32_t kHead = 0x40000000U;    ///< this vertex is a centre; low bits: first source
-constexpr std::uint32_t kEnd = 0x3fffffffU;     ///< low bits: no next source
+constexpr std::uint32_t kMany = 0x20000000U;    ///< with kHead: it has more than one source
+constexpr std::uint32_t kEnd = 0x1fffffffU;     ///< low bits: no next source
 constexpr std::uint32_t kGone = kSource | kEnd; ///< this vertex has gone to another rank
-constexpr std::size_t kAhead = 32;              ///< prefetch distance, in parcels
+constexpr std::size_t kAhead = 32;              ///< prefetch distance, in parcels; twice that for what leads to them
 constexpr std::uint32_t kChunk = 4096;          ///< vertices sorted into work lists at a time
 constexpr std::size_t kHistogram = 64;
 
@@ -77,16 +78,21 @@ class Packer {
           target[v] = (*in_.departed)[t & ~links::kAway] ? kGone : links::kNone;
           continue;
         }
-        target[v] = kSource | (target[t] & kEnd);  // kNone gives kEnd
-        target[t] = kHead | v;
+        const std::uint32_t code = target[t];
+        target[v] = kSource | (code & kEnd);  // kNone gives kEnd
+        target[t] = kHead | many(code) | v;
       }
     }
     for (std::size_t a = 0; a < in_.arrivals->target.size(); ++a) {
       const std::uint32_t t = in_.arrivals->target[a];
-      arrival_next_.push_back(target[t] & kEnd);
-      target[t] = kHead | (n_ + static_cast<std::uint32_t>(a));
+      const std::uint32_t code = target[t];
+      arrival_next_.push_back(code & kEnd);
+      target[t] = kHead | many(code) | (n_ + static_cast<std::uint32_t>(a));
     }
   }
+
+  /// The flag of a vertex to which a source is added.
+  static std::uint32_t many(std::uint32_t code) { return is_head(code) ? kMany : 0; }
 
   static bool is_head(std::uint32_t code) { return (code & (kSource | kHead)) == kHead; }
   static bool is_source(std::uint32_t code) { return (code & kSource) != 0 && code != links::kNone; }
@@ -108,9 +114,10 @@ class Packer {
       sort_chunk(begin, std::min(n_ - begin, kChunk) + begin);
       copy_survivors<kEpic>(out_sites_ + after, out_rows_ + after * width_);
       for (std::uint32_t i = 0; i < work_.pair_count; ++i) {
-        if (i + kAhead < work_.pair_count) prefetch_first_source(work_.pairs[i + kAhead]);
+        if (i + 2 * kAhead < work_.pair_count) touch_index(first_source(work_.pairs[i + 2 * kAhead]));
+        if (i + kAhead < work_.pair_count) touch_row(first_source(work_.pairs[i + kAhead]));
         const std::size_t j = after + work_.pairs[i];
-        const std::uint32_t source = in_.target[work_.survivors[work_.pairs[i]]] & kEnd;
+        const std::uint32_t source = first_source(work_.pairs[i]);
         if constexpr (kEpic) {
           batch_.centre(1, out_sites_ + j, out_rows_ + j * width_);
           batch_.source(site(source), row(source));
@@ -126,7 +133,10 @@ class Packer {
         histogram_[2] += work_.pair_count;
       }
       for (std::uint32_t i = 0; i < work_.star_count; ++i) {
-        if (i + kAhead < work_.star_count) prefetch_sources(work_.stars[i + kAhead]);
+        if (i + 2 * kAhead < work_.star_count)
+          for_two(work_.stars[i + 2 * kAhead], [this](std::uint32_t m) { touch_index(m); });
+        if (i + kAhead < work_.star_count)
+          for_two(work_.stars[i + kAhead], [this](std::uint32_t m) { touch_row(m); });
         merge_star_of(work_.survivors[work_.stars[i]], after + work_.stars[i]);
       }
       if constexpr (kEpic) batch_.flush();  // rows of this chunk are still near
@@ -141,15 +151,12 @@ class Packer {
     std::uint32_t stars = 0;
     for (std::uint32_t v = begin; v < end; ++v) {
       const std::uint32_t code = in_.target[v];
-      const auto head = static_cast<std::uint32_t>(is_head(code));
-      const std::uint32_t first = head != 0 ? code & kEnd : v;
-      const auto single = static_cast<std::uint32_t>(next(first) == kEnd);
       work_.survivors[survivors] = v;
       work_.pairs[pairs] = survivors;
       work_.stars[stars] = survivors;
       survivors += static_cast<std::uint32_t>(!is_source(code));
-      pairs += head & single;
-      stars += head & (single ^ 1U);
+      pairs += static_cast<std::uint32_t>((code & (kSource | kHead | kMany)) == kHead);
+      stars += static_cast<std::uint32_t>((code & (kSource | kHead | kMany)) == (kHead | kMany));
     }
     work_.survivor_count = survivors;
     work_.pair_count = pairs;
@@ -173,17 +180,25 @@ class Packer {
     return rows_ + static_cast<std::size_t>(in_.order[v]) * width_;
   }
 
-  void prefetch_first_source(std::uint32_t position) const { touch(in_.target[work_.survivors[position]] & kEnd); }
-  void prefetch_sources(std::uint32_t position) const {
-    const std::uint32_t first = in_.target[work_.survivors[position]] & kEnd;
-    touch(first);
-    touch(next(first));  // stars have at least two
+  [[nodiscard]] std::uint32_t first_source(std::uint32_t position) const {
+    return in_.target[work_.survivors[position]] & kEnd;
   }
-  void touch(std::uint32_t member) const {
+  /// Applies f to the first two sources of a centre that has as many.
+  template <class F>
+  void for_two(std::uint32_t position, const F& f) const {
+    const std::uint32_t first = first_source(position);
+    f(first);
+    f(next(first));
+  }
+  void touch_index(std::uint32_t member) const {
+    if (member >= n_) return;
+    __builtin_prefetch(&in_.order[member]);
+    __builtin_prefetch(&in_.sorted[member]);
+  }
+  void touch_row(std::uint32_t member) const {
     const double* const r = row(member);
     __builtin_prefetch(r);
     __builtin_prefetch(r + width_ - 1);
-    __builtin_prefetch(&site(member));
   }
 
   void merge_star_of(std::uint32_t v, std::size_t j) {
@@ -205,8 +220,14 @@ class Packer {
     members_.clear();
     for (std::uint32_t m = first; m != kEnd; m = next(m)) members_.push_back(m);
     const auto id = [&](std::uint32_t m) { return std::bit_cast<std::int64_t>(row(m)[0]); };
-    if (members_.size() > 1)
+    if (members_.size() == 2) {  // most stars with more than one source
+      const bool swap = id(members_[1]) < id(members_[0]);
+      const std::uint32_t lower = members_[swap ? 1 : 0];
+      members_[1] = members_[swap ? 0 : 1];
+      members_[0] = lower;
+    } else {
       std::sort(members_.begin(), members_.end(), [&](std::uint32_t a, std::uint32_t b) { return id(a) < id(b); });
+    }
     const auto sources = static_cast<std::int64_t>(members_.size());
     report_.merged += sources;
     if (!(centre_site.volume < in_.small_volume)) report_.merged_into_big += sources;

@@ -361,6 +361,8 @@ Stars IterativePruner::prune(Links& links, const Ids& ids, const Channels& chann
   PruneStatistics counts;
   Stars stars;
   stars.out_kept.assign(links.out.size(), 0);
+  for (const std::uint32_t t : links.target)
+    if (t < links.target.size()) stars.linked_targets += links.target[t] != kNone;
   bool sound = true;
   if (impl_->join(links, channels)) {
     Sweeps sweeps(impl_->group, links, ids, counts);
@@ -376,8 +378,9 @@ Stars IterativePruner::prune(Links& links, const Ids& ids, const Channels& chann
   }
   impl_->share_kept(links, channels.mailbox, stars);
   if (!sound) {
-    throw InputError("prune_iterative: a vertex is source and target after the first stage; allowed: links whose only "
-                     "cycles have two links (cut_long_cycles removes longer ones)");
+    throw InputError(
+        "prune_iterative: a vertex is source and target after the first stage; allowed: links whose only "
+        "cycles have two links (cut_long_cycles removes longer ones)");
   }
   if (statistics) *statistics = counts;
   return stars;

@@ -51,16 +51,17 @@ struct SinglePass::Impl {
   comm::Stream* stream = nullptr;
   std::uint32_t n = 0;
   std::uint32_t* target = nullptr;
-  std::uint8_t* mark = nullptr;     // n + 1 entries: the last takes the writes that go nowhere
-  std::uint8_t* centre = nullptr;   // n + 1 entries: 1 if the vertex has a LEAF child
-  std::uint32_t* list = nullptr;    // vertices with a link, then fewer and fewer of them
-  std::uint32_t* pair = nullptr;    // the lower vertex of each local dual link
-  std::uint32_t* pending = nullptr; // waiting vertices: children without a label
-  std::uint32_t* depth = nullptr;   // waiting vertices: cross-rank labels this one depends on
+  std::uint8_t* mark = nullptr;      // n + 1 entries: the last takes the writes that go nowhere
+  std::uint8_t* centre = nullptr;    // n + 1 entries: 1 if the vertex has a LEAF child
+  std::uint32_t* list = nullptr;     // vertices with a link, then fewer and fewer of them
+  std::uint32_t* pair = nullptr;     // the lower vertex of each local dual link
+  std::uint32_t* pending = nullptr;  // waiting vertices: children without a label
+  std::uint32_t* depth = nullptr;    // waiting vertices: cross-rank labels this one depends on
   std::size_t sources = 0;
   std::size_t pairs = 0;
   std::size_t waiting = 0;
   std::int64_t kept = 0;
+  std::int64_t linked_targets = 0;
   std::uint32_t rounds = 0;
 
   void begin(Links& l, const Channels& channels);
@@ -111,12 +112,16 @@ void SinglePass::Impl::scan() {
   const std::uint32_t* const __restrict listed = list;
   std::uint8_t* const __restrict marked = mark;
   std::uint8_t* const __restrict kinds = flags.grow(n);
+  std::int64_t linked = 0;
   for (std::size_t i = 0; i < found.local; ++i) {
     const std::uint32_t v = listed[i];
     const std::uint32_t t = to[v];
-    const unsigned dual = to[t] == v;
+    const std::uint32_t beyond = to[t];
+    const unsigned dual = beyond == v;
+    linked += beyond != kNone;
     kinds[i] = static_cast<std::uint8_t>(dual + (dual & (v < t)));  // kKept; dual: kApart at the lower end, else kGone
   }
+  linked_targets = linked;
   // Duals mark their partner too: nobody asks for the mark of a vertex in a local dual link.
   for (std::size_t i = 0; i < found.local; ++i) marked[to[listed[i]]] = kParent;
   const SplitLinks split = split_list(kinds, list, found.local, pair);
@@ -125,9 +130,9 @@ void SinglePass::Impl::scan() {
   const std::size_t away = n - found.local - found.unlinked;
   const std::size_t loops = found.local - sources - 2 * pairs;
   if (away != links->out.size() || loops != 0) {
-    throw InputError("links of " + std::to_string(n) + " vertices: " + std::to_string(away) +
-                     " leave the rank where " + std::to_string(links->out.size()) + " are listed, " +
-                     std::to_string(loops) + " go from a vertex to itself; allowed: a local vertex, " +
+    throw InputError("links of " + std::to_string(n) + " vertices: " + std::to_string(away) + " leave the rank where " +
+                     std::to_string(links->out.size()) + " are listed, " + std::to_string(loops) +
+                     " go from a vertex to itself; allowed: a local vertex, " +
                      "a cross-rank link or none, and no link to oneself");
   }
 }
@@ -346,6 +351,7 @@ const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& cha
   p.resolve_local_duals(ids);
   p.resolve_cross_duals(ids);
   p.stars.kept = p.kept;
+  p.stars.linked_targets = p.linked_targets;
   if (statistics) {
     *statistics = {};
     statistics->rounds = p.rounds;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kAhead = 24;  // prefetch distance, in parcels
+constexpr std::size_t kLot = 64;    // parcels
 
 std::string point_text(const Site& s) {
   char text[128];
@@ -24,8 +25,7 @@ std::string point_text(const Site& s) {
 
 CellList::CellList(const Box& box, const Region& region) : box_(box), region_(region) {
   // Blocks follow from cell numbers, positions from arithmetic: they agree up to rounding.
-  for (int a = 0; a < 3; ++a)
-    slack_ = std::max(slack_, 1e-12 * (box.extent[a] + std::fabs(box.lower[a])));
+  for (int a = 0; a < 3; ++a) slack_ = std::max(slack_, 1e-12 * (box.extent[a] + std::fabs(box.lower[a])));
 }
 
 std::int64_t CellList::cell_on_axis(int axis, double x) const {
@@ -84,17 +84,22 @@ std::int64_t CellList::bin(const Parcels& parcels, double small_volume, const Cu
   const Vec3 low{region_.lower[0] - slack_, region_.lower[1] - slack_, region_.lower[2] - slack_};
   const Vec3 high{region_.upper[0] + slack_, region_.upper[1] + slack_, region_.upper[2] + slack_};
   std::uint32_t* const count = start_.data() + 2;  // shifted by two: the scatter leaves starts in place
-  for (std::size_t i = 0; i < n_; ++i) {
-    const Site& s = sites[i];
-    const bool inside = ((s.x >= low[0]) & (s.x <= high[0]) & (s.y >= low[1]) & (s.y <= high[1]) & (s.z >= low[2]) &
-                         (s.z <= high[2])) != 0;
-    if (!inside) [[unlikely]]
-      throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(s) +
-                       " is not inside its rank's block; bring parcels home (rehome, distribute) before a step");
-    const auto cell = (cell_on_axis(2, s.z) * cells_[1] + cell_on_axis(1, s.y)) * cells_[0] + cell_on_axis(0, s.x);
-    const auto key = static_cast<std::uint32_t>(2 * cell + (s.volume < small_volume ? 0 : 1));
-    key_[i] = key;
-    ++count[key];
+  // In lots: the counters of shuffled parcels are far apart, and are under way while keys are computed.
+  for (std::size_t begin = 0; begin < n_; begin += kLot) {
+    const std::size_t end = std::min(begin + kLot, n_);
+    for (std::size_t i = begin; i < end; ++i) {
+      const Site& s = sites[i];
+      const bool inside = ((s.x >= low[0]) & (s.x <= high[0]) & (s.y >= low[1]) & (s.y <= high[1]) & (s.z >= low[2]) &
+                           (s.z <= high[2])) != 0;
+      if (!inside) [[unlikely]]
+        throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(s) +
+                         " is not inside its rank's block; bring parcels home (rehome, distribute) before a step");
+      const auto cell = (cell_on_axis(2, s.z) * cells_[1] + cell_on_axis(1, s.y)) * cells_[0] + cell_on_axis(0, s.x);
+      const auto key = static_cast<std::uint32_t>(2 * cell + (s.volume < small_volume ? 0 : 1));
+      key_[i] = key;
+      __builtin_prefetch(&count[key], 1);
+    }
+    for (std::size_t i = begin; i < end; ++i) ++count[key_[i]];
   }
   std::int64_t small = 0;
   for (std::size_t h = 0; h < half_cells; h += 2) small += count[h];
@@ -115,7 +120,11 @@ void CellList::sort(const Parcels& parcels, Site* sorted, std::byte* scratch) {
     start_[k + 1] = sum;
     sum += c;
   }
-  for (std::size_t i = 0; i < n_; ++i) order_[start_[key_[i] + 1]++] = static_cast<std::uint32_t>(i);
+  for (std::size_t i = 0; i < n_; ++i) {
+    __builtin_prefetch(&start_[key_[std::min(i + 2 * kAhead, n_ - 1)] + 1], 1);
+    __builtin_prefetch(&order_[start_[key_[std::min(i + kAhead, n_ - 1)] + 1]], 1);
+    order_[start_[key_[i] + 1]++] = static_cast<std::uint32_t>(i);
+  }
 
   const std::size_t stride = n_ + kPadding;
   float* const fx = filter_;
@@ -276,7 +285,8 @@ void CellList::scan_ball(const Vec3& image, const Query& query, const links::Ids
     hi[a] = cell_on_axis(a, image[a] + r);
   }
   // A ball much larger than cells shrinks as shells find nearer parcels.
-  if ((hi[0] - lo[0] + 1) * (hi[1] - lo[1] + 1) * (hi[2] - lo[2] + 1) > 100) return scan_shells(image, query, ids, best);
+  if ((hi[0] - lo[0] + 1) * (hi[1] - lo[1] + 1) * (hi[2] - lo[2] + 1) > 100)
+    return scan_shells(image, query, ids, best);
   for (std::int64_t z = lo[2]; z <= hi[2]; ++z)
     for (std::int64_t y = lo[1]; y <= hi[1]; ++y) scan(z * cells_[1] + y, lo[0], hi[0], query, ids, best);
 }
@@ -291,8 +301,7 @@ void CellList::scan_shells(const Vec3& image, const Query& query, const links::I
     for (int a = 0; a < 3; ++a) {
       lo[a] = std::max<std::int64_t>(c[a] - k, 0);
       hi[a] = std::min<std::int64_t>(c[a] + k, cells_[a] - 1);
-      if (c[a] - k > 0)
-        bound = std::min(bound, image[a] - (region_.lower[a] + static_cast<double>(lo[a]) * width_[a]));
+      if (c[a] - k > 0) bound = std::min(bound, image[a] - (region_.lower[a] + static_cast<double>(lo[a]) * width_[a]));
       if (c[a] + k < cells_[a] - 1)
         bound = std::min(bound, region_.lower[a] + static_cast<double>(hi[a] + 1) * width_[a] - image[a]);
     }

@@ -47,6 +47,7 @@ struct Stars {
   std::vector<std::uint8_t> in_kept;   ///< per Links::in: 1 if the far source merges into our vertex
   std::vector<std::uint8_t> out_kept;  ///< per Links::out: 1 if our vertex travels to the far target
   std::int64_t kept = 0;               ///< kept links whose source is on this rank
+  std::int64_t linked_targets = 0;     ///< links within this rank, before pruning, whose target had a link
 };
 
 /// Global id of a vertex: the int64 at base + row * stride bytes with row = order ? order[vertex] : vertex.
