@@ -22,6 +22,14 @@ using VI = hn::Vec<I>;
 constexpr std::int32_t kFar = 0x7fffffff;
 constexpr std::uint32_t kCandidates = 256;  // numbers fit the low byte of a key
 
+/// A small parcel, in every lane; `self` is its number among the candidates, or none of theirs.
+struct Parcel {
+  VF x;
+  VF y;
+  VF z;
+  VI self;
+};
+
 /// The candidates of one node, gathered from four runs of memory.
 struct Block {
   alignas(64) float x[kCandidates + 64];
@@ -65,6 +73,17 @@ struct Block {
     return true;
   }
 
+  /// A parcel as the search wants it. A parcel in rounding reach of a node may be in none of the runs.
+  HWY_INLINE Parcel parcel(const BlockSearch& s, std::uint32_t v) const {
+    std::uint32_t self = kCandidates;
+    for (int run = 0; run < 4; ++run) {
+      const std::uint32_t number = v - base[run];
+      const std::uint32_t first = run == 0 ? 0 : end[run - 1];
+      self = (number >= first && number < end[run]) ? number : self;
+    }
+    const F f;
+    return {hn::Set(f, s.x[v]), hn::Set(f, s.y[v]), hn::Set(f, s.z[v]), hn::Set(I(), static_cast<std::int32_t>(self))};
+  }
   HWY_INLINE std::uint32_t run_of(std::uint32_t number) const {
     return static_cast<std::uint32_t>(number >= end[0]) + static_cast<std::uint32_t>(number >= end[1]) +
            static_cast<std::uint32_t>(number >= end[2]);
@@ -77,32 +96,18 @@ struct Nearest {
   VI first;
   VI second;
 
-  HWY_INLINE void search(const Block& block, float x, float y, float z, std::uint32_t self) {
-    const F f;
+  /// A vector of candidates, by the bits of their squared distances.
+  HWY_INLINE void take(VI d2, VI number, VI self) {
     const I i;
-    const VF px = hn::Set(f, x);
-    const VF py = hn::Set(f, y);
-    const VF pz = hn::Set(f, z);
-    const VI me = hn::Set(i, static_cast<std::int32_t>(self));
-    const VI mask = hn::Set(i, ~0xff);
-    const auto lanes = static_cast<std::int32_t>(hn::Lanes(f));
-    const VI step = hn::Set(i, lanes);
-    VI number = hn::Iota(i, 0);
-    first = hn::Set(i, kFar);
-    second = first;
-    for (std::uint32_t at = 0; at < block.size; at += static_cast<std::uint32_t>(lanes)) {
-      const VF dx = hn::Sub(hn::Load(f, block.x + at), px);
-      const VF dy = hn::Sub(hn::Load(f, block.y + at), py);
-      const VF dz = hn::Sub(hn::Load(f, block.z + at), pz);
-      const VF d2 = hn::MulAdd(dz, dz, hn::MulAdd(dy, dy, hn::Mul(dx, dx)));
-      VI key = hn::Or(hn::And(hn::BitCast(i, d2), mask), number);
-      key = hn::IfThenElse(hn::Eq(number, me), hn::Set(i, kFar), key);
-      second = hn::Min(second, hn::Max(first, key));
-      first = hn::Min(first, key);
-      number = hn::Add(number, step);
-    }
+    VI key = hn::OrAnd(number, d2, hn::Set(i, ~0xff));
+    key = hn::IfThenElse(hn::Eq(number, self), hn::Set(i, kFar), key);
+    second = hn::Min(second, hn::Max(first, key));
+    first = hn::Min(first, key);
   }
-
+  HWY_INLINE void begin() {
+    first = hn::Set(I(), kFar);
+    second = first;
+  }
   /// Number of the candidate that is nearest beyond doubt and an upper bound of its distance; false if rounding leaves
   /// more than one, or there is none.
   HWY_INLINE bool unique(float coordinate_error, std::uint32_t* number, float* distance) const {
@@ -123,6 +128,29 @@ struct Nearest {
   }
 };
 
+/// Searches for kCount parcels of one block together: candidates are loaded once, and the chains of minima interleave.
+template <int kCount>
+HWY_INLINE void search(const Block& block, const Parcel (&p)[kCount], Nearest (&nearest)[kCount]) {
+  const F f;
+  const I i;
+  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(f));
+  const VI step = hn::Set(i, static_cast<std::int32_t>(lanes));
+  VI number = hn::Iota(i, 0);
+  for (int k = 0; k < kCount; ++k) nearest[k].begin();
+  for (std::uint32_t at = 0; at < block.size; at += lanes) {
+    const VF x = hn::Load(f, block.x + at);
+    const VF y = hn::Load(f, block.y + at);
+    const VF z = hn::Load(f, block.z + at);
+    for (int k = 0; k < kCount; ++k) {
+      const VF dx = hn::Sub(x, p[k].x);
+      const VF dy = hn::Sub(y, p[k].y);
+      const VF dz = hn::Sub(z, p[k].z);
+      nearest[k].take(hn::BitCast(i, hn::MulAdd(dz, dz, hn::MulAdd(dy, dy, hn::Mul(dx, dx)))), number, p[k].self);
+    }
+    number = hn::Add(number, step);
+  }
+}
+
 HWY_INLINE float least(float a, float b) { return a < b ? a : b; }
 
 /// Lower and upper face of the two cells around a node on one axis: beyond them nothing has been seen.
@@ -140,7 +168,6 @@ HWY_INLINE Faces faces(const BlockSearch& s, int axis, int node) {
 
 void SearchNodes(const BlockSearch& s) {
   Block block{};  // beyond the last candidate, y and z must be numbers: a NaN may compare as the least key
-  Nearest nearest;
   std::size_t node = 0;
   for (int jz = 0; jz <= s.cells[2]; ++jz) {
     const Faces fz = faces(s, 2, jz);
@@ -155,28 +182,33 @@ void SearchNodes(const BlockSearch& s) {
           continue;
         }
         const Faces fx = faces(s, 0, jx);
-        for (std::uint32_t k = begin; k < end; ++k) {
-          const std::uint32_t v = s.by_node[k];
+        const auto one = [&](std::uint32_t v, const Nearest& found_nearest) HWY_ATTR {
           const float x = s.x[v];
           const float y = s.y[v];
           const float z = s.z[v];
-          // Which run holds the parcel itself: a parcel in rounding reach of a node may be in none.
-          std::uint32_t self = kCandidates;
-          for (int run = 0; run < 4; ++run) {
-            const std::uint32_t number = v - block.base[run];
-            const std::uint32_t first = run == 0 ? 0 : block.end[run - 1];
-            self = (number >= first && number < block.end[run]) ? number : self;
-          }
-          nearest.search(block, x, y, z, self);
           std::uint32_t number;
           float distance;
-          const bool found = nearest.unique(s.coordinate_error, &number, &distance);
+          const bool found = found_nearest.unique(s.coordinate_error, &number, &distance);
           const float reach = least(least(least(x - fx.lower, fx.upper - x), least(y - fy.lower, fy.upper - y)),
                                     least(z - fz.lower, fz.upper - z)) -
                               s.coordinate_error;
           const std::uint32_t candidate = found ? block.base[block.run_of(number)] + number : links::kNone;
           s.target[v] = candidate;
           if (!(found & (distance < reach))) s.open->push_back({v, candidate});
+        };
+        std::uint32_t k = begin;
+        for (; k + 2 <= end; k += 2) {
+          const Parcel pair[2] = {block.parcel(s, s.by_node[k]), block.parcel(s, s.by_node[k + 1])};
+          Nearest nearest[2];
+          search(block, pair, nearest);
+          one(s.by_node[k], nearest[0]);
+          one(s.by_node[k + 1], nearest[1]);
+        }
+        if (k < end) {
+          const Parcel last[1] = {block.parcel(s, s.by_node[k])};
+          Nearest nearest[1];
+          search(block, last, nearest);
+          one(s.by_node[k], nearest[0]);
         }
       }
     }
