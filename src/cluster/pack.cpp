@@ -15,13 +15,13 @@ namespace {
 
 // While stars are merged, the slots of `target` hold their members as lists: a centre names its first source, a source
 // the next one. No other memory is needed, because a source is never a centre.
-constexpr std::uint32_t kSource = 0x80000000U;  ///< this vertex goes into another; low bits: next source
-constexpr std::uint32_t kHead = 0x40000000U;    ///< this vertex is a centre; low bits: first source
-constexpr std::uint32_t kMany = 0x20000000U;    ///< with kHead: it has more than one source
-constexpr std::uint32_t kEnd = 0x1fffffffU;     ///< low bits: no next source
-constexpr std::uint32_t kGone = kSource | kEnd; ///< this vertex has gone to another rank
-constexpr std::size_t kAhead = 32;              ///< prefetch distance, in parcels; twice that for what leads to them
-constexpr std::uint32_t kChunk = 4096;          ///< vertices sorted into work lists at a time
+constexpr std::uint32_t kSource = 0x80000000U;   ///< this vertex goes into another; low bits: next source
+constexpr std::uint32_t kHead = 0x40000000U;     ///< this vertex is a centre; low bits: first source
+constexpr std::uint32_t kMany = 0x20000000U;     ///< with kHead: it has more than one source
+constexpr std::uint32_t kEnd = 0x1fffffffU;      ///< low bits: no next source
+constexpr std::uint32_t kGone = kSource | kEnd;  ///< this vertex has gone to another rank
+constexpr std::size_t kAhead = 32;               ///< prefetch distance, in parcels; twice that for what leads to them
+constexpr std::uint32_t kChunk = 4096;           ///< vertices sorted into work lists at a time
 constexpr std::size_t kHistogram = 64;
 
 /// Work on a chunk of vertices, sorted by kind so that the loops over it have no branches to guess: whether a vertex is
@@ -51,7 +51,8 @@ class Packer {
 
   void run() {
     if (n_ >= kEnd - in_.arrivals->target.size())
-      throw InputError(std::to_string(n_) + " parcels on one rank; at most " + std::to_string(kEnd) + ": use more ranks");
+      throw InputError(std::to_string(n_) + " parcels on one rank; at most " + std::to_string(kEnd) +
+                       ": use more ranks");
     list_sources();
     const std::size_t after = epic_ ? write<true>() : write<false>();
     in_.parcels->exchange_rows(*in_.spare_rows, after);
@@ -122,7 +123,8 @@ class Packer {
           batch_.centre(1, out_sites_ + j, out_rows_ + j * width_);
           batch_.source(site(source), row(source));
           batch_.end();
-          report_.merged_into_big += static_cast<std::int64_t>(!(in_.sorted[work_.survivors[work_.pairs[i]]].volume < in_.small_volume));
+          report_.merged_into_big +=
+              static_cast<std::int64_t>(!(in_.sorted[work_.survivors[work_.pairs[i]]].volume < in_.small_volume));
           if (in_.lineage) trace(source, out_rows_ + j * width_);
         } else {
           merge_star_of(work_.survivors[work_.pairs[i]], j);
@@ -135,8 +137,7 @@ class Packer {
       for (std::uint32_t i = 0; i < work_.star_count; ++i) {
         if (i + 2 * kAhead < work_.star_count)
           for_two(work_.stars[i + 2 * kAhead], [this](std::uint32_t m) { touch_index(m); });
-        if (i + kAhead < work_.star_count)
-          for_two(work_.stars[i + kAhead], [this](std::uint32_t m) { touch_row(m); });
+        if (i + kAhead < work_.star_count) for_two(work_.stars[i + kAhead], [this](std::uint32_t m) { touch_row(m); });
         merge_star_of(work_.survivors[work_.stars[i]], after + work_.stars[i]);
       }
       if constexpr (kEpic) batch_.flush();  // rows of this chunk are still near
