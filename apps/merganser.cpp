@@ -1,4 +1,5 @@
 // The command line program: finds the verb, runs it, turns errors into one line and an exit code.
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -11,9 +12,11 @@
 int main(int argc, char** argv) {
   using namespace merganser;
   std::ios::sync_with_stdio(false);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is met as an error of a write
   try {
     const int code = app::dispatch(std::vector<std::string>(argv + 1, argv + argc));
     std::cout.flush();
+    if (code == 0 && !std::cout) throw InputError("cannot write to standard output");
     return code;
   } catch (const Error& e) {
     app::print_error(e.what(), e.exit_code());

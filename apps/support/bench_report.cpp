@@ -95,7 +95,8 @@ void BenchReport::add(Comparison c) {
     for (std::size_t i = 0; i < 2; ++i) {
       const BenchSeries& s = c.sets[i].series.at(0).second;
       const auto cycles = static_cast<std::int64_t>(std::max<std::size_t>(1, s.cycles.size()));
-      t.row({c.variants[i].label, seconds_text(median(c.seconds[i])), us(s.ns_per_parcel()),
+      const double seconds = median(c.seconds[i]);
+      t.row({c.variants[i].label, seconds_text(seconds), us(seconds * 1e9 / std::max(1.0, s.parcels())),
              count_text(s.total.counters.puts / cycles), count_text(s.total.counters.gets / cycles),
              count_text(s.total.counters.messages / cycles), count_text(s.total.counters.syncs / cycles)});
     }

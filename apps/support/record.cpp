@@ -1,11 +1,13 @@
 #include "support/record.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -41,8 +43,8 @@ Json provenance_json(const Placement& p) {
           {"decomposition", p.decomposition}};
 }
 
-[[noreturn]] void cannot_write(const std::string& path) {
-  throw InputError("cannot write " + path + ": " + std::strerror(errno));
+[[noreturn]] void cannot_write(const std::string& path, int error) {
+  throw InputError("cannot write " + path + ": " + std::strerror(error));
 }
 
 }  // namespace
@@ -74,32 +76,46 @@ Json counters_json(const comm::Counters& c) {
           {"syncs", c.syncs},       {"epochs", c.epochs}, {"collectives", c.collectives}};
 }
 
+namespace {
+
+/// Writes all of it and closes. @return errno, 0 if all is well
+int write_and_close(int fd, const std::string& text, bool flush) {
+  int error = 0;
+  for (std::size_t done = 0; error == 0 && done < text.size();) {
+    const auto n = ::write(fd, text.data() + done, text.size() - done);
+    if (n > 0) {
+      done += static_cast<std::size_t>(n);
+    } else if (n == 0 || errno != EINTR) {
+      error = n == 0 ? EIO : errno;
+    }
+  }
+  if (error == 0 && flush && ::fsync(fd) != 0 && errno != EINVAL) error = errno;
+  if (::close(fd) != 0 && error == 0) error = errno;
+  return error;
+}
+
+}  // namespace
+
 void write_text_file(const std::string& path, const std::string& text) {
   if (path == "-") {
     std::cout << text;
     return;
   }
-  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) cannot_write(path);
-  std::size_t done = 0;
-  bool good = true;
-  while (good && done < text.size()) {
-    const auto n = ::write(fd, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    good = n > 0;
-    if (good) done += static_cast<std::size_t>(n);
-  }
-  good = good && ::fsync(fd) == 0;
-  const int error = errno;
-  ::close(fd);
-  if (!good || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    if (!good) errno = error;
-    const int kept = errno;
-    ::unlink(temporary.c_str());
-    errno = kept;
-    cannot_write(path);
-  }
+  struct stat s {};
+  const bool exists = ::stat(path.c_str(), &s) == 0;
+  if (exists && S_ISDIR(s.st_mode)) cannot_write(path, EISDIR);
+  // A pipe or a device takes the text itself: renaming would put a file in its place.
+  const bool whole = !exists || S_ISREG(s.st_mode);
+  std::error_code ignored;
+  const std::string real = std::filesystem::weakly_canonical(path, ignored).string();  // links are written through
+  const std::string target = ignored || real.empty() ? path : real;
+  const std::string written = whole ? target + ".tmp" + std::to_string(::getpid()) : path;
+  const int fd = ::open(written.c_str(), O_WRONLY | O_CLOEXEC | (whole ? O_CREAT | O_TRUNC : 0), 0666);
+  if (fd < 0) cannot_write(path, errno);
+  int error = write_and_close(fd, text, whole);
+  if (whole && error == 0 && std::rename(written.c_str(), target.c_str()) != 0) error = errno;
+  if (whole && error != 0) ::unlink(written.c_str());
+  if (error != 0) cannot_write(path, error);
 }
 
 void write_record(const std::string& path, const Json& record) { write_text_file(path, record.dump(1) + '\n'); }

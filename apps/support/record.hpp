@@ -30,7 +30,7 @@ struct Placement {
 [[nodiscard]] Json summary_json(const Summary& s);
 [[nodiscard]] Json counters_json(const comm::Counters& c);
 
-/// Writes to a file, or to standard output for "-". The file appears whole or not at all.
+/// Writes to a file, or to standard output for "-". A plain file appears whole or not at all.
 /// @throws InputError if it cannot be written
 void write_record(const std::string& path, const Json& record);
 void write_text_file(const std::string& path, const std::string& text);

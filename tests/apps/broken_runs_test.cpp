@@ -1,0 +1,99 @@
+/// Jobs that are started wrongly or lose a rank: an explanation, no hang, and files that are whole.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <thread>
+
+#include "apps/program.hpp"
+#include "io/folder.hpp"
+
+namespace {
+
+using namespace merganser::test;
+using std::chrono::milliseconds;
+
+class BrokenRuns : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(run({"gen", "random", "--cells", "12,12,12", "--per-cell", "10", "-o", in_}).code, 0);
+  }
+  /// Starts `cluster` and waits until all ranks are there.
+  [[nodiscard]] std::vector<pid_t> all_ranks(const Program& job, std::size_t wanted) const {
+    for (int i = 0; i < 4000; ++i) {
+      if (auto ranks = job.ranks(); ranks.size() == wanted) return ranks;
+      std::this_thread::sleep_for(milliseconds(5));
+    }
+    return {};
+  }
+  Folder folder_;
+  std::string in_ = folder_.file("in.nc");
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BrokenRuns);
+INSTANTIATE_TEST_SUITE_P(Models, BrokenRuns, testing::ValuesIn(process_models()),
+                         [](const auto& i) { return i.param; });
+
+TEST_P(BrokenRuns, a_killed_rank_ends_the_others_within_ten_seconds_with_a_message) {
+  Program job({command_path(), "run", "-n", "3", "--", "cluster", in_, "--comm", GetParam(), "--steps", "1000000"});
+  const auto ranks = all_ranks(job, 3);
+  ASSERT_EQ(ranks.size(), 3U);
+  std::this_thread::sleep_for(milliseconds(700));  // into the steps
+  ::kill(ranks[1], SIGKILL);
+  const Outcome o = job.wait(std::chrono::seconds(10));
+  EXPECT_NE(o.code, kOverdue);
+  EXPECT_NE(o.code, 0);
+  EXPECT_NE(o.err.find("signal 9 (Killed)"), std::string::npos) << o.text();
+  EXPECT_TRUE(job.ranks().empty());
+}
+
+TEST_P(BrokenRuns, the_output_is_the_old_or_the_new_file_whenever_a_rank_is_killed) {
+  const std::string out = folder_.file("out.nc"), reference = folder_.file("new.nc");
+  const std::string old = run({"gen", "random", "--cells", "3,3,3", "-o", out}).digest();
+  ASSERT_EQ(run({"cluster", in_, "-o", reference}).code, 0);
+  const auto content = [](const std::string& path) { return run({"cluster", path, "--json", "-"}); };
+  const auto parcels = [](const Outcome& o) { return o.out.substr(o.out.find("\"n_before\""), 24); };
+  const std::string old_parcels = parcels(content(out)), new_parcels = parcels(content(reference));
+  ASSERT_NE(old_parcels, new_parcels);
+  for (const int delay : {0, 60, 120, 250}) {
+    Program job({command_path(), "run", "-n", "3", "--", "cluster", in_, "-o", out, "--comm", GetParam()});
+    const auto ranks = all_ranks(job, 3);
+    if (ranks.size() == 3) {
+      std::this_thread::sleep_for(milliseconds(delay));
+      ::kill(ranks[static_cast<std::size_t>(delay) % 3], SIGKILL);
+    }
+    EXPECT_NE(job.wait(std::chrono::seconds(10)).code, kOverdue);
+    const Outcome now = content(out);
+    ASSERT_EQ(now.code, 0) << now.text();
+    EXPECT_TRUE(parcels(now) == old_parcels || parcels(now) == new_parcels) << parcels(now);
+  }
+}
+
+TEST(WrongLauncher, singletons_are_refused_with_an_explanation) {
+  if (process_models().empty()) GTEST_SKIP() << "this build has no model of processes";
+  const Outcome o = run({"cluster", "in.nc"}, {{"PALS_RANKID", "0"}, {"PALS_SIZE", "3"}});
+  EXPECT_EQ(o.code, 4) << o.text();
+  EXPECT_NE(o.err.find("rank 0 of 3"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("launcher belongs to another library"), std::string::npos) << o.err;
+}
+
+TEST(WrongLauncher, one_that_is_no_program_is_named) {
+  if (process_models().empty()) GTEST_SKIP() << "this build has no model of processes";
+  const Outcome o = run({"run", "-n", "2", "--", "doctor"}, {{"MERGANSER_LAUNCHER", "no-such-launcher"}});
+  EXPECT_EQ(o.code, 4) << o.text();
+  EXPECT_NE(o.err.find("MERGANSER_LAUNCHER is no-such-launcher"), std::string::npos) << o.err;
+}
+
+TEST(WrongLauncher, a_run_within_a_run_is_refused) {
+  if (process_models().empty()) GTEST_SKIP() << "this build has no model of processes";
+  const Outcome o = run_on(2, {"run", "-n", "2", "--", "doctor"});
+  EXPECT_EQ(o.code, 2) << o.text();
+  EXPECT_NE(o.err.find("run starts processes itself"), std::string::npos) << o.err;
+}
+
+TEST(WrongLauncher, the_exit_code_of_the_verb_is_passed_on) {
+  if (process_models().empty()) GTEST_SKIP() << "this build has no model of processes";
+  EXPECT_EQ(run_on(2, {"cluster", "/no/such/file.nc"}).code, 3);
+  EXPECT_EQ(run_on(2, {"cluster", "/no/such/file.nc", "--no-such-option"}).code, 2);
+  EXPECT_EQ(run_on(2, {"gen", "random", "--cells", "2,2,2", "-o", "/no/such/folder/out.nc"}).code, 3);
+}
+
+}  // namespace

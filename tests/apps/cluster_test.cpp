@@ -1,0 +1,147 @@
+/// merganser cluster: the same result however it is run.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "apps/parcel_files.hpp"
+#include "apps/program.hpp"
+#include "io/folder.hpp"
+
+namespace {
+
+using namespace merganser::test;
+using Json = nlohmann::json;
+
+Json read(const std::string& path) {
+  std::ifstream in(path);
+  return Json::parse(in);
+}
+
+class HardInput : public testing::TestWithParam<HardCase> {};
+INSTANTIATE_TEST_SUITE_P(Cases, HardInput, testing::ValuesIn(hard_cases()), [](const auto& i) { return i.param.name; });
+
+TEST_P(HardInput, merges_to_the_same_bits_on_threads_and_on_processes_and_as_the_reference) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  write_blobs(in, GetParam().blobs);
+  const std::string record = folder.file("r.json");
+  const Outcome one = run({"cluster", in, "-o", folder.file("one.nc"), "--min-volume-ratio", "20", "--audit",
+                           "--reference", "--json", record});
+  ASSERT_EQ(one.code, 0) << one.text();
+  const auto result = read(record)["result"];
+  EXPECT_EQ(result["n_before"].get<std::size_t>(), GetParam().blobs.size());
+  if (GetParam().merged >= 0) {
+    EXPECT_EQ(result["n_merged"].get<std::int64_t>(), GetParam().merged);
+  }
+
+  const Words again{"cluster", in, "-o", folder.file("again.nc"), "--min-volume-ratio", "20", "--audit"};
+  const auto with = [&again](const Words& more) {
+    Words all = again;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  for (const char* ranks : {"2", "7", "8"}) {
+    const Outcome other = run(with({"--ranks", ranks, "--prune", "iterative"}));
+    EXPECT_EQ(other.code, 0) << other.text();
+    EXPECT_EQ(other.digest(), one.digest()) << ranks;
+  }
+  if (process_models().empty()) return;
+  const Outcome other = run_on(3, again);
+  EXPECT_EQ(other.code, 0) << other.text();
+  EXPECT_EQ(other.digest(), one.digest());
+}
+
+TEST(Cluster, gives_the_same_digest_for_every_model_pruning_and_decomposition) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  ASSERT_EQ(run({"gen", "random", "--cells", "6,6,6", "--per-cell", "8", "--min-volume-ratio", "8", "-o", in}).code, 0);
+  for (const char* search : {"exact", "cells8"}) {
+    const Words base{"cluster", in, "--min-volume-ratio", "8", "--steps", "3", "--search", search};
+    const auto with = [&base](const Words& more) {
+      Words all = base;
+      all.insert(all.end(), more.begin(), more.end());
+      return all;
+    };
+    const std::string expected = run(base).digest();
+    ASSERT_EQ(expected.size(), 32U);
+    for (const char* shape : {"4x1x1", "1x2x2", "2x2x1", "3d"})
+      EXPECT_EQ(run(with({"--ranks", "4", "--decomposition", shape, "--balance"})).digest(), expected) << shape;
+    for (const auto& model : process_models())
+      for (const char* prune : {"single-pass", "iterative"}) {
+        const Outcome o = run_on(4, with({"--comm", model, "--prune", prune}));
+        EXPECT_EQ(o.code, 0) << o.text();
+        EXPECT_EQ(o.digest(), expected) << model << ' ' << prune << ' ' << search;
+        EXPECT_NE(o.out.find("4 ranks, " + model + ","), std::string::npos) << o.out;
+      }
+  }
+}
+
+TEST(Cluster, merging_what_was_written_again_is_the_same_as_two_steps) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  ASSERT_EQ(run({"gen", "random", "--cells", "4,4,4", "--per-cell", "8", "--min-volume-ratio", "8", "-o", in}).code, 0);
+  const Words ratio{"--min-volume-ratio", "8"};
+  const std::string middle = folder.file("middle.nc"), end = folder.file("end.nc"), both = folder.file("both.nc");
+  const std::string once = folder.file("once.json"), twice = folder.file("twice.json");
+  ASSERT_EQ(run({"cluster", in, "-o", middle, "--min-volume-ratio", "8"}).code, 0);
+  ASSERT_EQ(run({"cluster", middle, "-o", end, "--min-volume-ratio", "8", "--json", once}).code, 0);
+  ASSERT_EQ(run({"cluster", in, "-o", both, "--min-volume-ratio", "8", "--steps", "2", "--json", twice}).code, 0);
+  // Ids are places in the file, so digests differ; what has no ids does not.
+  for (const char* key : {"n_after", "sum_volume"})
+    EXPECT_EQ(read(once)["result"][key], read(twice)["result"][key]) << key;
+}
+
+TEST(Cluster, writes_table_record_and_picture) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc"), csv = folder.file("t.csv"), svg = folder.file("p.svg");
+  ASSERT_EQ(run({"gen", "random", "--cells", "4,4,4", "--per-cell", "8", "--min-volume-ratio", "8", "-o", in}).code, 0);
+  const Outcome o = run({"cluster", in, "--ranks", "2", "--min-volume-ratio", "8", "--csv", csv, "--picture", svg});
+  ASSERT_EQ(o.code, 0) << o.text();
+  EXPECT_TRUE(o.err.empty()) << o.err;
+  std::ifstream table(csv);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(table, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 3U);  // head, two ranks
+  EXPECT_EQ(lines[0].substr(0, 36), "step,rank,before,small,merged,after,");
+  std::ifstream picture(svg);
+  std::string first;
+  std::getline(picture, first);
+  EXPECT_NE(first.find("<svg"), std::string::npos);
+  const Outcome to_standard_output = run({"cluster", in, "--min-volume-ratio", "8", "--json", "-"});
+  EXPECT_EQ(Json::parse(to_standard_output.out)["result"]["n_before"], 512);
+}
+
+std::string shared_data() {
+  const char* named = std::getenv("MERGANSER_SHARED");
+  const std::string folder = named != nullptr ? named : std::string(MERGANSER_SOURCE_DIR) + "/../shared";
+  return folder + "/data/";
+}
+
+TEST(Cluster, gives_the_published_counts_for_the_rayleigh_taylor_file) {
+  const std::string in = shared_data() + "epic-rt32-early.nc";
+  if (!std::filesystem::exists(in)) GTEST_SKIP() << in << " is missing; MERGANSER_SHARED names its folder's parent";
+  const Folder folder;
+  const std::string record = folder.file("r.json");
+  const Outcome o = run({"cluster", in, "-o", folder.file("out.nc"), "--min-volume-ratio", "20", "--json", record});
+  ASSERT_EQ(o.code, 0) << o.text();
+  const Json expected = read(shared_data() + "epic-rt32-early.expected.json");
+  Json got = read(record)["result"];
+  EXPECT_EQ(got["digest"].get<std::string>().size(), 32U);
+  got.erase("digest");
+  ASSERT_EQ(got.size(), expected.size());
+  for (const auto& [key, value] : expected.items()) {
+    if (!value.is_number_float() && key != "sum_volume_vorticity") {
+      EXPECT_EQ(got[key], value) << key;
+      continue;
+    }
+    // Sums that cancel hold what is left of rounding: they are compared with the size of what was added.
+    const auto x = got[key].is_array() ? got[key].get<std::vector<double>>() : std::vector{got[key].get<double>()};
+    const auto y = value.is_array() ? value.get<std::vector<double>>() : std::vector{value.get<double>()};
+    ASSERT_EQ(x.size(), y.size()) << key;
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-12 * std::max(1.0, std::fabs(y[i]))) << key;
+  }
+}
+
+}  // namespace

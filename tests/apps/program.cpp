@@ -1,0 +1,168 @@
+#include "apps/program.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::test {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::steady_clock;
+constexpr std::chrono::seconds kLimit{60};  // far beyond what any of these runs takes: what is met here hangs
+
+std::string content(const fs::path& path) {
+  std::ifstream in(path);
+  std::ostringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+/// Without the line that repeats the command.
+std::string without_echo(const std::string& text) {
+  std::istringstream in(text);
+  std::string out;
+  for (std::string line; std::getline(in, line);)
+    if (!line.starts_with("+ ")) out += line + '\n';
+  return out;
+}
+
+void open_as(int descriptor, const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (file < 0 || ::dup2(file, descriptor) < 0) ::_exit(126);
+  ::close(file);
+}
+
+std::vector<std::string> variables(const std::vector<std::pair<std::string, std::string>>& more) {
+  std::vector<std::string> out;
+  for (const char* name :
+       {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"})
+    if (const char* value = std::getenv(name); value != nullptr) out.push_back(std::string(name) + '=' + value);
+  for (const auto& [name, value] : more) out.push_back(name + '=' + value);
+  return out;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (auto& w : words) out.push_back(w.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+/// Parent of every process there is.
+std::map<pid_t, pid_t> parents() {
+  std::map<pid_t, pid_t> out;
+  std::error_code gone;
+  for (const auto& entry : fs::directory_iterator("/proc", gone)) {
+    const pid_t pid = std::atoi(entry.path().filename().c_str());
+    if (pid <= 0) continue;
+    const std::string stat = content(entry.path() / "stat");
+    const auto name_end = stat.rfind(')');
+    if (name_end != std::string::npos) out[pid] = std::atoi(stat.c_str() + name_end + 4);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Outcome::digest() const {
+  const auto at = out.find("digest ");
+  return at == std::string::npos ? "" : out.substr(at + 7, out.find('\n', at) - at - 7);
+}
+
+std::string Outcome::text() const { return "code " + std::to_string(code) + "\n" + out + err; }
+
+Program::Program(Words command, const std::vector<std::pair<std::string, std::string>>& environment) {
+  folder_ = (fs::temp_directory_path() / "merganser-run-XXXXXX").string();
+  if (::mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("cannot make " + folder_);
+  auto environ_words = variables(environment);
+  const auto argv = pointers(command);
+  const auto envp = pointers(environ_words);
+  pid_ = ::fork();
+  if (pid_ < 0) throw std::runtime_error("cannot start " + command[0]);
+  if (pid_ == 0) {
+    ::setpgid(0, 0);
+    open_as(STDOUT_FILENO, folder_ + "/out");
+    open_as(STDERR_FILENO, folder_ + "/err");
+    ::execve(argv[0], argv.data(), envp.data());
+    ::_exit(127);
+  }
+}
+
+Program::~Program() {
+  if (pid_ > 0) {
+    for (const pid_t rank : ranks()) ::kill(rank, SIGKILL);
+    ::kill(-pid_, SIGKILL);
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+Outcome Program::wait(std::chrono::milliseconds limit) {
+  const auto end = steady_clock::now() + limit;
+  Outcome outcome;
+  int status = 0;
+  pid_t got = 0;
+  while ((got = ::waitpid(pid_, &status, WNOHANG)) == 0 && steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  if (got == pid_) {
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    pid_ = -1;
+  } else {
+    outcome.code = kOverdue;
+  }
+  outcome.out = content(folder_ + "/out");
+  outcome.err = without_echo(content(folder_ + "/err"));
+  return outcome;
+}
+
+std::vector<pid_t> Program::ranks() const {
+  const auto all = parents();
+  std::vector<pid_t> out;
+  std::error_code gone;
+  for (const auto& [pid, parent] : all) {
+    bool below = false;
+    for (auto at = all.find(pid); at != all.end() && !below; at = all.find(at->second)) below = at->second == pid_;
+    if (!below || fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", gone) != fs::path(command_path())) continue;
+    bool starts_others = false;
+    for (const auto& [child, its_parent] : all) starts_others = starts_others || its_parent == pid;
+    if (!starts_others) out.push_back(pid);
+  }
+  return out;
+}
+
+std::string command_path() { return fs::canonical(MERGANSER_COMMAND).string(); }
+
+Outcome run(const Words& arguments, const std::vector<std::pair<std::string, std::string>>& environment) {
+  Words command{command_path()};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return Program(command, environment).wait(kLimit);
+}
+
+Outcome run_on(int ranks, const Words& arguments) {
+  Words all{"run", "-n", std::to_string(ranks), "--"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return run(all);
+}
+
+Words process_models() {
+  Words out;
+  for (const auto& b : comm::backends())
+    if (b.processes) out.emplace_back(b.name);
+  return out;
+}
+
+}  // namespace merganser::test

@@ -1,0 +1,53 @@
+#pragma once
+/// The command line program as a user sees it: started in a bare environment, watched from outside.
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace merganser::test {
+
+struct Outcome {
+  int code = 0;     ///< 128 + number for a signal; kOverdue if it had to be stopped
+  std::string out;  ///< standard output
+  std::string err;  ///< standard error, without the line in which `run` repeats its command
+
+  /// What follows the word "digest" in the output; empty if nothing does.
+  [[nodiscard]] std::string digest() const;
+  [[nodiscard]] std::string text() const;
+};
+inline constexpr int kOverdue = -1;
+
+using Words = std::vector<std::string>;
+
+/// A running program. Its process group is killed when the object dies.
+class Program {
+ public:
+  /// @param environment  variables beside PATH, HOME, TMPDIR and those of sanitizers
+  explicit Program(Words command, const std::vector<std::pair<std::string, std::string>>& environment = {});
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// Waits for the end; after `limit` all of it is killed.
+  Outcome wait(std::chrono::milliseconds limit);
+  /// Processes below this one that run the program under test, without those that start others.
+  [[nodiscard]] std::vector<pid_t> ranks() const;
+
+ private:
+  pid_t pid_ = -1;
+  std::string folder_;
+};
+
+/// Path of the command under test.
+std::string command_path();
+/// `merganser ARGUMENTS...`, to its end.
+Outcome run(const Words& arguments, const std::vector<std::pair<std::string, std::string>>& environment = {});
+/// `merganser run -n RANKS -- ARGUMENTS...`, to its end.
+Outcome run_on(int ranks, const Words& arguments);
+/// The communication models of this build that need a launcher.
+Words process_models();
+
+}  // namespace merganser::test
