@@ -1,0 +1,112 @@
+/// A file with arbitrary bytes changed, cut out or cut off is read or refused: no crash, no hang, no wild allocation.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "io/epic_file.hpp"
+#include "io/folder.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/random.hpp"
+#include "merganser/io/parcel_file.hpp"
+#include "support/ranks.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// One to four changes; what they are depends on the seed alone.
+std::string mutated(std::string bytes, std::uint64_t seed) {
+  Random random(seed, 0x6d757461746564ULL, 0);
+  const auto place = [&] { return static_cast<std::size_t>(random.below(std::max<std::size_t>(1, bytes.size()))); };
+  for (std::uint64_t changes = 1 + random.below(4); changes > 0 && !bytes.empty(); --changes) switch (random.below(6)) {
+      case 0:
+        bytes[place()] ^= static_cast<char>(1U << random.below(8));
+        break;
+      case 1:
+        bytes[place()] = static_cast<char>(random.below(256));
+        break;
+      case 2: {  // a length or an address of eight bytes
+        const std::size_t at = place();
+        const std::uint64_t value = random.below(2) == 1 ? ~0ULL >> random.below(64) : 1ULL << random.below(64);
+        for (std::size_t i = 0; i < 8 && at + i < bytes.size(); ++i) bytes[at + i] = static_cast<char>(value >> 8 * i);
+        break;
+      }
+      case 3:
+        bytes.resize(place());
+        break;
+      case 4:
+        bytes.erase(place(), 1 + random.below(64));
+        break;
+      default: {
+        const std::size_t from = place();
+        const std::string piece = bytes.substr(from, 1 + random.below(64));
+        bytes.replace(place(), piece.size(), piece);
+      }
+    }
+  return bytes;
+}
+
+struct Counts {
+  int read = 0;
+  int refused = 0;
+};
+
+/// Reads a file; anything but success and InputError is a failure of the test.
+void read_one(comm::Transport& t, const std::string& path, std::uint64_t seed, Counts& counts) {
+  try {
+    const io::ParcelFileInfo info = io::read_info(path);
+    const Parcels parcels = io::read_parcels(path, info, t);
+    for (std::size_t i = 0; i < parcels.size(); ++i) {
+      ASSERT_TRUE(std::isfinite(parcels.site(i).x) && parcels.site(i).volume > 0) << "seed " << seed;
+    }
+    ++counts.read;
+  } catch (const InputError& e) {
+    ASSERT_NE(std::string(e.what()).find(path), std::string::npos) << "seed " << seed << ": " << e.what();
+    ++counts.refused;
+  } catch (const std::exception& e) {
+    FAIL() << "seed " << seed << ": " << e.what();
+  }
+}
+
+TEST(MutatedFiles, are_read_or_refused_and_never_more) {
+  const Folder folder;
+  const std::string good = folder.file("good.nc"), path = folder.file("mutated.nc");
+  EpicFile().make(good);
+  const std::string bytes = bytes_of(good);
+  Counts counts;
+  comm::run({"threads", 1, ""}, [&](comm::Transport& t) {
+    for (std::uint64_t seed = 1; seed <= 2500 && !testing::Test::HasFatalFailure(); ++seed) {
+      std::ofstream(path, std::ios::binary) << mutated(bytes, seed);
+      read_one(t, path, seed, counts);
+    }
+  });
+  EXPECT_GT(counts.read, 250);  // changes where nothing is stored, and of values
+  EXPECT_GT(counts.refused, 250);
+}
+
+TEST(MutatedFiles, every_byte_of_a_header_may_be_wrong) {
+  const Folder folder;
+  const std::string good = folder.file("good.nc"), path = folder.file("mutated.nc");
+  EpicFile().make(good);
+  const std::string bytes = bytes_of(good);
+  Counts counts;
+  comm::run({"threads", 1, ""}, [&](comm::Transport& t) {
+    for (std::size_t at = 0; at < 1500 && !testing::Test::HasFatalFailure(); ++at) {
+      std::string spoiled = bytes;
+      spoiled[at] = static_cast<char>(~spoiled[at]);
+      std::ofstream(path, std::ios::binary) << spoiled;
+      read_one(t, path, at, counts);
+    }
+  });
+  EXPECT_GT(counts.refused, 100);
+}
+
+}  // namespace
