@@ -26,7 +26,8 @@ Outcome start(const std::string& command, const std::string& extra = "", int sec
   std::string line = "timeout " + std::to_string(seconds) + " env -i PATH='" + variable("PATH") + "' HOME='" +
                      variable("HOME") + "' TMPDIR='" + variable("TMPDIR") +
                      "' OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-                     "OMPI_MCA_rmaps_base_oversubscribe=1 " + extra + " " + command + " 2>&1";
+                     "OMPI_MCA_rmaps_base_oversubscribe=1 " +
+                     extra + " " + command + " 2>&1";
   Outcome outcome;
   std::FILE* pipe = popen(line.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot start: " + line);
@@ -142,8 +143,9 @@ TEST_P(LaunchedOnceTest, a_heap_that_is_too_small_is_named_with_its_variable) {
   const Outcome outcome = start(launched(2) + "want-much shmem", "SHMEM_SYMMETRIC_HEAP_SIZE=16M");
   EXPECT_NE(outcome.code, 0);
   EXPECT_NE(outcome.code, kTimedOut) << outcome.output;
-  EXPECT_TRUE(says(outcome, "the symmetric heap has no room for 68719476736 bytes more; set "
-                            "SHMEM_SYMMETRIC_HEAP_SIZE higher (it is 16M)"))
+  EXPECT_TRUE(says(outcome,
+                   "the symmetric heap has no room for 68719476736 bytes more; set "
+                   "SHMEM_SYMMETRIC_HEAP_SIZE higher (it is 16M)"))
       << outcome.output;
 }
 
