@@ -1,6 +1,7 @@
 #include "merganser/geometry/decomposition.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <numeric>
@@ -72,9 +73,17 @@ Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& sha
   for (int a = 0; a < 3; ++a) {
     if (grid.cells[a] < 1)
       throw InputError("grid: " + std::to_string(grid.cells[a]) + " cells on axis " + "xyz"[a] + "; at least 1");
-    if (!(grid.box.extent[a] > 0) || !std::isfinite(grid.box.extent[a]) || !std::isfinite(grid.box.lower[a]))
-      throw InputError("grid: extent " + std::to_string(grid.box.extent[a]) + " on axis " + "xyz"[a] +
-                       "; must be positive and finite");
+    const double extent = grid.box.extent[a];
+    const double lower = grid.box.lower[a];
+    // Beyond these, squared distances underflow or overflow, or positions have too few digits left.
+    if (!(extent >= 1e-100 && extent <= 1e100 && std::fabs(lower) <= 1e9 * extent)) {
+      char text[160];
+      std::snprintf(text, sizeof text,
+                    "grid: axis %c from %g, extent %g; allowed: extents from 1e-100 to 1e100, an origin at most 1e9 "
+                    "extents away",
+                    "xyz"[a], lower, extent);
+      throw InputError(text);
+    }
   }
   if (ranks < 1) throw UsageError("ranks: " + std::to_string(ranks) + "; at least 1");
   if (ranks > grid.cell_count())

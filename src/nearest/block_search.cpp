@@ -191,7 +191,7 @@ void SearchNodes(const BlockSearch& s) {
           const bool found = found_nearest.unique(s.coordinate_error, &number, &distance);
           const float reach = least(least(least(x - fx.lower, fx.upper - x), least(y - fy.lower, fy.upper - y)),
                                     least(z - fz.lower, fz.upper - z)) -
-                              s.coordinate_error;
+                              1.5F * s.coordinate_error;  // of the parcel and of a face, each computed
           const std::uint32_t candidate = found ? block.base[block.run_of(number)] + number : links::kNone;
           s.target[v] = candidate;
           if (!(found & (distance < reach))) s.open->push_back({v, candidate});

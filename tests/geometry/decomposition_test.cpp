@@ -309,11 +309,25 @@ TEST(Errors, name_the_axis_of_an_impossible_grid) {
   for (const double extent : {0.0, -1.0, double{NAN}, double{INFINITY}}) {
     Grid grid = unit_grid({4, 3, 2});
     grid.box.extent[2] = extent;
-    EXPECT_NE(error(grid).find("on axis z; must be positive and finite"), std::string::npos) << error(grid);
+    EXPECT_NE(error(grid).find("grid: axis z from 0, extent "), std::string::npos) << error(grid);
   }
   Grid grid = unit_grid({4, 3, 2});
   grid.box.lower[0] = NAN;
   EXPECT_NE(error(grid).find("axis x"), std::string::npos) << error(grid);
+}
+
+TEST(Decomposition, a_box_whose_distances_would_not_be_numbers_is_refused) {
+  const auto grid = [](double lower, double extent) {
+    return Grid{{{0, lower, 0}, {1, extent, 1}, {true, true, true}}, {4, 4, 4}};
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double extent : {0.0, -1.0, 1e-101, 1e101, nan, infinity})
+    EXPECT_THROW(Decomposition(grid(0, extent), 2), InputError) << extent;
+  for (const double lower : {1.1e9, -1.1e9, nan, infinity})
+    EXPECT_THROW(Decomposition(grid(lower, 1), 2), InputError) << lower;
+  for (const double extent : {1e-100, 1.0, 1e100})
+    EXPECT_NO_THROW(Decomposition(grid(-0.9e9 * extent, extent), 2)) << extent;
 }
 
 }  // namespace
