@@ -178,7 +178,7 @@ class Verification {
     arguments.insert(arguments.end(), models_.processes.begin(), models_.processes.end());
     const double start = now();
     const int code = launch(plan_launch(ranks, arguments, true), o_.timeout);
-    const double seconds = now() - start;
+    const double seconds = now() - start;  // for models of which nothing else is known
     Json tallies = Json::object();
     if (std::filesystem::exists(out)) tallies = read_json(out);
     for (const auto& model : models_.processes) {
@@ -186,6 +186,7 @@ class Verification {
       line.seconds = seconds / static_cast<double>(models_.processes.size());
       if (tallies.contains(model)) {
         line.tally = tally_of(tallies[model]);
+        line.seconds = line.tally.seconds;
       } else {
         line.broken = code == kTimedOut ? "no end within " + seconds_text(o_.timeout)
                                         : "the launched job ended with code " + std::to_string(code);
@@ -210,8 +211,8 @@ class Verification {
 Json lines_json(const std::vector<Line>& lines) {
   Json out = Json::array();
   for (const auto& l : lines) {
-    Json line = {{"model", l.model}, {"ranks", l.ranks}, {"seconds", l.seconds}, {"broken", l.broken}};
-    line.update(to_json(l.tally));
+    Json line = to_json(l.tally);
+    line.update({{"model", l.model}, {"ranks", l.ranks}, {"seconds", l.seconds}, {"broken", l.broken}});
     out.push_back(line);
   }
   return out;

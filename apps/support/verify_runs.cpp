@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "merganser/base/timer.hpp"
 #include "merganser/cluster/reference.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "support/cases.hpp"
@@ -172,6 +173,20 @@ class Verifier {
   int gave_up_ = 0;  // mismatches seen, the same number on every rank
 };
 
+int make_runs(const VerifyPlan& plan, const std::string& model, int ranks, Tally& tally) {
+  int code = on_ranks({model, ranks, ""}, [&](comm::Transport& t) {
+    Verifier v(plan, t, model, tally);
+    for (std::size_t i = 0; i < plan.inputs(); ++i) v.all_of(i);
+  });
+  if (plan.samples == 0) return code;
+  const auto turns = static_cast<int>(plan.ranks.size());
+  const auto turn = static_cast<int>(std::find(plan.ranks.begin(), plan.ranks.end(), ranks) - plan.ranks.begin());
+  for (int seed = turn; seed < plan.chaos && code == 0; seed += turns)
+    code = on_ranks({model, ranks, "chaos:" + std::to_string(seed)},
+                    [&](comm::Transport& t) { Verifier(plan, t, model, tally).chaos(seed); });
+  return code;
+}
+
 }  // namespace
 
 std::string VerifyPlan::input_name(std::size_t input) const {
@@ -194,16 +209,9 @@ void compute_expected(VerifyPlan& plan) {
 }
 
 int run_all(const VerifyPlan& plan, const std::string& model, int ranks, Tally& tally) {
-  int code = on_ranks({model, ranks, ""}, [&](comm::Transport& t) {
-    Verifier v(plan, t, model, tally);
-    for (std::size_t i = 0; i < plan.inputs(); ++i) v.all_of(i);
-  });
-  if (plan.samples == 0) return code;
-  const auto turns = static_cast<int>(plan.ranks.size());
-  const auto turn = static_cast<int>(std::find(plan.ranks.begin(), plan.ranks.end(), ranks) - plan.ranks.begin());
-  for (int seed = turn; seed < plan.chaos && code == 0; seed += turns)
-    code = on_ranks({model, ranks, "chaos:" + std::to_string(seed)},
-                    [&](comm::Transport& t) { Verifier(plan, t, model, tally).chaos(seed); });
+  const double start = now();
+  const int code = make_runs(plan, model, ranks, tally);
+  tally.seconds = now() - start;
   return code;
 }
 
@@ -231,17 +239,14 @@ VerifyPlan verify_plan(const Json& json) {
 }
 
 Json to_json(const Tally& t) {
-  return {{"runs", t.runs},
-          {"chaos_runs", t.chaos_runs},
-          {"shapes", t.shapes},
-          {"failures", t.failures},
-          {"first_failure", t.first_failure}};
+  return {{"runs", t.runs},         {"chaos_runs", t.chaos_runs},       {"shapes", t.shapes},
+          {"failures", t.failures}, {"first_failure", t.first_failure}, {"seconds", t.seconds}};
 }
 
 Tally tally_of(const Json& json) {
-  return {json.at("runs").get<std::int64_t>(), json.at("chaos_runs").get<std::int64_t>(),
-          json.at("shapes").get<std::int64_t>(), json.at("failures").get<std::int64_t>(),
-          json.at("first_failure").get<std::string>()};
+  return {json.at("runs").get<std::int64_t>(),         json.at("chaos_runs").get<std::int64_t>(),
+          json.at("shapes").get<std::int64_t>(),       json.at("failures").get<std::int64_t>(),
+          json.at("first_failure").get<std::string>(), json.at("seconds").get<double>()};
 }
 
 }  // namespace merganser::app

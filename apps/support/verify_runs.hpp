@@ -34,6 +34,7 @@ struct Tally {
   std::int64_t shapes = 0;  ///< decompositions tried, summed over inputs
   std::int64_t failures = 0;
   std::string first_failure;  ///< which run, and the first difference to the reference
+  double seconds = 0;         ///< that all of them took
 };
 [[nodiscard]] Json to_json(const Tally& tally);
 [[nodiscard]] Tally tally_of(const Json& json);

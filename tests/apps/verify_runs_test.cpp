@@ -61,7 +61,7 @@ TEST(VerifyRuns, every_seed_of_chaos_is_run_by_one_number_of_ranks) {
 TEST(VerifyRuns, plans_and_tallies_survive_being_written) {
   const VerifyPlan plan = small_plan();
   EXPECT_EQ(to_json(verify_plan(to_json(plan))), to_json(plan));
-  const Json tally = to_json(Tally{3, 1, 2, 1, "why"});
+  const Json tally = to_json(Tally{3, 1, 2, 1, "why", 0.5});
   EXPECT_EQ(to_json(tally_of(tally)), tally);
 }
 
