@@ -115,8 +115,12 @@ class Packer {
       sort_chunk(begin, std::min(n_ - begin, kChunk) + begin);
       copy_survivors<kEpic>(out_sites_ + after, out_rows_ + after * width_);
       for (std::uint32_t i = 0; i < work_.pair_count; ++i) {
-        if (i + 2 * kAhead < work_.pair_count) touch_index(first_source(work_.pairs[i + 2 * kAhead]));
         if (i + kAhead < work_.pair_count) touch_row(first_source(work_.pairs[i + kAhead]));
+        if (i % 4 == 0 && i / 4 < work_.star_count) {  // there are about five times as many pairs
+          const std::uint32_t first = first_source(work_.stars[i / 4]);
+          touch_row(first);
+          touch_index(next(first));
+        }
         const std::size_t j = after + work_.pairs[i];
         const std::uint32_t source = first_source(work_.pairs[i]);
         if constexpr (kEpic) {
@@ -135,10 +139,10 @@ class Packer {
         histogram_[2] += work_.pair_count;
       }
       for (std::uint32_t i = 0; i < work_.star_count; ++i) {
-        if (i + 2 * kAhead < work_.star_count)
-          for_two(work_.stars[i + 2 * kAhead], [this](std::uint32_t m) { touch_index(m); });
-        if (i + kAhead < work_.star_count) for_two(work_.stars[i + kAhead], [this](std::uint32_t m) { touch_row(m); });
-        merge_star_of(work_.survivors[work_.stars[i]], after + work_.stars[i]);
+        if (i + kAhead / 2 < work_.star_count) touch_row(next(first_source(work_.stars[i + kAhead / 2])));
+        const std::uint32_t centre = work_.survivors[work_.stars[i]];
+        const std::size_t j = after + work_.stars[i];
+        if (!kEpic || !merge_two(centre, j)) merge_star_of(centre, j);
       }
       if constexpr (kEpic) batch_.flush();  // rows of this chunk are still near
       after += work_.survivor_count;
@@ -173,6 +177,8 @@ class Packer {
       __builtin_prefetch(ahead);
       __builtin_prefetch(ahead + width - 1);
       const std::uint32_t v = work_.survivors[i];
+      const std::uint32_t code = in_.target[v];
+      touch_index(is_head(code) ? code & kEnd : v);
       sites[i] = in_.sorted[v];
       std::memcpy(rows + i * width, row_of(v), width * sizeof(double));
     }
@@ -184,15 +190,9 @@ class Packer {
   [[nodiscard]] std::uint32_t first_source(std::uint32_t position) const {
     return in_.target[work_.survivors[position]] & kEnd;
   }
-  /// Applies f to the first two sources of a centre that has as many.
-  template <class F>
-  void for_two(std::uint32_t position, const F& f) const {
-    const std::uint32_t first = first_source(position);
-    f(first);
-    f(next(first));
-  }
   void touch_index(std::uint32_t member) const {
     if (member >= n_) return;
+    __builtin_prefetch(&in_.target[member]);
     __builtin_prefetch(&in_.order[member]);
     __builtin_prefetch(&in_.sorted[member]);
   }
@@ -200,6 +200,26 @@ class Packer {
     const double* const r = row(member);
     __builtin_prefetch(r);
     __builtin_prefetch(r + width_ - 1);
+  }
+
+  /// Most stars with more than one source have two. @return false if this one has more
+  bool merge_two(std::uint32_t v, std::size_t j) {
+    const std::uint32_t a = in_.target[v] & kEnd;
+    const std::uint32_t b = next(a);
+    if (next(b) != kEnd) return false;
+    const double* const row_a = row(a);
+    const double* const row_b = row(b);
+    const bool swap = std::bit_cast<std::int64_t>(row_b[0]) < std::bit_cast<std::int64_t>(row_a[0]);
+    double* const out = out_rows_ + j * width_;
+    batch_.centre(2, out_sites_ + j, out);
+    batch_.source(site(swap ? b : a), swap ? row_b : row_a);
+    batch_.source(site(swap ? a : b), swap ? row_a : row_b);
+    batch_.end();
+    report_.merged += 2;
+    report_.merged_into_big += in_.sorted[v].volume < in_.small_volume ? 0 : 2;
+    ++histogram_[3];
+    if (in_.lineage) trace(swap ? b : a, out), trace(swap ? a : b, out);
+    return true;
   }
 
   void merge_star_of(std::uint32_t v, std::size_t j) {
@@ -221,14 +241,7 @@ class Packer {
     members_.clear();
     for (std::uint32_t m = first; m != kEnd; m = next(m)) members_.push_back(m);
     const auto id = [&](std::uint32_t m) { return std::bit_cast<std::int64_t>(row(m)[0]); };
-    if (members_.size() == 2) {  // most stars with more than one source
-      const bool swap = id(members_[1]) < id(members_[0]);
-      const std::uint32_t lower = members_[swap ? 1 : 0];
-      members_[1] = members_[swap ? 0 : 1];
-      members_[0] = lower;
-    } else {
-      std::sort(members_.begin(), members_.end(), [&](std::uint32_t a, std::uint32_t b) { return id(a) < id(b); });
-    }
+    std::sort(members_.begin(), members_.end(), [&](std::uint32_t a, std::uint32_t b) { return id(a) < id(b); });
     const auto sources = static_cast<std::int64_t>(members_.size());
     report_.merged += sources;
     if (!(centre_site.volume < in_.small_volume)) report_.merged_into_big += sources;
