@@ -7,6 +7,7 @@
 
 #include "merganser/base/error.hpp"
 #include "nearest/block_search.hpp"
+#include "nearest/tree.hpp"
 
 namespace merganser::nearest {
 namespace {
@@ -21,19 +22,38 @@ std::string point_text(const Site& s) {
   return text;
 }
 
+/// Single-precision coordinates for the kernel.
+struct Filter {
+  float* x;
+  float* y;
+  float* z;
+  Vec3 lower;
+  double scale;
+  void write(std::size_t vertex, const Vec3& p) const {
+    x[vertex] = static_cast<float>((p[0] - lower[0]) * scale);
+    y[vertex] = static_cast<float>((p[1] - lower[1]) * scale);
+    z[vertex] = static_cast<float>((p[2] - lower[2]) * scale);
+  }
+};
+
 }  // namespace
 
-CellList::CellList(const Box& box, const Region& region) : box_(box), region_(region) {
+CellList::CellList(const Box& box, const Region& region)
+    : box_(box), region_(region), lower_(region.lower), upper_(region.upper) {
   // Blocks follow from cell numbers, positions from arithmetic: they agree up to rounding.
   for (int a = 0; a < 3; ++a) slack_ = std::max(slack_, 1e-12 * (box.extent[a] + std::fabs(box.lower[a])));
 }
+
+CellList::CellList(CellList&&) noexcept = default;
+CellList& CellList::operator=(CellList&&) noexcept = default;
+CellList::~CellList() = default;
 
 std::int64_t CellList::cell_on_axis(int axis, double x) const {
   if (canonical_) {
     const std::int64_t c = grid_.cell(axis, x) - first_[axis];
     return std::clamp<std::int64_t>(c, 0, cells_[axis] - 1);
   }
-  const double g = (x - region_.lower[axis]) * inverse_width_[axis];
+  const double g = (x - lower_[axis]) * inverse_width_[axis];
   const auto top = static_cast<double>(cells_[axis] - 1);
   return static_cast<std::int64_t>(g <= 0 ? 0.0 : (g >= top ? top : g));
 }
@@ -43,40 +63,63 @@ std::int64_t CellList::bin(const Parcels& parcels, double small_volume, const Cu
   if (n_ >= links::kAway)
     throw InputError(std::to_string(n_) + " parcels on one rank; at most " + std::to_string(links::kAway - 1) +
                      ": use more ranks");
+  lower_ = region_.lower;
+  upper_ = region_.upper;
   canonical_ = cut.cells[0] != 0;
   if (canonical_) {
     cells_ = cut.cells;
     grid_ = *cut.grid;
     first_ = cut.first;
   } else {
-    double volume = 1;
-    for (int a = 0; a < 3; ++a) volume *= region_.upper[a] - region_.lower[a];
-    const double wanted = std::max(1.0, static_cast<double>(n_) / cut.parcels_per_cell);
-    double edge = std::cbrt(volume / wanted);
-    // A flat region has one layer of cells there; its cells are then squares, or segments.
-    std::array<bool, 3> thin{};
-    for (int pass = 0; pass < 2; ++pass) {
-      double rest = 1;
-      int axes = 0;
-      for (int a = 0; a < 3; ++a) {
-        const double e = region_.upper[a] - region_.lower[a];
-        thin[a] = thin[a] || e < edge;
-        if (!thin[a]) rest *= e, ++axes;
-      }
-      if (axes == 0) break;
-      edge = std::pow(rest / wanted, 1.0 / axes);
-    }
+    choose_cells(cut.parcels_per_cell);
+  }
+  measure_cells();
+  // Cells that hold three times their share hardly occur by chance.
+  const auto crowd = static_cast<std::uint32_t>(3 * std::clamp(cut.parcels_per_cell, kParcelsPerCell, 1e9));
+  Census census = count(parcels, small_volume, crowd);
+  if (!canonical_ && census.crowded > n_ / 4 && narrow_to(parcels)) {
+    choose_cells(cut.parcels_per_cell);
+    measure_cells();
+    census = count(parcels, small_volume, crowd);
+  }
+  most_ = census.most;
+  return census.small;
+}
+
+void CellList::choose_cells(double parcels_per_cell) {
+  Vec3 extent{upper_[0] - lower_[0], upper_[1] - lower_[1], upper_[2] - lower_[2]};
+  const double longest = std::max({extent[0], extent[1], extent[2]});
+  for (double& e : extent) e /= longest;
+  const double volume = extent[0] * extent[1] * extent[2];
+  const double wanted = std::max(1.0, static_cast<double>(n_) / parcels_per_cell);
+  double edge = std::cbrt(volume / wanted);
+  // A flat region has one layer of cells there; its cells are then squares, or segments.
+  std::array<bool, 3> thin{};
+  for (int pass = 0; pass < 2; ++pass) {
+    double rest = 1;
+    int axes = 0;
     for (int a = 0; a < 3; ++a) {
-      const double count = std::round((region_.upper[a] - region_.lower[a]) / edge);
-      cells_[a] = thin[a] ? 1 : std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(count, wanted)));
+      thin[a] = thin[a] || extent[a] < edge;
+      if (!thin[a]) rest *= extent[a], ++axes;
     }
+    if (axes == 0) break;
+    edge = std::pow(rest / wanted, 1.0 / axes);
   }
   for (int a = 0; a < 3; ++a) {
-    width_[a] = (region_.upper[a] - region_.lower[a]) / static_cast<double>(cells_[a]);
+    const double count = std::round(extent[a] / edge);
+    cells_[a] = thin[a] ? 1 : std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(count, wanted)));
+  }
+}
+
+void CellList::measure_cells() {
+  for (int a = 0; a < 3; ++a) {
+    width_[a] = (upper_[a] - lower_[a]) / static_cast<double>(cells_[a]);
     inverse_width_[a] = 1.0 / width_[a];
   }
   scale_ = 1.0 / std::max({width_[0], width_[1], width_[2]});
+}
 
+CellList::Census CellList::count(const Parcels& parcels, double small_volume, std::uint32_t crowd) {
   const std::size_t half_cells = 2 * static_cast<std::size_t>(cell_count());
   start_.assign(half_cells + 2, 0);
   if (key_.size() < n_) key_ = std::vector<std::uint32_t>(n_);
@@ -101,9 +144,41 @@ std::int64_t CellList::bin(const Parcels& parcels, double small_volume, const Cu
     }
     for (std::size_t i = begin; i < end; ++i) ++count[key_[i]];
   }
-  std::int64_t small = 0;
-  for (std::size_t h = 0; h < half_cells; h += 2) small += count[h];
-  return small;
+  Census census;
+  for (std::size_t h = 0; h < half_cells; h += 2) {
+    const std::uint32_t both = count[h] + count[h + 1];
+    census.small += count[h];
+    census.crowded += both > crowd ? both : 0;
+    census.most = std::max(census.most, std::max(count[h], count[h + 1]));
+  }
+  return census;
+}
+
+bool CellList::narrow_to(const Parcels& parcels) {
+  const Site* const sites = parcels.sites();
+  Vec3 lower = region_.upper;
+  Vec3 upper = region_.lower;
+  for (std::size_t i = 0; i < n_; ++i) {
+    const Vec3 p{sites[i].x, sites[i].y, sites[i].z};
+    for (int a = 0; a < 3; ++a) {
+      lower[a] = std::min(lower[a], p[a]);
+      upper[a] = std::max(upper[a], p[a]);
+    }
+  }
+  double part = 1;  // of the region
+  for (int a = 0; a < 3; ++a) {
+    const double whole = region_.upper[a] - region_.lower[a];
+    // Cells remain much wider than what is lost by rounding.
+    const double least = std::max(1e-6 * whole, 1e5 * slack_);
+    const double missing = std::max(least - (upper[a] - lower[a]), 0.0);
+    lower[a] = std::max(lower[a] - 0.5 * missing, region_.lower[a]);
+    upper[a] = std::min(upper[a] + 0.5 * missing, region_.upper[a]);
+    part *= (upper[a] - lower[a]) / whole;
+  }
+  if (part > 0.5) return false;
+  lower_ = lower;
+  upper_ = upper;
+  return true;
 }
 
 void CellList::sort(const Parcels& parcels, Site* sorted, std::byte* scratch) {
@@ -127,19 +202,30 @@ void CellList::sort(const Parcels& parcels, Site* sorted, std::byte* scratch) {
   }
 
   const std::size_t stride = n_ + kPadding;
-  float* const fx = filter_;
-  float* const fy = filter_ + stride;
-  float* const fz = filter_ + 2 * stride;
+  const Filter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
   const Site* const sites = parcels.sites();
   for (std::size_t k = 0; k < n_; ++k) {
     __builtin_prefetch(&sites[order_[std::min(k + kAhead, n_ - 1)]]);
     const Site s = sites[order_[k]];
     sorted_[k] = s;
-    fx[k] = static_cast<float>((s.x - region_.lower[0]) * scale_);
-    fy[k] = static_cast<float>((s.y - region_.lower[1]) * scale_);
-    fz[k] = static_cast<float>((s.z - region_.lower[2]) * scale_);
+    f.write(k, {s.x, s.y, s.z});
   }
-  for (std::size_t k = n_; k < stride; ++k) fx[k] = fy[k] = fz[k] = 1e30F;
+  for (std::size_t k = n_; k < stride; ++k) f.x[k] = f.y[k] = f.z[k] = 1e30F;
+  forest_.reset();
+  if (most_ > Forest::kCrowded) grow_trees(parcels);
+}
+
+void CellList::grow_trees(const Parcels& parcels) {
+  std::vector<Forest::Run> runs;
+  for (std::size_t h = 0; h < 2 * static_cast<std::size_t>(cell_count()); ++h)
+    if (start_[h + 1] - start_[h] > Forest::kCrowded) runs.push_back({start_[h], start_[h + 1]});
+  forest_ = std::make_unique<Forest>(n_, runs);
+  const std::size_t stride = n_ + kPadding;
+  const Filter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
+  for (const Forest::Run& run : runs) {
+    forest_->grow(run, sorted_, order_.data(), parcels);
+    for (std::uint32_t v = run.begin; v < run.end; ++v) f.write(v, {sorted_[v].x, sorted_[v].y, sorted_[v].z});
+  }
 }
 
 void CellList::list_by_node() {
@@ -172,32 +258,39 @@ void CellList::list_by_node() {
     for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) by_node_[node_start_[node_of[m++] + 1]++] = v;
 }
 
-std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& target, const links::Ids& ids) {
-  std::vector<BlockSearch::Open> unsettled;
-  const std::size_t stride = n_ + kPadding;
-  BlockSearch block{};
+bool CellList::fit(BlockSearch& block) const {
   double reach = 0;
   // Inside a block of two cells the plain difference is the canonical one only if it is at most half a period.
   bool plain = true;
   for (int a = 0; a < 3; ++a) {
     block.cells[a] = static_cast<int>(cells_[a]);
     block.width[a] = static_cast<float>(width_[a] * scale_);
-    const double extent = (region_.upper[a] - region_.lower[a]) * scale_;
-    block.far[a][0] = region_.wall_lower[a] ? -std::numeric_limits<float>::infinity() : 0.0F;
-    block.far[a][1] = region_.wall_upper[a] ? std::numeric_limits<float>::infinity() : static_cast<float>(extent);
-    reach = std::max(reach, extent);
+    // Faces may be far away: rounded to be nearer.
+    const double nearer = scale_ * (1 - 0x1p-22);
+    const float far = std::numeric_limits<float>::infinity();
+    block.far[a][0] = region_.wall_lower[a] ? -far : static_cast<float>((region_.lower[a] - lower_[a]) * nearer);
+    block.far[a][1] = region_.wall_upper[a] ? far : static_cast<float>((region_.upper[a] - lower_[a]) * nearer);
+    reach = std::max(reach, (upper_[a] - lower_[a]) * scale_);
     plain = plain && (!box_.periodic[a] || 2.01 * width_[a] <= 0.5 * box_.extent[a]);
   }
+  block.coordinate_error = static_cast<float>((reach + 2) * 0x1p-23);
+  const std::size_t stride = n_ + kPadding;
+  block.x = filter_;
+  block.y = filter_ + stride;
+  block.z = filter_ + 2 * stride;
+  block.cell_start = start_.data();
+  block.node_start = node_start_.data();
+  block.by_node = by_node_;
+  return plain;
+}
+
+std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& target, const links::Ids& ids) {
   std::fill_n(target.begin(), n_, links::kNone);
-  if (plain) {
+  std::vector<BlockSearch::Open> unsettled;
+  BlockSearch block{};
+  if (fit(block)) {
     list_by_node();
-    block.x = filter_;
-    block.y = filter_ + stride;
-    block.z = filter_ + 2 * stride;
-    block.cell_start = start_.data();
     block.node_start = node_start_.data();
-    block.by_node = by_node_;
-    block.coordinate_error = static_cast<float>((reach + 2) * 0x1p-23);
     block.target = target.data();
     block.open = &unsettled;
     block_search(block);
@@ -206,141 +299,31 @@ std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& t
       for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) unsettled.push_back({v, links::kNone});
   }
   std::vector<Open> open;
-  open.reserve(unsettled.size());
+  const Ground ground{box_, slack_, sorted_, ids};
   for (const auto [v, candidate] : unsettled) {
     const Site& s = sorted_[v];
-    const Query query{{s.x, s.y, s.z}, v};
+    const Vec3 p{s.x, s.y, s.z};
     Best best;
     if (candidate != links::kNone) {
       const Site& c = sorted_[candidate];
-      best = {box_.distance2(query.point, {c.x, c.y, c.z}), ids[candidate], candidate};
+      best = {box_.distance2(p, {c.x, c.y, c.z}), 0, candidate};
     }
-    nearest(query, ids, best);
-    target[v] = best.vertex;
-    open.push_back({v, best});
+    Contest contest(ground, {p, v}, best);
+    look(contest);
+    target[v] = contest.vertex();
+    if (!is_settled(p, contest.distance2())) open.push_back({v, contest.result()});
   }
   return open;
 }
 
-double CellList::distance2_to_region(const Vec3& q) const {
-  double d2 = 0;
+bool CellList::is_settled(const Vec3& p, double distance2) const {
+  double reach = kInfinity;
   for (int a = 0; a < 3; ++a) {
-    const double d = std::max({region_.lower[a] - q[a], q[a] - region_.upper[a], 0.0}) - slack_;
-    if (d > 0) d2 += d * d;
+    if (!region_.wall_lower[a]) reach = std::min(reach, p[a] - region_.lower[a]);
+    if (!region_.wall_upper[a]) reach = std::min(reach, region_.upper[a] - p[a]);
   }
-  return d2 * (1 - 1e-14);
-}
-
-void CellList::nearest(const Query& query, const links::Ids& ids, Best& best) const {
-  if (n_ == 0) return;
-  // The region and its periodic images: the canonical separation is that to the nearest image.
-  std::array<std::array<double, 3>, 3> shift{};
-  std::array<int, 3> images{1, 1, 1};
-  for (int a = 0; a < 3; ++a)
-    if (box_.periodic[a]) {
-      shift[a] = {0.0, box_.extent[a], -box_.extent[a]};
-      images[a] = 3;
-    }
-  for (int i = 0; i < images[0]; ++i)
-    for (int j = 0; j < images[1]; ++j)
-      for (int k = 0; k < images[2]; ++k) {
-        const Vec3 image{query.point[0] + shift[0][i], query.point[1] + shift[1][j], query.point[2] + shift[2][k]};
-        if (distance2_to_region(image) > best.distance2) continue;
-        if (best.distance2 < kInfinity) {
-          scan_ball(image, query, ids, best);
-        } else {
-          scan_shells(image, query, ids, best);
-        }
-      }
-}
-
-void CellList::scan(std::int64_t row, std::int64_t first, std::int64_t last, const Query& query, const links::Ids& ids,
-                    Best& best) const {
-  const std::uint32_t b = start_[2 * static_cast<std::size_t>(row * cells_[0] + first)];
-  const std::uint32_t e = start_[2 * static_cast<std::size_t>(row * cells_[0] + last) + 2];
-  // Ids lie in rows that the search does not touch otherwise: they are read for the winner and for ties only.
-  bool stale = false;
-  for (std::uint32_t v = b; v < e; ++v) {
-    const Site& s = sorted_[v];
-    const double d2 = box_.distance2(query.point, {s.x, s.y, s.z});
-    if (d2 > best.distance2 || v == query.self || v == best.vertex) continue;
-    if (d2 == best.distance2) {
-      if (stale) best.id = ids[best.vertex];
-      stale = false;
-      if (ids[v] > best.id) continue;
-    }
-    best.distance2 = d2;
-    best.vertex = v;
-    stale = true;
-  }
-  if (stale) best.id = ids[best.vertex];
-}
-
-void CellList::scan_ball(const Vec3& image, const Query& query, const links::Ids& ids, Best& best) const {
-  const double r = std::sqrt(best.distance2) * (1 + 1e-14) + slack_;
-  std::array<std::int64_t, 3> lo;
-  std::array<std::int64_t, 3> hi;
-  for (int a = 0; a < 3; ++a) {
-    lo[a] = cell_on_axis(a, image[a] - r);
-    hi[a] = cell_on_axis(a, image[a] + r);
-  }
-  // A ball much larger than cells shrinks as shells find nearer parcels.
-  if ((hi[0] - lo[0] + 1) * (hi[1] - lo[1] + 1) * (hi[2] - lo[2] + 1) > 100)
-    return scan_shells(image, query, ids, best);
-  for (std::int64_t z = lo[2]; z <= hi[2]; ++z)
-    for (std::int64_t y = lo[1]; y <= hi[1]; ++y) scan(z * cells_[1] + y, lo[0], hi[0], query, ids, best);
-}
-
-void CellList::scan_shells(const Vec3& image, const Query& query, const links::Ids& ids, Best& best) const {
-  std::array<std::int64_t, 3> c;
-  for (int a = 0; a < 3; ++a) c[a] = cell_on_axis(a, image[a]);
-  for (std::int64_t k = 0;; ++k) {
-    std::array<std::int64_t, 3> lo;
-    std::array<std::int64_t, 3> hi;
-    double bound = kInfinity;  // nothing beyond this shell is nearer
-    for (int a = 0; a < 3; ++a) {
-      lo[a] = std::max<std::int64_t>(c[a] - k, 0);
-      hi[a] = std::min<std::int64_t>(c[a] + k, cells_[a] - 1);
-      if (c[a] - k > 0) bound = std::min(bound, image[a] - (region_.lower[a] + static_cast<double>(lo[a]) * width_[a]));
-      if (c[a] + k < cells_[a] - 1)
-        bound = std::min(bound, region_.lower[a] + static_cast<double>(hi[a] + 1) * width_[a] - image[a]);
-    }
-    for (std::int64_t z = lo[2]; z <= hi[2]; ++z)
-      for (std::int64_t y = lo[1]; y <= hi[1]; ++y) {
-        const std::int64_t row = z * cells_[1] + y;
-        const bool shell_row = z == c[2] - k || z == c[2] + k || y == c[1] - k || y == c[1] + k;
-        if (shell_row) {
-          scan(row, lo[0], hi[0], query, ids, best);
-          continue;
-        }
-        if (c[0] - k >= 0) scan(row, c[0] - k, c[0] - k, query, ids, best);
-        if (k > 0 && c[0] + k < cells_[0]) scan(row, c[0] + k, c[0] + k, query, ids, best);
-      }
-    bound -= slack_;
-    if (bound == kInfinity || (bound > 0 && bound * bound * (1 - 1e-14) > best.distance2)) return;
-  }
-}
-
-void CellList::nearest_cells8(const Query& query, const links::Ids& ids, Best& best) const {
-  // The two cells per axis around the nearest node, as cells of this rank; a cell met twice by wrapping counts once.
-  std::array<std::array<std::int64_t, 2>, 3> cell;
-  std::array<int, 3> count{0, 0, 0};
-  for (int a = 0; a < 3; ++a) {
-    const std::int64_t node = grid_.node(a, query.point[a]);
-    for (std::int64_t c = node - 1; c <= node; ++c) {
-      std::int64_t g = c;
-      if (box_.periodic[a]) g = (c + grid_.cells[a]) % grid_.cells[a];
-      const std::int64_t here = g - first_[a];
-      if (g < 0 || g >= grid_.cells[a] || here < 0 || here >= cells_[a]) continue;
-      if (count[a] == 1 && cell[a][0] == here) continue;
-      cell[a][static_cast<std::size_t>(count[a]++)] = here;
-    }
-  }
-  for (int k = 0; k < count[2]; ++k)
-    for (int j = 0; j < count[1]; ++j)
-      for (int i = 0; i < count[0]; ++i)
-        scan(cell[2][static_cast<std::size_t>(k)] * cells_[1] + cell[1][static_cast<std::size_t>(j)],
-             cell[0][static_cast<std::size_t>(i)], cell[0][static_cast<std::size_t>(i)], query, ids, best);
+  reach -= 2 * slack_;
+  return distance2 < kInfinity && reach > 0 && reach * reach * (1 - 1e-12) > distance2;
 }
 
 const char* CellList::vector_target() { return block_search_target(); }

@@ -28,13 +28,14 @@ struct Split {
   }
 };
 
-Split any_split(int most) {
+template <class AnyCloud>
+Split any_split(int most, AnyCloud&& any) {
   const Grid grid = any_grid(7);
   const auto part = [&](int a) {
     return *rc::gen::inRange<std::int64_t>(1, std::min<std::int64_t>(grid.cells[a], 3) + 1);
   };
   const std::array<std::int64_t, 3> s{part(0), part(1), part(2)};
-  Split split{any_cloud(grid.box, most),
+  Split split{any(grid.box, most),
               Decomposition(grid, static_cast<int>(s[0] * s[1] * s[2]),
                             std::to_string(s[0]) + "x" + std::to_string(s[1]) + "x" + std::to_string(s[2])),
               {}};
@@ -53,62 +54,67 @@ std::size_t index_of(const Parcels& parcels, std::int64_t id) {
 
 constexpr auto kAll = [](std::size_t) { return true; };
 
-TEST(ABlock, settles_only_what_no_other_block_can_improve_and_completes_the_rest_among_its_own) {
-  EXPECT_TRUE(rc::check("blocks", [] {
-    const Split split = any_split(250);
-    const Box& box = split.cloud.box;
-    const Parcels& all = split.cloud.parcels;
-    for (int rank = 0; rank < split.decomposition.ranks(); ++rank) {
-      const Parcels& mine = split.mine[static_cast<std::size_t>(rank)];
-      Sorted sorted(box, split.region(rank), mine, any_cut());
-      std::vector<std::uint8_t> is_open(mine.size(), 0);
-      for (const auto& [v, best] : sorted.search()) {
-        const std::size_t i = sorted.cells().order()[v];
-        const Nearest expected = oracle(box, mine, i, kAll);
-        is_open[i] = 1;
-        RC_ASSERT(sorted.container(best.vertex) == expected.index);
-        RC_ASSERT(expected.index < 0 || bits(best.distance2) == bits(expected.key.distance2));
-      }
-      for (std::uint32_t v = 0; v < mine.size(); ++v) {
-        const std::size_t i = sorted.cells().order()[v];
-        const bool small = mine.site(i).volume < kSmall;
-        RC_ASSERT(small || sorted.target(v) == -1);
-        if (!small || is_open[i] != 0) continue;
-        const Nearest expected = oracle(box, all, index_of(all, mine.id(i)), kAll);
-        RC_ASSERT(sorted.target(v) >= 0);
-        RC_ASSERT(mine.id(static_cast<std::size_t>(sorted.target(v))) ==
-                  all.id(static_cast<std::size_t>(expected.index)));
-      }
+/// Every rank of a split searches; what it settles and what it leaves open is right.
+void expect_exact(const Split& split) {
+  const Box& box = split.cloud.box;
+  const Parcels& all = split.cloud.parcels;
+  for (int rank = 0; rank < split.decomposition.ranks(); ++rank) {
+    const Parcels& mine = split.mine[static_cast<std::size_t>(rank)];
+    Sorted sorted(box, split.region(rank), mine, any_cut());
+    std::vector<std::uint8_t> is_open(mine.size(), 0);
+    for (const auto& [v, best] : sorted.search()) {
+      const std::size_t i = sorted.cells().order()[v];
+      const Nearest expected = oracle(box, mine, i, kAll);
+      is_open[i] = 1;
+      RC_ASSERT(sorted.container(best.vertex) == expected.index);
+      RC_ASSERT(expected.index < 0 || bits(best.distance2) == bits(expected.key.distance2));
     }
-  }));
+    for (std::uint32_t v = 0; v < mine.size(); ++v) {
+      const std::size_t i = sorted.cells().order()[v];
+      const bool small = mine.site(i).volume < kSmall;
+      RC_ASSERT(small || sorted.target(v) == -1);
+      if (!small || is_open[i] != 0) continue;
+      const Nearest expected = oracle(box, all, index_of(all, mine.id(i)), kAll);
+      RC_ASSERT(sorted.target(v) >= 0);
+      RC_ASSERT(mine.id(static_cast<std::size_t>(sorted.target(v))) ==
+                all.id(static_cast<std::size_t>(expected.index)));
+    }
+  }
 }
 
 /// A question from any rank: the best known so far may be elsewhere, and wins a tie if its id is lower.
+void expect_exact_answers(const Split& split) {
+  const Box& box = split.cloud.box;
+  const Parcels& all = split.cloud.parcels;
+  const int rank = *rc::gen::inRange(0, split.decomposition.ranks());
+  const Parcels& mine = split.mine[static_cast<std::size_t>(rank)];
+  const Sorted sorted(box, split.region(rank), mine, any_cut());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (split.decomposition.owner(position(all, i)) == rank) continue;
+    const auto is_mine = [&](std::size_t j) { return split.decomposition.owner(position(all, j)) == rank; };
+    const Nearest here = oracle(box, all, i, is_mine);
+    const Nearest known = oracle(box, all, i, [&](std::size_t j) { return !is_mine(j) && (i + j) % 3 == 0; });
+    nearest::Best best;
+    if (known.index >= 0) best = {known.key.distance2, all.id(static_cast<std::size_t>(known.index)), links::kNone};
+    sorted.cells().nearest({position(all, i)}, sorted.ids(), best);
+    const bool improved = here.index >= 0 && (known.index < 0 || here.key < known.key);
+    RC_ASSERT((best.vertex != links::kNone) == improved);
+    if (!improved) continue;
+    RC_ASSERT(mine.id(static_cast<std::size_t>(sorted.container(best.vertex))) ==
+              all.id(static_cast<std::size_t>(here.index)));
+    RC_ASSERT(best.id == all.id(static_cast<std::size_t>(here.index)));
+    RC_ASSERT(bits(best.distance2) == bits(here.key.distance2));
+  }
+}
+
+TEST(ABlock, settles_only_what_no_other_block_can_improve_and_completes_the_rest_among_its_own) {
+  EXPECT_TRUE(rc::check("blocks", [] { expect_exact(any_split(250, any_cloud)); }));
+  EXPECT_TRUE(rc::check("crowded blocks", [] { expect_exact(any_split(500, any_crowd)); }));
+}
+
 TEST(ABlock, improves_what_another_rank_knows_exactly_if_it_can) {
-  EXPECT_TRUE(rc::check("questions", [] {
-    const Split split = any_split(120);
-    const Box& box = split.cloud.box;
-    const Parcels& all = split.cloud.parcels;
-    const int rank = *rc::gen::inRange(0, split.decomposition.ranks());
-    const Parcels& mine = split.mine[static_cast<std::size_t>(rank)];
-    const Sorted sorted(box, split.region(rank), mine, any_cut());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (split.decomposition.owner(position(all, i)) == rank) continue;
-      const auto is_mine = [&](std::size_t j) { return split.decomposition.owner(position(all, j)) == rank; };
-      const Nearest here = oracle(box, all, i, is_mine);
-      const Nearest known = oracle(box, all, i, [&](std::size_t j) { return !is_mine(j) && (i + j) % 3 == 0; });
-      nearest::Best best;
-      if (known.index >= 0) best = {known.key.distance2, all.id(static_cast<std::size_t>(known.index)), links::kNone};
-      sorted.cells().nearest({position(all, i)}, sorted.ids(), best);
-      const bool improved = here.index >= 0 && (known.index < 0 || here.key < known.key);
-      RC_ASSERT((best.vertex != links::kNone) == improved);
-      if (!improved) continue;
-      RC_ASSERT(mine.id(static_cast<std::size_t>(sorted.container(best.vertex))) ==
-                all.id(static_cast<std::size_t>(here.index)));
-      RC_ASSERT(best.id == all.id(static_cast<std::size_t>(here.index)));
-      RC_ASSERT(bits(best.distance2) == bits(here.key.distance2));
-    }
-  }));
+  EXPECT_TRUE(rc::check("questions", [] { expect_exact_answers(any_split(120, any_cloud)); }));
+  EXPECT_TRUE(rc::check("questions about crowds", [] { expect_exact_answers(any_split(400, any_crowd)); }));
 }
 
 TEST(ABlock, leaves_a_tie_with_a_lower_id_elsewhere_as_it_was) {

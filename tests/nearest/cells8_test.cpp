@@ -55,7 +55,7 @@ TEST(Cells8, finds_the_partner_of_the_quadratic_search_among_the_eight_cells_on_
     const std::array<std::int64_t, 3> s{part(0), part(1), part(2)};
     const Decomposition d(grid, static_cast<int>(s[0] * s[1] * s[2]),
                           std::to_string(s[0]) + "x" + std::to_string(s[1]) + "x" + std::to_string(s[2]));
-    const Cloud cloud = any_cloud(grid.box, 150);
+    const Cloud cloud = *rc::gen::arbitrary<bool>() ? any_cloud(grid.box, 150) : any_crowd(grid.box, 400);
     const Parcels& all = cloud.parcels;
     for (int rank = 0; rank < d.ranks(); ++rank) {
       Parcels mine;

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "geometry/boxes.hpp"
 #include "merganser/geometry/box.hpp"
 #include "merganser/links/links.hpp"
 #include "merganser/nearest/cell_list.hpp"
@@ -96,6 +98,43 @@ inline Cloud any_cloud(const Box& box, int most) {
   return cloud;
 }
 
+/// Groups of parcels that crowd: at points, in blobs, on lines, planes and lattices, in the midst of others or alone.
+inline Cloud any_crowd(const Box& box, int most) {
+  std::mt19937_64 random(*rc::gen::arbitrary<std::uint64_t>());
+  const auto unit = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  const int groups = *rc::gen::inRange(1, 4);
+  const int small_of_8 = *rc::gen::element(1, 4, 8);
+  const bool at_faces = *rc::gen::arbitrary<bool>();
+  std::vector<std::int64_t> ids;
+  for (int i = 0; i < most; ++i) ids.push_back((i - most / 4) * std::int64_t{1000000007});
+  std::shuffle(ids.begin(), ids.end(), random);
+  Cloud cloud{box, {}};
+  for (int group = 0; group < groups; ++group) {
+    const int n = *rc::gen::inRange(0, most / groups + 1);
+    const int dimensions = *rc::gen::inRange(0, 4);
+    const double size = std::pow(10.0, -*rc::gen::element(0, 1, 2, 5, 9, 13));
+    const std::uint64_t steps = *rc::gen::element(0, 0, 1, 4, 16);  // of a lattice; 0: none
+    Vec3 origin;
+    Vec3 along[3];
+    for (double& c : origin) c = at_faces ? static_cast<double>(random() % 3) / 2 : unit();
+    for (Vec3& v : along)
+      for (double& c : v) c = random() % 2 == 0 ? 0 : unit() - 0.5;
+    for (int i = 0; i < n; ++i) {
+      Vec3 p = origin;
+      for (int k = 0; k < dimensions; ++k) {
+        const double t = steps == 0 ? unit() : static_cast<double>(random() % (steps + 1)) / static_cast<double>(steps);
+        for (int a = 0; a < 3; ++a) p[a] += size * t * along[k][a];
+      }
+      for (int a = 0; a < 3; ++a) {
+        const double x = box.wrap(a, box.lower[a] + p[a] * box.extent[a]);
+        p[a] = std::clamp(x, box.lower[a], box.lower[a] + box.extent[a]);
+      }
+      add_point(cloud.parcels, ids[cloud.parcels.size()], p, static_cast<int>(random() % 8) < small_of_8);
+    }
+  }
+  return cloud;
+}
+
 inline Vec3 position(const Parcels& parcels, std::size_t i) {
   return {parcels.site(i).x, parcels.site(i).y, parcels.site(i).z};
 }
@@ -166,6 +205,36 @@ inline nearest::Region whole(const Box& box) {
     r.wall_lower[a] = r.wall_upper[a] = !box.periodic[a];
   }
   return r;
+}
+
+/// Empty if search_exact finds what the quadratic search finds, for every parcel.
+inline std::string difference(const Cloud& cloud, const nearest::CellList::Cut& cut) {
+  const Parcels& parcels = cloud.parcels;
+  Sorted sorted(cloud.box, whole(cloud.box), parcels, cut);
+  const auto open = sorted.search();
+  std::vector<std::uint8_t> is_open(parcels.size(), 0);
+  for (std::uint32_t v = 0; v < parcels.size(); ++v) {
+    const std::size_t i = sorted.cells().order()[v];
+    const bool small = parcels.site(i).volume < kSmall;
+    const std::int64_t expected =
+        small ? oracle(cloud.box, parcels, i, [](std::size_t) { return true; }).index : std::int64_t{-1};
+    if (sorted.target(v) != expected)
+      return "parcel " + std::to_string(i) + " has target " + std::to_string(sorted.target(v)) + ", not " +
+             std::to_string(expected) + " of " + std::to_string(parcels.size());
+  }
+  for (const auto& [v, best] : open) {
+    const std::size_t i = sorted.cells().order()[v];
+    const Nearest expected = oracle(cloud.box, parcels, i, [](std::size_t) { return true; });
+    if (is_open[i]++ != 0) return "open twice";
+    if (parcels.site(i).volume >= kSmall) return "open, but not small";
+    if (sorted.container(best.vertex) != expected.index) return "open with another partner";
+    if (expected.index >= 0 && bits(best.distance2) != bits(expected.key.distance2))
+      return "open with another distance";
+    if (expected.index >= 0 && best.id != parcels.id(static_cast<std::size_t>(expected.index)))
+      return "open with another id";
+    if (expected.index < 0 && !std::isinf(best.distance2)) return "a lonely parcel has a distance";
+  }
+  return "";
 }
 
 inline nearest::CellList::Cut any_cut() {

@@ -10,36 +10,6 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-/// Empty if search_exact finds what the quadratic search finds, for every parcel.
-std::string difference(const Cloud& cloud, const nearest::CellList::Cut& cut) {
-  const Parcels& parcels = cloud.parcels;
-  Sorted sorted(cloud.box, whole(cloud.box), parcels, cut);
-  const auto open = sorted.search();
-  std::vector<std::uint8_t> is_open(parcels.size(), 0);
-  for (std::uint32_t v = 0; v < parcels.size(); ++v) {
-    const std::size_t i = sorted.cells().order()[v];
-    const bool small = parcels.site(i).volume < kSmall;
-    const std::int64_t expected =
-        small ? oracle(cloud.box, parcels, i, [](std::size_t) { return true; }).index : std::int64_t{-1};
-    if (sorted.target(v) != expected)
-      return "parcel " + std::to_string(i) + " has target " + std::to_string(sorted.target(v)) + ", not " +
-             std::to_string(expected) + " of " + std::to_string(parcels.size());
-  }
-  for (const auto& [v, best] : open) {
-    const std::size_t i = sorted.cells().order()[v];
-    const Nearest expected = oracle(cloud.box, parcels, i, [](std::size_t) { return true; });
-    if (is_open[i]++ != 0) return "open twice";
-    if (parcels.site(i).volume >= kSmall) return "open, but not small";
-    if (sorted.container(best.vertex) != expected.index) return "open with another partner";
-    if (expected.index >= 0 && bits(best.distance2) != bits(expected.key.distance2))
-      return "open with another distance";
-    if (expected.index >= 0 && best.id != parcels.id(static_cast<std::size_t>(expected.index)))
-      return "open with another id";
-    if (expected.index < 0 && !std::isinf(best.distance2)) return "a lonely parcel has a distance";
-  }
-  return "";
-}
-
 Box cube(bool periodic) { return {{0, 0, 0}, {1, 1, 1}, {periodic, periodic, periodic}}; }
 
 /// Every vector target that this machine can run, one after the other.

@@ -3,10 +3,12 @@
 ///
 /// The search grid is not the physical grid: it is cut so that a cell holds a few parcels, whatever the physical cells
 /// hold. Within a cell small parcels come first. Rows of cells are contiguous along x, so a block of 2x2x2 cells is four
-/// runs of memory.
+/// runs of memory. Where parcels crowd, they are few cells' worth: the cells are cut over the part of the region that
+/// holds parcels, and cells that are crowded nevertheless are searched by trees.
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "merganser/geometry/box.hpp"
@@ -33,10 +35,17 @@ struct Best {
 /// Sizes of the search cells. About eight to twelve parcels per cell balance visits to empty space against candidates.
 inline constexpr double kParcelsPerCell = 9;
 
+class Contest;
+class Forest;
+struct BlockSearch;
+
 /// Sorted parcels of one rank. A vertex is a position in the sorted order.
 class CellList {
  public:
   CellList(const Box& box, const Region& region);
+  CellList(CellList&&) noexcept;
+  CellList& operator=(CellList&&) noexcept;
+  ~CellList();
 
   /// How to cut the region: `per_cell` parcels per cube-like cell; or the given cells (search rule cells8).
   struct Cut {
@@ -46,11 +55,13 @@ class CellList {
     std::array<std::int64_t, 3> first{0, 0, 0};  ///< ... starting with this one
   };
 
-  /// Counts the parcels per cell and the small ones (volume < small_volume). Cheap: reads the sites once.
+  /// Counts the parcels per cell and the small ones (volume < small_volume). Cheap: reads the sites once, or three times
+  /// if they crowd.
   /// @return number of small parcels
   /// @throws InputError for a parcel outside the region, naming its position in the container and coordinates
   std::int64_t bin(const Parcels& parcels, double small_volume, const Cut& cut);
   /// Sorts. Writes sorted sites to `sorted` (n sites); `scratch` (scratch_bytes(n)) is used until the search is done.
+  /// Cost: O(n); O(m log m) time and 6 to 12 bytes of memory each for m parcels in cells with more than 64 of a kind.
   void sort(const Parcels& parcels, Site* sorted, std::byte* scratch);
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t n) {
     return 3 * (n + kPadding) * sizeof(float) + 2 * n * sizeof(std::uint32_t);
@@ -64,6 +75,7 @@ class CellList {
   /// Nearest other parcel of every small parcel: target[v] for those settled; the rest are returned, completed as far
   /// as this rank's own parcels and their periodic images go. target[v] = kNone for parcels that are not small.
   /// @param ids  global ids by vertex
+  /// Cost: O(n log n) wherever the parcels are.
   std::vector<Open> search_exact(std::vector<std::uint32_t>& target, const links::Ids& ids);
 
   /// A point to search around, in canonical coordinates, anywhere in the box.
@@ -91,17 +103,35 @@ class CellList {
 
  private:
   static constexpr std::size_t kPadding = 64;
+  void choose_cells(double parcels_per_cell);
+  void measure_cells();
+  struct Census {
+    std::int64_t small = 0;
+    std::size_t crowded = 0;  // parcels in cells with more than `crowd`
+    std::uint32_t most = 0;   // parcels of one half-cell
+  };
+  [[nodiscard]] Census count(const Parcels& parcels, double small_volume, std::uint32_t crowd);
+  [[nodiscard]] bool narrow_to(const Parcels& parcels);
+  void grow_trees(const Parcels& parcels);
   void list_by_node();
+  [[nodiscard]] bool fit(BlockSearch& block) const;
+  [[nodiscard]] bool is_settled(const Vec3& p, double distance2) const;
   [[nodiscard]] std::int64_t cell_on_axis(int axis, double x) const;
-  void scan(std::int64_t row, std::int64_t first, std::int64_t last, const Query& query, const links::Ids& ids,
-            Best& best) const;
-  void scan_ball(const Vec3& image, const Query& query, const links::Ids& ids, Best& best) const;
-  void scan_shells(const Vec3& image, const Query& query, const links::Ids& ids, Best& best) const;
-  [[nodiscard]] double distance2_to_region(const Vec3& q) const;
+  [[nodiscard]] double gap(int axis, double x, std::int64_t first, std::int64_t last) const;
+  void look(Contest& contest) const;
+  void scan_ball(const Vec3& image, Contest& contest) const;
+  struct CellBox;
+  void scan_box(const CellBox& box, const Vec3& image, Contest& contest) const;
+  struct Row;
+  void scan_row(const Row& row, const Vec3& image, Contest& contest) const;
+  void scan_cells(const Row& row, const Vec3* image, Contest& contest) const;
+  void scan_run(std::uint32_t begin, std::uint32_t end, const Vec3* image, Contest& contest) const;
 
   Box box_;
   Region region_;
   double slack_ = 0;  // rounding of coordinates, absolute
+  Vec3 lower_;        // of the cells: the region, or the part of it that holds parcels
+  Vec3 upper_;
   std::array<std::int64_t, 3> cells_{1, 1, 1};
   Vec3 width_{};  // of a cell
   Vec3 inverse_width_{};
@@ -109,6 +139,7 @@ class CellList {
   std::array<std::int64_t, 3> first_{};
   bool canonical_ = false;
   std::size_t n_ = 0;
+  std::uint32_t most_ = 0;          // parcels of one half-cell
   std::vector<std::uint32_t> key_;  // half-cell of a parcel, by container position
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> start_;
@@ -117,6 +148,7 @@ class CellList {
   std::uint32_t* by_node_ = nullptr;  // ... small parcels listed under their nearest node
   std::vector<std::uint32_t> node_start_;
   double scale_ = 1;
+  std::unique_ptr<Forest> forest_;  // of the crowded cells; null if there are none
 };
 
 }  // namespace merganser::nearest
