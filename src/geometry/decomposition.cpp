@@ -75,12 +75,11 @@ Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& sha
       throw InputError("grid: " + std::to_string(grid.cells[a]) + " cells on axis " + "xyz"[a] + "; at least 1");
     const double extent = grid.box.extent[a];
     const double lower = grid.box.lower[a];
-    // Beyond these, squared distances underflow or overflow, or positions have too few digits left.
-    if (!(extent >= 1e-100 && extent <= 1e100 && std::fabs(lower) <= 1e9 * extent)) {
+    // Beyond these, squared distances underflow or overflow.
+    if (!(extent >= 1e-100 && extent <= 1e100 && std::isfinite(lower))) {
       char text[160];
       std::snprintf(text, sizeof text,
-                    "grid: axis %c from %g, extent %g; allowed: extents from 1e-100 to 1e100, an origin at most 1e9 "
-                    "extents away",
+                    "grid: axis %c from %g, extent %g; allowed: extents from 1e-100 to 1e100, a finite origin",
                     "xyz"[a], lower, extent);
       throw InputError(text);
     }

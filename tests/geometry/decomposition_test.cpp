@@ -324,10 +324,9 @@ TEST(Decomposition, a_box_whose_distances_would_not_be_numbers_is_refused) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double extent : {0.0, -1.0, 1e-101, 1e101, nan, infinity})
     EXPECT_THROW(Decomposition(grid(0, extent), 2), InputError) << extent;
-  for (const double lower : {1.1e9, -1.1e9, nan, infinity})
+  for (const double lower : {nan, infinity, -infinity})
     EXPECT_THROW(Decomposition(grid(lower, 1), 2), InputError) << lower;
-  for (const double extent : {1e-100, 1.0, 1e100})
-    EXPECT_NO_THROW(Decomposition(grid(-0.9e9 * extent, extent), 2)) << extent;
+  for (const double extent : {1e-100, 1.0, 1e100}) EXPECT_NO_THROW(Decomposition(grid(-extent, extent), 2)) << extent;
 }
 
 }  // namespace
