@@ -5,7 +5,7 @@
 
 namespace merganser::nearest {
 
-/// What the kernel sees. Filter coordinates are single precision, relative to the region's lower corner, scaled so that
+/// What the kernel sees. Filter coordinates are single precision, relative to the cells' lower corner, scaled so that
 /// the widest cell edge is 1. A node is a corner of cells; small parcels are listed under their nearest node.
 struct BlockSearch {
   const float* x;

@@ -4,6 +4,11 @@
 #include <array>
 #include <bit>
 
+// Sites are passed by value inside std::nth_element, which GCC remarks on since its version 4.6.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
 namespace merganser::nearest {
 namespace {
 

@@ -3,8 +3,8 @@
 ///
 /// The search grid is not the physical grid: it is cut so that a cell holds a few parcels, whatever the physical cells
 /// hold. Within a cell small parcels come first. Rows of cells are contiguous along x, so a block of 2x2x2 cells is four
-/// runs of memory. Where parcels crowd, they are few cells' worth: the cells are cut over the part of the region that
-/// holds parcels, and cells that are crowded nevertheless are searched by trees.
+/// runs of memory. Where parcels crowd, the cells are cut over the part of the region that holds any, and cells
+/// that are crowded nevertheless are searched by trees.
 #include <array>
 #include <cstdint>
 #include <limits>
