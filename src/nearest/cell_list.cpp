@@ -7,6 +7,7 @@
 
 #include "merganser/base/error.hpp"
 #include "nearest/block_search.hpp"
+#include "nearest/cell_keys.hpp"
 #include "nearest/tree.hpp"
 
 namespace merganser::nearest {
@@ -14,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kAhead = 24;  // prefetch distance, in parcels
-constexpr std::size_t kLot = 64;    // parcels
+constexpr std::size_t kLot = 128;   // parcels
 
 std::string point_text(const Site& s) {
   char text[128];
@@ -127,22 +128,27 @@ CellList::Census CellList::count(const Parcels& parcels, double small_volume, st
   const Vec3 low{region_.lower[0] - slack_, region_.lower[1] - slack_, region_.lower[2] - slack_};
   const Vec3 high{region_.upper[0] + slack_, region_.upper[1] + slack_, region_.upper[2] + slack_};
   std::uint32_t* const count = start_.data() + 2;  // shifted by two: the scatter leaves starts in place
+  CellArithmetic arithmetic{lower_, inverse_width_, {}, low, high, small_volume};
+  for (int a = 0; a < 3; ++a) arithmetic.cells[a] = static_cast<std::int32_t>(cells_[a]);
+  const bool vectors = !canonical_ && half_cells < (std::size_t{1} << 31);
   // In lots: the counters of shuffled parcels are far apart, and are under way while keys are computed.
   for (std::size_t begin = 0; begin < n_; begin += kLot) {
     const std::size_t end = std::min(begin + kLot, n_);
-    for (std::size_t i = begin; i < end; ++i) {
-      const Site& s = sites[i];
-      const bool inside = ((s.x >= low[0]) & (s.x <= high[0]) & (s.y >= low[1]) & (s.y <= high[1]) & (s.z >= low[2]) &
-                           (s.z <= high[2])) != 0;
-      if (!inside) [[unlikely]]
-        throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(s) +
-                         " is not inside its rank's block; bring parcels home (rehome, distribute) before a step");
-      const auto cell = (cell_on_axis(2, s.z) * cells_[1] + cell_on_axis(1, s.y)) * cells_[0] + cell_on_axis(0, s.x);
-      const auto key = static_cast<std::uint32_t>(2 * cell + (s.volume < small_volume ? 0 : 1));
-      key_[i] = key;
-      __builtin_prefetch(&count[key], 1);
+    std::uint32_t* const key = key_.data();
+    if (!vectors || !cell_keys(arithmetic, sites + begin, end - begin, key + begin)) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const Site& s = sites[i];
+        const bool inside = ((s.x >= low[0]) & (s.x <= high[0]) & (s.y >= low[1]) & (s.y <= high[1]) & (s.z >= low[2]) &
+                             (s.z <= high[2])) != 0;
+        if (!inside) [[unlikely]]
+          throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(s) +
+                           " is not inside its rank's block; bring parcels home (rehome, distribute) before a step");
+        const auto cell = (cell_on_axis(2, s.z) * cells_[1] + cell_on_axis(1, s.y)) * cells_[0] + cell_on_axis(0, s.x);
+        key[i] = static_cast<std::uint32_t>(2 * cell + (s.volume < small_volume ? 0 : 1));
+      }
     }
-    for (std::size_t i = begin; i < end; ++i) ++count[key_[i]];
+    for (std::size_t i = begin; i < end; ++i) __builtin_prefetch(&count[key[i]], 1);
+    for (std::size_t i = begin; i < end; ++i) ++count[key[i]];
   }
   Census census;
   for (std::size_t h = 0; h < half_cells; h += 2) {
@@ -204,11 +210,13 @@ void CellList::sort(const Parcels& parcels, Site* sorted, std::byte* scratch) {
   const std::size_t stride = n_ + kPadding;
   const Filter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
   const Site* const sites = parcels.sites();
-  for (std::size_t k = 0; k < n_; ++k) {
-    __builtin_prefetch(&sites[order_[std::min(k + kAhead, n_ - 1)]]);
-    const Site s = sites[order_[k]];
-    sorted_[k] = s;
-    f.write(k, {s.x, s.y, s.z});
+  for (std::size_t begin = 0; begin < n_; begin += kLot) {
+    const std::size_t end = std::min(begin + kLot, n_);
+    for (std::size_t k = begin; k < end; ++k) {
+      __builtin_prefetch(&sites[order_[std::min(k + kAhead, n_ - 1)]]);
+      sorted_[k] = sites[order_[k]];
+    }
+    filter_coordinates(lower_, scale_, sorted_ + begin, end - begin, {f.x + begin, f.y + begin, f.z + begin});
   }
   for (std::size_t k = n_; k < stride; ++k) f.x[k] = f.y[k] = f.z[k] = 1e30F;
   forest_.reset();

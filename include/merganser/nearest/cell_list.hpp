@@ -32,8 +32,8 @@ struct Best {
   std::uint32_t vertex = links::kNone;  ///< kNone: not one of this rank's parcels
 };
 
-/// Sizes of the search cells. About eight to twelve parcels per cell balance visits to empty space against candidates.
-inline constexpr double kParcelsPerCell = 9;
+/// Size of the search cells: about a dozen parcels balance visits to empty space against candidates (measured).
+inline constexpr double kParcelsPerCell = 12;
 
 class Contest;
 class Forest;
