@@ -72,7 +72,12 @@ T combine(T a, T b, Op op) {
     case Op::sum:
       break;
   }
-  return a + b;
+  if constexpr (std::is_integral_v<T>) {  // wraps around, as MPI's sums do
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+  } else {
+    return a + b;
+  }
 }
 
 template <class T>
