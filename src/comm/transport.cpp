@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <type_traits>
 
 #include "detail/bytes.hpp"
 #include "detail/transport_base.hpp"

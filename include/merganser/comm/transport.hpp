@@ -213,6 +213,7 @@ class Plan {
   Plan() = default;
 };
 
+/// Reductions. A sum of integers wraps around.
 enum class Op : std::uint8_t { sum, min, max };
 
 /// What a backend really does; for tests and reports.
