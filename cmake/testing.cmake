@@ -70,6 +70,9 @@ function(merganser_add_test path)
   endif()
   target_link_libraries(${target} PRIVATE ${arg_LIBS} merganser_test_support)
   list(JOIN arg_RANKS " " ranks)
+  if(MERGANSER_SANITIZE AND arg_RANKS)
+    set(ranks "1 2 4")  # ranks that share a core under a sanitizer are slow
+  endif()
   add_test(NAME ${path} COMMAND ${target})
   set_tests_properties(${path} PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
     ENVIRONMENT "MERGANSER_TEST_RANKS=${ranks}")
