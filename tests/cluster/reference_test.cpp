@@ -283,6 +283,7 @@ std::filesystem::path shared_data() {
 TEST(ReferenceStep, the_rayleigh_taylor_file_merges_as_another_program_merged_it) {
   const std::filesystem::path file = shared_data() / "epic-rt32-early.nc";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not here";
+  if (!io::netcdf_available()) GTEST_SKIP() << "this build has no NetCDF";
   const io::ParcelFileInfo info = io::read_info(file.string());
   Parcels parcels;
   comm::run({"threads", 1, "", {}}, [&](comm::Transport& t) { parcels = io::read_parcels(file.string(), info, t); });

@@ -17,6 +17,9 @@ struct ParcelFileInfo {
   bool has_buoyancy = true;
 };
 
+/// True if this build has NetCDF; without it the functions below throw InputError, whatever the file.
+[[nodiscard]] bool netcdf_available() noexcept;
+
 /// Header only. Serial. @throws InputError naming the file and what is wrong
 [[nodiscard]] ParcelFileInfo read_info(const std::string& path);
 

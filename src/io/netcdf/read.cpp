@@ -257,6 +257,8 @@ class Reader {
 
 }  // namespace
 
+bool netcdf_available() noexcept { return true; }
+
 ParcelFileInfo read_info(const std::string& path) {
   const std::int64_t bytes = check_readable(path);
   return info_of(NcFile::open(path), bytes);

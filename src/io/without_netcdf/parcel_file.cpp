@@ -13,6 +13,8 @@ namespace {
 
 }  // namespace
 
+bool netcdf_available() noexcept { return false; }
+
 ParcelFileInfo read_info(const std::string& path) { refuse(path); }
 
 Parcels read_parcels(const std::string& path, const ParcelFileInfo&, comm::Transport&) { refuse(path); }
