@@ -10,6 +10,8 @@ ROOMS = {
     "base": "",
     "comm": "base",
     "geometry": "base",
+    "topology": "base comm",
+    "announce": "base comm geometry",
     "parcels": "base geometry",
     "links": "base comm",
     "nearest": "base comm geometry parcels links",
