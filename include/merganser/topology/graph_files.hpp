@@ -1,0 +1,39 @@
+#pragma once
+/// Files of process graphs. docs/topology-files.md tells the formats. All functions are local.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "merganser/topology/process_graph.hpp"
+
+namespace merganser::topology {
+
+enum class GraphFormat : std::uint8_t {
+  binary,         ///< compressed rows of 64-bit numbers, the layout of [neve]; .bin
+  adjacency,      ///< "from: to to:bytes ..." a line; .txt
+  pairs,          ///< "from,to" a line, as the neighbourhood benchmarks of OSU read it; no weights; .adj
+  matrix_market,  ///< .mtx
+  metis,          ///< symmetric graphs with whole weights; .graph, .metis
+};
+
+/// "binary", "adjacency", "pairs", "matrix-market", "metis"
+[[nodiscard]] std::string_view format_name(GraphFormat format);
+/// @throws UsageError for an unknown name, with the list
+[[nodiscard]] GraphFormat format_of_name(std::string_view name);
+[[nodiscard]] std::span<const GraphFormat> graph_formats();
+/// The format that a path's extension stands for. @throws UsageError if there is none such, with the list
+[[nodiscard]] GraphFormat format_of_path(const std::string& path);
+
+/// Reads a graph; the format is seen in what the file holds, whatever its name, but for METIS: a text of numbers alone is
+/// METIS. @throws InputError naming the file, the line or offset, the value and what is allowed
+/// Memory: proportional to the file's length.
+[[nodiscard]] ProcessGraph read_graph(const std::string& path);
+/// As above, in a format that the caller knows.
+[[nodiscard]] ProcessGraph read_graph(const std::string& path, GraphFormat format);
+
+/// Writes a graph; a plain file appears whole or not at all. @throws InputError if the file cannot be written, or the
+/// format cannot hold the graph (pairs: weights; metis: arcs without their equal reverse, weights that are not whole)
+void write_graph(const std::string& path, const ProcessGraph& graph, GraphFormat format);
+
+}  // namespace merganser::topology
