@@ -38,8 +38,8 @@ class Network {
   virtual int out_to(int v, int* to) const noexcept = 0;
   virtual int in_to(int v, int* to) const noexcept = 0;
 
-  /// Vertices of which one is the image of every vertex under an automorphism, so that the greatest distance starts at
-  /// one of them; empty: no symmetry is known. The proofs are in docs/announce.md.
+  /// Vertices such that a greatest distance starts at one of them, which is proven (docs/announce.md), mostly because
+  /// every vertex is the image of one of them under an automorphism; empty: nothing is known.
   [[nodiscard]] virtual std::vector<int> representatives() const { return {}; }
   /// A proven upper bound of the diameter; nothing where none is known.
   [[nodiscard]] virtual std::optional<int> diameter_bound() const { return std::nullopt; }
@@ -165,7 +165,7 @@ struct Diameter {
 
 /// The diameter: exact from the representatives of the symmetry if that is proven, from every vertex where `effort`
 /// allows, or as soon as a proven bound is reached; else a lower bound from a sample, and said so.
-/// Memory: with full effort 128 bytes a vertex, else 5.
+/// Memory: 128 + 4 * degree bytes a vertex where the search from every vertex is needed and allowed, else 5 bytes.
 [[nodiscard]] Diameter diameter(const Network& network, const DiameterEffort& effort = {});
 
 /// Answer to: which dimension of a Manhattan Street Network spreads an announcement within so many steps?

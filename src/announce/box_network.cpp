@@ -1,0 +1,225 @@
+#include <algorithm>
+
+#include "merganser/announce/network.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::announce {
+namespace {
+
+constexpr int kMaxDimension = 30;
+
+/// True if x^power >= value.
+bool reaches(int x, int power, int value) {
+  std::int64_t product = 1;
+  for (int i = 0; i < power; ++i) {
+    product *= x;
+    if (product >= value) return true;
+  }
+  return product >= value;
+}
+
+/// Least x with x^power >= value, in integers: pow() rounds.
+int root_above(int value, int power) {
+  int low = 1;
+  int high = value;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (reaches(middle, power, value))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+void check_dimension(int dimension, int least) {
+  if (dimension >= least && dimension <= kMaxDimension) return;
+  throw UsageError("network: " + std::to_string(dimension) + " dimensions; allowed: " + std::to_string(least) + " to " +
+                   std::to_string(kMaxDimension));
+}
+
+std::vector<int> checked_extents(int vertices, int dimension, int least) {
+  check_dimension(dimension, least);
+  return box_extents(vertices, dimension);
+}
+
+/// The line through v along one dimension: its first vertex and how many of it exist.
+struct Line {
+  int base;
+  int length;
+};
+Line line_of(int v, int x, int stride, int extent, int vertices) {
+  const int base = v - x * stride;
+  const bool whole = std::int64_t{base} + std::int64_t{extent - 1} * stride < vertices;
+  return {base, whole ? extent : (vertices - 1 - base) / stride + 1};
+}
+int up(const Line& line, int v, int x, int stride) { return x + 1 == line.length ? line.base : v + stride; }
+int down(const Line& line, int v, int x, int stride) {
+  return x == 0 ? line.base + (line.length - 1) * stride : v - stride;
+}
+
+}  // namespace
+
+std::vector<int> box_extents(int vertices, int dimension) {
+  if (vertices < 1) throw UsageError("network: " + std::to_string(vertices) + " vertices; allowed: at least 1");
+  check_dimension(dimension, 1);
+  std::vector<int> extents;
+  int left = vertices;
+  for (int i = 0; i < dimension; ++i) {
+    extents.push_back(root_above(left, dimension - i));
+    left = (left - 1) / extents.back() + 1;
+  }
+  return extents;
+}
+
+BoxNetwork::BoxNetwork(int vertices, std::vector<int> extents) : Network(vertices), extents_(std::move(extents)) {
+  std::int64_t product = 1;
+  for (const int n : extents_) {
+    if (n < 1) throw UsageError("network: an extent of " + std::to_string(n) + "; allowed: at least 1");
+    // Beyond the last vertex no line has a second one, whatever its stride.
+    strides_.push_back(static_cast<int>(std::min<std::int64_t>(product, vertices)));
+    product = std::min<std::int64_t>(product * n, INT64_MAX / 0x7fffffff);
+  }
+  if (product < vertices) {
+    throw UsageError("network: the box holds " + std::to_string(product) + " vertices; " + std::to_string(vertices) +
+                     " must fit");
+  }
+  full_ = product == vertices;
+}
+
+std::vector<int> BoxNetwork::coordinates(int v) const {
+  std::vector<int> x;
+  for (const int n : extents_) {
+    x.push_back(v % n);
+    v /= n;
+  }
+  return x;
+}
+
+std::string BoxNetwork::describe() const {
+  std::string text = std::string(name()) + ' ';
+  for (std::size_t i = 0; i < extents_.size(); ++i) text += (i > 0 ? "x" : "") + std::to_string(extents_[i]);
+  return full_ ? text : text + ", " + std::to_string(vertices_) + " of it";
+}
+
+ManhattanStreetNetwork::ManhattanStreetNetwork(int vertices, int dimension)
+    : ManhattanStreetNetwork(vertices, checked_extents(vertices, dimension, 2)) {}
+
+ManhattanStreetNetwork::ManhattanStreetNetwork(int vertices, std::vector<int> extents)
+    : BoxNetwork(vertices, std::move(extents)) {
+  check_dimension(dimension(), 2);
+  degree_ = dimension();
+}
+
+namespace {
+
+/// Calls use(x, stride, extent, upwards) for every dimension of vertex v.
+template <class Use>
+void each_street(int v, std::span<const int> extents, std::span<const int> strides, const Use& use) {
+  unsigned sum = 0;
+  auto rest = static_cast<unsigned>(v);
+  unsigned x[kMaxDimension];
+  const std::size_t n = extents.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto extent = static_cast<unsigned>(extents[i]);
+    const unsigned quotient = rest / extent;
+    x[i] = rest - quotient * extent;
+    rest = quotient;
+    sum += x[i];
+  }
+  for (std::size_t i = 0; i < n; ++i) use(static_cast<int>(x[i]), strides[i], extents[i], ((sum - x[i]) & 1) == 0);
+}
+
+}  // namespace
+
+int ManhattanStreetNetwork::out_to(int v, int* to) const noexcept {
+  int count = 0;
+  each_street(v, extents_, strides_, [&](int x, int stride, int extent, bool upwards) {
+    const Line line = line_of(v, x, stride, extent, vertices_);
+    if (line.length > 1) to[count++] = upwards ? up(line, v, x, stride) : down(line, v, x, stride);
+  });
+  return count;
+}
+
+int ManhattanStreetNetwork::in_to(int v, int* to) const noexcept {
+  int count = 0;
+  each_street(v, extents_, strides_, [&](int x, int stride, int extent, bool upwards) {
+    const Line line = line_of(v, x, stride, extent, vertices_);
+    if (line.length > 1) to[count++] = upwards ? down(line, v, x, stride) : up(line, v, x, stride);
+  });
+  return count;
+}
+
+/// In a full box: 0 along even extents, anything along odd ones; of equal odd extents in falling order.
+std::vector<int> ManhattanStreetNetwork::representatives() const {
+  constexpr int kMost = 1'000'000;
+  if (!full_) return {};
+  std::vector<int> found{0};
+  std::vector<std::vector<int>> at{std::vector<int>(extents_.size(), 0)};
+  for (std::size_t i = 0; i < extents_.size(); ++i) {
+    if (extents_[i] % 2 == 0) continue;
+    const auto equal = std::find(extents_.begin(), extents_.begin() + static_cast<std::ptrdiff_t>(i), extents_[i]);
+    std::size_t before = extents_.size();  // the dimension of the same extent before this one
+    for (std::size_t j = static_cast<std::size_t>(equal - extents_.begin()); j < i; ++j) {
+      if (extents_[j] == extents_[i]) before = j;
+    }
+    std::vector<int> next;
+    std::vector<std::vector<int>> next_at;
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      const int last = before < i ? at[k][before] : extents_[i] - 1;
+      for (int x = 0; x <= last; ++x) {
+        next.push_back(found[k] + x * strides_[i]);
+        next_at.push_back(at[k]);
+        next_at.back()[i] = x;
+      }
+      if (next.size() > kMost) return {};
+    }
+    found.swap(next);
+    at.swap(next_at);
+  }
+  return found;
+}
+
+int ManhattanStreetNetwork::published_diameter() const {
+  std::int64_t sum = 0;
+  for (const int n : extents_) sum += n;
+  return static_cast<int>((sum + 1) / 2);
+}
+
+std::optional<int> ManhattanStreetNetwork::regular_diameter() const {
+  if (!full_) return std::nullopt;
+  int sum = 0;
+  bool fours = true;
+  for (const int n : extents_) {
+    if (n % 2 != 0) return std::nullopt;
+    sum += n / 2;
+    fours = fours && n % 4 == 0;
+  }
+  return sum + (fours ? 1 : 0);
+}
+
+TorusNetwork::TorusNetwork(int vertices, int dimension)
+    : BoxNetwork(vertices, checked_extents(vertices, dimension, 1)) {
+  for (const int n : extents_) degree_ += n > 2 ? 2 : n - 1;
+}
+
+int TorusNetwork::out_to(int v, int* to) const noexcept {
+  int count = 0;
+  each_street(v, extents_, strides_, [&](int x, int stride, int extent, bool) {
+    const Line line = line_of(v, x, stride, extent, vertices_);
+    if (line.length > 1) to[count++] = up(line, v, x, stride);
+    if (line.length > 2) to[count++] = down(line, v, x, stride);
+  });
+  return count;
+}
+
+std::vector<int> TorusNetwork::representatives() const { return full_ ? std::vector<int>{0} : std::vector<int>{}; }
+
+std::optional<int> TorusNetwork::diameter_bound() const {
+  if (!full_) return std::nullopt;
+  int sum = 0;
+  for (const int n : extents_) sum += n / 2;
+  return sum;
+}
+
+}  // namespace merganser::announce

@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "merganser/announce/network.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/random.hpp"
+
+namespace merganser::announce {
+namespace {
+
+std::string with_commas(std::int64_t n) {
+  std::string text = std::to_string(n);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) {
+    text.insert(static_cast<std::size_t>(at), 1, ',');
+  }
+  return text;
+}
+
+[[noreturn]] void not_connected(const Network& network, int from, std::size_t reached) {
+  throw UsageError("network " + network.describe() + ": only " + std::to_string(reached) + " of " +
+                   std::to_string(network.vertices()) + " vertices can be reached from vertex " + std::to_string(from) +
+                   "; a network for announcements must be strongly connected");
+}
+
+/// Breadth-first search in levels: visit(v) says whether v is new. Returns the number of the last level.
+template <class Visit>
+int search(const Network& network, int from, bool reversed, std::vector<int>& queue, const Visit& visit) {
+  std::vector<int> to(static_cast<std::size_t>(network.degree()) + 1);
+  queue.clear();
+  queue.reserve(static_cast<std::size_t>(network.vertices()));
+  queue.push_back(from);
+  visit(from, 0);
+  int level = 0;
+  std::size_t begin = 0;
+  for (std::size_t end = 1; begin < end; end = queue.size()) {
+    for (; begin < end; ++begin) {
+      const int count = reversed ? network.in_to(queue[begin], to.data()) : network.out_to(queue[begin], to.data());
+      for (int i = 0; i < count; ++i) {
+        if (visit(to[static_cast<std::size_t>(i)], level + 1)) queue.push_back(to[static_cast<std::size_t>(i)]);
+      }
+    }
+    if (queue.size() > end) ++level;
+  }
+  if (queue.size() != static_cast<std::size_t>(network.vertices())) not_connected(network, from, queue.size());
+  return level;
+}
+
+constexpr std::size_t kWords = 8;
+constexpr std::size_t kLanes = 64 * kWords;
+using Lanes = std::array<std::uint64_t, kWords>;
+
+/// Searches from 512 vertices at a time, a bit each: who has reached v in one more step has reached v or an in-neighbour.
+class ManySearches {
+ public:
+  explicit ManySearches(const Network& network) : vertices_(static_cast<std::size_t>(network.vertices())) {
+    std::vector<int> from(static_cast<std::size_t>(network.degree()) + 1);
+    first_.reserve(vertices_ + 1);
+    first_.push_back(0);
+    for (int v = 0; v < network.vertices(); ++v) {
+      const int count = network.in_to(v, from.data());
+      in_.insert(in_.end(), from.begin(), from.begin() + count);
+      first_.push_back(in_.size());
+    }
+  }
+
+  /// Greatest distance from any of `sources`, at most kLanes of them.
+  int greatest(std::span<const int> sources) {
+    now_.assign(vertices_, Lanes{});
+    next_.resize(vertices_);
+    all_ = Lanes{};
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      now_[static_cast<std::size_t>(sources[i])][i / 64] |= std::uint64_t{1} << (i % 64);
+      all_[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+    int level = 0;
+    while (one_more()) ++level;
+    return level;
+  }
+
+ private:
+  bool one_more() {
+    std::uint64_t changed = 0;
+    for (std::size_t v = 0; v < vertices_; ++v) {
+      Lanes reached = now_[v];
+      if (reached != all_) {
+        for (std::size_t a = first_[v]; a < first_[v + 1]; ++a) {
+          const Lanes& from = now_[static_cast<std::size_t>(in_[a])];
+          for (std::size_t w = 0; w < kWords; ++w) reached[w] |= from[w];
+        }
+        for (std::size_t w = 0; w < kWords; ++w) changed |= reached[w] ^ now_[v][w];
+      }
+      next_[v] = reached;
+    }
+    now_.swap(next_);
+    return changed != 0;
+  }
+
+  std::size_t vertices_;
+  std::vector<std::size_t> first_;
+  std::vector<int> in_;
+  std::vector<Lanes> now_, next_;
+  Lanes all_{};
+};
+
+Diameter from_each_of(const Network& network, const std::vector<int>& sources) {
+  Diameter found;
+  for (const int v : sources) found.value = std::max(found.value, eccentricity(network, v));
+  found.sources = static_cast<std::int64_t>(sources.size());
+  found.how = sources.size() == 1 ? "from one vertex, which is proven to do"
+                                  : "from " + with_commas(found.sources) + " vertices, which are proven to do";
+  return found;
+}
+
+Diameter from_every_vertex(const Network& network) {
+  Diameter found;
+  ManySearches searches(network);
+  std::vector<int> sources;
+  for (int v = 0; v < network.vertices(); ++v) {
+    sources.push_back(v);
+    if (sources.size() == kLanes || v + 1 == network.vertices()) {
+      found.value = std::max(found.value, searches.greatest(sources));
+      sources.clear();
+    }
+  }
+  found.sources = network.vertices();
+  found.how = "from every vertex";
+  return found;
+}
+
+Diameter from_sample(const Network& network, const DiameterEffort& effort) {
+  const auto bound = network.diameter_bound();
+  const int k = network.vertices();
+  Diameter found;
+  Random random(effort.seed, 0, 0);
+  for (int i = 0; i < std::max(1, effort.sources) && found.value != bound; ++i) {
+    const int v = i == 0 ? 0 : i == 1 ? k - 1 : static_cast<int>(random.below(static_cast<std::uint64_t>(k)));
+    found.value = std::max(found.value, eccentricity(network, v));
+    ++found.sources;
+  }
+  found.exact = found.value == bound || found.sources >= k;
+  found.how = "from " + with_commas(found.sources) + " of " + with_commas(k) + " vertices" +
+              (found.exact ? ", a proven bound was reached" : "");
+  return found;
+}
+
+}  // namespace
+
+std::vector<int> distances(const Network& network, int from, bool reversed) {
+  (void)(reversed ? network.in(from) : network.out(from));  // refuses a vertex that is none
+  std::vector<int> steps(static_cast<std::size_t>(network.vertices()), -1);
+  std::vector<int> queue;
+  search(network, from, reversed, queue, [&](int v, int level) {
+    int& s = steps[static_cast<std::size_t>(v)];
+    if (s >= 0) return false;
+    s = level;
+    return true;
+  });
+  return steps;
+}
+
+int eccentricity(const Network& network, int from) {
+  (void)network.out(from);
+  std::vector<std::uint64_t> seen(static_cast<std::size_t>(network.vertices()) / 64 + 1);
+  std::vector<int> queue;
+  return search(network, from, false, queue, [&](int v, int) {
+    const std::uint64_t bit = std::uint64_t{1} << (static_cast<unsigned>(v) % 64);
+    std::uint64_t& word = seen[static_cast<std::size_t>(v) / 64];
+    if ((word & bit) != 0) return false;
+    word |= bit;
+    return true;
+  });
+}
+
+Diameter diameter(const Network& network, const DiameterEffort& effort) {
+  const double k = network.vertices();
+  const double arcs = k * network.degree();
+  const double allowed = static_cast<double>(effort.arcs);
+  const auto proven = network.representatives();
+  if (!proven.empty() && static_cast<double>(proven.size()) * arcs <= std::max(allowed, arcs)) {
+    return from_each_of(network, proven);
+  }
+  // A pass over the lanes of one level is about as dear as following its arcs once.
+  const auto levels = static_cast<double>(eccentricity(network, 0) + 1);
+  const double passes = (k + kLanes - 1) / kLanes;
+  if (!network.diameter_bound() && passes * levels * arcs <= allowed) return from_every_vertex(network);
+  Diameter found = from_sample(network, effort);
+  if (!found.exact && passes * levels * arcs <= allowed) return from_every_vertex(network);
+  return found;
+}
+
+std::optional<DimensionChoice> choose_dimension(int ranks, int budget_steps, const DiameterEffort& effort) {
+  if (budget_steps < 1) {
+    throw UsageError("choose_dimension: " + std::to_string(budget_steps) + " steps; allowed: at least 1");
+  }
+  constexpr int kMostDimensions = 30;
+  for (int n = 2; n <= kMostDimensions; ++n) {
+    const ManhattanStreetNetwork network(ranks, n);
+    if (eccentricity(network, 0) > budget_steps) continue;
+    const Diameter found = diameter(network, effort);
+    if (found.value <= budget_steps) return DimensionChoice{n, found};
+  }
+  return std::nullopt;
+}
+
+}  // namespace merganser::announce

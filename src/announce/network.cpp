@@ -1,0 +1,111 @@
+#include "merganser/announce/network.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::announce {
+
+Network::Network(int vertices) : vertices_(vertices) {
+  if (vertices < 1) throw UsageError("network: " + std::to_string(vertices) + " vertices; allowed: at least 1");
+}
+
+namespace {
+
+void check_vertex(const Network& network, int v) {
+  if (v >= 0 && v < network.vertices()) return;
+  throw UsageError("network: vertex " + std::to_string(v) + "; allowed: 0 to " +
+                   std::to_string(network.vertices() - 1));
+}
+
+/// Appends w to the `count` vertices of `to` unless it is v or there already.
+int add(int v, int w, int* to, int count) {
+  if (w == v || std::find(to, to + count, w) != to + count) return count;
+  to[count] = w;
+  return count + 1;
+}
+
+}  // namespace
+
+std::vector<int> Network::out(int v) const {
+  check_vertex(*this, v);
+  std::vector<int> to(static_cast<std::size_t>(degree_));
+  to.resize(static_cast<std::size_t>(out_to(v, to.data())));
+  return to;
+}
+
+std::vector<int> Network::in(int v) const {
+  check_vertex(*this, v);
+  std::vector<int> to(static_cast<std::size_t>(degree_));
+  to.resize(static_cast<std::size_t>(in_to(v, to.data())));
+  return to;
+}
+
+HypercubeNetwork::HypercubeNetwork(int vertices) : Network(vertices) {
+  degree_ = static_cast<int>(std::bit_width(static_cast<unsigned>(vertices - 1)));
+}
+
+std::string HypercubeNetwork::describe() const { return "hypercube of " + std::to_string(degree_) + " bits"; }
+
+int HypercubeNetwork::out_to(int v, int* to) const noexcept {
+  int count = 0;
+  for (int bit = 0; bit < degree_; ++bit) {
+    const int w = v ^ (1 << bit);
+    if (w < vertices_) to[count++] = w;
+  }
+  return count;
+}
+
+/// All bits but the highest are set: the vertex with the highest bit alone, which always exists, differs in all.
+std::vector<int> HypercubeNetwork::representatives() const { return {degree_ == 0 ? 0 : (1 << (degree_ - 1)) - 1}; }
+
+DeBruijnNetwork::DeBruijnNetwork(int vertices, int degree) : Network(vertices), base_(degree) {
+  if (degree < 2) throw UsageError("debruijn: degree " + std::to_string(degree) + "; allowed: at least 2");
+  degree_ = std::min(degree, vertices - 1);
+}
+
+std::string DeBruijnNetwork::describe() const { return "debruijn of degree " + std::to_string(base_); }
+
+int DeBruijnNetwork::out_to(int v, int* to) const noexcept {
+  int count = 0;
+  auto w = static_cast<int>(std::int64_t{v} * base_ % vertices_);
+  for (int r = 0; r < base_ && count < degree_; ++r) {
+    count = add(v, w, to, count);
+    if (++w == vertices_) w = 0;
+  }
+  return count;
+}
+
+/// d u + r = v + m K for some r below d has one solution for each m below d.
+int DeBruijnNetwork::in_to(int v, int* to) const noexcept {
+  int count = 0;
+  for (int m = 0; m < base_ && count < degree_; ++m) {
+    count = add(v, static_cast<int>((v + std::int64_t{m} * vertices_) / base_), to, count);
+  }
+  return count;
+}
+
+std::optional<int> DeBruijnNetwork::diameter_bound() const {
+  int steps = 0;
+  for (std::int64_t reached = 1; reached < vertices_; reached *= base_) ++steps;
+  return steps;
+}
+
+std::span<const std::string_view> network_names() {
+  static constexpr std::array<std::string_view, 4> kNames{"manhattan", "torus", "hypercube", "debruijn"};
+  return kNames;
+}
+
+std::unique_ptr<Network> make_network(std::string_view name, int vertices, int dimension) {
+  if (name == "manhattan") return std::make_unique<ManhattanStreetNetwork>(vertices, dimension);
+  if (name == "torus") return std::make_unique<TorusNetwork>(vertices, dimension);
+  if (name == "hypercube") return std::make_unique<HypercubeNetwork>(vertices);
+  if (name == "debruijn") return std::make_unique<DeBruijnNetwork>(vertices, dimension);
+  std::string known;
+  for (const auto n : network_names()) known += (known.empty() ? "" : ", ") + std::string(n);
+  throw UsageError("unknown network " + std::string(name) + "; known: " + known);
+}
+
+}  // namespace merganser::announce
