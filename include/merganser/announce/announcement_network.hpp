@@ -80,7 +80,7 @@ struct AnnouncementStatistics {
 
 /// Spreads announcements over every rank of a transport.
 ///
-/// Made together: collective, two reductions. After that nothing is collective: a step is one message (perhaps empty)
+/// Made together: collective, a few reductions. After that nothing is collective: a step is one message (perhaps empty)
 /// along each arc of the network, and a rank waits only for its in-neighbours. A rank that stalls after step t lets a
 /// rank h hops behind it complete step t + h - 1.
 ///

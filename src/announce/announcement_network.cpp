@@ -1,0 +1,319 @@
+#include "merganser/announce/announcement_network.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "store.hpp"
+
+namespace merganser::announce {
+namespace {
+
+/// What stands before the bytes of an announcement in a message.
+struct Header {
+  std::uint64_t counter;
+  std::int32_t origin;
+  std::uint32_t length;
+  std::uint32_t age;  ///< hops made with this one
+  Topic topic;
+  std::uint8_t delivery;
+  std::uint8_t zero;
+};
+static_assert(sizeof(Header) == AnnouncementNetwork::header_bytes);
+
+constexpr std::size_t kMostBytes = 0xFFFF'FFFF;  // that a header can say
+
+void append(std::vector<std::byte>& message, const Header& header, std::span<const std::byte> bytes) {
+  const std::size_t at = message.size();
+  message.resize(at + sizeof(Header) + bytes.size());
+  std::memcpy(message.data() + at, &header, sizeof(Header));
+  if (!bytes.empty()) std::memcpy(message.data() + at + sizeof(Header), bytes.data(), bytes.size());
+}
+
+std::uint64_t fingerprint(std::string_view text, std::uint64_t hash = 1469598103934665603U) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return hash;
+}
+
+/// Numbers that must be the same everywhere. Collective.
+void check_same(comm::Transport& transport, const Network& network, const AnnouncementOptions& options) {
+  const auto print = static_cast<std::int64_t>(fingerprint(network.describe()) >> 2);
+  const auto bytes = static_cast<std::int64_t>(options.max_bytes);
+  const auto step = static_cast<std::int64_t>(options.max_step_bytes);
+  const bool good = network.vertices() == transport.size() && bytes >= 1 && options.max_bytes <= kMostBytes &&
+                    options.max_step_bytes >= options.max_bytes && step > 0;
+  std::array<std::int64_t, 7> low{good ? 1 : 0, print, -print, bytes, -bytes, step, -step};
+  transport.all_reduce(low, comm::Op::min);
+  if (network.vertices() != transport.size()) {
+    throw UsageError("AnnouncementNetwork: " + network.describe() + " has " + std::to_string(network.vertices()) +
+                     " vertices; one per rank must there be, " + std::to_string(transport.size()));
+  }
+  if (!good) {
+    throw UsageError("AnnouncementNetwork: max_bytes " + std::to_string(options.max_bytes) + ", max_step_bytes " +
+                     std::to_string(options.max_step_bytes) +
+                     "; allowed: 1 <= max_bytes <= max_step_bytes, below 2^32");
+  }
+  if (low[0] == 0) throw UsageError("AnnouncementNetwork: another rank passed a wrong network or wrong options");
+  for (std::size_t i = 1; i < low.size(); i += 2) {
+    if (low[i] != -low[i + 1]) {
+      throw UsageError("AnnouncementNetwork: ranks passed different networks or options; this one passed " +
+                       network.describe() + ", max_bytes " + std::to_string(bytes) + ", max_step_bytes " +
+                       std::to_string(step));
+    }
+  }
+}
+
+}  // namespace
+
+void Announcement::check_size(std::size_t wanted) const {
+  if (bytes.size() == wanted) return;
+  throw CommError("announcement of rank " + std::to_string(id.origin) + " on topic " + std::to_string(topic) + " has " +
+                  std::to_string(bytes.size()) + " bytes; expected " + std::to_string(wanted));
+}
+
+struct AnnouncementNetwork::Impl {
+  Impl(comm::Transport& transport, const Network& network, const AnnouncementOptions& o)
+      : options(o), rank(transport.rank()), size(transport.size()) {
+    check_same(transport, network, o);
+    int farthest = 0;
+    comm::agree(transport, [&] { farthest = eccentricity(network, rank); });
+    ttl = static_cast<int>(std::max<std::int64_t>(1, transport.all_reduce(std::int64_t{farthest}, comm::Op::max)));
+    mailbox = transport.mailbox(network.graph(rank));
+    shelves.resize(static_cast<std::size_t>(ttl) + 1);
+  }
+
+  comm::Graph const& graph() const { return mailbox->graph(); }
+  /// What was announced after step t; those of the last ttl + 1 steps are held.
+  Shelf& shelf(std::int64_t t) { return shelves[static_cast<std::size_t>(t % (ttl + 1))]; }
+
+  void pass_on();
+  void read(std::size_t arc);
+  void take(const Header& header, std::span<const std::byte> bytes, int from);
+  void hand_over();
+  void tell_subscribers();
+  void deliver(const Shelf& from, const Stored& stored, std::int64_t announced);
+  void hold(std::int64_t count, std::size_t bytes);
+  void forget_oldest();
+
+  AnnouncementOptions options;
+  int rank;
+  int size;
+  int ttl = 1;
+  std::int64_t now = 0;
+  std::uint64_t counter = 0;
+  std::size_t step_bytes = 0;  // announced here since the last step
+  bool closed = false;
+  std::unique_ptr<comm::Mailbox> mailbox;
+  std::vector<Shelf> shelves;
+  struct Item {
+    std::int64_t announced;
+    std::size_t place;  // on its shelf
+  };
+  std::vector<Item> to_pass_on;
+  std::vector<Item> fresh;  // immediate ones that this step hands over
+  std::vector<Item> own;    // immediate ones announced here since the last step
+  std::vector<Announcement> delivered;
+  struct Subscriber {
+    std::size_t number;
+    Topic topic;
+    Take take;
+  };
+  std::vector<Subscriber> subscribers;
+  std::size_t next_subscription = 0;
+  AnnouncementStatistics statistics;
+};
+
+void AnnouncementNetwork::Impl::hold(std::int64_t count, std::size_t bytes) {
+  auto& s = statistics;
+  s.held += count;
+  s.held_bytes += static_cast<std::int64_t>(bytes);
+  s.peak_held = std::max(s.peak_held, s.held);
+  s.peak_bytes = std::max(s.peak_bytes, s.held_bytes);
+}
+
+/// Makes room for what will be announced after the step that begins: its shelf holds what is ttl + 1 steps older, whose
+/// last duplicates have come.
+void AnnouncementNetwork::Impl::forget_oldest() {
+  Shelf& oldest = shelf(now + 1);
+  statistics.held -= static_cast<std::int64_t>(oldest.size());
+  statistics.held_bytes -= static_cast<std::int64_t>(oldest.bytes());
+  oldest.clear();
+}
+
+void AnnouncementNetwork::Impl::pass_on() {
+  const std::size_t arcs = graph().out.size();
+  for (const Item& item : to_pass_on) {
+    const Shelf& from = shelf(item.announced);
+    const Stored& stored = from[item.place];
+    const auto bytes = from.bytes_of(stored);
+    const Header header{stored.id.counter,
+                        stored.id.origin,
+                        static_cast<std::uint32_t>(bytes.size()),
+                        static_cast<std::uint32_t>(now + 1 - item.announced),
+                        stored.topic,
+                        static_cast<std::uint8_t>(stored.delivery),
+                        0};
+    for (std::size_t arc = 0; arc < arcs; ++arc) append(mailbox->outbox(arc), header, bytes);
+    statistics.sent += static_cast<std::int64_t>(arcs);
+  }
+  to_pass_on.clear();
+  for (std::size_t arc = 0; arc < arcs; ++arc) {
+    const std::size_t bytes = mailbox->outbox(arc).size();
+    ++statistics.messages;
+    statistics.empty += bytes == 0 ? 1 : 0;
+    statistics.bytes += static_cast<std::int64_t>(bytes);
+  }
+}
+
+void AnnouncementNetwork::Impl::read(std::size_t arc) {
+  const int from = graph().in[arc];
+  auto message = mailbox->inbox(arc);
+  while (!message.empty()) {
+    Header header;
+    const bool whole = message.size() >= sizeof(Header);
+    if (whole) std::memcpy(&header, message.data(), sizeof(Header));
+    if (!whole || message.size() - sizeof(Header) < header.length || header.age < 1 ||
+        header.age > static_cast<std::uint32_t>(ttl) || header.age > now || header.origin < 0 ||
+        header.origin >= size || header.delivery > static_cast<std::uint8_t>(Delivery::immediate)) {
+      throw CommError("announcements: the message of rank " + std::to_string(from) + " to rank " +
+                      std::to_string(rank) + " in step " + std::to_string(now) +
+                      " is damaged; do all ranks make the same steps?");
+    }
+    take(header, message.subspan(sizeof(Header), header.length), from);
+    message = message.subspan(sizeof(Header) + header.length);
+  }
+}
+
+void AnnouncementNetwork::Impl::take(const Header& header, std::span<const std::byte> bytes, int from) {
+  const std::int64_t announced = now - header.age;
+  Shelf& to = shelf(announced);
+  const AnnouncementId id{header.origin, header.counter};
+  if (header.origin == rank && header.counter >= counter) {
+    throw CommError("announcements: rank " + std::to_string(from) + " passed on number " +
+                    std::to_string(header.counter) + " of rank " + std::to_string(rank) + ", which is none of its own");
+  }
+  const auto delivery = static_cast<Delivery>(header.delivery);
+  const auto place = to.add(id, header.topic, delivery, bytes);
+  if (!place) {
+    ++statistics.duplicates;
+    return;
+  }
+  hold(1, bytes.size());
+  if (header.age < static_cast<std::uint32_t>(ttl)) to_pass_on.push_back({announced, *place});
+  if (delivery == Delivery::immediate) fresh.push_back({announced, *place});
+}
+
+void AnnouncementNetwork::Impl::deliver(const Shelf& from, const Stored& stored, std::int64_t announced) {
+  Announcement a;
+  a.id = stored.id;
+  a.announced = announced;
+  a.topic = stored.topic;
+  a.delivery = stored.delivery;
+  a.bytes = from.bytes_of(stored);
+  delivered.push_back(a);
+}
+
+void AnnouncementNetwork::Impl::hand_over() {
+  delivered.clear();
+  if (now >= ttl) {
+    const Shelf& ripe = shelf(now - ttl);
+    for (std::size_t i = 0; i < ripe.size(); ++i) {
+      if (ripe[i].delivery == Delivery::same_step) deliver(ripe, ripe[i], now - ttl);
+    }
+  }
+  fresh.insert(fresh.end(), own.begin(), own.end());
+  own.clear();
+  for (const Item& item : fresh) deliver(shelf(item.announced), shelf(item.announced)[item.place], item.announced);
+  fresh.clear();
+  std::sort(delivered.begin(), delivered.end(), [](const Announcement& a, const Announcement& b) {
+    return a.announced != b.announced ? a.announced < b.announced : a.id < b.id;
+  });
+  statistics.delivered += static_cast<std::int64_t>(delivered.size());
+}
+
+/// A subscriber may announce, subscribe and unsubscribe.
+void AnnouncementNetwork::Impl::tell_subscribers() {
+  if (delivered.empty() || subscribers.empty()) return;
+  const auto called = subscribers;
+  for (const Announcement& a : delivered) {
+    for (const Subscriber& s : called) {
+      const auto still = [&](const Subscriber& other) { return other.number == s.number; };
+      if (s.topic == a.topic && std::any_of(subscribers.begin(), subscribers.end(), still)) s.take(a);
+    }
+  }
+}
+
+AnnouncementNetwork::AnnouncementNetwork(comm::Transport& transport, const Network& network,
+                                         const AnnouncementOptions& options)
+    : impl_(std::make_unique<Impl>(transport, network, options)) {}
+AnnouncementNetwork::~AnnouncementNetwork() = default;
+AnnouncementNetwork::AnnouncementNetwork(AnnouncementNetwork&&) noexcept = default;
+AnnouncementNetwork& AnnouncementNetwork::operator=(AnnouncementNetwork&&) noexcept = default;
+
+AnnouncementId AnnouncementNetwork::announce(Topic topic, std::span<const std::byte> bytes, Delivery delivery) {
+  Impl& m = *impl_;
+  if (m.closed) throw UsageError("announce: rank " + std::to_string(m.rank) + " has closed; it may not announce");
+  if (bytes.size() > m.options.max_bytes) {
+    throw UsageError("announce: " + std::to_string(bytes.size()) + " bytes; allowed: up to max_bytes, " +
+                     std::to_string(m.options.max_bytes));
+  }
+  if (bytes.size() > m.options.max_step_bytes - m.step_bytes) {
+    throw UsageError("announce: " + std::to_string(bytes.size()) + " bytes more between two steps, after " +
+                     std::to_string(m.step_bytes) + "; allowed: up to max_step_bytes, " +
+                     std::to_string(m.options.max_step_bytes));
+  }
+  const AnnouncementId id{m.rank, m.counter};
+  const auto place = m.shelf(m.now).add(id, topic, delivery, bytes);
+  ++m.counter;
+  m.step_bytes += bytes.size();
+  m.hold(1, bytes.size());
+  ++m.statistics.announced;
+  m.to_pass_on.push_back({m.now, *place});
+  if (delivery == Delivery::immediate) m.own.push_back({m.now, *place});
+  return id;
+}
+
+std::span<const Announcement> AnnouncementNetwork::step() {
+  Impl& m = *impl_;
+  m.pass_on();
+  m.forget_oldest();
+  m.mailbox->step();
+  ++m.now;
+  ++m.statistics.steps;
+  m.step_bytes = 0;
+  for (std::size_t arc = 0; arc < m.graph().in.size(); ++arc) m.read(arc);
+  m.hand_over();
+  m.tell_subscribers();
+  return m.delivered;
+}
+
+std::span<const Announcement> AnnouncementNetwork::received() const noexcept { return impl_->delivered; }
+
+std::size_t AnnouncementNetwork::subscribe(Topic topic, Take take) {
+  impl_->subscribers.push_back({impl_->next_subscription, topic, std::move(take)});
+  return impl_->next_subscription++;
+}
+
+void AnnouncementNetwork::unsubscribe(std::size_t subscription) {
+  std::erase_if(impl_->subscribers, [&](const auto& s) { return s.number == subscription; });
+}
+
+void AnnouncementNetwork::close() noexcept { impl_->closed = true; }
+
+void AnnouncementNetwork::drain(const Take& take) {
+  for (int i = 0; i < impl_->ttl; ++i) {
+    for (const Announcement& a : step()) {
+      if (take) take(a);
+    }
+  }
+}
+
+std::int64_t AnnouncementNetwork::now() const noexcept { return impl_->now; }
+int AnnouncementNetwork::time_to_live() const noexcept { return impl_->ttl; }
+int AnnouncementNetwork::rank() const noexcept { return impl_->rank; }
+int AnnouncementNetwork::size() const noexcept { return impl_->size; }
+const comm::Graph& AnnouncementNetwork::graph() const noexcept { return impl_->graph(); }
+const AnnouncementStatistics& AnnouncementNetwork::statistics() const noexcept { return impl_->statistics; }
+
+}  // namespace merganser::announce
