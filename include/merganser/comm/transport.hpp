@@ -16,6 +16,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "merganser/comm/traffic.hpp"
+
 namespace merganser::comm {
 
 namespace detail {
@@ -245,6 +247,8 @@ class Transport {
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   [[nodiscard]] virtual Capabilities capabilities() const noexcept = 0;
   [[nodiscard]] virtual Counters& counters() noexcept { return counters_; }
+  /// The same by other rank. Counts of this rank only.
+  [[nodiscard]] virtual TrafficCount& traffic() noexcept { return traffic_; }
 
   // ---- set-up and statistics: collective over every rank, never inside a merge step ----
   void barrier();
@@ -280,6 +284,7 @@ class Transport {
       const std::vector<std::vector<std::byte>>& to) = 0;
 
   Counters counters_;
+  TrafficCount traffic_;
 
  private:
   friend class detail::Decorator;

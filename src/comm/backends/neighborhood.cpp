@@ -128,11 +128,10 @@ class Neighborhood final : public MpiTransport {
   [[nodiscard]] std::unique_ptr<Transport> make(MPI_Comm parent) const override {
     return std::make_unique<Neighborhood>(parent);
   }
-  std::unique_ptr<Mailbox> make_mailbox(Graph graph, Counters& counters) override {
+  std::unique_ptr<Mailbox> make_mailbox(Graph graph, Place place) override {
     auto some_arcs = link(graph);
     const MPI_Comm all_arcs = graph_communicator(comm(), graph);
-    return std::make_unique<NeighborhoodMailbox>(Place{rank(), &counters}, std::move(graph), std::move(some_arcs),
-                                                 all_arcs);
+    return std::make_unique<NeighborhoodMailbox>(place, std::move(graph), std::move(some_arcs), all_arcs);
   }
 };
 

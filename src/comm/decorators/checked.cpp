@@ -22,7 +22,7 @@ class Checked final : public Decorator {
   }
   [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override {
     auto records = inner().stream(graph, options);
-    const Uncounted quiet(counters());
+    const Uncounted quiet(*this);
     auto counts = inner().stream(std::move(graph), {.slots_per_arc = 0});
     return std::make_unique<CheckedStream>(std::move(records), std::move(counts), here(), waves_);
   }
@@ -33,7 +33,7 @@ class Checked final : public Decorator {
                                                           Epoch epoch) override {
     CheckedSegment::Parts parts;
     parts.body = inner().segment_body(graph, words, word_bytes, epoch);
-    const Uncounted quiet(counters());
+    const Uncounted quiet(*this);
     parts.limits = std::make_unique<WordLimits>(inner(), graph, words);
     parts.logs = inner().mailbox(std::move(graph));
     return std::make_unique<CheckedSegment>(here(), std::move(parts), words, word_bytes);
@@ -46,7 +46,7 @@ class Checked final : public Decorator {
   }
 
  private:
-  Place here() { return {rank(), &counters()}; }
+  Place here() { return {rank(), &counters(), &traffic()}; }
 
   std::shared_ptr<WaveLog> waves_;
 };

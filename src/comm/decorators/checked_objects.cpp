@@ -25,27 +25,31 @@ void CheckedMailbox::step_some(std::span<const std::uint8_t> active_out, std::sp
 
 void CheckedMailbox::step(Kind kind, std::span<const std::uint8_t> active_out,
                           std::span<const std::uint8_t> active_in) {
-  Counters counted = *place_.counters;
-  ++counted.waves;
-  for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
-    if (outbox_[arc].empty() || graph_.out[arc] == place_.rank) continue;
-    ++counted.messages;
-    counted.bytes += static_cast<std::int64_t>(outbox_[arc].size());
+  const std::vector<std::size_t> sizes = pass_on(kind, active_out);
+  {
+    const Uncounted quiet(*place_.counters, *place_.traffic);  // messages are longer here
+    if (kind == Kind::full) {
+      inner_->step();
+    } else {
+      inner_->step(active_out, active_in);
+    }
   }
-  pass_on(kind, active_out);
-  if (kind == Kind::full) {
-    inner_->step();
-  } else {
-    inner_->step(active_out, active_in);
+  ++place_.counters->waves;
+  for (std::size_t arc = 0; arc < sizes.size(); ++arc) {
+    if (sizes[arc] == 0 || graph_.out[arc] == place_.rank) continue;
+    ++place_.counters->messages;
+    place_.counters->bytes += static_cast<std::int64_t>(sizes[arc]);
+    place_.traffic->peer(graph_.out[arc]).add(Move::message, sizes[arc]);
   }
-  *place_.counters = counted;
   for (std::size_t arc = 0; arc < inbox_.size(); ++arc) {
     inbox_[arc].clear();
     if (active_in[arc] != 0) bring_back(kind, arc);
   }
 }
 
-void CheckedMailbox::pass_on(Kind kind, std::span<const std::uint8_t> active_out) {
+std::vector<std::size_t> CheckedMailbox::pass_on(Kind kind, std::span<const std::uint8_t> active_out) {
+  std::vector<std::size_t> sizes;
+  for (const auto& box : outbox_) sizes.push_back(box.size());
   for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
     if (active_out[arc] == 0) continue;
     inner_->post(arc, Header{sent_[arc]++, kind});
@@ -54,6 +58,7 @@ void CheckedMailbox::pass_on(Kind kind, std::span<const std::uint8_t> active_out
     outbox_[arc].clear();
     ++(*waves_)[static_cast<std::size_t>(graph_.out[arc])];
   }
+  return sizes;
 }
 
 void CheckedMailbox::bring_back(Kind kind, std::size_t arc) {
@@ -104,7 +109,7 @@ void CheckedStream::open(std::span<const std::size_t> counts_out, std::span<cons
   check_waves(counts_in, graph_.in, waves_in_);
   rules_.open(counts_out);
   expected_.assign(counts_in.begin(), counts_in.end());
-  const Uncounted quiet(*place_.counters);
+  const Uncounted quiet(*place_.counters, *place_.traffic);
   std::vector<std::size_t> out;
   std::vector<std::size_t> in;
   for (const std::size_t count : counts_out) out.push_back(count > 0 ? 1 : 0);
@@ -117,7 +122,7 @@ void CheckedStream::open(std::span<const std::size_t> counts_out, std::span<cons
 }
 
 std::size_t CheckedStream::take_counts() {
-  const Uncounted quiet(*place_.counters);
+  const Uncounted quiet(*place_.counters, *place_.traffic);
   return counts_->take([this](std::size_t arc, std::size_t, std::uint32_t count) {
     if (count == expected_[arc]) return;
     throw CommError("Stream: rank " + std::to_string(graph_.in[arc]) + " sends " + std::to_string(count) +
@@ -138,7 +143,7 @@ std::size_t CheckedStream::take(const Take& callback) {
 
 void CheckedStream::finish() {
   inner_->finish();
-  const Uncounted quiet(*place_.counters);
+  const Uncounted quiet(*place_.counters, *place_.traffic);
   while (take_counts() > 0) counts_->wait();
   counts_->finish();
   rules_.close();

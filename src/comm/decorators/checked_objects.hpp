@@ -28,7 +28,8 @@ class CheckedMailbox final : public Mailbox {
     Kind kind;
   };
   void step(Kind kind, std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in);
-  void pass_on(Kind kind, std::span<const std::uint8_t> active_out);
+  /// Hands the outboxes to the inner mailbox. @return their sizes
+  std::vector<std::size_t> pass_on(Kind kind, std::span<const std::uint8_t> active_out);
   void bring_back(Kind kind, std::size_t arc);
 
   std::unique_ptr<Mailbox> inner_;

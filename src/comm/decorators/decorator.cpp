@@ -5,7 +5,7 @@
 namespace merganser::comm::detail {
 
 WordLimits::WordLimits(Transport& transport, const Graph& graph, std::size_t words) : here_(transport.rank()) {
-  const Uncounted quiet(transport.counters());
+  const Uncounted quiet(transport);
   for (const auto& theirs : transport.all_gather(to_bytes(words))) words_.push_back(read<std::size_t>(theirs));
   reachable_.resize(words_.size());
   for (const int rank : graph.out) reachable_[static_cast<std::size_t>(rank)] = 1;

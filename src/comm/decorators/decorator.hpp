@@ -19,6 +19,7 @@ class Decorator : public Transport {
   [[nodiscard]] std::string_view name() const noexcept override { return inner_.name(); }
   [[nodiscard]] Capabilities capabilities() const noexcept override { return inner_.capabilities(); }
   [[nodiscard]] Counters& counters() noexcept override { return inner_.counters(); }
+  [[nodiscard]] TrafficCount& traffic() noexcept override { return inner_.traffic(); }
 
  protected:
   void do_barrier() override { inner_.do_barrier(); }
@@ -38,14 +39,21 @@ class Decorator : public Transport {
 /// While it lives, what a decorator does for itself is not counted.
 class Uncounted {
  public:
-  explicit Uncounted(Counters& counters) : counters_(counters), before_(counters) {}
-  ~Uncounted() { counters_ = before_; }
+  Uncounted(Counters& counters, TrafficCount& traffic)
+      : counters_(counters), before_(counters), traffic_(traffic), traffic_before_(traffic) {}
+  explicit Uncounted(Transport& transport) : Uncounted(transport.counters(), transport.traffic()) {}
+  ~Uncounted() {
+    counters_ = before_;
+    traffic_.restore(traffic_before_);
+  }
   Uncounted(const Uncounted&) = delete;
   Uncounted& operator=(const Uncounted&) = delete;
 
  private:
   Counters& counters_;
   Counters before_;
+  TrafficCount& traffic_;
+  TrafficCount traffic_before_;
 };
 
 /// The words of a segment's owners, so that an operation that is held back is refused at once if it is wrong.

@@ -8,48 +8,58 @@ MemorySegment::MemorySegment(Place place, Graph graph, Parts parts, std::size_t 
     : place_(place),
       graph_(std::move(graph)),
       parts_(std::move(parts)),
+      peers_(peers_of(place, graph_.out)),
       out_arc_(graph_.out),
       words_(words),
       word_bytes_(word_bytes) {
   parts_.words->begin_phase();
 }
 
-void MemorySegment::check(int rank, std::size_t index, std::size_t count) const {
-  if (rank == place_.rank) return check_words(rank, index, count, words_);
+PeerTraffic* MemorySegment::check(int rank, std::size_t index, std::size_t count) const {
+  if (rank == place_.rank) {
+    check_words(rank, index, count, words_);
+    return nullptr;
+  }
   const std::size_t arc = out_arc_(rank);
   if (arc == ArcOf::kNone) throw_no_neighbour(rank, place_.rank);
   check_words(rank, index, count, parts_.remote_words[arc]);
+  return peers_[arc];
 }
 
 void MemorySegment::put(int rank, std::size_t index, const void* word) {
-  check(rank, index, 1);
-  if (rank == place_.rank) {
+  PeerTraffic* const peer = check(rank, index, 1);
+  if (peer == nullptr) {
     std::memcpy(local() + index * word_bytes_, word, word_bytes_);
     return;
   }
   ++place_.counters->puts;
   place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
+  peer->add(Move::put, word_bytes_);
   std::uint64_t value = 0;
   std::memcpy(&value, word, word_bytes_);
   parts_.words->put_word(rank, index * word_bytes_, value, word_bytes_);
 }
 
 void MemorySegment::get(int rank, std::size_t index, std::size_t count, void* to) {
-  check(rank, index, count);
-  if (rank == place_.rank) {
+  PeerTraffic* const peer = check(rank, index, count);
+  if (peer == nullptr) {
     if (count > 0) std::memcpy(to, local() + index * word_bytes_, count * word_bytes_);
     return;
   }
   place_.counters->gets += static_cast<std::int64_t>(count);
-  if (count > 0) parts_.words->get(rank, index * word_bytes_, to, count * word_bytes_);
+  if (count == 0) return;
+  peer->add(Move::get, count * word_bytes_);
+  parts_.words->get(rank, index * word_bytes_, to, count * word_bytes_);
 }
 
 void MemorySegment::fetch_or(int rank, std::size_t index, const void* word, void* old) {
-  check(rank, index, 1);
-  if (rank != place_.rank) {
+  PeerTraffic* const peer = check(rank, index, 1);
+  if (peer != nullptr) {
     ++place_.counters->puts;
     ++place_.counters->gets;
     place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
+    peer->add(Move::put, word_bytes_);
+    peer->add(Move::get, word_bytes_);
   }
   std::uint64_t operand = 0;
   std::memcpy(&operand, word, word_bytes_);

@@ -27,13 +27,15 @@ class MemorySegment final : public SegmentBody {
   bool sync_any(bool mine) override;
 
  private:
-  void check(int rank, std::size_t index, std::size_t count) const;
+  /// Counts by peer of an out-neighbour; null for this rank. @throws CommError for words that are not there
+  PeerTraffic* check(int rank, std::size_t index, std::size_t count) const;
   [[nodiscard]] std::string missing();
   void end_phase();
 
   Place place_;
   Graph graph_;
   Parts parts_;
+  std::vector<PeerTraffic*> peers_;  // per out-arc
   ArcOf out_arc_;
   std::size_t words_;
   std::size_t word_bytes_;

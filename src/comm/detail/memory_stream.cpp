@@ -41,6 +41,7 @@ void MemoryStream::send(std::size_t arc, std::size_t slot, std::uint32_t value) 
   memory_->put_word(graph_.out[arc], slots_.theirs[arc] + slot * sizeof word, word);
   ++place_.counters->puts;
   place_.counters->bytes += static_cast<std::int64_t>(sizeof word);
+  if (!peers_.empty()) peers_[arc]->add(Move::put, sizeof word);
   uncommitted_ = true;
 }
 

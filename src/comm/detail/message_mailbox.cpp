@@ -9,6 +9,13 @@ std::size_t position(std::span<const int> ranks, int rank) {
   return found == ranks.end() ? ArcOf::kNone : static_cast<std::size_t>(found - ranks.begin());
 }
 
+std::vector<PeerTraffic*> peers_of(const Place& place, std::span<const int> ranks) {
+  std::vector<PeerTraffic*> peers;
+  if (place.traffic == nullptr) return peers;
+  for (const int rank : ranks) peers.push_back(&place.traffic->peer(rank));
+  return peers;
+}
+
 void check_wave(const Graph& graph, const std::vector<Bytes>& outbox, std::span<const std::uint8_t> active_out,
                 std::span<const std::uint8_t> active_in) {
   if (active_out.size() != outbox.size() || active_in.size() != graph.in.size()) {
@@ -29,6 +36,7 @@ MessageMailbox::MessageMailbox(Place place, Graph graph, std::unique_ptr<Link> l
       place_(place),
       self_out_(position(graph_.out, place.rank)),
       self_in_(position(graph_.in, place.rank)),
+      peers_(peers_of(place, graph_.out)),
       link_(std::move(link)),
       early_(graph_.in.size()),
       all_out_(graph_.out.size(), 1),
@@ -40,6 +48,7 @@ void MessageMailbox::count_wave(std::span<const std::uint8_t> active_out) {
     if (active_out[arc] == 0 || arc == self_out_ || outbox_[arc].empty()) continue;
     ++place_.counters->messages;
     place_.counters->bytes += static_cast<std::int64_t>(outbox_[arc].size());
+    if (!peers_.empty()) peers_[arc]->add(Move::message, outbox_[arc].size());
   }
 }
 

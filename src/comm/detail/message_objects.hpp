@@ -12,11 +12,15 @@
 
 namespace merganser::comm::detail {
 
-/// Where an object is: its rank and the counters it adds to.
+/// Where an object is: its rank and the counts it adds to.
 struct Place {
   int rank = 0;
   Counters* counters = nullptr;
+  TrafficCount* traffic = nullptr;  ///< null: not counted by peer
 };
+
+/// The counts of every neighbour in a list of ranks; empty where nothing is counted by peer.
+[[nodiscard]] std::vector<PeerTraffic*> peers_of(const Place& place, std::span<const int> ranks);
 
 /// @throws CommError unless the marks fit the graph and only active arcs have something in their outbox
 void check_wave(const Graph& graph, const std::vector<Bytes>& outbox, std::span<const std::uint8_t> active_out,
@@ -41,6 +45,8 @@ class MessageMailbox : public Mailbox {
   std::size_t self_in_;
 
  private:
+  std::vector<PeerTraffic*> peers_;  // per out-arc
+
   void start(std::span<const std::uint8_t> active_out);
   void await(std::span<const std::uint8_t> active_in);
   [[nodiscard]] std::string missing() const;
@@ -92,6 +98,7 @@ class MessageStream : public Stream {
   [[nodiscard]] std::string missing() const;
 
   Place place_;
+  std::vector<PeerTraffic*> peers_;  // per out-arc
   std::size_t self_out_;
   std::size_t self_in_;
   std::unique_ptr<Link> link_;
@@ -152,6 +159,8 @@ class MessageSegment : public SegmentBody {
 
   Place place_;
   Parts parts_;
+  std::vector<PeerTraffic*> out_peers_;  // per out-arc
+  std::vector<PeerTraffic*> in_peers_;   // per in-arc
   ArcOf out_arc_;
   std::size_t words_;
   std::size_t word_bytes_;
@@ -179,6 +188,7 @@ class MessagePlan : public Plan {
 
   Place place_;
   Graph graph_;
+  std::vector<PeerTraffic*> peers_;  // per out-arc
   std::unique_ptr<Link> link_;
   Pattern pattern_;
   PlanOptions options_;

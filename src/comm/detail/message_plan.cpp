@@ -7,6 +7,7 @@ namespace merganser::comm::detail {
 MessagePlan::MessagePlan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern, PlanOptions options)
     : place_(place),
       graph_(std::move(graph)),
+      peers_(peers_of(place, graph_.out)),
       link_(std::move(link)),
       pattern_(std::move(pattern)),
       options_(options),
@@ -47,6 +48,7 @@ void MessagePlan::start_stage(std::size_t stage, std::span<const std::byte> loca
     gather(arc, first, local, chunk);
     ++place_.counters->messages;
     place_.counters->bytes += static_cast<std::int64_t>(chunk.size());
+    if (!peers_.empty()) peers_[arc]->add(Move::message, chunk.size());
     link_->send(arc, chunk);
   }
 }

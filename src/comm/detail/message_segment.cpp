@@ -24,11 +24,20 @@ void or_into(void* target, const void* operand) {
   std::memcpy(target, &a, sizeof a);
 }
 
+/// What carries puts, gets and answers is empty in itself: their bytes have been counted.
+void count_carriers(Mailbox& logs, const std::vector<PeerTraffic*>& peers) {
+  for (std::size_t arc = 0; arc < peers.size(); ++arc) {
+    if (!logs.outbox(arc).empty()) peers[arc]->add(Move::message, 0);
+  }
+}
+
 }  // namespace
 
 MessageSegment::MessageSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes)
     : place_(place),
       parts_(std::move(parts)),
+      out_peers_(peers_of(place, parts_.forward->graph().out)),
+      in_peers_(peers_of(place, parts_.forward->graph().in)),
       out_arc_(parts_.forward->graph().out),
       words_(words),
       word_bytes_(word_bytes),
@@ -67,6 +76,7 @@ void MessageSegment::put(int rank, std::size_t index, const void* value) {
   }
   ++place_.counters->puts;
   place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
+  if (!out_peers_.empty()) out_peers_[to]->add(Move::put, word_bytes_);
   log(to, kPut, index, widen(value, word_bytes_));
 }
 
@@ -77,6 +87,7 @@ void MessageSegment::get(int rank, std::size_t index, std::size_t count, void* t
     return;
   }
   place_.counters->gets += static_cast<std::int64_t>(count);
+  if (!out_peers_.empty() && count > 0) out_peers_[from]->add(Move::get, count * word_bytes_);
   log(from, kGet, index, count);
   wanted_[from].push_back({to, count * word_bytes_});
 }
@@ -99,6 +110,10 @@ void MessageSegment::fetch_or(int rank, std::size_t index, const void* operand, 
   ++place_.counters->puts;
   ++place_.counters->gets;
   place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
+  if (!out_peers_.empty()) {
+    out_peers_[to]->add(Move::put, word_bytes_);
+    out_peers_[to]->add(Move::get, word_bytes_);
+  }
   log(to, kOr, index, widen(operand, word_bytes_));
   wanted_[to].push_back({old, word_bytes_});
 }
@@ -143,8 +158,10 @@ void MessageSegment::sync() {
   ++place_.counters->syncs;
   for (std::size_t arc = 0; arc < wanted_.size(); ++arc) asked_[arc] = wanted_[arc].empty() ? 0 : 1;
   const Counters before = *parts_.scratch;
+  count_carriers(*parts_.forward, out_peers_);
   parts_.forward->step();
   apply_logs();
+  count_carriers(*parts_.backward, in_peers_);
   parts_.backward->step(answers_, asked_);
   collect_answers();
   place_.counters->messages += parts_.scratch->messages - before.messages;

@@ -16,6 +16,7 @@ constexpr std::size_t kKeptBuffers = 64;
 MessageStream::MessageStream(Place place, Graph graph, std::unique_ptr<Link> link)
     : Stream(std::move(graph)),
       place_(place),
+      peers_(peers_of(place, graph_.out)),
       self_out_(position(graph_.out, place.rank)),
       self_in_(position(graph_.in, place.rank)),
       link_(std::move(link)),
@@ -79,6 +80,7 @@ void MessageStream::post(std::size_t arc, Record record) {
 void MessageStream::ship(std::size_t arc) {
   ++place_.counters->messages;
   place_.counters->bytes += static_cast<std::int64_t>(held_[arc].size() - sizeof(Header));
+  if (!peers_.empty()) peers_[arc]->add(Move::message, held_[arc].size() - sizeof(Header));
   flying_.push_back(std::move(held_[arc]));
   held_[arc].clear();
   if (!spare_.empty()) {

@@ -21,9 +21,9 @@ std::string plan_error(const Graph& graph, const Pattern& pattern, const PlanOpt
          " in-arcs; the graph has " + std::to_string(graph.out.size()) + " and " + std::to_string(graph.in.size());
 }
 
-std::unique_ptr<Mailbox> MessageTransport::make_mailbox(Graph graph, Counters& counters) {
+std::unique_ptr<Mailbox> MessageTransport::make_mailbox(Graph graph, Place place) {
   auto link_of_graph = link(graph);
-  return std::make_unique<MessageMailbox>(Place{rank(), &counters}, std::move(graph), std::move(link_of_graph));
+  return std::make_unique<MessageMailbox>(place, std::move(graph), std::move(link_of_graph));
 }
 
 bool MessageTransport::any(bool mine) {
@@ -35,7 +35,7 @@ bool MessageTransport::any(bool mine) {
 std::unique_ptr<Mailbox> MessageTransport::mailbox(Graph graph) {
   ++counters_.collectives;
   introduce(graph);
-  return make_mailbox(std::move(graph), counters_);
+  return make_mailbox(std::move(graph), place());
 }
 
 std::unique_ptr<Stream> MessageTransport::stream(Graph graph, StreamOptions) {
@@ -82,8 +82,9 @@ std::unique_ptr<SegmentBody> MessageTransport::segment_body(Graph graph, std::si
   }
   parts.scratch = std::make_shared<Counters>();
   const Graph reversed{graph.in, graph.out};
-  parts.forward = make_mailbox(std::move(graph), *parts.scratch);
-  parts.backward = make_mailbox(reversed, *parts.scratch);
+  const Place quiet{rank(), parts.scratch.get(), nullptr};
+  parts.forward = make_mailbox(std::move(graph), quiet);
+  parts.backward = make_mailbox(reversed, quiet);
   parts.any = [this](bool mine) { return any(mine); };
   return std::make_unique<MessageSegment>(place(), std::move(parts), words, word_bytes);
 }

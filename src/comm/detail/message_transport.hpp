@@ -19,11 +19,11 @@ class MessageTransport : public TransportBase {
   /// Collective; the graph has been checked.
   virtual std::unique_ptr<Link> link(const Graph& graph) = 0;
   /// Collective; the graph has been checked.
-  virtual std::unique_ptr<Mailbox> make_mailbox(Graph graph, Counters& counters);
+  virtual std::unique_ptr<Mailbox> make_mailbox(Graph graph, Place place);
   /// Logical OR over all ranks; not counted.
   virtual bool any(bool mine);
 
-  [[nodiscard]] Place place() { return {rank(), &counters_}; }
+  [[nodiscard]] Place place() { return {rank(), &counters_, &traffic_}; }
 };
 
 /// Collective check of what both ends say of a plan. @throws CommError on every rank

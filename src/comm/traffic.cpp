@@ -1,0 +1,58 @@
+#include "merganser/comm/traffic.hpp"
+
+#include <algorithm>
+
+namespace merganser::comm {
+
+MoveCount& MoveCount::operator+=(const MoveCount& o) noexcept {
+  operations += o.operations;
+  bytes += o.bytes;
+  for (std::size_t c = 0; c < kSizeClasses; ++c) sizes[c] += o.sizes[c];
+  return *this;
+}
+
+MoveCount& MoveCount::operator-=(const MoveCount& o) noexcept {
+  operations -= o.operations;
+  bytes -= o.bytes;
+  for (std::size_t c = 0; c < kSizeClasses; ++c) sizes[c] -= o.sizes[c];
+  return *this;
+}
+
+bool PeerTraffic::empty() const noexcept {
+  return std::all_of(moves.begin(), moves.end(), [](const MoveCount& move) { return move.operations == 0; });
+}
+
+std::vector<TrafficCount::Peer> TrafficCount::peers() const {
+  std::vector<Peer> all;
+  for (const auto& [rank, traffic] : peers_) {
+    if (!traffic.empty()) all.push_back({rank, traffic});
+  }
+  std::sort(all.begin(), all.end(), [](const Peer& a, const Peer& b) { return a.rank < b.rank; });
+  return all;
+}
+
+TrafficCount TrafficCount::since(const TrafficCount& before) const {
+  TrafficCount difference = *this;
+  for (const auto& [rank, traffic] : before.peers_) {
+    auto& now = difference.peers_[rank];
+    for (std::size_t move = 0; move < kMoves; ++move) now.moves[move] -= traffic.moves[move];
+  }
+  return difference;
+}
+
+TrafficCount& TrafficCount::operator+=(const TrafficCount& o) {
+  for (const auto& [rank, traffic] : o.peers_) {
+    auto& mine = peers_[rank];
+    for (std::size_t move = 0; move < kMoves; ++move) mine.moves[move] += traffic.moves[move];
+  }
+  return *this;
+}
+
+void TrafficCount::restore(const TrafficCount& before) {
+  for (auto& [rank, traffic] : peers_) {
+    const auto found = before.peers_.find(rank);
+    traffic = found == before.peers_.end() ? PeerTraffic{} : found->second;
+  }
+}
+
+}  // namespace merganser::comm
