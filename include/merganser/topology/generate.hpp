@@ -23,7 +23,7 @@ struct GraphKind {
 
 struct GraphOptions {
   int ranks = 16;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 42;
   /// random: the degree of every rank; small-world: the degree before rewiring, even; power-law: twice the arcs that each
   /// new rank brings; geometric, rgg: the mean degree of the process graph (of rgg at least that without cross edges).
   /// 0: what the kind has if nothing is said.
