@@ -314,6 +314,7 @@ int AnnouncementNetwork::time_to_live() const noexcept { return impl_->ttl; }
 int AnnouncementNetwork::rank() const noexcept { return impl_->rank; }
 int AnnouncementNetwork::size() const noexcept { return impl_->size; }
 const comm::Graph& AnnouncementNetwork::graph() const noexcept { return impl_->graph(); }
+const AnnouncementOptions& AnnouncementNetwork::options() const noexcept { return impl_->options; }
 const AnnouncementStatistics& AnnouncementNetwork::statistics() const noexcept { return impl_->statistics; }
 
 }  // namespace merganser::announce

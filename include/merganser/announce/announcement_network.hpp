@@ -138,6 +138,7 @@ class AnnouncementNetwork {
   [[nodiscard]] int rank() const noexcept;
   [[nodiscard]] int size() const noexcept;
   [[nodiscard]] const comm::Graph& graph() const noexcept;  ///< the arcs of this rank
+  [[nodiscard]] const AnnouncementOptions& options() const noexcept;
   [[nodiscard]] const AnnouncementStatistics& statistics() const noexcept;
 
   static constexpr std::size_t header_bytes = 24;  ///< that each announcement adds to its bytes on the wire

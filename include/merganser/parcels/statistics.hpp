@@ -4,27 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "merganser/base/exact_sum.hpp"
 #include "merganser/geometry/box.hpp"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser {
-
-/// Sum of doubles without rounding until read: the same bits in any order and for any split over ranks.
-/// Holds any finite doubles; add() costs a few nanoseconds.
-class ExactSum {
- public:
-  void add(double x);
-  void add(const ExactSum& o);
-  [[nodiscard]] double value() const;
-  /// Words for sending; from_words(words()) is the same sum.
-  static constexpr int kWords = 68;
-  [[nodiscard]] std::vector<std::int64_t> words() const;
-  static ExactSum from_words(const std::int64_t* words);
-
- private:
-  std::int64_t limbs_[kWords] = {};
-  std::int64_t pending_ = 0;
-};
 
 /// Order-independent digest of ids and all bits of all attributes: two 64-bit sums of a hash per parcel. Add the
 /// digests of the ranks word by word (modulo 2^64).

@@ -1,0 +1,104 @@
+#include "merganser/announce/published.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::announce {
+
+Published::Published(AnnouncementNetwork& network, std::size_t columns, Topic topic)
+    : network_(network),
+      columns_(columns),
+      topic_(topic),
+      last_(columns),
+      heard_(static_cast<std::size_t>(network.size()), 0),
+      values_(columns * static_cast<std::size_t>(network.size())),
+      sums_(columns) {
+  if (columns < 1) throw UsageError("Published: 0 columns; allowed: at least 1");
+  if (columns * sizeof(double) > network.options().max_bytes) {
+    throw UsageError("Published: " + std::to_string(columns) + " columns; an announcement holds " +
+                     std::to_string(network.options().max_bytes / sizeof(double)) + " (max_bytes)");
+  }
+  subscription_ = network.subscribe(topic, [this](const Announcement& a) { take(a); });
+}
+
+Published::~Published() { network_.unsubscribe(subscription_); }
+
+void Published::publish(std::span<const double> mine) {
+  if (mine.size() != columns_) {
+    throw UsageError("Published: " + std::to_string(mine.size()) + " numbers; expected " + std::to_string(columns_));
+  }
+  for (const double x : mine) {
+    if (!std::isfinite(x)) throw UsageError("Published: " + std::to_string(x) + "; only finite numbers can be added");
+  }
+  const bool same = published_ && std::memcmp(mine.data(), last_.data(), mine.size_bytes()) == 0;
+  if (same) return;
+  network_.announce(topic_, std::as_bytes(mine), Delivery::same_step);
+  last_.assign(mine.begin(), mine.end());
+  published_ = true;
+}
+
+void Published::take(const Announcement& announcement) {
+  if (announcement.bytes.size() != columns_ * sizeof(double)) {
+    throw CommError("Published: rank " + std::to_string(announcement.id.origin) + " sent " +
+                    std::to_string(announcement.bytes.size()) + " bytes on topic " + std::to_string(topic_) +
+                    "; expected " + std::to_string(columns_) + " numbers: do all ranks have the same columns?");
+  }
+  const auto rank = static_cast<std::size_t>(announcement.id.origin);
+  double* mine = values_.data() + rank * columns_;
+  for (std::size_t i = 0; i < columns_; ++i) {
+    sums_[i].add(-mine[i]);
+    std::memcpy(mine + i, announcement.bytes.data() + i * sizeof(double), sizeof(double));
+    sums_[i].add(mine[i]);
+  }
+  known_ += heard_[rank] == 0 ? 1 : 0;
+  heard_[rank] = 1;
+}
+
+void Published::check_column(std::size_t column) const {
+  if (column < columns_) return;
+  throw UsageError("Published: column " + std::to_string(column) + "; there are " + std::to_string(columns_));
+}
+
+double Published::sum(std::size_t column) const {
+  check_column(column);
+  return sums_[column].value();
+}
+
+double Published::min(std::size_t column) const {
+  check_column(column);
+  double least = 0;
+  bool first = true;
+  for (std::size_t r = 0; r < heard_.size(); ++r) {
+    if (heard_[r] == 0) continue;
+    const double x = values_[r * columns_ + column];
+    least = first ? x : std::min(least, x);
+    first = false;
+  }
+  return least;
+}
+
+double Published::max(std::size_t column) const {
+  check_column(column);
+  double most = 0;
+  bool first = true;
+  for (std::size_t r = 0; r < heard_.size(); ++r) {
+    if (heard_[r] == 0) continue;
+    const double x = values_[r * columns_ + column];
+    most = first ? x : std::max(most, x);
+    first = false;
+  }
+  return most;
+}
+
+std::span<const double> Published::of(int rank) const {
+  if (rank < 0 || rank >= network_.size()) {
+    throw UsageError("Published: rank " + std::to_string(rank) + "; there are " + std::to_string(network_.size()));
+  }
+  const auto r = static_cast<std::size_t>(rank);
+  return heard_[r] == 0 ? std::span<const double>() : std::span(values_).subspan(r * columns_, columns_);
+}
+
+}  // namespace merganser::announce

@@ -1,0 +1,21 @@
+#include "merganser/announce/services.hpp"
+
+namespace merganser::announce {
+
+AgreedStop::AgreedStop(AnnouncementNetwork& network, Topic topic) : network_(network), topic_(topic) {
+  subscription_ = network.subscribe(topic, [this](const Announcement& a) {
+    if (agreed_) return;
+    agreed_ = Agreement{network_.now(), a.id.origin, a.announced,
+                        std::string(reinterpret_cast<const char*>(a.bytes.data()), a.bytes.size())};
+  });
+}
+
+AgreedStop::~AgreedStop() { network_.unsubscribe(subscription_); }
+
+void AgreedStop::request(std::string_view reason) {
+  if (asked_ || agreed_) return;
+  network_.announce(topic_, std::as_bytes(std::span(reason)), Delivery::same_step);
+  asked_ = true;
+}
+
+}  // namespace merganser::announce

@@ -1,0 +1,97 @@
+#include "merganser/base/exact_sum.hpp"
+
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser {
+namespace {
+
+// A sum is an integer in units of 2^-1074, the smallest double, in limbs of 32 bits with room for carries above.
+constexpr int kLimbBits = 32;
+constexpr int kUnit = -1074;
+constexpr std::int64_t kLimbMask = (std::int64_t{1} << kLimbBits) - 1;
+constexpr std::int64_t kMaxPending = std::int64_t{1} << 30;  // additions before a limb could overflow
+
+/// Carries upwards until every limb but the last is in [0, 2^32): the one form of a sum.
+void normalise(std::int64_t* limbs) {
+  for (int i = 0; i + 1 < ExactSum::kWords; ++i) {
+    limbs[i + 1] += limbs[i] >> kLimbBits;
+    limbs[i] &= kLimbMask;
+  }
+}
+
+/// Nearest double (ties to even) of a normalised non-negative sum.
+double round_sum(const std::int64_t* limbs) {
+  int top = ExactSum::kWords - 1;
+  while (top > 0 && limbs[top] == 0) --top;
+  const int length = top * kLimbBits + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(limbs[top])));
+  const auto bit = [&](int i) { return (limbs[i / kLimbBits] >> (i % kLimbBits)) & 1; };
+  const int shift = length > 53 ? length - 53 : 0;
+  std::uint64_t mantissa = 0;
+  for (int i = length - 1; i >= shift; --i) mantissa = mantissa << 1 | static_cast<std::uint64_t>(bit(i));
+  if (shift > 0 && bit(shift - 1)) {
+    bool sticky = (mantissa & 1) != 0;
+    for (int i = 0; i < shift - 1 && !sticky; ++i) sticky = bit(i) != 0;
+    if (sticky) ++mantissa;
+  }
+  return std::ldexp(static_cast<double>(mantissa), shift + kUnit);
+}
+
+}  // namespace
+
+void ExactSum::add(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const auto exponent = static_cast<int>(bits >> 52 & 0x7ff);
+  if (exponent == 0x7ff) throw InputError("a sum met " + std::to_string(x) + "; only finite values can be added");
+  const std::uint64_t fraction = bits & 0xfffffffffffffULL;
+  const std::uint64_t mantissa = exponent == 0 ? fraction : fraction | 1ULL << 52;
+  const int place = exponent == 0 ? 0 : exponent - 1;
+  std::int64_t* limb = limbs_ + place / kLimbBits;
+  const int shift = place % kLimbBits;
+  const std::int64_t parts[3] = {static_cast<std::int64_t>(mantissa << shift) & kLimbMask,
+                                 static_cast<std::int64_t>(mantissa >> (kLimbBits - shift)) & kLimbMask,
+                                 static_cast<std::int64_t>(mantissa >> 1 >> (2 * kLimbBits - 1 - shift))};
+  const std::int64_t sign = -static_cast<std::int64_t>(bits >> 63);
+  for (int i = 0; i < 3; ++i) limb[i] += (parts[i] ^ sign) - sign;
+  if (++pending_ >= kMaxPending) {
+    normalise(limbs_);
+    pending_ = 0;
+  }
+}
+
+void ExactSum::add(const ExactSum& o) {
+  const ExactSum other = from_words(o.words().data());
+  normalise(limbs_);
+  for (int i = 0; i < kWords; ++i) limbs_[i] += other.limbs_[i];
+  pending_ = 1;
+}
+
+double ExactSum::value() const {
+  ExactSum copy = *this;
+  normalise(copy.limbs_);
+  const bool negative = copy.limbs_[kWords - 1] < 0;
+  if (negative) {
+    for (std::int64_t& limb : copy.limbs_) limb = -limb;
+    normalise(copy.limbs_);
+  }
+  const double size = round_sum(copy.limbs_);
+  return negative ? -size : size;
+}
+
+std::vector<std::int64_t> ExactSum::words() const {
+  std::vector<std::int64_t> words(limbs_, limbs_ + kWords);
+  normalise(words.data());
+  return words;
+}
+
+ExactSum ExactSum::from_words(const std::int64_t* words) {
+  ExactSum sum;
+  for (int i = 0; i < kWords; ++i) sum.limbs_[i] = words[i];
+  normalise(sum.limbs_);
+  return sum;
+}
+
+}  // namespace merganser
