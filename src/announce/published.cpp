@@ -8,19 +8,25 @@
 
 namespace merganser::announce {
 
+namespace {
+
+std::size_t checked_columns(const AnnouncementNetwork& network, std::size_t columns) {
+  const std::size_t most = network.options().max_bytes / sizeof(double);
+  if (columns >= 1 && columns <= most) return columns;
+  throw UsageError("Published: " + std::to_string(columns) + " columns; allowed: 1 to " + std::to_string(most) +
+                   ", which an announcement holds (max_bytes)");
+}
+
+}  // namespace
+
 Published::Published(AnnouncementNetwork& network, std::size_t columns, Topic topic)
     : network_(network),
-      columns_(columns),
+      columns_(checked_columns(network, columns)),
       topic_(topic),
       last_(columns),
       heard_(static_cast<std::size_t>(network.size()), 0),
       values_(columns * static_cast<std::size_t>(network.size())),
       sums_(columns) {
-  if (columns < 1) throw UsageError("Published: 0 columns; allowed: at least 1");
-  if (columns * sizeof(double) > network.options().max_bytes) {
-    throw UsageError("Published: " + std::to_string(columns) + " columns; an announcement holds " +
-                     std::to_string(network.options().max_bytes / sizeof(double)) + " (max_bytes)");
-  }
   subscription_ = network.subscribe(topic, [this](const Announcement& a) { take(a); });
 }
 
