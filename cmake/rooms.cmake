@@ -3,7 +3,7 @@ function(merganser_room name)
   cmake_parse_arguments(arg "" "" "USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   if(name STREQUAL "comm")
-    list(FILTER sources EXCLUDE REGEX "/backends/")  # chosen in dependencies.cmake
+    list(FILTER sources EXCLUDE REGEX "/comm/(backends|kernels)/")  # chosen in comm.cmake
   endif()
   set(target merganser_${name})
   if(sources)

@@ -19,7 +19,7 @@ namespace merganser::comm {
 enum class Completion : std::uint8_t {
   local,     ///< its sources may be used again; nothing is known of the targets
   remote,    ///< what it sent (or asked for) has landed; the targets are not told
-  notified,  ///< what its in-neighbours sent has landed here, and this rank knows it
+  notified,  ///< local, and what its in-neighbours sent has landed here
   global,    ///< the exchange has ended on every rank
 };
 [[nodiscard]] std::string_view completion_name(Completion completion);  ///< "local", "remote", "notified", "global"
@@ -44,7 +44,9 @@ struct ExchangeSpec {
   std::size_t buffers = 1;             ///< sets of buffers, for iterations that take them in turn
 };
 
-/// One kernel bound to a graph. Every arc has its own source and its own landing zone, apart from all others.
+/// One kernel bound to a graph. Every arc has its own source and its own landing zone, apart from all others, zero at
+/// first. Destroying one is not collective; its window or symmetric memory is freed when a later exchange is made that
+/// all ranks have let go of it before, or when the library ends. `control` must live as long.
 class Exchange {
  public:
   Exchange() = default;
@@ -56,29 +58,34 @@ class Exchange {
   [[nodiscard]] virtual const Graph& graph() const noexcept = 0;
 
   /// Bytes per arc from now on, at most the capacity of the spec; both ends of an arc must give the same number. Local;
-  /// every rank of the graph must have left settle(), and call settle() again before the next iterate().
+  /// every rank of the graph must have left settle(), and call settle() again before the next iterate(). What landing
+  /// zones hold stays, also behind a smaller size. @throws UsageError
   virtual void resize(std::span<const std::size_t> bytes_out, std::span<const std::size_t> bytes_in) = 0;
 
   /// What the next iterate(buffer) sends along an out-arc (or an out-neighbour will fetch); what an in-arc delivered.
   [[nodiscard]] virtual std::span<std::byte> source(std::size_t arc, std::size_t buffer) = 0;
   [[nodiscard]] virtual std::span<std::byte> landing(std::size_t arc, std::size_t buffer) = 0;
 
-  /// One exchange. Called by every rank of the graph the same number of times with the same `buffer`.
+  /// One exchange. Called by every rank of the graph the same number of times with the same `buffer`. What lands in an
+  /// iteration may be read until a sender can begin the next one with that buffer: between two calls of settle().
   virtual void iterate(std::size_t buffer) = 0;
 
   /// Makes writes into sources known to those who fetch, and completes every iteration so far on every rank: all landing
   /// zones may be read. Collective; not part of what is measured.
   virtual void settle() = 0;
 
-  /// What one iteration does on this rank.
+  /// What one iteration does on this rank, but for arcs to itself. Notifications count: an empty message as a message, a
+  /// word as a put. `bytes` are those of the payload that this rank sends, puts or gets.
   [[nodiscard]] virtual Counters per_iteration() const = 0;
 
-  /// In-neighbours that an iterate() which does not end still waits for. May be called by another thread while iterate()
+  /// Ranks that an iterate() which does not end still waits for: in-neighbours, with two-sided messages also
+  /// out-neighbours that have not taken theirs. Empty outside iterate(). May be called by another thread while iterate()
   /// runs. Where the library waits in one call and cannot tell, all in-neighbours.
   [[nodiscard]] virtual std::vector<int> missing() const = 0;
 
   /// The next iterate() leaves out what tells the target of an out-arc (message or signal), as a lost one would. For
-  /// tests of watchdogs. False where the kernel has no such thing.
+  /// tests of watchdogs. The target goes on with the next one that it gets along this arc, and is one behind from then
+  /// on: such an exchange is good for nothing more. False where the kernel has no such thing.
   virtual bool drop_next(std::size_t arc) = 0;
 };
 

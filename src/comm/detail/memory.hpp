@@ -3,22 +3,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <vector>
 
-#include "bytes.hpp"
+#include "keeper.hpp"
 
 namespace merganser::comm::detail {
 
-/// One block per rank, zero at first. Nothing here is collective; making and freeing one is, see MemoryKeeper.
-class Memory {
+/// One block per rank, zero at first. Nothing here is collective; making and freeing one is, see Keeper.
+class Memory : public Shared {
  public:
-  Memory() = default;
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  virtual ~Memory() = default;
-
   [[nodiscard]] virtual std::byte* data() noexcept = 0;
   /// `from` must stay as it is until order(), commit() or complete().
   virtual void put(int rank, std::size_t offset, const void* from, std::size_t bytes) = 0;
@@ -44,30 +36,6 @@ class Memory {
   [[nodiscard]] std::uint64_t word(std::size_t offset) noexcept {
     return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(data() + offset)).load(std::memory_order_acquire);
   }
-  /// Frees the block on every rank. Collective.
-  virtual void free() = 0;
-};
-
-/// Frees the blocks that every rank has let go of. So the destructors of objects need not be collective and may run
-/// in any order.
-class MemoryKeeper {
- public:
-  using AllGather = std::function<std::vector<Bytes>(std::span<const std::byte>)>;
-
-  /// Collective. Called before a new block is made.
-  void sweep(const AllGather& all_gather);
-  /// The new block, numbered in order of creation.
-  std::shared_ptr<Memory> keep(std::shared_ptr<Memory> memory);
-  /// Frees all. Collective; nobody may use a block any more.
-  void close();
-
- private:
-  struct Kept {
-    std::uint64_t number;
-    std::shared_ptr<Memory> memory;
-  };
-  std::vector<Kept> kept_;
-  std::uint64_t next_ = 0;
 };
 
 }  // namespace merganser::comm::detail

@@ -116,7 +116,7 @@ class OneSided : public Base {
   /// Errors in the graph are found before memory is made from it.
   std::string graph_is_sane(const Graph& graph) const { return graph_error(graph, this->size()); }
 
-  MemoryKeeper keeper_;
+  Keeper keeper_;
 };
 
 }  // namespace merganser::comm::detail

@@ -1,13 +1,13 @@
-#include "memory.hpp"
+#include "keeper.hpp"
 
 #include <algorithm>
 
 namespace merganser::comm::detail {
 
-void MemoryKeeper::sweep(const AllGather& all_gather) {
+void Keeper::sweep(const AllGather& all_gather) {
   Bytes unused;
   for (const auto& kept : kept_) {
-    if (kept.memory.use_count() == 1) append(unused, kept.number);
+    if (kept.thing.use_count() == 1) append(unused, kept.number);
   }
   const auto all = all_gather(unused);
   const auto unused_everywhere = [&](std::uint64_t number) {
@@ -20,18 +20,13 @@ void MemoryKeeper::sweep(const AllGather& all_gather) {
   };
   std::erase_if(kept_, [&](const Kept& kept) {
     const bool gone = unused_everywhere(kept.number);
-    if (gone) kept.memory->free();
+    if (gone) kept.thing->free();
     return gone;
   });
 }
 
-std::shared_ptr<Memory> MemoryKeeper::keep(std::shared_ptr<Memory> memory) {
-  kept_.push_back({next_++, memory});
-  return memory;
-}
-
-void MemoryKeeper::close() {
-  for (const auto& kept : kept_) kept.memory->free();
+void Keeper::close() {
+  for (const auto& kept : kept_) kept.thing->free();
   kept_.clear();
 }
 

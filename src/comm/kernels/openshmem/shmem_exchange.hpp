@@ -1,0 +1,56 @@
+#pragma once
+/// What the kernels over OpenSHMEM share.
+#include <shmem.h>
+
+#include <thread>
+
+#include "../../detail/waiter.hpp"
+#include "../support/exchange_base.hpp"
+#include "symmetric.hpp"
+
+namespace merganser::comm::detail {
+
+class ShmemExchange : public ExchangeBase {
+ public:
+  void settle() override {
+    shmem_barrier_all();  // completes what this rank has put
+    control_.barrier();
+  }
+
+ protected:
+  ShmemExchange(Transport& control, std::shared_ptr<SymmetricBlock> block, ExchangePlan plan, Places places)
+      : ExchangeBase(control, std::move(plan), places), block_(std::move(block)) {}
+  std::shared_ptr<SymmetricBlock> block_;
+};
+
+/// Landing zones lie in symmetric memory.
+class ShmemPutExchange : public ShmemExchange {
+ public:
+  ShmemPutExchange(Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
+      : ShmemExchange(control, block, std::move(plan), {.landings = block->data()}) {}
+
+ protected:
+  void put_nbi(std::size_t buffer) {
+    for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+      if (out_bytes_[arc] == 0) continue;
+      shmem_putmem_nbi(block_->data() + target_at(arc, buffer), out_at(arc, buffer), out_bytes_[arc], out_[arc]);
+    }
+  }
+};
+
+/// Waits for a word that another rank puts to become so large. The library works in every test, but does not leave the
+/// core to a rank that shares it.
+inline void await_word(std::uint64_t* word, std::uint64_t value, const Waiter::Describe& describe) {
+  constexpr unsigned kSpins = 64;
+  constexpr unsigned kLook = 4096;
+  for (unsigned i = 0; i < kSpins; ++i) {
+    if (shmem_uint64_test(word, SHMEM_CMP_GE, value) != 0) return;
+  }
+  Waiter waiter(describe);
+  for (unsigned polls = 1; shmem_uint64_test(word, SHMEM_CMP_GE, value) == 0; ++polls) {
+    std::this_thread::yield();
+    if (polls % kLook == 0) waiter.check_limit();
+  }
+}
+
+}  // namespace merganser::comm::detail
