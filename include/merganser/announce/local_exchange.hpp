@@ -13,7 +13,7 @@ namespace merganser::announce {
 
 /// Objects (cells, droplets, grains) that spread over blocks and move. Each has a key and a number of additive values
 /// (volume, surface, sums of coordinates). A block reports how its own part changed; after step() every block that
-/// holds a part knows the values of the whole object. So do neighbours of all its blocks: what moves in is known.
+/// holds a part knows the values of the whole object. So do common neighbours of all its blocks: what moves in is known.
 ///
 /// A package holds, for each object, the change and the value before it. The new value is the old one plus all
 /// changes, added in the order of block numbers: the same bits in every block, for any number of ranks.
@@ -48,8 +48,8 @@ class LocalExchange {
   /// True if this block or a neighbour held a part after the last step.
   [[nodiscard]] bool knows(std::size_t local, std::uint64_t key) const;
   [[nodiscard]] bool holds(std::size_t local, std::uint64_t key) const;
-  /// Values of the whole object after the last step: exact if the block holds a part or all blocks that do are its
-  /// neighbours. @throws UsageError for an object not known here
+  /// Values of the whole object after the last step: exact if the block holds a part, or if all blocks that held one
+  /// before or after the step are its neighbours (what may enter it). @throws UsageError for an object not known here
   [[nodiscard]] std::span<const T> values(std::size_t local, std::uint64_t key) const;
   /// Keys that the block holds parts of, ascending.
   [[nodiscard]] std::vector<std::uint64_t> held(std::size_t local) const;
