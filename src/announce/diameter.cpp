@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
+#include <unordered_set>
 
 #include "merganser/announce/network.hpp"
 #include "merganser/base/error.hpp"
@@ -64,8 +66,8 @@ class ManySearches {
     }
   }
 
-  /// Greatest distance from any of `sources`, at most kLanes of them.
-  int greatest(std::span<const int> sources) {
+  /// Greatest distance from each of `sources`, at most kLanes of them.
+  std::vector<int> eccentricities(std::span<const int> sources) {
     now_.assign(vertices_, Lanes{});
     next_.resize(vertices_);
     all_ = Lanes{};
@@ -73,14 +75,22 @@ class ManySearches {
       now_[static_cast<std::size_t>(sources[i])][i / 64] |= std::uint64_t{1} << (i % 64);
       all_[i / 64] |= std::uint64_t{1} << (i % 64);
     }
-    int level = 0;
-    while (one_more()) ++level;
-    return level;
+    std::vector<int> last(sources.size(), 0);
+    levels_ = 0;
+    for (Lanes moved = one_more(); moved != Lanes{}; moved = one_more()) {
+      ++levels_;
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        if ((moved[i / 64] >> (i % 64) & 1) != 0) last[i] = levels_;
+      }
+    }
+    return last;
   }
+  [[nodiscard]] int levels() const noexcept { return levels_; }  ///< of the last call
 
  private:
-  bool one_more() {
-    std::uint64_t changed = 0;
+  /// One hop of all searches; says which reached something new.
+  Lanes one_more() {
+    Lanes moved{};
     for (std::size_t v = 0; v < vertices_; ++v) {
       Lanes reached = now_[v];
       if (reached != all_) {
@@ -88,12 +98,12 @@ class ManySearches {
           const Lanes& from = now_[static_cast<std::size_t>(in_[a])];
           for (std::size_t w = 0; w < kWords; ++w) reached[w] |= from[w];
         }
-        for (std::size_t w = 0; w < kWords; ++w) changed |= reached[w] ^ now_[v][w];
+        for (std::size_t w = 0; w < kWords; ++w) moved[w] |= reached[w] ^ now_[v][w];
       }
       next_[v] = reached;
     }
     now_.swap(next_);
-    return changed != 0;
+    return moved;
   }
 
   std::size_t vertices_;
@@ -101,6 +111,7 @@ class ManySearches {
   std::vector<int> in_;
   std::vector<Lanes> now_, next_;
   Lanes all_{};
+  int levels_ = 0;
 };
 
 Diameter from_each_of(const Network& network, const std::vector<int>& sources) {
@@ -112,19 +123,70 @@ Diameter from_each_of(const Network& network, const std::vector<int>& sources) {
   return found;
 }
 
-Diameter from_every_vertex(const Network& network) {
+/// Which vertices are known to be no farther from anything than the greatest distance found: from v to anything it is at
+/// most the distance from v to w more than from w, so a search from w speaks for those near before it.
+class Bounded {
+ public:
+  explicit Bounded(const Network& network)
+      : network_(network), open_(static_cast<std::size_t>(network.vertices())), done_(open_.size(), 0) {
+    std::iota(open_.begin(), open_.end(), 0);
+  }
+
+  [[nodiscard]] bool all() const noexcept { return open_.empty(); }
+  /// Up to kLanes vertices not bounded yet, drawn at random.
+  std::vector<int> draw(Random& random) {
+    const std::size_t count = std::min(kLanes, open_.size());
+    for (std::size_t i = 0; i < count; ++i) std::swap(open_[i], open_[i + random.below(open_.size() - i)]);
+    return {open_.begin(), open_.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+  /// Bounds all from which w is at most `slack` steps away.
+  void bound(int w, int slack) {
+    std::vector<int> near(static_cast<std::size_t>(network_.degree()) + 1);
+    std::vector<int> ball{w};
+    std::unordered_set<int> in_ball{w};
+    std::size_t begin = 0;
+    for (int step = 0; step < slack; ++step) {
+      for (const std::size_t end = ball.size(); begin < end; ++begin) {
+        const int count = network_.in_to(ball[begin], near.data());
+        for (int i = 0; i < count; ++i) {
+          if (in_ball.insert(near[static_cast<std::size_t>(i)]).second)
+            ball.push_back(near[static_cast<std::size_t>(i)]);
+        }
+      }
+    }
+    for (const int v : ball) done_[static_cast<std::size_t>(v)] = 1;
+  }
+  void forget_done() {
+    std::erase_if(open_, [this](int v) { return done_[static_cast<std::size_t>(v)] != 0; });
+  }
+
+ private:
+  const Network& network_;
+  std::vector<int> open_;
+  std::vector<char> done_;
+};
+
+/// Searches until every vertex is searched from or bounded; nothing if that would follow more arcs than allowed.
+std::optional<Diameter> from_every_vertex(const Network& network, const DiameterEffort& effort) {
+  const double arcs = static_cast<double>(network.vertices()) * network.degree();
+  double left = static_cast<double>(effort.arcs);
   Diameter found;
   ManySearches searches(network);
-  std::vector<int> sources;
-  for (int v = 0; v < network.vertices(); ++v) {
-    sources.push_back(v);
-    if (sources.size() == kLanes || v + 1 == network.vertices()) {
-      found.value = std::max(found.value, searches.greatest(sources));
-      sources.clear();
-    }
+  Bounded bounded(network);
+  Random random(effort.seed, 1, 0);
+  while (!bounded.all()) {
+    if (left < 0) return std::nullopt;
+    const std::vector<int> sources = bounded.draw(random);
+    const std::vector<int> reach = searches.eccentricities(sources);
+    found.value = std::max(found.value, *std::max_element(reach.begin(), reach.end()));
+    for (std::size_t i = 0; i < sources.size(); ++i) bounded.bound(sources[i], found.value - reach[i]);
+    bounded.forget_done();
+    found.sources += static_cast<std::int64_t>(sources.size());
+    left -= arcs * searches.levels();
   }
-  found.sources = network.vertices();
-  found.how = "from every vertex";
+  found.how = found.sources == network.vertices()
+                  ? "from every vertex"
+                  : "from " + with_commas(found.sources) + " vertices, which bound the others";
   return found;
 }
 
@@ -180,13 +242,17 @@ Diameter diameter(const Network& network, const DiameterEffort& effort) {
   if (!proven.empty() && static_cast<double>(proven.size()) * arcs <= std::max(allowed, arcs)) {
     return from_each_of(network, proven);
   }
+  const std::optional<int> bound = network.diameter_bound();
+  if (bound) {  // mostly reached at once
+    const Diameter found = from_sample(network, effort);
+    if (found.exact) return found;
+  }
   // A pass over the lanes of one level is about as dear as following its arcs once.
-  const auto levels = static_cast<double>(eccentricity(network, 0) + 1);
-  const double passes = (k + kLanes - 1) / kLanes;
-  if (!network.diameter_bound() && passes * levels * arcs <= allowed) return from_every_vertex(network);
-  Diameter found = from_sample(network, effort);
-  if (!found.exact && passes * levels * arcs <= allowed) return from_every_vertex(network);
-  return found;
+  const double passes = std::min(1.0, k / kLanes);
+  if (passes * arcs * (eccentricity(network, 0) + 1) <= allowed) {
+    if (auto found = from_every_vertex(network, effort)) return *found;
+  }
+  return from_sample(network, effort);
 }
 
 std::optional<DimensionChoice> choose_dimension(int ranks, int budget_steps, const DiameterEffort& effort) {
