@@ -11,9 +11,9 @@ namespace merganser::topology {
 
 enum class GraphFormat : std::uint8_t {
   binary,         ///< compressed rows of 64-bit numbers, the layout of [neve]; .bin
-  adjacency,      ///< "from: to to:bytes ..." a line; .txt
-  pairs,          ///< "from,to" a line, as the neighbourhood benchmarks of OSU read it; no weights; .adj
-  matrix_market,  ///< .mtx
+  adjacency,      ///< "from: to weight to weight ..." a line; .txt
+  pairs,          ///< "from,to" or "from,to,weight" a line, as the neighbourhood benchmarks of OSU read it; .adj
+  matrix_market,  ///< coordinates, general or symmetric; .mtx
   metis,          ///< symmetric graphs with whole weights; .graph, .metis
 };
 
@@ -25,15 +25,15 @@ enum class GraphFormat : std::uint8_t {
 /// The format that a path's extension stands for. @throws UsageError if there is none such, with the list
 [[nodiscard]] GraphFormat format_of_path(const std::string& path);
 
-/// Reads a graph; the format is seen in what the file holds, whatever its name, but for METIS: a text of numbers alone is
-/// METIS. @throws InputError naming the file, the line or offset, the value and what is allowed
-/// Memory: proportional to the file's length.
+/// Reads a graph; the format is seen in what the file holds, whatever its name.
+/// @throws InputError naming the file, the line or offset, the value and what is allowed
+/// Memory: proportional to the file's length (and at most some 25 MB more for ranks without arcs).
 [[nodiscard]] ProcessGraph read_graph(const std::string& path);
 /// As above, in a format that the caller knows.
 [[nodiscard]] ProcessGraph read_graph(const std::string& path, GraphFormat format);
 
 /// Writes a graph; a plain file appears whole or not at all. @throws InputError if the file cannot be written, or the
-/// format cannot hold the graph (pairs: weights; metis: arcs without their equal reverse, weights that are not whole)
+/// format cannot hold the graph (metis: arcs without their equal reverse, weights that are not whole)
 void write_graph(const std::string& path, const ProcessGraph& graph, GraphFormat format);
 
 }  // namespace merganser::topology
