@@ -3,7 +3,7 @@ function(merganser_room name)
   cmake_parse_arguments(arg "" "" "USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   if(name STREQUAL "comm")
-    list(FILTER sources EXCLUDE REGEX "/comm/(backends|kernels)/")  # chosen in comm.cmake
+    list(FILTER sources EXCLUDE REGEX "/comm/(backends|kernels|trace)/")  # chosen in comm.cmake, trace.cmake
   endif()
   set(target merganser_${name})
   if(sources)

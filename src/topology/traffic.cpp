@@ -1,0 +1,181 @@
+#include "merganser/topology/traffic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::topology {
+namespace {
+
+using comm::Move;
+
+constexpr std::array<std::string_view, comm::kMoves> kMoveNames{"message", "put", "get"};
+
+std::string flow_text(const Flow& flow) {
+  return std::string(move_name(flow.move)) + "s from rank " + std::to_string(flow.from) + " to rank " +
+         std::to_string(flow.to);
+}
+
+auto key(const Flow& flow) { return std::tuple(flow.from, flow.to, flow.move); }
+
+void check(const Flow& flow, int ranks) {
+  for (const int rank : {flow.from, flow.to}) {
+    if (rank < 0 || rank >= ranks) {
+      throw InputError("traffic: " + flow_text(flow) + ", but there are ranks 0 to " + std::to_string(ranks - 1));
+    }
+  }
+  if (flow.from == flow.to) throw InputError("traffic: " + flow_text(flow) + ": a rank and itself are no arc");
+  if (flow.operations < 0 || flow.bytes < 0 || (flow.operations == 0 && flow.bytes > 0)) {
+    throw InputError("traffic: " + flow_text(flow) + ": " + std::to_string(flow.operations) + " operations, " +
+                     std::to_string(flow.bytes) + " bytes");
+  }
+  if (flow.sizes.empty()) return;
+  std::int64_t counted = 0;
+  for (const std::int64_t n : flow.sizes) {
+    if (n < 0 || n > flow.operations - counted) {
+      throw InputError("traffic: " + flow_text(flow) + ": the counts by size do not add up to " +
+                       std::to_string(flow.operations) + " operations");
+    }
+    counted += n;
+  }
+  if (counted != flow.operations || flow.first_class + flow.sizes.size() > comm::kSizeClasses) {
+    throw InputError("traffic: " + flow_text(flow) + ": " + std::to_string(counted) +
+                     " operations counted by size in classes " + std::to_string(flow.first_class) + " to " +
+                     std::to_string(flow.first_class + flow.sizes.size() - 1) + ", but there are " +
+                     std::to_string(flow.operations) + " in classes 0 to " + std::to_string(comm::kSizeClasses - 1));
+  }
+}
+
+void trim(Flow& flow) {
+  while (!flow.sizes.empty() && flow.sizes.back() == 0) flow.sizes.pop_back();
+  const auto first = std::find_if(flow.sizes.begin(), flow.sizes.end(), [](std::int64_t n) { return n != 0; });
+  flow.first_class = flow.sizes.empty() ? 0 : flow.first_class + static_cast<std::size_t>(first - flow.sizes.begin());
+  flow.sizes.erase(flow.sizes.begin(), first);
+}
+
+std::int64_t sum(std::int64_t a, std::int64_t b, const Flow& flow) {
+  if (a > std::numeric_limits<std::int64_t>::max() - b) {
+    throw InputError("traffic: " + flow_text(flow) + " are more than 64 bits can count");
+  }
+  return a + b;
+}
+
+void add(Flow& to, const Flow& more) {
+  const bool sizes_known = !to.sizes.empty() && !more.sizes.empty();
+  to.operations = sum(to.operations, more.operations, to);
+  to.bytes = sum(to.bytes, more.bytes, to);
+  if (!sizes_known) {
+    to.sizes.clear();
+    to.first_class = 0;
+    return;
+  }
+  const std::size_t first = std::min(to.first_class, more.first_class);
+  const std::size_t end = std::max(to.first_class + to.sizes.size(), more.first_class + more.sizes.size());
+  std::vector<std::int64_t> sizes(end - first);
+  for (std::size_t i = 0; i < to.sizes.size(); ++i) sizes[to.first_class - first + i] += to.sizes[i];
+  for (std::size_t i = 0; i < more.sizes.size(); ++i) sizes[more.first_class - first + i] += more.sizes[i];
+  to.first_class = first;
+  to.sizes = std::move(sizes);
+}
+
+/// A flow as it travels between ranks.
+struct Card {
+  std::int32_t other;
+  std::uint32_t move;
+  comm::MoveCount count;
+};
+
+}  // namespace
+
+std::string_view move_name(Move move) { return kMoveNames[static_cast<std::size_t>(move)]; }
+
+Move move_of_name(std::string_view name) {
+  const auto found = std::find(kMoveNames.begin(), kMoveNames.end(), name);
+  if (found == kMoveNames.end()) {
+    throw InputError("traffic: unknown kind of operation \"" + std::string(name) + "\"; known: message, put, get");
+  }
+  return static_cast<Move>(found - kMoveNames.begin());
+}
+
+Traffic::Traffic(int ranks, std::vector<Flow> flows) : ranks_(ranks) {
+  if (ranks < 1) throw InputError("traffic of " + std::to_string(ranks) + " ranks; allowed: 1 and more");
+  for (Flow& flow : flows) {
+    check(flow, ranks);
+    trim(flow);
+  }
+  std::erase_if(flows, [](const Flow& flow) { return flow.operations == 0; });
+  std::stable_sort(flows.begin(), flows.end(), [](const Flow& a, const Flow& b) { return key(a) < key(b); });
+  for (Flow& flow : flows) {
+    if (!flows_.empty() && key(flows_.back()) == key(flow)) {
+      add(flows_.back(), flow);
+    } else {
+      flows_.push_back(std::move(flow));
+    }
+  }
+}
+
+std::int64_t Traffic::operations() const {
+  return std::accumulate(flows_.begin(), flows_.end(), std::int64_t{0},
+                         [](std::int64_t total, const Flow& flow) { return sum(total, flow.operations, flow); });
+}
+
+std::int64_t Traffic::bytes() const {
+  return std::accumulate(flows_.begin(), flows_.end(), std::int64_t{0},
+                         [](std::int64_t total, const Flow& flow) { return sum(total, flow.bytes, flow); });
+}
+
+std::int64_t Traffic::exchange_count() const {
+  if (exchanges) return *exchanges;
+  std::int64_t most = 1;
+  for (const Flow& flow : flows_) most = std::max(most, flow.operations);
+  return most;
+}
+
+ProcessGraph Traffic::graph() const {
+  std::vector<std::vector<ProcessGraph::Arc>> rows(static_cast<std::size_t>(ranks_));
+  const auto repeats = static_cast<double>(exchange_count());
+  for (std::size_t i = 0; i < flows_.size();) {
+    const Flow& first = flows_[i];
+    std::int64_t bytes = 0;
+    for (; i < flows_.size() && flows_[i].from == first.from && flows_[i].to == first.to; ++i) {
+      bytes = sum(bytes, flows_[i].bytes, first);
+    }
+    rows[static_cast<std::size_t>(first.from)].push_back({first.to, static_cast<double>(bytes) / repeats});
+  }
+  return ProcessGraph(std::move(rows));
+}
+
+Traffic gather_traffic(comm::Transport& transport, const comm::TrafficCount& mine) {
+  std::vector<Card> cards;
+  for (const auto& peer : mine.peers()) {
+    for (std::uint32_t move = 0; move < comm::kMoves; ++move) {
+      const auto& count = peer.traffic.moves[move];
+      if (count.operations > 0) cards.push_back({peer.rank, move, count});
+    }
+  }
+  std::vector<Flow> flows;
+  const auto all = transport.all_gather(std::as_bytes(std::span(cards)));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    for (std::size_t at = 0; at + sizeof(Card) <= all[rank].size(); at += sizeof(Card)) {
+      Card card;
+      std::memcpy(&card, all[rank].data() + at, sizeof card);
+      Flow flow{static_cast<int>(rank),
+                card.other,
+                static_cast<Move>(card.move),
+                card.count.operations,
+                card.count.bytes,
+                0,
+                {card.count.sizes.begin(), card.count.sizes.end()}};
+      if (flow.move == Move::get) std::swap(flow.from, flow.to);
+      flows.push_back(std::move(flow));
+    }
+  }
+  return {transport.size(), std::move(flows)};
+}
+
+}  // namespace merganser::topology
