@@ -66,9 +66,6 @@ class Ialltoallv final : public Neighborhood {
           "MPI_Ineighbor_alltoallv");
     wait_for(request, describe_);
   }
-
- private:
-  const Waiter::Describe describe_ = [this] { return waiting_text(*this); };
 };
 
 template <class Kernel>

@@ -6,35 +6,39 @@
 namespace merganser::comm::detail {
 namespace {
 
-class TwoSided : public RequestExchange {
- public:
-  TwoSided(Transport& control, MpiGroup& group, ExchangePlan plan)
-      : RequestExchange(control, group, std::move(plan), {}) {}
-
- protected:
-  void count(Counters&) const override {}
-};
-
 enum class Mode { standard, synchronous };
 
 template <Mode mode>
-class SendReceive final : public TwoSided {
+class SendReceive final : public ExchangeBase {
  public:
-  using TwoSided::TwoSided;
+  SendReceive(Transport& control, MpiGroup& group, ExchangePlan plan)
+      : ExchangeBase(control, std::move(plan), {}),
+        comm_(group.comm),
+        tag_(group.new_tag()),
+        requests_(in_then_out(graph())) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
-      check(MPI_Irecv(in_at(arc, buffer), mpi_count(in_bytes_[arc]), MPI_BYTE, in_[arc], tag_, comm_, &in_request(arc)),
+      check(MPI_Irecv(in_at(arc, buffer), mpi_count(in_bytes_[arc]), MPI_BYTE, in_[arc], tag_, comm_, &requests_[arc]),
             "MPI_Irecv");
     }
     constexpr auto send = mode == Mode::standard ? MPI_Isend : MPI_Issend;
     for (std::size_t arc = 0; arc < out_.size(); ++arc) {
       if (dropped(arc)) continue;
-      check(send(out_at(arc, buffer), mpi_count(out_bytes_[arc]), MPI_BYTE, out_[arc], tag_, comm_, &out_request(arc)),
+      check(send(out_at(arc, buffer), mpi_count(out_bytes_[arc]), MPI_BYTE, out_[arc], tag_, comm_,
+                 &requests_[in_.size() + arc]),
             mode == Mode::standard ? "MPI_Isend" : "MPI_Issend");
     }
     requests_.wait(describe_);
   }
+  [[nodiscard]] std::vector<int> missing() const override { return requests_.missing(); }
+
+ private:
+  void count(Counters&) const override {}
+
+  MPI_Comm comm_;
+  int tag_;
+  Requests requests_;
 };
 
 /// Requests are made once per buffer and size, and started in every iteration.
@@ -90,7 +94,6 @@ class Persistent final : public ExchangeBase {
   int tag_;
   std::vector<std::unique_ptr<Requests>> requests_;  // per buffer
   std::atomic<Requests*> current_{nullptr};
-  const Waiter::Describe describe_ = [this] { return waiting_text(*this); };
 };
 
 template <class Kernel>

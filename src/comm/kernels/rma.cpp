@@ -39,8 +39,8 @@ class PutFlushLocal final : public PutExchange {
 /// As [neve] does: request-based puts, all requests waited for, then a flush.
 class RputFlush final : public PutExchange {
  public:
-  RputFlush(Transport& control, MpiGroup& group, std::shared_ptr<Window> window, ExchangePlan plan)
-      : PutExchange(control, group, std::move(window), std::move(plan)), requests_(out_.size(), MPI_REQUEST_NULL) {}
+  RputFlush(Transport& control, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : PutExchange(control, window, std::move(plan)), requests_(out_.size(), MPI_REQUEST_NULL) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     int used = 0;
@@ -101,8 +101,8 @@ class Fence final : public PutExchange {
 
 class Get final : public WindowExchange {
  public:
-  Get(Transport& control, MpiGroup& group, std::shared_ptr<Window> window, ExchangePlan plan)
-      : WindowExchange(control, group, window, std::move(plan), {.sources = window->data()}) {}
+  Get(Transport& control, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : WindowExchange(control, window, std::move(plan), {.sources = window->data()}) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
@@ -124,7 +124,7 @@ std::unique_ptr<Exchange> make(Transport& control, ExchangePlan plan) {
   MpiGroup& group = mpi_group(control);
   const std::size_t bytes = plan.info->pulls ? plan.source_bytes() : plan.landing_bytes();
   auto window = make_window(control, group, bytes, use);
-  return make_agreed<Kernel>(control, control, group, std::move(window), std::move(plan));
+  return make_agreed<Kernel>(control, control, std::move(window), std::move(plan));
 }
 constexpr auto kOne = Window::Use::in_one_epoch;
 constexpr auto kOwn = Window::Use::in_epochs_of_its_own;

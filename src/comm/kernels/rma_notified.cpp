@@ -10,8 +10,8 @@ namespace {
 /// ahead does no harm.
 class PutNotify final : public PutExchange {
  public:
-  PutNotify(Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
-      : PutExchange(control, group, window, std::move(plan)) {}
+  PutNotify(Transport& control, MpiGroup&, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : PutExchange(control, window, std::move(plan)) {}
 
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
@@ -57,7 +57,7 @@ class PutNotify final : public PutExchange {
     for (unsigned polls = 1; !has_come(arc, epoch_value_); ++polls) {
       check(MPI_Win_sync(win_), "MPI_Win_sync");
       int found = 0;
-      check(MPI_Iprobe(MPI_ANY_SOURCE, kNoTag, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+      check(MPI_Iprobe(MPI_ANY_SOURCE, kNoTag, window_->comm(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
       if (polls % kLook == 0) waiter.check_limit();
     }
   }
@@ -69,11 +69,15 @@ class PutNotify final : public PutExchange {
 /// The target is told by an empty message.
 class PutSend final : public PutExchange {
  public:
-  using PutExchange::PutExchange;
+  PutSend(Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : PutExchange(control, window, std::move(plan)),
+        comm_(group.comm),
+        tag_(group.new_tag()),
+        requests_(in_then_out(graph())) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
-      check(MPI_Irecv(nullptr, 0, MPI_BYTE, in_[arc], tag_, comm_, &in_request(arc)), "MPI_Irecv");
+      check(MPI_Irecv(nullptr, 0, MPI_BYTE, in_[arc], tag_, comm_, &requests_[arc]), "MPI_Irecv");
     }
     if (!out_.empty()) {
       put(buffer);
@@ -81,7 +85,7 @@ class PutSend final : public PutExchange {
     }
     for (std::size_t arc = 0; arc < out_.size(); ++arc) {
       if (dropped(arc)) continue;
-      check(MPI_Isend(nullptr, 0, MPI_BYTE, out_[arc], tag_, comm_, &out_request(arc)), "MPI_Isend");
+      check(MPI_Isend(nullptr, 0, MPI_BYTE, out_[arc], tag_, comm_, &requests_[in_.size() + arc]), "MPI_Isend");
     }
     requests_.wait(describe_);
   }
@@ -92,6 +96,10 @@ class PutSend final : public PutExchange {
     counters.messages += far_out();
     counters.syncs += out_.empty() ? 0 : 1;
   }
+
+  MPI_Comm comm_;
+  int tag_;
+  Requests requests_;
 };
 
 /// An MPI group of some ranks of a communicator.
@@ -119,7 +127,7 @@ class Ranks {
 class Pscw final : public PutExchange {
  public:
   Pscw(Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
-      : PutExchange(control, group, window, std::move(plan)), targets_(comm_, out_), origins_(comm_, in_) {}
+      : PutExchange(control, window, std::move(plan)), targets_(group.comm, out_), origins_(group.comm, in_) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     if (!in_.empty()) check(MPI_Win_post(origins_, 0, win_), "MPI_Win_post");

@@ -46,7 +46,6 @@ class Signalled : public ShmemPutExchange {
 
  private:
   std::atomic<std::uint64_t> epoch_{0};
-  const Waiter::Describe describe_ = [this] { return waiting_text(*this); };
 };
 
 class PutSignal final : public Signalled {

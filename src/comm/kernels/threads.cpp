@@ -145,7 +145,6 @@ class Copy : public ExchangeBase {
   }
 
   Seat seat_;
-  const Waiter::Describe describe_ = [this] { return waiting_text(*this); };
 };
 
 class CopyFlag final : public Copy {

@@ -8,9 +8,11 @@
 namespace merganser::comm::detail {
 namespace {
 
-std::vector<std::unique_ptr<MpiGroup>>& groups() {
-  static std::vector<std::unique_ptr<MpiGroup>> all;
-  return all;
+using Groups = std::vector<std::unique_ptr<MpiGroup>>;
+
+Groups& groups() {
+  static auto* all = new Groups;  // never destroyed: MPI ends after the destructors of statics
+  return *all;
 }
 
 /// MPI deletes the attributes of MPI_COMM_SELF first when it ends: the last moment to free a window.

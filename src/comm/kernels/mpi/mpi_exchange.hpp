@@ -21,25 +21,4 @@ inline constexpr std::size_t kMostMpiBytes = std::numeric_limits<int>::max();
   return ranks;
 }
 
-/// An exchange that waits for Requests.
-class RequestExchange : public ExchangeBase {
- public:
-  [[nodiscard]] std::vector<int> missing() const override { return requests_.missing(); }
-
- protected:
-  RequestExchange(Transport& control, MpiGroup& group, ExchangePlan plan, Places places)
-      : ExchangeBase(control, std::move(plan), places),
-        comm_(group.comm),
-        tag_(group.new_tag()),
-        requests_(in_then_out(graph())) {}
-
-  [[nodiscard]] MPI_Request& in_request(std::size_t arc) { return requests_[arc]; }
-  [[nodiscard]] MPI_Request& out_request(std::size_t arc) { return requests_[in_.size() + arc]; }
-
-  MPI_Comm comm_;
-  int tag_;
-  Requests requests_;
-  const Waiter::Describe describe_ = [this] { return waiting_text(*this); };
-};
-
 }  // namespace merganser::comm::detail

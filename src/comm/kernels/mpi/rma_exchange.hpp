@@ -5,9 +5,8 @@
 
 namespace merganser::comm::detail {
 
-class WindowExchange : public RequestExchange {
+class WindowExchange : public ExchangeBase {
  public:
-  [[nodiscard]] std::vector<int> missing() const override { return ExchangeBase::missing(); }
   void settle() override {
     window_->sync();
     control_.barrier();
@@ -15,8 +14,8 @@ class WindowExchange : public RequestExchange {
   }
 
  protected:
-  WindowExchange(Transport& control, MpiGroup& group, std::shared_ptr<Window> window, ExchangePlan plan, Places places)
-      : RequestExchange(control, group, std::move(plan), places), window_(std::move(window)), win_(window_->handle()) {}
+  WindowExchange(Transport& control, std::shared_ptr<Window> window, ExchangePlan plan, Places places)
+      : ExchangeBase(control, std::move(plan), places), window_(std::move(window)), win_(window_->handle()) {}
 
   std::shared_ptr<Window> window_;
   MPI_Win win_;
@@ -25,8 +24,8 @@ class WindowExchange : public RequestExchange {
 /// Landing zones lie in the window.
 class PutExchange : public WindowExchange {
  public:
-  PutExchange(Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
-      : WindowExchange(control, group, window, std::move(plan), {.landings = window->data()}) {}
+  PutExchange(Transport& control, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : WindowExchange(control, window, std::move(plan), {.landings = window->data()}) {}
 
  protected:
   void put_one(std::size_t arc, std::size_t buffer) {

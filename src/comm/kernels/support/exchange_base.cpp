@@ -109,9 +109,9 @@ std::int64_t ExchangeBase::far(const std::vector<int>& ranks) const {
   return std::count_if(ranks.begin(), ranks.end(), [this](int rank) { return rank != control_.rank(); });
 }
 
-std::string waiting_text(const Exchange& exchange) {
-  std::string text = "the exchange " + std::string(exchange.info().name) + ": nothing has come from";
-  for (const int rank : exchange.missing()) text += " rank " + std::to_string(rank);
+std::string ExchangeBase::waiting_text() const {
+  std::string text = "the exchange " + std::string(info().name) + ": still missing";
+  for (const int rank : missing()) text += " rank " + std::to_string(rank);
   return text;
 }
 

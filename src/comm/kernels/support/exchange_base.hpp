@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "../../detail/waiter.hpp"
 #include "plan.hpp"
 
 namespace merganser::comm::detail {
@@ -91,6 +92,9 @@ class ExchangeBase : public Exchange {
     return true;
   }
 
+  /// What a wait that takes too long is for.
+  const Waiter::Describe describe_ = [this] { return waiting_text(); };
+
   Transport& control_;
   const ExchangePlan plan_;
   const std::vector<int>& out_;         // ranks
@@ -102,6 +106,7 @@ class ExchangeBase : public Exchange {
   [[noreturn]] void refuse_buffer(std::size_t buffer) const;
   [[noreturn]] void refuse_arc(const char* side, std::size_t arc, std::size_t arcs) const;
   [[nodiscard]] std::int64_t far(const std::vector<int>& ranks) const;
+  [[nodiscard]] std::string waiting_text() const;
 
   Block own_sources_;
   Block own_landings_;
@@ -110,9 +115,6 @@ class ExchangeBase : public Exchange {
   int drops_ = 0;
   std::atomic<bool> busy_{false};
 };
-
-/// "the exchange rma.put-notify: nothing has come from rank 2, rank 3"
-[[nodiscard]] std::string waiting_text(const Exchange& exchange);
 
 /// Makes an object on every rank; if that fails somewhere, every rank throws. Collective.
 template <class T, class... Args>
