@@ -15,6 +15,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPriorFreedom = 4;        // weight of the variance that families share
 constexpr double kLeastDeviation = 0.003;  // no launch is more alike than this to another
 constexpr double kTrim = 0.15;             // of each end, in means over timings
+constexpr double kTame = 3.7;              // 2.5 normal deviations, in median distances
 constexpr double kOneLaunchFreedom = 20;   // of a variance that is mostly a floor
 // How the false alarms are shared out.
 constexpr double kSuiteShare = 0.4;
@@ -27,6 +28,7 @@ using Blocks = std::vector<double>;
 
 struct Side {
   std::vector<Blocks> of;  // by timing
+  bool rounds = false;     // blocks are rounds of one launch
 };
 
 struct Suite {
@@ -91,6 +93,17 @@ void check(const CompareOptions& o) {
     throw UsageError("chance of false alarms is " + std::to_string(o.false_alarms) + "; allowed: between 0 and 1");
 }
 
+/// Rounds that something disturbed, brought back to the edge of the others: a launch is what most of its rounds were.
+Blocks tamed(Blocks blocks) {
+  if (blocks.size() < 4) return blocks;
+  const double middle = median(blocks);
+  std::vector<double> distances;
+  for (const double b : blocks) distances.push_back(std::fabs(b - middle));
+  const double reach = kTame * median(std::move(distances));
+  for (auto& b : blocks) b = std::clamp(b, middle - reach, middle + reach);
+  return blocks;
+}
+
 Blocks blocks_of(const Launches& launches, bool one_launch, double reference) {
   Blocks out;
   for (const auto& launch : launches) {
@@ -101,7 +114,7 @@ Blocks blocks_of(const Launches& launches, bool one_launch, double reference) {
     }
     for (const double x : launch) out.push_back(std::log(x) - reference);
   }
-  return out;
+  return one_launch ? tamed(std::move(out)) : out;
 }
 
 Suite make_suite(std::span<const TimedPair> pairs) {
@@ -113,6 +126,7 @@ Suite make_suite(std::span<const TimedPair> pairs) {
     if (at == s.families.end()) s.families.push_back(p.family);
     s.one_launch = s.one_launch && launches_of(p.before) == 1 && launches_of(p.after) == 1;
   }
+  s.before.rounds = s.after.rounds = s.one_launch;
   for (const auto& p : pairs) {
     s.reference.push_back(0.5 * (std::log(centre(p.before)) + std::log(centre(p.after))));
     s.before.of.push_back(blocks_of(p.before, s.one_launch, s.reference.back()));
@@ -132,7 +146,7 @@ Blocks pool(const Side& side, const Choose& chosen) {
   }
   Blocks out;
   for (auto& values : at) out.push_back(trimmed_mean(std::move(values)));
-  return out;
+  return side.rounds ? tamed(std::move(out)) : out;
 }
 
 /// Blocks of a family less the mean of all other families: what a launch does to all of them is gone.

@@ -143,10 +143,10 @@ TEST(Compare, a_change_below_the_threshold_does_not_count) {
 
 TEST(Compare, single_times_show_large_changes_only) {
   const auto pair = [](double after) { return std::vector<TimedPair>{{"step", "step", {{1.0}}, {{after}}}}; };
-  EXPECT_FALSE(compare_suites(pair(1.2)).slower);
-  EXPECT_TRUE(compare_suites(pair(2.0)).slower);
-  EXPECT_FALSE(compare_suites(pair(0.5)).slower);
-  EXPECT_TRUE(compare_suites(pair(0.5)).faster);
+  EXPECT_FALSE(compare_suites(pair(1.5)).slower);
+  EXPECT_TRUE(compare_suites(pair(4)).slower);
+  EXPECT_FALSE(compare_suites(pair(0.25)).slower);
+  EXPECT_TRUE(compare_suites(pair(0.25)).faster);
   EXPECT_GT(compare_suites(pair(1)).suite.detectable, 0.3);
 }
 

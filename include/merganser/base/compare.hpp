@@ -35,7 +35,7 @@ struct CompareOptions {
   double family_floor = 0.01;
   double timing_floor = 0.06;
   /// Standard deviation of a timing that was taken once and so shows none.
-  double single_floor = 0.10;
+  double single_floor = 0.20;
 };
 
 enum class Verdict : std::uint8_t {

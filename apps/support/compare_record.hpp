@@ -1,0 +1,70 @@
+#pragma once
+/// What a run record says that can be compared with another: timings, counts, results.
+#include <string>
+#include <vector>
+
+#include "merganser/base/compare.hpp"
+#include "support/record.hpp"
+
+namespace merganser::app {
+
+/// A timing in seconds.
+struct RecordTiming {
+  std::string key;     ///< says what was timed and on which work: equal keys are comparable
+  std::string family;  ///< kernel or stage
+  Launches launches;
+  bool decides = true;
+};
+
+/// Something counted. More of it is a regression that needs no statistics.
+struct RecordCount {
+  std::string key;
+  double value = 0;
+  double slack = 0;  ///< share by which it changes from run to run
+};
+
+/// A result: what must be equal for equal input.
+struct RecordResult {
+  std::string key;
+  std::string value;
+};
+
+struct RecordFacts {
+  std::string path;
+  std::string command;
+  Json options;
+  Json provenance;
+  std::vector<RecordTiming> timings;
+  std::vector<RecordCount> counts;
+  std::vector<RecordResult> results;
+  std::vector<RecordResult> inputs;  ///< what the work was, as far as the record tells
+};
+
+/// Reads a record of any command. @throws InputError naming the file, the field and what is wrong with it
+[[nodiscard]] RecordFacts read_facts(const std::string& path);
+[[nodiscard]] RecordFacts facts_of(const Json& record, const std::string& path);
+
+/// Adds the launches of another record of the same.
+void join(RecordFacts& to, const RecordFacts& more);
+
+/// Access to the fields of a record with errors that name them.
+class Field {
+ public:
+  Field(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
+  [[nodiscard]] Field at(const std::string& key) const;
+  [[nodiscard]] Field at(std::size_t index) const;
+  [[nodiscard]] bool has(const std::string& key) const { return value_->is_object() && value_->contains(key); }
+  [[nodiscard]] std::size_t size() const;  ///< of an array
+  [[nodiscard]] double number() const;     ///< finite
+  [[nodiscard]] double time() const;       ///< finite and positive
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] const Json& json() const { return *value_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  const Json* value_;
+  std::string path_;
+};
+
+}  // namespace merganser::app
