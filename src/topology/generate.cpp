@@ -210,33 +210,37 @@ GeneratedGraph generate(std::string_view kind, const GraphOptions& o) {
   return out;
 }
 
-ProcessGraph make_graph(const std::string& text, int ranks, std::uint64_t seed) {
+std::string_view parse_graph_text(const std::string& text, GraphOptions& options) {
   const auto colon = std::min(text.find(':'), text.size());
   const GraphKind* kind = find_kind(std::string_view(text).substr(0, colon));
-  if (kind == nullptr) {
-    if (text.find_first_of("./") == std::string::npos) unknown_kind(text.substr(0, colon));
+  if (kind == nullptr) unknown_kind(text.substr(0, colon));
+  if (colon == text.size()) return kind->name;
+  if (kind->parameter.empty()) {
+    throw UsageError("\"" + text + "\": " + std::string(kind->name) +
+                     " takes no parameter; allowed: " + std::string(kind->name));
+  }
+  try {
+    set_parameter(*kind, text.substr(colon + 1), options);
+  } catch (const UsageError& e) {
+    throw UsageError("the parameter of \"" + text + "\": " + e.what());
+  }
+  return kind->name;
+}
+
+ProcessGraph make_graph(const std::string& text, int ranks, std::uint64_t seed) {
+  const bool known = find_kind(std::string_view(text).substr(0, text.find(':'))) != nullptr;
+  if (!known && text.find_first_of("./") != std::string::npos) {
     ProcessGraph graph = read_graph(text);
-    if (graph.ranks() != ranks) {
-      throw InputError(text + ": a graph of " + std::to_string(graph.ranks()) + " ranks for a run on " +
-                       std::to_string(ranks) + "; allowed: the same number (merganser topo convert --ranks " +
-                       std::to_string(ranks) + " makes a graph coarser)");
-    }
-    return graph;
+    if (graph.ranks() == ranks) return graph;
+    throw InputError(text + ": a graph of " + std::to_string(graph.ranks()) + " ranks for a run on " +
+                     std::to_string(ranks) + "; allowed: the same number (merganser topo convert --ranks " +
+                     std::to_string(ranks) + " makes a graph coarser)");
   }
   GraphOptions options;
   options.ranks = ranks;
   options.seed = seed;
-  if (colon < text.size()) {
-    if (kind->parameter.empty())
-      throw UsageError("\"" + text + "\": " + std::string(kind->name) +
-                       " takes no parameter; allowed: " + std::string(kind->name));
-    try {
-      set_parameter(*kind, text.substr(colon + 1), options);
-    } catch (const UsageError& e) {
-      throw UsageError("the parameter of \"" + text + "\": " + e.what());
-    }
-  }
-  return generate(kind->name, options).graph;
+  const std::string_view kind = parse_graph_text(text, options);
+  return generate(kind, options).graph;
 }
 
 }  // namespace merganser::topology

@@ -98,10 +98,11 @@ GraphFormat format_of_path(const std::string& path) {
       "; allowed, unless the format is named: " + list(kExtensions, [](const Extension& e) { return e.text; }));
 }
 
-ProcessGraph read_graph(const std::string& path) {
-  const std::string bytes = read_whole(path);
+ProcessGraph detail::parse_any(const std::string& path, const std::string& bytes) {
   return parse_graph(path, bytes, detect(path, bytes));
 }
+
+ProcessGraph read_graph(const std::string& path) { return parse_any(path, read_whole(path)); }
 
 ProcessGraph read_graph(const std::string& path, GraphFormat format) {
   return parse_graph(path, read_whole(path), format);

@@ -58,6 +58,10 @@ struct GeneratedGraph {
 /// Cost: linear in the arcs and vertices.
 [[nodiscard]] GeneratedGraph generate(std::string_view kind, const GraphOptions& options);
 
+/// The kind of a text "KIND" or "KIND:PARAMETER"; sets the option that the parameter is.
+/// @throws UsageError for an unknown kind (with the list), a parameter that is none or that the kind does not take
+[[nodiscard]] std::string_view parse_graph_text(const std::string& text, GraphOptions& options);
+
 /// The graph that a text names, for `ranks` ranks: "KIND" or "KIND:PARAMETER" (see graph_kinds()), as "chain", "torus2d",
 /// "torus:4x2", "random:4", "rgg:5", "complete"; any other text with a '.' or '/' is a file, see graph_files.hpp.
 /// @throws UsageError for an unknown kind (with the list) or a bad parameter; InputError for a file that cannot be read or

@@ -6,6 +6,9 @@
 
 namespace merganser::topology::detail {
 
+/// Bytes of any format.
+ProcessGraph parse_any(const std::string& path, const std::string& bytes);
+
 ProcessGraph parse_binary(const std::string& path, const std::string& bytes);
 std::string print_binary(const ProcessGraph& graph);
 
