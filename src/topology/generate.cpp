@@ -41,7 +41,7 @@ const GraphKind* find_kind(std::string_view name) {
   return at == std::end(kKinds) ? nullptr : at;
 }
 
-[[noreturn]] void unknown_kind(std::string_view name) {
+[[noreturn]] void unknown_kind(std::string_view name, const char* beside = "") {
   std::string known;
   std::vector<std::string> names;
   for (const GraphKind& k : kKinds) {
@@ -50,8 +50,8 @@ const GraphKind* find_kind(std::string_view name) {
         (known.empty() ? "" : ", ") + names.back() + (k.parameter.empty() ? "" : "[:" + std::string(k.parameter) + "]");
   }
   const std::string near = closest(name, names);
-  throw UsageError("unknown process graph \"" + std::string(name) + "\"; allowed: " + known +
-                   ", or a file (with . or / in its name)" + (near.empty() ? "" : " (did you mean " + near + "?)"));
+  throw UsageError("unknown process graph \"" + std::string(name) + "\"; allowed: " + known + beside +
+                   (near.empty() ? "" : " (did you mean " + near + "?)"));
 }
 
 /// `o.degree` as a whole number of `least` to ranks - 1, or what the kind has by itself.
@@ -127,8 +127,8 @@ std::string dims_text(const std::vector<int>& dims) {
 
 Rows make_torus(std::string_view kind, const GraphOptions& o, std::vector<int>& dims) {
   const bool open = kind.starts_with("grid");
-  const char last = kind.back();
-  const int axes = last == 'd' ? kind[kind.size() - 2] - '0' : 0;
+  const char digit = kind[kind.size() - 2];  // of "torus2d"
+  const int axes = digit >= '1' && digit <= '3' ? digit - '0' : 0;
   dims = o.dims;
   if (dims.empty()) dims = equal_dims(o.ranks, axes == 0 ? 2 : axes);
   if (dims.size() > 3 || (axes != 0 && dims.size() != static_cast<std::size_t>(axes))) {
@@ -236,6 +236,7 @@ ProcessGraph make_graph(const std::string& text, int ranks, std::uint64_t seed) 
                      std::to_string(ranks) + "; allowed: the same number (merganser topo convert --ranks " +
                      std::to_string(ranks) + " makes a graph coarser)");
   }
+  if (!known) unknown_kind(text.substr(0, text.find(':')), ", or a file (with . or / in its name)");
   GraphOptions options;
   options.ranks = ranks;
   options.seed = seed;
