@@ -1,0 +1,27 @@
+#pragma once
+/// What `announce demo` runs on every rank and reports.
+#include <string>
+
+#include "support/minis/droplet.hpp"
+#include "support/minis/potts.hpp"
+#include "support/ranks.hpp"
+#include "support/record.hpp"
+
+namespace merganser::app::minis {
+
+struct DemoOptions {
+  std::string what;
+  std::string json, picture;
+  int steps = 400;
+  bool check = false;
+  announce::BlockLedger::Owner owner = announce::BlockLedger::Owner::least_loaded;
+  DropletModel droplet;
+  PottsModel potts;
+  RankOptions ranks;
+};
+
+/// Collective. Rank 0 prints, and writes what is asked for.
+void demo_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& transport);
+void demo_potts(const DemoOptions& o, const Invocation& in, comm::Transport& transport);
+
+}  // namespace merganser::app::minis
