@@ -14,29 +14,8 @@ namespace merganser::app {
 namespace {
 
 /// Options that a started run gets from its parent, not from the user.
-constexpr std::array kOfParent{"ranks", "json", "csv", "compare", "repeats", "timeout", "quiet", "here"};
-
-std::vector<std::string> arguments_for_child(const Invocation& in) {
-  std::vector<std::string> out;
-  const std::string verb(in.command);
-  const auto space = verb.find(' ');
-  out.push_back(verb.substr(0, space));
-  if (space != std::string::npos) out.push_back(verb.substr(space + 1));
-  std::vector<std::string> positional;
-  for (const auto& o : in.table.options()) {
-    if (!o.given || std::find(kOfParent.begin(), kOfParent.end(), o.name) != kOfParent.end()) continue;
-    const OptionValue value = o.value();
-    if (o.positional) {
-      if (const auto* list = std::get_if<std::vector<std::string>>(&value)) positional = *list;
-    } else if (o.flag) {
-      out.push_back((std::get<bool>(value) ? "--" : "--no-") + o.name);
-    } else {
-      out.push_back("--" + o.name + '=' + value_text(value));
-    }
-  }
-  out.insert(out.end(), positional.begin(), positional.end());
-  return out;
-}
+constexpr std::array<std::string_view, 8> kOfParent{"ranks",   "json",    "csv",   "compare",
+                                                    "repeats", "timeout", "quiet", "here"};
 
 bool is_model(const std::string& word) {
   return std::any_of(comm::backends().begin(), comm::backends().end(), [&](const auto& b) { return b.name == word; });
@@ -151,7 +130,7 @@ class Bench {
   int measure_under_launcher(SeriesSet& set, const Variant& variant) {
     const std::string path =
         (std::filesystem::temp_directory_path() / ("merganser-bench-" + std::to_string(::getpid()) + ".json")).string();
-    std::vector<std::string> arguments = arguments_for_child(in_);
+    std::vector<std::string> arguments = arguments_again(in_, kOfParent);
     arguments.insert(arguments.end(),
                      {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
                       "--search=" + search_name(variant.method.search), "--epoch=" + epoch_name(variant.method.epoch),

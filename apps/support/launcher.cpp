@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -148,6 +149,28 @@ Launcher find_launcher() {
   }
   if (misfit.problem.empty()) misfit.problem = "no mpirun, mpiexec or srun on PATH";
   return misfit;
+}
+
+std::vector<std::string> arguments_again(const Invocation& in, std::span<const std::string_view> except) {
+  std::vector<std::string> out;
+  const std::string verb(in.command);
+  const auto space = verb.find(' ');
+  out.push_back(verb.substr(0, space));
+  if (space != std::string::npos) out.push_back(verb.substr(space + 1));
+  std::vector<std::string> positional;
+  for (const auto& o : in.table.options()) {
+    if (!o.given || std::find(except.begin(), except.end(), o.name) != except.end()) continue;
+    const OptionValue value = o.value();
+    if (o.positional) {
+      if (const auto* list = std::get_if<std::vector<std::string>>(&value)) positional = *list;
+    } else if (o.flag) {
+      out.push_back((std::get<bool>(value) ? "--" : "--no-") + o.name);
+    } else {
+      out.push_back("--" + o.name + '=' + value_text(value));
+    }
+  }
+  out.insert(out.end(), positional.begin(), positional.end());
+  return out;
 }
 
 LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet) {

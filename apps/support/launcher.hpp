@@ -1,10 +1,13 @@
 #pragma once
 /// Starting this program on several processes: which launcher, with which arguments and environment.
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "merganser/comm/runtime.hpp"
+#include "support/command.hpp"
 
 namespace merganser::app {
 
@@ -25,6 +28,9 @@ struct LaunchPlan {
   std::vector<comm::Setting> exports;      ///< only those not set already
   [[nodiscard]] std::string text() const;  ///< as typed in a shell
 };
+/// The command again, with the options that were given but those of `except`: for a process that does part of the work.
+[[nodiscard]] std::vector<std::string> arguments_again(const Invocation& in, std::span<const std::string_view> except);
+
 /// @param quiet  the launcher's own messages about failed ranks are left out
 /// @throws CommError if there is no launcher that fits
 [[nodiscard]] LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet);

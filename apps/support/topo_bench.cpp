@@ -1,0 +1,224 @@
+#include "support/topo_bench.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <map>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/timer.hpp"
+#include "merganser/topology/generate.hpp"
+#include "support/gather.hpp"
+#include "support/provenance.hpp"
+#include "support/ranks.hpp"
+#include "support/table.hpp"
+#include "support/topo_bench_faults.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr double kSecondsPerCell = 0.35;
+constexpr double kMostSeconds = 100;
+
+/// What is measured if nothing is said: calls that programs use, from each model and class.
+constexpr std::array<std::string_view, 8> kDefaultKernels{
+    "p2p.isend-irecv", "p2p.persistent", "neighborhood.alltoallv", "rma.put-flush",
+    "rma.put-notify",  "rma.fence",      "shmem.put-quiet",        "shmem.put-signal"};
+
+bool contains(const std::vector<std::string>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+bool is_default(const comm::KernelInfo& k) {
+  return k.model == "threads" ||
+         std::find(kDefaultKernels.begin(), kDefaultKernels.end(), k.name) != kDefaultKernels.end();
+}
+
+void check_models(const std::vector<std::string>& models) {
+  std::string allowed = "all";
+  std::vector<std::string> known;
+  for (const auto& b : comm::backends()) {
+    known.emplace_back(b.name);
+    allowed += ", " + known.back();
+  }
+  for (const auto& m : models)
+    if (m != "all" && !contains(known, m)) throw UsageError("--models: \"" + m + "\"; allowed: " + allowed);
+}
+
+/// Ranks and cores of one node, as its ranks see them together.
+struct Seat {
+  std::array<char, 64> host{};
+  cpu_set_t cores{};
+};
+
+struct Crowd {
+  int ranks = 1;
+  int cores = 1;
+};
+
+/// Of the node with most ranks per core. Collective.
+Crowd crowd(comm::Transport& t) {
+  Seat mine;
+  ::gethostname(mine.host.data(), mine.host.size() - 1);
+  if (::sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_SET(0, &mine.cores);
+  std::map<std::string, std::pair<int, cpu_set_t>> nodes;
+  for (const auto& seat : gather(t, mine)) {
+    auto& [ranks, cores] = nodes.try_emplace(seat.host.data(), 0, cpu_set_t{}).first->second;
+    ++ranks;
+    CPU_OR(&cores, &cores, &seat.cores);
+  }
+  Crowd most{0, 1};
+  for (const auto& [host, node] : nodes) {
+    const int cores = std::max(1, CPU_COUNT(&node.second));
+    if (node.first * most.cores > most.ranks * cores) most = {node.first, cores};
+  }
+  return most;
+}
+
+GraphSummary summary_of(const topology::NamedGraph& g) {
+  return {g.name,           g.graph.ranks(),   g.graph.arcs(), g.graph.mean_degree(), g.graph.max_degree(),
+          g.graph.digest(), g.graph.weighted()};
+}
+
+std::vector<topology::NamedGraph> make_graphs(const TopoBenchOptions& o, int ranks) {
+  if (ranks < 2)
+    throw UsageError("topo bench: " + std::to_string(ranks) + " rank has nobody to talk to; allowed: 2 and more");
+  std::vector<topology::NamedGraph> graphs;
+  for (const auto& text : o.graphs) {
+    graphs.push_back({text, topology::make_graph(text, ranks, o.seed)});
+    if (graphs.back().graph.arcs() == 0) throw InputError("graph " + text + " has no arcs: nothing to measure");
+  }
+  return graphs;
+}
+
+/// Shows where the measurement stands, on one line of a terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool on) : on_(on) {}
+  ~ProgressLine() {
+    if (on_) std::cerr << '\r' << std::string(78, ' ') << '\r' << std::flush;
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void show(const topology::Progress& p) {
+    if (!on_ || p.seconds - shown_ < 0.2) return;
+    shown_ = p.seconds;
+    const double part = p.total_seconds > 0 ? std::min(1.0, p.seconds / p.total_seconds) : 0;
+    const auto full = static_cast<std::size_t>(part * 24);
+    std::string line = "\r[" + std::string(full, '#') + std::string(24 - full, '.') + "] " + std::to_string(p.settled) +
+                       " of " + std::to_string(p.cells) + " medians within width, at most " +
+                       fixed_text(std::max(0.0, p.total_seconds - p.seconds), 0) + " s left ";
+    std::cerr << line << std::flush;
+  }
+
+ private:
+  bool on_;
+  double shown_ = -1;
+};
+
+}  // namespace
+
+ChosenKernels choose_kernels(const TopoBenchOptions& o, bool processes_run) {
+  check_models(o.models);
+  const bool all_models = o.models.empty() || contains(o.models, "all");
+  const bool nothing_said = o.models.empty() && o.kernels == std::vector<std::string>{"default"};
+  for (const auto& k : o.kernels)
+    if (k != "all" && k != "default") (void)comm::kernel(k);  // refuses unknown names
+  ChosenKernels out;
+  for (const auto& k : comm::kernels()) {
+    const bool named = contains(o.kernels, k.name);
+    const bool in_set = contains(o.kernels, "all") || (contains(o.kernels, "default") && is_default(k));
+    const bool in_model = all_models || contains(o.models, k.model);
+    if (!named && !(in_set && in_model)) continue;
+    const bool threads = k.model == "threads";
+    if (nothing_said && threads == processes_run) continue;
+    (threads ? out.threads : out.processes).emplace_back(k.name);
+  }
+  if (out.threads.empty() && out.processes.empty())
+    throw UsageError("--models, --kernels: no kernel of this build is in both");
+  return out;
+}
+
+topology::MessageSize parse_message_size(const std::string& text) {
+  const auto refuse = [&text]() -> topology::MessageSize {
+    throw UsageError("--sizes: \"" + text + "\"; allowed: bytes from 0 to 2^40, with K, M or G for 2^10, 2^20, 2^30; " +
+                     "weights, or weights*X with X > 0");
+  };
+  if (text == "weights") return {1, true};
+  if (text.starts_with("weights*")) {
+    const double factor = merganser::detail::parse_number(text.substr(8));
+    return factor > 0 && factor <= 0x1p40 ? topology::MessageSize{factor, true} : refuse();
+  }
+  std::string digits = text;
+  double unit = 1;
+  if (!digits.empty())
+    if (const auto at = std::string("KMG").find(digits.back()); at != std::string::npos) {
+      unit = std::pow(1024.0, static_cast<double>(at + 1));
+      digits.pop_back();
+    }
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 15)
+    return refuse();
+  const double bytes = std::stod(digits) * unit;
+  return bytes <= 0x1p40 ? topology::MessageSize{bytes, false} : refuse();
+}
+
+std::string message_size_text(topology::MessageSize size) {
+  if (!size.weights) return number_text(size.bytes);
+  return size.bytes == 1 ? "weights" : "weights*" + number_text(size.bytes);
+}
+
+int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kernels, BenchResults& results) {
+  const bool threads = comm::kernel(kernels.at(0)).model == "threads";
+  RankOptions ranks;
+  ranks.comm = "threads";
+  if (!threads) {
+    const auto at = std::find_if(comm::backends().begin(), comm::backends().end(),
+                                 [](const comm::Backend& b) { return b.processes; });
+    ranks.comm = at->name;  // two-sided, where there is MPI
+  }
+  ranks.ranks = threads ? (o.ranks == 0 ? 4 : o.ranks) : o.ranks;
+  return on_ranks(ranks, [&](comm::Transport& t) {
+    topology::MeasureOptions m;
+    together([&] {
+      comm::agree(t, [&] {
+        m.graphs = make_graphs(o, t.size());
+        for (const auto& s : o.sizes) m.sizes.push_back(parse_message_size(s));
+        m.hooks = make_hooks(o.inject, t.rank(), t.size());
+      });
+    });
+    const Crowd c = crowd(t);
+    m.kernels = kernels;
+    m.sync = o.sync;
+    m.buffers = o.buffers;
+    const auto cells = static_cast<double>(m.graphs.size() * m.kernels.size() * m.sizes.size());
+    m.seconds = o.time > 0 ? o.time : std::min(kMostSeconds, kSecondsPerCell * cells);
+    m.width = o.width / 100;
+    m.seed = o.seed * 1000 + static_cast<std::uint64_t>(o.launch);
+    const double free = o.memory_mib > 0 ? o.memory_mib * 1048576
+                                         : static_cast<double>(machine().available_bytes) / 2 / std::max(1, c.ranks);
+    m.memory_bytes = static_cast<double>(t.all_reduce(static_cast<std::int64_t>(free), comm::Op::min));
+    m.watchdog_s = o.watchdog;
+    m.on_stall = end_stalled;
+    ProgressLine line(t.rank() == 0 && (o.progress || (!o.quiet && ::isatty(STDERR_FILENO) != 0)));
+    m.on_progress = [&line](const topology::Progress& p) { line.show(p); };
+    auto measured = together([&] { return topology::measure(t, m); });
+    if (t.rank() != 0) return;
+    for (auto& cell : measured.cells)
+      for (auto& round : cell.rounds) round.launch = o.launch;
+    results.sync = o.sync;
+    results.buffers = o.buffers;
+    for (const auto& g : m.graphs) results.graphs.push_back(summary_of(g));
+    results.measured = std::move(measured);
+    results.oversubscribed = c.ranks > c.cores;
+    results.ranks = t.size();
+    results.cores = c.cores;
+    results.control = t.name();
+  });
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,178 @@
+#include "merganser/topology/clock.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace merganser::topology {
+namespace {
+
+/// True if the counter behind Clock::stamp() runs at one rate.
+bool counter_is_steady() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  const bool stamps_in_order = __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (d >> 27 & 1) != 0;  // RDTSCP
+  return stamps_in_order && __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d >> 8 & 1) != 0;      // invariant
+#elif defined(__aarch64__)
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+std::uint64_t Clock::monotonic_ns() noexcept {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+/// A stamp and the monotonic time at the same moment: of several tries the one that took least.
+Clock::Anchor Clock::anchor() const noexcept {
+  Anchor best;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (int i = 0; i < 20; ++i) {
+    const std::uint64_t before = stamp();
+    const std::uint64_t ns = monotonic_ns();
+    const std::uint64_t took = stamp() - before;
+    if (took < least) {
+      least = took;
+      best = {before + took / 2, ns};
+    }
+  }
+  return best;
+}
+
+Clock::Clock(bool counter) : counter_(counter && counter_is_steady()) {
+  first_ = anchor();
+  origin_ = first_.stamp;
+  if (counter_) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const Anchor middle = anchor();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    refine();
+    // Two rates that differ: the counter is not what it claims to be (a virtual machine that was moved, say).
+    const double early = static_cast<double>(middle.monotonic_ns - first_.monotonic_ns) /
+                         static_cast<double>(std::max<std::uint64_t>(1, middle.stamp - first_.stamp));
+    if (!(early > 0.999 * ns_per_tick_ && early < 1.001 * ns_per_tick_)) {
+      counter_ = false;
+      first_ = anchor();
+      origin_ = first_.stamp;
+      ns_per_tick_ = 1;
+    }
+  }
+  measure_costs();
+}
+
+void Clock::refine() {
+  if (!counter_) return;
+  const Anchor last = anchor();
+  if (last.stamp <= first_.stamp || last.monotonic_ns <= first_.monotonic_ns) return;
+  ns_per_tick_ =
+      static_cast<double>(last.monotonic_ns - first_.monotonic_ns) / static_cast<double>(last.stamp - first_.stamp);
+}
+
+std::string_view Clock::source() const noexcept {
+  if (!counter_) return "CLOCK_MONOTONIC";
+#if defined(__aarch64__)
+  return "CNTVCT";
+#else
+  return "TSC";
+#endif
+}
+
+void Clock::measure_costs() {
+  constexpr std::size_t kCalls = 256;
+  struct Kept {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+  std::array<Kept, kCalls> kept{};
+  stamp_cost_ns_ = record_cost_ns_ = std::numeric_limits<double>::max();
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const std::uint64_t start = stamp();
+    std::uint64_t last = start;
+    for (std::size_t i = 0; i < kCalls; ++i) last = stamp();
+    stamp_cost_ns_ = std::min(stamp_cost_ns_, ns(last - start) / kCalls);
+    const std::uint64_t again = stamp();
+    for (auto& k : kept) {
+      k.begin = stamp();
+      k.end = stamp();
+    }
+    record_cost_ns_ = std::min(record_cost_ns_, ns(kept.back().end - again) / kCalls);
+  }
+}
+
+GlobalClock::GlobalClock(comm::Transport& transport, Clock& clock) : transport_(transport), clock_(clock) {
+  const int rank = transport.rank();
+  const int size = transport.size();
+  int top = 1;
+  while (top < size) top *= 2;
+  // The parent of a rank has its lowest set bit cleared; it reaches far children first.
+  const int reach = rank == 0 ? top : rank & -rank;
+  if (rank != 0) parent_ = rank - reach;
+  for (int step = reach / 2; step > 0; step /= 2)
+    if (rank + step < size) children_.push_back(rank + step);
+  std::vector<int> neighbours = children_;
+  if (parent_ >= 0) neighbours.push_back(parent_);
+  mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours));
+}
+
+/// Sends what was posted along an arc, or waits for what comes along it.
+void GlobalClock::step_with(std::size_t arc, bool send) {
+  const std::size_t arcs = mailbox_->graph().out.size();
+  std::vector<std::uint8_t> out(arcs, 0), in(arcs, 0);
+  (send ? out : in)[arc] = 1;
+  mailbox_->step(out, in);
+}
+
+/// The parent's side: how far the child's clock is ahead.
+GlobalClock::Reading GlobalClock::ask(std::size_t arc, int trips) {
+  Reading best{0, std::numeric_limits<double>::max()};
+  for (int i = 0; i < trips; ++i) {
+    const double sent = clock_.now_ns();
+    mailbox_->post(arc, sent);
+    step_with(arc, true);
+    step_with(arc, false);
+    const double back = clock_.now_ns();
+    const double theirs = mailbox_->records<double>(arc)[0];
+    if ((back - sent) / 2 < best.error) best = {theirs - (sent + back) / 2, (back - sent) / 2};
+  }
+  const Reading total{offset_ns_ + best.offset, error_ns_ + best.error};
+  mailbox_->post(arc, total);
+  step_with(arc, true);
+  return total;
+}
+
+/// The child's side.
+GlobalClock::Reading GlobalClock::answer(int trips) {
+  const std::size_t arc = children_.size();
+  for (int i = 0; i < trips; ++i) {
+    step_with(arc, false);
+    mailbox_->post(arc, clock_.now_ns());
+    step_with(arc, true);
+  }
+  step_with(arc, false);
+  return mailbox_->records<Reading>(arc)[0];
+}
+
+void GlobalClock::synchronise(int trips) {
+  clock_.refine();
+  offset_ns_ = error_ns_ = 0;
+  if (parent_ >= 0) {
+    const Reading mine = answer(trips);
+    offset_ns_ = mine.offset;
+    error_ns_ = mine.error;
+  }
+  for (std::size_t i = 0; i < children_.size(); ++i) ask(i, trips);
+  transport_.all_reduce({&error_ns_, 1}, comm::Op::max);
+}
+
+}  // namespace merganser::topology

@@ -1,0 +1,116 @@
+#include "measure_collect.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "merganser/base/summary.hpp"
+
+namespace merganser::topology {
+namespace {
+
+constexpr std::size_t kLaunchesForInterval = 5;
+
+}  // namespace
+
+PublishedColumns published_columns(const std::vector<double>& rank_mean_ns, std::int64_t arcs) {
+  PublishedColumns p;
+  if (rank_mean_ns.empty() || arcs == 0) return p;
+  std::vector<double> us = rank_mean_ns;
+  for (double& x : us) x /= 1000;
+  std::sort(us.begin(), us.end());
+  const auto ranks = static_cast<double>(us.size());
+  const double sum = std::accumulate(us.begin(), us.end(), 0.0);
+  const double square = std::inner_product(us.begin(), us.end(), us.begin(), 0.0);
+  const auto place = static_cast<std::size_t>(std::ceil(0.99 * ranks));
+  p.average_us = sum / static_cast<double>(arcs);
+  p.p99_us = us[place - 1] / 2;
+  p.max_us = us.back() / 2;
+  p.stddev_us = std::sqrt(std::max(0.0, square / ranks - sum / ranks * (sum / ranks)));
+  return p;
+}
+
+QuantileInterval CellResult::p50() const {
+  if (exchange.empty()) return {};
+  std::vector<double> blocks;
+  if (launches.size() >= kLaunchesForInterval) {
+    for (const auto& launch : launches) blocks.push_back(launch.value);
+  } else {
+    for (const auto& r : rounds) blocks.push_back(r.p50_ns);
+  }
+  const double value = exchange.quantile(0.5);
+  if (blocks.empty()) return {value, value, value};
+  const QuantileInterval interval = block_median_interval(blocks);
+  return {std::min(value, interval.low), value, std::max(value, interval.high)};
+}
+
+namespace detail {
+
+Collector::Collector(CellResult result, int ranks)
+    : result_(std::move(result)),
+      rank_sum_ns_(static_cast<std::size_t>(ranks), 0),
+      rank_p50_(static_cast<std::size_t>(ranks)) {
+  result_.slowest.assign(static_cast<std::size_t>(ranks), 0);
+}
+
+RoundSummary Collector::add(const std::vector<RankTimes>& by_rank, bool keep) {
+  RoundSummary s;
+  const std::size_t ranks = by_rank.size();
+  std::vector<double> exchange, skew;
+  std::vector<std::vector<double>> own(ranks);
+  for (std::size_t i = 0; i < by_rank[0].ns.size(); ++i) {
+    bool late = false;
+    std::size_t slowest = 0;
+    double first = by_rank[0].began[i];
+    double last = first;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      late = late || by_rank[r].ns[i] < 0;
+      if (by_rank[r].ns[i] > by_rank[slowest].ns[i]) slowest = r;
+      first = std::min(first, by_rank[r].began[i]);
+      last = std::max(last, by_rank[r].began[i]);
+      s.longest_ns = std::max(s.longest_ns, std::abs(static_cast<double>(by_rank[r].ns[i])));
+    }
+    if (late) {
+      ++s.late;
+      continue;
+    }
+    exchange.push_back(by_rank[slowest].ns[i]);
+    skew.push_back(last - first);
+    for (std::size_t r = 0; r < ranks; ++r) own[r].push_back(by_rank[r].ns[i]);
+    if (!keep) continue;
+    ++result_.slowest[slowest];
+    result_.exchange.add(static_cast<std::uint64_t>(std::llround(exchange.back())));
+    for (std::size_t r = 0; r < ranks; ++r) {
+      result_.ranks.add(static_cast<std::uint64_t>(std::llround(own[r].back())));
+      rank_sum_ns_[r] += own[r].back();
+    }
+  }
+  for (const auto& t : by_rank) s.loop_s = std::max(s.loop_s, t.loop_s);
+  if (keep) result_.late += s.late;
+  if (exchange.empty()) return s;
+  s.round.iterations = static_cast<std::int64_t>(exchange.size());
+  s.round.p50_ns = median(exchange);
+  s.round.mean_ns = summarise(exchange).mean;
+  if (allows_quantile(exchange.size(), 0.99)) s.round.p99_ns = quantile(exchange, 0.99);
+  s.p90_ns = quantile(exchange, 0.9);
+  s.start_skew_ns = median(skew);
+  for (auto& times : own) s.rank_p50_ns.push_back(median(std::move(times)));
+  if (!keep) return s;
+  result_.rounds.push_back(s.round);
+  skews_.push_back(s.start_skew_ns);
+  for (std::size_t r = 0; r < ranks; ++r) rank_p50_[r].push_back(s.rank_p50_ns[r]);
+  return s;
+}
+
+CellResult Collector::finished() const {
+  CellResult out = result_;
+  if (out.exchange.empty()) return out;
+  out.start_skew_ns = median(skews_);
+  for (const auto& p50 : rank_p50_) out.rank_p50_ns.push_back(median(p50));
+  for (const double sum : rank_sum_ns_) out.rank_mean_ns.push_back(sum / static_cast<double>(out.exchange.count()));
+  out.launches = {out.p50()};
+  return out;
+}
+
+}  // namespace detail
+}  // namespace merganser::topology

@@ -1,0 +1,275 @@
+#include "measure_round.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/random.hpp"
+
+namespace merganser::topology {
+
+std::string_view phase_name(Phase phase) {
+  switch (phase) {
+    case Phase::setup:
+      return "setup";
+    case Phase::settle:
+      return "settle";
+    case Phase::start:
+      return "start";
+    case Phase::iterate:
+      return "iterate";
+    case Phase::gather:
+      return "gather";
+  }
+  return "";
+}
+
+namespace detail {
+namespace {
+
+constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15ULL;
+
+std::uint64_t first_word(PatternOf of) {
+  const auto block = philox({static_cast<std::uint32_t>(of.from), static_cast<std::uint32_t>(of.to),
+                             static_cast<std::uint32_t>(of.round), static_cast<std::uint32_t>(of.round >> 32)},
+                            {static_cast<std::uint32_t>(of.buffer), 0x70617474U});
+  return block[0] | static_cast<std::uint64_t>(block[1]) << 32;
+}
+
+/// Writes this rank's times into one message, and reads such.
+std::vector<std::byte> packed(const RankTimes& t) {
+  const std::uint64_t count = t.ns.size();
+  std::vector<std::byte> out(sizeof count + sizeof t.loop_s + count * (sizeof(float) + sizeof(double)) +
+                             t.error.size());
+  std::byte* at = out.data();
+  const auto put = [&at](const void* from, std::size_t bytes) {
+    if (bytes > 0) std::memcpy(at, from, bytes);
+    at += bytes;
+  };
+  put(&count, sizeof count);
+  put(&t.loop_s, sizeof t.loop_s);
+  put(t.began.data(), count * sizeof(double));
+  put(t.ns.data(), count * sizeof(float));
+  put(t.error.data(), t.error.size());
+  return out;
+}
+
+RankTimes unpacked(std::span<const std::byte> in) {
+  RankTimes t;
+  const auto take = [&in](void* to, std::size_t bytes) {
+    if (bytes > in.size()) throw CommError("times of a round: message too short");
+    if (bytes > 0) std::memcpy(to, in.data(), bytes);
+    in = in.subspan(bytes);
+  };
+  std::uint64_t count = 0;
+  take(&count, sizeof count);
+  take(&t.loop_s, sizeof t.loop_s);
+  t.began.resize(count);
+  t.ns.resize(count);
+  take(t.began.data(), count * sizeof(double));
+  take(t.ns.data(), count * sizeof(float));
+  t.error.assign(reinterpret_cast<const char*>(in.data()), in.size());
+  return t;
+}
+
+}  // namespace
+
+void Whereabouts::enter(const comm::Exchange* exchange, const std::string& kernel, const std::string& graph,
+                        const std::string& size) {
+  const std::scoped_lock lock(mutex_);
+  exchange_ = exchange;
+  stall_.kernel = kernel;
+  stall_.graph = graph;
+  stall_.size = size;
+}
+
+Stall Whereabouts::stall(double seconds) const {
+  const std::scoped_lock lock(mutex_);
+  Stall s = stall_;
+  s.seconds = seconds;
+  s.phase = phase_.load(std::memory_order_relaxed);
+  s.iteration = std::max<std::int64_t>(0, iteration_.load(std::memory_order_relaxed) - 1);
+  if (s.phase == Phase::iterate && exchange_ != nullptr) s.missing = exchange_->missing();
+  if (const auto* start = start_.load(); s.phase == Phase::start && start != nullptr && start->waits_for() >= 0)
+    s.missing = {start->waits_for()};
+  return s;
+}
+
+void fill_pattern(std::span<std::byte> bytes, PatternOf of) {
+  std::uint64_t word = first_word(of);
+  const std::size_t whole = bytes.size() / 8;
+  for (std::size_t i = 0; i < whole; ++i, word += kStep) std::memcpy(bytes.data() + 8 * i, &word, 8);
+  if (bytes.size() % 8 != 0) std::memcpy(bytes.data() + 8 * whole, &word, bytes.size() % 8);
+}
+
+std::size_t first_difference(std::span<const std::byte> bytes, PatternOf of) {
+  std::uint64_t word = first_word(of);
+  const std::size_t whole = bytes.size() / 8;
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 0; i < whole; ++i, word += kStep) {
+    std::uint64_t found = 0;
+    std::memcpy(&found, bytes.data() + 8 * i, 8);
+    wrong |= found ^ word;
+  }
+  const bool tail_right = std::memcmp(bytes.data() + 8 * whole, &word, bytes.size() % 8) == 0;
+  if (wrong == 0 && tail_right) return bytes.size();
+  std::vector<std::byte> right(bytes.size());
+  fill_pattern(right, of);
+  return static_cast<std::size_t>(std::mismatch(bytes.begin(), bytes.end(), right.begin()).first - bytes.begin());
+}
+
+RoundRunner::RoundRunner(comm::Transport& control, const MeasureOptions& options, Whereabouts& where,
+                         Watchdog& watchdog)
+    : control_(control),
+      options_(options),
+      where_(where),
+      watchdog_(watchdog),
+      global_(control, clock_),
+      start_(comm::make_start(control)),
+      hooked_(options.hooks.before || options.hooks.inside_before || options.hooks.inside_after) {
+  where_.set_start(start_.get());
+  global_.synchronise();
+}
+
+void RoundRunner::fill(comm::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers) {
+  const auto& out = exchange.graph().out;
+  for (std::size_t b = 0; b < buffers; ++b)
+    for (std::size_t a = 0; a < out.size(); ++a)
+      fill_pattern(exchange.source(a, b).first(bytes.out[a]), {control_.rank(), out[a], b, round_});
+}
+
+std::string RoundRunner::check(comm::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers) const {
+  const auto& in = exchange.graph().in;
+  for (std::size_t b = 0; b < buffers; ++b)
+    for (std::size_t a = 0; a < in.size(); ++a) {
+      const auto landed = std::span<const std::byte>(exchange.landing(a, b)).first(bytes.in[a]);
+      const std::size_t at = first_difference(landed, {in[a], control_.rank(), b, round_});
+      if (at < landed.size())
+        return std::string(exchange.info().name) + " of " + std::to_string(landed.size()) + " bytes: byte " +
+               std::to_string(at) + " from rank " + std::to_string(in[a]) + " to rank " +
+               std::to_string(control_.rank()) + " arrived wrong";
+    }
+  return "";
+}
+
+void RoundRunner::flush(comm::Exchange& exchange, std::size_t buffer) const {
+  const auto lines = [](std::span<const std::byte> bytes) {
+    for (std::size_t i = 0; i < bytes.size(); i += 64) {
+#if defined(__x86_64__)
+      __builtin_ia32_clflush(bytes.data() + i);
+#elif defined(__aarch64__)
+      asm volatile("dc civac, %0" ::"r"(bytes.data() + i) : "memory");
+#endif
+    }
+#if defined(__x86_64__)
+    if (!bytes.empty()) __builtin_ia32_clflush(bytes.data() + bytes.size() - 1);
+    __builtin_ia32_mfence();
+#elif defined(__aarch64__)
+    asm volatile("dsb ish" ::: "memory");
+#endif
+  };
+  for (std::size_t a = 0; a < exchange.graph().out.size(); ++a) lines(exchange.source(a, buffer));
+  for (std::size_t a = 0; a < exchange.graph().in.size(); ++a) lines(exchange.landing(a, buffer));
+}
+
+/// Waits for a moment of rank 0's time. @return false if it had passed already
+bool RoundRunner::await(double moment) {
+  constexpr double kSpinNs = 50'000;  // shorter than a turn of the scheduler
+  constexpr double kToleranceNs = 1000;
+  double time = global_.now_ns();
+  const bool in_time = time <= moment;
+  while (time < moment) {
+    if (moment - time > kSpinNs) std::this_thread::yield();
+    time = global_.now_ns();
+  }
+  return in_time && time - moment <= std::max(kToleranceNs, global_.error_ns());
+}
+
+/// A moment soon enough and far enough for all ranks, in rank 0's time. Collective.
+double RoundRunner::agree_on_moment() {
+  const double mine = global_.now_ns();
+  const auto all = control_.all_gather(std::as_bytes(std::span(&mine, 1)));
+  double latest = mine;
+  for (const auto& bytes : all) {
+    double theirs = 0;
+    std::memcpy(&theirs, bytes.data(), sizeof theirs);
+    latest = std::max(latest, theirs);
+  }
+  return latest + 300'000;
+}
+
+void RoundRunner::iterate(const Loop& loop, std::size_t buffer, std::int64_t number) {
+  if (hooked_ && options_.hooks.inside_before) options_.hooks.inside_before(loop.exchange, number);
+  loop.exchange.iterate(buffer);
+  if (hooked_ && options_.hooks.inside_after) options_.hooks.inside_after(loop.exchange, number);
+}
+
+void RoundRunner::iterations(const Loop& loop, std::size_t count, std::vector<std::uint64_t>& begin,
+                             std::vector<std::uint64_t>& end, std::vector<std::uint8_t>& late) {
+  begin.assign(count, 0);
+  end.assign(count, 0);
+  late.assign(count, 0);
+  const bool flushed = options_.buffers == Buffers::flush;
+  const bool pipelined = options_.sync == Sync::none;
+  double moment = options_.sync == Sync::roundtime ? agree_on_moment() : 0;
+  if (options_.sync == Sync::roundtime || pipelined) start_->wait();
+  std::uint64_t before = clock_.stamp();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t buffer = i % loop.buffers;
+    const std::int64_t number = where_.count();
+    watchdog_.beat();
+    if (hooked_ && options_.hooks.before) options_.hooks.before(loop.exchange, number);
+    if (flushed) flush(loop.exchange, buffer);
+    where_.set(Phase::start);
+    if (options_.sync == Sync::dissemination) {
+      start_->wait();
+    } else if (options_.sync == Sync::roundtime) {
+      late[i] = await(moment) ? 0 : 1;
+      moment += loop.window_ns;
+    }
+    where_.set(Phase::iterate);
+    begin[i] = pipelined && !flushed ? before : clock_.stamp();
+    iterate(loop, buffer, number);
+    end[i] = before = clock_.stamp();
+  }
+  watchdog_.beat();
+}
+
+std::vector<RankTimes> RoundRunner::run(comm::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers,
+                                        const Task& task) {
+  ++round_;
+  const Loop loop{exchange, buffers, task.window_ns};
+  const std::size_t used = std::min<std::size_t>(buffers, std::max(task.warmup, task.iterations));
+  where_.set(Phase::settle);
+  exchange.resize(bytes.out, bytes.in);
+  fill(exchange, bytes, used);
+  exchange.settle();
+  watchdog_.beat();
+  std::vector<std::uint64_t> begin, end;
+  std::vector<std::uint8_t> late;
+  iterations(loop, task.warmup, begin, end, late);
+  const std::uint64_t loop_begin = clock_.stamp();
+  iterations(loop, task.iterations, begin, end, late);
+  RankTimes mine;
+  mine.loop_s = clock_.ns(clock_.stamp() - loop_begin) * 1e-9;
+  where_.set(Phase::settle);
+  exchange.settle();
+  watchdog_.beat();
+  mine.error = check(exchange, bytes, used);
+  for (std::size_t i = 0; i < begin.size(); ++i) {
+    const auto ns = static_cast<float>(clock_.ns(end[i] - begin[i]));
+    mine.ns.push_back(late[i] != 0 ? -1 - ns : ns);
+    mine.began.push_back(global_.time_ns(begin[i]));
+  }
+  where_.set(Phase::gather);
+  std::vector<RankTimes> all;
+  for (const auto& message : control_.all_gather(packed(mine))) all.push_back(unpacked(message));
+  watchdog_.beat();
+  for (const auto& t : all)
+    if (!t.error.empty()) comm::agree(control_, [&t] { throw VerificationError(t.error); });
+  return all;
+}
+
+}  // namespace detail
+}  // namespace merganser::topology

@@ -1,0 +1,104 @@
+#pragma once
+/// One round on one rank: pattern, warm-up, timed iterations, validation.
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "measure_cells.hpp"
+#include "merganser/topology/clock.hpp"
+#include "merganser/topology/watchdog.hpp"
+
+namespace merganser::topology::detail {
+
+/// Where this rank stands, for the watchdog's thread.
+class Whereabouts {
+ public:
+  explicit Whereabouts(int rank) { stall_.rank = rank; }
+
+  /// The cell that comes next, or, with null, none. The exchange must not go before it is replaced.
+  void enter(const comm::Exchange* exchange, const std::string& kernel, const std::string& graph,
+             const std::string& size);
+  void set_start(const comm::Start* start) { start_ = start; }
+  void set(Phase phase) noexcept { phase_.store(phase, std::memory_order_relaxed); }
+  /// The number of the next iteration.
+  std::int64_t count() noexcept { return iteration_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] Stall stall(double seconds) const;
+
+ private:
+  mutable std::mutex mutex_;
+  Stall stall_;
+  const comm::Exchange* exchange_ = nullptr;
+  std::atomic<const comm::Start*> start_{nullptr};
+  std::atomic<Phase> phase_{Phase::setup};
+  std::atomic<std::int64_t> iteration_{0};
+};
+
+/// What rank 0 asks all ranks to do.
+struct Task {
+  std::uint32_t cell = 0;
+  std::uint32_t warmup = 0;
+  std::uint32_t iterations = 0;
+  std::uint32_t keep = 1;  ///< 0: only to learn how long it takes
+  double window_ns = 0;    ///< roundtime: between the beginnings of two iterations
+};
+
+/// What one rank has seen in a round.
+struct RankTimes {
+  std::vector<float> ns;      ///< per iteration; negative: it began late
+  std::vector<double> began;  ///< in rank 0's time
+  double loop_s = 0;          ///< all timed iterations, with what is between them
+  std::string error;          ///< a byte that arrived wrong
+};
+
+/// Runs rounds on this rank.
+class RoundRunner {
+ public:
+  RoundRunner(comm::Transport& control, const MeasureOptions& options, Whereabouts& where, Watchdog& watchdog);
+
+  /// One round; returns every rank's times, by rank. Collective.
+  std::vector<RankTimes> run(comm::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers, const Task& task);
+
+  void synchronise_clocks() { global_.synchronise(); }
+  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+  [[nodiscard]] double clock_error_ns() const noexcept { return global_.error_ns(); }
+
+ private:
+  struct Loop {
+    comm::Exchange& exchange;
+    std::size_t buffers;
+    double window_ns;
+  };
+  void fill(comm::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers);
+  [[nodiscard]] std::string check(comm::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers) const;
+  void iterations(const Loop& loop, std::size_t count, std::vector<std::uint64_t>& begin,
+                  std::vector<std::uint64_t>& end, std::vector<std::uint8_t>& late);
+  void iterate(const Loop& loop, std::size_t buffer, std::int64_t number);
+  bool await(double moment);
+  [[nodiscard]] double agree_on_moment();
+  void flush(comm::Exchange& exchange, std::size_t buffer) const;
+
+  comm::Transport& control_;
+  const MeasureOptions& options_;
+  Whereabouts& where_;
+  Watchdog& watchdog_;
+  Clock clock_;
+  GlobalClock global_;
+  std::unique_ptr<comm::Start> start_;
+  std::uint64_t round_ = 0;
+  bool hooked_ = false;
+};
+
+/// Pattern of an arc in a round: word i is first + i * step. Distinct for every arc, buffer and round.
+struct PatternOf {
+  int from = 0;
+  int to = 0;
+  std::size_t buffer = 0;
+  std::uint64_t round = 0;
+};
+void fill_pattern(std::span<std::byte> bytes, PatternOf of);
+/// Position of the first byte that is not the pattern's; the length if all are.
+[[nodiscard]] std::size_t first_difference(std::span<const std::byte> bytes, PatternOf of);
+
+}  // namespace merganser::topology::detail

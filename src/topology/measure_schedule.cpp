@@ -1,0 +1,132 @@
+#include "measure_schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace merganser::topology::detail {
+namespace {
+
+constexpr int kSweeps = 16;       // what the time is divided into: as many blocks make an interval of a median good
+constexpr int kFewestSweeps = 4;  // that what remains is divided into, when it goes on
+constexpr std::size_t kFewestRounds = 8;
+constexpr std::uint64_t kEnough = 10'000;  // iterations that allow p99.9
+constexpr double kSmooth = 0.3;            // weight of the latest round in what is expected of the next
+
+template <class T>
+void shuffle(std::vector<T>& items, Random& random) {
+  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random.below(i)]);
+}
+
+}  // namespace
+
+Schedule::Schedule(const Cells& cells, Limits limits)
+    : limits_(limits),
+      fair_share_s_(limits.seconds / static_cast<double>(std::max<std::size_t>(1, cells.cells.size()))),
+      costs_(cells.cells.size()),
+      random_(limits.seed, 0x7363686564ULL, 0) {}
+
+std::vector<std::size_t> Schedule::active(const Cells& cells) const {
+  std::vector<std::size_t> out;
+  for (std::size_t c = 0; c < costs_.size(); ++c)
+    if (cells.cells[c].usable && !costs_[c].settled) out.push_back(c);
+  return out;
+}
+
+/// As many iterations as fit into a slice of time.
+Task Schedule::plan(std::size_t cell, double slice_s) const {
+  const Cost& cost = costs_[cell];
+  const double fit = (slice_s - cost.round_s) / std::max(cost.iteration_s, 1e-9);
+  const double timed = std::clamp(fit / 1.1, 1.0, static_cast<double>(limits_.most_iterations));
+  Task task;
+  task.cell = static_cast<std::uint32_t>(cell);
+  task.iterations = static_cast<std::uint32_t>(timed);
+  task.warmup = std::clamp<std::uint32_t>(task.iterations / 10, 1, 50);
+  task.window_ns = cost.window_ns;
+  return task;
+}
+
+double Schedule::price(const Task& task) const {
+  const Cost& cost = costs_[task.cell];
+  return cost.round_s + cost.iteration_s * (task.iterations + task.warmup);
+}
+
+/// In an order drawn anew; tasks that share an exchange which is made for its turn stand together.
+std::vector<Task> Schedule::in_order(const Cells& cells, std::vector<Task> tasks) {
+  shuffle(tasks, random_);
+  std::map<std::size_t, std::size_t> unit_of_slot;
+  std::vector<std::vector<Task>> units;
+  for (const Task& task : tasks) {
+    const std::size_t slot = cells.cells[task.cell].slot;
+    const auto [at, fresh] =
+        cells.slots[slot].kept ? std::pair(unit_of_slot.end(), true) : unit_of_slot.try_emplace(slot, units.size());
+    if (fresh) {
+      units.push_back({task});
+    } else {
+      units[at->second].push_back(task);
+    }
+  }
+  std::vector<Task> out;
+  for (const auto& unit : units) out.insert(out.end(), unit.begin(), unit.end());
+  return out;
+}
+
+std::vector<Task> Schedule::next(const Cells& cells, double elapsed_s) {
+  const auto left = active(cells);
+  std::vector<Task> tasks;
+  if (sweeps_ == 0) {
+    for (const auto c : left) tasks.push_back({static_cast<std::uint32_t>(c), 1, 3, 0, 100'000});
+    ++sweeps_;
+    return in_order(cells, std::move(tasks));
+  }
+  const double remaining = limits_.seconds - elapsed_s;
+  if (left.empty() || (sweeps_ > 1 && remaining <= 0)) return {};
+  const int sweeps_left = std::max(kFewestSweeps, kSweeps - (sweeps_ - 1));
+  const double slice = std::max(0.0, remaining) / static_cast<double>(left.size()) / sweeps_left;
+  for (const auto c : left) tasks.push_back(plan(c, slice));
+  tasks = in_order(cells, std::move(tasks));
+  if (sweeps_ > 1) {  // every cell gets one round, whatever the time; later ones must fit
+    double price_of_all = 0;
+    std::vector<Task> fitting;
+    for (const auto& task : tasks) {
+      if (price_of_all + price(task) > remaining) continue;
+      price_of_all += price(task);
+      fitting.push_back(task);
+    }
+    tasks = std::move(fitting);
+  }
+  ++sweeps_;
+  return tasks;
+}
+
+void Schedule::widen_window(Cost& cost, const Task& task, const RoundSummary& summary) const {
+  const double typical = summary.p90_ns > 0 ? summary.p90_ns : summary.longest_ns;
+  const bool crowded = summary.late * 5 > static_cast<std::int64_t>(task.iterations);
+  cost.window_ns = std::max(2 * typical + 20'000, crowded ? std::min(2 * task.window_ns, 1e8) : 0.0);
+}
+
+void Schedule::took(const Task& task, double wall_s, const RoundSummary& summary, const CellResult& so_far) {
+  Cost& cost = costs_[task.cell];
+  const double iteration = summary.loop_s / std::max<std::uint32_t>(1, task.iterations);
+  const double round = std::max(0.0, wall_s - iteration * (task.iterations + task.warmup));
+  const double weight = cost.known ? kSmooth : 1;
+  cost.iteration_s += weight * (iteration - cost.iteration_s);
+  cost.round_s += weight * (round - cost.round_s);
+  cost.spent_s += wall_s;
+  cost.known = true;
+  widen_window(cost, task, summary);
+  if (so_far.rounds.size() < kFewestRounds) return;
+  const bool enough = so_far.exchange.count() >= kEnough || cost.spent_s >= fair_share_s_;
+  cost.settled = enough && so_far.p50().relative_width() <= limits_.width;
+}
+
+std::size_t Schedule::settled() const {
+  return static_cast<std::size_t>(std::count_if(costs_.begin(), costs_.end(), [](const Cost& c) { return c.settled; }));
+}
+
+double Schedule::expected_end(double elapsed_s) const {
+  if (settled() == costs_.size()) return elapsed_s;
+  return std::max(elapsed_s, limits_.seconds);
+}
+
+}  // namespace merganser::topology::detail

@@ -1,0 +1,42 @@
+#include "merganser/topology/watchdog.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "merganser/base/timer.hpp"
+
+namespace merganser::topology {
+
+Watchdog::Watchdog(double limit_s, std::function<void(double)> on_silence)
+    : limit_s_(limit_s), on_silence_(std::move(on_silence)) {
+  if (limit_s > 0) thread_ = std::thread(&Watchdog::watch, this);
+}
+
+Watchdog::~Watchdog() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+  }
+  end_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Watchdog::watch() {
+  const std::chrono::duration<double> pause(std::min(limit_s_ / 8, 1.0));  // rare: it disturbs what is measured
+  std::uint64_t seen = beats_.load(std::memory_order_relaxed);
+  double since = now();
+  std::unique_lock lock(mutex_);
+  while (!end_.wait_for(lock, pause, [this] { return ended_; })) {
+    const std::uint64_t beats = beats_.load(std::memory_order_relaxed);
+    if (beats != seen) {
+      seen = beats;
+      since = now();
+    } else if (now() - since >= limit_s_) {
+      lock.unlock();
+      on_silence_(now() - since);
+      return;
+    }
+  }
+}
+
+}  // namespace merganser::topology
