@@ -196,7 +196,7 @@ Diameter from_sample(const Network& network, const DiameterEffort& effort) {
   Diameter found;
   Random random(effort.seed, 0, 0);
   for (int i = 0; i < std::max(1, effort.sources) && found.value != bound; ++i) {
-    const int v = i == 0 ? 0 : i == 1 ? k - 1 : static_cast<int>(random.below(static_cast<std::uint64_t>(k)));
+    const auto v = static_cast<int>(random.below(static_cast<std::uint64_t>(k)));
     found.value = std::max(found.value, eccentricity(network, v));
     ++found.sources;
   }
