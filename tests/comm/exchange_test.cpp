@@ -348,6 +348,26 @@ TEST_P(ControlTest, what_works_here_is_found_by_trying) {
   });
 }
 
+TEST_P(ControlTest, kernels_work_on_some_of_the_ranks) {
+  on_ranks(GetParam(), [](Transport& t) {
+    if (!t.capabilities().sub_transports) return;
+    const auto part = t.subset(t.size() == 1 || t.rank() > 0);
+    if (part) {
+      const Graph graph = complete(*part);
+      const auto [out, in] = sizes_of(*part, graph, 4);
+      make_start(*part)->wait();
+      for (const auto& info : usable(*part)) {
+        if (info.model == "shmem" && part->size() < t.size()) {
+          EXPECT_THROW((void)make_exchange(*part, info.name, {graph, out, in, 1}), UsageError);
+        } else {
+          expect_round(*part, *make_exchange(*part, info.name, {graph, out, in, 1}), 0, 1);
+        }
+      }
+    }
+    t.barrier();
+  });
+}
+
 template <class E>
 std::string refusal(const std::function<void()>& make) {
   try {

@@ -79,8 +79,9 @@ class Exchange {
   [[nodiscard]] virtual Counters per_iteration() const = 0;
 
   /// Ranks that an iterate() which does not end still waits for: in-neighbours, with two-sided messages also
-  /// out-neighbours that have not taken theirs. Empty outside iterate(). May be called by another thread while iterate()
-  /// runs. Where the library waits in one call and cannot tell, all in-neighbours.
+  /// out-neighbours that have not taken theirs. Where the library waits in one call and cannot tell: all in-neighbours,
+  /// or the targets of a put that nobody is told of, or all others if it waits for all. Empty outside iterate(). May be
+  /// called by another thread while iterate() runs.
   [[nodiscard]] virtual std::vector<int> missing() const = 0;
 
   /// The next iterate() leaves out what tells the target of an out-arc (message or signal), as a lost one would. For

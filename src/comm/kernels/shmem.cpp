@@ -70,7 +70,7 @@ class WordStart final : public Start {
     for (int step = 1; step < size_; step *= 2, ++round) {
       shmem_uint64_p(word(round), epoch_, (rank_ + step) % size_);
       waits_for_.store((rank_ - step + size_) % size_, std::memory_order_relaxed);
-      await_word(word(round), epoch_, describe_);
+      await_word(word(round), epoch_);
     }
     waits_for_.store(-1, std::memory_order_relaxed);
   }
@@ -85,7 +85,6 @@ class WordStart final : public Start {
   int size_;
   std::uint64_t epoch_ = 0;
   std::atomic<int> waits_for_{-1};
-  const Waiter::Describe describe_ = [this] { return "rank " + std::to_string(waits_for()) + " to start"; };
 };
 
 std::unique_ptr<Start> make_word_start(Transport& control) {

@@ -41,7 +41,7 @@ class Signalled : public ShmemPutExchange {
     return reinterpret_cast<std::uint64_t*>(block_->data() + plan_.target_flag(arc));
   }
   void await_all(std::uint64_t epoch) {
-    for (std::size_t arc = 0; arc < in_.size(); ++arc) await_word(my_signal(arc), epoch, describe_);
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) await_word(my_signal(arc), epoch);
   }
 
  private:

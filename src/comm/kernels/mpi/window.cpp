@@ -11,10 +11,12 @@ namespace merganser::comm::detail {
 Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.comm) {
   // Some components refuse windows without memory.
   const auto size = static_cast<MPI_Aint>(std::max<std::size_t>(bytes, sizeof(std::uint64_t)));
-  if (MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm_, &base_, &window_) != MPI_SUCCESS) {
+  try {
+    check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm_, &base_, &window_), "MPI_Win_allocate");
+  } catch (const CommError& e) {
     window_ = MPI_WIN_NULL;
-    error_ = "rma: MPI_Win_allocate of " + std::to_string(size) +
-             " bytes failed; with Open MPI 4 set OMPI_MCA_osc=sm,rdma,pt2pt";
+    error_ = "rma: a window of " + std::to_string(size) + " bytes: " + e.what() +
+             "; with Open MPI 4 set OMPI_MCA_osc=sm,rdma,pt2pt";
     return;
   }
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);

@@ -2,9 +2,6 @@
 /// What the kernels over OpenSHMEM share.
 #include <shmem.h>
 
-#include <thread>
-
-#include "../../detail/waiter.hpp"
 #include "../support/exchange_base.hpp"
 #include "symmetric.hpp"
 
@@ -38,19 +35,8 @@ class ShmemPutExchange : public ShmemExchange {
   }
 };
 
-/// Waits for a word that another rank puts to become so large. The library works in every test, but does not leave the
-/// core to a rank that shares it.
-inline void await_word(std::uint64_t* word, std::uint64_t value, const Waiter::Describe& describe) {
-  constexpr unsigned kSpins = 64;
-  constexpr unsigned kLook = 4096;
-  for (unsigned i = 0; i < kSpins; ++i) {
-    if (shmem_uint64_test(word, SHMEM_CMP_GE, value) != 0) return;
-  }
-  Waiter waiter(describe);
-  for (unsigned polls = 1; shmem_uint64_test(word, SHMEM_CMP_GE, value) == 0; ++polls) {
-    std::this_thread::yield();
-    if (polls % kLook == 0) waiter.check_limit();
-  }
-}
+/// Waits for a word that another rank puts to become so large. Not a loop of shmem_uint64_test: in Open MPI that lets
+/// nothing else work, so a rank whose put in a window needs this one would wait for ever.
+inline void await_word(std::uint64_t* word, std::uint64_t value) { shmem_uint64_wait_until(word, SHMEM_CMP_GE, value); }
 
 }  // namespace merganser::comm::detail

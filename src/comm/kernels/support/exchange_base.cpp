@@ -85,7 +85,16 @@ Counters ExchangeBase::per_iteration() const {
   return counters;
 }
 
-std::vector<int> ExchangeBase::missing() const { return busy() ? in_ : std::vector<int>{}; }
+std::vector<int> ExchangeBase::missing() const {
+  if (!busy()) return {};
+  if (info().completion == Completion::notified || info().pulls) return in_;
+  if (info().completion != Completion::global) return out_;
+  std::vector<int> others;
+  for (int rank = 0; rank < control_.size(); ++rank) {
+    if (rank != control_.rank()) others.push_back(rank);
+  }
+  return others;
+}
 
 bool ExchangeBase::drop_next(std::size_t arc) {
   if (info().completion != Completion::notified) return false;
