@@ -69,7 +69,7 @@ class Ialltoallv final : public Neighborhood {
 };
 
 template <class Kernel>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan plan) {
+std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
   sweep(control, group.keeper);
   auto graph = group.keeper.keep(std::make_shared<GraphCommunicator>(group, plan.spec.graph));

@@ -97,7 +97,7 @@ class Persistent final : public ExchangeBase {
 };
 
 template <class Kernel>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan plan) {
+std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
   return make_agreed<Kernel>(control, control, group, std::move(plan));
 }

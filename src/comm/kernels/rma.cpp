@@ -120,7 +120,7 @@ class Get final : public WindowExchange {
 };
 
 template <class Kernel, Window::Use use>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan plan) {
+std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
   const std::size_t bytes = plan.info->pulls ? plan.source_bytes() : plan.landing_bytes();
   auto window = make_window(control, group, bytes, use);

@@ -151,7 +151,7 @@ class Pscw final : public PutExchange {
 };
 
 template <class Kernel, Window::Use use>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan plan) {
+std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
   auto window = make_window(control, group, plan.landing_and_flag_bytes(), use);
   return make_agreed<Kernel>(control, control, group, std::move(window), std::move(plan));

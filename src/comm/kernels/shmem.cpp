@@ -53,7 +53,7 @@ class Get final : public ShmemExchange {
 };
 
 template <class Kernel>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan plan) {
+std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
   auto block = symmetric_block(control, plan.info->pulls ? plan.source_bytes() : plan.landing_bytes());
   return make_agreed<Kernel>(control, control, std::move(block), std::move(plan));
 }

@@ -75,7 +75,7 @@ class PutSignal final : public Signalled {
 };
 
 template <class Kernel>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan plan) {
+std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
   auto block = symmetric_block(control, plan.landing_and_flag_bytes());
   return make_agreed<Kernel>(control, control, std::move(block), std::move(plan));
 }
@@ -120,14 +120,14 @@ void check_signals_work(Transport& control) {
   });
 }
 
-std::unique_ptr<Exchange> make_native(Transport& control, ExchangePlan plan) {
+std::unique_ptr<Exchange> make_native(Transport& control, ExchangePlan&& plan) {
   check_signals_work(control);
   return make<PutSignalNative>(control, std::move(plan));
 }
 
 #else
 
-std::unique_ptr<Exchange> make_native(Transport& control, ExchangePlan) {
+std::unique_ptr<Exchange> make_native(Transport& control, ExchangePlan&&) {
   agree(control, [] {
     throw CommError("shmem_putmem_signal is not in OpenSHMEM " + std::to_string(SHMEM_MAJOR_VERSION) + "." +
                     std::to_string(SHMEM_MINOR_VERSION) + "; 1.5 has it");

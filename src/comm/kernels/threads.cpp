@@ -35,9 +35,9 @@ std::size_t index(const Transport& control) { return static_cast<std::size_t>(co
 std::shared_ptr<Board> common_board(Transport& control) {
   std::shared_ptr<Board> board;
   if (control.rank() == 0) board = std::make_shared<Board>(control.size());
-  const std::shared_ptr<Board>* shown = &board;
+  const auto shown = reinterpret_cast<std::uintptr_t>(&board);
   const auto all = control.all_gather(std::as_bytes(std::span(&shown, 1)));
-  if (control.rank() != 0) board = *read<const std::shared_ptr<Board>*>(std::span(all[0]));
+  if (control.rank() != 0) board = *reinterpret_cast<const std::shared_ptr<Board>*>(read<std::uintptr_t>(all[0]));
   control.barrier();
   return board;
 }
@@ -194,7 +194,7 @@ class CopyBarrier final : public Copy {
 };
 
 template <class Kernel>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan plan) {
+std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
   const auto board = common_board(control);
   agree(control, [&] { board->landings[index(control)] = std::make_unique<Block>(plan.landing_bytes()); });
   return make_agreed<Kernel>(control, control, std::move(plan), board);

@@ -16,7 +16,7 @@ struct ExchangePlan;
 struct KernelEntry {
   KernelInfo info;
   /// Collective; the plan has been checked. Throws alike on every rank.
-  std::unique_ptr<Exchange> (*make)(Transport& control, ExchangePlan plan);
+  std::unique_ptr<Exchange> (*make)(Transport& control, ExchangePlan&& plan);
   /// Most bytes of one arc, and of all out-arcs or all in-arcs of a rank and one buffer.
   std::size_t most_bytes = std::numeric_limits<std::size_t>::max();
   std::size_t most_bytes_together = std::numeric_limits<std::size_t>::max();
