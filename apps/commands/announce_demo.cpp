@@ -11,7 +11,7 @@ using Owner = announce::BlockLedger::Owner;
 /// One list of options for both; those of the other simulation are refused.
 struct AnnounceDemo {
   DemoOptions demo;
-  std::vector<int> blocks{12, 6};
+  std::vector<int> blocks{16, 8};
   int edge = 16;
 };
 
@@ -27,10 +27,11 @@ void describe(AnnounceDemo& a, V&& option) {
   option("picture", o.picture, "picture of the end to write (SVG)", Kind{"FILE"});
   option.section("Simulation");
   option("steps", o.steps, "time steps", at_least(1), Initial{"400; potts: 80"});
-  option("blocks", a.blocks, "blocks along x and y", Initial{"12,6; potts: 5,3"}, at_least(1));
+  option("blocks", a.blocks, "blocks along x and y", Initial{"16,8; potts: 5,3"}, at_least(1));
   option("edge", a.edge, "cells along a block", Initial{"16; potts: 24"}, at_least(1));
   option("check", o.check,
          "compare with a run on all cells (droplet), a recount of all sites (potts) after every step");
+  option("disturb", o.disturb, "step after which a cell is changed behind the back", at_least(0), Hidden{});
   option.section("Droplet");
   option("owner", o.owner, "who gets a new block",
          Choices<Owner>{{{"proposer", Owner::proposer}, {"least-loaded", Owner::least_loaded}}});
@@ -70,7 +71,7 @@ int run(AnnounceDemo& a, const Invocation& in) {
   o.droplet.blocks = o.potts.blocks = a.blocks;
   o.droplet.edge = o.potts.edge = a.edge;
   const bool potts = o.what == "potts";
-  if (a.blocks.size() != 2) throw UsageError("--blocks needs two numbers, along x and y: 12,6");
+  if (a.blocks.size() != 2) throw UsageError("--blocks needs two numbers, along x and y: 16,8");
   if (potts) {
     o.potts.check();
   } else {

@@ -145,7 +145,7 @@ Table droplet_table(const DemoOptions& o, const Droplet& droplet, const DropletT
   table.row({"proposals that came second", count_text(counts.lost)});
   table.row({"cells updated, of a run on all cells", percent_text(static_cast<double>(n.updates) / all)});
   table.row({"steps until every rank knows", count_text(droplet.network().time_to_live())});
-  table.row({"announcement messages without content", percent_text(empty)});
+  if (n.messages > 0) table.row({"announcement messages without content", percent_text(empty)});
   loop.rows(table);
   return table;
 }
@@ -240,6 +240,7 @@ void demo_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t
   Loop loop(t);
   for (int s = 0; s < o.steps; ++s) {
     loop.step([&] { droplet.step(); });
+    if (s + 1 == o.disturb) droplet.disturb();
     most = std::max(most, blocks());
     if (!o.check) continue;
     whole->step();
@@ -277,6 +278,7 @@ void demo_potts(const DemoOptions& o, const Invocation& in, comm::Transport& t) 
   Loop loop(t);
   for (int s = 0; s < o.steps; ++s) {
     loop.step([&] { potts.step(); });
+    if (s + 1 == o.disturb) potts.disturb();
     if (o.check) require_equal(first_difference(t, potts, plane), potts.steps());
   }
   loop.finish();

@@ -14,6 +14,7 @@ struct DemoOptions {
   std::string json, picture;
   int steps = 400;
   bool check = false;
+  int disturb = 0;  ///< step after which a cell is changed behind the back, for tests of check; 0: never
   announce::BlockLedger::Owner owner = announce::BlockLedger::Owner::least_loaded;
   DropletModel droplet;
   PottsModel potts;

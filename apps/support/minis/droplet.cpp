@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "merganser/base/error.hpp"
+#include "support/table.hpp"
 
 namespace merganser::app::minis {
 namespace {
@@ -205,6 +207,17 @@ void Droplet::check_gone(std::int64_t block, const Field<double>& field) const {
       }
 }
 
+void Droplet::disturb() {
+  for (auto& field : fields_)
+    for (int y = 0; y < model_.edge; ++y)
+      for (int x = 0; x < model_.edge; ++x) {
+        double& cell = field.at(x, y);
+        if (cell == 0 || cell == 1) continue;
+        cell = std::nextafter(cell, 0.5);
+        return;
+      }
+}
+
 std::uint64_t Droplet::digest() const {
   const Plane& p = rule_.plane();
   std::uint64_t sum = 0;
@@ -268,7 +281,7 @@ std::string first_difference(comm::Transport& transport, const Droplet& droplet,
     if (std::bit_cast<std::uint64_t>(cells[i]) == std::bit_cast<std::uint64_t>(whole.cells()[i])) continue;
     const auto at = static_cast<std::int64_t>(i);
     return "cell (" + std::to_string(at % plane.width()) + ", " + std::to_string(at / plane.width()) + ") is " +
-           std::to_string(cells[i]) + ", the run on all cells has " + std::to_string(whole.cells()[i]);
+           hex_text(cells[i]) + ", the run on all cells has " + hex_text(whole.cells()[i]);
   }
   return {};
 }

@@ -18,12 +18,12 @@
 namespace merganser::app::minis {
 
 struct DropletModel {
-  std::vector<int> blocks{12, 6};  ///< along x and y; both periodic
+  std::vector<int> blocks{16, 8};  ///< along x and y; both periodic
   int edge = 16;                   ///< cells along a block
-  double radius = 20;              ///< of both droplets, in cells
+  double radius = 34;              ///< of both droplets, in cells
   double speed = 0.2;              ///< at which the droplets pass each other along x, cells per step
   double drift = 0.1;              ///< at which both move along y
-  double growth = 0.01;            ///< of the interface outwards, cells per step, about
+  double growth = 0.005;           ///< of the interface outwards, cells per step, about
 
   [[nodiscard]] Plane plane() const;
   /// @throws UsageError for numbers that do not fit together
@@ -77,6 +77,9 @@ class Droplet {
   /// One exchange of halos, one hop of announcements. No collective.
   /// @throws VerificationError if the interface reaches the edge of the blocks
   void step();
+
+  /// Changes the last bit of a cell, as a fault would. For tests of what must find it.
+  void disturb();
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
   [[nodiscard]] const announce::BlockLedger& ledger() const { return ownership_->ledger(); }

@@ -101,6 +101,16 @@ void Potts::colour(int colour) {
   exchange_halos(halos_, fields_);
 }
 
+void Potts::disturb() {
+  for (auto& field : fields_)
+    for (int y = 0; y < model_.edge; ++y)
+      for (int x = 0; x < model_.edge; ++x) {
+        if (field.at(x, y) == 0) continue;
+        field.at(x, y) = 0;
+        return;
+      }
+}
+
 std::uint64_t Potts::digest() const {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < fields_.size(); ++i)

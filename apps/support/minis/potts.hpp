@@ -91,6 +91,9 @@ class Potts {
   /// Four colours, each with one exchange of halos and one of cells. No collective.
   void step();
 
+  /// Loses a site without telling anybody, as a fault would. For tests of what must find it.
+  void disturb();
+
   [[nodiscard]] std::int64_t steps() const { return steps_; }
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const { return cells_.blocks(); }
   [[nodiscard]] const Field<Site>& field(std::size_t local) const { return fields_[local]; }

@@ -1,0 +1,97 @@
+/// The command that shows the two small simulations, from outside.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "apps/program.hpp"
+#include "io/folder.hpp"
+
+namespace {
+
+using namespace merganser::test;
+using Json = nlohmann::json;
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+Words demo(const Words& more) {
+  Words all{"announce", "demo"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST(AnnounceDemo, every_number_of_ranks_gives_the_digest_of_one) {
+  for (const Words& what : {Words{"droplet", "--blocks", "6,4", "--radius", "11", "--steps", "40"},
+                            Words{"potts", "--blocks", "4,2", "--steps", "8"}}) {
+    Words checked = demo(what);
+    checked.emplace_back("--check");
+    const Outcome one = run(checked);
+    ASSERT_EQ(one.code, 0) << one.text();
+    ASSERT_EQ(one.digest().size(), 16U) << one.text();
+    EXPECT_TRUE(says(one.out, "check: after every step")) << one.out;
+    for (const char* ranks : {"2", "3", "7"}) {
+      Words more = demo(what);
+      more.insert(more.end(), {"--ranks", ranks});
+      EXPECT_EQ(run(more).digest(), one.digest()) << ranks;
+    }
+    if (process_models().empty()) continue;
+    const Outcome o = run_on(3, demo(what));
+    EXPECT_EQ(o.code, 0) << o.text();
+    EXPECT_EQ(o.digest(), one.digest()) << o.text();
+  }
+}
+
+TEST(AnnounceDemo, check_finds_one_wrong_bit_and_ends_with_exit_code_1) {
+  for (const char* what : {"droplet", "potts"}) {
+    const Words words = demo({what, "--steps", "6", "--disturb", "4", "--ranks", "2"});
+    EXPECT_EQ(run(words).code, 0);
+    Words checked = words;
+    checked.emplace_back("--check");
+    const Outcome o = run(checked);
+    EXPECT_EQ(o.code, 1) << o.text();
+    EXPECT_TRUE(says(o.err, "verification: step 4: ")) << o.text();
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  }
+}
+
+TEST(AnnounceDemo, writes_what_it_did_and_a_picture) {
+  const Folder folder;
+  for (const char* what : {"droplet", "potts"}) {
+    const std::string record = folder.file("r.json");
+    const std::string picture = folder.file("p.svg");
+    const Outcome o = run(demo({what, "--steps", "5", "--ranks", "2", "--json", record, "--picture", picture}));
+    ASSERT_EQ(o.code, 0) << o.text();
+    std::ifstream in(record);
+    const Json r = Json::parse(in);
+    EXPECT_EQ(r["counters"]["collectives"], 0);
+    EXPECT_GT(r["counters"]["messages"], 0);
+    EXPECT_EQ(r["result"]["digest"], o.digest());
+    EXPECT_EQ(r["result"]["steps"], 5);
+    std::ifstream svg(picture);
+    const std::string text((std::istreambuf_iterator<char>(svg)), {});
+    EXPECT_TRUE(text.starts_with("<svg ")) << text.substr(0, 80);
+    EXPECT_TRUE(text.ends_with("</svg>\n"));
+  }
+}
+
+TEST(AnnounceDemo, misuse_is_one_line_and_exit_code_2) {
+  const std::vector<std::pair<Words, std::string>> cases{
+      {{}, "WHAT is missing"},
+      {{"soup"}, "droplet"},
+      {{"droplet", "--pitch", "9"}, "--pitch belongs to potts"},
+      {{"potts", "--radius", "9"}, "--radius belongs to droplet"},
+      {{"potts", "--edge", "20"}, "--edge 20; allowed: even numbers from 2 * reach + 6 = 22"},
+      {{"droplet", "--edge", "4", "--ranks", "9"}, "use longer edges or fewer ranks"},
+      {{"droplet", "--blocks", "4"}, "--blocks needs two numbers"},
+      {{"droplet", "--steps", "0"}, "at least 1"},
+      {{"droplet", "--owner", "me"}, "proposer|least-loaded"}};
+  for (const auto& [arguments, text] : cases) {
+    const Outcome o = run(demo(arguments));
+    EXPECT_EQ(o.code, 2) << text << '\n' << o.text();
+    EXPECT_TRUE(says(o.err, text)) << text << '\n' << o.text();
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  }
+  EXPECT_EQ(run(demo({"--help"})).code, 0);
+}
+
+}  // namespace
