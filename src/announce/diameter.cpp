@@ -166,16 +166,15 @@ class Bounded {
   std::vector<char> done_;
 };
 
-/// Searches until every vertex is searched from or bounded; nothing if that would follow more arcs than allowed.
-std::optional<Diameter> from_every_vertex(const Network& network, const DiameterEffort& effort) {
+/// Searches until every vertex is searched from or bounded, or as many arcs as allowed have been followed.
+Diameter from_every_vertex(const Network& network, const DiameterEffort& effort) {
   const double arcs = static_cast<double>(network.vertices()) * network.degree();
   double left = static_cast<double>(effort.arcs);
   Diameter found;
   ManySearches searches(network);
   Bounded bounded(network);
   Random random(effort.seed, 1, 0);
-  while (!bounded.all()) {
-    if (left < 0) return std::nullopt;
+  while (!bounded.all() && left >= 0) {
     const std::vector<int> sources = bounded.draw(random);
     const std::vector<int> reach = searches.eccentricities(sources);
     found.value = std::max(found.value, *std::max_element(reach.begin(), reach.end()));
@@ -184,9 +183,11 @@ std::optional<Diameter> from_every_vertex(const Network& network, const Diameter
     found.sources += static_cast<std::int64_t>(sources.size());
     left -= arcs * searches.levels();
   }
-  found.how = found.sources == network.vertices()
-                  ? "from every vertex"
-                  : "from " + with_commas(found.sources) + " vertices, which bound the others";
+  found.exact = bounded.all();
+  found.how =
+      "from " + with_commas(found.sources) +
+      (found.exact ? " vertices, which bound the others" : " of " + with_commas(network.vertices()) + " vertices");
+  if (found.sources == network.vertices()) found.how = "from every vertex";
   return found;
 }
 
@@ -250,7 +251,7 @@ Diameter diameter(const Network& network, const DiameterEffort& effort) {
   // A pass over the lanes of one level is about as dear as following its arcs once.
   const double passes = std::min(1.0, k / kLanes);
   if (passes * arcs * (eccentricity(network, 0) + 1) <= allowed) {
-    if (auto found = from_every_vertex(network, effort)) return *found;
+    return from_every_vertex(network, effort);
   }
   return from_sample(network, effort);
 }

@@ -1,0 +1,242 @@
+// announce bench: the published weak scaling experiment, announcement network against collective.
+#include <iostream>
+
+#include "merganser/base/summary.hpp"
+#include "support/announce_bench.hpp"
+#include "support/command.hpp"
+#include "support/gather.hpp"
+#include "support/ranks.hpp"
+#include "support/record.hpp"
+#include "support/table.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct BenchAnnounce {
+  AnnounceExperiment experiment;
+  std::vector<std::string> exchange{"none", "network", "all-gather"};
+  RankOptions ranks;
+  std::string json;
+};
+
+template <class V>
+void describe(BenchAnnounce& o, V&& option) {
+  auto& e = o.experiment;
+  option.section("Experiment");
+  option("size", e.size,
+         "bytes of an announcement, and of each rank's fixed part of the all-gather; published: 400, "
+         "8000, 800000",
+         between(1, 1 << 30));
+  option("steps", e.steps, "steps of each variant", at_least(1));
+  option("work-ms", e.work_ms, "artificial work of a step, a busy wait; published: 65", at_least(0));
+  option("edge", e.edge, "cells along the edge of a block; each of six sides sends edge^2 doubles to its neighbour",
+         between(0, 10000));
+  option("every", e.every, "each rank announces once in so many steps", at_least(1));
+  option("exchange", o.exchange, "variants, measured in turns", Words{{"none", "network", "all-gather"}}, Kind{"LIST"});
+  option("block", e.block, "steps of a variant before the next has its turn", at_least(1));
+  option("network", e.network, "manhattan, torus, hypercube or debruijn",
+         Words{{"manhattan", "torus", "hypercube", "debruijn"}});
+  option("dimension", e.dimension, "of manhattan and torus; the degree of debruijn; published: 5", between(2, 30));
+  describe(o.ranks, option);
+  option.section("Output");
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+}
+
+Exchanged exchanged_of(const std::string& name) {
+  for (const auto e : {Exchanged::nothing, Exchanged::network}) {
+    if (exchanged_name(e) == name) return e;
+  }
+  return Exchanged::all_gather;
+}
+
+/// Every rank's list of seconds, by rank.
+std::vector<std::vector<double>> gather_lists(comm::Transport& t, const std::vector<double>& mine) {
+  std::vector<std::vector<double>> lists;
+  for (const auto& bytes : t.all_gather(std::as_bytes(std::span(mine)))) {
+    auto& list = lists.emplace_back(bytes.size() / sizeof(double));
+    if (!list.empty()) std::memcpy(list.data(), bytes.data(), bytes.size());
+  }
+  return lists;
+}
+
+/// Times of one variant: of every step on every rank, and of every step on its slowest rank.
+struct Variant {
+  Exchanged exchanged;
+  std::vector<double> all;
+  std::vector<double> slowest;
+  std::vector<double> rank_medians;
+};
+
+Variant collect(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
+  Variant v{e, {}, {}, {}};
+  for (const auto& list : gather_lists(t, bench.seconds(e))) {
+    v.all.insert(v.all.end(), list.begin(), list.end());
+    v.slowest.resize(list.size(), 0);
+    for (std::size_t i = 0; i < list.size(); ++i) v.slowest[i] = std::max(v.slowest[i], list[i]);
+    v.rank_medians.push_back(median(list));
+  }
+  return v;
+}
+
+constexpr double kQuantiles[] = {0.0, 0.1, 0.5, 0.9, 0.99, 1.0};
+
+Json distribution(const std::vector<double>& seconds, double ideal) {
+  Json j = summary_json(summarise(seconds));
+  for (const double q : kQuantiles) {
+    const double s = quantile(seconds, q);
+    j["quantiles"].push_back({{"q", q}, {"seconds", s}, {"efficiency", s > 0 ? ideal / s : 0}});
+  }
+  return j;
+}
+
+Json counts_json(const AnnounceCounts& c) {
+  return {{"messages", c.messages},           {"bytes", c.bytes},           {"announcements_sent", c.sent},
+          {"delivered", c.delivered},         {"duplicates", c.duplicates}, {"gathered_bytes", c.gathered},
+          {"halo_messages", c.halo_messages}, {"halo_bytes", c.halo_bytes}, {"collectives", c.collectives}};
+}
+
+AnnounceCounts total(const std::vector<AnnounceCounts>& ranks) {
+  AnnounceCounts t;
+  for (const auto& c : ranks) {
+    t.messages += c.messages;
+    t.bytes += c.bytes;
+    t.sent += c.sent;
+    t.delivered += c.delivered;
+    t.duplicates += c.duplicates;
+    t.gathered += c.gathered;
+    t.halo_messages += c.halo_messages;
+    t.halo_bytes += c.halo_bytes;
+    t.collectives += c.collectives;
+  }
+  return t;
+}
+
+/// What section II-D of [berghoff2018] says of a step: N processes, degree n, messages of m bytes, diameter d.
+struct Published {
+  double messages;        ///< n N
+  double one_each;        ///< n N m: every process announces in one step
+  double each_step;       ///< n N m d: every process announces in every step, as published
+  double each_step_true;  ///< n N^2 m: what that must read, since every announcement crosses n N arcs
+  double all_to_all;      ///< N^2 m
+};
+Published published(const BenchAnnounce& o, int ranks, const AnnounceBench& bench) {
+  const double n = bench.network().degree();
+  const double arcs = n * ranks;
+  const auto m = static_cast<double>(o.experiment.size);
+  return {arcs, arcs * m, arcs * m * bench.time_to_live(), arcs * ranks * m, static_cast<double>(ranks) * ranks * m};
+}
+
+void print_times(const BenchAnnounce& o, const std::vector<Variant>& variants) {
+  Table table({"beside the halo", "step: median", "p10", "p90", "p99", "max", "slowest rank: mean",
+               "efficiency: median", "p10 to p90"});
+  const double work = o.experiment.work_ms * 1e-3;
+  for (const Variant& v : variants) {
+    const auto at = [&](double q) { return quantile(v.all, q); };
+    const auto share = [&](double q) { return percent_text(work / at(q)); };
+    table.row({std::string(exchanged_name(v.exchanged)), seconds_text(at(0.5)), seconds_text(at(0.1)),
+               seconds_text(at(0.9)), seconds_text(at(0.99)), seconds_text(at(1)),
+               seconds_text(summarise(v.slowest).mean), share(0.5), share(0.9) + " to " + share(0.1)});
+  }
+  std::cout << table.text() << "  efficiency: work / time of a step, over all steps and ranks\n\n";
+}
+
+void print_counts(const AnnounceCounts& c, const AnnounceCounts& want, bool exact) {
+  Table table({"all ranks, all steps", "counted", "by the formulas"});
+  const auto row = [&](const char* name, std::int64_t a, std::int64_t b) {
+    table.row({name, count_text(a), count_text(b) + (a == b ? "" : "  DIFFERS")});
+  };
+  row("network: messages", c.messages, want.messages);
+  row("network: bytes", c.bytes, want.bytes);
+  row("network: announcements sent", c.sent, want.sent);
+  row("network: delivered", c.delivered, want.delivered);
+  row("network: duplicates dropped", c.duplicates, want.duplicates);
+  row("all-gather: bytes delivered", c.gathered, want.gathered);
+  row("halo: messages", c.halo_messages, want.halo_messages);
+  row("halo: bytes", c.halo_bytes, want.halo_bytes);
+  row("collective calls beside all-gather", c.collectives, want.collectives);
+  std::cout << table.text() << (exact ? "  equal on every rank\n" : "  NOT EQUAL on every rank\n");
+}
+
+/// On rank 0: tables and the record.
+void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, const AnnounceBench& bench,
+            const std::vector<Variant>& variants, const std::vector<AnnounceCounts>& counted,
+            const std::vector<AnnounceCounts>& expected) {
+  const bool exact = counted == expected;
+  const Published p = published(o, t.size(), bench);
+  const AnnounceCounts c = total(counted);
+  if (o.json != "-") {
+    std::cout << t.size() << (t.size() == 1 ? " rank, " : " ranks, ") << t.name() << "; " << bench.network().describe()
+              << ", time to live " << bench.time_to_live() << " steps; " << count_text(o.experiment.size)
+              << " bytes, work " << general_text(o.experiment.work_ms, 4) << " ms\n\n";
+    print_times(o, variants);
+    print_counts(c, total(expected), exact);
+    std::cout << "  section II-D, bytes of a step if every process announces in every step: n N m d = "
+              << bytes_text(p.each_step) << " as published,\n  n N^2 m = " << bytes_text(p.each_step_true)
+              << " by counting arcs (headers not counted); all-to-all N^2 m = " << bytes_text(p.all_to_all) << '\n';
+  }
+  if (o.json.empty()) return;
+  Json record = make_record(in, {t.size(), std::string(t.name()), comm::last_choice(), o.ranks.decorators, ""});
+  const double work = o.experiment.work_ms * 1e-3;
+  for (const Variant& v : variants) {
+    Json j = {{"exchange", exchanged_name(v.exchanged)},
+              {"steps_and_ranks", distribution(v.all, work)},
+              {"slowest_rank", distribution(v.slowest, work)},
+              {"rank_medians", v.rank_medians}};
+    record["announce_bench"]["variants"].push_back(std::move(j));
+  }
+  auto& b = record["announce_bench"];
+  b["network"] = {{"name", bench.network().describe()},
+                  {"degree", bench.network().degree()},
+                  {"time_to_live", bench.time_to_live()}};
+  b["counts"] = {
+      {"counted", counts_json(c)}, {"expected", counts_json(total(expected))}, {"equal_on_every_rank", exact}};
+  b["section_2d"] = {{"messages_per_step", p.messages},
+                     {"bytes_every_process_once", p.one_each},
+                     {"bytes_every_process_every_step_published", p.each_step},
+                     {"bytes_every_process_every_step", p.each_step_true},
+                     {"bytes_all_to_all", p.all_to_all}};
+  write_record(o.json, record);
+}
+
+int run(BenchAnnounce& o, const Invocation& in) {
+  if (o.exchange.empty()) throw UsageError("--exchange: \"\"; allowed: none, network, all-gather, or some of them");
+  std::vector<Exchanged> kinds;
+  for (const auto& name : o.exchange) {
+    const Exchanged e = exchanged_of(name);
+    if (std::find(kinds.begin(), kinds.end(), e) != kinds.end())
+      throw UsageError("--exchange: " + name + " stands twice");
+    kinds.push_back(e);
+  }
+  return on_ranks(o.ranks, [&](comm::Transport& t) {
+    std::unique_ptr<AnnounceBench> bench;
+    together([&] { bench = std::make_unique<AnnounceBench>(t, o.experiment); });
+    bench->run(kinds);
+    std::vector<Variant> variants;
+    for (const Exchanged e : kinds) variants.push_back(collect(t, *bench, e));
+    const auto counted = gather(t, bench->counted());
+    const auto expected = gather(t, bench->expected());
+    together([&] {
+      comm::agree(t, [&] {
+        if (t.rank() == 0) report(o, in, t, *bench, variants, counted, expected);
+      });
+      if (counted != expected) throw VerificationError("messages and bytes are not those of the formulas");
+    });
+  });
+}
+
+constexpr std::string_view kText =
+    "The published weak scaling experiment: every step is constant work, a halo exchange over six sides with a grid "
+    "of\n"
+    "blocks, and nothing global, an announcement network, or an all-gather of a fixed size. The variants take turns.\n"
+    "Efficiency is work / time of a step. Messages and bytes are compared with formulas; ends with 1 if they differ.\n"
+    "With --comm neighborhood halo and network are neighbourhood collectives.\n\n"
+    "  merganser run -n 4 -- announce bench --size 8000 --steps 200 --work-ms 5 --json a.json\n"
+    "  merganser announce bench --ranks 8 --size 400 --every 10 --dimension 3\n";
+
+}  // namespace
+
+extern const Command announce_bench_command;
+const Command announce_bench_command =
+    make_command<BenchAnnounce, run>("announce bench", "time announcement networks against collectives", kText);
+
+}  // namespace merganser::app

@@ -1,0 +1,188 @@
+#include "support/announce_bench.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/timer.hpp"
+
+namespace merganser::app {
+namespace {
+
+using announce::AnnouncementNetwork;
+
+/// Ranks in a box as cubic as can be, periodic: a block has six sides.
+std::array<int, 3> block_grid(int ranks) {
+  std::array<int, 3> best{ranks, 1, 1};
+  for (int x = 1; x <= ranks; ++x) {
+    if (ranks % x != 0) continue;
+    for (int y = 1; y <= ranks / x; ++y) {
+      if (ranks / x % y != 0) continue;
+      const std::array<int, 3> grid{x, y, ranks / x / y};
+      if (*std::max_element(grid.begin(), grid.end()) < *std::max_element(best.begin(), best.end())) best = grid;
+    }
+  }
+  return best;
+}
+
+/// The six neighbours of a rank, twice the same where the grid is thin.
+std::vector<int> sides(int rank, int ranks) {
+  const auto grid = block_grid(ranks);
+  const std::array<int, 3> at{rank % grid[0], rank / grid[0] % grid[1], rank / grid[0] / grid[1]};
+  std::vector<int> to;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (const int step : {-1, 1}) {
+      auto x = at;
+      x[axis] = (x[axis] + step + grid[axis]) % grid[axis];
+      to.push_back(x[0] + grid[0] * (x[1] + grid[1] * x[2]));
+    }
+  }
+  return to;
+}
+
+/// Announcements of a rank before one of the steps first .. last - 1 if it announces when (step + rank) % every == 0.
+std::int64_t announced(std::int64_t last, int rank, int every) {
+  const std::int64_t first = (every - rank % every) % every;
+  return last <= first ? 0 : (last - 1 - first) / every + 1;
+}
+
+}  // namespace
+
+std::string_view exchanged_name(Exchanged e) {
+  return e == Exchanged::nothing ? "none" : e == Exchanged::network ? "network" : "all-gather";
+}
+
+struct AnnounceBench::Impl {
+  Impl(comm::Transport& t, const AnnounceExperiment& e)
+      : transport(t),
+        experiment(e),
+        network(announce::make_network(e.network, t.size(), e.dimension)),
+        announcements(t, *network, limits(e)),
+        payload(static_cast<std::size_t>(e.size), static_cast<std::byte>(t.rank())),
+        side(static_cast<std::size_t>(e.edge) * static_cast<std::size_t>(e.edge) * sizeof(double)) {
+    const auto to = sides(t.rank(), t.size());
+    auto distinct = to;
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (const int rank : distinct) sides_of.push_back(std::count(to.begin(), to.end(), rank));
+    halo = t.mailbox(comm::Graph::symmetric(distinct));
+  }
+
+  static announce::AnnouncementOptions limits(const AnnounceExperiment& e) {
+    announce::AnnouncementOptions o;
+    o.max_bytes = std::max(o.max_bytes, static_cast<std::size_t>(e.size));
+    o.max_step_bytes = std::max(o.max_step_bytes, o.max_bytes);
+    return o;
+  }
+
+  void step(Exchanged e) {
+    const double start = now();
+    while ((now() - start) * 1e3 < experiment.work_ms) {
+    }
+    const auto before = transport.counters();
+    for (std::size_t arc = 0; arc < sides_of.size(); ++arc) {
+      halo->outbox(arc).resize(static_cast<std::size_t>(sides_of[arc]) * side);
+    }
+    halo->step();
+    const auto after = transport.counters() - before;
+    counts.halo_messages += after.messages;
+    counts.halo_bytes += after.bytes;
+    if (e == Exchanged::network) {
+      if ((announcements.now() + transport.rank()) % experiment.every == 0) announcements.announce(0, payload);
+      announcements.step();
+    }
+    if (e != Exchanged::all_gather) counts.collectives += (transport.counters() - before).collectives;
+    if (e == Exchanged::all_gather) {
+      for (const auto& part : transport.all_gather(payload)) counts.gathered += static_cast<std::int64_t>(part.size());
+    }
+    seconds[e].push_back(now() - start);
+  }
+
+  comm::Transport& transport;
+  AnnounceExperiment experiment;
+  std::unique_ptr<announce::Network> network;
+  AnnouncementNetwork announcements;
+  std::vector<std::byte> payload;
+  std::size_t side;
+  std::vector<std::int64_t> sides_of;  // per arc of the halo
+  std::unique_ptr<comm::Mailbox> halo;
+  std::map<Exchanged, std::vector<double>> seconds;
+  AnnounceCounts counts;
+};
+
+AnnounceBench::AnnounceBench(comm::Transport& transport, const AnnounceExperiment& experiment)
+    : impl_(std::make_unique<Impl>(transport, experiment)) {}
+AnnounceBench::~AnnounceBench() = default;
+
+void AnnounceBench::run(const std::vector<Exchanged>& variants) {
+  Impl& m = *impl_;
+  for (int done = 0; done < m.experiment.steps; done += m.experiment.block) {
+    for (const Exchanged e : variants) {
+      m.transport.barrier();  // a variant does not inherit the delays of the one before
+      const int steps = std::min(m.experiment.block, m.experiment.steps - done);
+      for (int i = 0; i < steps; ++i) m.step(e);
+    }
+  }
+}
+
+const std::vector<double>& AnnounceBench::seconds(Exchanged e) const { return impl_->seconds[e]; }
+
+AnnounceCounts AnnounceBench::counted() const {
+  AnnounceCounts c = impl_->counts;
+  const auto& s = impl_->announcements.statistics();
+  c.messages = s.messages;
+  c.bytes = s.bytes;
+  c.sent = s.sent;
+  c.delivered = s.delivered;
+  c.duplicates = s.duplicates;
+  return c;
+}
+
+AnnounceCounts AnnounceBench::expected() const {
+  const Impl& m = *impl_;
+  const int rank = m.transport.rank();
+  const int ranks = m.transport.size();
+  const int ttl = m.announcements.time_to_live();
+  const auto steps =
+      static_cast<std::int64_t>(m.seconds.contains(Exchanged::network) ? m.seconds.at(Exchanged::network).size() : 0);
+  const auto out = m.network->out(rank);
+  const auto in = m.network->in(rank);
+  // What rank v has passed on of an origin d hops before it: announcements not older than the run, one hop a step.
+  const auto passed = [&](int origin, int d) { return d < ttl ? announced(steps - d, origin, m.experiment.every) : 0; };
+  AnnounceCounts c;
+  c.messages = steps * static_cast<std::int64_t>(out.size());
+  const auto to_here = announce::distances(*m.network, rank, true);
+  std::int64_t first_time = 0;
+  for (int origin = 0; origin < ranks; ++origin) {
+    const int d = to_here[static_cast<std::size_t>(origin)];
+    c.sent += passed(origin, d) * static_cast<std::int64_t>(out.size());
+    c.delivered += announced(steps - ttl + 1, origin, m.experiment.every);
+    if (d > 0) first_time += announced(steps - d + 1, origin, m.experiment.every);
+  }
+  for (const int neighbour : in) {
+    const auto to_there = announce::distances(*m.network, neighbour, true);
+    for (int origin = 0; origin < ranks; ++origin) {
+      c.duplicates += passed(origin, to_there[static_cast<std::size_t>(origin)]);
+    }
+  }
+  c.duplicates -= first_time;
+  c.bytes = c.sent * (m.experiment.size + static_cast<std::int64_t>(AnnouncementNetwork::header_bytes));
+  std::int64_t all_steps = 0;
+  for (const auto& [e, seconds] : m.seconds) all_steps += static_cast<std::int64_t>(seconds.size());
+  for (std::size_t arc = 0; arc < m.sides_of.size(); ++arc) {
+    if (m.halo->graph().out[arc] == rank || m.side == 0) continue;
+    c.halo_messages += all_steps;
+    c.halo_bytes += all_steps * m.sides_of[arc] * static_cast<std::int64_t>(m.side);
+  }
+  const auto gathers = m.seconds.find(Exchanged::all_gather);
+  if (gathers != m.seconds.end()) {
+    c.gathered = static_cast<std::int64_t>(gathers->second.size()) * ranks * m.experiment.size;
+  }
+  return c;
+}
+
+const announce::Network& AnnounceBench::network() const { return *impl_->network; }
+int AnnounceBench::time_to_live() const { return impl_->announcements.time_to_live(); }
+
+}  // namespace merganser::app
