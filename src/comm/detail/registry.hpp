@@ -27,6 +27,8 @@ struct Library {
   void (*abort)(int exit_code);
   /// Starts the library, once; it is ended when the process ends.
   void (*start)();
+  /// Lets the started library work; null where it has no call for that.
+  void (*progress)() = nullptr;
 };
 
 [[nodiscard]] std::span<const BackendEntry* const> backend_entries();

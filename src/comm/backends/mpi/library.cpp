@@ -37,6 +37,11 @@ void abort_mpi(int exit_code) {
   if (running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
+void let_mpi_work() {
+  int found = 0;
+  check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
 }  // namespace
 
 void throw_mpi_error(int result, const char* call) {
@@ -66,6 +71,6 @@ void start_mpi() {
 }
 
 extern const Library mpi_hooks;
-const Library mpi_hooks{version, abort_mpi, start_mpi};
+const Library mpi_hooks{version, abort_mpi, start_mpi, let_mpi_work};
 
 }  // namespace merganser::comm::detail
