@@ -15,6 +15,7 @@
 #include "support/ranks.hpp"
 #include "support/results.hpp"
 #include "support/table.hpp"
+#include "support/topo_extract_traffic.hpp"
 
 namespace merganser::app {
 namespace {
@@ -93,6 +94,7 @@ class Run {
   std::optional<Scene> scene_;
   StepReport first_, last_, all_;
   StepReport mine_;
+  comm::TrafficCount traffic_;                    // of all steps
   std::vector<std::vector<StepReport>> by_step_;  // per step, per rank; times and counts only
   std::string verdict_;
 };
@@ -127,7 +129,9 @@ void Run::step(int number) {
     photographer->before(parcels_);
   }
   t_.barrier();
+  const comm::TrafficCount before = t_.traffic();
   StepReport mine = clusterer_->step(parcels_);
+  traffic_ += t_.traffic().since(before);
   if (ledger) together([&] { ledger->close(parcels_, mine.lineage); });
   if (photographer) scene_ = photographer->after(parcels_, mine.lineage);
   mine.lineage.clear();
@@ -188,6 +192,8 @@ void Run::report() {
   const Digest digest = total_digest(t_, merganser::digest(parcels_));
   const Json sums = sums_json(t_, parcels_);
   const auto stages = summarise_stages(gather(t_, stage_seconds(mine_.seconds)));
+  topology::Traffic traffic;
+  if (!o_.json.empty()) traffic = topology::gather_traffic(t_, traffic_);
   std::vector<Summary> others;
   for (const auto& stage : profile_.stages()) {
     const auto seconds = gather(t_, stage.seconds);
@@ -203,6 +209,12 @@ void Run::report() {
     record["timings"][profile_.stages()[i].name] = summary_json(others[i]);
   record["counters"] = counters_json(all_.counters);
   record["pruning"] = pruning_json(all_);
+  if (!o_.json.empty()) {
+    traffic.exchanges = o_.steps;
+    traffic.source = "merganser cluster, " + std::to_string(o_.steps) + (o_.steps == 1 ? " step" : " steps") +
+                     " over " + std::string(t_.name());
+    record["traffic"] = traffic_json(traffic);
+  }
   record["conservation"] = conservation_json(quantities, before_, after, all_.merged);
   record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
   record["result"] = result_json(first_, last_, all_, sums, digest);
