@@ -167,11 +167,6 @@ topology::MessageSize parse_message_size(const std::string& text) {
   return bytes <= 0x1p40 ? topology::MessageSize{bytes, false} : refuse();
 }
 
-std::string message_size_text(topology::MessageSize size) {
-  if (!size.weights) return number_text(size.bytes);
-  return size.bytes == 1 ? "weights" : "weights*" + number_text(size.bytes);
-}
-
 int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kernels, BenchResults& results) {
   const bool threads = comm::kernel(kernels.at(0)).model == "threads";
   RankOptions ranks;

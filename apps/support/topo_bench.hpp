@@ -89,7 +89,6 @@ struct ChosenKernels {
 
 /// @throws UsageError for what is no size
 [[nodiscard]] topology::MessageSize parse_message_size(const std::string& text);
-[[nodiscard]] std::string message_size_text(topology::MessageSize size);
 
 /// Measures on the ranks of this process or job. @param kernels  of processes or of threads, not both
 /// @param results  filled on rank 0 @return exit code

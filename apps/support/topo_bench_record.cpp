@@ -92,7 +92,7 @@ Json cell_json(const BenchResults& results, const CellResult& c, bool whole) {
             {"model", kernel.model},
             {"completion", comm::completion_name(kernel.completion)},
             {"bytes", size_json(c.size)},
-            {"size", message_size_text(c.size)},
+            {"size", topology::size_text(c.size)},
             {"bytes_total", c.bytes_total},
             {"messages_total", c.messages_total},
             {"iterations", c.exchange.count()},
@@ -202,6 +202,7 @@ void BenchResults::merge(const BenchResults& other) {
   measured.clock_error_ns = std::max(measured.clock_error_ns, other.measured.clock_error_ns);
   measured.timer_ns = std::max(measured.timer_ns, other.measured.timer_ns);
   measured.record_ns = std::max(measured.record_ns, other.measured.record_ns);
+  measured.resolution_ns = std::max(measured.resolution_ns, other.measured.resolution_ns);
   oversubscribed = oversubscribed || other.oversubscribed;
 }
 
@@ -216,6 +217,7 @@ Json to_json(const BenchResults& results, bool whole) {
   j["clock_error_ns"] = results.measured.clock_error_ns;
   j["timer_ns"] = results.measured.timer_ns;
   j["record_ns"] = results.measured.record_ns;
+  j["timer_resolution_ns"] = results.measured.resolution_ns;
   j["timer"] = results.measured.timer;
   j["buffers"] = word(buffer_choices(), results.buffers);
   j["oversubscribed"] = results.oversubscribed;
@@ -256,6 +258,7 @@ BenchResults bench_results_of(const Json& j) {
   r.measured.clock_error_ns = j.at("clock_error_ns").get<double>();
   r.measured.timer_ns = j.at("timer_ns").get<double>();
   r.measured.record_ns = j.at("record_ns").get<double>();
+  r.measured.resolution_ns = j.at("timer_resolution_ns").get<double>();
   r.measured.timer = j.at("timer").get<std::string>();
   r.measured.seconds = j.at("seconds").get<double>();
   r.oversubscribed = j.at("oversubscribed").get<bool>();

@@ -77,7 +77,7 @@ std::string block_text(const BenchResults& results, Block block, bool launches) 
     const auto p50 = c->p50();
     const auto published = topology::published_columns(c->rank_mean_ns, results.graphs[c->graph].arcs);
     std::vector<std::string> row{c->kernel,
-                                 message_size_text(c->size),
+                                 topology::size_text(c->size),
                                  mark(*c, *best),
                                  us_text(p50.value),
                                  '[' + us_text(p50.low) + ", " + us_text(p50.high) + ']',
@@ -113,8 +113,10 @@ std::string legend(const BenchResults& r, bool launches) {
   std::string text =
       "* fastest of its class and size; = cannot be told from it (intervals overlap, or within 5 %). Times: an\n"
       "iteration on its slowest rank, a time stamp of " +
-      fixed_text(r.measured.timer_ns, 0) + " ns (" + r.measured.timer + ") included; - sample too small. ";
-  if (launches) text += "launches: standard deviation of their\nmedians. ";
+      fixed_text(r.measured.timer_ns, 0) + " ns included (" + r.measured.timer + ", in steps of " +
+      fixed_text(r.measured.resolution_ns, 0) + " ns; recording an\niteration costs " +
+      fixed_text(r.measured.record_ns, 0) + " ns); - sample too small. ";
+  if (launches) text += "launches: standard deviation of their medians. ";
   text +=
       "Published columns:\navg = sum of the ranks' mean times / arcs; \"99 %\" = mean time at place ceil(0.99 ranks) "
       "of "

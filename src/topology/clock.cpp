@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 #include <thread>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -17,13 +18,30 @@ namespace {
 bool counter_is_steady() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
-  const bool stamps_in_order = __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (d >> 27 & 1) != 0;  // RDTSCP
-  return stamps_in_order && __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d >> 8 & 1) != 0;      // invariant
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d >> 8 & 1) != 0;
 #elif defined(__aarch64__)
   return true;
 #else
   return false;
 #endif
+}
+
+/// Largest step of which nearly all differences are multiples, give or take a tick; 1 if there is none.
+std::uint64_t step_of(std::vector<std::uint64_t> differences) {
+  if (differences.empty()) return 1;
+  std::sort(differences.begin(), differences.end());
+  const std::uint64_t smallest = differences[differences.size() / 20];
+  for (std::uint64_t part = 1; smallest / part > 4; ++part) {
+    const std::uint64_t step = (smallest + part / 2) / part;
+    const auto fits = [step](std::uint64_t d) {
+      const std::uint64_t times = (d + step / 2) / step;
+      return d < 20 * step && d + 1 + times / 4 >= times * step && d <= times * step + 1 + times / 4;
+    };
+    const auto considered = std::lower_bound(differences.begin(), differences.end(), 20 * step) - differences.begin();
+    const auto fitting = std::count_if(differences.begin(), differences.end(), fits);
+    if (fitting * 10 > considered * 9) return step;
+  }
+  return 1;
 }
 
 }  // namespace
@@ -108,6 +126,20 @@ void Clock::measure_costs() {
     }
     record_cost_ns_ = std::min(record_cost_ns_, ns(kept.back().end - again) / kCalls);
   }
+  resolution_ns_ = ns(step_of(differences()));
+}
+
+/// Of stamps with more and less between them.
+std::vector<std::uint64_t> Clock::differences() const {
+  std::vector<std::uint64_t> out;
+  volatile unsigned work = 0;
+  for (unsigned i = 0; i < 2000; ++i) {
+    const std::uint64_t first = stamp();
+    for (unsigned k = 0; k < i % 40; ++k) work = work + 1;
+    const std::uint64_t second = stamp();
+    if (second > first + 2) out.push_back(second - first);
+  }
+  return out;
 }
 
 GlobalClock::GlobalClock(comm::Transport& transport, Clock& clock) : transport_(transport), clock_(clock) {

@@ -162,6 +162,7 @@ class Bench {
     m.clock_error_ns = runner_->clock_error_ns();
     m.timer_ns = runner_->clock().stamp_cost_ns();
     m.record_ns = runner_->clock().record_cost_ns();
+    m.resolution_ns = runner_->clock().resolution_ns();
     m.timer = runner_->clock().source();
     m.seconds = now() - start_s_;
     if (!root()) return m;

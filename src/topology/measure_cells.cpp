@@ -13,6 +13,11 @@ std::size_t MessageSize::on(const ProcessGraph::Arc& arc) const {
   return static_cast<std::size_t>(std::llround(weights ? bytes * arc.bytes : bytes));
 }
 
+std::string size_text(MessageSize size) {
+  if (!size.weights) return std::to_string(std::llround(size.bytes));
+  return size.bytes == 1 ? "weights" : "weights*" + number_text(size.bytes);
+}
+
 namespace detail {
 namespace {
 
@@ -64,11 +69,6 @@ void check(const MeasureOptions& o) {
 }
 
 }  // namespace
-
-std::string size_text(MessageSize size) {
-  if (!size.weights) return number_text(size.bytes);
-  return size.bytes == 1 ? "weights" : "weights*" + number_text(size.bytes);
-}
 
 std::int64_t total_bytes(const ProcessGraph& graph, MessageSize size) {
   std::int64_t sum = 0;

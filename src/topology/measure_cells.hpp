@@ -43,9 +43,6 @@ struct ArcBytes {
 };
 [[nodiscard]] ArcBytes arc_bytes(const ProcessGraph& graph, const comm::Graph& local, int rank, MessageSize size);
 
-/// "8", "weights", "weights*0.5"
-[[nodiscard]] std::string size_text(MessageSize size);
-
 /// Bytes of one exchange, all ranks.
 [[nodiscard]] std::int64_t total_bytes(const ProcessGraph& graph, MessageSize size);
 

@@ -78,6 +78,7 @@ class RoundRunner {
   bool await(double moment);
   [[nodiscard]] double agree_on_moment();
   void flush(comm::Exchange& exchange, std::size_t buffer) const;
+  [[nodiscard]] double within_step(std::size_t i) const;
 
   comm::Transport& control_;
   const MeasureOptions& options_;

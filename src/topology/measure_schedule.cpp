@@ -37,7 +37,9 @@ std::vector<std::size_t> Schedule::active(const Cells& cells) const {
 Task Schedule::plan(std::size_t cell, double slice_s) const {
   const Cost& cost = costs_[cell];
   const double fit = (slice_s - cost.round_s) / std::max(cost.iteration_s, 1e-9);
-  const double timed = std::clamp(fit / 1.1, 1.0, static_cast<double>(limits_.most_iterations));
+  // What one interruption has made look slow must not stay so: a round that ended early lets the next one grow.
+  const double grown = cost.last_s < slice_s / 4 ? 8.0 * cost.last_iterations : 0;
+  const double timed = std::clamp(std::max(fit / 1.1, grown), 1.0, static_cast<double>(limits_.most_iterations));
   Task task;
   task.cell = static_cast<std::uint32_t>(cell);
   task.iterations = static_cast<std::uint32_t>(timed);
@@ -89,8 +91,10 @@ std::vector<Task> Schedule::next(const Cells& cells, double elapsed_s) {
     double price_of_all = 0;
     std::vector<Task> fitting;
     for (const auto& task : tasks) {
-      if (price_of_all + price(task) > remaining) continue;
-      price_of_all += price(task);
+      const double expected =
+          std::min(price(task), std::max(slice, costs_[task.cell].round_s + costs_[task.cell].iteration_s));
+      if (price_of_all + expected > remaining) continue;
+      price_of_all += expected;
       fitting.push_back(task);
     }
     tasks = std::move(fitting);
@@ -113,6 +117,8 @@ void Schedule::took(const Task& task, double wall_s, const RoundSummary& summary
   cost.iteration_s += weight * (iteration - cost.iteration_s);
   cost.round_s += weight * (round - cost.round_s);
   cost.spent_s += wall_s;
+  cost.last_s = wall_s;
+  cost.last_iterations = task.iterations;
   cost.known = true;
   widen_window(cost, task, summary);
   if (so_far.rounds.size() < kFewestRounds) return;

@@ -33,6 +33,8 @@ class Schedule {
     double round_s = 0;  ///< of a round, without its iterations
     double spent_s = 0;
     double window_ns = 0;
+    double last_s = 0;  ///< the latest round
+    std::uint32_t last_iterations = 0;
     bool known = false;
     bool settled = false;
   };

@@ -39,6 +39,9 @@ struct MessageSize {
   friend bool operator==(const MessageSize&, const MessageSize&) = default;
 };
 
+/// "8", "weights", "weights*0.5"
+[[nodiscard]] std::string size_text(MessageSize size);
+
 struct NamedGraph {
   std::string name;
   ProcessGraph graph;
@@ -150,6 +153,7 @@ struct Measurement {
   double clock_error_ns = 0;  ///< bound of the error of the ranks' common clock
   double timer_ns = 0;        ///< cost of a stamp, which is inside every time
   double record_ns = 0;       ///< cost of recording an iteration
+  double resolution_ns = 0;   ///< step of the stamps; single times are spread evenly over it
   std::string timer;          ///< where stamps come from
 };
 

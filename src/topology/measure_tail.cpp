@@ -1,0 +1,447 @@
+#include "merganser/topology/measure_tail.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "measure_round.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/random.hpp"
+#include "merganser/base/summary.hpp"
+#include "merganser/base/timer.hpp"
+
+namespace merganser::topology {
+namespace {
+
+using namespace detail;
+
+constexpr int kResamples = 500;
+constexpr double kRoundSeconds = 0.05;  // of a victim's iterations
+constexpr std::uint32_t kMostIterations = 20'000;
+
+/// Place of a rank in a group, -1 if it is not in it.
+int place_in(const std::vector<int>& ranks, int rank) {
+  const auto at = std::find(ranks.begin(), ranks.end(), rank);
+  return at == ranks.end() ? -1 : static_cast<int>(at - ranks.begin());
+}
+
+/// One group's exchange on this rank. In the model shmem exchanges are made by all ranks of the job, those outside the
+/// group without arcs; elsewhere by the group alone.
+class Side {
+ public:
+  Side(comm::Transport& control, comm::Transport* group, const TailSide& side) : side_(side) {
+    const int place = place_in(side.ranks, control.rank());
+    member_ = place >= 0;
+    const auto& info = comm::kernel(side.kernel);
+    const bool by_all = info.model == "shmem";
+    comm::Transport* scope = by_all ? &control : group;
+    if (scope == nullptr) return;
+    comm::Graph local;
+    if (member_) {
+      const comm::Graph places = side.graph.graph.local(place);
+      bytes_ = arc_bytes(side.graph.graph, places, place, side.size);
+      local = places;
+      if (by_all) {
+        for (int& to : local.out) to = side.ranks[static_cast<std::size_t>(to)];
+        for (int& from : local.in) from = side.ranks[static_cast<std::size_t>(from)];
+      }
+    }
+    exchange_ = comm::make_exchange(*scope, side.kernel, {local, bytes_.out, bytes_.in, 1});
+    rank_ = scope->rank();
+  }
+
+  [[nodiscard]] bool member() const { return member_; }
+  [[nodiscard]] comm::Exchange& exchange() { return *exchange_; }
+
+  void fill(std::uint64_t round) {
+    if (!member_) return;
+    const auto& out = exchange_->graph().out;
+    for (std::size_t a = 0; a < out.size(); ++a)
+      fill_pattern(exchange_->source(a, 0).first(bytes_.out[a]), {rank_, out[a], 0, round});
+  }
+  void settle() {
+    if (exchange_) exchange_->settle();
+  }
+  [[nodiscard]] std::string check(std::uint64_t round) {
+    if (!member_) return "";
+    const auto& in = exchange_->graph().in;
+    for (std::size_t a = 0; a < in.size(); ++a) {
+      const auto landed = std::span<const std::byte>(exchange_->landing(a, 0)).first(bytes_.in[a]);
+      if (const auto at = first_difference(landed, {in[a], rank_, 0, round}); at < landed.size())
+        return side_.kernel + ": byte " + std::to_string(at) + " from rank " + std::to_string(in[a]) + " to rank " +
+               std::to_string(rank_) + " arrived wrong";
+    }
+    return "";
+  }
+
+ private:
+  const TailSide& side_;
+  bool member_ = false;
+  int rank_ = 0;
+  ArcBytes bytes_;
+  std::unique_ptr<comm::Exchange> exchange_;
+};
+
+void check_options(const TailOptions& o, int ranks) {
+  std::vector<int> all = o.aggressor.ranks;
+  if (o.victims.empty()) throw UsageError("tail: no victim");
+  all.insert(all.end(), o.victims[0].ranks.begin(), o.victims[0].ranks.end());
+  std::sort(all.begin(), all.end());
+  if (std::adjacent_find(all.begin(), all.end()) != all.end())
+    throw UsageError("tail: rank " + std::to_string(*std::adjacent_find(all.begin(), all.end())) +
+                     " is victim and aggressor; allowed: one of them");
+  if (all.empty() || all.front() < 0 || all.back() >= ranks)
+    throw UsageError("tail: a rank outside 0 to " + std::to_string(ranks - 1));
+  const auto check_side = [](const TailSide& side, const char* what) {
+    if (side.ranks.size() < 2)
+      throw UsageError(std::string("tail: ") + std::to_string(side.ranks.size()) + " ranks are " + what +
+                       "; allowed: 2 and more");
+    if (side.graph.graph.ranks() != static_cast<int>(side.ranks.size()))
+      throw UsageError("tail: graph " + side.graph.name + " has " + std::to_string(side.graph.graph.ranks()) +
+                       " ranks, its group " + std::to_string(side.ranks.size()));
+    const auto& info = comm::kernel(side.kernel);
+    if (info.model == "shmem" && info.completion == comm::Completion::global)
+      throw UsageError("tail: " + side.kernel + " needs every rank of the job; allowed: kernels of other classes");
+  };
+  check_side(o.aggressor, "aggressors");
+  for (const auto& v : o.victims) {
+    check_side(v, "victims");
+    if (v.ranks != o.victims[0].ranks) throw UsageError("tail: victims on different ranks");
+  }
+}
+
+/// What rank 0 asks for.
+struct TailTask {
+  std::uint32_t victim = 0;
+  std::uint32_t loaded = 0;
+  std::uint32_t iterations = 0;
+  std::uint32_t aggressions = 0;
+  double sleep_s = 0;
+  std::uint32_t keep = 1;
+  std::uint32_t end = 0;
+};
+
+/// One rank's report of a round: times of a victim, or the span of an aggressor.
+struct TailTimes {
+  std::vector<double> begin, end;
+};
+
+class Tail {
+ public:
+  Tail(comm::Transport& control, const TailOptions& o)
+      : control_(control),
+        o_(o),
+        where_(control.rank()),
+        watchdog_(o.watchdog_s,
+                  [this](double seconds) {
+                    if (o_.on_stall) o_.on_stall(where_.stall(seconds));
+                  }),
+        global_(control, clock_) {}
+
+  TailMeasurement run() {
+    start_s_ = now();
+    comm::agree(control_, [this] { check_options(o_, control_.size()); });
+    victims_ = control_.subset(place_in(o_.victims[0].ranks, control_.rank()) >= 0);
+    aggressors_ = control_.subset(place_in(o_.aggressor.ranks, control_.rank()) >= 0);
+    if (victims_) start_ = comm::make_start(*victims_);
+    where_.set_start(start_.get());
+    make_sides();
+    Plan plan(o_, results_);
+    while (true) {
+      const TailTask task = agree(control_.rank() == 0 ? plan.next(now() - start_s_) : TailTask());
+      if (task.end != 0) break;
+      const auto times = round(task);
+      if (control_.rank() == 0) {
+        plan.took(task, evaluate(task, times));
+        if (o_.on_progress) o_.on_progress({now() - start_s_, o_.seconds, o_.victims.size(), 0});
+      }
+    }
+    where_.enter(nullptr, "", "", "");
+    TailMeasurement m;
+    m.results = std::move(results_);
+    m.aggressor = rate();
+    m.seconds = now() - start_s_;
+    m.clock_error_ns = global_.error_ns();
+    return m;
+  }
+
+ private:
+  /// How long rounds took, and what follows from that for the next. On rank 0.
+  class Plan {
+   public:
+    Plan(const TailOptions& o, const std::vector<TailResult>& results) : o_(o), random_(o.seed, 0x7461696cULL, 0) {
+      for (std::size_t v = 0; v < results.size(); ++v)
+        if (results[v].unusable.empty()) usable_.push_back(static_cast<std::uint32_t>(v));
+      iteration_s_.assign(2 * results.size(), 1e-4);
+    }
+
+    struct Seen {
+      double iteration_s = 0;
+      double aggression_s = 0;
+      double covered = 1;
+    };
+
+    TailTask next(double elapsed) {
+      if (queue_.empty()) {
+        if (usable_.empty() || (sweeps_ > 2 && elapsed > o_.seconds)) return {0, 0, 0, 0, 0, 0, 1};
+        for (const auto v : usable_)
+          for (const std::uint32_t loaded : {0U, 1U}) queue_.push_back(task(v, loaded));
+        for (std::size_t i = queue_.size(); i > 1; --i) std::swap(queue_[i - 1], queue_[random_.below(i)]);
+        ++sweeps_;
+      }
+      const TailTask t = queue_.back();
+      queue_.pop_back();
+      return t;
+    }
+
+    void took(const TailTask& t, const Seen& seen) {
+      double& iteration = iteration_s_[2 * t.victim + t.loaded];
+      iteration = sweeps_ <= 1 ? seen.iteration_s : iteration + 0.5 * (seen.iteration_s - iteration);
+      if (t.loaded == 0) return;
+      if (seen.aggression_s > 0) aggression_s_ = seen.aggression_s;
+      margin_ = std::clamp(seen.covered < 0.7 ? margin_ * 1.3 : margin_ * 0.97, 1.2, 4.0);
+    }
+
+   private:
+    [[nodiscard]] TailTask task(std::uint32_t v, std::uint32_t loaded) const {
+      const bool known = sweeps_ > 0;
+      const double iteration = iteration_s_[2 * v + loaded];
+      const double fit = kRoundSeconds / std::max(iteration, 1e-8);
+      TailTask t{v, loaded, 20, 200, 0.002, known ? 1U : 0U, 0};
+      if (!known) return t;
+      t.iterations = static_cast<std::uint32_t>(std::clamp(fit, 10.0, static_cast<double>(kMostIterations)));
+      t.sleep_s = iteration * t.iterations;
+      t.aggressions =
+          static_cast<std::uint32_t>(std::clamp(margin_ * t.sleep_s / std::max(aggression_s_, 1e-8), 10.0, 1e7));
+      return t;
+    }
+
+    const TailOptions& o_;
+    Random random_;
+    std::vector<std::uint32_t> usable_;
+    std::vector<double> iteration_s_;
+    double aggression_s_ = 1e-4;
+    double margin_ = 1.4;
+    std::vector<TailTask> queue_;
+    int sweeps_ = 0;
+  };
+
+  void make_sides() {
+    std::string reason;
+    aggressor_ = make_side(aggressors_.get(), o_.aggressor, reason);
+    comm::agree(control_, [&reason] {
+      if (!reason.empty()) throw CommError(reason);
+    });
+    for (const auto& v : o_.victims) {
+      results_.push_back({v, {}, {}, 0, ""});
+      sides_.push_back(make_side(victims_.get(), v, results_.back().unusable));
+    }
+  }
+
+  /// @param reason  why there is none; the same on all ranks, those outside the group too. Collective.
+  std::unique_ptr<Side> make_side(comm::Transport* group, const TailSide& side, std::string& reason) {
+    std::unique_ptr<Side> made;
+    std::string mine;
+    watchdog_.beat();
+    try {
+      made = std::make_unique<Side>(control_, group, side);
+    } catch (const Error& e) {
+      mine = e.what();
+    }
+    for (const auto& theirs : control_.all_gather(std::as_bytes(std::span(mine))))
+      if (!theirs.empty()) reason.assign(reinterpret_cast<const char*>(theirs.data()), theirs.size());
+    if (!reason.empty()) made.reset();
+    return made;
+  }
+
+  TailTask agree(const TailTask& mine) {
+    where_.set(Phase::gather);
+    const auto all = control_.all_gather(std::as_bytes(std::span(&mine, 1)));
+    watchdog_.beat();
+    TailTask task;
+    std::memcpy(&task, all[0].data(), sizeof task);
+    return task;
+  }
+
+  void iterate(Side& side, bool started, TailTimes& times, std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      (void)where_.count();
+      watchdog_.beat();
+      if (started) {
+        where_.set(Phase::start);
+        start_->wait();
+      }
+      where_.set(Phase::iterate);
+      const std::uint64_t begin = clock_.stamp();
+      side.exchange().iterate(0);
+      const std::uint64_t end = clock_.stamp();
+      if (!started && i > 0) {
+        times.end[0] = global_.time_ns(end);
+        continue;
+      }
+      times.begin.push_back(global_.time_ns(begin));
+      times.end.push_back(global_.time_ns(end));
+    }
+  }
+
+  std::vector<TailTimes> round(const TailTask& task) {
+    ++round_;
+    if (round_ % 8 == 1) global_.synchronise();
+    Side& victim = *sides_[task.victim];
+    const TailSide& who = victim.member() ? o_.victims[task.victim] : o_.aggressor;
+    Side& mine = victim.member() ? victim : *aggressor_;
+    const bool idle = !victim.member() && (task.loaded == 0 || !aggressor_->member());
+    if (!idle) where_.enter(&mine.exchange(), who.kernel, who.graph.name, size_text(who.size));
+    where_.set(Phase::settle);
+    victim.fill(round_);
+    aggressor_->fill(round_);
+    victim.settle();
+    aggressor_->settle();
+    control_.barrier();
+    TailTimes times;
+    if (victim.member()) {
+      iterate(victim, true, times, task.iterations);
+    } else if (!idle) {
+      iterate(*aggressor_, false, times, task.aggressions);
+    } else {
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(task.sleep_s, 1.0)));
+    }
+    where_.set(Phase::settle);
+    victim.settle();
+    aggressor_->settle();
+    std::string wrong = victim.check(round_);
+    if (wrong.empty() && task.loaded != 0) wrong = aggressor_->check(round_);
+    return gather(times, wrong);
+  }
+
+  std::vector<TailTimes> gather(const TailTimes& mine, const std::string& wrong) {
+    where_.set(Phase::gather);
+    std::vector<double> message{wrong.empty() ? 0.0 : 1.0};
+    message.insert(message.end(), mine.begin.begin(), mine.begin.end());
+    message.insert(message.end(), mine.end.begin(), mine.end.end());
+    std::vector<TailTimes> out;
+    bool failed = false;
+    for (const auto& bytes : control_.all_gather(std::as_bytes(std::span(message)))) {
+      std::vector<double> theirs(bytes.size() / sizeof(double));
+      std::memcpy(theirs.data(), bytes.data(), bytes.size());
+      failed = failed || theirs[0] != 0;
+      const auto half = theirs.begin() + 1 + static_cast<std::ptrdiff_t>(theirs.size() / 2);
+      out.push_back({{theirs.begin() + 1, half}, {half, theirs.end()}});
+    }
+    watchdog_.beat();
+    if (failed)
+      comm::agree(control_, [&wrong] {
+        if (!wrong.empty()) throw VerificationError(wrong);
+      });
+    return out;
+  }
+
+  /// Files the round; on rank 0.
+  Plan::Seen evaluate(const TailTask& task, const std::vector<TailTimes>& times) {
+    double from = -1e300, to = 1e300;  // while every aggressor was sending
+    Plan::Seen seen;
+    if (task.loaded != 0)
+      for (const int r : o_.aggressor.ranks) {
+        const auto& t = times[static_cast<std::size_t>(r)];
+        from = std::max(from, t.begin[0]);
+        to = std::min(to, t.end[0]);
+        const double took = (t.end[0] - t.begin[0]) * 1e-9;
+        seen.aggression_s = std::max(seen.aggression_s, took / task.aggressions);
+      }
+    if (task.loaded != 0 && task.keep != 0) {
+      sent_s_ += seen.aggression_s * task.aggressions;
+      sent_ += task.aggressions;
+    }
+    const auto& ranks = o_.victims[task.victim].ranks;
+    Histogram h;
+    double first = 1e300, last = -1e300;
+    std::int64_t uncovered = 0;
+    for (std::uint32_t i = 0; i < task.iterations; ++i) {
+      double longest = 0, begin = 1e300, end = -1e300;
+      for (const int r : ranks) {
+        const auto& t = times[static_cast<std::size_t>(r)];
+        longest = std::max(longest, t.end[i] - t.begin[i]);
+        begin = std::min(begin, t.begin[i]);
+        end = std::max(end, t.end[i]);
+      }
+      first = std::min(first, begin);
+      last = std::max(last, end);
+      if (begin < from || end > to) {
+        ++uncovered;
+      } else {
+        h.add(static_cast<std::uint64_t>(std::llround(std::max(0.0, longest))));
+      }
+    }
+    seen.iteration_s = (last - first) * 1e-9 / task.iterations;
+    seen.covered = 1 - static_cast<double>(uncovered) / task.iterations;
+    if (task.keep == 0) return seen;
+    TailResult& result = results_[task.victim];
+    result.uncovered += uncovered;
+    if (!h.empty()) (task.loaded != 0 ? result.loaded : result.idle).push_back(std::move(h));
+    return seen;
+  }
+
+  [[nodiscard]] AggressorRate rate() const {
+    if (sent_s_ <= 0) return {};
+    const double rate = static_cast<double>(sent_) / sent_s_;
+    return {rate, rate * static_cast<double>(total_bytes(o_.aggressor.graph.graph, o_.aggressor.size))};
+  }
+
+  comm::Transport& control_;
+  const TailOptions& o_;
+  Whereabouts where_;
+  std::unique_ptr<comm::Transport> victims_, aggressors_;
+  std::unique_ptr<comm::Start> start_;
+  std::unique_ptr<Side> aggressor_;
+  std::vector<std::unique_ptr<Side>> sides_;
+  Watchdog watchdog_;  // its thread looks at what is declared before it, and must end first
+  Clock clock_;
+  GlobalClock global_;
+  std::vector<TailResult> results_;
+  std::uint64_t round_ = 0;
+  std::int64_t sent_ = 0;
+  double sent_s_ = 0;
+  double start_s_ = 0;
+};
+
+Histogram merged(const std::vector<Histogram>& rounds) {
+  Histogram all;
+  for (const auto& h : rounds) all += h;
+  return all;
+}
+
+/// As many rounds as there are, drawn with replacement.
+Histogram resampled(const std::vector<Histogram>& rounds, Random& random) {
+  Histogram all;
+  for (std::size_t i = 0; i < rounds.size(); ++i) all += rounds[random.below(rounds.size())];
+  return all;
+}
+
+}  // namespace
+
+std::optional<Inflation> TailResult::inflation(double q, std::uint64_t seed) const {
+  const Histogram quiet = merged(idle);
+  const Histogram busy = merged(loaded);
+  if (quiet.empty() || busy.empty() || !allows_quantile(quiet.count(), q) || !allows_quantile(busy.count(), q))
+    return std::nullopt;
+  Inflation out{q, quiet.quantile(q), busy.quantile(q), {}};
+  std::vector<double> ratios;
+  for (std::uint32_t i = 0; i < kResamples; ++i) {
+    Random random(seed, 0x626f6f74ULL, i);
+    const double a = resampled(idle, random).quantile(q);
+    const double b = resampled(loaded, random).quantile(q);
+    if (a > 0) ratios.push_back(b / a);
+  }
+  const double value = out.idle_ns > 0 ? out.loaded_ns / out.idle_ns : 0;
+  if (ratios.empty()) ratios.push_back(value);
+  out.ratio = {std::min(value, quantile(ratios, 0.025)), value, std::max(value, quantile(ratios, 0.975))};
+  return out;
+}
+
+TailMeasurement measure_tail(comm::Transport& control, const TailOptions& options) {
+  return Tail(control, options).run();
+}
+
+}  // namespace merganser::topology

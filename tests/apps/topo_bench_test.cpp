@@ -1,0 +1,140 @@
+/// merganser topo bench: whole jobs, watched from outside; faults end them with a name, not in silence.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "apps/program.hpp"
+#include "io/folder.hpp"
+
+namespace {
+
+using namespace merganser::test;
+using Json = nlohmann::json;
+
+Json read(const std::string& path) {
+  std::ifstream in(path);
+  return Json::parse(in);
+}
+
+/// On threads, and under the launcher where this build has models that need it.
+Outcome bench(bool processes, Words arguments) {
+  arguments.insert(arguments.begin(), {"topo", "bench"});
+  if (processes) return run_on(3, arguments);
+  arguments.insert(arguments.end(), {"--ranks", "3"});
+  return run(arguments);
+}
+
+std::vector<bool> kinds() {
+  return process_models().empty() ? std::vector<bool>{false} : std::vector<bool>{false, true};
+}
+std::string notifying(bool processes) { return processes ? "p2p.isend-irecv" : "threads.copy-flag"; }
+
+TEST(TopoBench, writes_a_record_and_a_table_of_every_cell) {
+  const Folder folder;
+  for (const bool processes : kinds()) {
+    const std::string json = folder.file("t.json");
+    const std::string csv = folder.file("t.csv");
+    const Outcome o = bench(processes, {"--graph", "chain,complete", "--models", processes ? "p2p" : "threads",
+                                        "--sizes", "8,1K", "--time", "1", "--json", json, "--csv", csv});
+    ASSERT_EQ(o.code, 0) << o.text();
+    EXPECT_NE(o.out.find("graph complete: 3 ranks, 6 arcs"), std::string::npos) << o.out;
+    const Json t = read(json).at("topology");
+    EXPECT_EQ(t.at("graphs").size(), 2U);
+    const std::size_t kernels = processes ? 2 : 3;
+    ASSERT_EQ(t.at("cells").size(), 2 * 2 * kernels);
+    for (const auto& c : t.at("cells")) {
+      EXPECT_LE(c["exchange"]["p50_low_ns"], c["exchange"]["p50_ns"]);
+      EXPECT_GE(c["exchange"]["p50_high_ns"], c["exchange"]["p50_ns"]);
+      std::int64_t n = 0;
+      for (const auto& count : c["histogram"]["counts"]) n += count.get<std::int64_t>();
+      EXPECT_EQ(n, c["iterations"].get<std::int64_t>());
+      EXPECT_EQ(c["exchange"]["p99_ns"].is_null(), n < 1000);
+      EXPECT_EQ(c["slowest_share"].size(), 3U);
+      EXPECT_EQ(c["bytes_total"].get<int>(), c["bytes"].get<int>() * c["messages_total"].get<int>());
+    }
+    std::ifstream lines(csv);
+    EXPECT_EQ(std::count(std::istreambuf_iterator<char>(lines), {}, '\n'),
+              static_cast<std::ptrdiff_t>(1 + 4 * kernels));
+  }
+}
+
+TEST(TopoBench, joins_launches) {
+  const Folder folder;
+  const std::string json = folder.file("t.json");
+  const Outcome o = run({"topo", "bench", "--models", "threads", "--ranks", "2", "--graph", "chain", "--sizes", "8",
+                         "--time", "0.3", "--launches", "3", "--json", json});
+  ASSERT_EQ(o.code, 0) << o.text();
+  for (const auto& c : read(json).at("topology").at("cells")) {
+    EXPECT_EQ(c["launch_p50_ns"].size(), 3U);
+    EXPECT_EQ(c["rounds"].back()["launch"], 2);
+  }
+}
+
+TEST(TopoBench, names_rank_kernel_and_missing_peer_when_a_signal_is_dropped) {
+  for (const bool processes : kinds()) {
+    const Outcome o = bench(processes, {"--graph", "chain", "--kernels", notifying(processes), "--sizes", "8", "--time",
+                                        "20", "--watchdog", "1", "--inject", "drop:rank=1,iteration=20"});
+    EXPECT_EQ(o.code, 4) << o.text();
+    EXPECT_NE(o.err.find("kernel " + notifying(processes) + " on graph chain, size 8"), std::string::npos) << o.err;
+    EXPECT_NE(o.err.find("in the exchange; waits for rank 1"), std::string::npos) << o.err;
+  }
+}
+
+TEST(TopoBench, attributes_the_time_of_a_slow_rank_to_it) {
+  const Folder folder;
+  for (const bool processes : kinds()) {
+    const std::string json = folder.file("t.json");
+    const Outcome o = bench(processes, {"--graph", "complete", "--kernels", notifying(processes), "--sizes", "8",
+                                        "--time", "1.5", "--json", json, "--inject", "slow:rank=2,us=3000"});
+    ASSERT_EQ(o.code, 0) << o.text();
+    const Json c = read(json).at("topology").at("cells").at(0);
+    const auto share = c["slowest_share"].get<std::vector<double>>();
+    EXPECT_EQ(std::max_element(share.begin(), share.end()) - share.begin(), 2) << c["slowest_share"];
+    EXPECT_GE(c["exchange"]["p50_ns"].get<double>(), 0.9 * 3e6);
+  }
+}
+
+TEST(TopoBench, ends_when_a_rank_is_killed) {
+  if (process_models().empty()) GTEST_SKIP() << "threads die with their process";
+  const Outcome o = bench(true, {"--graph", "chain", "--kernels", notifying(true), "--sizes", "8", "--time", "20",
+                                 "--watchdog", "5", "--inject", "kill:rank=1,iteration=30"});
+  EXPECT_NE(o.code, 0) << o.text();
+  EXPECT_NE(o.code, kOverdue) << o.text();
+}
+
+TEST(TopoBench, refuses_what_it_cannot_do_in_one_line) {
+  const auto refused = [](const Words& more, const std::string& part) {
+    Words all{"topo", "bench", "--models", "threads", "--ranks", "2"};
+    all.insert(all.end(), more.begin(), more.end());
+    const Outcome o = run(all);
+    EXPECT_EQ(o.code, 2) << o.text();
+    EXPECT_NE(o.err.find(part), std::string::npos) << o.err;
+  };
+  refused({"--sizes", "8,x"}, "--sizes: \"x\"");
+  refused({"--sizes", "weights", "--graph", "chain"}, "have no weights");
+  refused({"--kernels", "threads.none"}, "threads.none");
+  refused({"--models", "none"}, "--models: \"none\"");
+  refused({"--graph", "nothing"}, "nothing");
+  refused({"--inject", "drop:rank=7,iteration=1"}, "allowed: 0 to 1");
+  refused({"--inject", "drop:us=7"}, "--inject");
+  refused({"--ranks", "1"}, "1 rank has nobody to talk to");
+}
+
+TEST(TopoTail, tells_how_much_longer_victims_take) {
+  const Folder folder;
+  for (const bool processes : kinds()) {
+    const std::string json = folder.file("t.json");
+    Words words{"topo", "tail", "--time", "1", "--sizes", "8", "--json", json, "--kernels", notifying(processes)};
+    if (!processes) words.insert(words.end(), {"--ranks", "4"});
+    const Outcome o = processes ? run_on(4, words) : run(words);
+    ASSERT_EQ(o.code, 0) << o.text();
+    const Json cell = read(json).at("tail").at("cells").at(0);
+    EXPECT_FALSE(cell.contains("unusable")) << cell;
+    EXPECT_GT(cell["idle_iterations"].get<int>(), 0);
+    EXPECT_EQ(cell["ranks"], (std::vector<int>{0, 2}));
+  }
+}
+
+}  // namespace
