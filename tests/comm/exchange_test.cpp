@@ -424,6 +424,19 @@ TEST_P(ExchangeTest, every_rank_refuses_what_does_not_fit) {
   });
 }
 
+TEST_P(ExchangeTest, a_heap_too_small_is_refused_with_the_size_that_is_needed) {
+  on_ranks(GetParam(), [](Transport& t) {
+    constexpr std::size_t kTera = std::size_t{1} << 40;
+    for (const auto& info : usable(t)) {
+      if (info.model != "shmem") continue;
+      const ExchangeSpec spec{ring(t), {kTera}, {kTera}, 1};
+      const auto text = refusal<merganser::CommError>([&] { (void)make_exchange(t, info.name, spec); });
+      EXPECT_NE(text.find("no room for 1099511627"), std::string::npos) << text;
+      EXPECT_NE(text.find(" to at least "), std::string::npos) << text;
+    }
+  });
+}
+
 TEST(Kernels, are_listed_by_model_and_name) {
   std::string_view last_name;
   std::string_view last_model;
