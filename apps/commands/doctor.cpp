@@ -1,24 +1,33 @@
-// doctor: what is here, what is missing, which settings matter. Starts neither MPI nor OpenSHMEM.
+// doctor: what is here, what is missing, which settings matter. Starts neither MPI nor OpenSHMEM in this process.
 #include <unistd.h>
 
 #include <cstdlib>
 #include <iostream>
 
+#include "merganser/base/error.hpp"
 #include "merganser/nearest/cell_list.hpp"
 #include "support/command.hpp"
+#include "support/hints.hpp"
 #include "support/launcher.hpp"
 #include "support/provenance.hpp"
 #include "support/record.hpp"
 #include "support/table.hpp"
+#include "support/topo_advise_run.hpp"
 
 namespace merganser::app {
 namespace {
 
+constexpr double kMeasureSeconds = 5;
+
 struct DoctorCommand {
   std::string json;
+  std::string record;
+  bool measure = false;
 };
 template <class V>
 void describe(DoctorCommand& o, V&& option) {
+  option("measure", o.measure, "exchange messages between two ranks for some seconds, and look at what that shows");
+  option("record", o.record, "look at this record of topo bench", Kind{"FILE"});
   option("json", o.json, "the same as JSON (- for standard output)", Kind{"FILE"});
 }
 
@@ -90,7 +99,20 @@ void print_launcher() {
   }
 }
 
-Json doctor_json() {
+/// What settings show and, if asked, a measurement.
+std::vector<Hint> hints(const DoctorCommand& o) {
+  std::vector<Hint> out = setting_hints(look_around());
+  const auto add = [&out](const std::vector<Hint>& more) { out.insert(out.end(), more.begin(), more.end()); };
+  if (!o.record.empty()) add(measured_hints(read_json(o.record), o.record));
+  if (!o.measure) return out;
+  if (const Launcher l = find_launcher(); !l.problem.empty())
+    throw CommError("--measure starts two ranks, but " + l.problem);
+  if (comm::launched()) throw UsageError("--measure starts ranks itself; call doctor without a launcher");
+  add(measured_hints(measure_job({"chain", 2, "all", "8,65536", kMeasureSeconds, 1}), "the measurement"));
+  return out;
+}
+
+Json doctor_json(const std::vector<Hint>& hints) {
   Json out;
   const BuildInfo b = build_info();
   const Machine m = machine();
@@ -118,12 +140,14 @@ Json doctor_json() {
   for (const auto& s : comm::launcher_settings())
     out["settings"].push_back({{"name", s.name}, {"value", s.value}, {"why", s.why}});
   out["warnings"] = warnings();
+  out["hints"] = hints_json(hints);
   return out;
 }
 
 int run(DoctorCommand& o, const Invocation&) {
+  const auto hinted = hints(o);
   if (!o.json.empty()) {
-    write_record(o.json, doctor_json());
+    write_record(o.json, doctor_json(hinted));
     if (o.json == "-") return 0;
   }
   std::cout << version_text();
@@ -131,14 +155,16 @@ int run(DoctorCommand& o, const Invocation&) {
   print_models();
   print_launcher();
   const auto found = warnings();
-  std::cout << (found.empty() ? "\nnothing to worry about\n" : "\nlook at this\n");
+  std::cout << (found.empty() && hinted.empty() ? "\nnothing to worry about\n" : "\nlook at this\n");
   for (const auto& w : found) std::cout << "  - " << w << '\n';
+  std::cout << hints_text(hinted);
   return 0;
 }
 
 constexpr std::string_view kText =
     "Says what this program was built with and what it finds here: communication models, launcher, the settings that\n"
-    "cure traps of the installed libraries, vector extensions, memory and load. Starts nothing.\n";
+    "cure traps of the installed libraries, vector extensions, memory and load, and what looks misconfigured. Starts\n"
+    "nothing but, with --measure, two ranks.\n";
 
 }  // namespace
 

@@ -1,0 +1,283 @@
+// topo advise: which communication model for a process graph.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/exchange.hpp"
+#include "merganser/comm/runtime.hpp"
+#include "merganser/topology/graph_files.hpp"
+#include "support/launcher.hpp"
+#include "support/provenance.hpp"
+#include "support/record.hpp"
+#include "support/table.hpp"
+#include "support/topo_advise_run.hpp"
+#include "support/topo_extract_sources.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct TopoAdviseCommand {
+  std::vector<std::string> files;
+  std::vector<std::string> records;
+  std::vector<std::string> evaluate;
+  std::vector<std::string> sizes{"weights"};
+  std::string completion = "notified";
+  int max_ranks = 0;
+  double time = 6;
+  int launches = 2;
+  std::string json;
+};
+
+template <class V>
+void describe(TopoAdviseCommand& o, V&& option) {
+  option.positional("FILE", o.files, "process graph (.bin .adj .mtx .graph) or traffic of topo extract");
+  option("record", o.records, "records of topo bench: predict from them instead of measuring", Kind{"FILE,..."});
+  option("sizes", o.sizes, "bytes along an arc: weights (those of the graph) or numbers", Kind{"LIST"},
+         Initial{"weights"});
+  option("class", o.completion, "completion class that is shown first: what must be true when an exchange returns",
+         Words{{"local", "remote", "notified", "global"}});
+  option("max-ranks", o.max_ranks, "most ranks that are started to measure", at_least(1),
+         Initial{"2 for each core, 8 at least"});
+  option("time", o.time, "seconds of measuring, for each size", positive());
+  option("launches", o.launches, "times the job is started to measure", at_least(1));
+  option("evaluate", o.evaluate, "how good advice from these records is: each graph is left out in turn",
+         Kind{"FILE,..."});
+  option.section("Output");
+  option("json", o.json, "advice to write (- for standard output)", Kind{"FILE"});
+}
+
+std::vector<topology::KnownCell> read_cells(const std::vector<std::string>& paths) {
+  std::vector<topology::KnownCell> out;
+  for (const auto& path : paths) {
+    auto cells = known_cells(read_json(path), path);
+    out.insert(out.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
+  }
+  return out;
+}
+
+/// A graph as a file for another process.
+class GraphFile {
+ public:
+  explicit GraphFile(const topology::ProcessGraph& graph)
+      : path_((std::filesystem::temp_directory_path() / ("merganser-advise-" + std::to_string(::getpid()) + ".bin"))
+                  .string()) {
+    topology::write_graph(path_, graph, topology::GraphFormat::binary);
+  }
+  ~GraphFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  GraphFile(const GraphFile&) = delete;
+  GraphFile& operator=(const GraphFile&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// What --sizes asks for.
+struct Size {
+  std::string text;
+  double bytes = -1;  ///< negative: weights
+};
+
+std::vector<Size> sizes_of(const TopoAdviseCommand& o) {
+  std::vector<Size> out;
+  for (const auto& text : o.sizes) {
+    if (text == "weights") {
+      out.push_back({text, -1});
+      continue;
+    }
+    std::size_t used = 0;
+    double bytes = -1;
+    try {
+      bytes = std::stod(text, &used);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+    if (used != text.size() || !(bytes >= 0) || bytes != std::floor(bytes) || bytes > 1e12)
+      throw UsageError("--sizes: \"" + text + "\"; allowed: weights, or numbers of bytes");
+    out.push_back({text, bytes});
+  }
+  if (out.empty()) throw UsageError("--sizes: none; allowed: weights, or numbers of bytes");
+  return out;
+}
+
+/// How many ranks are started at most.
+int most_ranks(const TopoAdviseCommand& o) { return o.max_ranks > 0 ? o.max_ranks : std::max(8, 2 * machine().cores); }
+
+class Adviser {
+ public:
+  Adviser(const TopoAdviseCommand& o, topology::ProcessGraph graph)
+      : o_(o), graph_(std::move(graph)), cores_(std::max(1, machine().cores)), sizes_(sizes_of(o)) {}
+
+  Json run() {
+    Json out = {{"graph", {{"ranks", graph_.ranks()}, {"arcs", graph_.arcs()}, {"digest", graph_.digest()}}},
+                {"oversubscribed", graph_.ranks() > cores_}};
+    if (o_.records.empty()) check_can_measure();
+    introduce();
+    out["way"] = o_.records.empty() ? "measured" : "predicted";
+    if (o_.records.empty()) {
+      measure(out);
+    } else {
+      predict(out);
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] std::string ranks() const {
+    return std::to_string(graph_.ranks()) + (graph_.ranks() == 1 ? " rank" : " ranks");
+  }
+
+  void introduce() const {
+    if (o_.json == "-") return;
+    std::cout << o_.files[0] << ": " << ranks() << ", " << graph_.arcs() << " arcs, mean degree "
+              << fixed_text(graph_.mean_degree(), 1) << ", digest " << graph_.digest() << '\n';
+    if (graph_.ranks() > cores_)
+      std::cout
+          << "note: " << ranks() << " share " << cores_
+          << " cores: an exchange then waits for the scheduler, and its order of kernels is that of this crowding\n";
+    if (!graph_.weighted() && o_.sizes == std::vector<std::string>{"weights"})
+      std::cout << "note: the file knows no sizes, 1 byte is taken for every arc; --sizes gives others\n";
+    std::cout << '\n';
+  }
+
+  void check_can_measure() const {
+    if (graph_.ranks() > most_ranks(o_))
+      throw UsageError("the graph has " + ranks() + ", and at most " + std::to_string(most_ranks(o_)) +
+                       " are started here; predict from a record (--record k.json, of: merganser topo bench --json "
+                       "k.json), or allow more (--max-ranks)");
+  }
+
+  /// Why processes cannot be started here; empty if they can.
+  static std::string why_threads_only() {
+    const bool processes =
+        std::any_of(comm::backends().begin(), comm::backends().end(), [](const auto& b) { return b.processes; });
+    return processes ? find_launcher().problem : "this build has no model of processes";
+  }
+
+  void measure(Json& out) const {
+    const std::string problem = why_threads_only();
+    if (!problem.empty() && o_.json != "-")
+      std::cout << "note: " << problem << "; advice among kernels of threads only\n";
+    const GraphFile file(graph_);
+    std::string sizes;
+    for (const auto& s : sizes_) sizes += (sizes.empty() ? "" : ",") + s.text;
+    const Json record = measure_job({file.path(), graph_.ranks(), problem.empty() ? "all" : "threads", sizes,
+                                     o_.time * static_cast<double>(sizes_.size()), o_.launches});
+    const auto cells = known_cells(record, "the measurement");
+    for (const auto& size : sizes_) {
+      const double total = load(size).bytes;
+      std::vector<topology::KnownCell> mine;
+      for (const auto& c : cells)
+        if (std::fabs(c.load.bytes - total) <= 0.5 * static_cast<double>(graph_.arcs())) mine.push_back(c);
+      add(out, size, topology::advise_measured(mine), {});
+    }
+    if (record.contains("topology") && record["topology"].contains("unusable"))
+      out["unusable"] = record["topology"]["unusable"];
+  }
+
+  void predict(Json& out) const {
+    const auto cells = read_cells(o_.records);
+    const topology::Advisor advisor(cells);
+    for (const auto& size : sizes_) add(out, size, advisor.advise(load(size)), advisor.doubts(load(size)));
+    try {
+      const topology::Evaluation e = topology::evaluate_advice(cells);
+      out["evaluation"] = evaluation_json(e);
+      if (o_.json != "-")
+        std::cout << "how good such advice is, on what the records hold (" << e.all.cells
+                  << " held-out cells): right in "
+                  << percent_text(e.all.cells > 0 ? 1.0 * e.all.right / e.all.cells : 0) << ", error of times "
+                  << percent_text(e.median_error) << " (median)\n";
+    } catch (const UsageError&) {
+      out["evaluation"] = nullptr;  // one cell of a kernel: nothing can be left out
+    }
+  }
+
+  [[nodiscard]] topology::Load load(const Size& size) const {
+    return size.bytes < 0 ? topology::load_of(graph_, cores_) : topology::load_of(graph_, cores_, size.bytes);
+  }
+
+  void add(Json& out, const Size& size, const std::vector<topology::ClassAdvice>& classes,
+           const std::vector<std::string>& doubts) const {
+    out["advice"].push_back({{"size", size.text},
+                             {"bytes_total", load(size).bytes},
+                             {"doubts", doubts},
+                             {"classes", advice_json(classes)}});
+    if (o_.json == "-") return;
+    std::cout << (size.bytes < 0 ? "sizes of the graph" : bytes_text(size.bytes) + " along every arc") << ", "
+              << bytes_text(load(size).bytes) << " per exchange; " << (o_.records.empty() ? "measured" : "predicted")
+              << "\n\n";
+    for (const auto& d : doubts) std::cout << "note: " << d << '\n';
+    if (!doubts.empty()) std::cout << '\n';
+    if (classes.empty()) std::cout << "  nothing could be measured\n";
+    std::cout << advice_text(classes, o_.completion);
+    for (const auto& c : classes)
+      if (c.completion == o_.completion)
+        std::cout << "advice: " << c.kernels.front().model << " (" << c.kernels.front().kernel << ")\n\n";
+  }
+
+  const TopoAdviseCommand& o_;
+  topology::ProcessGraph graph_;
+  int cores_;
+  std::vector<Size> sizes_;
+};
+
+int evaluate(const TopoAdviseCommand& o, Json& result) {
+  const topology::Evaluation e = topology::evaluate_advice(read_cells(o.evaluate));
+  result = evaluation_json(e);
+  if (o.json != "-") std::cout << evaluation_text(e);
+  return 0;
+}
+
+void advise(const TopoAdviseCommand& o, Json& result) {
+  if (o.files.size() != 1)
+    throw UsageError(o.files.empty() ? "FILE is missing; or --evaluate RECORD"
+                                     : std::to_string(o.files.size()) + " files are given; allowed: one");
+  if (comm::launched()) throw UsageError("topo advise starts ranks itself; call it without a launcher");
+  topology::ProcessGraph graph = read_pattern(o.files[0]);
+  if (graph.ranks() <= 1 || graph.arcs() == 0) {
+    result = {{"graph", {{"ranks", graph.ranks()}, {"arcs", graph.arcs()}}}, {"advice", Json::array()}};
+    if (o.json != "-")
+      std::cout << o.files[0] << ": " << graph.ranks() << (graph.ranks() == 1 ? " rank, " : " ranks, ") << graph.arcs()
+                << " arcs: nothing to advise\n";
+    return;
+  }
+  result = Adviser(o, std::move(graph)).run();
+}
+
+int run(TopoAdviseCommand& o, const Invocation& in) {
+  Json result;
+  if (!o.evaluate.empty()) {
+    evaluate(o, result);
+  } else {
+    advise(o, result);
+  }
+  if (!o.json.empty()) {
+    Json record = make_record(in, {});
+    record["result"] = std::move(result);
+    write_record(o.json, record);
+  }
+  return 0;
+}
+
+constexpr std::string_view kText =
+    "Says which kernel, and so which communication model, is the fastest for a process graph and its sizes, in each\n"
+    "completion class, what it saves against two-sided messages, and how sure that is. Replays the graph on as many\n"
+    "ranks as it has; with --record it predicts from what topo bench measured on other graphs.\n\n"
+    "  merganser topo advise app.bin\n"
+    "  merganser topo advise big.bin --record k.json --sizes 8,65536\n"
+    "  merganser topo advise --evaluate k.json,k2.json\n";
+
+}  // namespace
+
+extern const Command topo_advise_command;
+const Command topo_advise_command =
+    make_command<TopoAdviseCommand, run>("topo advise", "say which model suits a process graph", kText);
+
+}  // namespace merganser::app
