@@ -97,9 +97,9 @@ class PublishedPoints {
 /// @return the radius
 double check(const PublishedOptions& o, std::span<const double> percents) {
   if (o.ranks < 1) throw UsageError("a process graph of " + std::to_string(o.ranks) + " ranks; allowed: at least 1");
-  if (o.vertices < 1 || static_cast<double>(o.vertices) * o.ranks > 0x1p32) {
+  if (o.vertices < 1 || static_cast<double>(o.vertices) * o.ranks >= 0x1p32) {
     throw UsageError(std::to_string(o.vertices) + " vertices on each of " + std::to_string(o.ranks) +
-                     " ranks; allowed: at least 1, and at most 4294967296 on all");
+                     " ranks; allowed: at least 1, and at most 4294967295 on all");
   }
   if (o.numbers == PublishedNumbers::lcg && (o.ranks & (o.ranks - 1)) != 0) {
     throw UsageError("the published generator with --lcg on " + std::to_string(o.ranks) +

@@ -1,6 +1,6 @@
 #pragma once
-/// The published generator of process graphs, NEVE [koutsouheras2024], bit for bit: its random numbers, roundings, radius and
-/// losses, whatever the C++ library. For comparison; generate("rgg") is the one to use.
+/// The published generator of process graphs, NEVE [koutsouheras2024], bit for bit: its random numbers, roundings,
+/// radius and losses, whatever the C++ library. For comparison; generate("rgg") is the one to use.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -37,8 +37,8 @@ struct PublishedGraph {
 };
 
 /// Makes the graph. Local.
-/// @throws UsageError for options out of range, for strips no higher than the radius (the published program ends there),
-/// and with lcg for a number of ranks that is no power of two (it fails there)
+/// @throws UsageError for options out of range, for strips no higher than the radius (the published program ends
+/// there), and with lcg for a number of ranks that is no power of two (it fails there)
 /// Cost: linear in vertices and edges, where the published program compares all pairs.
 [[nodiscard]] PublishedGraph generate_published(const PublishedOptions& options);
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Table 2 of [koutsouheras2024]: arcs of the process graphs of 16 to 1,024 processes, without cross edges and with 2 % and 5 %.
+/// Table 2 of [koutsouheras2024]: arcs of the process graphs of 16 to 1,024 processes, without cross edges and with 2 %
+/// and 5 %.
 #include <cstdint>
 #include <vector>
 

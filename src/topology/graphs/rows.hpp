@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
 #include "merganser/topology/process_graph.hpp"
 
 namespace merganser::topology::detail {
@@ -24,7 +25,7 @@ inline constexpr std::int64_t kMostArcs = std::int64_t{1} << 28;
 /// @throws UsageError if a graph would have more arcs than kMostArcs
 inline void check_arcs(double arcs) {
   if (!(arcs <= static_cast<double>(kMostArcs))) {
-    throw UsageError("the process graph would have about " + std::to_string(arcs) + " arcs; allowed: at most " +
+    throw UsageError("the process graph would have about " + number_text(arcs) + " arcs; allowed: at most " +
                      std::to_string(kMostArcs));
   }
 }

@@ -14,8 +14,8 @@ struct StripGraph {
   std::int64_t cross_edges = 0;
   double radius = 0;
 };
-/// Uses ranks, seed, vertices, degree and ghost_bytes; one graph for each of `percents` of cross edges, the vertices gone
-/// through once. @throws UsageError
+/// Uses ranks, seed, vertices, degree and ghost_bytes; one graph for each of `percents` of cross edges, the vertices
+/// gone through once. @throws UsageError
 std::vector<StripGraph> strip_graphs(const GraphOptions& options, std::span<const double> percents);
 
 /// Cross edges that `percent` of `edges` are, rounded down.

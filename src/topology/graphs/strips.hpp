@@ -1,6 +1,6 @@
 #pragma once
-/// Close pairs among points in horizontal strips of the unit square, strip by strip: memory for a few strips, time linear
-/// in the points and pairs.
+/// Close pairs among points in horizontal strips of the unit square, strip by strip: memory for a few strips, time
+/// linear in the points and pairs.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -51,8 +51,8 @@ class Strips {
   /// How many strips a pair may lie apart.
   [[nodiscard]] int reach() const { return rows_ > 1 ? 1 : reach_; }
 
-  /// Calls fill(strip, x, y), which sets the points of a strip, for every strip in turn, and use(a, b) once for every pair
-  /// at most the radius apart; b is in the same strip as a or in one before.
+  /// Calls fill(strip, x, y), which sets the points of a strip, for every strip in turn, and use(a, b) once for every
+  /// pair at most the radius apart; b is in the same strip as a or in one before.
   template <class Fill, class Use>
   void for_each_pair(Fill&& fill, Use&& use) {
     std::vector<double> x(per_strip_), y(per_strip_);
