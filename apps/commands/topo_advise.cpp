@@ -25,6 +25,7 @@ struct TopoAdviseCommand {
   std::vector<std::string> records;
   std::vector<std::string> evaluate;
   std::vector<std::string> sizes{"weights"};
+  std::vector<std::string> models;
   std::string completion = "notified";
   int max_ranks = 0;
   double time = 6;
@@ -38,6 +39,9 @@ void describe(TopoAdviseCommand& o, V&& option) {
   option("record", o.records, "records of topo bench: predict from them instead of measuring", Kind{"FILE,..."});
   option("sizes", o.sizes, "bytes along an arc: weights (those of the graph) or numbers", Kind{"LIST"},
          Initial{"weights"});
+  option("models", o.models,
+         "communication models to choose from: all, or some of p2p, neighborhood, rma, shmem, threads", Kind{"LIST"},
+         Initial{"those of processes; threads where there are no others"});
   option("class", o.completion, "completion class that is shown first: what must be true when an exchange returns",
          Words{{"local", "remote", "notified", "global"}});
   option("max-ranks", o.max_ranks, "most ranks that are started to measure", at_least(1),
@@ -50,13 +54,27 @@ void describe(TopoAdviseCommand& o, V&& option) {
   option("json", o.json, "advice to write (- for standard output)", Kind{"FILE"});
 }
 
-std::vector<topology::KnownCell> read_cells(const std::vector<std::string>& paths) {
+/// Keeps the models that may be advised: threads are no choice for a program of processes, unless asked for.
+std::vector<topology::KnownCell> of_models(std::vector<topology::KnownCell> cells,
+                                           const std::vector<std::string>& models) {
+  const auto named = [&](const std::string& m) { return std::find(models.begin(), models.end(), m) != models.end(); };
+  for (const auto& m : models)
+    if (m != "all" && std::none_of(cells.begin(), cells.end(), [&m](const auto& c) { return c.model == m; }))
+      throw UsageError("--models: nothing was measured of \"" + m + '"');
+  if (named("all")) return cells;
+  const bool processes = std::any_of(cells.begin(), cells.end(), [](const auto& c) { return c.model != "threads"; });
+  std::erase_if(cells,
+                [&](const auto& c) { return models.empty() ? processes && c.model == "threads" : !named(c.model); });
+  return cells;
+}
+
+std::vector<topology::KnownCell> read_cells(const TopoAdviseCommand& o, const std::vector<std::string>& paths) {
   std::vector<topology::KnownCell> out;
   for (const auto& path : paths) {
     auto cells = known_cells(read_json(path), path);
     out.insert(out.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
   }
-  return out;
+  return of_models(std::move(out), o.models);
 }
 
 /// A graph as a file for another process.
@@ -161,6 +179,15 @@ class Adviser {
     return processes ? find_launcher().problem : "this build has no model of processes";
   }
 
+  /// For topo bench.
+  [[nodiscard]] std::string models(bool processes) const {
+    std::string out;
+    for (const auto& m : o_.models) out += (out.empty() ? "" : ",") + m;
+    for (const auto& b : comm::backends())
+      if (o_.models.empty() && b.processes && processes) out += (out.empty() ? "" : ",") + std::string(b.name);
+    return out.empty() ? "threads" : out;
+  }
+
   void measure(Json& out) const {
     const std::string problem = why_threads_only();
     if (!problem.empty() && o_.json != "-")
@@ -168,9 +195,9 @@ class Adviser {
     const GraphFile file(graph_);
     std::string sizes;
     for (const auto& s : sizes_) sizes += (sizes.empty() ? "" : ",") + s.text;
-    const Json record = measure_job({file.path(), graph_.ranks(), problem.empty() ? "all" : "threads", sizes,
+    const Json record = measure_job({file.path(), graph_.ranks(), models(problem.empty()), sizes,
                                      o_.time * static_cast<double>(sizes_.size()), o_.launches});
-    const auto cells = known_cells(record, "the measurement");
+    const auto cells = of_models(known_cells(record, "the measurement"), o_.models);
     for (const auto& size : sizes_) {
       const double total = load(size).bytes;
       std::vector<topology::KnownCell> mine;
@@ -183,7 +210,7 @@ class Adviser {
   }
 
   void predict(Json& out) const {
-    const auto cells = read_cells(o_.records);
+    const auto cells = read_cells(o_, o_.records);
     const topology::Advisor advisor(cells);
     for (const auto& size : sizes_) add(out, size, advisor.advise(load(size)), advisor.doubts(load(size)));
     try {
@@ -229,7 +256,7 @@ class Adviser {
 };
 
 int evaluate(const TopoAdviseCommand& o, Json& result) {
-  const topology::Evaluation e = topology::evaluate_advice(read_cells(o.evaluate));
+  const topology::Evaluation e = topology::evaluate_advice(read_cells(o, o.evaluate));
   result = evaluation_json(e);
   if (o.json != "-") std::cout << evaluation_text(e);
   return 0;

@@ -54,7 +54,8 @@ double resampled(const Candidate& c, std::size_t index, const DecisionOptions& o
   const double time = medians.empty() ? centre(c) : median(std::move(medians));
   if (c.uncertainty == 0) return time;
   Random noise(o.seed, stream, kNoiseStream + static_cast<std::uint32_t>(index));
-  return time * std::max(0.05, 1 + c.uncertainty * normal(noise));
+  const double z = c.uncertainty * normal(noise);
+  return z >= 0 ? time * (1 + z) : time / (1 - z);  // as often and as far up as down, by ratio
 }
 
 struct Draws {
