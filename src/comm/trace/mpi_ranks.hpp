@@ -12,8 +12,10 @@ namespace merganser::trace {
 template <class Handle>
 [[nodiscard]] std::uintptr_t bits(Handle handle) {
   std::uintptr_t value = 0;
+  // NOLINTBEGIN(bugprone-sizeof-expression): a handle may be a pointer
   static_assert(sizeof(Handle) <= sizeof value);
   std::memcpy(&value, &handle, sizeof handle);
+  // NOLINTEND(bugprone-sizeof-expression)
   return value;
 }
 

@@ -102,7 +102,7 @@ Thread* enter() {
 
 bool grow(Thread& thread) {
   const std::size_t slots = thread.slots == nullptr ? 64 : 2 * (thread.mask + 1);
-  auto** bigger = static_cast<Cell**>(std::calloc(slots, sizeof(Cell*)));
+  auto** bigger = static_cast<Cell**>(std::calloc(slots, sizeof(Cell*)));  // NOLINT(bugprone-sizeof-expression)
   if (bigger == nullptr) return false;
   for (Cell* cell = thread.cells; cell != nullptr; cell = cell->next) {
     std::size_t at = hash(cell->key) & (slots - 1);

@@ -33,6 +33,7 @@ void count_call(const char* name, int* slot);
 void write_part(const char* reason);
 
 /// Calls of wrapped functions that this thread is in.
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): it is 0 from the start
 extern __thread int call_depth __attribute__((tls_model("initial-exec")));
 
 /// Inside of calls that the library makes for itself nothing is counted.

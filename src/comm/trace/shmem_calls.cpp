@@ -30,6 +30,7 @@ void started() {
 
 }  // namespace
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types stand without
 #define UNPACK(...) __VA_ARGS__
 #define SHOWN extern "C" __attribute__((visibility("default")))
 
@@ -115,6 +116,7 @@ void started() {
   WRAP(shmem_##NAME##_inc, (T * to, int pe), (to, pe), CHANGES(T))                                             \
   WRAP_RESULT(T, shmem_##NAME##_fadd, (T * to, T value, int pe), (to, value, pe), CHANGES(T); BRINGS(T))       \
   WRAP(shmem_##NAME##_add, (T * to, T value, int pe), (to, value, pe), CHANGES(T))
+// NOLINTEND(bugprone-macro-parentheses)
 
 TYPED(float, float)
 TYPED(double, double)
