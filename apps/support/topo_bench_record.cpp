@@ -333,6 +333,7 @@ std::string compact_text(const Json& record) {
 void write_compact_record(const std::string& path, const Json& record) { write_text_file(path, compact_text(record)); }
 
 Coverage coverage(const BenchResults& results) {
+  constexpr std::size_t kGroup = 10;
   Coverage out;
   for (const auto& c : results.measured.cells) {
     if (c.launches.size() < 2) continue;
@@ -341,7 +342,15 @@ Coverage coverage(const BenchResults& results) {
     const double truth = median(values);
     for (const auto& l : c.launches) {
       ++out.launches;
-      out.covered += l.low <= truth && truth <= l.high ? 1 : 0;
+      out.launches_covered += l.low <= truth && truth <= l.high ? 1 : 0;
+    }
+    const std::size_t groups = values.size() < 2 * kGroup ? 0 : values.size() / kGroup;
+    for (std::size_t g = 0; g < groups; ++g) {
+      std::vector<double> group;
+      for (std::size_t l = g; l < values.size(); l += groups) group.push_back(values[l]);
+      const QuantileInterval interval = block_median_interval(group);
+      ++out.groups;
+      out.groups_covered += interval.low <= truth && truth <= interval.high ? 1 : 0;
     }
   }
   return out;

@@ -42,10 +42,12 @@ struct BenchResults {
 void write_compact_record(const std::string& path, const Json& record);
 [[nodiscard]] std::string compact_text(const Json& record);
 
-/// Share of all launches of all cells whose own interval of the median holds the median of the cell's launches.
+/// How many intervals hold what they are intervals of: the median of the cell's launches, over all cells.
 struct Coverage {
-  std::int64_t covered = 0;
-  std::int64_t launches = 0;
+  std::int64_t launches = 0;  ///< intervals of one launch, from its rounds
+  std::int64_t launches_covered = 0;
+  std::int64_t groups = 0;  ///< intervals of ten launches, from their medians; ten are taken from all over the time
+  std::int64_t groups_covered = 0;
 };
 [[nodiscard]] Coverage coverage(const BenchResults& results);
 /// Standard deviation over mean of the launches' medians.

@@ -53,9 +53,13 @@ struct Block {
 
 double order_of(topology::MessageSize s) { return s.weights ? 1e30 + s.bytes : s.bytes; }
 
+/// Of fewer iterations than that none can be made.
+bool has_interval(const CellResult& c) { return c.exchange.count() >= 6; }
+
 /// "*" for the fastest of its size, "=" where it cannot be told from that.
 std::string mark(const CellResult& cell, const CellResult& best) {
   if (&cell == &best) return "*";
+  if (!has_interval(cell) || !has_interval(best)) return "=";
   const auto mine = cell.p50();
   const auto least = best.p50();
   return mine.low <= least.high || mine.value <= least.value * (1 + kNear) ? "=" : "";
@@ -80,7 +84,7 @@ std::string block_text(const BenchResults& results, Block block, bool launches) 
                                  topology::size_text(c->size),
                                  mark(*c, *best),
                                  us_text(p50.value),
-                                 '[' + us_text(p50.low) + ", " + us_text(p50.high) + ']',
+                                 has_interval(*c) ? '[' + us_text(p50.low) + ", " + us_text(p50.high) + ']' : "-",
                                  quantile_text(c->exchange, 0.9),
                                  quantile_text(c->exchange, 0.99),
                                  quantile_text(c->exchange, 0.999),
@@ -159,14 +163,19 @@ std::string report_text(const BenchResults& results) {
   if (launches) {
     std::vector<double> variation;
     for (const auto& c : results.measured.cells) variation.push_back(launch_variation(c));
+    const auto share = [](std::int64_t part, std::int64_t whole) {
+      return count_text(part) + " of " + count_text(whole) + " (" +
+             fixed_text(100 * static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(1, whole)), 1) +
+             " %)";
+    };
     const Coverage c = coverage(results);
     out += "From launch to launch medians vary by " + fixed_text(100 * median(variation), 1) +
            " % (standard deviation, median over cells; largest " +
-           fixed_text(100 * *std::max_element(variation.begin(), variation.end()), 1) + " %); " +
-           count_text(c.covered) + " of " + count_text(c.launches) + " (" +
-           fixed_text(100 * static_cast<double>(c.covered) / static_cast<double>(std::max<std::int64_t>(1, c.launches)),
-                      1) +
-           " %) intervals of one launch hold the median of all launches.\n";
+           fixed_text(100 * *std::max_element(variation.begin(), variation.end()), 1) +
+           " %).\nThe median of all launches is in " + share(c.launches_covered, c.launches) +
+           " of the intervals of one launch";
+    if (c.groups > 0) out += ", in " + share(c.groups_covered, c.groups) + " of those of ten launches";
+    out += ".\n";
   }
   return out;
 }

@@ -9,7 +9,7 @@
 namespace merganser::topology {
 namespace {
 
-constexpr std::size_t kLaunchesForInterval = 5;
+constexpr std::size_t kFewBlocks = 5;  // fewer make no interval
 
 }  // namespace
 
@@ -33,14 +33,19 @@ PublishedColumns published_columns(const std::vector<double>& rank_mean_ns, std:
 QuantileInterval CellResult::p50() const {
   if (exchange.empty()) return {};
   std::vector<double> blocks;
-  if (launches.size() >= kLaunchesForInterval) {
+  if (launches.size() >= kFewBlocks) {
     for (const auto& launch : launches) blocks.push_back(launch.value);
   } else {
     for (const auto& r : rounds) blocks.push_back(r.p50_ns);
   }
-  const double value = exchange.quantile(0.5);
-  if (blocks.empty()) return {value, value, value};
-  const QuantileInterval interval = block_median_interval(blocks);
+  QuantileInterval interval = quantile_interval(exchange, 0.5);
+  const double value = interval.value;
+  if (!blocks.empty()) {
+    const QuantileInterval of_blocks = block_median_interval(blocks);
+    // Few blocks promise little: theirs and that of the iterations together.
+    interval.low = blocks.size() < kFewBlocks ? std::min(interval.low, of_blocks.low) : of_blocks.low;
+    interval.high = blocks.size() < kFewBlocks ? std::max(interval.high, of_blocks.high) : of_blocks.high;
+  }
   return {std::min(value, interval.low), value, std::max(value, interval.high)};
 }
 

@@ -7,8 +7,9 @@
 namespace merganser::topology::detail {
 namespace {
 
-constexpr int kSweeps = 16;       // what the time is divided into: as many blocks make an interval of a median good
-constexpr int kFewestSweeps = 4;  // that what remains is divided into, when it goes on
+constexpr int kSweeps = 16;        // what the time is divided into: as many blocks make an interval of a median good
+constexpr int kSweepsInHaste = 6;  // the same where rounds are mostly set-up
+constexpr int kFewestSweeps = 4;   // that what remains is divided into, when it goes on
 constexpr std::size_t kFewestRounds = 8;
 constexpr std::uint64_t kEnough = 10'000;  // iterations that allow p99.9
 constexpr double kSmooth = 0.3;            // weight of the latest round in what is expected of the next
@@ -83,7 +84,11 @@ std::vector<Task> Schedule::next(const Cells& cells, double elapsed_s) {
   }
   const double remaining = limits_.seconds - elapsed_s;
   if (left.empty() || (sweeps_ > 1 && remaining <= 0)) return {};
-  const int sweeps_left = std::max(kFewestSweeps, kSweeps - (sweeps_ - 1));
+  double around = 0;  // of one sweep, without any iteration
+  for (const auto c : left) around += costs_[c].round_s;
+  const int planned = static_cast<int>(std::clamp(remaining / std::max(2 * around, 1e-9) + sweeps_ - 1,
+                                                  static_cast<double>(kSweepsInHaste), static_cast<double>(kSweeps)));
+  const int sweeps_left = std::max(std::min(kFewestSweeps, planned), planned - (sweeps_ - 1));
   const double slice = std::max(0.0, remaining) / static_cast<double>(left.size()) / sweeps_left;
   for (const auto c : left) tasks.push_back(plan(c, slice));
   tasks = in_order(cells, std::move(tasks));

@@ -80,7 +80,8 @@ class GlobalClock {
   /// Collective over `transport`, which, with `clock`, must outlive this.
   GlobalClock(comm::Transport& transport, Clock& clock);
 
-  /// Refines the clock and measures the offsets anew. Collective. @param trips  round trips per pair of ranks
+  /// Refines the clock and measures the offsets anew. Collective. @param trips  round trips per pair of ranks at
+  /// least; up to sixteen times as many where they are disturbed
   void synchronise(int trips = 25);
 
   /// Rank 0's time of a stamp of this rank, and now.
@@ -96,7 +97,7 @@ class GlobalClock {
     double error = 0;
   };
   Reading ask(std::size_t arc, int trips);
-  Reading answer(int trips);
+  Reading answer();
   void step_with(std::size_t arc, bool send);
 
   comm::Transport& transport_;
