@@ -68,10 +68,17 @@ std::string cell_text(const Cell& c) {
 }
 
 Json cell_json(const Cell& c) {
-  Json j = {{"processes", c.processes},          {"degree", c.degree},      {"network", c.network},
-            {"published", c.published},          {"rule", c.rule},          {"follows_rule", c.rule == c.published},
-            {"diameter", c.ours.value()},        {"exact", c.ours.exact()}, {"how", c.ours.found.how},
-            {"searched_now", c.ours.found.value}};
+  Json j = {{"processes", c.processes},
+            {"degree", c.degree},
+            {"network", c.network},
+            {"published", c.published},
+            {"rule", c.rule},
+            {"follows_rule", c.rule == c.published},
+            {"diameter", c.ours.value()},
+            {"exact", c.ours.exact()},
+            {"how", c.ours.found.how},
+            {"searched_now", c.ours.found.value},
+            {"recorded_at_least", c.ours.at_least}};
   j["recorded_exact"] = c.ours.recorded ? Json(*c.ours.recorded) : Json();
   return j;
 }

@@ -173,7 +173,7 @@ struct DimensionChoice {
   int dimension = 0;  ///< the least that will do
   Diameter diameter;  ///< of that network
 };
-/// @return nothing if no dimension up to 30 will do, which more than `budget_steps` bits of ranks imply
+/// @return nothing if no dimension up to 30 will do
 /// @throws UsageError unless ranks >= 1 and budget_steps >= 1
 [[nodiscard]] std::optional<DimensionChoice> choose_dimension(int ranks, int budget_steps,
                                                               const DiameterEffort& effort = {});
