@@ -1,0 +1,140 @@
+/// The regression gate from outside: exit codes, messages, what it compares.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "apps/program.hpp"
+#include "apps/topo_records.hpp"
+#include "io/folder.hpp"
+
+namespace {
+
+using namespace merganser::test;
+using Json = nlohmann::ordered_json;
+
+bool says(const Outcome& o, const std::string& part) { return o.text().find(part) != std::string::npos; }
+
+class Compare : public testing::Test {
+ protected:
+  std::string write(const std::string& name, const Json& record) {
+    write_json(folder_.file(name), record);
+    return folder_.file(name);
+  }
+  Outcome against(const Json& after, const Words& more = {}) {
+    Words words{"compare", write("before.json", topo_record({})), write("after.json", after)};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  }
+  Folder folder_;
+};
+
+TEST_F(Compare, finds_no_regression_between_two_runs_of_the_same) {
+  const Outcome o = against(topo_record({.seed = 2}));
+  EXPECT_EQ(o.code, 0) << o.text();
+  EXPECT_TRUE(says(o, "no regression")) << o.text();
+}
+
+TEST_F(Compare, a_slower_run_ends_with_exit_code_5) {
+  EXPECT_EQ(against(topo_record({.slow = 1.1, .seed = 2})).code, 5);
+  const std::string out = folder_.file("c.json");
+  const Outcome o = against(topo_record({.slow = 1.15, .slow_kernel = "rma.put-flush", .seed = 2}), {"--json", out});
+  EXPECT_EQ(o.code, 5) << o.text();
+  std::ifstream in(out);
+  const Json result = Json::parse(in)["result"];
+  EXPECT_TRUE(result["regression"].get<bool>());
+  for (const auto& f : result["families"])
+    EXPECT_EQ(f["verdict"] == "slower", f["name"] == "rma.put-flush") << f.dump();
+}
+
+TEST_F(Compare, a_faster_run_is_no_regression) {
+  const Outcome o = against(topo_record({.slow = 0.8, .seed = 2}));
+  EXPECT_EQ(o.code, 0) << o.text();
+  EXPECT_TRUE(says(o, "faster")) << o.text();
+}
+
+TEST_F(Compare, more_messages_are_a_regression_without_statistics) {
+  Json after = topo_record({.seed = 2});
+  after["topology"]["cells"][3]["messages_total"] = 999;
+  const Outcome o = against(after);
+  EXPECT_EQ(o.code, 5) << o.text();
+  EXPECT_TRUE(says(o, "999")) << o.text();
+  after["topology"]["cells"][3]["messages_total"] = 1;
+  EXPECT_EQ(against(after).code, 0);
+}
+
+TEST_F(Compare, what_is_not_alike_is_said) {
+  Json after = topo_record({.seed = 2});
+  after["options"]["seed"] = 7;
+  after["provenance"]["cpu"] = "another";
+  after["topology"]["graphs"][0]["digest"] = "another";
+  const Outcome o = against(after);
+  EXPECT_EQ(o.code, 0) << o.text();
+  for (const char* part : {"option seed differs: 1 before, 7 after", "cpu differs", "the input differs", "only before"})
+    EXPECT_TRUE(says(o, part)) << part << '\n' << o.text();
+}
+
+TEST_F(Compare, what_cannot_be_compared_ends_with_exit_code_3) {
+  Json other = topo_record({});
+  other["command"] = "cluster";
+  EXPECT_EQ(against(other).code, 3);
+  const Outcome ranks = against(topo_record({.ranks = 8}));
+  EXPECT_EQ(ranks.code, 3) << ranks.text();
+  EXPECT_TRUE(says(ranks, "on 8 ranks")) << ranks.text();
+}
+
+TEST_F(Compare, broken_records_are_refused_with_the_field) {
+  const auto refused = [&](const std::function<void(Json&)>& harm, const std::string& part) {
+    Json record = topo_record({});
+    harm(record);
+    const Outcome o = against(record);
+    EXPECT_EQ(o.code, 3) << part << '\n' << o.text();
+    EXPECT_TRUE(says(o, part)) << part << '\n' << o.text();
+  };
+  refused([](Json& j) { j["schema_version"] = 99; }, "schema version 99");
+  refused([](Json& j) { j["schema"] = "else"; }, "schema is else");
+  refused([](Json& j) { j.erase("schema"); }, "no run record");
+  refused([](Json& j) { j["topology"]["cells"][2].erase("kernel"); }, "topology.cells[2] has no field \"kernel\"");
+  refused([](Json& j) { j["topology"]["cells"][2]["rounds"][1]["p50_ns"] = nullptr; },
+          "topology.cells[2].rounds[1].p50_ns is null");
+  refused([](Json& j) { j["topology"]["cells"][2]["rounds"][1]["p50_ns"] = -3; }, "allowed: a positive time");
+  refused([](Json& j) { j["topology"]["cells"][2]["graph"] = "nowhere"; }, "not in topology.graphs");
+  refused([](Json& j) { j["topology"]["cells"] = Json::array(); }, "nothing was measured");
+  refused([](Json& j) { j.erase("topology"); }, "without timings");
+  refused([](Json& j) { j = Json::array(); }, "no run record");
+  const std::string half = folder_.file("half.json");
+  std::ofstream(half) << topo_record({}).dump().substr(0, 5000);
+  EXPECT_EQ(run({"compare", half, half}).code, 3);
+  EXPECT_EQ(run({"compare", half, folder_.file("none")}).code, 3);
+  EXPECT_EQ(run({"compare", half}).code, 2);
+  EXPECT_EQ(against(topo_record({}), {"--threshold", "much"}).code, 2);
+}
+
+TEST_F(Compare, more_launches_may_come_from_more_files) {
+  const std::string a = write("a.json", topo_record({.launches = 1}));
+  Words words{"compare", a, write("b.json", topo_record({.slow = 1.1, .seed = 9, .launches = 1}))};
+  std::string before, after;
+  for (int i = 0; i < 4; ++i) {
+    const auto seed = static_cast<std::uint64_t>(20 + i);
+    before += (i > 0 ? "," : "") + write("a" + std::to_string(i), topo_record({.seed = seed, .launches = 1}));
+    after += (i > 0 ? "," : "") +
+             write("b" + std::to_string(i), topo_record({.slow = 1.1, .seed = seed + 50, .launches = 1}));
+  }
+  words.insert(words.end(), {"--more-before", before, "--more-after", after});
+  const Outcome o = run(words);
+  EXPECT_EQ(o.code, 5) << o.text();
+  EXPECT_FALSE(says(o, "one launch on each side")) << o.text();
+}
+
+TEST_F(Compare, merge_benchmarks_compare_by_stage_and_by_result) {
+  const std::string a = folder_.file("m.json");
+  ASSERT_EQ(run({"bench", "random", "--cells", "4,4,4", "--per-cell", "6", "--steps", "4", "--json", a}).code, 0);
+  EXPECT_EQ(run({"compare", a, a}).code, 0);
+  std::ifstream in(a);
+  Json after = Json::parse(in);
+  after["result"]["shuffled"]["n_after"] = 1;
+  const Outcome o = run({"compare", a, write("n.json", after)});
+  EXPECT_EQ(o.code, 5) << o.text();
+  EXPECT_TRUE(says(o, "result of the same input")) << o.text();
+}
+
+}  // namespace
