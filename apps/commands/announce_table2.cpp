@@ -195,8 +195,8 @@ constexpr std::string_view kText =
     "Degree and diameter of four networks: regular ones beside the published formulas (Table I), and over all cores "
     "of\n"
     "the published machines (Table II). Takes about 10 s on a free core. Ends with 1 if a published number that must "
-    "be reproduced\n"
-    "is not.\n\n"
+    "be\n"
+    "reproduced is not.\n\n"
     "  merganser announce table2\n"
     "  merganser announce table2 --budget 20 --json table2.json\n";
 
