@@ -30,9 +30,14 @@ std::string padded(std::string_view text, std::size_t width) {
 }
 
 void list_commands(std::ostream& out, std::string_view family) {
-  for (const Command* c : commands())
-    if (!c->hidden && (family.empty() || c->name.starts_with(std::string(family) + ' ')))
-      out << "  " << padded(c->name, 14) << c->summary << '\n';
+  std::vector<const Command*> listed;
+  std::size_t width = 0;
+  for (const Command* c : commands()) {
+    if (c->hidden || !(family.empty() || c->name.starts_with(std::string(family) + ' '))) continue;
+    listed.push_back(c);
+    width = std::max(width, c->name.size() + 2);
+  }
+  for (const Command* c : listed) out << "  " << padded(c->name, width) << c->summary << '\n';
 }
 
 void print_overview(std::ostream& out) {

@@ -19,7 +19,9 @@ def commands():
         if words[0] == "run":
             yield "run", ["-n"]
             words = words[words.index("--") + 1:]
-        verb = " ".join(words[:2]) if words[0] in ("gen", "bench") else words[0]
+        if words[0] == "announce" and words[1] == "demo":
+            words = words[:2] + words[3:]
+        verb = " ".join(words[:2]) if words[0] in ("gen", "bench", "topo", "announce") else words[0]
         yield verb, [word for word in words if word.startswith("-")]
 
 
