@@ -127,9 +127,10 @@ std::unique_ptr<Exchange> make_exchange(Transport& control, std::string_view ker
   return entry->make(control, detail::make_plan(control, *entry, std::move(spec)));
 }
 
-std::vector<Unusable> probe_kernels(Transport& control) {
+std::vector<Unusable> probe_kernels(Transport& control, std::span<const std::string> names) {
   std::vector<Unusable> unusable;
   for (const auto& info : kernels()) {
+    if (!names.empty() && std::find(names.begin(), names.end(), info.name) == names.end()) continue;
     std::string reason = misfit(info, control);
     if (reason.empty()) reason = try_out(control, info.name);
     if (!reason.empty()) unusable.push_back({info.name, reason});

@@ -41,7 +41,8 @@ class Bench {
     probe();
     exchanges_.resize(cells_.slots.size());
     prepare();
-    Schedule schedule(cells_, {o_.seconds, o_.width, o_.seed, most_iterations()});
+    const double limit = std::max(o_.seconds, now() - start_s_ + o_.seconds / 2);  // a long set-up leaves half of it
+    Schedule schedule(cells_, {limit, o_.width, o_.seed, most_iterations()});
     while (true) {
       const auto tasks = agree(root() ? schedule.next(cells_, now() - start_s_) : std::vector<Task>());
       if (tasks.empty()) break;
@@ -65,7 +66,7 @@ class Bench {
   void probe() {
     std::vector<std::string> usable;
     std::map<std::string, std::string> reasons;
-    for (const auto& u : comm::probe_kernels(control_)) reasons.emplace(u.kernel, u.reason);
+    for (const auto& u : comm::probe_kernels(control_, o_.kernels)) reasons.emplace(u.kernel, u.reason);
     watchdog_.beat();
     std::vector<UnusableCell> unusable;
     for (const auto& k : o_.kernels) {

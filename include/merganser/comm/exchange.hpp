@@ -97,12 +97,12 @@ class Exchange {
 [[nodiscard]] std::unique_ptr<Exchange> make_exchange(Transport& control, std::string_view kernel, ExchangeSpec spec);
 
 /// A kernel that cannot be used here, and why: "shmem.put-signal-native: shmem_putmem_signal is not in OpenSHMEM 1.4".
-/// Found by trying on a small ring. Collective.
+/// Found by trying on a small ring. Collective. @param names  kernels to try; empty: all
 struct Unusable {
   std::string_view kernel;
   std::string reason;
 };
-[[nodiscard]] std::vector<Unusable> probe_kernels(Transport& control);
+[[nodiscard]] std::vector<Unusable> probe_kernels(Transport& control, std::span<const std::string> names = {});
 
 /// Starts an iteration at about the same time on every rank: a dissemination barrier, ceil(log2(ranks)) rounds of one
 /// small message each, in the model of `control`.

@@ -84,7 +84,7 @@ struct MeasureOptions {
   std::vector<MessageSize> sizes;
   Sync sync = Sync::dissemination;
   Buffers buffers = Buffers::warm;
-  double seconds = 60;      ///< for everything, set-up included; begun rounds are ended
+  double seconds = 60;      ///< for everything, set-up included (which leaves half of it at least); begun rounds end
   double width = 0.02;      ///< a cell has settled when the interval of its median is at most this wide, relatively
   std::uint64_t seed = 1;   ///< of the order of rounds
   double memory_bytes = 0;  ///< per rank, for buffers; 0: no limit
