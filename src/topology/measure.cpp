@@ -13,6 +13,8 @@ namespace {
 
 using namespace detail;
 
+constexpr std::size_t kChunk = 16;                       // rounds that are agreed on at once
+constexpr int kChunksPerClock = 8;                       // after which clocks are synchronised again
 constexpr std::size_t kGatherBytes = 8UL * 1024 * 1024;  // of one round, from all ranks
 
 /// What a round of the whole job is made of, on one rank.
@@ -43,13 +45,14 @@ class Bench {
     prepare();
     const double limit = std::max(o_.seconds, now() - start_s_ + o_.seconds / 2);  // a long set-up leaves half of it
     Schedule schedule(cells_, {limit, o_.width, o_.seed, most_iterations()});
-    while (true) {
-      const auto tasks = agree(root() ? schedule.next(cells_, now() - start_s_) : std::vector<Task>());
+    std::vector<Task> sweep;
+    for (int chunk = 0;; ++chunk) {
+      const auto tasks = agree(root() ? next_tasks(schedule, sweep, limit) : std::vector<Task>());
       if (tasks.empty()) break;
-      runner_->synchronise_clocks();
+      if (chunk % kChunksPerClock == 0) runner_->synchronise_clocks();
       for (const Task& task : tasks) perform(task, schedule);
-      close_transient();
     }
+    close_transient();
     where_.enter(nullptr, "", "", "");
     return finished();
   }
@@ -78,6 +81,17 @@ class Bench {
     }
     comm::agree(control_, [&] { cells_ = make_cells(o_, usable); });
     cells_.unusable.insert(cells_.unusable.begin(), unusable.begin(), unusable.end());
+  }
+
+  /// What comes next: part of a sweep, so that time that has run out is noticed soon. On rank 0.
+  std::vector<Task> next_tasks(Schedule& schedule, std::vector<Task>& sweep, double limit) const {
+    const double elapsed = now() - start_s_;
+    if (schedule.may_end() && elapsed > limit) return {};
+    if (sweep.empty()) sweep = schedule.next(cells_, elapsed);
+    const auto end = sweep.begin() + static_cast<std::ptrdiff_t>(std::min(sweep.size(), kChunk));
+    std::vector<Task> tasks(sweep.begin(), end);
+    sweep.erase(sweep.begin(), end);
+    return tasks;
   }
 
   /// Collectors of all cells, on rank 0.

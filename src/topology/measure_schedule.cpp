@@ -38,9 +38,11 @@ std::vector<std::size_t> Schedule::active(const Cells& cells) const {
 Task Schedule::plan(std::size_t cell, double slice_s) const {
   const Cost& cost = costs_[cell];
   const double fit = (slice_s - cost.round_s) / std::max(cost.iteration_s, 1e-9);
-  // What one interruption has made look slow must not stay so: a round that ended early lets the next one grow.
-  const double grown = cost.last_s < slice_s / 4 ? 8.0 * cost.last_iterations : 0;
-  const double timed = std::clamp(std::max(fit / 1.1, grown), 1.0, static_cast<double>(limits_.most_iterations));
+  // What one interruption has made look slow must not stay so: a round that ended early lets the next one grow. And what
+  // looked fast over a few iterations may not be: a round is at most eight times as long as the one before.
+  const double longest = 8.0 * std::max<std::uint32_t>(1, cost.last_iterations);
+  const double wanted = cost.last_s < slice_s / 4 ? std::max(fit / 1.1, longest) : fit / 1.1;
+  const double timed = std::clamp(std::min(wanted, longest), 1.0, static_cast<double>(limits_.most_iterations));
   Task task;
   task.cell = static_cast<std::uint32_t>(cell);
   task.iterations = static_cast<std::uint32_t>(timed);

@@ -24,6 +24,9 @@ class Schedule {
   /// How a round went. @param wall_s  of all of it, set-up included
   void took(const Task& task, double wall_s, const RoundSummary& summary, const CellResult& so_far);
 
+  /// True once every cell has had a round: what is left of a sweep may be dropped when the time is over.
+  [[nodiscard]] bool may_end() const noexcept { return sweeps_ > 2; }
+
   [[nodiscard]] std::size_t settled() const;
   [[nodiscard]] double expected_end(double elapsed_s) const;
 

@@ -175,6 +175,7 @@ class Tail {
       for (std::size_t v = 0; v < results.size(); ++v)
         if (results[v].unusable.empty()) usable_.push_back(static_cast<std::uint32_t>(v));
       iteration_s_.assign(2 * results.size(), 1e-4);
+      last_.assign(2 * results.size(), 20);
     }
 
     struct Seen {
@@ -199,7 +200,9 @@ class Tail {
     void took(const TailTask& t, const Seen& seen) {
       double& iteration = iteration_s_[2 * t.victim + t.loaded];
       iteration = sweeps_ <= 1 ? seen.iteration_s : iteration + 0.5 * (seen.iteration_s - iteration);
+      last_[2 * t.victim + t.loaded] = t.iterations;
       if (t.loaded == 0) return;
+      last_aggressions_ = t.aggressions;
       if (seen.aggression_s > 0) aggression_s_ = seen.aggression_s;
       margin_ = std::clamp(seen.covered < 0.7 ? margin_ * 1.3 : margin_ * 0.97, 1.2, 4.0);
     }
@@ -211,10 +214,12 @@ class Tail {
       const double fit = kRoundSeconds / std::max(iteration, 1e-8);
       TailTask t{v, loaded, 20, 200, 0.002, known ? 1U : 0U, 0};
       if (!known) return t;
-      t.iterations = static_cast<std::uint32_t>(std::clamp(fit, 10.0, static_cast<double>(kMostIterations)));
+      // What looked fast over a few iterations may not be: none is repeated more than eight times as often as before.
+      const double most = std::min(8.0 * last_[2 * v + loaded], static_cast<double>(kMostIterations));
+      t.iterations = static_cast<std::uint32_t>(std::clamp(fit, 10.0, std::max(10.0, most)));
       t.sleep_s = iteration * t.iterations;
-      t.aggressions =
-          static_cast<std::uint32_t>(std::clamp(margin_ * t.sleep_s / std::max(aggression_s_, 1e-8), 10.0, 1e7));
+      t.aggressions = static_cast<std::uint32_t>(
+          std::clamp(margin_ * t.sleep_s / std::max(aggression_s_, 1e-8), 10.0, 8.0 * last_aggressions_));
       return t;
     }
 
@@ -222,6 +227,8 @@ class Tail {
     Random random_;
     std::vector<std::uint32_t> usable_;
     std::vector<double> iteration_s_;
+    std::vector<std::uint32_t> last_;  // iterations
+    double last_aggressions_ = 200;
     double aggression_s_ = 1e-4;
     double margin_ = 1.4;
     std::vector<TailTask> queue_;
