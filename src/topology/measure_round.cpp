@@ -113,7 +113,7 @@ std::size_t first_difference(std::span<const std::byte> bytes, PatternOf of) {
     std::memcpy(&found, bytes.data() + 8 * i, 8);
     wrong |= found ^ word;
   }
-  const bool tail_right = std::memcmp(bytes.data() + 8 * whole, &word, bytes.size() % 8) == 0;
+  const bool tail_right = bytes.size() % 8 == 0 || std::memcmp(bytes.data() + 8 * whole, &word, bytes.size() % 8) == 0;
   if (wrong == 0 && tail_right) return bytes.size();
   std::vector<std::byte> right(bytes.size());
   fill_pattern(right, of);
