@@ -29,7 +29,7 @@ std::string version() {
   int length = 0;
   MPI_Get_library_version(text, &length);
   std::string line(text, static_cast<std::size_t>(length));
-  line.resize(std::min(line.find('\n'), line.size()));
+  line.resize(std::min({line.find('\n'), line.find('\0'), line.size()}));  // some libraries count the end
   return line;
 }
 
