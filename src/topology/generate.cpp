@@ -233,8 +233,10 @@ ProcessGraph make_graph(const std::string& text, int ranks, std::uint64_t seed) 
     ProcessGraph graph = read_graph(text);
     if (graph.ranks() == ranks) return graph;
     throw InputError(text + ": a graph of " + std::to_string(graph.ranks()) + " ranks for a run on " +
-                     std::to_string(ranks) + "; allowed: the same number (merganser topo convert --ranks " +
-                     std::to_string(ranks) + " makes a graph coarser)");
+                     std::to_string(ranks) + "; allowed: the same number" +
+                     (graph.ranks() > ranks
+                          ? " (merganser topo convert --ranks " + std::to_string(ranks) + " makes a graph coarser)"
+                          : ""));
   }
   if (!known) unknown_kind(text.substr(0, text.find(':')), ", or a file (with . or / in its name)");
   GraphOptions options;
