@@ -8,6 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "support/command.hpp"
+#include "support/launcher.hpp"
 
 int main(int argc, char** argv) {
   using namespace merganser;
@@ -19,6 +20,9 @@ int main(int argc, char** argv) {
     if (code == 0 && !std::cout) throw InputError("cannot write to standard output");
     return code;
   } catch (const Error& e) {
+    app::print_error(e.what(), e.exit_code());
+    return e.exit_code();
+  } catch (const app::Interrupted& e) {
     app::print_error(e.what(), e.exit_code());
     return e.exit_code();
   } catch (const std::bad_alloc&) {

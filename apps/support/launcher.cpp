@@ -75,8 +75,10 @@ int usable_cores() {
 }
 
 volatile std::sig_atomic_t g_child = 0;
+volatile std::sig_atomic_t g_stop = 0;  // the signal that told to stop
 /// A signal from the keyboard reaches the launcher by itself.
 void pass_on(int signal, siginfo_t* info, void*) {
+  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) g_stop = signal;
   if (g_child > 0 && info->si_code != SI_KERNEL) ::kill(static_cast<pid_t>(g_child), signal);
 }
 constexpr std::array<int, 5> kPassed{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -130,6 +132,8 @@ std::string signal_text(int signal) {
   const char* name = ::strsignal(signal);
   return std::to_string(signal) + " (" + (name != nullptr ? name : "unknown") + ')';
 }
+
+Interrupted::Interrupted(int signal) : signal_(signal), what_("stopped by signal " + signal_text(signal)) {}
 
 Launcher find_launcher() {
   if (const char* named = std::getenv("MERGANSER_LAUNCHER"); named != nullptr && *named != 0) {
@@ -221,6 +225,7 @@ int launch(const LaunchPlan& plan, double timeout_s) {
     ::_exit(127);
   }
   g_child = child;
+  g_stop = 0;
   struct sigaction action {};
   action.sa_sigaction = pass_on;
   action.sa_flags = SA_SIGINFO;
@@ -229,6 +234,7 @@ int launch(const LaunchPlan& plan, double timeout_s) {
   const auto [status, timed_out] = wait_for(child, timeout_s);
   for (std::size_t i = 0; i < kPassed.size(); ++i) ::sigaction(kPassed[i], &old[i], nullptr);
   g_child = 0;
+  if (g_stop != 0 && status != 0) throw Interrupted(g_stop);
   if (timed_out) return kTimedOut;
   if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
   const int code = WEXITSTATUS(status);

@@ -1,5 +1,6 @@
 #pragma once
 /// Starting this program on several processes: which launcher, with which arguments and environment.
+#include <exception>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,9 +36,22 @@ struct LaunchPlan {
 /// @throws CommError if there is no launcher that fits
 [[nodiscard]] LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet);
 
+/// This program was told by a signal to stop while a job of its ran. No Error: what goes on after errors must end.
+class Interrupted : public std::exception {
+ public:
+  explicit Interrupted(int signal);
+  [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
+  [[nodiscard]] int exit_code() const noexcept { return 128 + signal_; }
+
+ private:
+  int signal_;
+  std::string what_;
+};
+
 /// Runs the plan, passes on SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, and waits.
 /// @param timeout_s  seconds after which the launcher is told to stop, and killed 5 s later; 0: never
 /// @return the exit code, 128 + number for a signal, kTimedOut
+/// @throws Interrupted if SIGINT, SIGTERM or SIGHUP came and the job has failed
 int launch(const LaunchPlan& plan, double timeout_s = 0);
 inline constexpr int kTimedOut = 124;
 
