@@ -42,6 +42,11 @@ void describe(LogOptions& o, V&& option) {
 }
 void start_log(const LogOptions& o);
 
+/// Refuses places for results where nothing can be written before work is done for them. Under a launcher ranks may
+/// see different disks and must agree on errors: commands see to that themselves.
+/// @throws InputError, and UsageError if two results would be mixed on standard output
+void check_outputs(const OptionTable& table);
+
 namespace detail {
 template <class O>
 struct Whole {
@@ -79,6 +84,7 @@ int run_command(const Command& self, std::span<const std::string> arguments) {
   OptionTable table(o);
   table.parse(arguments);
   start_log(o.log);
+  check_outputs(table);
   return body(o.own, {self.name, arguments, table});
 }
 }  // namespace detail

@@ -37,6 +37,13 @@ std::string vector_extensions() {
   return out;
 }
 
+std::array<double, 3> load_average() noexcept {
+  std::array<double, 3> load{};
+  return getloadavg(load.data(), 3) == 3 ? load : std::array<double, 3>{};
+}
+
+const std::array<double, 3> g_load_before = load_average();
+
 std::int64_t kilobytes(std::string_view key) { return std::atoll(proc_value("/proc/meminfo", key).c_str()) * 1024; }
 
 }  // namespace
@@ -50,7 +57,8 @@ Machine machine() {
   m.vectors = vector_extensions();
   m.memory_bytes = kilobytes("MemTotal");
   m.available_bytes = kilobytes("MemAvailable");
-  if (getloadavg(m.load.data(), 3) != 3) m.load = {};
+  m.load = load_average();
+  m.load_before = g_load_before;
   utsname name{};
   if (uname(&name) == 0) m.kernel = std::string(name.sysname) + ' ' + name.release + ' ' + name.machine;
   return m;

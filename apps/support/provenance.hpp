@@ -23,7 +23,8 @@ struct Machine {
   std::string vectors;  ///< extensions of the CPU that matter here: "avx2 fma avx512f"
   std::int64_t memory_bytes = 0;
   std::int64_t available_bytes = 0;
-  std::array<double, 3> load{};  ///< load average over 1, 5, 15 minutes
+  std::array<double, 3> load{};         ///< load average over 1, 5, 15 minutes
+  std::array<double, 3> load_before{};  ///< the same when this program began: without what it did itself
   std::string kernel;
 };
 [[nodiscard]] Machine machine();

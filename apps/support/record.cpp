@@ -34,7 +34,7 @@ Json provenance_json(const Placement& p) {
           {"vectors", m.vectors},
           {"memory_bytes", m.memory_bytes},
           {"kernel", m.kernel},
-          {"load_average", m.load},
+          {"load_average", m.load_before},
           {"time", utc_time()},
           {"ranks", p.ranks},
           {"model", p.model},
@@ -118,11 +118,24 @@ void write_text_file(const std::string& path, const std::string& text) {
   if (error != 0) cannot_write(path, error);
 }
 
+void check_writable(const std::string& path) {
+  if (path.empty() || path == "-") return;
+  struct stat s {};
+  if (::stat(path.c_str(), &s) == 0) {
+    if (S_ISDIR(s.st_mode)) cannot_write(path, EISDIR);
+    if (!S_ISREG(s.st_mode) && ::access(path.c_str(), W_OK) != 0) cannot_write(path, errno);
+    return;  // a plain file is replaced by another
+  }
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (::access(folder.empty() ? "." : (folder + "/.").c_str(), W_OK | X_OK) != 0) cannot_write(path, errno);
+}
+
 void write_record(const std::string& path, const Json& record) { write_text_file(path, record.dump(1) + '\n'); }
 
 Json read_json(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw InputError("cannot read " + path + ": " + std::strerror(errno));
+  if (std::filesystem::is_directory(path)) throw InputError("cannot read " + path + ": it is a folder");
   std::stringstream text;
   text << in.rdbuf();
   try {

@@ -16,6 +16,7 @@
 #include "support/gather.hpp"
 #include "support/provenance.hpp"
 #include "support/ranks.hpp"
+#include "support/record.hpp"
 #include "support/table.hpp"
 #include "support/topo_bench_faults.hpp"
 
@@ -151,7 +152,12 @@ topology::MessageSize parse_message_size(const std::string& text) {
   };
   if (text == "weights") return {1, true};
   if (text.starts_with("weights*")) {
-    const double factor = merganser::detail::parse_number(text.substr(8));
+    double factor = 0;
+    try {
+      factor = merganser::detail::parse_number(text.substr(8));
+    } catch (const UsageError&) {
+      return refuse();
+    }
     return factor > 0 && factor <= 0x1p40 ? topology::MessageSize{factor, true} : refuse();
   }
   std::string digits = text;
@@ -184,6 +190,8 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
         m.graphs = make_graphs(o, t.size());
         for (const auto& s : o.sizes) m.sizes.push_back(parse_message_size(s));
         m.hooks = make_hooks(o.inject, t.rank(), t.size());
+        for (const auto* path : {&o.json, &o.csv})
+          if (t.rank() == 0) check_writable(*path);
       });
     });
     const Crowd c = crowd(t);
