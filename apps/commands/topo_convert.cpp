@@ -1,5 +1,6 @@
 // merganser topo convert: process graphs from one format to another.
 #include <iostream>
+#include <sstream>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
@@ -28,7 +29,7 @@ void describe(TopoConvertOptions& o, V&& option) {
   option.section("Graph");
   option("ranks", o.ranks, "make it coarser: so many blocks of consecutive ranks, weights added", at_least(1),
          Initial{"as in IN"});
-  option("json", o.json, "run record to write", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
 }
 
 int run(TopoConvertOptions& o, const Invocation& in) {
@@ -39,15 +40,17 @@ int run(TopoConvertOptions& o, const Invocation& in) {
     format = o.format.empty() ? topology::format_of_path(o.output) : topology::format_of_name(o.format);
   topology::ProcessGraph graph =
       o.from.empty() ? topology::read_graph(o.input) : topology::read_graph(o.input, topology::format_of_name(o.from));
-  std::cout << o.input << ": " << graph_text(graph);
+  std::ostringstream out;
+  out << o.input << ": " << graph_text(graph);
   if (o.ranks > 0) {
     graph = graph.coarsened(o.ranks);
-    std::cout << "coarser: " << graph_text(graph);
+    out << "coarser: " << graph_text(graph);
   }
   if (!o.output.empty()) {
     topology::write_graph(o.output, graph, format);
-    std::cout << o.output << ": " << topology::format_name(format) << '\n';
+    out << o.output << ": " << topology::format_name(format) << '\n';
   }
+  if (o.json != "-") std::cout << out.str();
   if (o.json.empty()) return 0;
   Json record = make_record(in, {graph.ranks(), "", "", "", ""});
   record["result"] = {{"graph", graph_json(graph)}};

@@ -111,9 +111,9 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
     code = run_traced(o.ranks, o.words, folder.path());
     const std::string ended = o.words[0] + (code == 0 ? " ended" : " ended with code " + std::to_string(code));
     if (std::filesystem::is_empty(folder.path())) {
-      throw CommError(ended +
-                      ", but no rank has written a trace: it started neither MPI nor OpenSHMEM in a way that "
-                      "can be seen (is it linked statically?)");
+      throw CommError(ended + (code == 0 ? ", but no rank has written a trace: it started neither MPI nor OpenSHMEM in "
+                                           "a way that can be seen (is it linked statically?)"
+                                         : ", and no rank has written a trace: ranks write theirs when they end well"));
     }
     try {
       e = extract_traffic({folder.path()}, phase);

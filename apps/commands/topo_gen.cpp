@@ -1,6 +1,7 @@
 // merganser topo gen: artificial process graphs.
 #include <chrono>
 #include <iostream>
+#include <sstream>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
@@ -25,12 +26,12 @@ struct TopoGenOptions {
 
 template <class V>
 void describe(TopoGenOptions& o, V&& option) {
-  option.positional("KIND", o.kind, "kind of graph, as listed below, perhaps with :PARAMETER", Required{});
+  option.positional("KIND", o.kind, "kind of graph, as listed above, perhaps with :PARAMETER", Required{});
   option.section("Output");
   option("output", o.output, "file to write; without it the graph is only told of", Letter{'o'}, Kind{"FILE"});
   option("format", o.format, "binary, adjacency, pairs, matrix-market or metis", Kind{"NAME"},
          Initial{"by the file's extension"});
-  option("json", o.json, "run record to write", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
   option.section("Graph");
   option("ranks", o.graph.ranks, "ranks of the graph", at_least(1));
   option("seed", o.graph.seed, "seed; the graph is a function of it and the options alone");
@@ -89,7 +90,7 @@ std::string cross_text(double percent, std::int64_t edges, std::uint64_t seed) {
 }
 
 /// The published generator's graph, what it says, and what a correct one would be.
-topology::ProcessGraph make_published(const TopoGenOptions& o, Json& result) {
+topology::ProcessGraph make_published(const TopoGenOptions& o, Json& result, std::ostream& out) {
   topology::PublishedOptions p;
   p.ranks = o.graph.ranks;
   p.vertices = o.graph.vertices;
@@ -106,8 +107,7 @@ topology::ProcessGraph make_published(const TopoGenOptions& o, Json& result) {
   table.row({"cross edges asked for", count_text(g.tries), count_text(correct.cross_edges)});
   table.row({"cross edges added", count_text(g.added), count_text(correct.cross_edges)});
   table.row({"arcs of the process graph", count_text(g.graph.arcs()), count_text(correct.graph.arcs())});
-  std::cout << table.text() << "radius " << number_text(g.radius) << ", " << cross_text(p.cross, g.tries, p.seed)
-            << '\n';
+  out << table.text() << "radius " << number_text(g.radius) << ", " << cross_text(p.cross, g.tries, p.seed) << '\n';
   result["published"] = {{"points_seed", topology::kPublishedSeed},
                          {"vertex_edges", g.edges},
                          {"percent_base", g.percent_base},
@@ -121,18 +121,18 @@ topology::ProcessGraph make_published(const TopoGenOptions& o, Json& result) {
   return std::move(g.graph);
 }
 
-topology::ProcessGraph make_own(const TopoGenOptions& o, std::string_view kind, Json& result) {
+topology::ProcessGraph make_own(const TopoGenOptions& o, std::string_view kind, Json& result, std::ostream& out) {
   topology::GeneratedGraph g = topology::generate(kind, o.graph);
   if (!g.dims.empty()) result["dims"] = g.dims;
   if (g.radius > 0) result["radius"] = g.radius;
   if (kind == "rgg") {
     result["vertex_edges"] = g.vertex_edges;
     result["cross_edges"] = g.cross_edges;
-    std::cout << count_text(g.vertex_edges) << " vertex edges up to the radius " << number_text(g.radius) << "; ";
+    out << count_text(g.vertex_edges) << " vertex edges up to the radius " << number_text(g.radius) << "; ";
     if (o.graph.degree > 0)
-      std::cout << count_text(g.cross_edges) << " cross edges between ranks, seed " << o.graph.seed << '\n';
+      out << count_text(g.cross_edges) << " cross edges between ranks, seed " << o.graph.seed << '\n';
     else
-      std::cout << cross_text(o.graph.cross, g.cross_edges, o.graph.seed) << '\n';
+      out << cross_text(o.graph.cross, g.cross_edges, o.graph.seed) << '\n';
   }
   return std::move(g.graph);
 }
@@ -146,15 +146,18 @@ int run(TopoGenOptions& o, const Invocation& in) {
   if (!o.output.empty())
     format = o.format.empty() ? topology::format_of_path(o.output) : topology::format_of_name(o.format);
 
+  std::ostringstream out;
   Json result = {{"kind", kind}, {"seed", o.graph.seed}};
   const auto start = std::chrono::steady_clock::now();
-  const topology::ProcessGraph graph = o.compat.empty() ? make_own(o, kind, result) : make_published(o, result);
+  const topology::ProcessGraph graph =
+      o.compat.empty() ? make_own(o, kind, result, out) : make_published(o, result, out);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  std::cout << kind << ", seed " << o.graph.seed << ": " << graph_text(graph);
+  out << kind << ", seed " << o.graph.seed << ": " << graph_text(graph);
   if (!o.output.empty()) {
     topology::write_graph(o.output, graph, format);
-    std::cout << o.output << ": " << topology::format_name(format) << '\n';
+    out << o.output << ": " << topology::format_name(format) << '\n';
   }
+  if (o.json != "-") std::cout << out.str();
   if (o.json.empty()) return 0;
   Json record = make_record(in, {graph.ranks(), "", "", "", ""});
   result["graph"] = graph_json(graph);

@@ -20,7 +20,7 @@ struct TopoTable2Options {
 template <class V>
 void describe(TopoTable2Options& o, V&& option) {
   option("seed", o.seed, "seed of the cross edges and of the correct graphs");
-  option("json", o.json, "run record to write", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
 }
 
 std::string score_text(double z, bool random) {
@@ -84,11 +84,12 @@ int run(TopoTable2Options& o, const Invocation& in) {
     for (const auto& c : row.cells) ++entries, good += c.ok ? 1 : 0;
     edges += row.edges == row.known_edges ? 1 : 0;
   }
-  std::cout << "Arcs of process graphs, 4,096 vertices a rank, points of seed " << topology::kPublishedSeed
-            << ", cross edges of seed " << o.seed << ".\n"
-            << table_text(rows) << "\n"
-            << good << " of " << entries << " entries agree (exactly, or within 4 deviations where chance decides); "
-            << edges << " of " << rows.size() << " counts of vertex edges agree exactly\n";
+  if (o.json != "-")
+    std::cout << "Arcs of process graphs, 4,096 vertices a rank, points of seed " << topology::kPublishedSeed
+              << ", cross edges of seed " << o.seed << ".\n"
+              << table_text(rows) << "\n"
+              << good << " of " << entries << " entries agree (exactly, or within 4 deviations where chance decides); "
+              << edges << " of " << rows.size() << " counts of vertex edges agree exactly\n";
   if (!o.json.empty()) {
     Json record = make_record(in, {});
     record["result"] = {
