@@ -102,8 +102,9 @@ struct Clusterer::Impl {
   links::IterativePruner iterative;
   const links::Stars* stars = nullptr;
   links::Stars iterative_stars;
-  RawBuffer sorted;      // sites in the order of cells
-  RawBuffer spare_rows;  // the next payload table; scratch of the search before
+  std::int64_t travelling = 0;  // sent by the last rehome to a rank that is not their owner
+  RawBuffer sorted;             // sites in the order of cells
+  RawBuffer spare_rows;         // the next payload table; scratch of the search before
   cluster::Arrivals arrivals;
   cluster::Arcs active_out;
   cluster::Arcs active_in;
@@ -123,7 +124,17 @@ Clusterer::Clusterer(Clusterer&&) noexcept = default;
 const Decomposition& Clusterer::decomposition() const { return impl_->decomposition; }
 
 std::int64_t Clusterer::rehome(Parcels& parcels) {
-  return cluster::rehome(parcels, impl_->decomposition, impl_->transport.rank(), *impl_->mailbox);
+  const auto count = cluster::rehome(parcels, impl_->decomposition, impl_->transport.rank(), *impl_->mailbox);
+  impl_->travelling = count.travelling;
+  return count.sent;
+}
+
+std::int64_t Clusterer::travelling() const { return impl_->travelling; }
+
+bool Clusterer::home_in_one_wave() const {
+  const auto& out = impl_->graph.out;
+  const auto& d = impl_->decomposition;
+  return out.size() + 1 == static_cast<std::size_t>(d.ranks()) || out == d.neighbours(impl_->transport.rank());
 }
 
 StepReport Clusterer::step(Parcels& parcels) {

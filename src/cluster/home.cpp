@@ -77,29 +77,31 @@ void take_parcels(std::span<const std::byte> message, Parcels& parcels) {
   }
 }
 
-std::int64_t rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox) {
+Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox) {
   const Box& box = decomposition.grid().box;
   const auto& neighbours = mailbox.graph().out;
   std::vector<std::uint8_t> gone(parcels.size(), 0);
-  std::int64_t sent = 0;
+  Rehomed count;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     Site& s = parcels.site(i);
     settle(box, parcels, i, s);
     const int owner = decomposition.owner({s.x, s.y, s.z});
     if (owner == rank) continue;
     auto at = std::lower_bound(neighbours.begin(), neighbours.end(), owner);
-    if (at == neighbours.end() || *at != owner)
+    if (at == neighbours.end() || *at != owner) {
+      ++count.travelling;
       at = std::lower_bound(neighbours.begin(), neighbours.end(), next_hop(decomposition, rank, owner));
+    }
     append_parcel(mailbox.outbox(static_cast<std::size_t>(at - neighbours.begin())), s, parcels.row(i),
                   parcels.schema().width());
     gone[i] = 1;
-    ++sent;
+    ++count.sent;
   }
-  if (sent > 0) remove(parcels, gone);
-  if (neighbours.empty()) return 0;
+  if (count.sent > 0) remove(parcels, gone);
+  if (neighbours.empty()) return count;
   mailbox.step();
   for (std::size_t arc = 0; arc < neighbours.size(); ++arc) take_parcels(mailbox.inbox(arc), parcels);
-  return sent;
+  return count;
 }
 
 }  // namespace cluster

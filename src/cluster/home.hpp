@@ -16,7 +16,11 @@ void append_parcel(std::vector<std::byte>& message, const Site& site, const doub
 /// Appends the parcels of a message to the container. @throws CommError if the length is no multiple of a parcel
 void take_parcels(std::span<const std::byte> message, Parcels& parcels);
 
+struct Rehomed {
+  std::int64_t sent = 0;
+  std::int64_t travelling = 0;  ///< of these, sent to a rank that is not their owner
+};
 /// One neighbour wave; see Clusterer::rehome.
-std::int64_t rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox);
+Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox);
 
 }  // namespace merganser::cluster

@@ -99,6 +99,12 @@ class Clusterer {
   /// periodic axes; a parcel outside a wall is clamped onto it. Parcels that are not a neighbour's travel on in the
   /// next call. Called by every rank. @return parcels sent
   std::int64_t rehome(Parcels& parcels);
+  /// Of the parcels that the last rehome() sent, those that are not at their owner's yet. Local.
+  [[nodiscard]] std::int64_t travelling() const;
+  /// Whether this rank may ask everybody, or exactly those whose blocks touch its own. Local. Where it is true on every
+  /// rank, one rehome() after a step() brings every merged parcel home: along each axis it lies between its centre and
+  /// one of the sources, which come from touching blocks. Parcels that you have moved yourself may travel farther.
+  [[nodiscard]] bool home_in_one_wave() const;
 
   [[nodiscard]] const Decomposition& decomposition() const;
 
