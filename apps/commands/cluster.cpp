@@ -1,4 +1,7 @@
 // cluster: reads a parcel file, merges, reports and writes.
+#include <unistd.h>
+
+#include <algorithm>
 #include <iostream>
 #include <optional>
 
@@ -9,11 +12,13 @@
 #include "support/command.hpp"
 #include "support/difference.hpp"
 #include "support/gather.hpp"
+#include "support/homecoming.hpp"
 #include "support/ledger.hpp"
 #include "support/merge_options.hpp"
 #include "support/picture.hpp"
 #include "support/ranks.hpp"
 #include "support/results.hpp"
+#include "support/running.hpp"
 #include "support/table.hpp"
 #include "support/topo_extract_traffic.hpp"
 
@@ -56,6 +61,16 @@ void describe(ClusterCommand& o, V&& option) {
   option("reference", o.reference, "also merge with the slow serial reference on rank 0 and compare every bit");
 }
 
+/// Whether to show progress as a line that changes: on a terminal, unless lines of log tell it.
+bool shows_one_line(const OptionTable& table) {
+  const auto& all = table.options();
+  const auto log = std::find_if(all.begin(), all.end(), [](const auto& o) { return o.name == "log"; });
+  const OptionValue level = log == all.end() ? OptionValue() : log->value();
+  const auto* word = std::get_if<std::string>(&level);
+  const bool logged = word != nullptr && (*word == "info" || *word == "debug");
+  return !logged && ::isatty(STDERR_FILENO) != 0;
+}
+
 /// One run on one rank.
 class Run {
  public:
@@ -75,7 +90,8 @@ class Run {
  private:
   void read();
   void merge();
-  void step(int number);
+  StepReport step(int number);
+  void add_up(const std::vector<StepReport>& mine);
   void compare();
   void report();
   void print(const Json& record, const std::vector<Conserved>& quantities, const Moments& after,
@@ -96,6 +112,7 @@ class Run {
   StepReport mine_;
   comm::TrafficCount traffic_;                    // of all steps
   std::vector<std::vector<StepReport>> by_step_;  // per step, per rank; times and counts only
+  Json loop_;                                     // what the loop of steps did besides merging
   std::string verdict_;
 };
 
@@ -117,10 +134,29 @@ void Run::read() {
 void Run::merge() {
   before_ = total_moments(t_, moments(parcels_, info_.grid.box));
   if (o_.reference) original_ = collect(t_, parcels_);
-  for (int i = 0; i < o_.steps; ++i) step(i);
+  Homecoming home(t_, *clusterer_);
+  std::optional<RunningTotals> running;
+  if (o_.steps > 1) running.emplace(t_, o_.steps, shows_one_line(in_.table));
+  std::vector<StepReport> mine;
+  t_.barrier();
+  const comm::Counters before = t_.counters();
+  for (int i = 0; i < o_.steps; ++i) {
+    mine.push_back(step(i));
+    if (running) running->add(mine.back());
+    const Scope s(profile_, "rehome");
+    home(parcels_);
+  }
+  const comm::Counters loop = t_.counters() - before;
+  loop_ = {{"collectives", t_.all_reduce(loop.collectives, comm::Op::sum)}, {"rehome_waves", home.waves()}};
+  if (running) {
+    loop_["network"] = running->network_name();
+    loop_["totals_age_steps"] = running->age();
+  }
+  add_up(mine);
 }
 
-void Run::step(int number) {
+/// A step itself. No collective, but for --audit, --picture and what Clusterer::step() says.
+StepReport Run::step(int number) {
   std::optional<Ledger> ledger;
   std::optional<Photographer> photographer;
   if (o_.audit) ledger.emplace(t_, parcels_);
@@ -128,32 +164,35 @@ void Run::step(int number) {
     photographer.emplace(t_, info_.grid, info_.grid.cell_volume() / o_.min_volume_ratio);
     photographer->before(parcels_);
   }
-  t_.barrier();
   const comm::TrafficCount before = t_.traffic();
   StepReport mine = clusterer_->step(parcels_);
   traffic_ += t_.traffic().since(before);
   if (ledger) together([&] { ledger->close(parcels_, mine.lineage); });
   if (photographer) scene_ = photographer->after(parcels_, mine.lineage);
   mine.lineage.clear();
-  mine_ += mine;
-  last_ = total_report(t_, mine);
-  if (number == 0) first_ = last_;
-  all_ += last_;
-  auto& ranks = by_step_.emplace_back();
-  for (const auto& seconds : gather(t_, mine.seconds)) ranks.emplace_back().seconds = seconds;
+  return mine;
+}
+
+/// All ranks' reports of all steps. Collective.
+void Run::add_up(const std::vector<StepReport>& mine) {
   struct Counts {
     std::int64_t before, small, merged, after;
   };
-  const auto counts = gather(t_, Counts{mine.before, mine.small, mine.merged, mine.after});
-  for (std::size_t r = 0; r < counts.size(); ++r) {
-    ranks[r].before = counts[r].before;
-    ranks[r].small = counts[r].small;
-    ranks[r].merged = counts[r].merged;
-    ranks[r].after = counts[r].after;
-  }
-  // Home again, however far a merged parcel has come from its block.
-  const Scope s(profile_, "rehome");
-  while (t_.all_reduce(clusterer_->rehome(parcels_), comm::Op::sum) > 0) {
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const StepReport& x = mine[i];
+    mine_ += x;
+    last_ = total_report(t_, x);
+    if (i == 0) first_ = last_;
+    all_ += last_;
+    auto& ranks = by_step_.emplace_back();
+    for (const auto& seconds : gather(t_, x.seconds)) ranks.emplace_back().seconds = seconds;
+    const auto counts = gather(t_, Counts{x.before, x.small, x.merged, x.after});
+    for (std::size_t r = 0; r < counts.size(); ++r) {
+      ranks[r].before = counts[r].before;
+      ranks[r].small = counts[r].small;
+      ranks[r].merged = counts[r].merged;
+      ranks[r].after = counts[r].after;
+    }
   }
 }
 
@@ -209,6 +248,7 @@ void Run::report() {
     record["timings"][profile_.stages()[i].name] = summary_json(others[i]);
   record["counters"] = counters_json(all_.counters);
   record["pruning"] = pruning_json(all_);
+  record["loop"] = loop_;
   if (!o_.json.empty()) {
     traffic.exchanges = o_.steps;
     traffic.source = "merganser cluster, " + std::to_string(o_.steps) + (o_.steps == 1 ? " step" : " steps") +
@@ -263,6 +303,10 @@ int run(ClusterCommand& o, const Invocation& in) {
 constexpr std::string_view kText =
     "Merges every small parcel with its nearest neighbour, cluster by cluster. The result is the same, bit for bit,\n"
     "for any number of ranks, model, decomposition and pruning: the digest tells.\n\n"
+    "No step calls a collective, but with --audit, --picture, --prune iterative or --search cells8, which need some.\n"
+    "Totals of a run of several steps are announced from neighbour to neighbour: on a terminal, and with --log info, "
+    "a\n"
+    "line tells how far the run is, with totals that are some steps old.\n\n"
     "  merganser cluster in.nc -o out.nc --min-volume-ratio 20\n"
     "  merganser cluster in.nc -o out.nc --ranks 2 --json run.json --picture slab.svg\n"
     "  merganser run -n 4 -- cluster in.nc -o out.nc --comm rma --audit\n";

@@ -8,6 +8,7 @@
 #include "support/cases.hpp"
 #include "support/difference.hpp"
 #include "support/gather.hpp"
+#include "support/homecoming.hpp"
 #include "support/merge_options.hpp"
 #include "support/ranks.hpp"
 
@@ -61,10 +62,10 @@ ClusterOptions options_of(const Method& m, double ratio) {
 Parcels merged(comm::Transport& t, const Decomposition& d, const Parcels& start, const ClusterOptions& options) {
   Parcels p = start;
   Clusterer clusterer(t, d, p.schema(), options, &p);
+  Homecoming home(t, clusterer);
   for (int i = 0; i < kVerifySteps; ++i) {
     clusterer.step(p);
-    while (t.all_reduce(clusterer.rehome(p), comm::Op::sum) > 0) {
-    }
+    home(p);
   }
   return p;
 }

@@ -78,6 +78,38 @@ TEST(Cluster, gives_the_same_digest_for_every_model_pruning_and_decomposition) {
   }
 }
 
+TEST(Cluster, makes_no_collective_call_in_its_loop_of_steps_and_tells_totals_of_known_age) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc"), record = folder.file("r.json");
+  ASSERT_EQ(run({"gen", "random", "--cells", "6,6,6", "--per-cell", "8", "--min-volume-ratio", "8", "-o", in}).code, 0);
+  const Words base{"cluster", in, "--min-volume-ratio", "8", "--steps", "5", "--json", record, "--log", "info"};
+  const auto with = [&base](const Words& more) {
+    Words all = base;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  ASSERT_EQ(run(with({})).code, 0);
+  const Json one = read(record)["result"];
+  const auto expect_quiet_loop = [&](const Outcome& o, const std::string& model) {
+    ASSERT_EQ(o.code, 0) << o.text();
+    const Json r = read(record);
+    EXPECT_EQ(r["result"], one) << model;
+    EXPECT_EQ(r["loop"]["collectives"], 0) << model;
+    EXPECT_EQ(r["loop"]["rehome_waves"], 5) << model;
+    EXPECT_EQ(r["loop"]["network"], "manhattan 2x2x1");
+    EXPECT_EQ(r["loop"]["totals_age_steps"], 1);
+    const std::string totals = " merged so far, as of step 4 (1 ago)";
+    EXPECT_NE(o.err.find("step 5 of 5: "), std::string::npos) << o.err;
+    EXPECT_NE(o.err.find(totals), std::string::npos) << o.err;
+    EXPECT_EQ(o.err.find("step 1 of 5: "), std::string::npos) << o.err;
+  };
+  expect_quiet_loop(run(with({"--ranks", "4", "--comm", "threads"})), "threads");
+  for (const auto& model : process_models()) expect_quiet_loop(run_on(4, with({"--comm", model})), model);
+  // What needs collectives is counted as such.
+  ASSERT_EQ(run(with({"--ranks", "4", "--comm", "threads", "--audit"})).code, 0);
+  EXPECT_GT(read(record)["loop"]["collectives"], 0);
+}
+
 TEST(Cluster, merging_what_was_written_again_is_the_same_as_two_steps) {
   const Folder folder;
   const std::string in = folder.file("in.nc");

@@ -1,0 +1,38 @@
+#pragma once
+/// Bringing merged parcels home, however far they have come from their block, without a collective.
+#include <cstdint>
+#include <optional>
+
+#include "merganser/announce/announcement_network.hpp"
+#include "merganser/cluster/cluster.hpp"
+
+namespace merganser::app {
+
+/// Makes as many waves of Clusterer::rehome as it takes, on every rank the same number.
+///
+/// One wave is enough, and nothing else is sent, where Clusterer::home_in_one_wave() is true on every rank: up to 27
+/// ranks, and above that unless parcels are so few that blocks must ask farther than their neighbours. There each wave is
+/// followed by time_to_live() steps of an announcement network (about log4 of the ranks), in which who has sent a parcel
+/// on says so; without any such announcement all are home.
+class Homecoming {
+ public:
+  /// Collective. Both must outlive this and stay where they are.
+  Homecoming(comm::Transport& transport, Clusterer& clusterer);
+
+  /// Called by every rank after a step. No collective. @return waves made, the same on every rank
+  /// @throws InputError naming the rank if a parcel has come farther than merging can bring it, where one wave is enough
+  int operator()(Parcels& parcels);
+
+  [[nodiscard]] std::int64_t waves() const noexcept { return waves_; }  ///< so far
+  [[nodiscard]] bool announces() const noexcept {
+    return network_.has_value();
+  }  ///< waves are followed by announcements
+
+ private:
+  comm::Transport& transport_;
+  Clusterer& clusterer_;
+  std::optional<announce::AnnouncementNetwork> network_;
+  std::int64_t waves_ = 0;
+};
+
+}  // namespace merganser::app
