@@ -1,6 +1,7 @@
 // topo bench: what an exchange along the arcs of a process graph costs, for every model.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -119,6 +120,10 @@ int run(TopoBenchOptions& o, const Invocation& in) {
     std::cerr << warnings_text(results);
     if (o.json != "-" && o.csv != "-") std::cout << report_text(results);
   }
+  const auto& cells = results.measured.cells;
+  if (!o.here && std::none_of(cells.begin(), cells.end(), [](const auto& c) { return c.exchange.count() > 0; }))
+    throw InputError("nothing could be measured" +
+                     (results.measured.unusable.empty() ? std::string() : ": " + results.measured.unusable[0].reason));
   return 0;
 }
 

@@ -188,7 +188,9 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
     together([&] {
       comm::agree(t, [&] {
         m.graphs = make_graphs(o, t.size());
-        for (const auto& s : o.sizes) m.sizes.push_back(parse_message_size(s));
+        for (const auto& s : o.sizes)  // 1K and 1024 are one size
+          if (const auto size = parse_message_size(s); std::find(m.sizes.begin(), m.sizes.end(), size) == m.sizes.end())
+            m.sizes.push_back(size);
         m.hooks = make_hooks(o.inject, t.rank(), t.size());
         for (const auto* path : {&o.json, &o.csv})
           if (t.rank() == 0) check_writable(*path);

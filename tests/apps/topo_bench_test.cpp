@@ -37,7 +37,7 @@ TEST(TopoBench, writes_a_record_and_a_table_of_every_cell) {
     const std::string json = folder.file("t.json");
     const std::string csv = folder.file("t.csv");
     const Outcome o = bench(processes, {"--graph", "chain,complete", "--models", processes ? "p2p" : "threads",
-                                        "--sizes", "8,1K", "--time", "1", "--json", json, "--csv", csv});
+                                        "--sizes", "8,1K,1024", "--time", "1", "--json", json, "--csv", csv});
     ASSERT_EQ(o.code, 0) << o.text();
     EXPECT_NE(o.out.find("graph complete: 3 ranks, 6 arcs"), std::string::npos) << o.out;
     const Json t = read(json).at("topology");
@@ -120,6 +120,13 @@ TEST(TopoBench, refuses_what_it_cannot_do_in_one_line) {
   refused({"--inject", "drop:rank=7,iteration=1"}, "allowed: 0 to 1");
   refused({"--inject", "drop:us=7"}, "--inject");
   refused({"--ranks", "1"}, "1 rank has nobody to talk to");
+}
+
+TEST(TopoBench, a_run_that_could_measure_nothing_fails) {
+  const Outcome o =
+      run({"topo", "bench", "--models", "threads", "--ranks", "2", "--graph", "chain", "--sizes", "900G"});
+  EXPECT_EQ(o.code, 3) << o.text();
+  EXPECT_NE(o.err.find("nothing could be measured: needs"), std::string::npos) << o.err;
 }
 
 TEST(TopoTail, tells_how_much_longer_victims_take) {
