@@ -135,6 +135,30 @@ TEST_F(BadOutput, places_where_no_file_can_be_are_refused) {
     expect_one_line(run_on(3, {"cluster", in_, "-o", folder_.file("missing/out.nc")}), 3, {"missing/out.nc"});
 }
 
+TEST_F(BadOutput, places_for_results_are_looked_at_before_the_work_is_done) {
+  const std::string in_nothing = folder_.file("missing/k.json");
+  const Words endless = {"topo", "bench", "--models", "threads", "--ranks", "2", "--time", "100000"};
+  for (const Words& where : {Words{"--json", in_nothing}, Words{"--csv", folder_.path().string()}}) {
+    Words command = endless;
+    command.insert(command.end(), where.begin(), where.end());
+    expect_one_line(run(command), 3, {"cannot write " + where[1]});
+  }
+  if (!process_models().empty())
+    expect_one_line(run_on(2, {"topo", "bench", "--time", "100000", "--json", in_nothing}), 3, {in_nothing});
+  expect_one_line(run({"topo", "bench", "--json", "-", "--csv", "-"}), 2, {"--json and --csv both"});
+  expect_one_line(run({"compare", folder_.path().string(), in_}), 3, {"it is a folder"});
+}
+
+TEST_F(BadOutput, a_record_on_standard_output_has_it_to_itself) {
+  for (const Words& command : {Words{"topo", "gen", "rgg", "--ranks", "2", "--json", "-"},
+                               Words{"topo", "gen", "rgg", "--ranks", "2", "--compat", "neve", "--json", "-"}}) {
+    const Outcome o = run(command);
+    EXPECT_EQ(o.code, 0) << o.text();
+    EXPECT_TRUE(o.out.starts_with("{")) << o.out;
+    EXPECT_EQ(o.out.find("\\u0000"), std::string::npos) << o.out;
+  }
+}
+
 /// A device that is always full, one of our own where that can be made: a defect must not cost the machine its own.
 std::string full_device(const Folder& folder) {
   const std::string path = folder.file("full");

@@ -89,6 +89,25 @@ TEST(WrongLauncher, a_run_within_a_run_is_refused) {
   EXPECT_NE(o.err.find("run starts processes itself"), std::string::npos) << o.err;
 }
 
+TEST(WrongLauncher, a_job_told_to_stop_ends_with_the_number_of_the_signal) {
+  if (process_models().empty()) GTEST_SKIP() << "this build has no model of processes";
+  for (const Words& start : {Words{"run", "-n", "2", "--"}, Words{}}) {
+    Words command{command_path()};
+    command.insert(command.end(), start.begin(), start.end());
+    command.insert(command.end(), {"topo", "bench", "--graph", "chain", "--sizes", "8", "--kernels", "p2p.isend-irecv",
+                                   "--time", "60"});
+    if (start.empty()) command.insert(command.end(), {"--ranks", "2", "--launches", "3"});
+    Program job(command);
+    for (int i = 0; i < 2000 && job.ranks().size() < 2; ++i) std::this_thread::sleep_for(milliseconds(5));
+    std::this_thread::sleep_for(milliseconds(300));
+    ::kill(job.pid(), SIGTERM);
+    const Outcome o = job.wait(std::chrono::seconds(15));
+    EXPECT_EQ(o.code, 128 + SIGTERM) << o.text();
+    EXPECT_NE(o.err.find("stopped by signal 15"), std::string::npos) << o.text();
+    EXPECT_TRUE(job.ranks().empty());
+  }
+}
+
 TEST(WrongLauncher, the_exit_code_of_the_verb_is_passed_on) {
   if (process_models().empty()) GTEST_SKIP() << "this build has no model of processes";
   EXPECT_EQ(run_on(2, {"cluster", "/no/such/file.nc"}).code, 3);

@@ -31,6 +31,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   /// Waits for the end; after `limit` all of it is killed.
   Outcome wait(std::chrono::milliseconds limit);
   /// Processes below this one that run the program under test, without those that start others.
