@@ -97,6 +97,7 @@ function(merganser_kernel_table)
     merganser_needs(${file} needs reason)
     if(NOT reason)
       target_sources(merganser_comm PRIVATE ${file})
+      set_source_files_properties(${file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # each names its kernels alike
       string(APPEND declarations "extern const KernelFamily ${name}_kernels;\n")
       string(APPEND entries "&${name}_kernels, ")
     endif()

@@ -15,6 +15,7 @@ endfunction()
 merganser_link(comm Threads::Threads)
 foreach(room links nearest parcels)
   merganser_link(${room} hwy::hwy)
+  set_target_properties(merganser_${room} PROPERTIES UNITY_BUILD OFF)  # a file is included once for each kind of vectors
 endforeach()
 include(comm)
 include(trace)

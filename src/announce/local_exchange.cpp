@@ -9,7 +9,7 @@ namespace {
 
 enum Flag : std::uint8_t { kHeld = 1, kHolds = 2, kCreated = 4 };
 
-struct Head {
+struct PartHead {
   std::uint64_t key;
   std::uint8_t flags;
 };

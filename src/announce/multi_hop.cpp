@@ -9,7 +9,7 @@
 namespace merganser::announce {
 namespace {
 
-struct Head {
+struct HopHead {
   std::int64_t origin;
   std::uint64_t number;
   std::int32_t offset[3];
@@ -75,13 +75,13 @@ void MultiHop::pass_on(std::size_t local, const Travelling& m) {
     if (to == BlockGrid::kNoBlock) continue;
     const auto& at = m.message.offset;
     auto& package = exchange_.package(local, exchange_.slot(local, to));
-    append(package, Head{m.message.origin,
-                         m.message.number,
-                         {at[0] + d[0], at[1] + d[1], at[2] + d[2]},
-                         {d[0], d[1], d[2]},
-                         m.reach,
-                         m.message.hops + 1,
-                         m.message.payload.size()});
+    append(package, HopHead{m.message.origin,
+                            m.message.number,
+                            {at[0] + d[0], at[1] + d[1], at[2] + d[2]},
+                            {d[0], d[1], d[2]},
+                            m.reach,
+                            m.message.hops + 1,
+                            m.message.payload.size()});
     package.insert(package.end(), m.message.payload.begin(), m.message.payload.end());
     ++count;
   }
@@ -93,7 +93,7 @@ void MultiHop::receive(std::size_t local) {
   for (std::size_t s = 0; s < exchange_.neighbours(local).size(); ++s) {
     auto package = exchange_.received(local, s);
     while (!package.empty()) {
-      const auto h = take<Head>(package);
+      const auto h = take<HopHead>(package);
       if (package.size() < h.bytes) detail::short_package(package.size(), h.bytes);
       const auto body = package.first(h.bytes);
       package = package.subspan(h.bytes);

@@ -18,7 +18,7 @@
 namespace merganser::io {
 namespace {
 
-constexpr std::int64_t kBlock = std::int64_t{1} << 22;  // values written by one call
+constexpr std::int64_t kWrittenAtOnce = std::int64_t{1} << 22;  // values written by one call
 
 std::string utc(const char* format) {
   const std::time_t now = std::time(nullptr);
@@ -177,7 +177,8 @@ class Writer {
 
   void column(const Column& column, int variable, const Parcels& parcels) {
     const bool direct = transport_.size() == 1 || (file_ != nullptr && file_->together());
-    const std::int64_t block = direct ? kBlock : std::max<std::int64_t>(1024, kBlock / transport_.size());
+    const std::int64_t block =
+        direct ? kWrittenAtOnce : std::max<std::int64_t>(1024, kWrittenAtOnce / transport_.size());
     const auto count = static_cast<std::int64_t>(parcels.size());
     for (std::int64_t done = 0; done < layout_.largest(); done += block) {
       const std::int64_t part = std::clamp<std::int64_t>(count - done, 0, block);

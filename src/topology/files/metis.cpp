@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMostWeight = std::int64_t{1} << 53;
 
-struct Header {
+struct MetisHeader {
   std::int64_t ranks = 0;
   std::int64_t edges = 0;
   std::size_t before = 0;  ///< numbers of a line that belong to its vertex: its size and weights
@@ -24,15 +24,15 @@ bool next_line(Lines& lines) {
   return false;
 }
 
-Header parse_header(const std::string& path, Lines& lines, std::size_t file_bytes,
-                    std::vector<std::string_view>& pieces) {
+MetisHeader parse_header(const std::string& path, Lines& lines, std::size_t file_bytes,
+                         std::vector<std::string_view>& pieces) {
   while (next_line(lines) && lines.first() == '\0') {
   }
   split_blanks(lines.line(), pieces);
   if (pieces.size() < 2 || pieces.size() > 4)
     fail_at(path, lines.place(), shown(lines.line()) + "; allowed: \"vertices edges [format [constraints]]\"");
   const Numbers numbers(path, lines.place());
-  Header header;
+  MetisHeader header;
   const auto room = static_cast<std::int64_t>(file_bytes);  // every vertex has a line, every edge two numbers
   header.ranks = numbers.integer(pieces[0], "number of vertices", 1, std::min<std::int64_t>(room, 2147483647));
   header.edges = numbers.integer(pieces[1], "number of edges", 0, room / 2);
@@ -68,7 +68,7 @@ void check_symmetric(const std::string& path, const ProcessGraph& graph) {
 ProcessGraph parse_metis(const std::string& path, const std::string& text) {
   std::vector<std::string_view> pieces;
   Lines lines(text);
-  const Header header = parse_header(path, lines, text.size(), pieces);
+  const MetisHeader header = parse_header(path, lines, text.size(), pieces);
   ArcList list(path, "line");
   for (std::int64_t v = 1; v <= header.ranks; ++v) {
     if (!next_line(lines)) {
