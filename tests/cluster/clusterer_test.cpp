@@ -337,6 +337,30 @@ TEST_F(ThreadsTest, sixty_four_ranks_find_far_neighbours_if_told_of_the_parcels)
   }
 }
 
+TEST_F(ThreadsTest, a_parcel_that_goes_far_travels_on_from_neighbour_to_neighbour) {
+  const Grid grid = grid_of(40, 2, 2);
+  for (const int ranks : {4, 40}) {
+    run(ranks, [&](comm::Transport& t) {
+      const Decomposition d(grid, t.size(), std::to_string(ranks) + "x1x1");
+      Parcels mine(parcels_at(grid, {}, {}).schema());
+      Clusterer clusterer(t, d, mine.schema(), {});
+      EXPECT_TRUE(clusterer.home_in_one_wave());
+      if (t.rank() == 0) {
+        const Parcels one = parcels_at(grid, {{0.38, 0.5, 0.5}}, {100});  // on rank 1 of 4, on rank 15 of 40
+        mine.append(one.site(0), one.row(0));
+      }
+      const int waves = ranks == 4 ? 1 : 15;
+      for (int wave = 1; wave <= waves; ++wave) {
+        const bool sends = t.rank() == wave - 1;
+        EXPECT_EQ(clusterer.rehome(mine), sends ? 1 : 0) << t.rank();
+        EXPECT_EQ(clusterer.travelling(), sends && wave < waves ? 1 : 0) << t.rank();
+      }
+      EXPECT_EQ(mine.size(), t.rank() == waves ? 1U : 0U);
+      EXPECT_EQ(clusterer.rehome(mine), 0);
+    });
+  }
+}
+
 TEST_F(ThreadsTest, an_empty_neighbourhood_is_refused_rather_than_searched_in_part) {
   const Grid grid = grid_of(8, 8, 8, {false, false, false});
   const Parcels all = parcels_at(grid, {{0.01, 0.01, 0.01}, {0.99, 0.99, 0.99}}, {0.5, 0.5});
