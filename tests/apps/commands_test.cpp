@@ -13,8 +13,26 @@ namespace {
 using namespace merganser::test;
 using Json = nlohmann::json;
 
-const std::vector<Words> kVerbs{{"cluster"},        {"gen", "random"}, {"verify"}, {"bench", "random"},
-                                {"bench", "files"}, {"doctor"},        {"run"}};
+const std::vector<Words> kVerbs{{"cluster"},
+                                {"gen", "random"},
+                                {"verify"},
+                                {"bench", "random"},
+                                {"bench", "files"},
+                                {"doctor"},
+                                {"run"},
+                                {"compare"},
+                                {"topo", "gen"},
+                                {"topo", "convert"},
+                                {"topo", "table2"},
+                                {"topo", "bench"},
+                                {"topo", "tail"},
+                                {"topo", "extract"},
+                                {"topo", "replay"},
+                                {"topo", "advise"},
+                                {"announce", "bench"},
+                                {"announce", "table2"},
+                                {"announce", "table3"},
+                                {"announce", "demo"}};
 
 Words operator+(Words a, const Words& b) {
   a.insert(a.end(), b.begin(), b.end());
