@@ -83,7 +83,7 @@ void MessageSegment::put(int rank, std::size_t index, const void* value) {
 void MessageSegment::get(int rank, std::size_t index, std::size_t count, void* to) {
   const auto from = arc(rank, index, count);
   if (rank == place_.rank) {
-    std::memcpy(to, word(index), count * word_bytes_);
+    if (count > 0) std::memcpy(to, word(index), count * word_bytes_);
     return;
   }
   place_.counters->gets += static_cast<std::int64_t>(count);
