@@ -134,7 +134,7 @@ void MessageSegment::apply_logs() {
       const auto at = answer.size();
       answer.resize(at + bytes);
       if (kind == kGet) {
-        std::memcpy(answer.data() + at, word(index), bytes);
+        if (bytes > 0) std::memcpy(answer.data() + at, word(index), bytes);
       } else {
         apply_or(index, &entry.operand, answer.data() + at);
       }
@@ -147,7 +147,7 @@ void MessageSegment::collect_answers() {
     const auto answer = parts_.backward->inbox(arc);
     std::size_t at = 0;
     for (const Wanted& wanted : wanted_[arc]) {
-      std::memcpy(wanted.to, answer.data() + at, wanted.bytes);
+      if (wanted.bytes > 0) std::memcpy(wanted.to, answer.data() + at, wanted.bytes);
       at += wanted.bytes;
     }
     wanted_[arc].clear();
