@@ -38,7 +38,7 @@ void describe(TopoAdviseCommand& o, V&& option) {
   option.positional("FILE", o.files, "process graph (.bin .adj .mtx .graph) or traffic of topo extract");
   option("record", o.records, "records of topo bench: predict from them instead of measuring", Kind{"FILE,..."});
   option("sizes", o.sizes, "bytes along an arc: weights (those of the graph) or numbers", Kind{"LIST"},
-         Initial{"weights"});
+         Initial{"weights, or 8,1024,65536 where the graph has none"});
   option("models", o.models,
          "communication models to choose from: all, or some of p2p, neighborhood, rma, shmem, threads", Kind{"LIST"},
          Initial{"those of processes; threads where there are no others"});
@@ -103,9 +103,17 @@ struct Size {
   double bytes = -1;  ///< negative: weights
 };
 
-std::vector<Size> sizes_of(const TopoAdviseCommand& o) {
+/// True if the graph says nothing of sizes and neither do the options.
+bool sizes_unknown(const TopoAdviseCommand& o, const topology::ProcessGraph& graph) {
+  return !graph.weighted() && o.sizes == std::vector<std::string>{"weights"};
+}
+
+/// Of graphs without sizes: what programs send that exchange single values, messages and blocks.
+const std::vector<std::string> kUsualSizes{"8", "1024", "65536"};
+
+std::vector<Size> sizes_of(const TopoAdviseCommand& o, const topology::ProcessGraph& graph) {
   std::vector<Size> out;
-  for (const auto& text : o.sizes) {
+  for (const auto& text : sizes_unknown(o, graph) ? kUsualSizes : o.sizes) {
     if (text == "weights") {
       out.push_back({text, -1});
       continue;
@@ -131,7 +139,7 @@ int most_ranks(const TopoAdviseCommand& o) { return o.max_ranks > 0 ? o.max_rank
 class Adviser {
  public:
   Adviser(const TopoAdviseCommand& o, topology::ProcessGraph graph)
-      : o_(o), graph_(std::move(graph)), cores_(std::max(1, machine().cores)), sizes_(sizes_of(o)) {}
+      : o_(o), graph_(std::move(graph)), cores_(std::max(1, machine().cores)), sizes_(sizes_of(o, graph_)) {}
 
   Json run() {
     Json out = {{"graph", {{"ranks", graph_.ranks()}, {"arcs", graph_.arcs()}, {"digest", graph_.digest()}}},
@@ -160,8 +168,8 @@ class Adviser {
       std::cout
           << "note: " << ranks() << " share " << cores_
           << " cores: an exchange then waits for the scheduler, and its order of kernels is that of this crowding\n";
-    if (!graph_.weighted() && o_.sizes == std::vector<std::string>{"weights"})
-      std::cout << "note: the file knows no sizes, 1 byte is taken for every arc; --sizes gives others\n";
+    if (sizes_unknown(o_, graph_))
+      std::cout << "note: the graph knows no sizes; advice is for 8, 1024 and 65536 bytes along every arc (--sizes)\n";
     std::cout << '\n';
   }
 

@@ -60,6 +60,19 @@ TEST_F(TopoAdvise, graphs_of_one_rank_or_without_arcs_need_no_advice) {
   }
 }
 
+TEST_F(TopoAdvise, measures_a_graph_without_sizes_at_usual_ones) {
+  const std::string out = folder_.file("m.json");
+  const Outcome o =
+      run({"topo", "advise", graph_, "--models", "threads", "--time", "0.3", "--launches", "1", "--json", out});
+  ASSERT_EQ(o.code, 0) << o.text();
+  EXPECT_TRUE(says(o, "8, 1024 and 65536 bytes along every arc")) << o.text();
+  std::ifstream in(out);
+  const Json result = Json::parse(in)["result"];
+  EXPECT_EQ(result["way"], "measured");
+  ASSERT_EQ(result["advice"].size(), 3U);
+  EXPECT_EQ(result["advice"][2]["size"], "65536");
+}
+
 TEST_F(TopoAdvise, misuse_and_bad_files_are_told_apart) {
   EXPECT_EQ(run({"topo", "advise"}).code, 2);
   EXPECT_EQ(run({"topo", "advise", graph_, "--sizes", "many", "--record", record_}).code, 2);
