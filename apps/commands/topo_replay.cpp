@@ -32,7 +32,7 @@ void describe(TopoReplayOptions& o, V&& option) {
          Kind{"LIST"}, Initial{"all that the launcher starts; threads without one"});
   option("kernels", b.kernels, "kernels: default, all, or names", Kind{"LIST"});
   option("sizes", b.sizes, "bytes along an arc: weights (those of the graph), weights*X, or numbers", Kind{"LIST"},
-         Initial{"weights"});
+         Initial{"weights, or 8,1024,65536 where the graph has none"});
   option.section("How");
   option("sync", b.sync, "start of iterations: see topo bench", sync_choices());
   option("buffers", b.buffers, "caches before an iteration: warm, rotate, flush", buffer_choices());
@@ -128,10 +128,15 @@ int run(TopoReplayOptions& o, const Invocation& in) {
   if (o.bench.sizes.empty()) throw UsageError("--sizes: none; allowed: weights, weights*X, numbers");
   const bool launched = comm::launched();
   const topology::ProcessGraph graph = pattern_of(o, launched ? comm::launcher_world().size : 0);
+  const bool sizes_unknown = !graph.weighted() && o.bench.sizes == std::vector<std::string>{"weights"};
+  if (sizes_unknown) o.bench.sizes = {"8", "1024", "65536"};
   bool can_launch = launched;
   for (const auto& b : comm::backends()) can_launch = can_launch || (b.processes && find_launcher().problem.empty());
   const ChosenKernels kernels = choose_kernels(o.bench, can_launch);
   o.bench.ranks = graph.ranks();
+  if (sizes_unknown && !launched && !o.bench.quiet)
+    std::cerr
+        << "note: the graph knows no sizes; it is replayed with 8, 1024 and 65536 bytes along every arc (--sizes)\n";
   if (launched) {
     if (kernels.processes.empty())
       throw UsageError("--models threads: its ranks are threads; start it without a launcher");
