@@ -62,8 +62,10 @@ TEST_F(TopoAdvise, graphs_of_one_rank_or_without_arcs_need_no_advice) {
 
 TEST_F(TopoAdvise, measures_a_graph_without_sizes_at_usual_ones) {
   const std::string out = folder_.file("m.json");
+  const std::string bare = folder_.file("bare.bin");
+  ASSERT_EQ(run({"topo", "gen", "complete", "--ranks", "3", "-o", bare}).code, 0);
   const Outcome o =
-      run({"topo", "advise", graph_, "--models", "threads", "--time", "0.3", "--launches", "1", "--json", out});
+      run({"topo", "advise", bare, "--models", "threads", "--time", "0.3", "--launches", "1", "--json", out});
   ASSERT_EQ(o.code, 0) << o.text();
   EXPECT_TRUE(says(o, "8, 1024 and 65536 bytes along every arc")) << o.text();
   std::ifstream in(out);

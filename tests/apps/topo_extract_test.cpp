@@ -192,7 +192,8 @@ TEST_F(TopoExtractTest, a_pattern_is_replayed_as_it_is_or_coarser) {
   const Outcome coarse = run({"topo", "replay", from, "--models", "threads", "--time", "1", "--coarsen", "2"});
   EXPECT_EQ(coarse.code, 0) << coarse.text();
   expect_refused(run({"topo", "replay", from, "--models", "threads", "--coarsen", "9"}), 2, "allowed: 2 to 3");
-  const std::string bare = write("bare.txt", "0: 1\n1: 0\n");
+  const std::string bare = path("bare.bin");
+  ASSERT_EQ(run({"topo", "gen", "chain", "--ranks", "2", "-o", bare}).code, 0);
   const Outcome usual = run({"topo", "replay", bare, "--models", "threads", "--time", "1", "--json", path("b.json")});
   ASSERT_EQ(usual.code, 0) << usual.text();
   EXPECT_EQ(app::read_json(path("b.json"))["topology"]["cells"][0]["bytes_total"], 16);
