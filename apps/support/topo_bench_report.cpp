@@ -120,7 +120,9 @@ std::string legend(const BenchResults& r, bool launches) {
       fixed_text(r.measured.timer_ns, 0) + " ns included (" + r.measured.timer + ", in steps of " +
       fixed_text(r.measured.resolution_ns, 0) + " ns; recording an\niteration costs " +
       fixed_text(r.measured.record_ns, 0) + " ns); - sample too small. ";
-  if (launches) text += "launches: standard deviation of their medians. ";
+  text += launches
+              ? "launches: standard deviation of their medians. "
+              : "[95 %] is that of\nthis launch: another one may well lie outside it, --launches 5 or more tells. ";
   text +=
       "Published columns:\navg = sum of the ranks' mean times / arcs; \"99 %\" = mean time at place ceil(0.99 ranks) "
       "of "
