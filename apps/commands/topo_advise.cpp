@@ -1,15 +1,13 @@
 // topo advise: which communication model for a process graph.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <iostream>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/exchange.hpp"
 #include "merganser/comm/runtime.hpp"
-#include "merganser/topology/graph_files.hpp"
+#include "merganser/topology/process_graph.hpp"
+#include "support/graph_file.hpp"
 #include "support/launcher.hpp"
 #include "support/provenance.hpp"
 #include "support/record.hpp"
@@ -77,43 +75,15 @@ std::vector<topology::KnownCell> read_cells(const TopoAdviseCommand& o, const st
   return of_models(std::move(out), o.models);
 }
 
-/// A graph as a file for another process.
-class GraphFile {
- public:
-  explicit GraphFile(const topology::ProcessGraph& graph)
-      : path_((std::filesystem::temp_directory_path() / ("merganser-advise-" + std::to_string(::getpid()) + ".bin"))
-                  .string()) {
-    topology::write_graph(path_, graph, topology::GraphFormat::binary);
-  }
-  ~GraphFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  GraphFile(const GraphFile&) = delete;
-  GraphFile& operator=(const GraphFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 /// What --sizes asks for.
 struct Size {
   std::string text;
   double bytes = -1;  ///< negative: weights
 };
 
-/// True if the graph says nothing of sizes and neither do the options.
-bool sizes_unknown(const TopoAdviseCommand& o, const topology::ProcessGraph& graph) {
-  return !graph.weighted() && o.sizes == std::vector<std::string>{"weights"};
-}
-
-/// Of graphs without sizes: what programs send that exchange single values, messages and blocks.
-const std::vector<std::string> kUsualSizes{"8", "1024", "65536"};
-
 std::vector<Size> sizes_of(const TopoAdviseCommand& o, const topology::ProcessGraph& graph) {
   std::vector<Size> out;
-  for (const auto& text : sizes_unknown(o, graph) ? kUsualSizes : o.sizes) {
+  for (const auto& text : sizes_for(graph, o.sizes)) {
     if (text == "weights") {
       out.push_back({text, -1});
       continue;
@@ -168,7 +138,7 @@ class Adviser {
       std::cout
           << "note: " << ranks() << " share " << cores_
           << " cores: an exchange then waits for the scheduler, and its order of kernels is that of this crowding\n";
-    if (sizes_unknown(o_, graph_))
+    if (sizes_unknown(graph_, o_.sizes))
       std::cout << "note: the graph knows no sizes; advice is for 8, 1024 and 65536 bytes along every arc (--sizes)\n";
     std::cout << '\n';
   }

@@ -1,11 +1,9 @@
 // topo replay: the pattern of a program, exchanged in every model.
-#include <unistd.h>
-
-#include <filesystem>
 #include <iostream>
 
 #include "merganser/base/error.hpp"
-#include "merganser/topology/graph_files.hpp"
+#include "merganser/topology/process_graph.hpp"
+#include "support/graph_file.hpp"
 #include "support/launcher.hpp"
 #include "support/table.hpp"
 #include "support/topo_bench.hpp"
@@ -68,26 +66,6 @@ topology::ProcessGraph pattern_of(const TopoReplayOptions& o, int ranks) {
   return graph;
 }
 
-/// A file of the graph as it is replayed, of this process alone.
-class GraphFile {
- public:
-  explicit GraphFile(const topology::ProcessGraph& graph)
-      : path_((std::filesystem::temp_directory_path() / ("merganser-replay-" + std::to_string(::getpid()) + ".bin"))
-                  .string()) {
-    topology::write_graph(path_, graph, topology::GraphFormat::binary);
-  }
-  ~GraphFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  GraphFile(const GraphFile&) = delete;
-  GraphFile& operator=(const GraphFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 void report(const TopoReplayOptions& o, const Invocation& in, BenchResults& results) {
   for (auto& graph : results.graphs) graph.name = o.input;
   for (auto& cell : results.measured.unusable) {
@@ -128,13 +106,13 @@ int run(TopoReplayOptions& o, const Invocation& in) {
   if (o.bench.sizes.empty()) throw UsageError("--sizes: none; allowed: weights, weights*X, numbers");
   const bool launched = comm::launched();
   const topology::ProcessGraph graph = pattern_of(o, launched ? comm::launcher_world().size : 0);
-  const bool sizes_unknown = !graph.weighted() && o.bench.sizes == std::vector<std::string>{"weights"};
-  if (sizes_unknown) o.bench.sizes = {"8", "1024", "65536"};
+  const bool unknown = sizes_unknown(graph, o.bench.sizes);
+  o.bench.sizes = sizes_for(graph, o.bench.sizes);
   bool can_launch = launched;
   for (const auto& b : comm::backends()) can_launch = can_launch || (b.processes && find_launcher().problem.empty());
   const ChosenKernels kernels = choose_kernels(o.bench, can_launch);
   o.bench.ranks = graph.ranks();
-  if (sizes_unknown && !launched && !o.bench.quiet)
+  if (unknown && !launched && !o.bench.quiet)
     std::cerr
         << "note: the graph knows no sizes; it is replayed with 8, 1024 and 65536 bytes along every arc (--sizes)\n";
   if (launched) {
