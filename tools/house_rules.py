@@ -16,6 +16,8 @@ ROOMS = {
     "links": "base comm",
     "nearest": "base comm geometry parcels links",
     "io": "base comm geometry parcels",
+    "graphs": "base comm",
+    "msf": "base comm geometry nearest links graphs",
     "cluster": "base comm geometry parcels links nearest",
 }
 MAX_LINES = 600

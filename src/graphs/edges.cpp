@@ -1,0 +1,73 @@
+#include "merganser/graphs/edges.hpp"
+
+#include <algorithm>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::graphs {
+namespace {
+
+template <class Bits, class Float>
+Bits ordered(Float weight) {
+  if (std::isnan(weight)) throw InputError("a weight is NaN; allowed: any number, infinities too");
+  constexpr Bits top = Bits{1} << (8 * sizeof(Bits) - 1);
+  const auto bits = std::bit_cast<Bits>(weight == 0 ? Float{0} : weight);
+  return (bits & top) != 0 ? static_cast<Bits>(~bits) : static_cast<Bits>(bits | top);
+}
+
+template <class Float, class Bits>
+Float unordered(Bits bits) {
+  constexpr Bits top = Bits{1} << (8 * sizeof(Bits) - 1);
+  return std::bit_cast<Float>((bits & top) != 0 ? static_cast<Bits>(bits ^ top) : static_cast<Bits>(~bits));
+}
+
+}  // namespace
+
+std::string_view name_of(WeightKind kind) {
+  switch (kind) {
+    case WeightKind::unsigned_integer:
+      return "unsigned";
+    case WeightKind::signed_integer:
+      return "signed";
+    case WeightKind::float32:
+      return "float32";
+    case WeightKind::float64:
+      return "float64";
+  }
+  return "?";
+}
+
+std::uint64_t bits_of(double weight) { return ordered<std::uint64_t>(weight); }
+std::uint32_t bits_of(float weight) { return ordered<std::uint32_t>(weight); }
+
+double weight_of(WeightKind kind, std::uint64_t bits) {
+  switch (kind) {
+    case WeightKind::unsigned_integer:
+      return static_cast<double>(bits);
+    case WeightKind::signed_integer:
+      return static_cast<double>(static_cast<std::int64_t>(bits ^ (1ULL << 63)));
+    case WeightKind::float32:
+      return static_cast<double>(unordered<float>(static_cast<std::uint32_t>(bits)));
+    case WeightKind::float64:
+      return unordered<double>(bits);
+  }
+  return 0;
+}
+
+Ranges Ranges::even(std::uint64_t vertices, int ranks) {
+  Ranges ranges;
+  const auto parts = static_cast<std::uint64_t>(ranks);
+  for (std::uint64_t r = 0; r <= parts; ++r)
+    ranges.first.push_back(vertices / parts * r + std::min(r, vertices % parts));
+  return ranges;
+}
+
+int Ranges::owner(std::uint64_t vertex) const {
+  const auto after = std::upper_bound(first.begin() + 1, first.end(), vertex);
+  if (after == first.end()) {
+    throw InputError("vertex " + std::to_string(vertex) + "; allowed: 0 to below " + std::to_string(first.back()));
+  }
+  return static_cast<int>(after - first.begin()) - 1;
+}
+
+}  // namespace merganser::graphs
