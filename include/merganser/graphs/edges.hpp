@@ -62,6 +62,8 @@ struct EdgeList {
   std::uint64_t vertices = 0;  ///< ids are 0 .. vertices - 1
   WeightKind kind = WeightKind::unsigned_integer;
   std::variant<std::vector<Edge12>, std::vector<Edge16>, std::vector<Edge24>> edges;
+  /// Names of the vertices of this rank's part of Ranges::even, where a file calls them otherwise; empty: ids are names.
+  std::vector<std::uint64_t> names;
 
   /// Edges on this rank.
   [[nodiscard]] std::size_t size() const {
