@@ -1,0 +1,60 @@
+#pragma once
+/// A weighted graph for a command: read from a file or made from a name, after a look at the memory it will take.
+#include <string>
+#include <vector>
+
+#include "merganser/graphs/files.hpp"
+#include "merganser/graphs/generate.hpp"
+#include "support/record.hpp"
+
+namespace merganser::app {
+
+/// Options of every command that takes a graph.
+struct GraphInput {
+  std::string file;
+  std::string gen;
+  std::string format;
+  std::string weights;
+  std::uint64_t seed = 1;
+  bool force = false;
+};
+/// Names of the file formats: "edge-list|metis|...".
+[[nodiscard]] std::string graph_format_names();
+
+/// The file is the positional GRAPH, which stands first.
+template <class V>
+void describe(GraphInput& o, V&& option) {
+  option.positional("GRAPH", o.file, "file of a graph (docs/graph-files.md); of a BVGraph its name without extension");
+  option.section("Graph");
+  option("gen", o.gen,
+         "make a graph: rmat:N:DEG, rgg2d:N:DEG, rgg3d:N:DEG, gnm:N:DEG, ba:N:DEG with 2^N vertices and DEG 2^N edges; "
+         "grid:AxB[xC][:periodic], path:V, star:V, complete:V",
+         Kind{"NAME"});
+  option("format", o.format, "format of GRAPH", Kind{graph_format_names()}, Initial{"what the file shows"});
+  option("weights", o.weights,
+         "made weights: uniform, uniform:LIMIT (1 to LIMIT), signed, float32, float64, unit, euclidean (rgg only)",
+         Kind{"NAME"}, Initial{"those of the file, else uniform"});
+  option("seed", o.seed, "of made graphs and weights");
+  option("force", o.force, "go on where the memory forecast says that it does not fit");
+}
+
+struct LoadedGraph {
+  graphs::EdgeList graph;
+  graphs::Forecast forecast;
+  std::vector<std::string> lines;  ///< what a user should know: symmetrised, weights made, ...; the same on every rank
+  Json facts;                      ///< of the record, the same on every rank
+  double seconds = 0;              ///< of this rank
+};
+
+/// Reads or makes the graph. Collective; errors are thrown on every rank alike: call it inside together().
+/// @param bytes_per_edge  what the caller will need beside the graph itself, in bytes per edge of a rank's share
+/// @param bytes_per_vertex  the same per vertex of a rank's share
+/// @throws UsageError without exactly one of GRAPH and --gen; InputError (exit 3) for a file that cannot be read and
+/// where the forecast is above the memory that is there and --force is not given
+[[nodiscard]] LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, double bytes_per_edge = 0,
+                                     double bytes_per_vertex = 0);
+
+/// "1,048,576 vertices, 16,777,216 edges, weights unsigned (uniform), ..."; from the facts.
+[[nodiscard]] std::string graph_input_text(const Json& facts);
+
+}  // namespace merganser::app
