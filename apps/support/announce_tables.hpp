@@ -16,7 +16,7 @@ struct PublishedMachine {
   int cores;                     ///< Table II
   int processes;                 ///< Table III
   std::array<int, 9> diameters;  ///< Table III: degrees 2 to 10
-  std::array<int, 9> exact;      ///< found from every vertex (announce table3 --exact); 0: not known, -d: d or more
+  std::array<int, 9> exact;      ///< found from every vertex (announce table3 --exact); 0: not known
 };
 [[nodiscard]] std::span<const PublishedMachine> published_machines();
 inline constexpr int kFirstDegree = 2;
@@ -28,15 +28,11 @@ inline constexpr int kFirstDegree = 2;
 struct KnownDiameter {
   announce::Diameter found;     ///< now
   std::optional<int> recorded;  ///< exact, from an earlier search from every vertex
-  int at_least = 0;             ///< lower bound, from an earlier search from more vertices
-  [[nodiscard]] int value() const {
-    return found.exact ? found.value : recorded ? *recorded : std::max(found.value, at_least);
-  }
+  [[nodiscard]] int value() const { return found.exact ? found.value : recorded.value_or(found.value); }
   [[nodiscard]] bool exact() const { return found.exact || recorded.has_value(); }
   /// False if the two contradict each other.
   [[nodiscard]] bool consistent() const {
-    if (found.exact) return found.value >= at_least && (!recorded || found.value == *recorded);
-    return !recorded || found.value <= *recorded;
+    return !recorded || (found.exact ? found.value == *recorded : found.value <= *recorded);
   }
   [[nodiscard]] std::string text() const;  ///< "33", ">=45"
 };
