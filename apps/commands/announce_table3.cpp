@@ -77,8 +77,7 @@ Json cell_json(const Cell& c) {
             {"diameter", c.ours.value()},
             {"exact", c.ours.exact()},
             {"how", c.ours.found.how},
-            {"searched_now", c.ours.found.value},
-            {"recorded_at_least", c.ours.at_least}};
+            {"searched_now", c.ours.found.value}};
   j["recorded_exact"] = c.ours.recorded ? Json(*c.ours.recorded) : Json();
   return j;
 }
