@@ -1,0 +1,66 @@
+#pragma once
+/// Exact minimum spanning trees of points in two or three dimensions, spread over ranks.
+///
+/// The edges of the complete graph on the points compare by (squared distance, lower id, higher id): a strict order, so
+/// there is one tree, whatever the number of ranks, the model, the threads and the order of the points.
+#include <cstdint>
+#include <vector>
+
+#include "merganser/base/options.hpp"
+#include "merganser/comm/transport.hpp"
+#include "merganser/geometry/box.hpp"
+#include "merganser/msf/forest.hpp"
+
+namespace merganser::msf {
+
+/// One rank's share of a set of points: any points, in any order.
+///
+/// On a periodic axis a coordinate is brought into [lower, lower + extent) and counted from `lower`; on the others the
+/// box says nothing. Coordinates nearer to 0 than 1e-140 are 0, so that only equal points have a squared distance of 0.
+struct PointSet {
+  int dimension = 3;                                     ///< 2 or 3, the same on every rank
+  Box box{{0, 0, 0}, {1, 1, 1}, {false, false, false}};  ///< the same on every rank; axis 2 is not used in 2D
+  std::vector<double> coordinates;                       ///< `dimension` numbers per point: x y [z] x y [z] ...
+  std::vector<std::uint64_t> ids;  ///< each of 0 .. n - 1 on one rank, n points on all ranks together
+
+  [[nodiscard]] std::size_t size() const noexcept { return ids.size(); }
+};
+
+struct EuclideanOptions {
+  int threads = 1;     ///< of each rank
+  int leaf = 16;       ///< most points in a leaf of the tree, 4 to 64
+  int neighbours = 8;  ///< nearest neighbours kept of each point, 1 to 32
+  /// Above 1: weights are mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
+  /// point is that to its min_samples-th nearest, itself being the first (as scikit-learn counts; hdbscan counts one less).
+  int min_samples = 1;
+};
+template <class V>
+void describe(EuclideanOptions& o, V&& option) {
+  option.section("Points");
+  option("leaf", o.leaf, "most points in a leaf of the tree of points", between(4, 64));
+  option("neighbours", o.neighbours, "nearest neighbours found for each point before the rounds", between(1, 32));
+  option("min-samples", o.min_samples,
+         "mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
+         at_least(1));
+}
+
+/// The minimum spanning tree of points. Collective.
+///
+/// Edges lie on any rank; weights are float64: distances (or mutual reachability distances), the square root of the
+/// squares that are compared. Two squares may have one root: sorted by (weight, low, high) the edges are still a minimum
+/// spanning tree, and one of the least in the order of the squares.
+/// @param report  phases "distribute", "tree", "neighbours", "local rounds", "global rounds"; facts "euclidean_*"
+/// @throws InputError on every rank for a coordinate that is not finite or beyond +-1e150, a bad box, ids not below n, and
+///         min_samples above the number of points; UsageError for options out of range
+/// Cost: O((n / P + c) log n) time, O(n / P + c) memory; c points near the cuts between ranks, which make few rounds of
+/// questions. Points are dealt to ranks in boxes of equal numbers. Source: Boruvka's algorithm with the halting rule of
+/// [panja2018], carried over to points.
+[[nodiscard]] Forest euclidean_forest(const PointSet& points, comm::Transport& transport,
+                                      const EuclideanOptions& options, Report& report);
+
+/// Distance of each point of this rank, in the order given, to the k-th nearest of all ranks' points, itself being the
+/// first (k = 1: 0). Collective. @throws as euclidean_forest()
+[[nodiscard]] std::vector<double> core_distances(const PointSet& points, int k, comm::Transport& transport,
+                                                 const EuclideanOptions& options, Report& report);
+
+}  // namespace merganser::msf
