@@ -1,0 +1,203 @@
+#include "msf/verify/hierarchy.hpp"
+
+#include <utility>
+
+#include "msf/verify/routing.hpp"
+
+namespace merganser::msf::detail {
+namespace {
+
+struct LiveEdge {
+  std::uint64_t a;
+  std::uint64_t b;
+  Edge24 edge;
+};
+
+/// What a component is told: this edge leads out of you, to that component.
+struct Offer {
+  std::uint64_t to;
+  std::uint64_t other;
+  Edge24 edge;
+};
+
+/// Makes one level out of the live edges and moves them to the next.
+class Contraction {
+ public:
+  Contraction(std::uint64_t vertices, comm::Transport& transport)
+      : transport_(transport), size_(vertices), base_(std::max<std::uint64_t>(16, vertices / ranks())) {}
+
+  std::vector<LiveEdge> live;
+
+  [[nodiscard]] Level next(std::optional<Edge24>& closes_cycle) {
+    ranges_ = graphs::Ranges::even(size_, transport_.size());
+    const auto me = static_cast<std::size_t>(transport_.rank());
+    first_ = ranges_.first[me];
+    nodes_.assign(ranges_.size(transport_.rank()), Node{});
+    pointer_.assign(nodes_.size(), kNone);
+    choose();
+    cut_duals();
+    double_pointers();
+    name_parents();
+    relabel(closes_cycle);
+    Level level{ranges_, transport_.size() == 1 || size_ <= base_, std::move(nodes_)};
+    if (level.everywhere && transport_.size() > 1) level.nodes = share(level.nodes);
+    size_ = next_size_;
+    return level;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t ranks() const { return static_cast<std::uint64_t>(transport_.size()); }
+
+  /// Every component takes its least edge; offers of one rank to one component are reduced before they are sent.
+  void choose() {
+    const auto take = [this](const Offer& offer) {
+      const auto at = offer.to - first_;
+      if (pointer_[at] != kNone && !(offer.edge < nodes_[at].least)) return;
+      pointer_[at] = offer.other;
+      nodes_[at].least = offer.edge;
+    };
+    if (transport_.size() == 1) {
+      for (const auto& e : live) {
+        take({e.a, e.b, e.edge});
+        take({e.b, e.a, e.edge});
+      }
+      return;
+    }
+    std::vector<Offer> offers;
+    offers.reserve(2 * live.size());
+    for (const auto& e : live) {
+      offers.push_back({e.a, e.b, e.edge});
+      offers.push_back({e.b, e.a, e.edge});
+    }
+    std::sort(offers.begin(), offers.end(),
+              [](const Offer& x, const Offer& y) { return x.to != y.to ? x.to < y.to : x.edge < y.edge; });
+    const auto same = [](const Offer& x, const Offer& y) { return x.to == y.to; };
+    offers.erase(std::unique(offers.begin(), offers.end(), same), offers.end());
+    deal<Offer>(
+        transport_, offers, [this](const Offer& offer) { return ranges_.owner(offer.to); }, take);
+  }
+
+  /// Of two components that chose each other the lower one becomes the root; no other cycles are in a strict order.
+  void cut_duals() {
+    std::vector<std::uint64_t> chosen;
+    std::vector<std::size_t> who;
+    for (std::size_t i = 0; i < pointer_.size(); ++i) {
+      if (pointer_[i] == kNone) continue;
+      chosen.push_back(pointer_[i]);
+      who.push_back(i);
+    }
+    std::vector<std::uint64_t> theirs(chosen.size());
+    Questions(transport_, ranges_).ask<std::uint64_t>(chosen, pointer_, theirs);
+    for (std::size_t i = 0; i < who.size(); ++i) {
+      const std::uint64_t id = first_ + who[i];
+      if (theirs[i] == id && id < chosen[i]) pointer_[who[i]] = id;
+    }
+  }
+
+  void double_pointers() {
+    Questions questions(transport_, ranges_);
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < pointer_.size(); ++i)
+      if (pointer_[i] != kNone && pointer_[i] != first_ + i) open.push_back(i);
+    std::vector<std::uint64_t> ids;
+    std::vector<std::uint64_t> theirs;
+    while (transport_.all_reduce(static_cast<std::int64_t>(open.size()), comm::Op::max) > 0) {
+      ids.clear();
+      for (const auto i : open) ids.push_back(pointer_[i]);
+      theirs.resize(ids.size());
+      questions.ask<std::uint64_t>(ids, pointer_, theirs);
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        if (theirs[i] == pointer_[open[i]]) continue;  // it points at a root
+        pointer_[open[i]] = theirs[i];
+        open[kept++] = open[i];
+      }
+      open.resize(kept);
+    }
+  }
+
+  /// Numbers the roots over all ranks and tells every component its root's number.
+  void name_parents() {
+    std::vector<std::uint64_t> number(pointer_.size(), kNone);
+    std::uint64_t roots = 0;
+    for (std::size_t i = 0; i < pointer_.size(); ++i)
+      if (pointer_[i] == first_ + i) number[i] = roots++;
+    const auto counts = transport_.all_gather(std::as_bytes(std::span(&roots, 1)));
+    std::uint64_t before = 0;
+    next_size_ = 0;
+    for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+      std::uint64_t theirs = 0;
+      std::memcpy(&theirs, counts[rank].data(), sizeof theirs);
+      if (static_cast<int>(rank) < transport_.rank()) before += theirs;
+      next_size_ += theirs;
+    }
+    std::vector<std::uint64_t> ids;
+    for (std::size_t i = 0; i < pointer_.size(); ++i) {
+      if (number[i] != kNone) number[i] += before;
+      if (pointer_[i] != kNone) ids.push_back(pointer_[i]);
+    }
+    std::vector<std::uint64_t> parents(ids.size());
+    Questions(transport_, ranges_).ask<std::uint64_t>(ids, number, parents);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < pointer_.size(); ++i)
+      if (pointer_[i] != kNone) nodes_[i].parent = parents[next++];
+  }
+
+  /// Live edges get the ends of the next level. One whose ends are the same now and that nobody chose closes a cycle.
+  void relabel(std::optional<Edge24>& closes_cycle) {
+    std::vector<std::uint64_t> ids;
+    ids.reserve(2 * live.size());
+    for (const auto& e : live) {
+      ids.push_back(e.a);
+      ids.push_back(e.b);
+    }
+    std::vector<Node> ends(ids.size());
+    Questions(transport_, ranges_).ask<Node>(ids, nodes_, ends);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < live.size(); ++i) {
+      const Node& a = ends[2 * i];
+      const Node& b = ends[2 * i + 1];
+      const Edge24 edge = live[i].edge;
+      if (a.parent != b.parent) {
+        live[kept++] = {a.parent, b.parent, edge};
+      } else if (a.least != edge && b.least != edge && (!closes_cycle || edge < *closes_cycle)) {
+        closes_cycle = edge;
+      }
+    }
+    live.resize(kept);
+  }
+
+  [[nodiscard]] std::vector<Node> share(const std::vector<Node>& mine) {
+    std::vector<Node> all;
+    all.reserve(size_);
+    for (const auto& box : transport_.all_gather(std::as_bytes(std::span(mine))))
+      for_each_record<Node>(box, [&](const Node& node) { all.push_back(node); });
+    return all;
+  }
+
+  comm::Transport& transport_;
+  std::uint64_t size_;
+  std::uint64_t base_;  ///< levels of so many components lie on every rank
+  std::uint64_t next_size_ = 0;
+  graphs::Ranges ranges_;
+  std::uint64_t first_ = 0;
+  std::vector<Node> nodes_;
+  std::vector<std::uint64_t> pointer_;  ///< kNone: no edge leads out; itself: a root
+};
+
+}  // namespace
+
+Hierarchy contract(std::uint64_t vertices, std::span<const Edge24> edges, comm::Transport& transport) {
+  Hierarchy hierarchy;
+  Contraction contraction(vertices, transport);
+  contraction.live.reserve(edges.size());
+  for (const auto& e : edges) contraction.live.push_back({e.low, e.high, e});
+  while (transport.all_reduce(static_cast<std::int64_t>(contraction.live.size()), comm::Op::max) > 0) {
+    hierarchy.levels.push_back(contraction.next(hierarchy.closes_cycle));
+    const std::int64_t cycle = hierarchy.closes_cycle ? 1 : 0;
+    if (transport.all_reduce(cycle, comm::Op::max) > 0) break;
+  }
+  return hierarchy;
+}
+
+}  // namespace merganser::msf::detail

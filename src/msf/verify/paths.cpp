@@ -1,0 +1,116 @@
+#include "msf/verify/paths.hpp"
+
+#include "msf/verify/routing.hpp"
+
+namespace merganser::msf::detail {
+namespace {
+
+/// The two ends of an edge on their way up.
+struct Climb {
+  std::uint64_t a;
+  std::uint64_t b;
+  Edge24 edge;
+  Edge24 greatest;
+};
+
+constexpr std::size_t kAhead = 12;  ///< nodes asked of memory before they are used
+
+class PathCheck {
+ public:
+  PathCheck(const Hierarchy& hierarchy, comm::Transport& transport) : hierarchy_(hierarchy), transport_(transport) {
+    for (const auto& level : hierarchy.levels) questions_.emplace_back(transport, level.ranges);
+  }
+
+  void block(std::span<const Edge24> edges) {
+    equal.clear();
+    climbs_.clear();
+    for (const auto& e : edges)
+      if (e.low != e.high) climbs_.push_back({e.low, e.high, e, {0, 0, 0}});
+    for (std::size_t level = 0; level < hierarchy_.levels.size(); ++level) climb(level);
+    for (const auto& c : climbs_) apart(c.edge);
+  }
+
+  std::vector<Edge24> equal;
+  PathFindings findings;
+
+ private:
+  void climb(std::size_t number) {
+    const Level& level = hierarchy_.levels[number];
+    std::size_t kept = 0;
+    if (level.everywhere) {
+      const Node* nodes = level.nodes.data();
+      for (std::size_t i = 0; i < climbs_.size(); ++i) {
+        if (i + kAhead < climbs_.size()) {
+          __builtin_prefetch(nodes + climbs_[i + kAhead].a);
+          __builtin_prefetch(nodes + climbs_[i + kAhead].b);
+        }
+        if (step(climbs_[i], nodes[climbs_[i].a], nodes[climbs_[i].b])) climbs_[kept++] = climbs_[i];
+      }
+    } else {
+      ids_.clear();
+      for (const auto& c : climbs_) {
+        ids_.push_back(c.a);
+        ids_.push_back(c.b);
+      }
+      ends_.resize(ids_.size());
+      questions_[number].ask<Node>(ids_, level.nodes, ends_);
+      for (std::size_t i = 0; i < climbs_.size(); ++i)
+        if (step(climbs_[i], ends_[2 * i], ends_[2 * i + 1])) climbs_[kept++] = climbs_[i];
+    }
+    climbs_.resize(kept);
+  }
+
+  /// One level up; false if the ends have met or never will.
+  bool step(Climb& c, const Node& a, const Node& b) {
+    if (a.parent == kNone || b.parent == kNone) {
+      apart(c.edge);
+      return false;
+    }
+    if (c.greatest < a.least) c.greatest = a.least;
+    if (c.greatest < b.least) c.greatest = b.least;
+    c.a = a.parent;
+    c.b = b.parent;
+    if (c.a != c.b) return true;
+    if (c.edge < c.greatest) {
+      if (!findings.too_small || c.edge < findings.too_small->edge) findings.too_small = Violation{c.edge, c.greatest};
+    } else if (c.edge == c.greatest) {
+      equal.push_back(c.edge);
+    }
+    return false;
+  }
+
+  void apart(const Edge24& edge) {
+    if (!findings.between_trees || edge < *findings.between_trees) findings.between_trees = edge;
+  }
+
+  const Hierarchy& hierarchy_;
+  comm::Transport& transport_;
+  std::vector<Questions> questions_;
+  std::vector<Climb> climbs_;
+  std::vector<std::uint64_t> ids_;
+  std::vector<Node> ends_;
+};
+
+}  // namespace
+
+PathFindings check_paths(const Hierarchy& hierarchy, const EdgeSource& edges, comm::Transport& transport,
+                         const std::function<void(std::span<const Edge24>)>& equal,
+                         const std::function<void(double)>& done) {
+  // Alone a rank takes as many edges at a time as its nearest memory holds; a question over the network pays for more.
+  const std::size_t at_a_time = transport.size() == 1 ? std::size_t{4096} : kRound / 2;
+  const auto mine = static_cast<std::int64_t>((edges.size + at_a_time - 1) / at_a_time);
+  const std::int64_t blocks = transport.all_reduce(mine, comm::Op::max);
+  PathCheck check(hierarchy, transport);
+  std::vector<Edge24> block;
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    const std::size_t first = std::min(edges.size, static_cast<std::size_t>(i) * at_a_time);
+    block.resize(std::min(at_a_time, edges.size - first));
+    edges.read(first, block);
+    check.block(block);
+    equal(check.equal);
+    if (i % (blocks / 100 + 1) == 0) done(static_cast<double>(i) / static_cast<double>(blocks));
+  }
+  return check.findings;
+}
+
+}  // namespace merganser::msf::detail
