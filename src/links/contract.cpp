@@ -1,0 +1,215 @@
+#include "merganser/links/contract.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "links/cross_links.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::links {
+namespace {
+
+constexpr int kMostRounds = 70;  // doubling passes any chain of 64-bit length
+
+/// Trees of one call. A local chain ends in its terminal: a root, or a vertex whose link leaves the rank.
+class Doubling {
+ public:
+  Doubling(Links& links, const Ids& ids, const Channels& channels) : links_(links), channels_(channels) {
+    const comm::Graph& graph = channels.mailbox.graph();
+    arc_of_.assign(static_cast<std::size_t>(channels.transport.size()), kNoArc);
+    for (std::size_t a = 0; a < graph.out.size(); ++a) arc_of_[static_cast<std::size_t>(graph.out[a])] = a;
+    CrossLinks cross;
+    cross.find(links, graph.out.size());
+    check_targets();
+    drop_lower_ends(ids, cross);
+    find_terminals();
+    for (const CrossLink& link : links.out) {
+      const bool kept = links.target[link.vertex] != kNone;
+      exits_.push_back({graph.out[link.arc], link.far_vertex, kept ? 0U : 1U});
+    }
+  }
+
+  std::vector<Root> run(ContractStatistics& statistics) {
+    while (channels_.transport.all_reduce(open(), comm::Op::max) > 0) {
+      if (++statistics.rounds > kMostRounds)
+        throw InputError("a cycle of three or more links over several ranks; allowed: dual links only");
+      statistics.asked += ask();
+      answer();
+      take();
+    }
+    std::vector<Root> roots(links_.target.size());
+    for (std::size_t v = 0; v < roots.size(); ++v) {
+      const std::uint32_t end = terminal_[v];
+      const std::uint32_t to = links_.target[end];
+      if (to == kNone) {
+        roots[v] = {channels_.transport.rank(), end};
+      } else {
+        const Pointer& p = exits_[to & ~kAway];
+        roots[v] = {p.rank, p.vertex};
+      }
+    }
+    return roots;
+  }
+
+ private:
+  static constexpr std::size_t kNoArc = SIZE_MAX;
+  struct Pointer {
+    std::int32_t rank;
+    std::uint32_t vertex;
+    std::uint32_t done;  // it is a root
+  };
+
+  void check_targets() const {
+    const std::size_t n = links_.target.size();
+    if (n >= kAway) throw InputError(std::to_string(n) + " vertices on one rank; allowed: below 2147483648");
+    for (std::size_t v = 0; v < n; ++v) {
+      const std::uint32_t to = links_.target[v];
+      if (to == kNone) continue;
+      const std::size_t limit = (to & kAway) != 0 ? links_.out.size() : n;
+      if ((to & ~kAway) >= limit || to == v)
+        throw InputError("link of vertex " + std::to_string(v) + " to " + std::to_string(to & ~kAway) +
+                         "; allowed: another vertex below " + std::to_string(limit));
+    }
+  }
+
+  void drop_lower_ends(const Ids& ids, const CrossLinks& cross) {
+    for (std::uint32_t v = 0; v < links_.target.size(); ++v) {
+      const std::uint32_t to = links_.target[v];
+      if (to == kNone || (to & kAway) != 0 || links_.target[to] != v) continue;
+      links_.target[ids[v] < ids[to] ? v : to] = kNone;
+    }
+    for (std::size_t k = 0; k < links_.out.size(); ++k) {
+      const CrossLink& link = links_.out[k];
+      if (cross.dual_out[k] != kNone && ids[link.vertex] < link.far_id) links_.target[link.vertex] = kNone;
+    }
+  }
+
+  [[nodiscard]] bool ends_chain(std::uint32_t v) const {
+    const std::uint32_t to = links_.target[v];
+    return to == kNone || (to & kAway) != 0;
+  }
+
+  /// Every vertex is walked over twice at most: once to find the end of its chain, once to note it.
+  void find_terminals() {
+    const auto n = static_cast<std::uint32_t>(links_.target.size());
+    terminal_.assign(n, kNone);
+    for (std::uint32_t v = 0; v < n; ++v) {
+      std::uint32_t end = v;
+      std::uint32_t steps = 0;
+      while (terminal_[end] == kNone && !ends_chain(end)) {
+        end = links_.target[end];
+        if (++steps > n) throw InputError("a cycle of three or more links on one rank; allowed: dual links only");
+      }
+      if (terminal_[end] != kNone) end = terminal_[end];
+      for (std::uint32_t u = v; terminal_[u] == kNone; u = links_.target[u]) {
+        terminal_[u] = end;
+        if (u == end) break;
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t open() const {
+    return std::any_of(exits_.begin(), exits_.end(), [](const Pointer& p) { return p.done == 0; }) ? 1 : 0;
+  }
+
+  /// What this rank knows of one of its vertices.
+  [[nodiscard]] Pointer look_up(std::uint32_t vertex) const {
+    if (vertex >= terminal_.size())
+      throw InputError("a link to vertex " + std::to_string(vertex) + " of a rank that has " +
+                       std::to_string(terminal_.size()) + " vertices");
+    const std::uint32_t end = terminal_[vertex];
+    const std::uint32_t to = links_.target[end];
+    if (to == kNone) return {channels_.transport.rank(), end, 1};
+    return exits_[to & ~kAway];
+  }
+
+  std::int64_t ask() {
+    asked_.clear();
+    next_ = exits_;
+    std::int64_t questions = 0;
+    for (std::uint32_t k = 0; k < exits_.size(); ++k) {
+      const Pointer& p = exits_[k];
+      if (p.done != 0) continue;
+      if (p.rank == channels_.transport.rank()) {
+        next_[k] = look_up(p.vertex);
+        continue;
+      }
+      const std::size_t arc = arc_of_[static_cast<std::size_t>(p.rank)];
+      if (arc == kNoArc)
+        throw InputError("contraction of trees needs an arc to rank " + std::to_string(p.rank) +
+                         "; allowed: a complete graph");
+      channels_.mailbox.post(arc, p.vertex);
+      asked_.push_back({arc, k});
+      ++questions;
+    }
+    channels_.mailbox.step();
+    return questions;
+  }
+
+  void answer() {
+    comm::Mailbox& mailbox = channels_.mailbox;
+    for (std::size_t a = 0; a < mailbox.graph().in.size(); ++a) {
+      const std::size_t back = arc_of_[static_cast<std::size_t>(mailbox.graph().in[a])];
+      for (const auto vertex : mailbox.records<std::uint32_t>(a)) mailbox.post(back, look_up(vertex));
+    }
+    mailbox.step();
+  }
+
+  void take() {
+    comm::Mailbox& mailbox = channels_.mailbox;
+    std::vector<std::size_t> in_of(arc_of_.size(), 0);
+    for (std::size_t a = 0; a < mailbox.graph().in.size(); ++a)
+      in_of[static_cast<std::size_t>(mailbox.graph().in[a])] = a;
+    std::vector<std::size_t> at(mailbox.graph().in.size(), 0);
+    for (const auto& [arc, k] : asked_) {  // answers come in the order of the questions
+      const std::size_t in = in_of[static_cast<std::size_t>(mailbox.graph().out[arc])];
+      next_[k] = mailbox.records<Pointer>(in)[at[in]++];
+    }
+    exits_.swap(next_);
+  }
+
+  struct Asked {
+    std::size_t arc;
+    std::uint32_t exit;
+  };
+  Links& links_;
+  const Channels& channels_;
+  std::vector<std::size_t> arc_of_;
+  std::vector<std::uint32_t> terminal_;
+  std::vector<Pointer> exits_;  // by Links::out
+  std::vector<Pointer> next_;
+  std::vector<Asked> asked_;
+};
+
+std::vector<Root> contract_stars(Links& links, const Ids& ids, const Channels& channels,
+                                 ContractStatistics& statistics) {
+  PruneStatistics pruned;
+  const Stars stars = prune_single_pass(links, ids, channels, &pruned);
+  statistics.rounds = pruned.rounds;
+  statistics.asked = static_cast<std::int64_t>(links.out.size());
+  std::vector<Root> roots(links.target.size());
+  for (std::uint32_t v = 0; v < roots.size(); ++v) {
+    const std::uint32_t to = links.target[v];
+    if (to == kNone) {
+      roots[v] = {channels.transport.rank(), v};
+    } else if ((to & kAway) != 0) {
+      const CrossLink& link = links.out[to & ~kAway];
+      roots[v] = {channels.mailbox.graph().out[link.arc], link.far_vertex};
+    } else {
+      roots[v] = {channels.transport.rank(), to};
+    }
+  }
+  return roots;
+}
+
+}  // namespace
+
+std::vector<Root> contract(Policy policy, Links& links, const Ids& ids, const Channels& channels,
+                           ContractStatistics* statistics) {
+  ContractStatistics unused;
+  ContractStatistics& counted = statistics != nullptr ? *statistics : unused;
+  if (policy == Policy::stars) return contract_stars(links, ids, channels, counted);
+  return Doubling(links, ids, channels).run(counted);
+}
+
+}  // namespace merganser::links
