@@ -1,0 +1,43 @@
+#pragma once
+/// Threads within a rank.
+#include <cstddef>
+#include <exception>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace merganser::msf {
+
+/// Runs body(0) .. body(threads - 1) at the same time; throws the error of the lowest that failed.
+template <class Body>
+void in_parallel(int threads, const Body& body) {
+  if (threads <= 1) {
+    body(0);
+    return;
+  }
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(threads));
+  const auto guarded = [&](int t) {
+    try {
+      body(t);
+    } catch (...) {
+      errors[static_cast<std::size_t>(t)] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> team;
+    for (int t = 1; t < threads; ++t) team.emplace_back(guarded, t);
+    guarded(0);
+  }
+  for (const auto& e : errors)
+    if (e) std::rethrow_exception(e);
+}
+
+/// Part t of `all` cut into `parts` of about equal length.
+template <class T>
+std::span<const T> part_of(std::span<const T> all, int t, int parts) {
+  const auto n = static_cast<std::size_t>(parts);
+  const std::size_t begin = all.size() * static_cast<std::size_t>(t) / n;
+  return all.subspan(begin, all.size() * (static_cast<std::size_t>(t) + 1) / n - begin);
+}
+
+}  // namespace merganser::msf
