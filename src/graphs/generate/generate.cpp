@@ -1,0 +1,92 @@
+#include "merganser/graphs/generate.hpp"
+
+#include "graphs/generate/spec.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::graphs {
+namespace {
+
+using namespace detail;
+
+WeightMaker weights_for(const Spec& spec, const GenerateOptions& options) {
+  const WeightMaker weights = weights_of_name(options.weights, options.seed);
+  if (weights.model == WeightModel::euclidean && spec.shape != Shape::points) {
+    throw UsageError("weights \"euclidean\" for graph \"" + spec.text +
+                     "\"; allowed: for points, rgg2d and rgg3d, only");
+  }
+  return weights;
+}
+
+std::uint64_t edge_bytes(std::uint64_t vertices, const WeightMaker& weights) {
+  if (vertices > (std::uint64_t{1} << 32)) return sizeof(Edge24);
+  return weights.bits() == 32 ? sizeof(Edge12) : sizeof(Edge16);
+}
+
+template <class Edge>
+std::vector<Edge> make(const Spec& spec, const Part& part, const WeightMaker& weights) {
+  Sink<Edge> sink(weights);
+  switch (spec.shape) {
+    case Shape::rmat:
+      make_rmat(spec, part, sink);
+      break;
+    case Shape::points:
+      make_points(spec, part, sink);
+      break;
+    case Shape::gnm:
+      make_gnm(spec, part, sink);
+      break;
+    case Shape::ba:
+      make_ba(spec, part, sink);
+      break;
+    case Shape::grid:
+      make_grid(spec, part, sink);
+      break;
+    case Shape::path:
+      make_path(spec, part, sink);
+      break;
+    case Shape::star:
+      make_star(spec, part, sink);
+      break;
+    case Shape::complete:
+      make_complete(spec, part, sink);
+      break;
+  }
+  return sink.take();
+}
+
+}  // namespace
+
+EdgeList generate(std::string_view text, const GenerateOptions& options, comm::Transport& transport) {
+  const Spec spec = parse_spec(text);
+  const WeightMaker weights = weights_for(spec, options);
+  const Part part{options.seed, transport.rank(), transport.size()};
+  EdgeList graph;
+  graph.vertices = spec.vertices;
+  graph.kind = weights.kind();
+  switch (edge_bytes(spec.vertices, weights)) {
+    case sizeof(Edge12):
+      graph.edges = make<Edge12>(spec, part, weights);
+      break;
+    case sizeof(Edge16):
+      graph.edges = make<Edge16>(spec, part, weights);
+      break;
+    default:
+      graph.edges = make<Edge24>(spec, part, weights);
+  }
+  return graph;
+}
+
+Forecast forecast_generated(std::string_view text, const GenerateOptions& options, int ranks) {
+  const Spec spec = parse_spec(text);
+  Forecast forecast;
+  forecast.vertices = spec.vertices;
+  forecast.edges = spec.edges;
+  forecast.exact = spec.shape != Shape::rmat && spec.shape != Shape::points;
+  forecast.edge_bytes = edge_bytes(spec.vertices, weights_for(spec, options));
+  const auto parts = static_cast<std::uint64_t>(ranks);
+  forecast.bytes_per_rank = (spec.edges / parts + 1) * forecast.edge_bytes;
+  if (spec.shape == Shape::points) forecast.bytes_per_rank += (spec.vertices / parts + 1) * 32;
+  return forecast;
+}
+
+}  // namespace merganser::graphs

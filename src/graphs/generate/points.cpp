@@ -1,0 +1,256 @@
+// Random geometric graphs. Points are dealt to cells of at least the radius, in Morton order, by halving: how many of
+// the points of a region lie in its lower half is a number of random bits that only the region decides, so every rank
+// finds the points of any cell alone.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "graphs/generate/spec.hpp"
+#include "merganser/base/random.hpp"
+
+namespace merganser::graphs::detail {
+namespace {
+
+/// Share of the pairs of evenly spread points that are nearer than r <= 1, in the unit square or cube.
+double share_within(double r, int dimension) {
+  constexpr double pi = std::numbers::pi;
+  const double r2 = r * r;
+  if (dimension == 2) return r2 * (pi - 8.0 / 3 * r + r2 / 2);
+  return r2 * r * (4.0 / 3 * pi - 3.0 / 2 * pi * r + 8.0 / 5 * r2 - r2 * r / 6);
+}
+
+using Place = std::array<std::uint32_t, 3>;  ///< of a cell, per axis
+
+struct Cell {
+  std::uint64_t code;   ///< Morton
+  std::uint64_t first;  ///< id of its first point
+  std::uint64_t count;
+  std::size_t start = 0;  ///< of its points in the list
+};
+
+class Cells {
+ public:
+  Cells(const Spec& spec, double radius, std::uint64_t seed)
+      : dimension_(spec.dimension),
+        points_(spec.vertices),
+        key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)} {
+    const int most = static_cast<int>(std::bit_width(spec.vertices)) / dimension_;
+    while (level_ < most && std::ldexp(1.0, -(level_ + 1)) >= radius) ++level_;
+  }
+  [[nodiscard]] std::uint64_t size() const { return std::uint64_t{1} << (level_ * dimension_); }
+  [[nodiscard]] int dimension() const { return dimension_; }
+
+  [[nodiscard]] Place place(std::uint64_t code) const {
+    Place p{};
+    for (int bit = 0; bit < level_ * dimension_; ++bit)
+      p[static_cast<std::size_t>(bit % dimension_)] |= static_cast<std::uint32_t>(code >> bit & 1)
+                                                       << (bit / dimension_);
+    return p;
+  }
+  /// Codes of the cells around one and greater than its own, ascending.
+  void after(std::uint64_t code, std::vector<std::uint64_t>& codes) const {
+    codes.clear();
+    const Place p = place(code);
+    const std::int64_t end = std::int64_t{1} << level_;
+    const auto near = [end](std::uint32_t at) {
+      const auto i = static_cast<std::int64_t>(at);
+      return std::array<std::int64_t, 2>{std::max<std::int64_t>(i - 1, 0), std::min(i + 2, end)};
+    };
+    const auto x = near(p[0]), y = near(p[1]);
+    const auto z = dimension_ == 3 ? near(p[2]) : std::array<std::int64_t, 2>{0, 1};
+    for (std::int64_t i = x[0]; i < x[1]; ++i)
+      for (std::int64_t j = y[0]; j < y[1]; ++j)
+        for (std::int64_t k = z[0]; k < z[1]; ++k) {
+          const std::uint64_t other =
+              code_of({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(k)});
+          if (other > code) codes.push_back(other);
+        }
+    std::sort(codes.begin(), codes.end());
+  }
+
+  /// The cells of a list of codes, ascending.
+  [[nodiscard]] std::vector<Cell> find(const std::vector<std::uint64_t>& codes) const {
+    std::vector<Cell> cells;
+    cells.reserve(codes.size());
+    find_below({1, 0, points_}, codes, cells);
+    return cells;
+  }
+
+  /// Coordinates of a point of a cell.
+  [[nodiscard]] std::array<double, 3> point(std::uint64_t id, const Place& p) const {
+    const auto r =
+        philox({static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32), 0, kPointStream}, key_);
+    // 40 bits per axis.
+    const std::array<std::uint64_t, 3> bits{r[0] | static_cast<std::uint64_t>(r[3] & 0xff) << 32,
+                                            r[1] | static_cast<std::uint64_t>(r[3] >> 8 & 0xff) << 32,
+                                            r[2] | static_cast<std::uint64_t>(r[3] >> 16 & 0xff) << 32};
+    const double side = std::ldexp(1.0, -level_);
+    std::array<double, 3> x{};
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimension_); ++axis)
+      x[axis] = (p[axis] + static_cast<double>(bits[axis]) * 0x1p-40) * side;
+    return x;
+  }
+
+ private:
+  struct Region {
+    std::uint64_t node;   ///< of a binary tree: 1 is everything, 2 k and 2 k + 1 the halves of k
+    std::uint64_t first;  ///< id of the first point
+    std::uint64_t count;
+  };
+
+  [[nodiscard]] std::uint64_t code_of(const Place& p) const {
+    std::uint64_t code = 0;
+    for (int bit = 0; bit < level_ * dimension_; ++bit)
+      code |= std::uint64_t{p[static_cast<std::size_t>(bit % dimension_)] >> (bit / dimension_) & 1} << bit;
+    return code;
+  }
+
+  /// Points of a region in its lower half: one random bit each.
+  [[nodiscard]] std::uint64_t lower_half(const Region& region) const {
+    std::uint64_t count = 0;
+    for (std::uint64_t done = 0; done < region.count; done += 128) {
+      const std::uint64_t block = done / 128;
+      const auto r = philox(
+          {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(region.node),
+           static_cast<std::uint32_t>(region.node >> 32) ^ static_cast<std::uint32_t>(block >> 32) << 8, kCellStream},
+          key_);
+      for (std::uint64_t word = 0; word < 4; ++word) {
+        const std::uint64_t before = done + 32 * word;
+        const std::uint64_t bits = std::min<std::uint64_t>(32, region.count - std::min(region.count, before));
+        count += static_cast<std::uint64_t>(std::popcount(r[word] & static_cast<std::uint32_t>((1ULL << bits) - 1)));
+      }
+    }
+    return count;
+  }
+
+  void find_below(const Region& all, const std::vector<std::uint64_t>& codes, std::vector<Cell>& cells) const {
+    struct Task {
+      Region region;
+      int depth;
+      std::size_t begin, end;
+    };
+    std::vector<Task> tasks{{all, 0, 0, codes.size()}};
+    const int depth = level_ * dimension_;
+    while (!tasks.empty()) {
+      const Task t = tasks.back();
+      tasks.pop_back();
+      if (t.begin == t.end) continue;
+      if (t.depth == depth) {
+        cells.push_back({codes[t.begin], t.region.first, t.region.count});
+        continue;
+      }
+      const std::uint64_t upper = (2 * t.region.node + 1 - (std::uint64_t{1} << (t.depth + 1)))
+                                  << (depth - t.depth - 1);
+      const auto begin = codes.begin();
+      const auto middle = static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(t.begin),
+                                                                    begin + static_cast<std::ptrdiff_t>(t.end), upper) -
+                                                   begin);
+      const std::uint64_t below = lower_half(t.region);
+      tasks.push_back(
+          {{2 * t.region.node + 1, t.region.first + below, t.region.count - below}, t.depth + 1, middle, t.end});
+      tasks.push_back({{2 * t.region.node, t.region.first, below}, t.depth + 1, t.begin, middle});
+    }
+  }
+
+  int dimension_;
+  int level_ = 0;  ///< 2^level cells along an axis
+  std::uint64_t points_;
+  std::array<std::uint32_t, 2> key_;
+};
+
+/// The cells of a rank with those that its points may have edges to, and their points.
+struct Patch {
+  std::vector<Cell> cells;
+  std::vector<std::array<double, 3>> points;
+  std::size_t own = 0;  ///< the first cells are this rank's
+
+  Patch(const Cells& all, std::uint64_t begin, std::uint64_t end) : own(end - begin) {
+    std::vector<std::uint64_t> codes, around, beyond;
+    for (std::uint64_t code = begin; code < end; ++code) {
+      codes.push_back(code);
+      all.after(code, around);
+      for (const std::uint64_t other : around)
+        if (other >= end) beyond.push_back(other);
+    }
+    std::sort(beyond.begin(), beyond.end());
+    beyond.erase(std::unique(beyond.begin(), beyond.end()), beyond.end());
+    codes.insert(codes.end(), beyond.begin(), beyond.end());
+    cells = all.find(codes);
+    std::size_t count = 0;
+    for (const Cell& cell : cells) count += cell.count;
+    points.reserve(count);
+    for (Cell& cell : cells) {
+      cell.start = points.size();
+      const Place place = all.place(cell.code);
+      for (std::uint64_t i = 0; i < cell.count; ++i) points.push_back(all.point(cell.first + i, place));
+    }
+  }
+  [[nodiscard]] const Cell& at(std::uint64_t code) const {
+    const std::uint64_t begin = cells.front().code;
+    if (code - begin < own) return cells[code - begin];
+    return *std::lower_bound(cells.begin() + static_cast<std::ptrdiff_t>(own), cells.end(), code,
+                             [](const Cell& cell, std::uint64_t c) { return cell.code < c; });
+  }
+};
+
+/// Edges between two cells, or within one.
+template <class Edge>
+void join(const Patch& patch, const Cell& a, const Cell& b, double radius2, Sink<Edge>& sink) {
+  const auto* const others = patch.points.data() + b.start;
+  for (std::uint64_t i = 0; i < a.count; ++i) {
+    const std::array<double, 3> p = patch.points[a.start + i];
+    for (std::uint64_t j = &a == &b ? i + 1 : 0; j < b.count; ++j) {
+      const double x = p[0] - others[j][0], y = p[1] - others[j][1], z = p[2] - others[j][2];
+      const double distance2 = x * x + y * y + z * z;
+      if (distance2 >= radius2) continue;
+      if (sink.euclidean())
+        sink.weighted(a.first + i, b.first + j, static_cast<float>(std::sqrt(distance2)));
+      else
+        sink(a.first + i, b.first + j);
+    }
+  }
+}
+
+}  // namespace
+
+double most_point_edges(const Spec& spec) {
+  const auto n = static_cast<double>(spec.vertices);
+  return n * (n - 1) / 2 * share_within(1, spec.dimension);
+}
+
+double radius_of(const Spec& spec) {
+  const auto n = static_cast<double>(spec.vertices);
+  if (spec.edges == 0 || spec.vertices < 2) return 0;
+  const double share = static_cast<double>(spec.edges) / (n * (n - 1) / 2);
+  double low = 0, high = 1;
+  for (int step = 0; step < 60; ++step) {
+    const double middle = (low + high) / 2;
+    (share_within(middle, spec.dimension) < share ? low : high) = middle;
+  }
+  return high;
+}
+
+template <class Edge>
+void make_points(const Spec& spec, const Part& part, Sink<Edge>& sink) {
+  const double radius = radius_of(spec);
+  if (radius == 0) return;
+  const Cells all(spec, radius, part.seed);
+  const auto [begin, end] = part.of(all.size());
+  if (begin == end) return;
+  const Patch patch(all, begin, end);
+  const double share = static_cast<double>(end - begin) / static_cast<double>(all.size());
+  sink.reserve(static_cast<std::uint64_t>(static_cast<double>(spec.edges) * share * 1.03) + 4096);
+  std::vector<std::uint64_t> around;
+  for (std::size_t c = 0; c < patch.own; ++c) {
+    const Cell& cell = patch.cells[c];
+    join(patch, cell, cell, radius * radius, sink);
+    all.after(cell.code, around);
+    for (const std::uint64_t other : around) join(patch, cell, patch.at(other), radius * radius, sink);
+  }
+}
+
+template void make_points(const Spec&, const Part&, Sink<Edge12>&);
+template void make_points(const Spec&, const Part&, Sink<Edge16>&);
+template void make_points(const Spec&, const Part&, Sink<Edge24>&);
+
+}  // namespace merganser::graphs::detail

@@ -1,0 +1,107 @@
+// R-MAT graphs. Five levels of quadrants are drawn at once from a table: one alias draw of 32 bits.
+#include <algorithm>
+
+#include "graphs/generate/spec.hpp"
+#include "merganser/base/random.hpp"
+
+namespace merganser::graphs::detail {
+namespace {
+
+constexpr std::array<double, 4> kQuadrants{.57, .19, .19, .05};
+constexpr int kMostLevels = 5;
+
+/// Draws the quadrants of some levels from 32 random bits: the upper ones choose an entry, the others one of its two
+/// outcomes. Alias method [walker1977]; probabilities are exact to 2^-32.
+class Quadrants {
+ public:
+  explicit Quadrants(int levels) : shift_(32 - 2 * levels), mask_((std::uint32_t{1} << shift_) - 1) {
+    const std::uint32_t outcomes = std::uint32_t{1} << (2 * levels);
+    std::vector<double> left(outcomes);
+    for (std::uint32_t o = 0; o < outcomes; ++o) {
+      left[o] = outcomes;
+      for (int level = 0; level < levels; ++level) left[o] *= kQuadrants[(o >> (2 * level)) & 3];
+    }
+    entries_.resize(outcomes);
+    std::vector<std::uint32_t> small, large;
+    for (std::uint32_t o = 0; o < outcomes; ++o) (left[o] < 1 ? small : large).push_back(o);
+    const auto set = [&](std::uint32_t o, double share, std::uint32_t other) {
+      const double scale = static_cast<double>(mask_) + 1;
+      entries_[o] = {static_cast<std::uint32_t>(std::min(share, 1.0) * scale), ends(o, levels), ends(other, levels)};
+    };
+    while (!small.empty() && !large.empty()) {
+      const std::uint32_t s = small.back(), l = large.back();
+      small.pop_back();
+      set(s, left[s], l);
+      left[l] -= 1 - left[s];
+      if (left[l] < 1) {
+        large.pop_back();
+        small.push_back(l);
+      }
+    }
+    for (const auto* rest : {&small, &large})
+      for (const std::uint32_t o : *rest) set(o, 1, o);
+  }
+
+  /// Bits of the row in the upper half, of the column in the lower.
+  [[nodiscard]] std::uint32_t draw(std::uint32_t bits) const {
+    const Entry& e = entries_[bits >> shift_];
+    return (bits & mask_) < e.threshold ? e.own : e.other;
+  }
+
+ private:
+  struct Entry {
+    std::uint32_t threshold;
+    std::uint16_t own;
+    std::uint16_t other;
+  };
+  static std::uint16_t ends(std::uint32_t outcome, int levels) {
+    std::uint32_t row = 0, column = 0;
+    for (int level = 0; level < levels; ++level) {
+      row |= (outcome >> (2 * level + 1) & 1) << level;
+      column |= (outcome >> (2 * level) & 1) << level;
+    }
+    return static_cast<std::uint16_t>(row << 8 | column);
+  }
+
+  int shift_;
+  std::uint32_t mask_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace
+
+template <class Edge>
+void make_rmat(const Spec& spec, const Part& part, Sink<Edge>& sink) {
+  const int levels = std::countr_zero(spec.vertices);
+  const int wide = levels / kMostLevels;
+  const int rest = levels % kMostLevels;
+  const Quadrants five(kMostLevels);
+  const Quadrants few(std::max(rest, 1));
+  const int draws = wide + (rest > 0 ? 1 : 0);
+  const std::array<std::uint32_t, 2> key{static_cast<std::uint32_t>(part.seed),
+                                         static_cast<std::uint32_t>(part.seed >> 32)};
+  const auto [first, last] = part.of(spec.edges);
+  sink.reserve(last - first);
+  for (std::uint64_t edge = first; edge < last; ++edge) {
+    std::uint64_t row = 0, column = 0;
+    std::array<std::uint32_t, 4> random{};
+    for (int draw = 0; draw < draws; ++draw) {
+      if (draw % 4 == 0) {
+        random = philox({static_cast<std::uint32_t>(edge), static_cast<std::uint32_t>(edge >> 32),
+                         static_cast<std::uint32_t>(draw), kRmatStream},
+                        key);
+      }
+      const bool all = draw < wide;
+      const std::uint32_t bits = (all ? five : few).draw(random[static_cast<std::size_t>(draw % 4)]);
+      row = row << (all ? kMostLevels : rest) | bits >> 8;
+      column = column << (all ? kMostLevels : rest) | (bits & 0xff);
+    }
+    if (row != column) sink(row, column);
+  }
+}
+
+template void make_rmat(const Spec&, const Part&, Sink<Edge12>&);
+template void make_rmat(const Spec&, const Part&, Sink<Edge16>&);
+template void make_rmat(const Spec&, const Part&, Sink<Edge24>&);
+
+}  // namespace merganser::graphs::detail

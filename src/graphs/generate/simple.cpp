@@ -1,0 +1,154 @@
+// G(n, m), preferential attachment, and graphs that a formula gives.
+#include <algorithm>
+
+#include "graphs/generate/spec.hpp"
+#include "merganser/base/random.hpp"
+
+namespace merganser::graphs::detail {
+namespace {
+
+std::uint64_t scramble(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+/// A permutation of 0 .. size - 1 that any rank can look up anywhere: a Feistel network on the next power of two, walked
+/// until the image lies inside. Images of different numbers differ, so m of them are m different pairs of G(n, m).
+class Permutation {
+ public:
+  Permutation(std::uint64_t size, std::uint64_t seed) : size_(size) {
+    const int bits = std::max(2, static_cast<int>(std::bit_width(size - 1)));
+    lower_ = bits / 2;
+    lower_mask_ = (std::uint64_t{1} << lower_) - 1;
+    upper_mask_ = (std::uint64_t{1} << (bits - lower_)) - 1;
+    for (std::uint64_t& key : keys_) key = seed = scramble(seed + 0x9e3779b97f4a7c15ULL);
+  }
+  [[nodiscard]] std::uint64_t operator()(std::uint64_t x) const {
+    do {
+      std::uint64_t low = x & lower_mask_, high = x >> lower_;
+      for (std::size_t round = 0; round < keys_.size(); round += 2) {
+        high ^= scramble(low + keys_[round]) & upper_mask_;
+        low ^= scramble(high + keys_[round + 1]) & lower_mask_;
+      }
+      x = high << lower_ | low;
+    } while (x >= size_);
+    return x;
+  }
+
+ private:
+  std::uint64_t size_;
+  int lower_ = 1;
+  std::uint64_t lower_mask_ = 1;
+  std::uint64_t upper_mask_ = 1;
+  std::array<std::uint64_t, 6> keys_{};
+};
+
+/// Ends of edges in preferential attachment [batagelj2005]: edge e of vertex v >= 1 is e = v * degree + 0 .. degree - 1;
+/// it has the places 2 e (held by v) and 2 e + 1 (held by whoever holds an earlier place, drawn evenly). The places of
+/// vertex 0 are its own. What a place holds is found by drawing again what the rank of that place draws [sanders2016].
+class Places {
+ public:
+  Places(std::uint64_t degree, std::uint64_t seed)
+      : degree_(degree), key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)} {}
+  [[nodiscard]] std::uint64_t target(std::uint64_t edge) const {
+    for (;;) {
+      const std::uint64_t place = draw(edge);
+      edge = place / 2;
+      if (place % 2 == 0 || edge < degree_) return edge / degree_;
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t draw(std::uint64_t edge) const {
+    const auto r =
+        philox({static_cast<std::uint32_t>(edge), static_cast<std::uint32_t>(edge >> 32), 0, kBaStream}, key_);
+    __extension__ using Wide = unsigned __int128;
+    const std::uint64_t bits = r[0] | static_cast<std::uint64_t>(r[1]) << 32;
+    return static_cast<std::uint64_t>(static_cast<Wide>(bits) * (edge / degree_ * degree_ * 2) >> 64);
+  }
+
+  std::uint64_t degree_;
+  std::array<std::uint32_t, 2> key_;
+};
+
+}  // namespace
+
+template <class Edge>
+void make_gnm(const Spec& spec, const Part& part, Sink<Edge>& sink) {
+  const auto [first, last] = part.of(spec.edges);
+  sink.reserve(last - first);
+  if (first == last) return;
+  const std::uint64_t n = spec.vertices;
+  const Permutation permutation(n % 2 == 0 ? n / 2 * (n - 1) : n * (n / 2), part.seed);
+  for (std::uint64_t edge = first; edge < last; ++edge) {
+    const Pair pair = pair_at(permutation(edge));
+    sink(pair.a, pair.b);
+  }
+}
+
+template <class Edge>
+void make_ba(const Spec& spec, const Part& part, Sink<Edge>& sink) {
+  const std::uint64_t degree = spec.extent[0];
+  const Places places(degree, part.seed);
+  const auto [first, last] = part.of(spec.edges);
+  sink.reserve(last - first);
+  for (std::uint64_t edge = first + degree; edge < last + degree; ++edge) sink(edge / degree, places.target(edge));
+}
+
+template <class Edge>
+void make_grid(const Spec& spec, const Part& part, Sink<Edge>& sink) {
+  const auto [first, last] = part.of(spec.vertices);
+  sink.reserve((last - first) * static_cast<std::uint64_t>(spec.dimension));
+  const std::array<std::uint64_t, 3> stride{spec.extent[1] * spec.extent[2], spec.extent[2], 1};
+  for (std::uint64_t v = first; v < last; ++v) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::uint64_t extent = spec.extent[axis];
+      const std::uint64_t at = v / stride[axis] % extent;
+      if (at + 1 < extent)
+        sink(v, v + stride[axis]);
+      else if (spec.periodic && extent > 2)
+        sink(v, v - at * stride[axis]);
+    }
+  }
+}
+
+template <class Edge>
+void make_path(const Spec& spec, const Part& part, Sink<Edge>& sink) {
+  const auto [first, last] = part.of(spec.edges);
+  sink.reserve(last - first);
+  for (std::uint64_t v = first; v < last; ++v) sink(v, v + 1);
+}
+
+template <class Edge>
+void make_star(const Spec& spec, const Part& part, Sink<Edge>& sink) {
+  const auto [first, last] = part.of(spec.edges);
+  sink.reserve(last - first);
+  for (std::uint64_t v = first; v < last; ++v) sink(0, v + 1);
+}
+
+template <class Edge>
+void make_complete(const Spec& spec, const Part& part, Sink<Edge>& sink) {
+  const auto [first, last] = part.of(spec.edges);
+  sink.reserve(last - first);
+  if (first == last) return;
+  Pair pair = pair_at(first);
+  for (std::uint64_t edge = first; edge < last; ++edge) {
+    sink(pair.a, pair.b);
+    if (++pair.b == pair.a) pair = {pair.a + 1, 0};
+  }
+}
+
+#define MERGANSER_FOR_EDGE(Edge)                                  \
+  template void make_gnm(const Spec&, const Part&, Sink<Edge>&);  \
+  template void make_ba(const Spec&, const Part&, Sink<Edge>&);   \
+  template void make_grid(const Spec&, const Part&, Sink<Edge>&); \
+  template void make_path(const Spec&, const Part&, Sink<Edge>&); \
+  template void make_star(const Spec&, const Part&, Sink<Edge>&); \
+  template void make_complete(const Spec&, const Part&, Sink<Edge>&);
+MERGANSER_FOR_EDGE(Edge12)
+MERGANSER_FOR_EDGE(Edge16)
+MERGANSER_FOR_EDGE(Edge24)
+#undef MERGANSER_FOR_EDGE
+
+}  // namespace merganser::graphs::detail
