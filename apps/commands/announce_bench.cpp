@@ -12,9 +12,15 @@
 namespace merganser::app {
 namespace {
 
+std::vector<std::string> exchange_names() {
+  std::vector<std::string> names;
+  for (const Exchanged e : kExchanged) names.emplace_back(exchanged_name(e));
+  return names;
+}
+
 struct BenchAnnounce {
   AnnounceExperiment experiment;
-  std::vector<std::string> exchange{"none", "network", "all-gather"};
+  std::vector<std::string> exchange = exchange_names();
   RankOptions ranks;
   std::string json;
 };
@@ -24,7 +30,7 @@ void describe(BenchAnnounce& o, V&& option) {
   auto& e = o.experiment;
   option.section("Experiment");
   option("size", e.size,
-         "bytes of an announcement, and of each rank's fixed part of the all-gather; published: 400, "
+         "bytes of an announcement, and of each rank's fixed part of an all-gather; published: 400, "
          "8000, 800000",
          between(1, 1 << 30));
   option("steps", e.steps, "steps of each variant", at_least(1));
@@ -32,7 +38,10 @@ void describe(BenchAnnounce& o, V&& option) {
   option("edge", e.edge, "cells along the edge of a block; each of six sides sends edge^2 doubles to its neighbour",
          between(0, 10000));
   option("every", e.every, "each rank announces once in so many steps", at_least(1));
-  option("exchange", o.exchange, "variants, measured in turns", Words{{"none", "network", "all-gather"}}, Kind{"LIST"});
+  option("exchange", o.exchange,
+         "variants, measured in turns; non-blocking and neighborhood are all-gathers too. Left out where the model "
+         "does not have one",
+         Words{exchange_names()}, Kind{"LIST"});
   option("block", e.block, "steps of a variant before the next has its turn", at_least(1));
   option("network", e.network, "manhattan, torus, hypercube or debruijn",
          Words{{"manhattan", "torus", "hypercube", "debruijn"}});
@@ -42,11 +51,42 @@ void describe(BenchAnnounce& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
 }
 
-Exchanged exchanged_of(const std::string& name) {
-  for (const auto e : {Exchanged::nothing, Exchanged::network}) {
-    if (exchanged_name(e) == name) return e;
+/// What is measured, and what is not because the model does not have it.
+struct Variants {
+  std::vector<Exchanged> measured;
+  struct Missing {
+    Exchanged exchanged;
+    std::string reason;
+  };
+  std::vector<Missing> missing;
+};
+
+std::vector<Exchanged> chosen(const BenchAnnounce& o) {
+  if (o.exchange.empty()) throw UsageError("--exchange: \"\"; allowed: one or more of the list in --help");
+  std::vector<Exchanged> kinds;
+  for (const auto& name : o.exchange) {
+    const auto* e = std::find_if(kExchanged.begin(), kExchanged.end(),
+                                 [&](Exchanged known) { return exchanged_name(known) == name; });
+    if (std::find(kinds.begin(), kinds.end(), *e) != kinds.end())
+      throw UsageError("--exchange: " + name + " stands twice");
+    kinds.push_back(*e);
   }
-  return Exchanged::all_gather;
+  return kinds;
+}
+
+Variants fitting(const std::vector<Exchanged>& kinds, const comm::Transport& t) {
+  Variants v;
+  for (const Exchanged e : kinds) {
+    const auto gather = gather_of(e);
+    const std::string reason = gather ? comm::missing_gather(t, *gather) : std::string();
+    if (reason.empty()) {
+      v.measured.push_back(e);
+    } else {
+      v.missing.push_back({e, reason});
+    }
+  }
+  if (v.measured.empty()) throw UsageError("--exchange: " + v.missing.front().reason);
+  return v;
 }
 
 /// Every rank's list of seconds, by rank.
@@ -59,16 +99,16 @@ std::vector<std::vector<double>> gather_lists(comm::Transport& t, const std::vec
   return lists;
 }
 
-/// Times of one variant: of every step on every rank, and of every step on its slowest rank.
-struct Variant {
+/// Times of a variant: of every step on every rank, and of every step on its slowest rank.
+struct Times {
   Exchanged exchanged;
   std::vector<double> all;
   std::vector<double> slowest;
   std::vector<double> rank_medians;
 };
 
-Variant collect(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
-  Variant v{e, {}, {}, {}};
+Times collect(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
+  Times v{e, {}, {}, {}};
   for (const auto& list : gather_lists(t, bench.seconds(e))) {
     v.all.insert(v.all.end(), list.begin(), list.end());
     v.slowest.resize(list.size(), 0);
@@ -90,9 +130,12 @@ Json distribution(const std::vector<double>& seconds, double ideal) {
 }
 
 Json counts_json(const AnnounceCounts& c) {
-  return {{"messages", c.messages},           {"bytes", c.bytes},           {"announcements_sent", c.sent},
-          {"delivered", c.delivered},         {"duplicates", c.duplicates}, {"gathered_bytes", c.gathered},
-          {"halo_messages", c.halo_messages}, {"halo_bytes", c.halo_bytes}, {"collectives", c.collectives}};
+  return {{"messages", c.messages},         {"bytes", c.bytes},
+          {"announcements_sent", c.sent},   {"delivered", c.delivered},
+          {"duplicates", c.duplicates},     {"gathers", c.gather_calls},
+          {"gathered_bytes", c.gathered},   {"gather_messages", c.gather_messages},
+          {"gather_bytes", c.gather_bytes}, {"halo_messages", c.halo_messages},
+          {"halo_bytes", c.halo_bytes},     {"collectives", c.collectives}};
 }
 
 AnnounceCounts total(const std::vector<AnnounceCounts>& ranks) {
@@ -103,7 +146,10 @@ AnnounceCounts total(const std::vector<AnnounceCounts>& ranks) {
     t.sent += c.sent;
     t.delivered += c.delivered;
     t.duplicates += c.duplicates;
+    t.gather_calls += c.gather_calls;
     t.gathered += c.gathered;
+    t.gather_messages += c.gather_messages;
+    t.gather_bytes += c.gather_bytes;
     t.halo_messages += c.halo_messages;
     t.halo_bytes += c.halo_bytes;
     t.collectives += c.collectives;
@@ -113,31 +159,37 @@ AnnounceCounts total(const std::vector<AnnounceCounts>& ranks) {
 
 /// What section II-D of [berghoff2018] says of a step: N processes, degree n, messages of m bytes, diameter d.
 struct Published {
-  double messages;        ///< n N
-  double one_each;        ///< n N m: every process announces in one step
-  double each_step;       ///< n N m d: every process announces in every step, as published
-  double each_step_true;  ///< n N^2 m: what that must read, since every announcement crosses n N arcs
-  double all_to_all;      ///< N^2 m
+  double messages;             ///< n N
+  double one_each;             ///< n N m: every process announces in one step
+  double each_step;            ///< n N m d: every process announces in every step, as published
+  double each_step_true;       ///< n N^2 m: what that must read, since every announcement crosses n N arcs
+  double all_to_all_messages;  ///< N^2
+  double all_to_all;           ///< N^2 m
 };
 Published published(const BenchAnnounce& o, int ranks, const AnnounceBench& bench) {
   const double n = bench.network().degree();
   const double arcs = n * ranks;
+  const double pairs = static_cast<double>(ranks) * ranks;
   const auto m = static_cast<double>(o.experiment.size);
-  return {arcs, arcs * m, arcs * m * bench.time_to_live(), arcs * ranks * m, static_cast<double>(ranks) * ranks * m};
+  return {arcs, arcs * m, arcs * m * bench.time_to_live(), arcs * ranks * m, pairs, pairs * m};
 }
 
-void print_times(const BenchAnnounce& o, const std::vector<Variant>& variants) {
+void print_times(const BenchAnnounce& o, const std::vector<Times>& variants,
+                 const std::vector<Variants::Missing>& missing) {
   Table table({"beside the halo", "step: median", "p10", "p90", "p99", "max", "slowest rank: mean",
                "efficiency: median", "p10 to p90"});
   const double work = o.experiment.work_ms * 1e-3;
-  for (const Variant& v : variants) {
+  for (const Times& v : variants) {
     const auto at = [&](double q) { return quantile(v.all, q); };
     const auto share = [&](double q) { return percent_text(work / at(q)); };
     table.row({std::string(exchanged_name(v.exchanged)), seconds_text(at(0.5)), seconds_text(at(0.1)),
                seconds_text(at(0.9)), seconds_text(at(0.99)), seconds_text(at(1)),
                seconds_text(summarise(v.slowest).mean), share(0.5), share(0.9) + " to " + share(0.1)});
   }
-  std::cout << table.text() << "  efficiency: work / time of a step, over all steps and ranks\n\n";
+  std::cout << table.text() << "  efficiency: work / time of a step, over all steps and ranks\n";
+  for (const auto& m : missing)
+    std::cout << "  " << exchanged_name(m.exchanged) << ": not in this model (" << m.reason << ")\n";
+  std::cout << '\n';
 }
 
 void print_counts(const AnnounceCounts& c, const AnnounceCounts& want, bool exact) {
@@ -150,17 +202,29 @@ void print_counts(const AnnounceCounts& c, const AnnounceCounts& want, bool exac
   row("network: announcements sent", c.sent, want.sent);
   row("network: delivered", c.delivered, want.delivered);
   row("network: duplicates dropped", c.duplicates, want.duplicates);
-  row("all-gather: bytes delivered", c.gathered, want.gathered);
+  row("all-gathers", c.gather_calls, want.gather_calls);
+  row("all-gathers: bytes delivered", c.gathered, want.gathered);
+  if (want.gather_messages > 0) {
+    row("neighborhood: messages", c.gather_messages, want.gather_messages);
+    row("neighborhood: bytes", c.gather_bytes, want.gather_bytes);
+  }
   row("halo: messages", c.halo_messages, want.halo_messages);
   row("halo: bytes", c.halo_bytes, want.halo_bytes);
-  row("collective calls beside all-gather", c.collectives, want.collectives);
+  row("collective calls beside all-gathers", c.collectives, want.collectives);
   std::cout << table.text() << (exact ? "  equal on every rank\n" : "  NOT EQUAL on every rank\n");
+}
+
+/// The calls of an all-gather of this model.
+std::string_view calls_of(const comm::Transport& t, comm::GatherKind kind) {
+  const auto all = comm::gathers();
+  return std::find_if(all.begin(), all.end(), [&](const auto& g) { return g.model == t.name() && g.kind == kind; })
+      ->description;
 }
 
 /// On rank 0: tables and the record.
 void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, const AnnounceBench& bench,
-            const std::vector<Variant>& variants, const std::vector<AnnounceCounts>& counted,
-            const std::vector<AnnounceCounts>& expected) {
+            const std::vector<Times>& variants, const std::vector<Variants::Missing>& missing,
+            const std::vector<AnnounceCounts>& counted, const std::vector<AnnounceCounts>& expected) {
   const bool exact = counted == expected;
   const Published p = published(o, t.size(), bench);
   const AnnounceCounts c = total(counted);
@@ -168,23 +232,30 @@ void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, co
     std::cout << t.size() << (t.size() == 1 ? " rank, " : " ranks, ") << t.name() << "; " << bench.network().describe()
               << ", time to live " << bench.time_to_live() << " steps; " << count_text(o.experiment.size)
               << " bytes, work " << general_text(o.experiment.work_ms, 4) << " ms\n\n";
-    print_times(o, variants);
+    print_times(o, variants, missing);
     print_counts(c, total(expected), exact);
     std::cout << "  section II-D, bytes of a step if every process announces in every step: n N m d = "
               << bytes_text(p.each_step) << " as published,\n  n N^2 m = " << bytes_text(p.each_step_true)
-              << " by counting arcs (headers not counted); all-to-all N^2 m = " << bytes_text(p.all_to_all) << '\n';
+              << " by counting arcs (headers not counted); all-to-all: N^2 m = " << bytes_text(p.all_to_all)
+              << " in N^2 = " << count_text(static_cast<std::int64_t>(p.all_to_all_messages))
+              << " messages, of which N go to oneself\n";
   }
   if (o.json.empty()) return;
   Json record = make_record(in, {t.size(), std::string(t.name()), comm::last_choice(), o.ranks.decorators, ""});
   const double work = o.experiment.work_ms * 1e-3;
-  for (const Variant& v : variants) {
+  for (const Times& v : variants) {
+    const auto gather = gather_of(v.exchanged);
     Json j = {{"exchange", exchanged_name(v.exchanged)},
               {"steps_and_ranks", distribution(v.all, work)},
               {"slowest_rank", distribution(v.slowest, work)},
               {"rank_medians", v.rank_medians}};
+    if (gather) j["calls"] = calls_of(t, *gather);
     record["announce_bench"]["variants"].push_back(std::move(j));
   }
   auto& b = record["announce_bench"];
+  b["missing"] = Json::array();
+  for (const auto& m : missing)
+    b["missing"].push_back({{"exchange", exchanged_name(m.exchanged)}, {"reason", m.reason}});
   b["network"] = {{"name", bench.network().describe()},
                   {"degree", bench.network().degree()},
                   {"time_to_live", bench.time_to_live()}};
@@ -194,30 +265,28 @@ void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, co
                      {"bytes_every_process_once", p.one_each},
                      {"bytes_every_process_every_step_published", p.each_step},
                      {"bytes_every_process_every_step", p.each_step_true},
+                     {"messages_all_to_all", p.all_to_all_messages},
                      {"bytes_all_to_all", p.all_to_all}};
   write_record(o.json, record);
 }
 
 int run(BenchAnnounce& o, const Invocation& in) {
-  if (o.exchange.empty()) throw UsageError("--exchange: \"\"; allowed: none, network, all-gather, or some of them");
-  std::vector<Exchanged> kinds;
-  for (const auto& name : o.exchange) {
-    const Exchanged e = exchanged_of(name);
-    if (std::find(kinds.begin(), kinds.end(), e) != kinds.end())
-      throw UsageError("--exchange: " + name + " stands twice");
-    kinds.push_back(e);
-  }
+  const std::vector<Exchanged> kinds = chosen(o);
   return on_ranks(o.ranks, [&](comm::Transport& t) {
+    Variants variants;
     std::unique_ptr<AnnounceBench> bench;
-    together([&] { bench = std::make_unique<AnnounceBench>(t, o.experiment); });
-    bench->run(kinds);
-    std::vector<Variant> variants;
-    for (const Exchanged e : kinds) variants.push_back(collect(t, *bench, e));
+    together([&] {
+      variants = fitting(kinds, t);
+      bench = std::make_unique<AnnounceBench>(t, o.experiment, variants.measured);
+    });
+    bench->run();
+    std::vector<Times> times;
+    for (const Exchanged e : variants.measured) times.push_back(collect(t, *bench, e));
     const auto counted = gather(t, bench->counted());
     const auto expected = gather(t, bench->expected());
     together([&] {
       comm::agree(t, [&] {
-        if (t.rank() == 0) report(o, in, t, *bench, variants, counted, expected);
+        if (t.rank() == 0) report(o, in, t, *bench, times, variants.missing, counted, expected);
       });
       if (counted != expected) throw VerificationError("messages and bytes are not those of the formulas");
     });
@@ -227,11 +296,14 @@ int run(BenchAnnounce& o, const Invocation& in) {
 constexpr std::string_view kText =
     "The published weak scaling experiment: every step is constant work, a halo exchange over six sides with a grid "
     "of\n"
-    "blocks, and nothing global, an announcement network, or an all-gather of a fixed size. The variants take turns.\n"
+    "blocks, and nothing global, an announcement network, or an all-gather of a fixed size: blocking, non-blocking\n"
+    "(started before the work, completed after the halo), or a neighbourhood collective on the complete graph. The\n"
+    "variants take turns.\n"
     "Efficiency is work / time of a step. Messages and bytes are compared with formulas; ends with 1 if they differ.\n"
     "With --comm neighborhood halo and network are neighbourhood collectives.\n\n"
     "  merganser run -n 4 -- announce bench --size 8000 --steps 200 --work-ms 5 --json a.json\n"
-    "  merganser announce bench --ranks 8 --size 400 --every 10 --dimension 3\n";
+    "  merganser announce bench --ranks 8 --size 400 --every 10 --dimension 3\n"
+    "  merganser run -n 4 -- announce bench --comm p2p --exchange network,non-blocking,neighborhood\n";
 
 }  // namespace
 

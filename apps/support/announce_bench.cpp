@@ -50,13 +50,31 @@ std::int64_t announced(std::int64_t last, int rank, int every) {
 }  // namespace
 
 std::string_view exchanged_name(Exchanged e) {
-  return e == Exchanged::nothing ? "none" : e == Exchanged::network ? "network" : "all-gather";
+  constexpr std::array<std::string_view, kExchanged.size()> kNames{"none", "network", "all-gather", "non-blocking",
+                                                                   "neighborhood"};
+  return kNames[static_cast<std::size_t>(e)];
+}
+
+std::optional<comm::GatherKind> gather_of(Exchanged e) {
+  switch (e) {
+    case Exchanged::all_gather:
+      return comm::GatherKind::blocking;
+    case Exchanged::non_blocking:
+      return comm::GatherKind::non_blocking;
+    case Exchanged::neighborhood:
+      return comm::GatherKind::neighborhood;
+    case Exchanged::nothing:
+    case Exchanged::network:
+      break;
+  }
+  return std::nullopt;
 }
 
 struct AnnounceBench::Impl {
-  Impl(comm::Transport& t, const AnnounceExperiment& e)
+  Impl(comm::Transport& t, const AnnounceExperiment& e, const std::vector<Exchanged>& v)
       : transport(t),
         experiment(e),
+        variants(v),
         network(announce::make_network(e.network, t.size(), e.dimension)),
         announcements(t, *network, limits(e)),
         payload(static_cast<std::size_t>(e.size), static_cast<std::byte>(t.rank())),
@@ -67,6 +85,9 @@ struct AnnounceBench::Impl {
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     for (const int rank : distinct) sides_of.push_back(std::count(to.begin(), to.end(), rank));
     halo = t.mailbox(comm::Graph::symmetric(distinct));
+    for (const Exchanged variant : variants) {
+      if (const auto kind = gather_of(variant)) gathers[variant] = comm::make_gather(t, *kind, payload.size());
+    }
   }
 
   static announce::AnnouncementOptions limits(const AnnounceExperiment& e) {
@@ -78,6 +99,8 @@ struct AnnounceBench::Impl {
 
   void step(Exchanged e) {
     const double start = now();
+    comm::Gather* const gather = gathers.contains(e) ? gathers.at(e).get() : nullptr;
+    if (e == Exchanged::non_blocking) begin(*gather);
     while ((now() - start) * 1e3 < experiment.work_ms) {
     }
     const auto before = transport.counters();
@@ -92,33 +115,53 @@ struct AnnounceBench::Impl {
       if ((announcements.now() + transport.rank()) % experiment.every == 0) announcements.announce(0, payload);
       announcements.step();
     }
-    if (e != Exchanged::all_gather) counts.collectives += (transport.counters() - before).collectives;
-    if (e == Exchanged::all_gather) {
-      for (const auto& part : transport.all_gather(payload)) counts.gathered += static_cast<std::int64_t>(part.size());
-    }
+    counts.collectives += (transport.counters() - before).collectives;
+    if (gather != nullptr && e != Exchanged::non_blocking) begin(*gather);
+    const auto all = gather != nullptr ? gather->complete() : std::span<const std::byte>{};
     seconds[e].push_back(now() - start);
+    if (gather != nullptr) look_at(all);
+  }
+
+  void begin(comm::Gather& gather) {
+    const auto before = transport.counters();
+    gather.start(payload);
+    const auto after = transport.counters() - before;
+    counts.gather_calls += after.collectives;
+    counts.gather_messages += after.messages;
+    counts.gather_bytes += after.bytes;
+  }
+
+  /// Counts the bytes that are those of the rank whose part they should be.
+  void look_at(std::span<const std::byte> all) {
+    for (std::size_t r = 0; r < static_cast<std::size_t>(transport.size()); ++r) {
+      const auto part = all.subspan(r * payload.size(), payload.size());
+      counts.gathered += std::count(part.begin(), part.end(), static_cast<std::byte>(r));
+    }
   }
 
   comm::Transport& transport;
   AnnounceExperiment experiment;
+  std::vector<Exchanged> variants;
   std::unique_ptr<announce::Network> network;
   AnnouncementNetwork announcements;
   std::vector<std::byte> payload;
   std::size_t side;
   std::vector<std::int64_t> sides_of;  // per arc of the halo
   std::unique_ptr<comm::Mailbox> halo;
+  std::map<Exchanged, std::unique_ptr<comm::Gather>> gathers;
   std::map<Exchanged, std::vector<double>> seconds;
   AnnounceCounts counts;
 };
 
-AnnounceBench::AnnounceBench(comm::Transport& transport, const AnnounceExperiment& experiment)
-    : impl_(std::make_unique<Impl>(transport, experiment)) {}
+AnnounceBench::AnnounceBench(comm::Transport& transport, const AnnounceExperiment& experiment,
+                             const std::vector<Exchanged>& variants)
+    : impl_(std::make_unique<Impl>(transport, experiment, variants)) {}
 AnnounceBench::~AnnounceBench() = default;
 
-void AnnounceBench::run(const std::vector<Exchanged>& variants) {
+void AnnounceBench::run() {
   Impl& m = *impl_;
   for (int done = 0; done < m.experiment.steps; done += m.experiment.block) {
-    for (const Exchanged e : variants) {
+    for (const Exchanged e : m.variants) {
       m.transport.barrier();  // a variant does not inherit the delays of the one before
       const int steps = std::min(m.experiment.block, m.experiment.steps - done);
       for (int i = 0; i < steps; ++i) m.step(e);
@@ -175,9 +218,15 @@ AnnounceCounts AnnounceBench::expected() const {
     c.halo_messages += all_steps;
     c.halo_bytes += all_steps * m.sides_of[arc] * static_cast<std::int64_t>(m.side);
   }
-  const auto gathers = m.seconds.find(Exchanged::all_gather);
-  if (gathers != m.seconds.end()) {
-    c.gathered = static_cast<std::int64_t>(gathers->second.size()) * ranks * m.experiment.size;
+  for (const auto& [e, seconds] : m.seconds) {
+    const auto kind = gather_of(e);
+    if (!kind) continue;
+    const auto calls = static_cast<std::int64_t>(seconds.size());
+    c.gather_calls += calls;
+    c.gathered += calls * ranks * m.experiment.size;
+    if (kind != comm::GatherKind::neighborhood) continue;
+    c.gather_messages += calls * (ranks - 1);
+    c.gather_bytes += calls * (ranks - 1) * m.experiment.size;
   }
   return c;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "merganser/comm/exchange.hpp"
+#include "merganser/comm/gather.hpp"
 
 namespace merganser::comm::detail {
 
@@ -28,10 +29,18 @@ struct StartEntry {
   std::unique_ptr<Start> (*make)(Transport& control);  ///< collective
 };
 
+/// An all-gather of a model.
+struct GatherEntry {
+  GatherInfo info;
+  /// Collective; the size has been checked. Throws alike on every rank.
+  std::unique_ptr<Gather> (*make)(Transport& control, const GatherInfo& info, std::size_t part_bytes);
+};
+
 /// What a file in kernels/ defines, named <file>_kernels.
 struct KernelFamily {
   std::span<const KernelEntry> kernels;
   std::span<const StartEntry> starts;
+  std::span<const GatherEntry> gathers{};
 };
 
 [[nodiscard]] std::span<const KernelFamily* const> kernel_families();
