@@ -26,8 +26,8 @@ class MpiGather : public Gather {
     std::vector<std::byte> all;
   };
 
-  void do_start(std::span<const std::byte> mine) override {
-    std::copy(mine.begin(), mine.end(), memory_->mine.begin());
+  void do_start(std::span<const std::byte> part) override {
+    std::copy(part.begin(), part.end(), memory_->mine.begin());
   }
   [[nodiscard]] std::byte* mine() { return memory_->mine.data(); }
   [[nodiscard]] std::byte* all() { return memory_->all.data(); }
@@ -60,8 +60,8 @@ class NonBlocking final : public MpiGather {
   }
 
  protected:
-  void do_start(std::span<const std::byte> mine) override {
-    MpiGather::do_start(mine);
+  void do_start(std::span<const std::byte> part) override {
+    MpiGather::do_start(part);
     check(MPI_Iallgather(mine(), bytes_, MPI_BYTE, all(), bytes_, MPI_BYTE, comm_, &request_), "MPI_Iallgather");
   }
   std::span<const std::byte> do_complete() override {
