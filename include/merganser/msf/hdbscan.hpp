@@ -1,0 +1,71 @@
+#pragma once
+/// HDBSCAN*: clusters of any density, from the dendrogram of mutual reachability distances.
+///
+/// Everything here is local. Source: [campello2015]; rules of the selection as the packages hdbscan and scikit-learn
+/// have them, with which labels and probabilities agree.
+#include <cstdint>
+#include <vector>
+
+#include "merganser/base/options.hpp"
+#include "merganser/msf/linkage.hpp"
+
+namespace merganser::msf {
+
+/// Which clusters of the condensed tree are taken.
+enum class Selection : std::uint8_t {
+  excess_of_mass,  ///< those that together are the most stable
+  leaf,            ///< those that do not split further
+};
+
+struct HdbscanOptions {
+  std::uint64_t min_cluster_size = 5;
+  Selection selection = Selection::excess_of_mass;
+  double epsilon = 0;
+  bool allow_single_cluster = false;
+  std::uint64_t max_cluster_size = 0;
+};
+template <class V>
+void describe(HdbscanOptions& o, V&& option) {
+  option("min-cluster-size", o.min_cluster_size, "fewest points of a cluster", between(2, 1U << 31));
+  option("selection", o.selection, "clusters that are taken: the most stable, or those that do not split further",
+         Choices<Selection>{{{"eom", Selection::excess_of_mass}, {"leaf", Selection::leaf}}});
+  option("epsilon", o.epsilon, "clusters that are born below this distance are taken with what they split from",
+         at_least(0));
+  option("allow-single-cluster", o.allow_single_cluster, "all points may be one cluster");
+  option("max-cluster-size", o.max_cluster_size, "most points of a cluster, where it can be split; 0: any number");
+}
+
+/// A dendrogram without its small clusters: a cluster loses points one after the other until it ends or splits into two
+/// clusters of at least min_cluster_size points. Lambda is 1 / height (infinite for height 0).
+struct CondensedTree {
+  struct Cluster {
+    std::uint32_t parent;  ///< below the number of the cluster; that of cluster 0 is 0
+    std::uint32_t size;    ///< points at birth
+    double birth;          ///< lambda
+    friend bool operator==(const Cluster&, const Cluster&) = default;
+  };
+  std::vector<Cluster> clusters;          ///< 0 is all points; none without points
+  std::vector<std::uint32_t> cluster_of;  ///< by point: the cluster that it falls out of
+  std::vector<double> lambda;             ///< by point: where it does
+};
+
+/// @param d  connected: made with Apart::join
+/// @throws UsageError if d has several components or min_cluster_size is below 2
+/// Cost: O(n) time, 28 bytes per point with the result
+[[nodiscard]] CondensedTree condense(const Dendrogram& d, std::uint64_t min_cluster_size);
+
+/// Excess of mass of every cluster: the sum of (lambda - birth) over the points that leave it. Infinite where points of a
+/// cluster that was born at a height above 0 lie at one place; what is born and ends at height 0 adds nothing.
+[[nodiscard]] std::vector<double> stabilities(const CondensedTree& tree);
+
+struct Hdbscan {
+  std::uint32_t clusters = 0;
+  std::vector<std::int32_t> labels;     ///< by point; -1 is noise; numbered in the order of their lowest points
+  std::vector<double> probabilities;    ///< by point: 0 for noise, 1 for those that stay to the end
+  std::vector<std::uint32_t> selected;  ///< by label: the cluster of the condensed tree
+};
+
+/// @throws UsageError for options out of range
+[[nodiscard]] Hdbscan hdbscan(const CondensedTree& tree, const HdbscanOptions& options);
+
+}  // namespace merganser::msf
