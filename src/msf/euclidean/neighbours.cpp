@@ -1,0 +1,99 @@
+#include "msf/euclidean/neighbours.hpp"
+
+#include <algorithm>
+
+#include "merganser/nearest/leaf_scan.hpp"
+#include "msf/euclidean/parallel.hpp"
+
+namespace merganser::msf::euclidean {
+namespace {
+
+class LeafSearch {
+ public:
+  LeafSearch(const PointTree& tree, const Search& search)
+      : tree_(tree),
+        keep_(search.keep),
+        points_{tree.axis(0),
+                tree.axis(1),
+                tree.axis(2),
+                search.core,
+                tree.ids().data(),
+                tree.metric().period,
+                tree.metric().periodic()} {}
+
+  [[nodiscard]] LeafResult operator()(std::uint32_t leaf) {
+    const auto& node = tree_.nodes()[leaf];
+    begin(node);
+    scan(node);
+    const auto& nodes = tree_.nodes();
+    for (std::uint32_t child = leaf; child != 0; child = nodes[child].parent) {
+      const std::uint32_t parent = nodes[child].parent;
+      visit(node, nodes[parent].right == child ? parent + 1 : nodes[parent].right);
+    }
+    return {lists_.first, lists_.count, distance2_.data(), point_.data()};
+  }
+
+ private:
+  struct Visit {
+    std::uint32_t node;
+    double distance2;
+  };
+
+  void begin(const PointTree::Node& node) {
+    const std::uint32_t count = node.end - node.begin;
+    const std::size_t rows = static_cast<std::size_t>(count) * keep_;
+    distance2_.assign(rows, kInfinity);
+    point_.assign(rows, 0);
+    limit_.assign(count + 16, -1);
+    std::fill_n(limit_.begin(), count, kInfinity);
+    lists_ = {node.begin, count, keep_, distance2_.data(), point_.data(), limit_.data()};
+  }
+
+  void scan(const PointTree::Node& node) {
+    nearest::scan_leaf(points_, lists_, node.box.lower, node.box.upper, node.begin, node.end);
+    worst_ = *std::max_element(limit_.begin(), limit_.end());
+  }
+
+  void visit(const PointTree::Node& from, std::uint32_t top) {
+    const auto& nodes = tree_.nodes();
+    const Metric& metric = tree_.metric();
+    todo_.assign(1, {top, metric.distance2(from.box, nodes[top].box)});
+    while (!todo_.empty()) {
+      const Visit next = todo_.back();
+      todo_.pop_back();
+      if (next.distance2 > worst_) continue;
+      const auto& node = nodes[next.node];
+      if (node.right == 0) {
+        scan(node);
+        continue;
+      }
+      Visit near{next.node + 1, metric.distance2(from.box, nodes[next.node + 1].box)};
+      Visit far{node.right, metric.distance2(from.box, nodes[node.right].box)};
+      if (far.distance2 < near.distance2) std::swap(near, far);
+      if (far.distance2 <= worst_) todo_.push_back(far);
+      if (near.distance2 <= worst_) todo_.push_back(near);
+    }
+  }
+
+  const PointTree& tree_;
+  std::uint32_t keep_;
+  nearest::LeafPoints points_;
+  nearest::LeafLists lists_{};
+  std::vector<double> distance2_;
+  std::vector<std::uint32_t> point_;
+  std::vector<double> limit_;
+  std::vector<Visit> todo_;
+  double worst_ = 0;
+};
+
+}  // namespace
+
+void find_neighbours(const PointTree& tree, const Search& search, const std::function<void(const LeafResult&)>& take) {
+  const auto& leaves = tree.leaves();
+  in_parallel(search.threads, leaves.size(), [&](std::size_t begin, std::size_t end) {
+    LeafSearch leaf_search(tree, search);
+    for (std::size_t i = begin; i < end; ++i) take(leaf_search(leaves[i]));
+  });
+}
+
+}  // namespace merganser::msf::euclidean

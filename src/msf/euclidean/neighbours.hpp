@@ -1,0 +1,30 @@
+#pragma once
+/// The nearest neighbours of all points of a tree.
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "msf/euclidean/point_tree.hpp"
+
+namespace merganser::msf::euclidean {
+
+/// The lists of a leaf's points: row q has `keep` neighbours of point `first + q` in order, those that are not there with
+/// an infinite distance.
+struct LeafResult {
+  std::uint32_t first;
+  std::uint32_t count;
+  const double* distance2;
+  const std::uint32_t* point;
+};
+
+struct Search {
+  std::uint32_t keep;
+  const double* core;  ///< by point, 16 numbers more than points; null: plain distances
+  int threads;
+};
+
+/// Finds the `keep` nearest neighbours of every point, by (squared distance, id), leaf by leaf. `take` is called by the
+/// threads that search, once for every leaf.
+void find_neighbours(const PointTree& tree, const Search& search, const std::function<void(const LeafResult&)>& take);
+
+}  // namespace merganser::msf::euclidean

@@ -1,0 +1,133 @@
+#include "msf/euclidean/point_tree.hpp"
+
+#include <array>
+
+namespace merganser::msf::euclidean {
+namespace {
+
+Bounds bounds_of(const Item* first, const Item* last) {
+  Bounds b;
+  for (const Item* i = first; i != last; ++i) b.add(i->at);
+  return b;
+}
+
+/// About the median of items on an axis, from a few of them spread evenly.
+double middle_of(const Item* first, std::size_t count, std::size_t axis) {
+  constexpr std::size_t kMost = 63;
+  std::array<double, kMost> sample;
+  const std::size_t taken = std::min(count, count > 4096 ? kMost : std::size_t{15});
+  for (std::size_t i = 0; i < taken; ++i) sample[i] = first[(2 * i + 1) * count / (2 * taken)].at[axis];
+  const auto middle = sample.begin() + static_cast<std::ptrdiff_t>(taken / 2);
+  std::nth_element(sample.begin(), middle, sample.begin() + static_cast<std::ptrdiff_t>(taken));
+  return *middle;
+}
+
+/// Items below the cut first; without a branch on the outcome, which nothing could predict. @return their number
+std::size_t split(Item* items, std::size_t count, std::size_t axis, double cut) {
+  std::size_t below = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Item moved = items[i];
+    items[i] = items[below];
+    items[below] = moved;
+    below += static_cast<std::size_t>(moved.at[axis] < cut);
+  }
+  return below;
+}
+
+bool any_equal(const Item* first, const Item* last) {
+  for (const Item* a = first; a != last; ++a) {
+    bool equal = false;
+    for (const Item* b = first; b != a; ++b) equal |= (a->at[0] == b->at[0]) & (a->at[1] == b->at[1]);
+    if (equal) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+PointTree::PointTree(std::vector<Item>& items, const Metric& metric, std::uint32_t leaf, std::uint32_t fold)
+    : metric_(metric), leaf_(leaf), fold_(fold) {
+  const auto n = static_cast<std::uint32_t>(items.size());
+  for (auto* axis : {&x_, &y_, &z_}) axis->reserve(n + 16);
+  id_.reserve(n);
+  nodes_.reserve(n / std::max(leaf / 4, 1U) + 16);
+  std::vector<Range> todo;
+  if (n > 0) todo.push_back({0, n, 0, false});
+  while (!todo.empty()) {
+    const Range range = todo.back();
+    todo.pop_back();
+    const auto node = static_cast<std::uint32_t>(nodes_.size());
+    Item* const first = items.data() + range.begin;
+    const std::uint32_t count = range.end - range.begin;
+    nodes_.push_back({bounds_of(first, first + count), 0, 0, 0, range.parent});
+    if (range.second) nodes_[range.parent].right = node;
+    const Bounds& box = nodes_[node].box;
+    const std::size_t axis = box.widest();
+    const bool one_place = box.extent(axis) == 0;
+    if (count <= leaf || (one_place && count >= fold)) {
+      finish_leaf(items, range, node);
+      continue;
+    }
+    std::uint32_t below = count / 2;
+    if (!one_place) {
+      double cut = middle_of(first, count, axis);
+      if (cut == box.lower[axis]) cut = std::nextafter(cut, kInfinity);
+      below = static_cast<std::uint32_t>(split(first, count, axis, cut));
+    }
+    todo.push_back({range.begin + below, range.end, node, true});
+    todo.push_back({range.begin, range.begin + below, node, false});
+  }
+  close();
+}
+
+void PointTree::append(const Item& item) {
+  x_.push_back(item.at[0]);
+  y_.push_back(item.at[1]);
+  z_.push_back(item.at[2]);
+  id_.push_back(item.id);
+}
+
+void PointTree::fold_equal(Item* first, Item* last) {
+  std::sort(first, last, [](const Item& a, const Item& b) { return a.at != b.at ? a.at < b.at : a.id < b.id; });
+  for (Item* group = first; group != last;) {
+    Item* next = group + 1;
+    while (next != last && next->at == group->at) ++next;
+    const bool folds = next - group >= static_cast<std::ptrdiff_t>(fold_);
+    if (folds) folded_.push_back(size());
+    append(*group);
+    for (const Item* other = group + 1; other != next; ++other) {
+      if (folds)
+        folds_.push_back({group->id, other->id});
+      else
+        append(*other);
+    }
+    group = next;
+  }
+}
+
+void PointTree::finish_leaf(std::vector<Item>& items, const Range& range, std::uint32_t node) {
+  Item* const first = items.data() + range.begin;
+  Item* const last = items.data() + range.end;
+  nodes_[node].begin = size();
+  const Bounds& box = nodes_[node].box;
+  if (box.extent(box.widest()) == 0 || any_equal(first, last)) {
+    fold_equal(first, last);
+  } else {
+    for (const Item* i = first; i != last; ++i) append(*i);
+  }
+  nodes_[node].end = size();
+  leaves_.push_back(node);
+}
+
+void PointTree::close() {
+  for (auto* axis : {&x_, &y_, &z_}) axis->insert(axis->end(), 16, kInfinity);
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    Node& node = nodes_[i];
+    if (node.right == 0) continue;
+    node.begin = nodes_[i + 1].begin;
+    node.end = nodes_[node.right].end;
+  }
+  if (!nodes_.empty()) bounds_ = nodes_[0].box;
+}
+
+}  // namespace merganser::msf::euclidean
