@@ -85,7 +85,7 @@ class Run {
     for (std::int64_t cycle = 0;; ++cycle) {
       const std::int64_t added = contract_and_merge(cycle);
       report_.add("cycles", 1);
-      if (is_enough(added)) return;
+      if (is_enough(cycle, added)) return;
       ring(cycle);
     }
   }
@@ -119,8 +119,8 @@ class Run {
   }
 
   /// The global test. Components without edges are finished: with them, a forest of many trees would never get below
-  /// the published threshold. A cycle that brings little ends the cycles too.
-  bool is_enough(std::int64_t added) {
+  /// the published threshold. A cycle after a ring exchange that brings little ends the cycles too.
+  bool is_enough(std::int64_t cycle, std::int64_t added) {
     const auto scope = phase("test");
     std::array<std::int64_t, 2> sums{static_cast<std::int64_t>(part_.own), added};
     transport_.all_reduce(sums, comm::Op::sum);
@@ -129,8 +129,8 @@ class Run {
     if (report_.progress && transport_.rank() == 0 && vertices > 0)
       report_.progress(finishing_ ? "post" : "cycles", 1 - live / vertices);
     if (stride_ >= ranks_ || sums[0] == 0) return true;
-    return live < options_.mst_threshold * (vertices - 1) ||
-           static_cast<double>(sums[1]) < std::max(1.0, options_.stall_threshold * live);
+    if (live < options_.mst_threshold * (vertices - 1)) return true;
+    return cycle > 0 && static_cast<double>(sums[1]) < std::max(1.0, options_.stall_threshold * live);
   }
 
   /// Who goes: components that wait for another rank, first those that wait for the next one. A coin per component and

@@ -1,5 +1,7 @@
 #include "part.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -9,45 +11,73 @@
 namespace merganser::msf::published {
 namespace {
 
-void check_sizes(std::uint64_t vertices, std::size_t edges) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 31U;
+constexpr std::uint32_t kGhost = std::uint32_t{1} << 31U;
+
+void check_sizes(std::size_t vertices, std::size_t edges) {
+  constexpr std::size_t kMost = (std::size_t{1} << 31U) - 1;
   if (vertices <= kMost && edges <= kMost) return;
   throw InputError("one rank's share of the graph has " + std::to_string(vertices) + " vertices and " +
                    std::to_string(edges) + " edges; allowed: 0 to " + std::to_string(kMost) + " of each");
 }
 
-/// Numbers of both ends of every edge, own ones by their place in the range, others in the order of appearance.
+/// Own vertices by their place in the range where that is short, else in the order of appearance: ids may be sparse.
+class OwnNumbers {
+ public:
+  OwnNumbers(const graphs::Ranges& ranges, int rank, std::size_t edges)
+      : first_(ranges.first[static_cast<std::size_t>(rank)]),
+        length_(ranges.size(rank)),
+        dense_(length_ <= 4 * edges + 1024) {
+    if (dense_) check_sizes(static_cast<std::size_t>(length_), edges);
+  }
+  [[nodiscard]] bool has(std::uint64_t vertex) const { return vertex - first_ < length_; }
+  std::uint32_t operator()(std::uint64_t vertex) {
+    return dense_ ? static_cast<std::uint32_t>(vertex - first_) : seen_.insert(vertex);
+  }
+  [[nodiscard]] std::vector<std::uint64_t> names() const {
+    if (!dense_) return seen_.names();
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(length_));
+    std::iota(all.begin(), all.end(), first_);
+    return all;
+  }
+
+ private:
+  std::uint64_t first_;
+  std::uint64_t length_;
+  bool dense_;
+  NameTable seen_;
+};
+
+/// Numbers both ends of every edge; ghosts are marked until it is known how many own vertices there are.
 template <class Edge>
-void number_ends(Part& part, const std::vector<Edge>& mine, std::uint64_t first, Sense sense, NameTable& ghosts) {
+void number_ends(Part& part, const std::vector<Edge>& mine, Sense sense, OwnNumbers& own, NameTable& ghosts) {
   part.edges.reserve(mine.size());
   const auto number = [&](std::uint64_t vertex) {
-    const std::uint64_t at = vertex - first;
-    return at < part.own ? static_cast<std::uint32_t>(at) : part.own + ghosts.insert(vertex);
+    return own.has(vertex) ? own(vertex) : kGhost | ghosts.insert(vertex);
   };
   for (const Edge& e : mine) {
     const std::uint32_t low = number(e.low);
     const std::uint32_t high = number(e.high);
     const graphs::Edge24 edge{e.low, e.high, directed(e.weight, sense)};
-    part.edges.push_back(part.is_own(low) ? Live{low, high, edge} : Live{high, low, edge});
+    part.edges.push_back((low & kGhost) == 0 ? Live{low, high, edge} : Live{high, low, edge});
   }
 }
 
 }  // namespace
 
 Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, Sense sense) {
-  check_sizes(ranges.size(rank), mine.size());
-  const std::uint64_t first = ranges.first[static_cast<std::size_t>(rank)];
+  check_sizes(0, mine.size());
   Part part;
   part.rank = rank;
-  part.own = static_cast<std::uint32_t>(ranges.size(rank));
+  OwnNumbers own(ranges, rank, mine.size());
   NameTable ghosts;
-  std::visit([&](const auto& edges) { number_ends(part, edges, first, sense, ghosts); }, mine.edges);
-  part.names.reserve(part.own + ghosts.names().size());
-  for (std::uint64_t v = 0; v < part.own; ++v) part.names.push_back(first + v);
-  for (const std::uint64_t vertex : ghosts.names()) {
-    part.names.push_back(vertex);
-    part.ghost_owner.push_back(ranges.owner(vertex));
-  }
+  std::visit([&](const auto& edges) { number_ends(part, edges, sense, own, ghosts); }, mine.edges);
+  part.names = own.names();
+  check_sizes(std::max(part.names.size(), ghosts.names().size()), mine.size());
+  part.own = static_cast<std::uint32_t>(part.names.size());
+  for (Live& e : part.edges)
+    if ((e.b & kGhost) != 0) e.b = part.own + (e.b ^ kGhost);
+  part.names.insert(part.names.end(), ghosts.names().begin(), ghosts.names().end());
+  for (const std::uint64_t vertex : ghosts.names()) part.ghost_owner.push_back(ranges.owner(vertex));
   drop_idle(part);
   return part;
 }

@@ -35,7 +35,7 @@ struct Part {
 };
 
 /// Vertices as components. `mine`: every edge with an end in the rank's range, once, no loops.
-/// @throws InputError for a range of more than 2^31 vertices or for more than 2^31 edges
+/// @throws InputError for 2^31 vertices with edges here, as many elsewhere, or 2^31 edges
 [[nodiscard]] Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, Sense sense);
 
 /// Weight bits whose ascending order is the wanted one; its own inverse.
