@@ -32,7 +32,7 @@ void describe(HdbscanOptions& o, V&& option) {
   option("epsilon", o.epsilon, "clusters that are born below this distance are taken with what they split from",
          at_least(0));
   option("allow-single-cluster", o.allow_single_cluster, "all points may be one cluster");
-  option("max-cluster-size", o.max_cluster_size, "most points of a cluster, where it can be split; 0: any number");
+  option("max-cluster-size", o.max_cluster_size, "larger clusters are not taken; 0: any size");
 }
 
 /// A dendrogram without its small clusters: a cluster loses points one after the other until it ends or splits into two

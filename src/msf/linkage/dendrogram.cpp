@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "merganser/base/error.hpp"
+#include "merganser/msf/linkage.hpp"
+
+namespace merganser::msf {
+namespace {
+
+/// Trees of vertices, and the cluster that each is now.
+class Clusters {
+ public:
+  explicit Clusters(std::size_t vertices) : up_(vertices), cluster_(vertices) {
+    std::iota(up_.begin(), up_.end(), 0U);
+    std::iota(cluster_.begin(), cluster_.end(), 0U);
+  }
+
+  [[nodiscard]] std::uint32_t find(std::uint32_t v) {
+    while (up_[v] != v) {
+      up_[v] = up_[up_[v]];
+      v = up_[v];
+    }
+    return v;
+  }
+
+  /// Joins the trees of two roots at a height.
+  void join(std::uint32_t x, std::uint32_t y, double height, Dendrogram& d) {
+    const auto vertices = static_cast<std::uint32_t>(up_.size());
+    const auto size = [&](std::uint32_t cluster) {
+      return cluster < vertices ? 1U : d.merges[cluster - vertices].size;
+    };
+    const std::uint32_t size_x = size(cluster_[x]);
+    const std::uint32_t size_y = size(cluster_[y]);
+    const auto [a, b] = std::minmax(cluster_[x], cluster_[y]);
+    const auto number = static_cast<std::uint32_t>(vertices + d.merges.size());
+    d.merges.push_back({a, b, height, size_x + size_y});
+    if (size_x < size_y) std::swap(x, y);
+    up_[y] = x;
+    cluster_[x] = number;
+  }
+
+ private:
+  std::vector<std::uint32_t> up_;
+  std::vector<std::uint32_t> cluster_;  // of the root of a tree
+};
+
+std::string edge_text(const graphs::Edge24& e) {
+  return "edge " + std::to_string(e.low) + " - " + std::to_string(e.high);
+}
+
+void check_edge(const Forest& forest, std::size_t i) {
+  const auto& e = forest.edges[i];
+  if (e.low >= forest.vertices || e.high >= forest.vertices) {
+    throw InputError("dendrogram: " + edge_text(e) + "; vertices are 0 to below " + std::to_string(forest.vertices));
+  }
+  if (i > 0 && e < forest.edges[i - 1]) {
+    throw InputError("dendrogram: " + edge_text(e) + " comes before a greater one; edges must be in ascending order");
+  }
+}
+
+/// Cluster of every vertex after the first `merges` merges.
+Labels cut_after(const Dendrogram& d, std::size_t merges) {
+  const auto vertices = static_cast<std::size_t>(d.vertices);
+  std::vector<std::uint32_t> top(vertices + merges);
+  std::iota(top.begin(), top.end(), 0U);
+  for (std::size_t i = merges; i-- > 0;) {
+    const Merge& m = d.merges[i];
+    top[m.a] = top[m.b] = top[vertices + i];
+  }
+  constexpr std::uint32_t kNone = ~0U;
+  std::vector<std::uint32_t> label(top.size(), kNone);
+  Labels out;
+  out.of.resize(vertices);
+  for (std::size_t v = 0; v < vertices; ++v) {
+    std::uint32_t& of_top = label[top[v]];
+    if (of_top == kNone) of_top = out.clusters++;
+    out.of[v] = of_top;
+  }
+  return out;
+}
+
+}  // namespace
+
+Dendrogram dendrogram(const Forest& forest, Apart apart) {
+  if (forest.vertices > kMostLinkageVertices) {
+    throw InputError("dendrogram: " + std::to_string(forest.vertices) + " vertices; allowed: at most " +
+                     std::to_string(kMostLinkageVertices));
+  }
+  const auto vertices = static_cast<std::size_t>(forest.vertices);
+  Dendrogram d{forest.vertices, {}};
+  d.merges.reserve(apart == Apart::join && vertices > 0 ? vertices - 1 : forest.edges.size());
+  Clusters clusters(vertices);
+  for (std::size_t i = 0; i < forest.edges.size(); ++i) {
+    check_edge(forest, i);
+    const auto& e = forest.edges[i];
+    const std::uint32_t x = clusters.find(static_cast<std::uint32_t>(e.low));
+    const std::uint32_t y = clusters.find(static_cast<std::uint32_t>(e.high));
+    if (x == y) throw InputError("dendrogram: " + edge_text(e) + " closes a cycle; the edges must be a forest");
+    clusters.join(x, y, graphs::weight_of(forest.kind, e.weight), d);
+  }
+  if (apart == Apart::stay) return d;
+  for (std::size_t v = 1; v < vertices && d.merges.size() + 1 < vertices; ++v) {
+    const std::uint32_t x = clusters.find(0);
+    const std::uint32_t y = clusters.find(static_cast<std::uint32_t>(v));
+    if (x != y) clusters.join(x, y, std::numeric_limits<double>::infinity(), d);
+  }
+  return d;
+}
+
+Labels cut_by_height(const Dendrogram& d, double h) {
+  if (std::isnan(h)) throw UsageError("cut_by_height: height is not a number");
+  const auto above =
+      std::partition_point(d.merges.begin(), d.merges.end(), [&](const Merge& m) { return m.height <= h; });
+  return cut_after(d, static_cast<std::size_t>(above - d.merges.begin()));
+}
+
+Labels cut_by_count(const Dendrogram& d, std::uint64_t k, Ties ties) {
+  const std::uint64_t fewest = std::max<std::uint64_t>(d.components(), d.vertices > 0 ? 1 : 0);
+  const bool too_many = ties == Ties::apart && k > d.vertices;
+  if (k < fewest || too_many) {
+    throw UsageError("cut_by_count: " + std::to_string(k) + " clusters of " + std::to_string(d.vertices) +
+                     " vertices in " + std::to_string(d.components()) +
+                     " components; allowed: " + std::to_string(fewest) + " to " + std::to_string(d.vertices));
+  }
+  auto merges = static_cast<std::size_t>(d.vertices - std::min(k, d.vertices));
+  while (ties == Ties::together && merges > 0 && merges < d.merges.size() &&
+         d.merges[merges].height == d.merges[merges - 1].height) {
+    ++merges;
+  }
+  return cut_after(d, merges);
+}
+
+}  // namespace merganser::msf

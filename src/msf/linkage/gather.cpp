@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <cstring>
+
+#include "merganser/base/error.hpp"
+#include "merganser/msf/linkage.hpp"
+
+namespace merganser::msf {
+namespace {
+
+constexpr std::size_t kPieceBytes = std::size_t{64} << 20;  // on their way to rank 0 at once
+
+void check_vertices(const Forest& mine, comm::Transport& transport) {
+  const auto here = static_cast<std::int64_t>(std::min(mine.vertices, std::uint64_t{1} << 62));
+  const std::int64_t least = transport.all_reduce(here, comm::Op::min);
+  const std::int64_t most = transport.all_reduce(here, comm::Op::max);
+  comm::agree(transport, [&] {
+    if (least != most) {
+      throw UsageError("gather_forest: " + std::to_string(least) + " and " + std::to_string(most) +
+                       " vertices on different ranks");
+    }
+    if (mine.vertices > kMostLinkageVertices) {
+      throw InputError("linkage: " + std::to_string(mine.vertices) + " vertices; allowed: at most " +
+                       std::to_string(kMostLinkageVertices));
+    }
+  });
+}
+
+}  // namespace
+
+Forest gather_forest(const Forest& mine, comm::Transport& transport) {
+  using graphs::Edge24;
+  check_vertices(mine, transport);
+  const auto ranks = static_cast<std::size_t>(transport.size());
+  const bool first = transport.rank() == 0;
+  const std::int64_t total = transport.all_reduce(static_cast<std::int64_t>(mine.edges.size()), comm::Op::sum);
+  const std::size_t piece = std::max<std::size_t>(kPieceBytes / sizeof(Edge24) / ranks, 256);
+  const std::int64_t rounds =
+      transport.all_reduce(static_cast<std::int64_t>((mine.edges.size() + piece - 1) / piece), comm::Op::max);
+  Forest all{mine.vertices, mine.kind, {}};
+  comm::agree(transport, [&] {
+    if (!first) return;
+    all.edges.reserve(static_cast<std::size_t>(total));
+    all.edges = mine.edges;
+  });
+  std::vector<std::vector<std::byte>> to(ranks);
+  for (std::int64_t round = 0; round < rounds && ranks > 1; ++round) {
+    const std::size_t begin = std::min(static_cast<std::size_t>(round) * piece, mine.edges.size());
+    const std::size_t count = first ? 0 : std::min(piece, mine.edges.size() - begin);
+    const auto part = std::as_bytes(std::span(mine.edges).subspan(begin, count));
+    to[0].assign(part.begin(), part.end());
+    const auto came = transport.all_to_all(to);
+    for (const auto& bytes : came) {
+      if (!first || bytes.empty()) continue;
+      const std::size_t at = all.edges.size();
+      all.edges.resize(at + bytes.size() / sizeof(Edge24));
+      std::memcpy(all.edges.data() + at, bytes.data(), bytes.size());
+    }
+  }
+  if (!std::is_sorted(all.edges.begin(), all.edges.end())) std::sort(all.edges.begin(), all.edges.end());
+  return all;
+}
+
+}  // namespace merganser::msf
