@@ -12,11 +12,14 @@ namespace merganser::msf {
 /// Local. Filter-Kruskal: the least edges are sorted and joined, edges within one tree of theirs are dropped unsorted.
 /// @param vertices  every end is below it; at most 2^32
 /// @param threads   threads that share the passes over the edges; the result does not depend on it
-/// @throws InputError for more vertices than 2^32
+/// @param flip      turns the order of weights: what is returned has the complement of its weights, and is the forest
+///                  and the order of those
+/// @throws InputError for more vertices than 2^32, or an edge with an end that is no vertex
 /// Cost: expected O(m + n log n log(m / n)) for random weights; beside the edges 4 bytes per vertex and at most about
 /// as many edges as are looked at again (some n to m / 2 of them). Source: [osipov2009].
 template <class Edge>
-[[nodiscard]] std::vector<Edge> local_forest(std::span<const Edge> edges, std::uint64_t vertices, int threads = 1);
+[[nodiscard]] std::vector<Edge> local_forest(std::span<const Edge> edges, std::uint64_t vertices, int threads = 1,
+                                             bool flip = false);
 
 /// Forest of two forests that are each in ascending order; the result is in ascending order.
 template <class Edge>

@@ -22,9 +22,11 @@ void check_vertices(std::uint64_t vertices) {
   }
 }
 
-/// The edges for which `keep` holds, found by several threads. Appending is free of branches: kept or not is chance.
+/// The edges for which `keep` holds, found by several threads; every weight is xored with `flip` first. Appending is free
+/// of branches: kept or not is chance.
 template <class Edge, class Keep>
-Buffer<Edge> select(std::span<const Edge> edges, int threads, std::size_t expected, const Keep& keep) {
+Buffer<Edge> select(std::span<const Edge> edges, typename Edge::bits_type flip, int threads, std::size_t expected,
+                    const Keep& keep) {
   std::vector<Buffer<Edge>> parts(static_cast<std::size_t>(threads));
   in_parallel(threads, [&](int t) {
     const auto mine = part_of(edges, t, threads);
@@ -34,7 +36,8 @@ Buffer<Edge> select(std::span<const Edge> edges, int threads, std::size_t expect
       const auto block = mine.subspan(begin, std::min(kBlock, mine.size() - begin));
       Edge* const to = out.room(block.size());
       std::size_t kept = 0;
-      for (const Edge& e : block) {
+      for (Edge e : block) {
+        e.weight ^= flip;
         to[kept] = e;
         kept += static_cast<std::size_t>(keep(e));
       }
@@ -48,13 +51,15 @@ Buffer<Edge> select(std::span<const Edge> edges, int threads, std::size_t expect
 
 /// The edge below which about `wanted` of `edges` lie.
 template <class Edge>
-Edge pivot_of(std::span<const Edge> edges, std::size_t wanted) {
+Edge pivot_of(std::span<const Edge> edges, typename Edge::bits_type flip, std::size_t wanted) {
   std::vector<Edge> sample;
   sample.reserve(kSample);
   std::uint64_t at = 0x9e3779b97f4a7c15ULL;
   for (std::size_t i = 0; i < kSample; ++i) {  // a fixed sequence: weights may repeat with any stride
     at = at * 6364136223846793005ULL + 1442695040888963407ULL;
-    sample.push_back(edges[static_cast<std::size_t>((at >> 32) * edges.size() >> 32)]);
+    __extension__ using Wide = unsigned __int128;
+    sample.push_back(edges[static_cast<std::size_t>((static_cast<Wide>(at) * edges.size()) >> 64)]);
+    sample.back().weight ^= flip;
   }
   std::sort(sample.begin(), sample.end());
   return sample[std::min(kSample - 1, wanted * kSample / edges.size())];
@@ -63,46 +68,57 @@ Edge pivot_of(std::span<const Edge> edges, std::size_t wanted) {
 template <class Edge>
 class FilterKruskal {
  public:
-  FilterKruskal(std::uint64_t vertices, int threads)
-      : trees_(static_cast<std::size_t>(vertices)), sets_(trees_), threads_(std::max(1, threads)) {
-    forest_.reserve(trees_);
-  }
+  using Bits = typename Edge::bits_type;
+  FilterKruskal(std::uint64_t vertices, int threads, bool flip)
+      : trees_(static_cast<std::size_t>(vertices)),
+        sets_(trees_),
+        threads_(std::max(1, threads)),
+        flip_(flip ? static_cast<Bits>(~Bits{0}) : Bits{0}) {}
 
   void run(std::span<const Edge> edges) {
+    check_ends(edges);
+    forest_.reserve(std::min(trees_, edges.size()));
     Buffer<Edge> again;  // what `edges` is, from the second round on
-    for (bool first = true; edges.size() > small(first); first = false) {
+    while (edges.size() > std::max(2 * kSample, 3 * trees_)) {
       const std::size_t wanted = std::max(2 * trees_, edges.size() / 8);
-      const Edge pivot = pivot_of(edges, wanted);
-      Buffer<Edge> light = select(edges, threads_, wanted + wanted / 8, [&](const Edge& e) { return below(e, pivot); });
-      const bool stuck = light.size() == 0;  // the pivot is the least edge: many equal ones
-      if (stuck) light = select(edges, threads_, wanted, [&](const Edge& e) { return !(pivot < e); });
-      join_all(light);
-      light = Buffer<Edge>();
+      const Edge pivot = pivot_of(edges, flip_, wanted);
+      join_all(select(edges, flip_, threads_, wanted + wanted / 8, [&](const Edge& e) { return !above(e, pivot); }));
       sets_.flatten();
       const std::uint32_t* const label = sets_.labels();
       // Light edges are within trees by now, so that what is left is heavy and joins two trees.
-      again = select(edges, threads_, edges.size() / 16, [&](const Edge& e) { return label[e.low] != label[e.high]; });
+      again = select(edges, flip_, threads_, edges.size() / 16,
+                     [&](const Edge& e) { return label[e.low] != label[e.high]; });
       edges = again.span();
+      flip_ = 0;
     }
-    Buffer<Edge> rest;
-    rest.append(edges);
+    Buffer<Edge> rest = select(edges, flip_, 1, edges.size(), [](const Edge& e) { return e.low != e.high; });
     again = Buffer<Edge>();
-    join_all(rest);
+    join_all(std::move(rest));
   }
   std::vector<Edge> take() { return std::move(forest_); }
 
  private:
-  /// So few that sorting them all is cheapest.
-  [[nodiscard]] std::size_t small(bool first) const {
-    return std::max<std::size_t>(2 * kSample, (first ? 3 : 4) * trees_);
+  void check_ends(std::span<const Edge> edges) const {
+    std::vector<std::uint64_t> highest(static_cast<std::size_t>(threads_), 0);
+    in_parallel(threads_, [&](int t) {
+      typename Edge::id_type most = 0;
+      for (const Edge& e : part_of(edges, t, threads_)) most = std::max(most, e.high);
+      highest[static_cast<std::size_t>(t)] = most;
+    });
+    const std::uint64_t most = *std::max_element(highest.begin(), highest.end());
+    if (!edges.empty() && most >= trees_) {
+      throw InputError("an edge ends in vertex " + std::to_string(most) + "; allowed: below " + std::to_string(trees_) +
+                       ", the number of vertices");
+    }
   }
-  static bool below(const Edge& e, const Edge& pivot) {
+  static bool above(const Edge& e, const Edge& pivot) {
     if (e.weight != pivot.weight) [[likely]]
-      return e.weight < pivot.weight;
-    return e < pivot;
+      return e.weight > pivot.weight;
+    return pivot < e;
   }
-  void join_all(Buffer<Edge>& edges) {
-    sort_edges(edges, scratch_);
+  void join_all(Buffer<Edge> edges) {
+    Buffer<Edge> scratch;
+    sort_edges(edges, scratch);
     const std::size_t n = edges.size();
     for (std::size_t i = 0; i < n; ++i) {
       if (i + kAhead < n) {
@@ -114,22 +130,21 @@ class FilterKruskal {
         --trees_;
       }
     }
-    scratch_ = Buffer<Edge>();
   }
 
   std::size_t trees_;
   UnionFind sets_;
   int threads_;
-  Buffer<Edge> scratch_;
+  Bits flip_;
   std::vector<Edge> forest_;
 };
 
 }  // namespace
 
 template <class Edge>
-std::vector<Edge> local_forest(std::span<const Edge> edges, std::uint64_t vertices, int threads) {
+std::vector<Edge> local_forest(std::span<const Edge> edges, std::uint64_t vertices, int threads, bool flip) {
   check_vertices(vertices);
-  FilterKruskal<Edge> forest(vertices, threads);
+  FilterKruskal<Edge> forest(vertices, threads, flip);
   forest.run(edges);
   return forest.take();
 }
@@ -151,9 +166,9 @@ std::vector<Edge> merge_forests(std::span<const Edge> a, std::span<const Edge> b
   return forest;
 }
 
-template std::vector<graphs::Edge12> local_forest(std::span<const graphs::Edge12>, std::uint64_t, int);
-template std::vector<graphs::Edge16> local_forest(std::span<const graphs::Edge16>, std::uint64_t, int);
-template std::vector<graphs::Edge24> local_forest(std::span<const graphs::Edge24>, std::uint64_t, int);
+template std::vector<graphs::Edge12> local_forest(std::span<const graphs::Edge12>, std::uint64_t, int, bool);
+template std::vector<graphs::Edge16> local_forest(std::span<const graphs::Edge16>, std::uint64_t, int, bool);
+template std::vector<graphs::Edge24> local_forest(std::span<const graphs::Edge24>, std::uint64_t, int, bool);
 template std::vector<graphs::Edge12> merge_forests(std::span<const graphs::Edge12>, std::span<const graphs::Edge12>,
                                                    std::uint64_t);
 template std::vector<graphs::Edge16> merge_forests(std::span<const graphs::Edge16>, std::span<const graphs::Edge16>,

@@ -1,0 +1,343 @@
+#include "msf/boruvka.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "msf/id_table.hpp"
+#include "msf/local/union_find.hpp"
+
+namespace merganser::msf {
+namespace {
+
+constexpr std::uint32_t kNo = 0xffffffffU;
+constexpr std::size_t kLookUpBlock = std::size_t{1} << 21;  // edges whose ends are looked up at a time
+
+}  // namespace
+
+template <class Edge>
+Boruvka<Edge>::Boruvka(Components& components, Peers& peers, const Options& options, Report& report)
+    : components_(components), peers_(peers), options_(options), report_(report) {
+  comm::StreamOptions slots;
+  if (options.policy == links::Policy::trees) slots.slots_per_arc = 1;  // labels go by messages, or not at all
+  stream_ = peers.transport().stream(peers.mailbox().graph(), slots);
+  const std::size_t own = components.parent().size();
+  if (own >= links::kAway) throw InputError(std::to_string(own) + " vertices of one rank; allowed: below 2147483648");
+  own_ids_.resize(own);
+  std::iota(own_ids_.begin(), own_ids_.end(), static_cast<std::int64_t>(components.first()));
+  choice_of_.assign(own, kNo);
+}
+
+/// Components of all ends, by ascending owner of the ends; ends[2 i], ends[2 i + 1] are those of edge i.
+template <class Edge>
+std::vector<std::uint64_t> Boruvka<Edge>::labels_of(std::span<const Edge> edges, std::vector<std::uint32_t>& ends) {
+  IdTable table(edges.size());
+  ends.resize(2 * edges.size());
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    ends[2 * i] = table.insert(edges[i].low);
+    ends[2 * i + 1] = table.insert(edges[i].high);
+  }
+  const auto order = order_by_owner(table.keys(), components_.ranges());
+  std::vector<std::uint64_t> asked(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) asked[i] = table.keys()[order[i]];
+  components_.look_up(asked);
+  std::vector<std::uint64_t> labels(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) labels[order[i]] = asked[i];
+  return labels;
+}
+
+template <class Edge>
+std::vector<Edge> Boruvka<Edge>::between_components(std::span<const Edge> edges) {
+  const Report::Scope scope(report_, "lookup", peers_.transport());
+  components_.flatten();
+  const auto mine = static_cast<std::int64_t>((edges.size() + kLookUpBlock - 1) / kLookUpBlock);
+  const std::int64_t blocks = peers_.transport().all_reduce(mine, comm::Op::max);
+  std::vector<Edge> kept;
+  std::vector<std::uint32_t> ends;
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    const std::size_t begin = std::min(edges.size(), static_cast<std::size_t>(b) * kLookUpBlock);
+    const auto block = edges.subspan(begin, std::min(kLookUpBlock, edges.size() - begin));
+    const auto labels = labels_of(block, ends);
+    for (std::size_t i = 0; i < block.size(); ++i)
+      if (labels[ends[2 * i]] != labels[ends[2 * i + 1]]) kept.push_back(block[i]);
+  }
+  return kept;
+}
+
+template <class Edge>
+void Boruvka<Edge>::load(std::span<const Edge> edges) {
+  const Report::Scope scope(report_, "lookup", peers_.transport());
+  components_.flatten();
+  std::vector<std::uint32_t> ends;
+  const auto labels = labels_of(edges, ends);
+  names_.clear();
+  edges_.clear();
+  edges_.reserve(edges.size());
+  for (std::size_t i = 0; i < edges.size(); ++i) edges_.push_back({ends[2 * i], ends[2 * i + 1], edges[i]});
+  rename(labels);
+}
+
+/// labels[i] is the component that end i of edges_ is in: names become the distinct labels, loops are dropped.
+template <class Edge>
+void Boruvka<Edge>::rename(const std::vector<std::uint64_t>& labels) {
+  IdTable table;
+  std::vector<std::uint32_t> number(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) number[i] = table.insert(labels[i]);
+  const auto order = order_by_owner(table.keys(), components_.ranges());
+  std::vector<std::uint32_t> place(order.size());
+  names_.resize(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    names_[i] = table.keys()[order[i]];
+  }
+  for (auto& n : number) n = place[n];
+  const int size = peers_.transport().size();
+  slice_.assign(static_cast<std::size_t>(size) + 1, 0);
+  for (int r = 0; r < size; ++r) {
+    std::size_t end = slice_[static_cast<std::size_t>(r)];
+    while (end < names_.size() && names_[end] < components_.ranges().first[static_cast<std::size_t>(r) + 1]) ++end;
+    slice_[static_cast<std::size_t>(r) + 1] = end;
+  }
+  std::size_t kept = 0;
+  for (const Live& e : edges_) {
+    const std::uint32_t a = number[e.a];
+    const std::uint32_t b = number[e.b];
+    if (a != b) edges_[kept++] = {std::min(a, b), std::max(a, b), e.key};
+  }
+  edges_.resize(kept);
+  drop_parallel();
+}
+
+/// Of edges between the same two components the least is kept.
+template <class Edge>
+void Boruvka<Edge>::drop_parallel() {
+  IdTable pairs(edges_.size());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    const Live e = edges_[i];
+    const std::uint32_t at = pairs.insert(std::uint64_t{e.a} << 32 | e.b);
+    if (at == kept) {
+      edges_[kept++] = e;
+    } else if (e.key < edges_[at].key) {
+      edges_[at] = e;
+    }
+  }
+  edges_.resize(kept);
+}
+
+/// Sends each component's least edge here to the component's owner.
+template <class Edge>
+void Boruvka<Edge>::offer() {
+  std::vector<std::uint32_t> best(names_.size(), kNo);
+  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
+    for (const std::uint32_t end : {edges_[i].a, edges_[i].b})
+      if (best[end] == kNo || edges_[i].key < edges_[best[end]].key) best[end] = i;
+  }
+  for (int r = 0; r < peers_.transport().size(); ++r) {
+    for (std::size_t n = slice_[static_cast<std::size_t>(r)]; n < slice_[static_cast<std::size_t>(r) + 1]; ++n) {
+      if (best[n] == kNo) continue;
+      const Live& e = edges_[best[n]];
+      peers_.post(r, Candidate{names_[n], names_[e.a == n ? e.b : e.a], e.key});
+    }
+  }
+  peers_.step();
+}
+
+template <class Edge>
+void Boruvka<Edge>::choose() {
+  for (const Choice& c : choices_) choice_of_[c.vertex] = kNo;
+  choices_.clear();
+  for (int r = 0; r < peers_.transport().size(); ++r) {
+    for (const Candidate& c : peers_.records<Candidate>(r)) {
+      const auto vertex = static_cast<std::uint32_t>(c.component - components_.first());
+      std::uint32_t& at = choice_of_[vertex];
+      if (at == kNo) {
+        at = static_cast<std::uint32_t>(choices_.size());
+        choices_.push_back({vertex, c.other, c.key});
+      } else if (c.key < choices_[at].key) {
+        choices_[at] = {vertex, c.other, c.key};
+      }
+    }
+  }
+}
+
+/// The choices as links; those that leave the rank are announced, so that both ends number the links of an arc alike.
+template <class Edge>
+void Boruvka<Edge>::link() {
+  const graphs::Ranges& ranges = components_.ranges();
+  const int rank = peers_.transport().rank();
+  const std::size_t arcs = peers_.mailbox().graph().out.size();
+  links_.target.assign(own_ids_.size(), links::kNone);
+  links_.out.clear();
+  links_.in.clear();
+  std::vector<std::vector<links::CrossLink>> leaving(arcs);
+  for (const Choice& c : choices_) {
+    const int owner = ranges.owner(c.other);
+    const auto far = static_cast<std::uint32_t>(c.other - ranges.first[static_cast<std::size_t>(owner)]);
+    if (owner == rank) {
+      links_.target[c.vertex] = far;
+      continue;
+    }
+    const std::uint32_t arc = peers_.arc(owner);
+    const auto slot = static_cast<std::uint32_t>(leaving[arc].size());
+    leaving[arc].push_back({c.vertex, far, arc, slot, static_cast<std::int64_t>(c.other), 0});
+    peers_.mailbox().post(arc, Announcement{far, c.vertex});
+  }
+  for (const auto& list : leaving) {
+    for (const auto& link : list) {
+      links_.target[link.vertex] = links::kAway | static_cast<std::uint32_t>(links_.out.size());
+      links_.out.push_back(link);
+    }
+  }
+  peers_.step();
+  for (std::uint32_t arc = 0; arc < arcs; ++arc) {
+    const int from = peers_.mailbox().graph().in[arc];
+    std::uint32_t slot = 0;
+    for (const auto& a : peers_.mailbox().records<Announcement>(arc)) {
+      const auto id = static_cast<std::int64_t>(ranges.first[static_cast<std::size_t>(from)] + a.source);
+      links_.in.push_back({a.target, a.source, arc, slot++, id, 0});
+    }
+  }
+}
+
+template <class Edge>
+void Boruvka<Edge>::contract(std::vector<Edge>& forest) {
+  const links::Channels channels{peers_.transport(), peers_.mailbox(), *stream_};
+  const links::Ids ids{reinterpret_cast<const std::byte*>(own_ids_.data())};
+  links::ContractStatistics statistics;
+  const auto roots = links::contract(options_.policy, links_, ids, channels, &statistics);
+  report_.add("contract rounds", statistics.rounds);
+  for (const Choice& c : choices_) {
+    const links::Root root = roots[c.vertex];
+    components_.parent()[c.vertex] = components_.ranges().first[static_cast<std::size_t>(root.rank)] + root.vertex;
+    if (links_.target[c.vertex] != links::kNone) forest.push_back(c.key);
+  }
+}
+
+/// Asks the owners of the components touched here where they went.
+template <class Edge>
+void Boruvka<Edge>::relabel() {
+  std::vector<std::uint64_t> labels = names_;
+  components_.look_up(labels);
+  rename(labels);
+}
+
+template <class Edge>
+void Boruvka<Edge>::run(std::span<const Edge> edges, std::vector<Edge>& forest) {
+  load(edges);
+  comm::Transport& transport = peers_.transport();
+  for (;;) {
+    std::int64_t components = 0;
+    {
+      const Report::Scope scope(report_, "choose", transport);
+      offer();
+      choose();
+      components = transport.all_reduce(static_cast<std::int64_t>(choices_.size()), comm::Op::sum);
+    }
+    if (components == 0) return;
+    if (static_cast<std::uint64_t>(components) <= options_.base_case) {
+      base_case(forest);
+      return;
+    }
+    const Report::Scope scope(report_, "contract", transport);
+    report_.add("rounds", 1);
+    link();
+    contract(forest);
+    relabel();
+  }
+}
+
+/// Dense numbers for all components that still choose: of those touched here (by names_), and the names of all.
+template <class Edge>
+void Boruvka<Edge>::number_components(std::vector<std::uint32_t>& dense, std::vector<std::uint64_t>& all) {
+  comm::Transport& transport = peers_.transport();
+  std::vector<std::uint64_t> mine(choices_.size());
+  for (std::size_t i = 0; i < choices_.size(); ++i) mine[i] = components_.first() + choices_[i].vertex;
+  std::vector<std::size_t> offset(static_cast<std::size_t>(transport.size()) + 1, 0);
+  const auto shares = transport.all_gather(std::as_bytes(std::span(mine)));
+  for (std::size_t r = 0; r < shares.size(); ++r) {
+    offset[r + 1] = offset[r] + shares[r].size() / sizeof(std::uint64_t);
+    all.resize(offset[r + 1]);
+    if (!shares[r].empty()) std::memcpy(all.data() + offset[r], shares[r].data(), shares[r].size());
+  }
+  for (int r = 0; r < transport.size(); ++r)
+    for (std::size_t n = slice_[static_cast<std::size_t>(r)]; n < slice_[static_cast<std::size_t>(r) + 1]; ++n)
+      peers_.post(r, names_[n]);
+  peers_.step();
+  const auto base = static_cast<std::uint32_t>(offset[static_cast<std::size_t>(transport.rank())]);
+  for (int r = 0; r < transport.size(); ++r) {
+    for (const std::uint64_t name : peers_.records<std::uint64_t>(r)) {
+      const std::uint32_t at = choice_of_[static_cast<std::size_t>(name - components_.first())];
+      peers_.post(r, at == kNo ? kNo : base + at);
+    }
+  }
+  peers_.step();
+  dense.clear();
+  for (int r = 0; r < transport.size(); ++r) {
+    const auto numbers = peers_.records<std::uint32_t>(r);
+    dense.insert(dense.end(), numbers.begin(), numbers.end());
+  }
+}
+
+/// Kruskal here, then forests go along a binomial tree to rank 0, which returns the forest of all (others: nothing).
+template <class Edge>
+std::vector<typename Boruvka<Edge>::Live> Boruvka<Edge>::merge_to_first(std::vector<Live> mine,
+                                                                        std::size_t components) {
+  const auto reduce = [components](std::vector<Live>& edges) {
+    std::sort(edges.begin(), edges.end(), [](const Live& x, const Live& y) { return x.key < y.key; });
+    UnionFind sets(components);
+    std::erase_if(edges, [&](const Live& e) { return !sets.join(e.a, e.b); });
+  };
+  reduce(mine);
+  const int rank = peers_.transport().rank();
+  const int size = peers_.transport().size();
+  for (int step = 1; step < size; step *= 2) {
+    if (rank % (2 * step) == step) {
+      peers_.post_all<Live>(rank - step, mine);
+      mine.clear();
+    }
+    peers_.step();
+    if (rank % (2 * step) != 0 || rank + step >= size) continue;
+    const auto theirs = peers_.records<Live>(rank + step);
+    mine.insert(mine.end(), theirs.begin(), theirs.end());
+    reduce(mine);
+  }
+  return mine;
+}
+
+/// Few components are left: rank 0 joins them by Kruskal and tells everybody.
+template <class Edge>
+void Boruvka<Edge>::base_case(std::vector<Edge>& forest) {
+  comm::Transport& transport = peers_.transport();
+  const Report::Scope scope(report_, "base case", transport);
+  std::vector<std::uint32_t> dense;
+  std::vector<std::uint64_t> all;
+  number_components(dense, all);
+  std::vector<Live> mine = std::move(edges_);
+  edges_.clear();
+  for (Live& e : mine) e = {dense[e.a], dense[e.b], e.key};
+  const std::vector<Live> joined = merge_to_first(std::move(mine), all.size());
+  report_.fact("base case components", static_cast<std::int64_t>(all.size()));
+  for (const Live& e : joined) forest.push_back(e.key);
+  if (transport.rank() == 0) {
+    UnionFind sets(all.size());
+    for (const Live& e : joined) sets.join(e.a, e.b);
+    sets.flatten();
+    for (int r = 0; r < transport.size(); ++r) peers_.post_all<std::uint32_t>(r, {sets.labels(), all.size()});
+  }
+  peers_.step();
+  const auto labels = peers_.records<std::uint32_t>(0);
+  std::size_t at = 0;  // choices of this rank are consecutive among all: find where they begin
+  if (!choices_.empty()) {
+    const std::uint64_t begin = components_.first() + choices_.front().vertex;
+    while (all[at] != begin) ++at;
+  }
+  for (std::size_t i = 0; i < choices_.size(); ++i) components_.parent()[choices_[i].vertex] = all[labels[at + i]];
+}
+
+template class Boruvka<graphs::Edge12>;
+template class Boruvka<graphs::Edge16>;
+template class Boruvka<graphs::Edge24>;
+
+}  // namespace merganser::msf

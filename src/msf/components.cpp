@@ -1,0 +1,76 @@
+#include "msf/components.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "msf/id_table.hpp"
+
+namespace merganser::msf {
+
+Components::Components(graphs::Ranges ranges, Peers& peers)
+    : ranges_(std::move(ranges)),
+      peers_(peers),
+      first_(ranges_.first[static_cast<std::size_t>(peers.transport().rank())]),
+      parent_(static_cast<std::size_t>(ranges_.size(peers.transport().rank()))) {
+  std::iota(parent_.begin(), parent_.end(), first_);
+}
+
+void Components::look_up(std::vector<std::uint64_t>& ids) {
+  const int size = peers_.transport().size();
+  std::vector<std::size_t> begin(static_cast<std::size_t>(size) + 1, 0);
+  for (int r = 0; r < size; ++r) {
+    std::size_t end = begin[static_cast<std::size_t>(r)];
+    while (end < ids.size() && ids[end] < ranges_.first[static_cast<std::size_t>(r) + 1]) ++end;
+    begin[static_cast<std::size_t>(r) + 1] = end;
+    const std::size_t at = begin[static_cast<std::size_t>(r)];
+    peers_.post_all<std::uint64_t>(r, {ids.data() + at, end - at});
+  }
+  peers_.step();
+  for (int r = 0; r < size; ++r)
+    for (const std::uint64_t id : peers_.records<std::uint64_t>(r))
+      peers_.post(r, parent_[static_cast<std::size_t>(id - first_)]);
+  peers_.step();
+  for (int r = 0; r < size; ++r) {
+    const auto answers = peers_.records<std::uint64_t>(r);
+    std::copy(answers.begin(), answers.end(),
+              ids.begin() + static_cast<std::ptrdiff_t>(begin[static_cast<std::size_t>(r)]));
+  }
+}
+
+void Components::flatten() {
+  for (bool again = true; again;) {
+    IdTable distant;  // what is pointed at
+    std::vector<std::uint32_t> number(parent_.size(), 0xffffffffU);
+    for (std::size_t v = 0; v < parent_.size(); ++v)
+      if (parent_[v] != first_ + v) number[v] = distant.insert(parent_[v]);
+    const auto order = order_by_owner(distant.keys(), ranges_);
+    std::vector<std::uint64_t> asked(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) asked[i] = distant.keys()[order[i]];
+    look_up(asked);
+    std::vector<std::uint64_t> answer(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) answer[order[i]] = asked[i];
+    std::int64_t changed = 0;
+    for (std::size_t v = 0; v < parent_.size(); ++v) {
+      if (number[v] == 0xffffffffU || answer[number[v]] == parent_[v]) continue;
+      parent_[v] = answer[number[v]];
+      changed = 1;
+    }
+    again = peers_.transport().all_reduce(changed, comm::Op::max) > 0;
+  }
+}
+
+std::vector<std::uint32_t> order_by_owner(std::span<const std::uint64_t> keys, const graphs::Ranges& ranges) {
+  const std::size_t owners = ranges.first.size() - 1;
+  std::vector<std::uint32_t> owner(keys.size());
+  std::vector<std::uint32_t> at(owners + 1, 0);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    owner[i] = static_cast<std::uint32_t>(ranges.owner(keys[i]));
+    ++at[owner[i] + 1];
+  }
+  std::partial_sum(at.begin(), at.end(), at.begin());
+  std::vector<std::uint32_t> order(keys.size());
+  for (std::uint32_t i = 0; i < keys.size(); ++i) order[at[owner[i]]++] = i;
+  return order;
+}
+
+}  // namespace merganser::msf

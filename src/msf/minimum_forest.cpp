@@ -1,0 +1,206 @@
+#include "merganser/msf/minimum_forest.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "merganser/msf/local_forest.hpp"
+#include "merganser/msf/partition.hpp"
+#include "msf/boruvka.hpp"
+#include "msf/local/halting.hpp"
+
+namespace merganser::msf {
+namespace {
+
+using graphs::EdgeList;
+
+void check(const ForestOptions& options) {
+  if (options.threads < 1 || options.threads > 1024)
+    throw UsageError("threads: " + std::to_string(options.threads) + "; allowed: 1 to 1024");
+}
+
+template <class Edge>
+void complement(std::vector<Edge>& edges) {
+  using Bits = typename Edge::bits_type;
+  for (Edge& e : edges) e.weight = static_cast<Bits>(~e.weight);
+}
+
+/// Permille of a sample of the edges here whose ends have two owners.
+template <class Edge>
+std::int64_t cut_permille(std::span<const Edge> edges, const graphs::Ranges& ranges, comm::Transport& transport) {
+  constexpr std::size_t kSample = 2048;
+  std::int64_t counts[2] = {0, 0};
+  const std::size_t stride = std::max<std::size_t>(1, edges.size() / kSample);
+  for (std::size_t i = 0; i < edges.size(); i += stride) {
+    ++counts[0];
+    counts[1] += ranges.owner(edges[i].low) != ranges.owner(edges[i].high) ? 1 : 0;
+  }
+  transport.all_reduce(counts, comm::Op::sum);
+  return counts[0] == 0 ? 0 : 1000 * counts[1] / counts[0];
+}
+
+/// One run over edges of one size.
+template <class Edge>
+class Search {
+ public:
+  Search(const EdgeList& graph, comm::Transport& transport, const ForestOptions& options, Report& report)
+      : graph_(graph),
+        edges_(std::get<std::vector<Edge>>(graph.edges)),
+        transport_(transport),
+        options_(options),
+        report_(report) {}
+
+  std::vector<Edge> run() {
+    ForestMethod method = options_.method;
+    const bool small = graph_.vertices <= options_.base_case || transport_.size() == 1;
+    if (method == ForestMethod::automatic && small) method = ForestMethod::kruskal;
+    std::vector<Edge> forest;
+    if (method == ForestMethod::kruskal)
+      forest = by_kruskal();
+    else
+      forest = by_contraction(method);
+    report_.fact("method", static_cast<std::int64_t>(method));
+    if (options_.sense == Sense::maximum) complement(forest);
+    return forest;
+  }
+
+ private:
+  /// Forests of all ranks' edges, merged along a binomial tree; rank 0 ends up with the whole.
+  std::vector<Edge> by_kruskal() {
+    std::vector<Edge> forest;
+    {
+      const Report::Scope scope(report_, "local forest", transport_);
+      comm::agree(transport_, [&] {
+        forest = local_forest<Edge>(edges_, graph_.vertices, options_.threads, options_.sense == Sense::maximum);
+      });
+    }
+    report_.fact("local edges", static_cast<std::int64_t>(forest.size()));
+    if (transport_.size() == 1) return forest;
+    const Report::Scope scope(report_, "merge", transport_);
+    Peers peers(transport_);
+    const int rank = transport_.rank();
+    for (int step = 1; step < transport_.size(); step *= 2) {
+      const bool sends = rank % (2 * step) == step;
+      const bool takes = rank % (2 * step) == 0 && rank + step < transport_.size();
+      if (!sends && !takes) continue;
+      if (sends) peers.post_all<Edge>(rank - step, forest);
+      if (sends) forest = std::vector<Edge>();
+      peers.step_with(sends ? rank - step : -1, takes ? rank + step : -1);
+      if (takes) forest = merge_forests<Edge>(forest, peers.records<Edge>(rank + step), graph_.vertices);
+    }
+    return forest;
+  }
+
+  std::vector<Edge> by_contraction(ForestMethod& method) {
+    graphs::Ranges ranges;
+    {
+      const Report::Scope scope(report_, "partition", transport_);
+      ranges = balanced_ranges(graph_, transport_);
+      const std::int64_t cut = cut_permille<Edge>(edges_, ranges, transport_);
+      report_.fact("cut permille", cut);
+      if (method == ForestMethod::automatic) method = cut < 500 ? ForestMethod::local : ForestMethod::filter;
+    }
+    Peers peers(transport_);
+    Components components(ranges, peers);
+    std::vector<Edge> forest;
+    std::vector<Edge> left;  // what edges there are, unless it is the input itself
+    std::span<const Edge> edges = edges_;
+    if (method == ForestMethod::local) {
+      contract_here(components, forest, left);
+      edges = left;
+    } else if (options_.sense == Sense::maximum) {
+      left = edges_;
+      complement(left);
+      edges = left;
+    }
+    Boruvka<Edge> rounds(components, peers, {options_.policy, options_.base_case}, report_);
+    if (method == ForestMethod::boruvka)
+      rounds.run(edges, forest);
+    else
+      filter(rounds, edges, left, forest);
+    return forest;
+  }
+
+  void contract_here(Components& components, std::vector<Edge>& forest, std::vector<Edge>& left) {
+    std::vector<Edge> mine;
+    {
+      const Report::Scope scope(report_, "partition", transport_);
+      EdgeList dealt = distribute(graph_, components.ranges(), transport_);
+      mine = std::move(std::get<std::vector<Edge>>(dealt.edges));
+      if (options_.sense == Sense::maximum) complement(mine);
+    }
+    const Report::Scope scope(report_, "local forest", transport_);
+    auto done = contract_locally<Edge>(std::move(mine), components.first(),
+                                       components.first() + components.parent().size(), options_.threads);
+    forest = std::move(done.forest);
+    left = std::move(done.left);
+    components.parent() = std::move(done.parent);
+    report_.fact("local edges", static_cast<std::int64_t>(forest.size()));
+  }
+
+  /// Least edges first; what they leave within one component is never looked at again.
+  void filter(Boruvka<Edge>& rounds, std::span<const Edge> edges, std::vector<Edge>& left, std::vector<Edge>& forest) {
+    for (;;) {
+      std::int64_t counts[2] = {static_cast<std::int64_t>(edges.size()), static_cast<std::int64_t>(forest.size())};
+      transport_.all_reduce(counts, comm::Op::sum);
+      const std::int64_t trees = static_cast<std::int64_t>(graph_.vertices) - counts[1];
+      const std::int64_t wanted = std::max(2 * trees, counts[0] / 8);
+      if (counts[0] <= 2 * wanted || counts[0] < 4096) break;
+      const Edge pivot = common_pivot(edges, counts[0], wanted);
+      std::vector<Edge> light;
+      for (const Edge& e : edges)
+        if (!(pivot < e)) light.push_back(e);
+      rounds.run(light, forest);
+      light = std::vector<Edge>();
+      std::vector<Edge> heavy = rounds.between_components(edges);
+      report_.add("filtered", static_cast<std::int64_t>(edges.size() - heavy.size()));
+      left = std::move(heavy);
+      edges = left;
+      if (options_.sense == Sense::minimum && report_.progress && transport_.rank() == 0)
+        report_.progress("filter", static_cast<double>(counts[1]) / static_cast<double>(graph_.vertices));
+    }
+    rounds.run(edges, forest);
+  }
+
+  /// The edge below which about `wanted` of all ranks' `total` edges lie; the same on every rank.
+  Edge common_pivot(std::span<const Edge> edges, std::int64_t total, std::int64_t wanted) {
+    constexpr std::int64_t kSample = 8192;
+    std::vector<Edge> mine;
+    const auto stride = static_cast<std::size_t>(std::max<std::int64_t>(1, total / kSample));
+    for (std::size_t i = stride / 2; i < edges.size(); i += stride) mine.push_back(edges[i]);
+    std::vector<Edge> sample;
+    for (const auto& bytes : transport_.all_gather(std::as_bytes(std::span(mine)))) {
+      const std::size_t at = sample.size();
+      sample.resize(at + bytes.size() / sizeof(Edge));
+      if (!bytes.empty()) std::memcpy(sample.data() + at, bytes.data(), bytes.size());
+    }
+    std::sort(sample.begin(), sample.end());
+    const auto at = static_cast<std::size_t>(static_cast<double>(wanted) / static_cast<double>(total) *
+                                             static_cast<double>(sample.size()));
+    return sample[std::min(at, sample.size() - 1)];
+  }
+
+  const EdgeList& graph_;
+  const std::vector<Edge>& edges_;
+  comm::Transport& transport_;
+  const ForestOptions& options_;
+  Report& report_;
+};
+
+}  // namespace
+
+Forest minimum_spanning_forest(const EdgeList& graph, comm::Transport& transport, const ForestOptions& options,
+                               Report& report) {
+  check(options);
+  Forest out{graph.vertices, graph.kind, {}};
+  std::visit(
+      [&]<class Edge>(const std::vector<Edge>&) {
+        const auto forest = Search<Edge>(graph, transport, options, report).run();
+        out.edges.reserve(forest.size());
+        for (const Edge& e : forest) out.edges.push_back({e.low, e.high, e.weight});
+      },
+      graph.edges);
+  return out;
+}
+
+}  // namespace merganser::msf

@@ -1,0 +1,76 @@
+#pragma once
+/// Typed messages to any rank, oneself included, over one mailbox of the complete graph.
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/transport.hpp"
+
+namespace merganser::msf {
+
+class Peers {
+ public:
+  /// Collective.
+  explicit Peers(comm::Transport& transport) : transport_(transport) {
+    const int size = transport.size();
+    std::vector<int> others;
+    for (int i = 1; i < size; ++i) others.push_back((transport.rank() + i) % size);
+    mailbox_ = transport.mailbox(comm::Graph::symmetric(std::move(others)));
+  }
+
+  template <class T>
+  void post(int rank, const T& record) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    auto& box = rank == transport_.rank() ? own_out_ : mailbox_->outbox(arc(rank));
+    const std::size_t at = box.size();
+    box.resize(at + sizeof(T));
+    std::memcpy(box.data() + at, &record, sizeof(T));
+  }
+  template <class T>
+  void post_all(int rank, std::span<const T> records) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (records.empty()) return;
+    auto& box = rank == transport_.rank() ? own_out_ : mailbox_->outbox(arc(rank));
+    const std::size_t at = box.size();
+    box.resize(at + records.size_bytes());
+    std::memcpy(box.data() + at, records.data(), records.size_bytes());
+  }
+  /// Called by every rank.
+  void step() {
+    mailbox_->step();
+    own_in_.swap(own_out_);
+    own_out_.clear();
+  }
+  /// The same between two ranks: one sends to `to`, the other takes from `from`; -1: nobody.
+  void step_with(int to, int from) {
+    const std::size_t arcs = mailbox_->graph().out.size();
+    std::vector<std::uint8_t> out(arcs, 0);
+    std::vector<std::uint8_t> in(arcs, 0);
+    if (to >= 0) out[arc(to)] = 1;
+    if (from >= 0) in[arc(from)] = 1;
+    mailbox_->step(out, in);
+  }
+  /// What `rank` sent in the last step.
+  template <class T>
+  [[nodiscard]] std::span<const T> records(int rank) const {
+    if (rank != transport_.rank()) return mailbox_->records<T>(arc(rank));
+    return {reinterpret_cast<const T*>(own_in_.data()), own_in_.size() / sizeof(T)};
+  }
+  [[nodiscard]] comm::Mailbox& mailbox() noexcept { return *mailbox_; }
+  [[nodiscard]] comm::Transport& transport() noexcept { return transport_; }
+  /// Of the mailbox's graph.
+  [[nodiscard]] std::uint32_t arc(int rank) const {
+    const int size = transport_.size();
+    return static_cast<std::uint32_t>((rank - transport_.rank() + size) % size - 1);
+  }
+
+ private:
+  comm::Transport& transport_;
+  std::unique_ptr<comm::Mailbox> mailbox_;
+  std::vector<std::byte> own_out_;
+  std::vector<std::byte> own_in_;
+};
+
+}  // namespace merganser::msf
