@@ -105,10 +105,6 @@ class Run {
     report_.add("rounds", contraction.rounds);
     report_.add(finishing_ ? "post edges" : cycle == 0 ? "independent edges" : "later edges", contraction.added);
     {
-      const auto scope = phase("merge");
-      drop_parallel(part_);
-    }
-    {
       const auto scope = phase("ghosts");
       exchange_names(part_, before, contraction, *exchange_, ranks_);
     }
@@ -162,7 +158,6 @@ class Run {
     Route route{next, {}};
     if (previous != me) route.senders.push_back(previous);
     relocate(part_, owners, route, *exchange_, ranks_);
-    drop_idle(part_);
   }
 
   /// Every group of active ranks hands all it has to its first one.

@@ -1,6 +1,7 @@
 #include "part.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -90,25 +91,24 @@ void drop_parallel(Part& part) {
   }
   std::uint32_t sum = 0;
   for (auto& at : begin) sum += std::exchange(at, sum);
-  std::vector<std::uint32_t> order(part.edges.size());
-  for (std::uint32_t i = 0; i < part.edges.size(); ++i) order[begin[part.edges[i].a]++] = i;
+  const auto grouped = std::make_unique_for_overwrite<Live[]>(part.edges.size());
+  for (const Live& e : part.edges) grouped[begin[e.a]++] = e;
 
-  // The edge kept so far to every component from the present one; what is left of an earlier one has another `a`.
+  // Where the edge kept so far to every component is; the positions of one group follow those of the group before.
   std::vector<std::uint32_t> kept(part.names.size(), Part::kNone);
-  std::vector<bool> dropped(part.edges.size());
-  for (const std::uint32_t i : order) {
-    std::uint32_t& best = kept[part.edges[i].b];
-    if (best == Part::kNone || part.edges[best].a != part.edges[i].a) {
-      best = i;
-      continue;
+  std::uint32_t count = 0;
+  std::uint32_t group = 0;
+  for (std::size_t i = 0; i < part.edges.size(); ++i) {
+    const Live& e = grouped[i];
+    if (i > 0 && grouped[i - 1].a != e.a) group = count;
+    std::uint32_t& at = kept[e.b];
+    if (at == Part::kNone || at < group) {
+      at = count;
+      part.edges[count++] = e;
+    } else if (e.edge < part.edges[at].edge) {
+      part.edges[at] = e;
     }
-    const bool better = part.edges[i].edge < part.edges[best].edge;
-    dropped[better ? best : i] = true;
-    if (better) best = i;
   }
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < part.edges.size(); ++i)
-    if (!dropped[i]) part.edges[count++] = part.edges[i];
   part.edges.resize(count);
 }
 

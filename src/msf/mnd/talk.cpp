@@ -1,6 +1,7 @@
 #include "talk.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -48,17 +49,20 @@ void rename_ghosts(Part& part, const std::vector<std::uint64_t>& new_names) {
 }  // namespace
 
 std::vector<Known> known_elsewhere(const Part& part) {
-  constexpr unsigned kHalf = 32;
-  std::vector<std::uint64_t> pairs;
-  for (const Live& e : part.edges) {
-    if (part.is_own(e.b)) continue;
-    pairs.push_back(static_cast<std::uint64_t>(part.owner(e.b)) << kHalf | e.a);
-  }
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  constexpr int kBits = 64;
   std::vector<Known> known;
-  known.reserve(pairs.size());
-  for (const auto pair : pairs) known.push_back({static_cast<int>(pair >> kHalf), static_cast<std::uint32_t>(pair)});
+  const int last = part.ghost_owner.empty() ? -1 : *std::max_element(part.ghost_owner.begin(), part.ghost_owner.end());
+  for (int first = 0; first <= last; first += kBits) {
+    std::vector<std::uint64_t> ranks(part.own);  // a bit for each of 64 ranks
+    for (const Live& e : part.edges) {
+      if (part.is_own(e.b)) continue;
+      const int at = part.owner(e.b) - first;
+      if (at >= 0 && at < kBits) ranks[e.a] |= std::uint64_t{1} << static_cast<unsigned>(at);
+    }
+    for (std::uint32_t c = 0; c < part.own; ++c)
+      for (std::uint64_t left = ranks[c]; left != 0; left &= left - 1)
+        known.push_back({first + std::countr_zero(left), c});
+  }
   return known;
 }
 
@@ -124,7 +128,8 @@ Named read(std::span<const std::uint64_t> words) {
           {words[3], words[4], words[5]}};
 }
 
-/// Numbers components anew while edges that stay and edges that come are put together.
+/// Numbers components anew while edges that stay and edges that come are put together; ghosts are marked until it is
+/// known how many own ones there are.
 class Rebuild {
  public:
   Rebuild(const Part& part, const Owners& owners) : part_(part), owners_(owners), fresh_(part.names.size(), kUnset) {}
@@ -132,19 +137,18 @@ class Rebuild {
   [[nodiscard]] int owner(std::uint32_t component) const {
     return part_.is_own(component) ? owners_.own[component] : owners_.ghosts[component - part_.own];
   }
-  void keep(const Live& e) { add(known(e.a), known(e.b), e.edge); }
-  void take(const Named& e) { add(number(e.a, e.owner_a), number(e.b, e.owner_b), e.edge); }
+  [[nodiscard]] Live renumbered(const Live& e) { return {known(e.a), known(e.b), e.edge}; }
+  [[nodiscard]] Live numbered(const Named& e) { return {number(e.a, e.owner_a), number(e.b, e.owner_b), e.edge}; }
 
   void finish(Part& part) && {
     part.own = static_cast<std::uint32_t>(own_.names().size());
-    for (Live& e : edges_) {
+    for (Live& e : part.edges) {
       if ((e.a & kGhost) != 0) std::swap(e.a, e.b);
       if ((e.b & kGhost) != 0) e.b = part.own + (e.b ^ kGhost);
     }
     part.names = own_.names();
     part.names.insert(part.names.end(), ghosts_.names().begin(), ghosts_.names().end());
     part.ghost_owner = std::move(ghost_owner_);
-    part.edges = std::move(edges_);
   }
 
  private:
@@ -162,7 +166,6 @@ class Rebuild {
     if (fresh == kUnset) fresh = number(part_.names[component], owner(component));
     return fresh;
   }
-  void add(std::uint32_t a, std::uint32_t b, const graphs::Edge24& edge) { edges_.push_back({a, b, edge}); }
 
   const Part& part_;
   const Owners& owners_;
@@ -170,7 +173,6 @@ class Rebuild {
   NameTable own_;
   NameTable ghosts_;
   std::vector<int> ghost_owner_;
-  std::vector<Live> edges_;
 };
 
 /// Which rank hands an edge to a new owner `to` that holds no copy yet: the one that owned the end that goes there, the
@@ -190,15 +192,18 @@ void relocate(Part& part, const Owners& owners, const Route& route, Exchange& ex
   if (route.receiver != part.rank) letters.add_partner(route.receiver);
   for (const int sender : route.senders) letters.add_partner(sender);
   Rebuild rebuild(part, owners);
+  std::size_t kept = 0;
   for (const Live& e : part.edges) {
     const int a = rebuild.owner(e.a);
     const int b = rebuild.owner(e.b);
     if (sends(part, rebuild, e, route.receiver))
       append(letters[route.receiver], {part.names[e.a], part.names[e.b], a, b, e.edge});
-    if (a == part.rank || b == part.rank) rebuild.keep(e);
+    if (a == part.rank || b == part.rank) part.edges[kept++] = rebuild.renumbered(e);
   }
+  part.edges.resize(kept);
   exchange.run(letters, [&](int, std::span<const std::uint64_t> words) {
-    for (std::size_t i = 0; i < words.size(); i += kEdgeWords) rebuild.take(read(words.subspan(i, kEdgeWords)));
+    for (std::size_t i = 0; i < words.size(); i += kEdgeWords)
+      part.edges.push_back(rebuild.numbered(read(words.subspan(i, kEdgeWords))));
   });
   std::move(rebuild).finish(part);
 }

@@ -12,7 +12,7 @@ struct Known {
   int rank;
   std::uint32_t component;
 };
-/// Every one, once, by rank. What this rank is to that one, that one is to this one.
+/// Every one, once per rank.
 [[nodiscard]] std::vector<Known> known_elsewhere(const Part& part);
 
 /// What a rank was before it contracted.
