@@ -1,0 +1,59 @@
+#include "merganser/msf/labels.hpp"
+
+#include <algorithm>
+
+#include "msf/boruvka.hpp"
+#include "msf/id_table.hpp"
+
+namespace merganser::msf {
+namespace {
+
+struct Least {
+  std::uint64_t tree;
+  std::uint64_t vertex;
+};
+
+/// Every tree's name replaced by its least vertex: owners of names learn the least vertex of all ranks.
+void name_by_least(Components& components, Peers& peers) {
+  const auto& ranges = components.ranges();
+  auto& parent = components.parent();
+  IdTable trees;
+  std::vector<std::uint64_t> least;
+  for (std::size_t v = 0; v < parent.size(); ++v)  // ascending, so that the first one of a tree is its least
+    if (trees.insert(parent[v]) == least.size()) least.push_back(components.first() + v);
+  for (std::size_t i = 0; i < least.size(); ++i)
+    peers.post(ranges.owner(trees.keys()[i]), Least{trees.keys()[i], least[i]});
+  peers.step();
+  std::vector<std::uint64_t> name(parent.size(), UINT64_MAX);
+  for (int r = 0; r < peers.transport().size(); ++r) {
+    for (const Least& l : peers.records<Least>(r)) {
+      std::uint64_t& lowest = name[static_cast<std::size_t>(l.tree - components.first())];
+      lowest = std::min(lowest, l.vertex);
+    }
+  }
+  const auto order = order_by_owner(trees.keys(), ranges);
+  std::vector<std::uint64_t> asked(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) asked[i] = trees.keys()[order[i]];
+  const std::vector<std::uint64_t> pointers = parent;
+  parent = name;
+  components.look_up(asked);
+  std::vector<std::uint64_t> answer(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) answer[order[i]] = asked[i];
+  for (std::size_t v = 0; v < parent.size(); ++v) parent[v] = answer[trees.insert(pointers[v])];
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> component_labels(const Forest& forest, comm::Transport& transport) {
+  Peers peers(transport);
+  Components components(graphs::Ranges::even(forest.vertices, transport.size()), peers);
+  Report report;
+  std::vector<graphs::Edge24> found;
+  Boruvka<graphs::Edge24>(components, peers, {links::Policy::trees, std::uint64_t{1} << 16}, report)
+      .run(forest.edges, found);
+  components.flatten();
+  name_by_least(components, peers);
+  return std::move(components.parent());
+}
+
+}  // namespace merganser::msf
