@@ -111,6 +111,87 @@ void State::search_from(std::uint32_t v, const Key& limit) {
   offer(v);
 }
 
+void State::count_needs(const std::vector<Key>& ceiling) {
+  const auto& nodes = tree.nodes();
+  node_needs.assign(nodes.size(), 0);
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    const auto& node = nodes[i];
+    if (node.right != 0) {
+      node_needs[i] = node_needs[i + 1] + node_needs[node.right];
+      continue;
+    }
+    for (std::uint32_t v = node.begin; v < node.end; ++v)
+      node_needs[i] += static_cast<std::uint32_t>(!reaches_out(v) && may_improve(v, limit(component[v], ceiling)));
+  }
+}
+
+/// Lower bound of the squared distance from the box of a node, which is of one component, to others; any number above
+/// `most` if it is above.
+double State::distance_out(std::uint32_t from, double most) const {
+  const auto& nodes = tree.nodes();
+  const Metric& metric = tree.metric();
+  const Bounds& box = nodes[from].box;
+  double least = kInfinity;
+  todo.assign(1, {0, 0});
+  while (!todo.empty()) {
+    const Visit next = todo.back();
+    todo.pop_back();
+    if (next.d2 > most || next.d2 >= least || node_component[next.node] == node_component[from]) continue;
+    const auto& node = nodes[next.node];
+    if (node.right == 0) {  // its box may span a wide gap
+      for (std::uint32_t u = node.begin; u < node.end; ++u)
+        if (component[u] != node_component[from]) least = std::min(least, metric.distance2(tree.at(u), box));
+      continue;
+    }
+    Visit near{next.node + 1, metric.distance2(box, nodes[next.node + 1].box)};
+    Visit far{node.right, metric.distance2(box, nodes[node.right].box)};
+    if (far.d2 < near.d2) std::swap(near, far);
+    todo.push_back(far);
+    todo.push_back(near);
+  }
+  return least <= most ? least : std::nextafter(most, kInfinity);
+}
+
+/// True if nothing below a node of one component can improve it.
+bool State::settles(std::uint32_t node, const std::vector<Key>& ceiling) {
+  const double most = limit(node_component[node], ceiling).d2;
+  if (node_bound[node] <= most) node_bound[node] = std::max(node_bound[node], distance_out(node, most));
+  return node_bound[node] > most;
+}
+
+void State::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
+  constexpr std::uint32_t kFew = 4;  // searches that cost less than to look whether they are needed
+  if (node_needs[node] == 0) return;
+  const bool one = node_component[node] != kNone;
+  if (one && node_needs[node] >= kFew && settles(node, ceiling)) return;
+  const auto& place = tree.nodes()[node];
+  if (place.right == 0) {
+    for (std::uint32_t v = place.begin; v < place.end; ++v) {
+      if (reaches_out(v)) continue;
+      const Key most = limit(component[v], ceiling);
+      if (may_improve(v, most)) search_from(v, most);
+    }
+    return;
+  }
+  std::uint32_t first = node + 1;
+  std::uint32_t second = place.right;
+  if (one) {  // nearer ones first: what they find settles the others
+    (void)settles(first, ceiling);
+    (void)settles(second, ceiling);
+    if (node_bound[second] < node_bound[first]) std::swap(first, second);
+  }
+  search_below(first, ceiling);
+  search_below(second, ceiling);
+}
+
+void State::search_where_needed(const std::vector<Key>& ceiling) {
+  if (tree.nodes().empty()) return;
+  mark_nodes();
+  count_needs(ceiling);
+  node_bound.resize(tree.nodes().size(), 0);
+  search_below(0, ceiling);
+}
+
 void State::add_edge(const Key& key) { edges.push_back({key.low, key.high, graphs::bits_of(std::sqrt(key.d2))}); }
 
 void find_lists(State& state, int neighbours, int threads) {
@@ -166,37 +247,27 @@ Contraction contract(const std::vector<Choice>& best, const std::vector<std::uin
 namespace {
 
 /// Certified components: their least edge comes before whatever other ranks hold.
-std::vector<std::uint8_t> certified(const State& state, const std::vector<double>& outside) {
+std::vector<std::uint8_t> certified(const State& state, const std::vector<Key>& outside) {
   std::vector<std::uint8_t> chosen(state.components);
   for (std::uint32_t c = 0; c < state.components; ++c)
     chosen[c] =
-        static_cast<std::uint8_t>(state.best[c].to != kNone && (outside.empty() || state.best[c].key.d2 < outside[c]));
+        static_cast<std::uint8_t>(state.best[c].to != kNone && (outside.empty() || state.best[c].key < outside[c]));
   return chosen;
-}
-
-void search_where_needed(State& state, const std::vector<double>& outside) {
-  state.mark_nodes();
-  for (std::uint32_t v = 0; v < state.tree.size(); ++v) {
-    if (state.reaches_out(v)) continue;
-    const std::uint32_t c = state.component[v];
-    Key limit = state.best[c].key;
-    if (!outside.empty() && outside[c] <= limit.d2) limit = {outside[c], 0, 0};
-    if (state.may_improve(v, limit)) state.search_from(v, limit);
-  }
 }
 
 }  // namespace
 
 int local_rounds(State& state, const std::vector<double>& outside) {
-  std::vector<double> least_outside = outside;  // by component; at first every point is one
+  std::vector<Key> least_outside;  // by component; at first every point is one
+  for (const double d2 : outside) least_outside.push_back({d2, 0, 0});
   int rounds = 0;
   while (state.components > 1) {
     ++rounds;
     state.choose_from_lists();
-    if (rounds > 1) search_where_needed(state, least_outside);
+    if (rounds > 1) state.search_where_needed(least_outside);
     const Contraction made = contract(state.best, certified(state, least_outside));
     if (made.components == state.components) break;
-    std::vector<double> renamed(outside.empty() ? 0 : made.components, kInfinity);
+    std::vector<Key> renamed(outside.empty() ? 0 : made.components);
     for (std::uint32_t c = 0; c < state.components; ++c) {
       if (made.keeps[c] != 0) state.add_edge(state.best[c].key);
       if (!outside.empty()) renamed[made.renamed[c]] = std::min(renamed[made.renamed[c]], least_outside[c]);

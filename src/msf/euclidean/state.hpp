@@ -66,7 +66,9 @@ struct State {
     std::uint32_t node;
     double d2;
   };
-  mutable std::vector<Visit> todo;  ///< of search()
+  mutable std::vector<Visit> todo;        ///< of searches
+  std::vector<double> node_bound;         ///< by node: no other component is nearer to its box, if it is of one
+  std::vector<std::uint32_t> node_needs;  ///< by node: points below it that must search in this round
 
   [[nodiscard]] double core_of(std::uint32_t v) const { return core.empty() ? 0 : core[v]; }
   [[nodiscard]] double weight(std::uint32_t a, std::uint32_t b) const {
@@ -91,10 +93,21 @@ struct State {
   /// The nearest point, by (squared distance, id), of another component if it comes before the limit. Uses the nodes'
   /// marks.
   [[nodiscard]] Found search(const Seeker& seeker, const Key& limit) const;
-  /// Searches for point v and offers what is found; sets its bound.
-  void search_from(std::uint32_t v, const Key& limit);
+  /// Searches for all points whose bounds come before the best edge of their component and its ceiling, and offers what
+  /// is found. @param ceiling  by component; empty: none
+  void search_where_needed(const std::vector<Key>& ceiling);
 
   void add_edge(const Key& key);
+
+ private:
+  [[nodiscard]] Key limit(std::uint32_t c, const std::vector<Key>& ceiling) const {
+    return !ceiling.empty() && ceiling[c] < best[c].key ? ceiling[c] : best[c].key;
+  }
+  void count_needs(const std::vector<Key>& ceiling);
+  [[nodiscard]] double distance_out(std::uint32_t node, double most) const;
+  [[nodiscard]] bool settles(std::uint32_t node, const std::vector<Key>& ceiling);
+  void search_below(std::uint32_t node, const std::vector<Key>& ceiling);
+  void search_from(std::uint32_t v, const Key& limit);
 };
 
 /// Fills the lists. State must have tree, core.
