@@ -2,7 +2,8 @@
 /// HDBSCAN*: clusters of any density, from the dendrogram of mutual reachability distances.
 ///
 /// Everything here is local. Source: [campello2015]; rules of the selection as the packages hdbscan and scikit-learn
-/// have them, with which labels and probabilities agree.
+/// have them. Labels and probabilities agree with theirs where no two merges have one height. Where some do, merges of
+/// one height are undone together, as the definition has it; the packages undo them one by one, in any order.
 #include <cstdint>
 #include <vector>
 
@@ -35,8 +36,8 @@ void describe(HdbscanOptions& o, V&& option) {
   option("max-cluster-size", o.max_cluster_size, "larger clusters are not taken; 0: any size");
 }
 
-/// A dendrogram without its small clusters: a cluster loses points one after the other until it ends or splits into two
-/// clusters of at least min_cluster_size points. Lambda is 1 / height (infinite for height 0).
+/// A dendrogram without its small clusters: a cluster loses points one after the other until it ends or splits into
+/// clusters of at least min_cluster_size points each. Lambda is 1 / height (infinite for height 0).
 struct CondensedTree {
   struct Cluster {
     std::uint32_t parent;  ///< below the number of the cluster; that of cluster 0 is 0

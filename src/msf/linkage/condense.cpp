@@ -9,7 +9,8 @@ namespace {
 
 double lambda_of(double height) { return height > 0 ? 1 / height : std::numeric_limits<double>::infinity(); }
 
-/// From the top down: a node stays in its cluster, founds one, or falls out of it with all that is below it.
+/// From the top down: a node stays in its cluster, founds one, or falls out of it with all that is below it. Merges of one
+/// height are undone together, as the definition has it, so that the order among them makes no clusters.
 class Condenser {
  public:
   Condenser(const Dendrogram& d, std::uint64_t min_cluster_size)
@@ -21,7 +22,15 @@ class Condenser {
 
   CondensedTree run() {
     tree_.clusters.push_back({0, static_cast<std::uint32_t>(points_), 0});
-    for (std::size_t i = d_.merges.size(); i-- > 0;) part(i);
+    for (std::size_t i = d_.merges.size(); i-- > 0;) {
+      const std::size_t node = points_ + i;
+      if (fall_[node] == kStays) {
+        part(static_cast<std::uint32_t>(node));
+      } else if (fall_[node] != kUndone) {
+        pass_on(node, d_.merges[i].a);
+        pass_on(node, d_.merges[i].b);
+      }
+    }
     tree_.cluster_of.assign(cluster_.begin(), cluster_.begin() + static_cast<std::ptrdiff_t>(points_));
     tree_.lambda.resize(points_);
     for (std::size_t p = 0; p < points_; ++p) {
@@ -32,24 +41,46 @@ class Condenser {
 
  private:
   static constexpr std::uint32_t kStays = ~0U;
+  static constexpr std::uint32_t kUndone = kStays - 1;  // with a merge of the same height above it
 
   [[nodiscard]] std::uint32_t size(std::uint32_t node) const {
     return node < points_ ? 1 : d_.merges[node - points_].size;
   }
+  void pass_on(std::size_t node, std::uint32_t child) {
+    cluster_[child] = cluster_[node];
+    fall_[child] = fall_[node];
+  }
 
-  void part(std::size_t i) {
-    const Merge& m = d_.merges[i];
-    const std::size_t node = points_ + i;
-    const bool whole = fall_[node] == kStays;
-    const bool splits = whole && size(m.a) >= least_ && size(m.b) >= least_;
-    for (const std::uint32_t child : {m.a, m.b}) {
-      cluster_[child] = cluster_[node];
-      fall_[child] = fall_[node];
-      if (splits) {
-        tree_.clusters.push_back({cluster_[node], size(child), lambda_of(m.height)});
-        cluster_[child] = static_cast<std::uint32_t>(tree_.clusters.size() - 1);
-      } else if (whole && size(child) < least_) {
-        fall_[child] = static_cast<std::uint32_t>(i);
+  /// What a node is made of below its height.
+  void find_parts(std::uint32_t node) {
+    const double height = d_.merges[node - points_].height;
+    parts_.clear();
+    open_.assign(1, node);
+    while (!open_.empty()) {
+      const std::uint32_t at = open_.back();
+      open_.pop_back();
+      if (at < points_ || d_.merges[at - points_].height != height) {
+        parts_.push_back(at);
+        continue;
+      }
+      fall_[at] = kUndone;
+      open_.push_back(d_.merges[at - points_].b);
+      open_.push_back(d_.merges[at - points_].a);
+    }
+  }
+
+  void part(std::uint32_t node) {
+    find_parts(node);
+    const double lambda = lambda_of(d_.merges[node - points_].height);
+    const auto large =
+        std::count_if(parts_.begin(), parts_.end(), [&](std::uint32_t at) { return size(at) >= least_; });
+    for (const std::uint32_t at : parts_) {
+      cluster_[at] = cluster_[node];
+      if (size(at) < least_) {
+        fall_[at] = static_cast<std::uint32_t>(node - points_);
+      } else if (large > 1) {
+        tree_.clusters.push_back({cluster_[node], size(at), lambda});
+        cluster_[at] = static_cast<std::uint32_t>(tree_.clusters.size() - 1);
       }
     }
   }
@@ -59,7 +90,9 @@ class Condenser {
   std::uint64_t least_;
   CondensedTree tree_;
   std::vector<std::uint32_t> cluster_;  // by node
-  std::vector<std::uint32_t> fall_;     // by node: the merge at which it falls
+  std::vector<std::uint32_t> fall_;     // by node: the merge at which it falls, or one of the above
+  std::vector<std::uint32_t> parts_;
+  std::vector<std::uint32_t> open_;
 };
 
 }  // namespace
