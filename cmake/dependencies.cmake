@@ -1,4 +1,4 @@
-# What the rooms need from outside. MPI, OpenSHMEM and NetCDF are optional; what is missing is said.
+# What the rooms need from outside. MPI, OpenSHMEM, NetCDF and zlib are optional; what is missing is said.
 # Packages that the installed library needs again are found with merganser_find (package.cmake).
 merganser_find(Threads REQUIRED)
 
@@ -20,3 +20,4 @@ endforeach()
 include(comm)
 include(trace)
 include(netcdf)
+include(zlib)

@@ -13,3 +13,4 @@ merganser_say(MPI MPI::MPI_C "models p2p, neighborhood, rma" "libopenmpi-dev ope
 merganser_say(OpenSHMEM OpenSHMEM::OpenSHMEM "model shmem" "libopenmpi-dev openmpi-bin"
               "MERGANSER_SHMEM=${MERGANSER_SHMEM}")
 merganser_say(NetCDF NetCDF::NetCDF "parcel files" "libnetcdf-mpi-dev" "MERGANSER_NETCDF=${MERGANSER_NETCDF}")
+merganser_say(zlib ZLIB::ZLIB "compressed graph files" "zlib1g-dev" "MERGANSER_ZLIB=${MERGANSER_ZLIB}")

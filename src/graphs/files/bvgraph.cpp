@@ -1,0 +1,304 @@
+// BVGraph files of WebGraph [boldi2004]: PATH.graph, a stream of bits with a list of successors for each vertex;
+// PATH.properties; and, if it is there, PATH.offsets, the gaps between the places of the lists.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+
+#include "graphs/files/bit_stream.hpp"
+#include "graphs/files/raw.hpp"
+#include "graphs/files/text.hpp"
+
+namespace merganser::graphs::detail {
+namespace {
+
+constexpr std::uint64_t kMostProperties = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostWarmUp = std::uint64_t{1} << 20;  ///< vertices decoded ahead of one's own
+
+struct Properties {
+  std::uint64_t vertices = 0;
+  std::uint64_t arcs = 0;
+  std::uint64_t window = 7;
+  std::uint64_t most_references = 0;  ///< in a chain; 0: any number
+  std::uint64_t shortest_interval = 4;
+  int zeta_k = 3;
+  Code degrees = Code::gamma, references = Code::unary, block_counts = Code::gamma, blocks = Code::gamma,
+       residuals = Code::zeta, offsets = Code::gamma;
+};
+
+std::map<std::string, std::string> read_pairs(const std::string& path) {
+  const File file(path);
+  if (file.size() > kMostProperties)
+    throw InputError(path + ": " + std::to_string(file.size()) + " bytes; allowed: at most " +
+                     std::to_string(kMostProperties));
+  std::string text(file.size(), '\0');
+  text.resize(file.read(0, text.data(), text.size()));
+  std::map<std::string, std::string> pairs;
+  for (LineWalk walk({text}); walk.next();) {
+    const std::string_view line = walk.line();
+    const std::size_t equals = line.find_first_of("=:");
+    if (line.starts_with('#') || line.starts_with('!') || equals == std::string_view::npos) continue;
+    const auto trimmed = [](std::string_view word) {
+      const std::size_t begin = word.find_first_not_of(" \t");
+      if (begin == std::string_view::npos) return std::string();
+      return std::string(word.substr(begin, word.find_last_not_of(" \t") - begin + 1));
+    };
+    pairs[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+  }
+  return pairs;
+}
+
+/// "OUTDEGREES_DELTA | REFERENCES_GAMMA": which code each part of a list is in.
+void read_flags(const std::string& path, std::string flags, Properties& p) {
+  const std::map<std::string, Code*> parts{{"OUTDEGREES", &p.degrees},       {"REFERENCES", &p.references},
+                                           {"BLOCK_COUNT", &p.block_counts}, {"BLOCKS", &p.blocks},
+                                           {"RESIDUALS", &p.residuals},      {"OFFSETS", &p.offsets}};
+  const std::map<std::string, Code> codes{
+      {"UNARY", Code::unary}, {"GAMMA", Code::gamma}, {"DELTA", Code::delta}, {"ZETA", Code::zeta}};
+  std::replace(flags.begin(), flags.end(), '|', ' ');
+  Words words(flags);
+  for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
+    const std::size_t cut = word.rfind('_');
+    const auto part = parts.find(std::string(word.substr(0, cut)));
+    const auto code = cut == std::string_view::npos ? codes.end() : codes.find(std::string(word.substr(cut + 1)));
+    if (part == parts.end() || code == codes.end())
+      throw InputError(path + ": compressionflags " + shown(word) +
+                       "; allowed: OUTDEGREES, REFERENCES, BLOCK_COUNT, BLOCKS, RESIDUALS or OFFSETS with _UNARY, "
+                       "_GAMMA, _DELTA or _ZETA");
+    *part->second = code->second;
+  }
+}
+
+Properties read_properties(const std::string& base) {
+  const std::string path = base + ".properties";
+  const auto pairs = read_pairs(path);
+  const auto text = [&](const std::string& key) {
+    const auto found = pairs.find(key);
+    return found == pairs.end() ? std::string() : found->second;
+  };
+  const auto number = [&](const std::string& key, std::uint64_t low, std::uint64_t high,
+                          std::optional<std::uint64_t> usual) {
+    std::uint64_t value = 0;
+    if (text(key).empty() && usual) return *usual;
+    if (!parse_id(text(key), value) || value < low || value > high)
+      throw InputError(path + ": " + key + " " + shown(text(key)) + "; allowed: " + std::to_string(low) + " to " +
+                       std::to_string(high));
+    return value;
+  };
+  if (const auto kind = text("graphclass"); !kind.empty() && kind.find("BVGraph") == std::string::npos)
+    throw InputError(path + ": graphclass " + shown(kind) + "; allowed: it.unimi.dsi.webgraph.BVGraph");
+  if (const auto order = text("endianness"); !order.empty() && order != "big")
+    throw InputError(path + ": endianness " + shown(order) + "; allowed: big");
+  Properties p;
+  if (number("version", 0, 0, 0) != 0) throw InputError(path + ": version; allowed: 0");
+  const std::uint64_t bits = 8 * File(base + ".graph").size();
+  p.vertices = number("nodes", 0, bits, std::nullopt);  // a list takes at least one bit
+  p.arcs = number("arcs", 0, std::uint64_t{1} << 62, std::nullopt);
+  p.window = number("windowsize", 0, std::uint64_t{1} << 20, 7);
+  p.shortest_interval = number("minintervallength", 0, std::uint64_t{1} << 40, 4);
+  p.zeta_k = static_cast<int>(number("zetak", 1, 32, 3));
+  std::uint64_t references = 0;
+  if (parse_id(text("maxrefcount"), references) && references < (std::uint64_t{1} << 31) - 1)
+    p.most_references = references;
+  read_flags(path, text("compressionflags"), p);
+  return p;
+}
+
+using List = std::vector<std::uint64_t>;
+
+/// Decodes lists one after the other.
+class Decoder {
+ public:
+  Decoder(const File& file, const Properties& p) : stream_(file), p_(p), lists_(p.window + 1), known_(p.window + 1) {}
+
+  BitStream& stream() { return stream_; }
+  void forget(std::uint64_t vertex) { known_[vertex % known_.size()] = false; }
+
+  /// The successors of a vertex whose list begins here. @return null if they hang on a list that was not decoded
+  const List* next(std::uint64_t vertex) {
+    List& list = lists_[vertex % lists_.size()];
+    list.clear();
+    known_[vertex % known_.size()] = false;
+    const std::uint64_t degree = stream_.read(p_.degrees, p_.zeta_k);
+    if (degree > p_.vertices)
+      stream_.fail(std::to_string(degree) + " successors of vertex " + std::to_string(vertex) + "; allowed: at most " +
+                   std::to_string(p_.vertices));
+    if (degree > 0 && !read_list(vertex, degree, list)) return nullptr;
+    known_[vertex % known_.size()] = true;
+    return &list;
+  }
+
+ private:
+  bool read_list(std::uint64_t vertex, std::uint64_t degree, List& list) {
+    List& copied = scratch_[0];
+    copied.clear();
+    if (p_.window > 0) {
+      const std::uint64_t back = stream_.read(p_.references, p_.zeta_k);
+      if (back > std::min(p_.window, vertex))
+        stream_.fail("reference " + std::to_string(back) + " lists back; allowed: at most " +
+                     std::to_string(std::min(p_.window, vertex)));
+      if (back > 0) {
+        const std::uint64_t other = (vertex - back) % lists_.size();
+        if (!known_[other]) return false;
+        copy(lists_[other], copied);
+      }
+    }
+    if (copied.size() > degree) too_many(vertex, degree);
+    read_rest(vertex, degree, degree - copied.size());
+    merge(copied, scratch_[1], scratch_[3]);
+    merge(scratch_[3], scratch_[2], list);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i] >= p_.vertices)
+        stream_.fail("successor " + std::to_string(list[i]) + "; allowed: below " + std::to_string(p_.vertices));
+    }
+    return true;
+  }
+
+  /// Blocks of another list are taken and left out in turn; what follows the last block is taken if it was left out.
+  void copy(const List& other, List& copied) {
+    const std::uint64_t blocks = stream_.read(p_.block_counts, p_.zeta_k);
+    std::uint64_t at = 0;
+    for (std::uint64_t block = 0; block < blocks; ++block) {
+      const std::uint64_t length = stream_.read(p_.blocks, p_.zeta_k) + (block == 0 ? 0 : 1);
+      if (length > other.size() - at)
+        stream_.fail("a block of " + std::to_string(length) +
+                     " successors; allowed: " + std::to_string(other.size() - at));
+      if (block % 2 == 0) append(other, at, length, copied);
+      at += length;
+    }
+    if (blocks % 2 == 0) append(other, at, other.size() - at, copied);
+  }
+  static void append(const List& from, std::uint64_t at, std::uint64_t count, List& to) {
+    const auto begin = from.begin() + static_cast<std::ptrdiff_t>(at);
+    to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+  }
+
+  /// Intervals into scratch 1, single successors into scratch 2.
+  void read_rest(std::uint64_t vertex, std::uint64_t degree, std::uint64_t left) {
+    List& intervals = scratch_[1];
+    List& single = scratch_[2];
+    intervals.clear();
+    single.clear();
+    if (left > 0 && p_.shortest_interval > 0) {
+      std::uint64_t at = 0;
+      const std::uint64_t count = stream_.gamma();
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t gap = stream_.gamma();
+        at = i == 0 ? beside(vertex, gap) : at + gap + 1;
+        const std::uint64_t length = stream_.gamma() + p_.shortest_interval;
+        if (length > left) too_many(vertex, degree);
+        if (at > p_.vertices || length > p_.vertices - at)
+          stream_.fail("successors " + std::to_string(at) + " and " + std::to_string(length - 1) +
+                       " more; allowed: below " + std::to_string(p_.vertices));
+        for (std::uint64_t j = 0; j < length; ++j) intervals.push_back(at + j);
+        at += length;
+        left -= length;
+      }
+    }
+    std::uint64_t at = 0;
+    for (std::uint64_t i = 0; i < left; ++i) {
+      const std::uint64_t gap = stream_.read(p_.residuals, p_.zeta_k);
+      at = i == 0 ? beside(vertex, gap) : at + gap + 1;
+      if (at >= p_.vertices)
+        stream_.fail("successor " + std::to_string(at) + "; allowed: below " + std::to_string(p_.vertices));
+      single.push_back(at);
+    }
+  }
+  /// A vertex at a distance that may be negative: 0, -1, 1, -2, 2, ...
+  std::uint64_t beside(std::uint64_t vertex, std::uint64_t code) const {
+    const std::uint64_t at = code % 2 == 0 ? vertex + code / 2 : vertex - (code + 1) / 2;
+    if (at >= p_.vertices)
+      stream_.fail("a successor outside the graph; allowed: 0 to below " + std::to_string(p_.vertices));
+    return at;
+  }
+  [[noreturn]] void too_many(std::uint64_t vertex, std::uint64_t degree) const {
+    stream_.fail("vertex " + std::to_string(vertex) + " has more successors than its degree, " +
+                 std::to_string(degree));
+  }
+  static void merge(const List& a, const List& b, List& out) {
+    out.resize(a.size() + b.size());
+    std::merge(a.begin(), a.end(), b.begin(), b.end(), out.begin());
+  }
+
+  BitStream stream_;
+  const Properties& p_;
+  std::vector<List> lists_;
+  std::vector<bool> known_;
+  List scratch_[4];
+};
+
+/// Places of the lists of `first` - `before` (or 0) and those after it up to `first`, from the file of offsets.
+std::vector<std::uint64_t> read_offsets(const File& file, const Properties& p, std::uint64_t first,
+                                        std::uint64_t before) {
+  BitStream stream(file);
+  std::vector<std::uint64_t> places;
+  std::uint64_t place = 0;
+  const std::uint64_t begin = first - std::min(first, before);
+  for (std::uint64_t vertex = 0; vertex <= first; ++vertex) {
+    place += stream.read(p.offsets, p.zeta_k);
+    if (vertex >= begin) places.push_back(place);
+  }
+  return places;
+}
+
+/// Brings a decoder to the list of `first`, from the offsets if they help, else by decoding all lists before it.
+void go_to(Decoder& decoder, const std::string& base, const Properties& p, std::uint64_t first) {
+  const std::string path = base + ".offsets";
+  const std::uint64_t before = p.window * p.most_references;
+  if (std::filesystem::exists(path) && p.most_references > 0 && before <= kMostWarmUp) {
+    const File file(path);
+    const auto places = read_offsets(file, p, first, before);
+    std::uint64_t vertex = first - (places.size() - 1);
+    for (std::size_t i = 0; i + 1 < places.size(); ++i, ++vertex) {
+      decoder.stream().seek(places[i]);
+      static_cast<void>(decoder.next(vertex));
+    }
+    decoder.stream().seek(places.back());
+    return;
+  }
+  for (std::uint64_t vertex = 0; vertex < first; ++vertex) static_cast<void>(decoder.next(vertex));
+}
+
+}  // namespace
+
+Raw read_bvgraph(const Source& source) {
+  Raw raw;
+  Properties p;
+  agree_first(source.transport, [&] {
+    p = read_properties(source.path);
+    const File file(source.path + ".graph");
+    const Ranges ranges = Ranges::even(p.vertices, source.transport.size());
+    const auto rank = static_cast<std::size_t>(source.transport.rank());
+    const std::uint64_t last = ranges.first[rank + 1];
+    if (ranges.first[rank] == last) return;
+    Decoder decoder(file, p);
+    go_to(decoder, source.path, p, ranges.first[rank]);
+    for (std::uint64_t vertex = ranges.first[rank]; vertex < last; ++vertex) {
+      const List* const list = decoder.next(vertex);
+      if (list == nullptr)
+        decoder.stream().fail("vertex " + std::to_string(vertex) + " refers to more than " +
+                              std::to_string(p.most_references) + " lists in a chain; allowed: maxrefcount");
+      if (raw.arcs.size() + list->size() > p.arcs)
+        decoder.stream().fail("more than the " + std::to_string(p.arcs) + " arcs that the properties tell");
+      for (const std::uint64_t to : *list) raw.add(vertex, to);
+    }
+  });
+  const auto arcs = source.transport.all_reduce(static_cast<std::int64_t>(raw.arcs.size()), comm::Op::sum);
+  agree_first(source.transport, [&] {
+    if (static_cast<std::uint64_t>(arcs) != p.arcs)
+      throw InputError(source.path + ".graph: " + std::to_string(arcs) + " arcs; allowed: " + std::to_string(p.arcs) +
+                       ", as " + source.path + ".properties tells");
+  });
+  raw.vertices = p.vertices;
+  raw.vertices_known = true;
+  raw.directed = true;
+  return raw;
+}
+
+Sizes sizes_of_bvgraph(const std::string& path) {
+  const Properties p = read_properties(path);
+  return {p.vertices, p.arcs, true, false, 0};
+}
+
+}  // namespace merganser::graphs::detail

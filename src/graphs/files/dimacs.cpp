@@ -1,0 +1,121 @@
+// DIMACS files: "p sp N M" with arcs "a FROM TO WEIGHT", or "p edge N M" (also col) with edges "e A B" or "e A B WEIGHT".
+#include <algorithm>
+
+#include "graphs/files/raw.hpp"
+#include "graphs/files/text.hpp"
+
+namespace merganser::graphs::detail {
+namespace {
+
+struct Header {
+  std::uint64_t vertices = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t body = 0;
+  bool arcs = false;
+};
+
+Header read_header(const std::string& path, std::string_view head) {
+  int number = 0;
+  for (LineWalk walk({head}); walk.next();) {
+    ++number;
+    Words words(walk.line());
+    const std::string_view kind = words.next();
+    if (kind.empty() || kind.starts_with('c')) continue;
+    Header header;
+    const std::string_view problem = words.next();
+    if (kind != "p" || (problem != "sp" && problem != "edge" && problem != "col") ||
+        !parse_id(words.next(), header.vertices) || !parse_id(words.next(), header.entries) || !words.next().empty()) {
+      throw PlacedError(0, path + ": line " + std::to_string(number) + ": " + shown(walk.line()) +
+                               "; allowed: \"p sp VERTICES ARCS\" or \"p edge VERTICES EDGES\"");
+    }
+    header.arcs = problem == "sp";
+    header.body = walk.after();
+    return header;
+  }
+  throw PlacedError(0, path + ": no line \"p sp VERTICES ARCS\" in the first " + std::to_string(head.size()) +
+                           " bytes; allowed: one after the comments");
+}
+
+class Parser {
+ public:
+  Parser(const Text& text, const Header& header, Raw& raw) : text_(text), header_(header), raw_(raw) {}
+
+  void operator()(const Piece& piece) {
+    for (LineWalk walk(piece); walk.next();) {
+      Words words(walk.line());
+      const std::string_view kind = words.next();
+      if (kind.empty() || kind.starts_with('c')) continue;
+      if (kind != (header_.arcs ? "a" : "e"))
+        text_.fail(piece, walk.at(),
+                   shown(walk.line()) + "; allowed: lines that begin with " + (header_.arcs ? "a" : "e") + " or c");
+      const std::string_view a = words.next(), b = words.next(), weight = words.next();
+      const std::uint64_t from = id(piece, walk, a), to = id(piece, walk, b);
+      const bool weighted = !weight.empty();
+      if (weighted ? !words.next().empty() : header_.arcs)
+        text_.fail(piece, walk.at(), shown(walk.line()) + "; allowed: two vertices and a weight");
+      (weighted ? with_ : without_) += 1;
+      if (with_ > 0 && without_ > 0)
+        text_.fail(piece, walk.at(), shown(walk.line()) + "; allowed: a weight on every line or on none");
+      if (!weighted)
+        raw_.add(from, to);
+      else if (!raw_.add(from, to, weight))
+        text_.fail(piece, walk.at(), "weight " + shown(weight) + "; allowed: an integer to 64 bit or a number");
+    }
+  }
+  [[nodiscard]] std::int64_t with() const { return with_; }
+  [[nodiscard]] std::int64_t without() const { return without_; }
+
+ private:
+  std::uint64_t id(const Piece& piece, const LineWalk& walk, std::string_view word) const {
+    std::uint64_t value = 0;
+    if (!parse_id(word, value) || value < 1 || value > header_.vertices)
+      text_.fail(piece, walk.at(), "vertex " + shown(word) + "; allowed: 1 to " + std::to_string(header_.vertices));
+    return value - 1;
+  }
+
+  const Text& text_;
+  const Header& header_;
+  Raw& raw_;
+  std::int64_t with_ = 0;
+  std::int64_t without_ = 0;
+};
+
+}  // namespace
+
+Raw read_dimacs(const Source& source) {
+  const auto text = Text::open(source.path, source.transport);
+  Header header;
+  agree_first(source.transport, [&] {
+    header = read_header(source.path, text->head());
+    const std::uint64_t most = most_vertices(text->file_bytes(), text->compressed());
+    if (header.vertices > most)
+      throw InputError(source.path + ": " + std::to_string(header.vertices) + " vertices; allowed for a file of " +
+                       std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most));
+  });
+  Raw raw;
+  Parser parser(*text, header, raw);
+  text->each({header.body}, [&](const Piece& piece) { parser(piece); });
+  const auto with = source.transport.all_reduce(parser.with(), comm::Op::sum);
+  const auto without = source.transport.all_reduce(parser.without(), comm::Op::sum);
+  agree_first(source.transport, [&] {
+    if (with > 0 && without > 0)
+      throw InputError(source.path + ": " + std::to_string(with) + " lines with a weight and " +
+                       std::to_string(without) + " without; allowed: all or none");
+    if (static_cast<std::uint64_t>(with + without) != header.entries)
+      throw InputError(source.path + ": " + std::to_string(with + without) +
+                       " arcs or edges; allowed: " + std::to_string(header.entries) + ", as the line p says");
+  });
+  raw.weighted = with > 0;
+  raw.vertices = header.vertices;
+  raw.vertices_known = true;
+  raw.directed = header.arcs;
+  source.log.compressed = text->compressed();
+  return raw;
+}
+
+Sizes sizes_of_dimacs(const std::string& path, std::string_view head) {
+  const Header header = read_header(path, head);
+  return {header.vertices, header.entries, true, header.arcs, 0};
+}
+
+}  // namespace merganser::graphs::detail

@@ -1,0 +1,225 @@
+#include "merganser/graphs/files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "graphs/files/disk.hpp"
+#include "graphs/files/raw.hpp"
+#include "graphs/files/text.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/graphs/weights.hpp"
+
+namespace merganser::graphs {
+namespace {
+
+using namespace detail;
+
+constexpr std::array kFormats{Format::edge_list, Format::matrix_market, Format::metis, Format::dimacs,
+                              Format::parhip,    Format::bvgraph,       Format::binary};
+constexpr std::array<std::string_view, 7> kNames{"edge-list", "matrix-market", "metis", "dimacs",
+                                                 "parhip",    "bvgraph",       "binary"};
+
+struct Extension {
+  std::string_view text;
+  Format format;
+};
+constexpr std::array kExtensions{Extension{".txt", Format::edge_list},     Extension{".tsv", Format::edge_list},
+                                 Extension{".csv", Format::edge_list},     Extension{".el", Format::edge_list},
+                                 Extension{".edges", Format::edge_list},   Extension{".wel", Format::edge_list},
+                                 Extension{".mtx", Format::matrix_market}, Extension{".metis", Format::metis},
+                                 Extension{".graph", Format::metis},       Extension{".gr", Format::dimacs},
+                                 Extension{".col", Format::dimacs},        Extension{".dimacs", Format::dimacs},
+                                 Extension{".parhip", Format::parhip},     Extension{".bgf", Format::parhip},
+                                 Extension{".mgr", Format::binary}};
+
+const Extension* extension_of(const std::string& path) {
+  std::filesystem::path name(path);
+  if (name.extension() == ".gz") name = name.stem();
+  const std::string text = name.extension().string();
+  const auto found =
+      std::find_if(kExtensions.begin(), kExtensions.end(), [&](const Extension& e) { return e.text == text; });
+  return found == kExtensions.end() ? nullptr : &*found;
+}
+
+/// By the first line that is no comment; a METIS file looks like an edge list and is told by its extension alone.
+Format format_of_head(const std::string& path) {
+  const std::string head = head_of(path);
+  if (head.empty()) throw InputError(path + ": the file is empty; allowed: a graph");
+  if (head.starts_with("MRGNGRPH")) return Format::binary;
+  if (head.starts_with("%%MatrixMarket")) return Format::matrix_market;
+  if (head.substr(0, 24).find('\0') != std::string::npos) return Format::parhip;
+  for (LineWalk walk({head}); walk.next();) {
+    const std::string_view first = Words(walk.line()).next();
+    if (first == "p") return Format::dimacs;
+    if (first != "c" && !first.empty() && walk.line().front() != '%' && walk.line().front() != '#') break;
+  }
+  return Format::edge_list;
+}
+
+Raw read_raw(const Source& source, Format format) {
+  switch (format) {
+    case Format::edge_list:
+      return read_edge_list(source);
+    case Format::matrix_market:
+      return read_matrix_market(source);
+    case Format::metis:
+      return read_metis(source);
+    case Format::dimacs:
+      return read_dimacs(source);
+    case Format::parhip:
+      return read_parhip(source);
+    default:
+      return read_bvgraph(source);
+  }
+}
+
+/// Gives the edges of a binary file other weights.
+void make_weights(EdgeList& graph, const ReadOptions& options, ReadLog& log) {
+  const WeightMaker make = weights_of_name(options.weights, options.seed);
+  graph.kind = make.kind();
+  const auto fill = [&]<class To, class From>(const std::vector<From>& from, To) {
+    std::vector<To> to;
+    to.reserve(from.size());
+    for (const From& e : from) to.push_back(make_edge<To>(e.low, e.high, std::uint64_t{make(e.low, e.high)}));
+    graph.edges = std::move(to);
+  };
+  const auto before = std::move(graph.edges);
+  std::visit(
+      [&](const auto& edges) {
+        if (graph.vertices > (std::uint64_t{1} << 32))
+          fill(edges, Edge24{});
+        else if (make.bits() == 64)
+          fill(edges, Edge16{});
+        else
+          fill(edges, Edge12{});
+      },
+      before);
+  log.lines.push_back("weights of the file not used: made ones (" + options.weights +
+                      ", a hash of both ends and seed " + std::to_string(options.seed) + ")");
+}
+
+Format chosen(const std::string& path, const ReadOptions& options) {
+  return options.format.empty() ? detect_format(path) : format_of_name(options.format);
+}
+
+void check_weights(const ReadOptions& options) {
+  if (options.weights.empty()) return;
+  if (weights_of_name(options.weights, 0).model == WeightModel::euclidean)
+    throw UsageError("weights \"euclidean\" for a file; allowed: for made points (rgg2d, rgg3d) only");
+}
+
+std::uint64_t bytes_of(const std::string& path, Format format) {
+  return File(format == Format::bvgraph ? path + ".graph" : path).size();
+}
+
+/// Sizes of an edge list, from the lines at its beginning.
+Sizes guess_edge_list(const std::string& path, const std::string& head) {
+  std::uint64_t lines = 0, bytes = 0, greatest = 0;
+  bool real = false;
+  for (LineWalk walk({head}); walk.next();) {
+    const std::string_view line = walk.line();
+    Words words(line);
+    const std::string_view a = words.next(), b = words.next(), weight = words.next();
+    std::uint64_t from = 0, to = 0;
+    if (!parse_id(a, from) || !parse_id(b, to)) continue;
+    ++lines;
+    bytes += walk.after() - walk.at();
+    greatest = std::max({greatest, from + 1, to + 1});
+    real = real || weight.find_first_of(".eE-") != std::string_view::npos;
+  }
+  const std::uint64_t size = File(path).size();
+  Sizes sizes;
+  if (lines == 0) return sizes;
+  const bool whole = head.size() < kHeadBytes;
+  // Compressed edge lists shrink to a quarter or less.
+  const std::uint64_t text = whole ? bytes : path.ends_with(".gz") ? 5 * size : size;
+  sizes.arcs = whole ? lines : text / (bytes / lines) + 1;
+  sizes.vertices = std::min(std::max(greatest, sizes.arcs / 8), 2 * sizes.arcs);
+  sizes.exact = false;
+  sizes.edge_bytes = real ? sizeof(Edge16) : 0;
+  return sizes;
+}
+
+}  // namespace
+
+std::string_view name_of(Format format) { return kNames[static_cast<std::size_t>(format)]; }
+
+std::span<const Format> formats() { return kFormats; }
+
+Format format_of_name(std::string_view name) {
+  std::string all;
+  for (const Format format : kFormats) {
+    if (name_of(format) == name) return format;
+    all += (all.empty() ? "" : ", ") + std::string(name_of(format));
+  }
+  throw UsageError("format \"" + std::string(name) + "\"; allowed: " + all);
+}
+
+Format format_of_path(const std::string& path) {
+  if (const Extension* e = extension_of(path)) return e->format;
+  std::string all;
+  for (const Extension& e : kExtensions) all += (all.empty() ? "" : ", ") + std::string(e.text);
+  throw UsageError(path + " has no extension that tells a format; allowed, unless the format is named: " + all);
+}
+
+Format detect_format(const std::string& path) {
+  if (std::filesystem::exists(path + ".properties") && std::filesystem::exists(path + ".graph")) return Format::bvgraph;
+  const File file(path);
+  if (file.size() == 0) throw InputError(path + ": the file is empty; allowed: a graph");
+  if (path.ends_with(".graph") && std::filesystem::exists(path.substr(0, path.size() - 6) + ".properties")) {
+    throw InputError(path + " is part of a BVGraph; allowed: its name without extension, " +
+                     path.substr(0, path.size() - 6));
+  }
+  if (const Extension* e = extension_of(path)) return e->format;
+  return format_of_head(path);
+}
+
+EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::Transport& transport, ReadLog& log) {
+  log = {};
+  agree_first(transport, [&] {
+    check_weights(options);
+    log.format = chosen(path, options);
+    log.file_bytes = bytes_of(path, log.format);
+  });
+  const Source source{path, transport, log};
+  if (log.format != Format::binary) return finish(read_raw(source, log.format), options, transport, log);
+  EdgeList graph = read_binary(source, options);
+  if (!options.weights.empty()) make_weights(graph, options, log);
+  return graph;
+}
+
+Forecast forecast_file(const std::string& path, const ReadOptions& options, int ranks) {
+  check_weights(options);
+  const Format format = chosen(path, options);
+  Sizes sizes;
+  if (format == Format::edge_list)
+    sizes = guess_edge_list(path, head_of(path));
+  else if (format == Format::matrix_market)
+    sizes = sizes_of_matrix_market(path, head_of(path));
+  else if (format == Format::metis)
+    sizes = sizes_of_metis(path, head_of(path));
+  else if (format == Format::dimacs)
+    sizes = sizes_of_dimacs(path, head_of(path));
+  else if (format == Format::parhip)
+    sizes = sizes_of_parhip(path);
+  else if (format == Format::bvgraph)
+    sizes = sizes_of_bvgraph(path);
+  else
+    sizes = sizes_of_binary(path);
+  Forecast forecast;
+  forecast.vertices = sizes.vertices;
+  forecast.edges = sizes.twice ? sizes.arcs / 2 : sizes.arcs;
+  forecast.exact = format == Format::binary;
+  if (!options.weights.empty())
+    sizes.edge_bytes = weights_of_name(options.weights, 0).bits() == 32 ? 0 : sizeof(Edge16);
+  forecast.edge_bytes = sizes.edge_bytes > 0 ? sizes.edge_bytes : sizeof(Edge12);
+  if (sizes.vertices > (std::uint64_t{1} << 32)) forecast.edge_bytes = sizeof(Edge24);
+  const std::uint64_t share = sizes.arcs / static_cast<std::uint64_t>(ranks) + 1;
+  // Arcs as read and, beside them, the edges that they become; lists that grow hold twice what they need for a while.
+  const std::uint64_t each = format == Format::binary ? forecast.edge_bytes : 2 * sizeof(Arc) + forecast.edge_bytes;
+  forecast.bytes_per_rank = share < UINT64_MAX / each ? share * each : UINT64_MAX;
+  return forecast;
+}
+
+}  // namespace merganser::graphs

@@ -1,0 +1,159 @@
+// From arcs as a file has them to undirected edges.
+#include <algorithm>
+#include <bit>
+
+#include "graphs/files/disk.hpp"
+#include "graphs/files/exchange.hpp"
+#include "graphs/files/raw.hpp"
+#include "graphs/files/relabel.hpp"
+#include "merganser/graphs/weights.hpp"
+
+namespace merganser::graphs::detail {
+namespace {
+
+constexpr std::uint64_t kSparse = 8;                            ///< ids per end of an arc from which they are sparse
+constexpr std::uint64_t kAlwaysDense = std::uint64_t{1} << 20;  ///< so many vertices are kept anyway
+constexpr std::uint64_t kShortIds = std::uint64_t{1} << 32;
+
+std::uint64_t sum(comm::Transport& transport, std::uint64_t mine) {
+  return static_cast<std::uint64_t>(transport.all_reduce(static_cast<std::int64_t>(mine), comm::Op::sum));
+}
+std::uint64_t greatest(comm::Transport& transport, std::uint64_t mine) {
+  return static_cast<std::uint64_t>(transport.all_reduce(static_cast<std::int64_t>(mine), comm::Op::max));
+}
+
+void shift_right_side(Raw& raw, comm::Transport& transport) {
+  if (!raw.bipartite) return;
+  const std::uint64_t left = greatest(transport, raw.left);
+  agree_first(transport, [&] {
+    for (Arc& arc : raw.arcs) {
+      if (arc.to >= (std::uint64_t{1} << 63) - left)
+        throw InputError("vertex " + std::to_string(arc.to) + " of a bipartite graph; allowed: below 2^63 behind " +
+                         std::to_string(left) + " others");
+      arc.to += left;
+    }
+  });
+}
+
+/// Sets the number of vertices, and names where ids are sparse.
+std::vector<std::uint64_t> settle_vertices(Raw& raw, comm::Transport& transport, ReadLog& log) {
+  if (raw.vertices_known) return {};
+  std::uint64_t vertices = 0;
+  for (const Arc& arc : raw.arcs) vertices = std::max({vertices, arc.from + 1, arc.to + 1});
+  // One less, since the greatest id + 1 may be 2^63.
+  std::uint64_t last = vertices > 0 ? vertices - 1 : 0;
+  last = greatest(transport, last);
+  const bool any = log.arcs > 0;
+  raw.vertices = any ? last + 1 : 0;
+  if (!any || raw.vertices <= kAlwaysDense || raw.vertices / kSparse <= 2 * log.arcs) return {};
+  log.relabelled = true;
+  return relabel(raw, transport);
+}
+
+/// Puts the ends of arcs in order and drops loops.
+std::uint64_t orient(std::vector<Arc>& arcs) {
+  const std::size_t before = arcs.size();
+  arcs.erase(std::remove_if(arcs.begin(), arcs.end(), [](const Arc& arc) { return arc.from == arc.to; }), arcs.end());
+  for (Arc& arc : arcs)
+    if (arc.from > arc.to) std::swap(arc.from, arc.to);
+  return before - arcs.size();
+}
+
+/// Turns weights into ordered bits, the same kind on every rank.
+WeightKind settle_weights(Raw& raw, const ReadOptions& options, comm::Transport& transport) {
+  if (!raw.weighted || !options.weights.empty()) {
+    const WeightMaker make = weights_of_name(options.weights.empty() ? "uniform" : options.weights, options.seed);
+    for (Arc& arc : raw.arcs) arc.weight = make(arc.from, arc.to);
+    return make.kind();
+  }
+  const auto widest = transport.all_reduce(static_cast<std::int64_t>(raw.numbers), comm::Op::max);
+  agree_first(transport, [&] { raw.widen(static_cast<Numbers>(widest)); });
+  if (raw.numbers == Numbers::natural) return WeightKind::unsigned_integer;
+  const bool real = raw.numbers == Numbers::real;
+  for (Arc& arc : raw.arcs)
+    arc.weight = real ? bits_of(std::bit_cast<double>(arc.weight)) : bits_of(static_cast<std::int64_t>(arc.weight));
+  return real ? WeightKind::float64 : WeightKind::signed_integer;
+}
+
+/// Edges at the owners of their lower ends, sorted by them, each once.
+template <class Edge>
+std::vector<Edge> deal_and_sort(std::vector<Arc> arcs, std::uint64_t vertices, comm::Transport& transport) {
+  std::vector<Edge> edges;
+  edges.reserve(arcs.size());
+  for (const Arc& arc : arcs) edges.push_back(make_edge<Edge>(arc.from, arc.to, arc.weight));
+  arcs = {};
+  const Ranges ranges = Ranges::even(vertices, transport.size());
+  edges = deal(std::move(edges), transport, [&](const Edge& e) { return ranges.owner(e.low); });
+  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+    if (a.low != b.low) return a.low < b.low;
+    return a.high != b.high ? a.high < b.high : a.weight < b.weight;
+  });
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return edges;
+}
+
+std::uint64_t parallel_in(const EdgeList& graph) {
+  return std::visit(
+      [](const auto& edges) {
+        std::uint64_t count = 0;
+        for (std::size_t i = 1; i < edges.size(); ++i)
+          count += edges[i].low == edges[i - 1].low && edges[i].high == edges[i - 1].high ? 1U : 0U;
+        return count;
+      },
+      graph.edges);
+}
+
+void say(const Raw& raw, const ReadOptions& options, std::uint64_t edges, std::uint64_t parallel, ReadLog& log) {
+  log.lines.insert(log.lines.end(), raw.lines.begin(), raw.lines.end());
+  if (log.relabelled)
+    log.lines.push_back("ids are sparse: the vertices that edges have are numbered anew, in the order of their ids");
+  if (log.directed) {
+    log.lines.push_back("directed: " + std::to_string(log.arcs) + " arcs became " + std::to_string(edges) +
+                        " undirected edges (" + std::to_string(log.loops) + " loops dropped, " +
+                        std::to_string(log.repeated) + " arcs were the reverse or a repetition of another)");
+  } else if (log.loops > 0 || log.repeated > 0) {
+    log.lines.push_back(std::to_string(log.arcs) + " entries became " + std::to_string(edges) + " edges (" +
+                        std::to_string(log.loops) + " loops dropped, " + std::to_string(log.repeated) +
+                        " repeated another)");
+  }
+  if (parallel > 0)
+    log.lines.push_back(std::to_string(parallel) +
+                        " edges are parallel to another one of a different weight (two directions, for one); all stay");
+  const std::string made = (options.weights.empty() ? "uniform" : options.weights) + ", a hash of both ends and seed " +
+                           std::to_string(options.seed);
+  if (!raw.weighted)
+    log.lines.push_back("no weights in the file: made ones (" + made + ")");
+  else if (!log.weighted)
+    log.lines.push_back("weights of the file not used: made ones (" + made + ")");
+}
+
+}  // namespace
+
+EdgeList finish(Raw raw, const ReadOptions& options, comm::Transport& transport, ReadLog& log) {
+  log.arcs = sum(transport, raw.arcs.size());
+  log.directed = raw.directed;
+  log.weighted = raw.weighted && options.weights.empty();
+  shift_right_side(raw, transport);
+  EdgeList graph;
+  graph.names = settle_vertices(raw, transport, log);
+  graph.vertices = raw.vertices;
+  log.loops = sum(transport, orient(raw.arcs));
+  graph.kind = settle_weights(raw, options, transport);
+
+  std::uint64_t widest = 0;
+  for (const Arc& arc : raw.arcs) widest = std::max(widest, arc.weight >> 32);
+  const bool may_be_short = graph.kind == WeightKind::unsigned_integer || graph.kind == WeightKind::float32;
+  const bool narrow = greatest(transport, widest) == 0 && may_be_short;
+  if (graph.vertices > kShortIds)
+    graph.edges = deal_and_sort<Edge24>(std::move(raw.arcs), graph.vertices, transport);
+  else if (narrow)
+    graph.edges = deal_and_sort<Edge12>(std::move(raw.arcs), graph.vertices, transport);
+  else
+    graph.edges = deal_and_sort<Edge16>(std::move(raw.arcs), graph.vertices, transport);
+  const std::uint64_t edges = sum(transport, graph.size());
+  log.repeated = log.arcs - log.loops - edges;
+  say(raw, options, edges, sum(transport, parallel_in(graph)), log);
+  return graph;
+}
+
+}  // namespace merganser::graphs::detail

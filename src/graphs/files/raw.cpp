@@ -1,0 +1,82 @@
+#include "graphs/files/raw.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::graphs::detail {
+namespace {
+
+constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
+
+/// A number with a digit, point or exponent, or the word inf; NaN is none.
+bool parse_real(std::string_view text, double& value) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end && !std::isnan(value);
+}
+
+}  // namespace
+
+void Raw::widen(Numbers to) {
+  if (numbers >= to) return;
+  const bool was_natural = numbers == Numbers::natural;
+  for (Arc& arc : arcs) {
+    if (to == Numbers::real) {
+      const double value =
+          was_natural ? static_cast<double>(arc.weight) : static_cast<double>(static_cast<std::int64_t>(arc.weight));
+      arc.weight = std::bit_cast<std::uint64_t>(value);
+    } else if (arc.weight >= kTop) {
+      throw InputError("weight " + std::to_string(arc.weight) +
+                       " beside negative ones; allowed: integers below 2^63 there");
+    }
+  }
+  numbers = to;
+}
+
+void Raw::add_bits(std::uint64_t from, std::uint64_t to, bool negative, std::uint64_t magnitude) {
+  if (negative && magnitude != 0) widen(Numbers::integer);
+  if (numbers == Numbers::real) {
+    const double value = static_cast<double>(magnitude);
+    arcs.push_back({from, to, std::bit_cast<std::uint64_t>(negative ? -value : value)});
+    return;
+  }
+  if (numbers == Numbers::integer && magnitude > (negative ? kTop : kTop - 1))
+    throw InputError("weight " + std::string(negative ? "-" : "") + std::to_string(magnitude) +
+                     " beside negative ones; allowed: integers from -2^63 to below 2^63 there");
+  arcs.push_back({from, to, negative ? 0 - magnitude : magnitude});
+}
+
+void Raw::add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight) {
+  const auto bits = static_cast<std::uint64_t>(weight);
+  add_bits(from, to, weight < 0, weight < 0 ? 0 - bits : bits);
+}
+
+bool Raw::add(std::uint64_t from, std::uint64_t to, std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = negative || text.starts_with('+') ? text.substr(1) : text;
+  std::uint64_t magnitude = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, magnitude);
+  if (stop == end && !digits.empty()) {
+    if (error != std::errc()) return false;  // beyond 64 bits
+    add_bits(from, to, negative, magnitude);
+    return true;
+  }
+  double value = 0;
+  if (!parse_real(text, value)) return false;
+  widen(Numbers::real);
+  arcs.push_back({from, to, std::bit_cast<std::uint64_t>(value)});
+  return true;
+}
+
+std::uint64_t most_vertices(std::uint64_t file_bytes, bool compressed) {
+  const std::uint64_t each = compressed ? 16384 : 64;
+  return std::max<std::uint64_t>(std::uint64_t{1} << 20, file_bytes > kTop / each ? kTop : file_bytes * each);
+}
+
+}  // namespace merganser::graphs::detail

@@ -1,0 +1,285 @@
+#include "graphs/files/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <span>
+
+namespace merganser::graphs::detail {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 20;
+constexpr std::uint64_t kCountedBytes = std::uint64_t{1} << 28;  ///< read at most to find the number of a line
+
+std::uint64_t lines_in(std::string_view text) {
+  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// Lines that begin in a text and with '%'.
+std::uint64_t comments_in(std::string_view text) {
+  std::uint64_t count = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    count += text[at] == '%' ? 1U : 0U;
+    const std::size_t end = text.find('\n', at);
+    if (end == std::string_view::npos) break;
+    at = end + 1;
+  }
+  return count;
+}
+
+struct Before {
+  std::uint64_t lines = 0;
+  std::uint64_t comments = 0;
+};
+
+class Plain final : public Text {
+ public:
+  Plain(const std::string& path, comm::Transport& transport) : Text(path, transport) {
+    agree_first(transport, [&] {
+      file_.emplace(path);
+      head_.resize(kHeadBytes);
+      head_.resize(file_->read(0, head_.data(), head_.size()));
+    });
+    file_bytes_ = file_->size();
+  }
+
+  void each(const Each& how, const std::function<void(const Piece&)>& use) override {
+    Before before;
+    if (how.numbered) {
+      Before mine;
+      agree_first(transport_, [&] {
+        walk(how, [&](const Piece& piece) {
+          mine.lines += lines_in(piece.text) + (piece.text.ends_with('\n') ? 0 : 1);
+          mine.comments += comments_in(piece.text);
+        });
+        if (how.begin > 0 && transport_.rank() == 0) {
+          mine.lines += lines_in(std::string_view(head_).substr(0, how.begin));
+          mine.comments += comments_in(std::string_view(head_).substr(0, how.begin));
+        }
+      });
+      const auto all = transport_.all_gather(std::as_bytes(std::span(&mine, 1)));
+      for (std::size_t rank = 0; rank < static_cast<std::size_t>(transport_.rank()); ++rank) {
+        Before other;
+        std::memcpy(&other, all[rank].data(), sizeof other);
+        before.lines += other.lines;
+        before.comments += other.comments;
+      }
+      if (transport_.rank() == 0) {
+        before.lines = lines_in(std::string_view(head_).substr(0, how.begin));
+        before.comments = comments_in(std::string_view(head_).substr(0, how.begin));
+      }
+    }
+    agree_first(transport_, [&] {
+      walk(how, [&](Piece piece) {
+        if (how.numbered) {
+          piece.line = before.lines + 1;
+          piece.comments = before.comments;
+          before.lines += lines_in(piece.text);
+          before.comments += comments_in(piece.text);
+        }
+        use(piece);
+      });
+    });
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t line_at(std::uint64_t offset) const override {
+    if (offset > kCountedBytes) return 0;
+    std::uint64_t line = 1;
+    std::string buffer(kChunk, '\0');
+    for (std::uint64_t at = 0; at < offset;) {
+      const std::size_t got =
+          file_->read(at, buffer.data(), static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, offset - at)));
+      if (got == 0) break;
+      line += lines_in(std::string_view(buffer).substr(0, got));
+      at += got;
+    }
+    return line;
+  }
+
+  /// Where the first line begins that begins at an offset or after it.
+  [[nodiscard]] std::uint64_t line_begin(std::uint64_t offset, std::uint64_t lowest) const {
+    if (offset <= lowest) return lowest;
+    std::string buffer(4096, '\0');
+    for (std::uint64_t at = offset - 1;;) {
+      const std::size_t got = file_->read(at, buffer.data(), buffer.size());
+      if (got == 0) return file_->size();
+      const std::size_t end = std::string_view(buffer).substr(0, got).find('\n');
+      if (end != std::string_view::npos) return at + end + 1;
+      at += got;
+      buffer.resize(kChunk);
+    }
+  }
+
+  /// The lines that begin in this rank's part of the bytes.
+  void walk(const Each& how, const std::function<void(const Piece&)>& use) const {
+    const std::uint64_t bytes = file_->size() - std::min(how.begin, file_->size());
+    const auto ranks = static_cast<std::uint64_t>(transport_.size());
+    const auto rank = static_cast<std::uint64_t>(transport_.rank());
+    const auto part = [&](std::uint64_t r) { return how.begin + bytes / ranks * r + std::min(r, bytes % ranks); };
+    const std::uint64_t end = part(rank + 1);
+    std::uint64_t at = line_begin(part(rank), how.begin);
+    std::string buffer;
+    while (at < end) {
+      const std::size_t had = buffer.size();
+      buffer.resize(had + kChunk);
+      const std::size_t got = file_->read(at + had, buffer.data() + had, kChunk);
+      buffer.resize(had + got);
+      std::size_t cut = std::string::npos;  // behind the last line that begins before `end`
+      if (end - 1 - at < buffer.size()) cut = buffer.find('\n', end - 1 - at);
+      const bool last = cut != std::string::npos || got < kChunk;
+      if (cut != std::string::npos)
+        ++cut;
+      else
+        cut = last ? buffer.size() : buffer.rfind('\n') + 1;
+      if (cut == 0 && !last && buffer.size() > how.longest) too_long(at, how.longest);
+      if (cut > 0) use({std::string_view(buffer).substr(0, cut), at, 0, 0});
+      if (last) break;
+      at += cut;
+      buffer.erase(0, cut);
+    }
+  }
+  [[noreturn]] void too_long(std::uint64_t at, std::uint64_t longest) const {
+    fail_at_byte(path_, at, "a line of more than " + std::to_string(longest) + " bytes; allowed: at most that");
+  }
+
+  std::optional<File> file_;
+};
+
+/// Rank 0 decompresses and deals the lines out, a block to each rank in a round.
+class Gzip final : public Text {
+ public:
+  Gzip(const std::string& path, comm::Transport& transport) : Text(path, transport) {
+    compressed_ = true;
+    agree_first(transport, [&] {
+      file_bytes_ = File(path).size();
+      head_ = head_of(path);
+    });
+  }
+
+  void each(const Each& how, const std::function<void(const Piece&)>& use) override {
+    agree_first(transport_, [&] { deal(how, use); });
+  }
+
+ private:
+  struct Label {
+    std::uint64_t offset, line, comments, more;
+  };
+
+  // Others are told of lines by number.
+  [[nodiscard]] std::uint64_t line_at(std::uint64_t) const override { return 0; }
+
+  /// Rounds of one exchange; an error of this rank is kept until the last.
+  void deal(const Each& how, const std::function<void(const Piece&)>& use) {
+    std::exception_ptr error;
+    const auto keep = [&](const auto& f) {
+      if (error) return;
+      try {
+        f();
+      } catch (...) {
+        error = std::current_exception();
+      }
+    };
+    Dealer dealer{path_, how};
+    for (bool more = true; more;) {
+      std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(transport_.size()));
+      if (transport_.rank() == 0) {
+        bool spoiled = false;
+        for (auto& block : out) {
+          keep([&] { dealer.fill(block); });
+          spoiled = spoiled || (error && block.empty());
+          if (block.size() < sizeof(Label)) block.assign(sizeof(Label), std::byte{0});
+        }
+        const std::uint64_t goes_on = dealer.done || spoiled ? 0 : 1;
+        for (auto& block : out) std::memcpy(block.data() + offsetof(Label, more), &goes_on, sizeof goes_on);
+      }
+      const auto in = transport_.all_to_all(out);
+      Label label{};
+      std::memcpy(&label, in[0].data(), sizeof label);
+      more = label.more != 0;
+      const std::string_view text(reinterpret_cast<const char*>(in[0].data()) + sizeof label,
+                                  in[0].size() - sizeof label);
+      if (!text.empty()) keep([&] { use({text, label.offset, label.line, label.comments}); });
+    }
+    if (error) std::rethrow_exception(error);
+  }
+
+  struct Dealer {
+    const std::string& path;
+    const Each& how;
+    std::unique_ptr<Inflater> input{};
+    std::string rest{};
+    std::uint64_t offset = 0, line = 1, comments = 0;
+    bool done = false;
+
+    void fill(std::vector<std::byte>& block) {
+      if (done) return;
+      if (!input) input = open_gzip(path);
+      std::size_t cut = 0;
+      while (cut == 0 && !done) {
+        const std::size_t had = rest.size();
+        rest.resize(had + kChunk);
+        const std::size_t got = input->read(rest.data() + had, kChunk);
+        rest.resize(had + got);
+        done = got < kChunk;
+        cut = done ? rest.size() : rest.rfind('\n') + 1;
+        if (cut == 0 && rest.size() > how.longest)
+          throw PlacedError(offset, path + ": line " + std::to_string(line) + ": more than " +
+                                        std::to_string(how.longest) + " bytes; allowed: at most that");
+      }
+      const std::string_view all(rest.data(), cut);
+      const auto skip = static_cast<std::size_t>(std::min<std::uint64_t>(cut, how.begin - std::min(how.begin, offset)));
+      const std::string_view text = all.substr(skip);
+      const Label label{offset + skip, line + lines_in(all.substr(0, skip)),
+                        comments + comments_in(all.substr(0, skip)), 0};
+      block.resize(sizeof label + text.size());
+      std::memcpy(block.data(), &label, sizeof label);
+      if (!text.empty()) std::memcpy(block.data() + sizeof label, text.data(), text.size());
+      offset += cut;
+      line += lines_in(all);
+      comments += comments_in(all);
+      rest.erase(0, cut);
+    }
+  };
+};
+
+bool is_gzip(const std::string& path) {
+  const File file(path);
+  unsigned char magic[2] = {0, 0};
+  return file.read(0, magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
+}
+
+}  // namespace
+
+std::unique_ptr<Text> Text::open(const std::string& path, comm::Transport& transport) {
+  bool gzip = false;
+  agree_first(transport, [&] { gzip = is_gzip(path); });
+  if (gzip) return std::make_unique<Gzip>(path, transport);
+  return std::make_unique<Plain>(path, transport);
+}
+
+void Text::fail(const Piece& piece, std::uint64_t at, const std::string& what) const {
+  const std::uint64_t line =
+      piece.line > 0 ? piece.line + lines_in(piece.text.substr(0, at - piece.offset)) : line_at(at);
+  if (line == 0) fail_at_byte(path_, at, what);
+  throw PlacedError(at, path_ + ": line " + std::to_string(line) + ": " + what);
+}
+
+std::string head_of(const std::string& path) {
+  std::string head(kHeadBytes, '\0');
+  if (is_gzip(path))
+    head.resize(open_gzip(path)->read(head.data(), head.size()));
+  else
+    head.resize(File(path).read(0, head.data(), head.size()));
+  return head;
+}
+
+bool parse_id(std::string_view word, std::uint64_t& value) {
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  return error == std::errc() && stop == end && !word.empty() && value < (std::uint64_t{1} << 63);
+}
+
+}  // namespace merganser::graphs::detail

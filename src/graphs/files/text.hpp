@@ -1,0 +1,120 @@
+#pragma once
+/// Text files, plain or compressed, dealt to ranks in pieces of whole lines.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graphs/files/disk.hpp"
+
+namespace merganser::graphs::detail {
+
+/// Consecutive whole lines.
+struct Piece {
+  std::string_view text;
+  std::uint64_t offset = 0;    ///< of the first byte, in the text (decompressed)
+  std::uint64_t line = 0;      ///< number of the first line, from 1; 0: not known
+  std::uint64_t comments = 0;  ///< lines before it that begin with '%'; with `line` only
+};
+
+class Text {
+ public:
+  virtual ~Text() = default;
+  /// Opens a file; one that begins as gzip does is decompressed. Collective. @throws InputError on every rank
+  static std::unique_ptr<Text> open(const std::string& path, comm::Transport& transport);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// The beginning of the text, the same on every rank.
+  [[nodiscard]] const std::string& head() const { return head_; }
+  [[nodiscard]] bool compressed() const { return compressed_; }
+  /// Bytes on the disk.
+  [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
+
+  struct Each {
+    std::uint64_t begin = 0;                         ///< bytes before it are left out; it begins a line
+    bool numbered = false;                           ///< pieces have `line` and `comments`
+    std::uint64_t longest = std::uint64_t{1} << 20;  ///< line, in bytes
+  };
+  /// Hands every line of the text to some rank: consecutive ones to each, in order. Collective; an error that `use`
+  /// throws on any rank is thrown on all.
+  virtual void each(const Each& how, const std::function<void(const Piece&)>& use) = 0;
+
+  /// @throws PlacedError "path: line 3: what" @param at  offset of the line in the text
+  [[noreturn]] void fail(const Piece& piece, std::uint64_t at, const std::string& what) const;
+
+ protected:
+  Text(std::string path, comm::Transport& transport) : path_(std::move(path)), transport_(transport) {}
+  /// Number of the line at an offset; 0 where finding out would take long.
+  [[nodiscard]] virtual std::uint64_t line_at(std::uint64_t offset) const = 0;
+
+  std::string path_;
+  comm::Transport& transport_;
+  std::string head_;
+  bool compressed_ = false;
+  std::uint64_t file_bytes_ = 0;
+};
+
+/// First bytes of a text file on this rank alone, decompressed. @throws InputError
+[[nodiscard]] std::string head_of(const std::string& path);
+inline constexpr std::size_t kHeadBytes = std::size_t{1} << 16;
+
+/// A decompressor on one rank. Without zlib its constructor throws.
+class Inflater {
+ public:
+  virtual ~Inflater() = default;
+  /// @return bytes; fewer than asked only at the end. @throws InputError for spoiled data
+  virtual std::size_t read(char* to, std::size_t bytes) = 0;
+};
+/// @throws InputError where this build has no zlib
+[[nodiscard]] std::unique_ptr<Inflater> open_gzip(const std::string& path);
+
+/// The text's lines one by one, without their ends.
+class LineWalk {
+ public:
+  explicit LineWalk(const Piece& piece) : text_(piece.text), offset_(piece.offset) {}
+  bool next() {
+    if (next_ >= text_.size()) return false;
+    const std::size_t end = std::min(text_.find('\n', next_), text_.size());
+    line_ = text_.substr(next_, end - next_);
+    at_ = offset_ + next_;
+    if (line_.ends_with('\r')) line_.remove_suffix(1);
+    next_ = end + 1;
+    return true;
+  }
+  [[nodiscard]] std::string_view line() const { return line_; }
+  [[nodiscard]] std::uint64_t at() const { return at_; }
+  /// Offset of the next line.
+  [[nodiscard]] std::uint64_t after() const { return offset_ + std::min(next_, text_.size()); }
+
+ private:
+  std::string_view text_;
+  std::string_view line_;
+  std::uint64_t offset_;
+  std::uint64_t at_ = 0;
+  std::size_t next_ = 0;
+};
+
+/// Words between blanks, tabs and commas.
+class Words {
+ public:
+  explicit Words(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
+  /// @return an empty text at the end
+  std::string_view next() {
+    while (at_ != end_ && separates(*at_)) ++at_;
+    const char* const begin = at_;
+    while (at_ != end_ && !separates(*at_)) ++at_;
+    return {begin, static_cast<std::size_t>(at_ - begin)};
+  }
+
+ private:
+  static bool separates(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
+  const char* at_;
+  const char* end_;
+};
+
+/// A whole word as a number below 2^63. @return false if it is none
+bool parse_id(std::string_view word, std::uint64_t& value);
+
+}  // namespace merganser::graphs::detail

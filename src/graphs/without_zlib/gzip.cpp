@@ -1,0 +1,10 @@
+#include "graphs/files/text.hpp"
+
+namespace merganser::graphs::detail {
+
+std::unique_ptr<Inflater> open_gzip(const std::string& path) {
+  throw InputError("cannot read " + path +
+                   ": it is compressed with gzip and this build has no zlib (Debian: zlib1g-dev); decompress it first");
+}
+
+}  // namespace merganser::graphs::detail
