@@ -1,0 +1,227 @@
+// bench msf: the experiments of a study of forests in MPI and OpenSHMEM, on this machine.
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "merganser/base/error.hpp"
+#include "support/bench_msf_analysis.hpp"
+#include "support/bench_msf_plan.hpp"
+#include "support/bench_msf_tables.hpp"
+#include "support/command.hpp"
+#include "support/launcher.hpp"
+#include "support/provenance.hpp"
+
+namespace merganser::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file of this process alone, removed with the object.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& what)
+      : path_((fs::temp_directory_path() / ("merganser-msf-" + std::to_string(::getpid()) + "-" + what)).string()) {}
+  ~TemporaryFile() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// What a started process writes for the one that started it.
+int work_for_parent(const MsfBenchOptions& o) {
+  MsfResults results;
+  const int code = measure_msf(msf_work_of(read_json(o.work)), results);
+  if (code == 0 && comm::launcher_world().rank == 0) write_record(o.json, to_json(results));
+  return code;
+}
+
+/// Models that launches of this process can use; those of its own ranks where it is part of a job.
+std::vector<std::string> models_here() {
+  bool processes = comm::launched();
+  for (const auto& b : comm::backends())
+    processes = processes || (b.processes && !comm::launched() && find_launcher().problem.empty());
+  std::vector<std::string> models;
+  for (const auto& b : comm::backends())
+    if (b.processes == processes) models.emplace_back(b.name);
+  return models;
+}
+
+/// tools/productivity.py of the source tree named, or of the one that this folder or program lies in.
+std::optional<fs::path> find_source(const std::string& named) {
+  const auto has = [](const fs::path& p) { return fs::exists(p / "tools" / "productivity.py"); };
+  if (!named.empty()) {
+    if (!has(named)) throw InputError("--source " + named + ": no tools/productivity.py in it");
+    return named;
+  }
+  for (fs::path from : {fs::current_path(), fs::path(self_path()).parent_path()}) {
+    for (; has(from) || from != from.root_path(); from = from.parent_path())
+      if (has(from)) return from;
+  }
+  return std::nullopt;
+}
+
+/// Counts calls and lines with the script; null where it cannot be run.
+Json count_productivity(const MsfBenchOptions& o, MsfResults& results) {
+  const auto source = find_source(o.source);
+  if (!source) {
+    results.notes.emplace_back("T9: no tools/productivity.py from here upwards; name the source tree with --source");
+    return {};
+  }
+  if (source->string().find('\'') != std::string::npos) throw InputError("--source: " + source->string() + " has a '");
+  const std::string command = "python3 '" + (*source / "tools" / "productivity.py").string() + "' --json '" +
+                              source->string() + "' 2>/dev/null";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
+  std::string text;
+  std::array<char, 4096> part{};
+  while (pipe && std::fgets(part.data(), part.size(), pipe.get()) != nullptr) text += part.data();
+  Json counted = Json::parse(text, nullptr, false);
+  if (!counted.is_discarded()) return counted;
+  results.notes.emplace_back("T9: " + command + " gave nothing; is there a python3?");
+  return {};
+}
+
+/// Does the launches of a plan, here or in jobs of their own.
+class MsfBench {
+ public:
+  MsfBench(const MsfBenchOptions& o, const MsfPlan& plan) : o_(o), plan_(plan) {}
+
+  MsfResults results;
+
+  /// @return exit code of what failed last; the rest is measured all the same
+  int run() {
+    int code = 0;
+    const std::size_t all = plan_.launches.size() + plan_.heaps.size();
+    std::size_t number = 0;
+    for (const auto& work : plan_.launches) {
+      say(++number, all, work, "");
+      if (const int failed = measure(work, results); failed != 0) code = failed;
+    }
+    for (const auto& heap : plan_.heaps) {
+      say(++number, all, heap.work, ", symmetric heap of " + std::to_string(heap.mib) + " MiB");
+      measure_heap(heap);
+    }
+    return code;
+  }
+
+ private:
+  void say(std::size_t number, std::size_t all, const MsfWork& work, const std::string& more) const {
+    if (o_.quiet || comm::launcher_world().rank != 0) return;
+    std::cerr << '[' << number << " of " << all << "] " << work.ranks << (work.ranks == 1 ? " rank" : " ranks") << more
+              << ": " << work.forests.size() << " ways to find forests x " << work.repeats << std::endl;
+  }
+
+  [[nodiscard]] bool threads() const { return plan_.models == std::vector<std::string>{"threads"}; }
+
+  int measure(const MsfWork& work, MsfResults& into) {
+    if (comm::launched() || threads()) return measure_msf(work, into);
+    const int code = measure_elsewhere(work, 0, into);
+    if (code != 0)
+      into.notes.push_back("the launch on " + std::to_string(work.ranks) + " ranks ended with " + outcome(code));
+    return code;
+  }
+
+  void measure_heap(const HeapWork& heap) {
+    MsfResults found;
+    const int code = measure_elsewhere(heap.work, heap.mib, found);
+    if (code != 0) {
+      for (const auto& what : heap.work.forests) {
+        ForestResult& r = found.forests.emplace_back();
+        r.what = what;
+        r.failure = "the launch ended with " + outcome(code);
+      }
+    }
+    for (auto& r : found.forests) {
+      r.ranks = heap.work.ranks;
+      r.heap_mib = heap.mib;
+      results.heaps.push_back(std::move(r));
+    }
+  }
+
+  [[nodiscard]] std::string outcome(int code) const {
+    if (code == kTimedOut) return "nothing within " + general_seconds();
+    return "exit code " + std::to_string(code);
+  }
+  [[nodiscard]] std::string general_seconds() const { return number_text(o_.timeout) + " s"; }
+
+  /// @param heap_mib  symmetric heap of each process; 0: as the launcher sets it
+  int measure_elsewhere(const MsfWork& work, int heap_mib, MsfResults& into) {
+    const TemporaryFile task("work.json");
+    const TemporaryFile answer("results.json");
+    write_record(task.path(), to_json(work));
+    LaunchPlan plan =
+        plan_launch(work.ranks, {"bench", "msf", "--work=" + task.path(), "--json=" + answer.path(), "--quiet"}, true);
+    if (heap_mib > 0) {
+      const std::string name = "SHMEM_SYMMETRIC_HEAP_SIZE";
+      std::erase_if(plan.exports, [&](const auto& s) { return s.name == name; });
+      plan.exports.push_back({name, std::to_string(heap_mib) + "M", "the size that is tried"});
+    }
+    const int code = launch(plan, o_.timeout);
+    if (code == 0) into.add(msf_results_of(read_json(answer.path())));
+    return code;
+  }
+
+  const MsfBenchOptions& o_;
+  const MsfPlan& plan_;
+};
+
+void report(const MsfBenchOptions& o, const Invocation& in, const MsfPlan& plan, const MsfResults& results) {
+  const std::string here = std::to_string(machine().cores) + (machine().cores == 1 ? " core" : " cores") + ", 1 node";
+  if (!o.json.empty()) {
+    Placement placement;
+    if (!plan.launches.empty()) placement.ranks = plan.launches.back().ranks;
+    Json record = make_record(in, placement);
+    record["msf_bench"] = to_json(results);
+    record["msf_bench"]["derived"] = msf_derived_json(results);
+    record["msf_bench"]["comparable"] = "not with the published numbers: " + here;
+    write_record(o.json, record);
+  }
+  if (!o.quiet && o.json != "-") std::cout << msf_bench_text(plan, results, here);
+}
+
+int run(MsfBenchOptions& o, const Invocation& in) {
+  if (!o.work.empty()) return work_for_parent(o);
+  const bool launched = comm::launched();
+  const MsfPlan plan = plan_msf_bench(o, launched ? comm::launcher_world().size : 0, models_here(), machine().cores);
+  MsfBench bench(o, plan);
+  if (launched && plan.wants(Experiment::memory))
+    bench.results.notes.emplace_back("T2, T3: need launches of their own; start bench msf without a launcher");
+  int code = bench.run();
+  if (comm::launcher_world().rank != 0) return code;
+  if (plan.wants(Experiment::productivity)) bench.results.productivity = count_productivity(o, bench.results);
+  report(o, in, plan, bench.results);
+  const auto complaints = bench.results.complaints();
+  for (const auto& text : complaints) std::cerr << "verification: " << text << '\n';
+  return complaints.empty() ? code : VerificationError("").exit_code();
+}
+
+constexpr std::string_view kText =
+    "Makes the experiments of a published study of spanning forests in MPI and OpenSHMEM again: graphs, memory\n"
+    "configurations, microbenchmarks, scaling, improvements and their correlations, productivity. Published values "
+    "stand\n"
+    "beside measured ones; docs/msf-bench.md tells what can be compared. Every forest is verified, and all of a graph\n"
+    "must be the same. Alone it starts the ranks itself, a job for each number of ranks; as part of a job it measures "
+    "on\n"
+    "the ranks that there are.\n\n"
+    "  merganser bench msf --quick --json t.json\n"
+    "  merganser bench msf --only T4,T9\n"
+    "  merganser bench msf --only T8 --graphs web/cnr-2000 --ranks 1,2,4 --repeats 5\n"
+    "  merganser run -n 4 -- bench msf --quick --only T4,F5\n";
+
+}  // namespace
+
+extern const Command bench_msf_command;
+const Command bench_msf_command =
+    make_command<MsfBenchOptions, run>("bench msf", "a published study of spanning forests, made again", kText);
+
+}  // namespace merganser::app
