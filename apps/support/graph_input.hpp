@@ -21,10 +21,9 @@ struct GraphInput {
 /// Names of the file formats: "edge-list|metis|...".
 [[nodiscard]] std::string graph_format_names();
 
-/// The file is the positional GRAPH, which stands first.
+/// All but the file.
 template <class V>
-void describe(GraphInput& o, V&& option) {
-  option.positional("GRAPH", o.file, "file of a graph (docs/graph-files.md); of a BVGraph its name without extension");
+void describe_graph_options(GraphInput& o, V&& option) {
   option.section("Graph");
   option("gen", o.gen,
          "make a graph: rmat:N:DEG, rgg2d:N:DEG, rgg3d:N:DEG, gnm:N:DEG, ba:N:DEG with 2^N vertices and DEG 2^N edges; "
@@ -36,6 +35,13 @@ void describe(GraphInput& o, V&& option) {
          Kind{"NAME"}, Initial{"those of the file, else uniform"});
   option("seed", o.seed, "of made graphs and weights");
   option("force", o.force, "go on where the memory forecast says that it does not fit");
+}
+
+/// The file is the positional GRAPH, which stands first.
+template <class V>
+void describe(GraphInput& o, V&& option) {
+  option.positional("GRAPH", o.file, "file of a graph (docs/graph-files.md); of a BVGraph its name without extension");
+  describe_graph_options(o, option);
 }
 
 struct LoadedGraph {

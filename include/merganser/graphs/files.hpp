@@ -2,8 +2,8 @@
 /// Graph files: read by all ranks, each its part, into undirected edges; written by all ranks.
 ///
 /// Whatever a file holds becomes an undirected graph: an arc and its reverse become one edge, loops are dropped, and of
-/// equal parallel edges one stays. Parallel edges of different weights (of two directions too) all stay. A file without
-/// weights gets made ones. Formats and their rules: docs/graph-files.md.
+/// equal parallel edges one stays. Parallel edges of different weights (of two directions too) all stay. The own format
+/// is taken as it is. A file without weights gets made ones. Formats and their rules: docs/graph-files.md.
 #include <cstdint>
 #include <span>
 #include <string>

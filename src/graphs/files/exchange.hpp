@@ -2,6 +2,7 @@
 /// Records sent to the ranks that own them.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -9,12 +10,14 @@
 
 namespace merganser::graphs::detail {
 
+inline constexpr std::uint64_t kRoundBytes = std::uint64_t{1} << 25;  ///< that a rank sends at once
+
 /// Sends every record to rank `owner(record)`; @return what came, rank by rank within a round. Collective. Rounds bound
 /// the memory beside the records themselves.
 template <class T, class Owner>
 std::vector<T> deal(std::vector<T> records, comm::Transport& transport, const Owner& owner) {
   static_assert(std::is_trivially_copyable_v<T>);
-  constexpr std::size_t round_records = (std::size_t{1} << 25) / sizeof(T);
+  constexpr std::size_t round_records = kRoundBytes / sizeof(T);
   if (transport.size() == 1) return records;
   const auto mine = static_cast<std::int64_t>((records.size() + round_records - 1) / round_records);
   const std::int64_t rounds = transport.all_reduce(mine, comm::Op::max);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "graphs/files/disk.hpp"
+#include "graphs/files/exchange.hpp"
 #include "graphs/files/raw.hpp"
 #include "graphs/files/text.hpp"
 #include "merganser/base/error.hpp"
@@ -219,6 +220,8 @@ Forecast forecast_file(const std::string& path, const ReadOptions& options, int 
   // Arcs as read and, beside them, the edges that they become; lists that grow hold twice what they need for a while.
   const std::uint64_t each = format == Format::binary ? forecast.edge_bytes : 2 * sizeof(Arc) + forecast.edge_bytes;
   forecast.bytes_per_rank = share < UINT64_MAX / each ? share * each : UINT64_MAX;
+  if (ranks > 1 && format != Format::binary)
+    forecast.bytes_per_rank += std::min(3 * std::min(share, kRoundBytes) * forecast.edge_bytes, 3 * kRoundBytes);
   return forecast;
 }
 
