@@ -27,7 +27,7 @@ struct Letters {
 
 class Exchange {
  public:
-  /// Whole records from one rank; those of one rank come in order.
+  /// Whole records from one rank, in any order.
   using Use = std::function<void(int from, std::span<const std::uint64_t> records)>;
 
   Exchange() = default;
