@@ -145,7 +145,7 @@ int Owners::owner(const Vec3& p) const {
   return -1 - next;
 }
 
-Dealt deal(const PointSet& points, comm::Transport& transport) {
+Dealt deal(const PointSet& points, comm::Transport& transport, bool remember) {
   Dealt dealt;
   dealt.total = check(points, transport);
   const std::size_t n = points.size();
@@ -153,6 +153,10 @@ Dealt deal(const PointSet& points, comm::Transport& transport) {
   if (ranks == 1) {
     dealt.items.resize(n);
     for (std::size_t i = 0; i < n; ++i) dealt.items[i] = {canonical(points, i), points.ids[i]};
+    if (remember) {
+      dealt.came = {points.ids};
+      dealt.went.assign(n, 0);
+    }
     return dealt;
   }
   std::vector<Vec3> mine;
@@ -168,9 +172,17 @@ Dealt deal(const PointSet& points, comm::Transport& transport) {
   for (auto& box : to) box.reserve(n / static_cast<std::size_t>(ranks) + n / 16);
   for (std::size_t i = 0; i < n; ++i) {
     const Item item{canonical(points, i), points.ids[i]};
-    to[static_cast<std::size_t>(owners.owner(item.at))].push_back(item);
+    const int owner = owners.owner(item.at);
+    to[static_cast<std::size_t>(owner)].push_back(item);
+    if (remember) dealt.went.push_back(owner);
   }
-  dealt.items = flat(exchange(transport, to));
+  auto came = exchange(transport, to);
+  for (const auto& part : came) {
+    if (!remember) break;
+    auto& ids = dealt.came.emplace_back();
+    for (const auto& item : part) ids.push_back(item.id);
+  }
+  dealt.items = flat(std::move(came));
   return dealt;
 }
 

@@ -1,38 +1,127 @@
 #include "merganser/msf/euclidean.hpp"
 
+#include <optional>
+
+#include "merganser/base/error.hpp"
+#include "msf/euclidean/cores.hpp"
 #include "msf/euclidean/deal.hpp"
+#include "msf/euclidean/global_rounds.hpp"
+#include "msf/euclidean/outside.hpp"
 #include "msf/euclidean/state.hpp"
+#include "msf/euclidean/wire.hpp"
 
 namespace merganser::msf {
 
 using namespace euclidean;
 
-Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
-                        Report& report) {
+namespace {
+
+void check_range(const char* name, int value, int least, int most) {
+  if (value < least || value > most)
+    throw UsageError(std::string(name) + " " + std::to_string(value) + "; allowed: " + std::to_string(least) + " to " +
+                     std::to_string(most));
+}
+
+void check_options(const EuclideanOptions& o) {
+  check_range("threads", o.threads, 1, 1024);
+  check_range("leaf", o.leaf, 4, 64);
+  check_range("neighbours", o.neighbours, 1, 32);
+  check_range("min-samples", o.min_samples, 1, 1 << 20);
+}
+
+/// What both functions begin with: points dealt, in a tree, with an idea of where those of others are.
+struct Ground {
   Dealt dealt;
+  PointTree tree;
+  std::optional<Outside> others;  ///< none on one rank
+  std::vector<double> core;
+};
+
+Ground make_ground(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options, bool remember,
+                   Report& report) {
+  comm::agree(transport, [&] { check_options(options); });
+  Ground ground;
   {
     const Report::Scope scope(report, "distribute", transport);
-    dealt = deal(points, transport);
+    ground.dealt = deal(points, transport, remember);
   }
-  State state;
+  if (ground.dealt.total > 0 && static_cast<std::uint64_t>(options.min_samples) > ground.dealt.total)
+    throw InputError("min-samples " + std::to_string(options.min_samples) + " of " +
+                     std::to_string(ground.dealt.total) + " points; allowed: up to their number");
   {
     const Report::Scope scope(report, "tree", transport);
-    state.tree = PointTree(dealt.items, metric_of(points), static_cast<std::uint32_t>(options.leaf),
-                           static_cast<std::uint32_t>(std::max(options.min_samples, 2)));
-    dealt.items = {};
+    ground.tree = PointTree(ground.dealt.items, metric_of(points), static_cast<std::uint32_t>(options.leaf),
+                            static_cast<std::uint32_t>(std::max(options.min_samples, 2)));
+    ground.dealt.items = {};
+    if (transport.size() > 1) ground.others.emplace(ground.tree, transport);
   }
+  if (options.min_samples > 1) {
+    const Report::Scope scope(report, "neighbours", transport);
+    ground.core = core_squares(ground.tree, static_cast<std::uint32_t>(options.min_samples), options.threads,
+                               ground.others ? &*ground.others : nullptr, transport);
+  }
+  return ground;
+}
+
+}  // namespace
+
+Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
+                        Report& report) {
+  Ground ground = make_ground(points, transport, options, false, report);
+  State state;
+  state.tree = std::move(ground.tree);
+  state.core = std::move(ground.core);
+  std::vector<double> outside;
   {
     const Report::Scope scope(report, "neighbours", transport);
     find_lists(state, options.neighbours, options.threads);
+    if (ground.others) outside = ground.others->bounds(state);
   }
   {
     const Report::Scope scope(report, "local rounds", transport);
     state.edges.reserve(state.tree.size() + state.tree.folds().size());
     for (const auto& fold : state.tree.folds()) state.add_edge({0, fold.low, fold.high});
-    report.fact("euclidean_local_rounds", local_rounds(state, {}));
+    report.fact("euclidean_local_rounds", local_rounds(state, outside));
+  }
+  if (ground.others) {
+    const Report::Scope scope(report, "global rounds", transport);
+    global_rounds(state, *ground.others, std::move(outside), transport, report);
   }
   report.fact("euclidean_searches", state.searches);
-  return {dealt.total, graphs::WeightKind::float64, std::move(state.edges)};
+  return {ground.dealt.total, graphs::WeightKind::float64, std::move(state.edges)};
+}
+
+std::vector<double> core_distances(const PointSet& points, int k, comm::Transport& transport,
+                                   const EuclideanOptions& options, Report& report) {
+  EuclideanOptions with_k = options;
+  with_k.min_samples = k;
+  Ground ground = make_ground(points, transport, with_k, true, report);
+  // By id; points that another stands for are at distance 0 from enough others.
+  struct Core {
+    std::uint64_t id;
+    double distance;
+  };
+  std::vector<Core> cores;
+  for (std::uint32_t v = 0; v < ground.tree.size(); ++v)
+    cores.push_back({ground.tree.id(v), ground.core.empty() ? 0 : std::sqrt(ground.core[v])});
+  const auto by_id = [](const Core& a, const Core& b) { return a.id < b.id; };
+  std::sort(cores.begin(), cores.end(), by_id);
+  std::vector<std::vector<double>> back;
+  for (const auto& ids : ground.dealt.came) {
+    auto& to = back.emplace_back();
+    for (const auto id : ids) {
+      const auto at = std::lower_bound(cores.begin(), cores.end(), Core{id, 0}, by_id);
+      to.push_back(at != cores.end() && at->id == id ? at->distance : 0);
+    }
+  }
+  const auto by_owner = exchange(transport, back);
+  std::vector<std::size_t> next(by_owner.size(), 0);
+  std::vector<double> out;
+  for (const int owner : ground.dealt.went) {
+    const auto r = static_cast<std::size_t>(owner);
+    out.push_back(by_owner[r][next[r]++]);
+  }
+  return out;
 }
 
 }  // namespace merganser::msf

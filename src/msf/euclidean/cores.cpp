@@ -1,0 +1,137 @@
+#include "msf/euclidean/cores.hpp"
+
+#include <mutex>
+
+#include "msf/euclidean/neighbours.hpp"
+#include "msf/euclidean/wire.hpp"
+
+namespace merganser::msf::euclidean {
+namespace {
+
+/// Asks for the nearest points up to a squared distance.
+struct Question {
+  Vec3 at;
+  double most;
+  std::uint64_t row;  ///< of the asker
+};
+
+class Cores {
+ public:
+  Cores(const PointTree& tree, std::uint32_t k, const Outside* others)
+      : tree_(tree), keep_(k - 1), others_(others), folded_(tree.size(), 0), cores_(tree.size() + 16, 0) {
+    for (const auto v : tree.folded()) folded_[v] = 1;
+  }
+
+  void search(int threads) {
+    find_neighbours(tree_, {static_cast<std::uint32_t>(keep_), nullptr, threads},
+                    [this](const LeafResult& found) { take(found); });
+  }
+
+  void ask_others(comm::Transport& transport) {
+    std::vector<std::vector<Question>> to(others_->ranks());
+    for (std::size_t row = 0; row < open_.size(); ++row) {
+      const Vec3 at = tree_.at(open_[row]);
+      const double most = cores_[open_[row]];
+      for (std::size_t r = 0; r < to.size(); ++r)
+        if (others_->distance2(Bounds{at, at}, r, most) < most) to[r].push_back({at, most, row});
+    }
+    // A row comes back as `keep_` squared distances behind its number.
+    std::vector<std::vector<double>> back(to.size());
+    std::vector<std::vector<std::uint64_t>> rows(to.size());
+    for (std::size_t r = 0; r < to.size(); ++r)
+      for (const auto& q : to[r]) rows[r].push_back(q.row);
+    const auto questions = exchange(transport, to);
+    for (std::size_t r = 0; r < questions.size(); ++r)
+      for (const auto& q : questions[r]) answer(q, back[r]);
+    const auto answers = exchange(transport, back);
+    for (std::size_t r = 0; r < answers.size(); ++r)
+      for (std::size_t i = 0; i < rows[r].size(); ++i) merge(rows[r][i], answers[r].data() + i * keep_);
+  }
+
+  [[nodiscard]] std::vector<double> result() && { return std::move(cores_); }
+
+ private:
+  /// The distances of a list, where a point that stands for many is there often enough to end it.
+  void take(const LeafResult& found) {
+    std::vector<double> row(keep_);
+    for (std::uint32_t q = 0; q < found.count; ++q) {
+      const std::uint32_t v = found.first + q;
+      if (folded_[v] != 0) continue;
+      const std::size_t at = static_cast<std::size_t>(q) * keep_;
+      std::copy_n(found.distance2 + at, keep_, row.begin());
+      for (std::size_t i = 0; i < keep_ && row[i] < kInfinity; ++i)
+        if (folded_[found.point[at + i]] != 0)
+          std::fill(row.begin() + static_cast<std::ptrdiff_t>(i), row.end(), row[i]);
+      cores_[v] = row.back();
+      if (others_ == nullptr) continue;
+      const std::lock_guard lock(guard_);
+      const Vec3 place = tree_.at(v);
+      if (others_->distance2(Bounds{place, place}) >= cores_[v]) continue;
+      open_.push_back(v);
+      rows_.insert(rows_.end(), row.begin(), row.end());
+    }
+  }
+
+  void answer(const Question& q, std::vector<double>& to) const {
+    const auto& nodes = tree_.nodes();
+    const std::size_t here = to.size();
+    to.resize(here + keep_, kInfinity);
+    double* const row = to.data() + here;
+    std::vector<std::uint32_t> todo;
+    if (!nodes.empty()) todo.push_back(0);
+    while (!todo.empty()) {
+      const std::uint32_t next = todo.back();
+      todo.pop_back();
+      const auto& node = nodes[next];
+      if (tree_.metric().distance2(q.at, node.box) >= std::min(q.most, row[keep_ - 1])) continue;
+      if (node.right != 0) {
+        todo.push_back(node.right);
+        todo.push_back(next + 1);
+        continue;
+      }
+      for (std::uint32_t u = node.begin; u < node.end; ++u) insert(row, tree_.metric().distance2(q.at, tree_.at(u)), u);
+    }
+  }
+  void insert(double* row, double d2, std::uint32_t point) const {
+    double* const end = row + keep_;
+    double* const at = std::upper_bound(row, end, d2);
+    if (at == end) return;
+    if (folded_[point] != 0) {
+      std::fill(at, end, d2);
+      return;
+    }
+    std::copy_backward(at, end - 1, end);
+    *at = d2;
+  }
+
+  void merge(std::uint64_t number, const double* theirs) {
+    double* const row = rows_.data() + number * keep_;
+    std::vector<double> both(2 * static_cast<std::size_t>(keep_));
+    std::merge(row, row + keep_, theirs, theirs + keep_, both.begin());
+    std::copy_n(both.begin(), keep_, row);
+    cores_[open_[number]] = row[keep_ - 1];
+  }
+
+  const PointTree& tree_;
+  std::size_t keep_;
+  const Outside* others_;
+  std::vector<std::uint8_t> folded_;
+  std::vector<double> cores_;
+  std::mutex guard_;
+  std::vector<std::uint32_t> open_;  ///< points whose core may be among other ranks' points
+  std::vector<double> rows_;         ///< of each of them what is known
+};
+
+}  // namespace
+
+std::vector<double> core_squares(const PointTree& tree, std::uint32_t k, int threads, const Outside* others,
+                                 comm::Transport& transport) {
+  Cores cores(tree, k, others);
+  if (k > 1) {
+    cores.search(threads);
+    if (others != nullptr) cores.ask_others(transport);
+  }
+  return std::move(cores).result();
+}
+
+}  // namespace merganser::msf::euclidean

@@ -1,0 +1,16 @@
+#pragma once
+/// Core distances: to the k-th nearest point, a point itself being the first.
+#include <vector>
+
+#include "merganser/comm/transport.hpp"
+#include "msf/euclidean/outside.hpp"
+#include "msf/euclidean/point_tree.hpp"
+
+namespace merganser::msf::euclidean {
+
+/// Squared core distances of the points of this rank's tree, which folds `k` and more equal points; 16 zeros behind them.
+/// `others` is null on one rank. Collective.
+[[nodiscard]] std::vector<double> core_squares(const PointTree& tree, std::uint32_t k, int threads,
+                                               const Outside* others, comm::Transport& transport);
+
+}  // namespace merganser::msf::euclidean

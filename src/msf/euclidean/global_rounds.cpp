@@ -1,0 +1,216 @@
+#include "msf/euclidean/global_rounds.hpp"
+
+#include <numeric>
+
+#include "msf/euclidean/wire.hpp"
+
+namespace merganser::msf::euclidean {
+namespace {
+
+/// Asks for the nearest point of another component that comes before a limit.
+struct Question {
+  Vec3 at;
+  double core;
+  Key limit;
+  std::uint64_t id;
+  std::uint32_t component;
+  std::uint32_t point;  ///< of the asker
+};
+struct Answer {
+  double d2;
+  std::uint64_t id;
+  std::uint32_t component;
+  std::uint32_t point;  ///< as asked
+};
+/// A component's least edge as one rank knows it.
+struct Offer {
+  Key key;
+  std::uint32_t component;
+  std::uint32_t to;
+};
+
+class GlobalRounds {
+ public:
+  GlobalRounds(State& state, const Outside& others, std::vector<double> outside, comm::Transport& transport)
+      : state_(state), others_(others), transport_(transport), bound_(std::move(outside)), slot_(bound_.size(), kNone) {
+    number_components();
+  }
+
+  [[nodiscard]] bool more() const { return state_.components > 1; }
+
+  void round() {
+    state_.choose_from_lists();
+    for (std::uint32_t v = 0; v < state_.tree.size(); ++v)
+      if (knows_outside(v)) offer_outside(v);
+    lower_ceiling();
+    state_.search_where_needed(ceiling_);
+    ask_others();
+    contract_all();
+  }
+
+  std::int64_t asked = 0;
+
+ private:
+  struct Remote {
+    Key key;
+    std::uint32_t component;
+  };
+
+  /// Components of rank 0 first, then of rank 1, ...
+  void number_components() {
+    const std::vector<std::uint32_t> mine{state_.tree.size() > 0 ? state_.components : 0};
+    const auto all = gather_all(transport_, mine);
+    const auto here = all.begin() + transport_.rank();
+    const std::uint32_t before = std::accumulate(all.begin(), here, 0U);
+    for (auto& c : state_.component) c += before;
+    state_.components = std::accumulate(here, all.end(), before);
+  }
+
+  /// True if the nearest of another component on other ranks is known.
+  [[nodiscard]] bool knows_outside(std::uint32_t v) const {
+    return slot_[v] != kNone && remote_[slot_[v]].component != state_.component[v];
+  }
+  void offer_outside(std::uint32_t v) {
+    const Remote& remote = remote_[slot_[v]];
+    Choice& choice = state_.best[state_.component[v]];
+    if (remote.key < choice.key) choice = {remote.key, remote.component};
+  }
+
+  /// The least squared distance that any rank knows of, by component: nothing above it counts.
+  void lower_ceiling() {
+    std::vector<double> least(state_.components);
+    for (std::size_t c = 0; c < least.size(); ++c) least[c] = state_.best[c].key.d2;
+    transport_.all_reduce(least, comm::Op::min);
+    ceiling_.resize(least.size());
+    for (std::size_t c = 0; c < least.size(); ++c) ceiling_[c].d2 = least[c];
+  }
+  [[nodiscard]] Key limit(std::uint32_t c) const { return std::min(ceiling_[c], state_.best[c].key); }
+
+  /// Points whose nearest of another component may lie on another rank and come before the limit.
+  [[nodiscard]] std::vector<std::uint32_t> askers() {
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t v = 0; v < state_.tree.size(); ++v) {
+      const double most = limit(state_.component[v]).d2;
+      if (bound_[v] > most || knows_outside(v)) continue;
+      if (slot_[v] == kNone) {
+        const Vec3 at = state_.tree.at(v);
+        bound_[v] = std::max(bound_[v], others_.distance2(Bounds{at, at}));
+      }
+      if (bound_[v] <= most && bound_[v] < kInfinity) out.push_back(v);
+    }
+    return out;
+  }
+
+  void ask_others() {
+    constexpr std::int64_t kMany = 20000;
+    auto open = askers();
+    if (transport_.all_reduce(static_cast<std::int64_t>(open.size()), comm::Op::sum) > kMany) {
+      ask(scouts(open));
+      lower_ceiling();
+      open = askers();
+    }
+    ask(open);
+  }
+
+  /// Of every component the point that is nearest to other ranks.
+  [[nodiscard]] std::vector<std::uint32_t> scouts(const std::vector<std::uint32_t>& open) const {
+    std::vector<std::uint32_t> scout(state_.components, kNone);
+    for (const auto v : open) {
+      auto& s = scout[state_.component[v]];
+      if (s == kNone || bound_[v] < bound_[s]) s = v;
+    }
+    std::erase(scout, kNone);
+    return scout;
+  }
+
+  /// One wave of questions, one of answers.
+  void ask(const std::vector<std::uint32_t>& open) {
+    std::vector<std::vector<Question>> to(others_.ranks());
+    for (const auto v : open) {
+      const Vec3 at = state_.tree.at(v);
+      const Key most = limit(state_.component[v]);
+      const Question question{at, state_.core_of(v), most, state_.tree.id(v), state_.component[v], v};
+      for (std::size_t r = 0; r < to.size(); ++r) {
+        if (others_.distance2(Bounds{at, at}, r, most.d2) > most.d2) continue;
+        to[r].push_back(question);
+        ++asked;
+      }
+      bound_[v] = most == ceiling_[state_.component[v]] ? std::nextafter(most.d2, kInfinity) : most.d2;
+    }
+    const auto questions = exchange(transport_, to);
+    std::vector<std::vector<Answer>> back(questions.size());
+    for (std::size_t r = 0; r < questions.size(); ++r)
+      for (const auto& q : questions[r]) answer(q, back[r]);
+    for (const auto& answers : exchange(transport_, back))
+      for (const auto& a : answers) take(a);
+    for (const auto v : open)
+      if (knows_outside(v)) offer_outside(v);
+  }
+
+  void answer(const Question& q, std::vector<Answer>& to) const {
+    const Found found = state_.search({q.at, q.core, q.id, q.component}, q.limit);
+    if (found.point == kNone) return;
+    to.push_back({found.d2, state_.tree.id(found.point), state_.component[found.point], q.point});
+  }
+
+  void take(const Answer& a) {
+    const Key key = key_of(a.d2, state_.tree.id(a.point), a.id);
+    if (knows_outside(a.point) && remote_[slot_[a.point]].key < key) return;
+    if (slot_[a.point] == kNone) {
+      slot_[a.point] = static_cast<std::uint32_t>(remote_.size());
+      remote_.push_back({});
+    }
+    remote_[slot_[a.point]] = {key, a.component};
+    bound_[a.point] = a.d2;
+  }
+
+  /// All ranks learn the least edge of every component, and contract alike.
+  void contract_all() {
+    std::vector<Offer> mine;
+    for (std::uint32_t c = 0; c < state_.components; ++c) {
+      const Choice& choice = state_.best[c];
+      if (choice.to != kNone && choice.key.d2 <= ceiling_[c].d2) mine.push_back({choice.key, c, choice.to});
+    }
+    std::vector<Choice> best(state_.components);
+    std::vector<int> from(state_.components, -1);
+    const auto offers = gather_each(transport_, mine);
+    for (std::size_t r = 0; r < offers.size(); ++r) {
+      for (const auto& o : offers[r]) {
+        if (!(o.key < best[o.component].key)) continue;
+        best[o.component] = {o.key, o.to};
+        from[o.component] = static_cast<int>(r);
+      }
+    }
+    const Contraction made = contract(best, std::vector<std::uint8_t>(state_.components, 1));
+    for (std::uint32_t c = 0; c < state_.components; ++c)
+      if (made.keeps[c] != 0 && from[c] == transport_.rank()) state_.add_edge(best[c].key);
+    for (auto& c : state_.component) c = made.renamed[c];
+    for (auto& r : remote_) r.component = made.renamed[r.component];
+    state_.components = made.components;
+    ceiling_.clear();
+  }
+
+  State& state_;
+  const Outside& others_;
+  comm::Transport& transport_;
+  /// By point: on other ranks nothing of another component comes before. Where it is known what comes then, that is in
+  /// the slot.
+  std::vector<double> bound_;
+  std::vector<std::uint32_t> slot_;
+  std::vector<Remote> remote_;
+  std::vector<Key> ceiling_;
+};
+
+}  // namespace
+
+void global_rounds(State& state, const Outside& others, std::vector<double> outside, comm::Transport& transport,
+                   Report& report) {
+  GlobalRounds rounds(state, others, std::move(outside), transport);
+  report.fact("euclidean_global_components", state.components);
+  std::int64_t count = 0;
+  for (; rounds.more(); ++count) rounds.round();
+  report.fact("euclidean_global_rounds", count);
+  report.fact("euclidean_questions", rounds.asked);
+}
+
+}  // namespace merganser::msf::euclidean
