@@ -1,0 +1,124 @@
+/// Trees of points of many shapes and of nearly none, for any number of ranks, threads and options.
+#include <gtest/gtest.h>
+
+#include "merganser/comm/runtime.hpp"
+#include "merganser/msf/euclidean.hpp"
+#include "msf/clouds.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+
+void on_threads(int ranks, const std::function<void(comm::Transport&)>& body) {
+  comm::RunOptions options;
+  options.backend = "threads";
+  options.ranks = ranks;
+  comm::run(options, body);
+}
+
+void expect_exact(const Cloud& cloud, const msf::EuclideanOptions& options, const std::vector<int>& numbers) {
+  const Edges expected = tree_of(cloud, options.min_samples);
+  for (const int ranks : numbers) {
+    on_threads(ranks, [&](comm::Transport& t) {
+      msf::Report report;
+      const auto forest = msf::euclidean_forest(dealt(cloud, t, static_cast<std::uint64_t>(ranks)), t, options, report);
+      EXPECT_EQ(sorted(gathered(forest.edges, t)), expected)
+          << cloud.name << " on " << ranks << " ranks, min samples " << options.min_samples;
+    });
+  }
+}
+
+const std::vector<std::string> kShapes{"uniform", "lattice", "heaps",    "line",  "steps",
+                                       "equal",   "outlier", "clusters", "scales"};
+
+TEST(EuclideanTrees, of_every_shape_are_exact) {
+  std::uint64_t seed = 0;
+  for (const auto& shape : kShapes)
+    for (const int dimension : {2, 3})
+      for (const int neighbours : {1, 3, 8}) {
+        msf::EuclideanOptions options;
+        options.neighbours = neighbours;
+        options.leaf = neighbours == 3 ? 4 : 16;
+        expect_exact(cloud_of(shape, dimension, 120, ++seed), options, {1, 2, 5});
+      }
+}
+
+TEST(EuclideanTrees, of_every_shape_are_exact_with_mutual_reachability) {
+  std::uint64_t seed = 100;
+  for (const auto& shape : kShapes)
+    for (const int min_samples : {2, 4, 20, 90}) {
+      msf::EuclideanOptions options;
+      options.min_samples = min_samples;
+      options.neighbours = min_samples == 4 ? 2 : 8;
+      expect_exact(cloud_of(shape, 2 + min_samples % 3 % 2, 90, ++seed), options, {1, 3});
+    }
+}
+
+TEST(EuclideanTrees, in_boxes_periodic_along_any_axes_are_exact) {
+  for (unsigned axes = 1; axes < 8; ++axes)
+    for (const auto* shape : {"uniform", "lattice", "clusters"}) {
+      Cloud cloud = cloud_of(shape, axes < 4 ? 2 : 3, 110, axes);
+      cloud.periodic = {(axes & 1U) != 0, (axes & 2U) != 0, (axes & 4U) != 0};
+      msf::EuclideanOptions options;
+      options.min_samples = axes == 5 ? 3 : 1;
+      expect_exact(cloud, options, {1, 2, 4});
+    }
+}
+
+TEST(EuclideanTrees, of_few_points_on_many_ranks_are_exact) {
+  for (const std::size_t n : {0U, 1U, 2U, 3U, 5U}) expect_exact(cloud_of("uniform", 3, n, n), {}, {1, 2, 7, 8});
+}
+
+TEST(EuclideanTrees, do_not_depend_on_the_order_of_points_or_on_threads) {
+  const Cloud cloud = cloud_of("clusters", 3, 20000, 1);
+  std::vector<std::string> digests;
+  for (const int threads : {1, 3})
+    for (const int ranks : {1, 3}) {
+      msf::EuclideanOptions options;
+      options.threads = threads;
+      on_threads(ranks, [&](comm::Transport& t) {
+        msf::Report report;
+        const auto seed = static_cast<std::uint64_t>(threads);
+        const auto all = msf::totals(msf::euclidean_forest(dealt(cloud, t, seed), t, options, report), t);
+        if (t.rank() == 0) digests.push_back(all.digest);
+        EXPECT_EQ(all.components, 1);
+      });
+    }
+  for (const auto& digest : digests) EXPECT_EQ(digest, digests.front());
+}
+
+TEST(EuclideanTrees, take_coordinates_beyond_a_period_to_be_inside) {
+  Cloud cloud = cloud_of("uniform", 2, 60, 3);
+  for (auto& p : cloud.at)
+    for (auto& x : p) x = std::floor(x * 1024) / 1024;
+  cloud.periodic = {true, true, false};
+  const Edges expected = tree_of(cloud, 1);
+  on_threads(2, [&](comm::Transport& t) {
+    auto points = dealt(cloud, t, 1);
+    points.box.lower = {-2, 3, 0};
+    for (std::size_t i = 0; i < points.coordinates.size(); ++i)
+      points.coordinates[i] += static_cast<double>(points.ids[i / 2] % 7) - 3;
+    msf::Report report;
+    EXPECT_EQ(sorted(gathered(msf::euclidean_forest(points, t, {}, report).edges, t)), expected);
+  });
+}
+
+TEST(CoreDistances, are_those_of_all_pairs_in_the_order_of_the_points) {
+  for (const auto& shape : kShapes)
+    for (const int k : {1, 2, 7})
+      for (const int ranks : {1, 4}) {
+        const Cloud cloud = cloud_of(shape, 3, 70, 11);
+        const auto expected = core_squares_of(cloud, k);
+        on_threads(ranks, [&](comm::Transport& t) {
+          const auto points = dealt(cloud, t, 2);
+          msf::Report report;
+          const auto cores = msf::core_distances(points, k, t, {}, report);
+          ASSERT_EQ(cores.size(), points.size());
+          for (std::size_t i = 0; i < cores.size(); ++i)
+            EXPECT_EQ(cores[i], std::sqrt(expected[points.ids[i]])) << shape << ", k " << k;
+        });
+      }
+}
+
+}  // namespace
