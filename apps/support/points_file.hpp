@@ -1,0 +1,16 @@
+#pragma once
+/// Files of points, read by all ranks together.
+#include <string>
+
+#include "merganser/comm/transport.hpp"
+#include "merganser/msf/euclidean.hpp"
+
+namespace merganser::app {
+
+/// Text (x y or x y z per line, separated by blanks or commas; # begins a comment; a first line without a number is a
+/// header) or .npy (float32 or float64, little-endian, rows of 2 or 3). Each rank reads its share of the bytes; points
+/// are numbered in the order of the file. The box is left as it is. Collective.
+/// @throws InputError on every rank, with the line or what is wrong in the header
+[[nodiscard]] msf::PointSet read_points(const std::string& file, comm::Transport& transport);
+
+}  // namespace merganser::app
