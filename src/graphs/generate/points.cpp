@@ -230,6 +230,11 @@ double radius_of(const Spec& spec) {
   return high;
 }
 
+std::vector<std::array<double, 3>> points_of(const Spec& spec, std::uint64_t seed) {
+  const Cells all(spec, radius_of(spec), seed);
+  return Patch(all, 0, all.size()).points;
+}
+
 template <class Edge>
 void make_points(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   const double radius = radius_of(spec);

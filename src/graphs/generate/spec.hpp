@@ -92,6 +92,8 @@ struct Pair {
 
 /// Distance below which two of `points` make an edge. @return 0 without any edge
 [[nodiscard]] double radius_of(const Spec& spec);
+/// All points of a spec, by id: what make_points() joins; for tests.
+[[nodiscard]] std::vector<std::array<double, 3>> points_of(const Spec& spec, std::uint64_t seed);
 /// The greatest number of edges that points can have on average.
 [[nodiscard]] double most_point_edges(const Spec& spec);
 
