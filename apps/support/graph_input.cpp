@@ -6,34 +6,18 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <span>
 #include <string_view>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
+#include "support/memory.hpp"
 #include "support/table.hpp"
 
 namespace merganser::app {
 namespace {
 
 using graphs::Forecast;
-
-/// Memory that the system can still give, in bytes; 0 if it does not tell. A limit of a container counts too.
-std::uint64_t memory_there() {
-  std::uint64_t there = 0;
-  std::ifstream in("/proc/meminfo");
-  for (std::string word; in >> word;) {
-    if (word != "MemAvailable:") continue;
-    in >> there;
-    there *= 1024;
-    break;
-  }
-  std::ifstream most("/sys/fs/cgroup/memory.max"), now("/sys/fs/cgroup/memory.current");
-  std::uint64_t limit = 0, used = 0;
-  if (most >> limit && now >> used) there = std::min(there, limit - std::min(limit, used));
-  return there;
-}
 
 /// Ranks that share the memory of this one. Collective.
 std::uint64_t ranks_here(comm::Transport& transport) {
@@ -48,7 +32,7 @@ std::uint64_t ranks_here(comm::Transport& transport) {
 std::string count_of(std::uint64_t n) { return count_text(static_cast<std::int64_t>(n)); }
 
 void check_memory(const GraphInput& input, const Forecast& forecast, double need, comm::Transport& transport) {
-  const double there = static_cast<double>(memory_there()) / static_cast<double>(ranks_here(transport));
+  const double there = static_cast<double>(available_bytes()) / static_cast<double>(ranks_here(transport));
   comm::agree(transport, [&] {
     if (there == 0 || need <= there) return;
     const std::string what = (input.gen.empty() ? input.file : input.gen) + " needs about " + bytes_text(need) +

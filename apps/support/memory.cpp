@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -18,6 +19,22 @@ std::int64_t status_bytes(const std::string& key) {
 }  // namespace
 
 std::int64_t resident_bytes() { return status_bytes("VmRSS:"); }
+
+std::int64_t available_bytes() {
+  std::int64_t there = 0;
+  std::ifstream in("/proc/meminfo");
+  for (std::string word; in >> word;) {
+    if (word != "MemAvailable:") continue;
+    in >> there;
+    there *= 1024;
+    break;
+  }
+  std::ifstream most("/sys/fs/cgroup/memory.max"), now("/sys/fs/cgroup/memory.current");
+  std::int64_t limit = 0;
+  std::int64_t used = 0;
+  if (most >> limit && now >> used) there = std::min(there, limit - std::min(limit, used));
+  return there;
+}
 
 void trim_memory() { ::malloc_trim(0); }
 
