@@ -1,0 +1,178 @@
+/// Points from files and from names: the same whatever the number of ranks, with clear errors.
+#include "support/points_input.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/runtime.hpp"
+
+namespace {
+
+using namespace merganser;
+
+/// All ranks' points, by id.
+struct Whole {
+  int dimension = 0;
+  Box box;
+  std::vector<std::vector<double>> at;
+};
+
+Whole load(const app::PointsOptions& options, int ranks) {
+  Whole whole;
+  std::vector<msf::PointSet> parts(static_cast<std::size_t>(ranks));
+  comm::RunOptions run;
+  run.backend = "threads";
+  run.ranks = ranks;
+  comm::run(run, [&](comm::Transport& t) { parts[static_cast<std::size_t>(t.rank())] = app::load_points(options, t); });
+  std::size_t n = 0;
+  for (const auto& part : parts) n += part.size();
+  whole.at.resize(n);
+  whole.dimension = parts[0].dimension;
+  whole.box = parts[0].box;
+  for (const auto& part : parts) {
+    const auto d = static_cast<std::size_t>(part.dimension);
+    EXPECT_EQ(part.dimension, whole.dimension);
+    for (std::size_t i = 0; i < part.size(); ++i)
+      for (std::size_t a = 0; a < d; ++a) whole.at.at(part.ids[i]).push_back(part.coordinates.at(d * i + a));
+  }
+  return whole;
+}
+Whole load(const std::string& spec, int ranks) {
+  app::PointsOptions options;
+  options.points = spec;
+  return load(options, ranks);
+}
+
+class PointsFile : public testing::Test {
+ protected:
+  PointsFile() { std::filesystem::create_directories(folder_); }
+  ~PointsFile() override { std::filesystem::remove_all(folder_); }
+  std::string write(const std::string& name, const std::string& text) {
+    const auto path = (folder_ / name).string();
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  static std::string error(const std::string& file, int ranks = 3) {
+    try {
+      (void)load(file, ranks);
+    } catch (const InputError& e) {
+      return std::string(e.what()).substr(file.size());
+    }
+    return "no error";
+  }
+
+ private:
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() /
+      ("merganser_points_" +
+       std::to_string(std::hash<std::string>{}(testing::UnitTest::GetInstance()->current_test_info()->name())));
+};
+
+TEST(MadePoints, do_not_depend_on_the_number_of_ranks) {
+  for (const auto* spec :
+       {"uniform:3:100", "normal:2:31", "clusters:3:50:4", "lattice:3:4", "line:20", "equal:9", "uniform:2:0"}) {
+    const auto one = load(spec, 1);
+    for (const int ranks : {2, 7}) EXPECT_EQ(load(spec, ranks).at, one.at) << spec;
+  }
+  EXPECT_EQ(load("uniform:2:10", 1).at.size(), 10U);
+  EXPECT_EQ(load("lattice:2:5", 2).at.back(), (std::vector<double>{4, 4}));
+}
+
+TEST(MadePoints, of_bad_specs_are_refused) {
+  for (const auto* spec : {"uniform:4:10", "uniform:3", "uniform:3:-1", "clusters:2:10", "clusters:2:10:0", "line:x",
+                           "lattice:3:1048577", "equal:1:2", ""})
+    EXPECT_THROW((void)load(spec, 2), UsageError) << spec;
+  EXPECT_THROW((void)load("nowhere/at/all", 2), InputError);
+}
+
+TEST(MadePoints, have_the_period_of_their_box_or_that_given) {
+  app::PointsOptions options;
+  options.points = "lattice:2:6";
+  options.periodic = {true, false, false};
+  EXPECT_EQ(load(options, 2).box.extent[0], 6);
+  options.extent = "7.5,2";
+  EXPECT_EQ(load(options, 2).box.extent, (Vec3{7.5, 2, 1}));
+  options.extent = "1,2,3";
+  EXPECT_THROW((void)load(options, 2), UsageError);
+  options.extent = "-1";
+  EXPECT_THROW((void)load(options, 2), UsageError);
+  options = {};
+  options.points = "normal:3:5";
+  options.periodic = {true, true, true};
+  EXPECT_THROW((void)load(options, 2), UsageError);
+}
+
+TEST_F(PointsFile, of_text_is_read_by_any_number_of_ranks) {
+  std::string text = "x, y, z\n# made by hand\n\n";
+  std::vector<std::vector<double>> expected;
+  for (int i = 0; i < 40; ++i) {
+    expected.push_back({i * 0.5, -1e-3 * i, 1.0});
+    text += "  " + std::to_string(expected.back()[0]) + (i % 2 == 0 ? "," : "\t") + std::to_string(-i) + "e-3 , +1 # " +
+            std::string(static_cast<std::size_t>(i), '.') + "\r\n";
+  }
+  text.resize(text.size() - 2);  // no end of the last line
+  const auto file = write("a.csv", text);
+  for (auto& p : expected) p[1] = std::stod(std::to_string(std::lround(p[1] * 1000)) + "e-3");
+  for (int ranks = 1; ranks < 60; ranks += 3) EXPECT_EQ(load(file, ranks).at, expected) << ranks;
+}
+
+TEST_F(PointsFile, of_text_that_is_wrong_is_refused_with_the_line) {
+  for (const int ranks : {1, 2, 5}) {
+    EXPECT_EQ(error(write("a", "1 2\n3 4\n5 x7\n8 9\n"), ranks).substr(0, 14), ", line 3: \"x7\"");
+    EXPECT_EQ(error(write("b", "1 2 3\n# no\n3 4 5 6\n"), ranks).substr(0, 19), ", line 3: 4 numbers");
+    EXPECT_NE(error(write("c", "1 2 3\n1 2 3\n1 2\n1 2\n"), ranks), "no error");
+    EXPECT_EQ(error(write("d", "1 2\n1 nan\n"), ranks).substr(0, 15), ", line 2: \"nan\"");
+    EXPECT_EQ(error(write("e", "# nothing\n\n"), ranks).substr(0, 11), ": no points");
+    EXPECT_NE(error(write("f", std::string(200000, '1')), ranks), "no error");
+    EXPECT_NE(error(write("g", ""), ranks), "no error");
+  }
+}
+
+/// A file as NumPy writes it.
+std::string npy(const std::string& header, const std::string& data) {
+  std::string text = "\x93NUMPY" + std::string("\x01\x00", 2);
+  text.push_back(static_cast<char>(header.size()));
+  text.push_back('\0');
+  return text + header + data;
+}
+template <class T>
+std::string bytes_of(const std::vector<T>& numbers) {
+  std::string bytes(sizeof(T) * numbers.size(), '\0');
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+TEST_F(PointsFile, of_numpy_is_read_by_any_number_of_ranks) {
+  const auto file = write("a.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }    \n",
+                                       bytes_of(std::vector<double>{1, 2, 3, 4, 5, 6.5})));
+  const auto floats = write("b.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n",
+                                         bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6.5F})));
+  for (const int ranks : {1, 2, 5}) {
+    EXPECT_EQ(load(file, ranks).at, (std::vector<std::vector<double>>{{1, 2}, {3, 4}, {5, 6.5}}));
+    EXPECT_EQ(load(floats, ranks).at, (std::vector<std::vector<double>>{{1, 2, 3}, {4, 5, 6.5}}));
+  }
+}
+
+TEST_F(PointsFile, of_numpy_that_is_wrong_is_refused) {
+  const std::string data = bytes_of(std::vector<double>{1, 2, 3, 4, 5, 6});
+  for (const auto* header :
+       {"{'descr': '<i8', 'fortran_order': False, 'shape': (3, 2), }",
+        "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (6,), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2, 1), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (4, 2), }", "{'descr': '<f8', 'shape': (3, 2), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 2), }", "",
+        "{'descr':", "{'shape': (3, 2"})
+    EXPECT_NE(error(write("a.npy", npy(header, data))), "no error") << header;
+  const std::string good = npy("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }", data);
+  for (std::size_t length = 6; length < good.size(); ++length)
+    EXPECT_NE(error(write("a.npy", good.substr(0, length)), 1), "no error") << length;
+}
+
+}  // namespace
