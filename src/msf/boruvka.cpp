@@ -12,7 +12,7 @@ namespace merganser::msf {
 namespace {
 
 constexpr std::uint32_t kNo = 0xffffffffU;
-constexpr std::size_t kLookUpBlock = std::size_t{1} << 21;  // edges whose ends are looked up at a time
+constexpr std::size_t kLookUpBlock = std::size_t{1} << 24;  // edges whose ends are looked up at a time
 
 }  // namespace
 
@@ -32,7 +32,7 @@ Boruvka<Edge>::Boruvka(Components& components, Peers& peers, const Options& opti
 /// Components of all ends, by ascending owner of the ends; ends[2 i], ends[2 i + 1] are those of edge i.
 template <class Edge>
 std::vector<std::uint64_t> Boruvka<Edge>::labels_of(std::span<const Edge> edges, std::vector<std::uint32_t>& ends) {
-  IdTable table(edges.size());
+  IdTable table(2 * edges.size(), components_.ranges().first.back());
   ends.resize(2 * edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     ends[2 * i] = table.insert(edges[i].low);
@@ -81,7 +81,7 @@ void Boruvka<Edge>::load(std::span<const Edge> edges) {
 /// labels[i] is the component that end i of edges_ is in: names become the distinct labels, loops are dropped.
 template <class Edge>
 void Boruvka<Edge>::rename(const std::vector<std::uint64_t>& labels) {
-  IdTable table;
+  IdTable table(labels.size(), components_.ranges().first.back());
   std::vector<std::uint32_t> number(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i) number[i] = table.insert(labels[i]);
   const auto order = order_by_owner(table.keys(), components_.ranges());

@@ -39,7 +39,7 @@ void Components::look_up(std::vector<std::uint64_t>& ids) {
 
 void Components::flatten() {
   for (bool again = true; again;) {
-    IdTable distant;  // what is pointed at
+    IdTable distant(parent_.size(), ranges_.first.back());  // what is pointed at
     std::vector<std::uint32_t> number(parent_.size(), 0xffffffffU);
     for (std::size_t v = 0; v < parent_.size(); ++v)
       if (parent_[v] != first_ + v) number[v] = distant.insert(parent_[v]);

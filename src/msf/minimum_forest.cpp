@@ -98,7 +98,9 @@ class Search {
       ranges = balanced_ranges(graph_, transport_);
       const std::int64_t cut = cut_permille<Edge>(edges_, ranges, transport_);
       report_.fact("cut permille", cut);
-      if (method == ForestMethod::automatic) method = cut < 500 ? ForestMethod::local : ForestMethod::filter;
+      // Vertices dealt at random would give a share of 1 - 1 / ranks: ids tell nothing there.
+      const std::int64_t local = 500 - 500 / transport_.size();
+      if (method == ForestMethod::automatic) method = cut < local ? ForestMethod::local : ForestMethod::filter;
     }
     Peers peers(transport_);
     Components components(ranges, peers);
@@ -130,8 +132,9 @@ class Search {
       if (options_.sense == Sense::maximum) complement(mine);
     }
     const Report::Scope scope(report_, "local forest", transport_);
-    auto done = contract_locally<Edge>(std::move(mine), components.first(),
-                                       components.first() + components.parent().size(), options_.threads);
+    auto done =
+        contract_locally<Edge>(std::move(mine), components.first(), components.first() + components.parent().size(),
+                               graph_.vertices, options_.threads);
     forest = std::move(done.forest);
     left = std::move(done.left);
     components.parent() = std::move(done.parent);

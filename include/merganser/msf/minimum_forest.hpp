@@ -13,7 +13,7 @@ namespace merganser::msf {
 /// How the forest is found. All find the same one.
 enum class ForestMethod : std::uint8_t {
   automatic,  ///< `kruskal` on one rank or up to `base_case` vertices; beyond it by the share of edges between ranks:
-              ///< below a half `local`, else `filter`
+              ///< below half of what random ids would give `local`, else `filter`
   kruskal,  ///< filter-Kruskal on every rank's edges, then forests are merged along a binomial tree: 4 bytes per vertex
   boruvka,  ///< every component chooses its least edge, chosen edges contract, until nothing is left
   filter,   ///< the same on the least edges first; the others that lie within one component by then are dropped

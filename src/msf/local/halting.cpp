@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "merganser/msf/local_forest.hpp"
+#include "msf/id_table.hpp"
 #include "msf/local/union_find.hpp"
 
 namespace merganser::msf {
@@ -12,19 +13,22 @@ namespace {
 class DenseIds {
  public:
   template <class Edge>
-  DenseIds(const std::vector<Edge>& edges, std::uint64_t first, std::uint64_t end) : first_(first), end_(end) {
+  DenseIds(const std::vector<Edge>& edges, std::uint64_t first, std::uint64_t end, std::uint64_t vertices)
+      : first_(first), end_(end), table_(edges.size(), vertices) {
     for (const Edge& e : edges)
       for (const std::uint64_t v : {std::uint64_t{e.low}, std::uint64_t{e.high}})
-        if (!own(v)) away_.push_back(v);
+        if (!own(v)) table_.insert(v);
+    away_ = table_.keys();
     std::sort(away_.begin(), away_.end());
-    away_.erase(std::unique(away_.begin(), away_.end()), away_.end());
     below_ = static_cast<std::size_t>(std::lower_bound(away_.begin(), away_.end(), first) - away_.begin());
+    place_.resize(away_.size());
+    for (std::size_t i = 0; i < away_.size(); ++i) place_[table_.insert(away_[i])] = i;
   }
   [[nodiscard]] bool own(std::uint64_t v) const { return v >= first_ && v < end_; }
   [[nodiscard]] std::uint64_t size() const { return away_.size() + (end_ - first_); }
-  [[nodiscard]] std::uint64_t dense(std::uint64_t v) const {
+  [[nodiscard]] std::uint64_t dense(std::uint64_t v) {
     if (own(v)) return below_ + (v - first_);
-    const auto at = static_cast<std::uint64_t>(std::lower_bound(away_.begin(), away_.end(), v) - away_.begin());
+    const std::uint64_t at = place_[table_.insert(v)];
     return v < first_ ? at : at + (end_ - first_);
   }
   [[nodiscard]] std::uint64_t id(std::uint64_t dense) const {
@@ -36,7 +40,9 @@ class DenseIds {
  private:
   std::uint64_t first_;
   std::uint64_t end_;
-  std::vector<std::uint64_t> away_;
+  IdTable table_;                    // of vertices beyond the range
+  std::vector<std::uint64_t> away_;  // the same, ascending
+  std::vector<std::uint64_t> place_;
   std::size_t below_ = 0;
 };
 
@@ -94,9 +100,10 @@ class Halting {
 }  // namespace
 
 template <class Edge>
-LocalContraction<Edge> contract_locally(std::vector<Edge> edges, std::uint64_t first, std::uint64_t end, int threads) {
+LocalContraction<Edge> contract_locally(std::vector<Edge> edges, std::uint64_t first, std::uint64_t end,
+                                        std::uint64_t vertices, int threads) {
   using Id = typename Edge::id_type;
-  const DenseIds ids(edges, first, end);
+  DenseIds ids(edges, first, end, vertices);
   for (Edge& e : edges) e = {static_cast<Id>(ids.dense(e.low)), static_cast<Id>(ids.dense(e.high)), e.weight};
   const auto least = local_forest<Edge>(edges, ids.size(), threads);
   edges = std::vector<Edge>();
@@ -106,10 +113,10 @@ LocalContraction<Edge> contract_locally(std::vector<Edge> edges, std::uint64_t f
 }
 
 template LocalContraction<graphs::Edge12> contract_locally(std::vector<graphs::Edge12>, std::uint64_t, std::uint64_t,
-                                                           int);
+                                                           std::uint64_t, int);
 template LocalContraction<graphs::Edge16> contract_locally(std::vector<graphs::Edge16>, std::uint64_t, std::uint64_t,
-                                                           int);
+                                                           std::uint64_t, int);
 template LocalContraction<graphs::Edge24> contract_locally(std::vector<graphs::Edge24>, std::uint64_t, std::uint64_t,
-                                                           int);
+                                                           std::uint64_t, int);
 
 }  // namespace merganser::msf

@@ -1,0 +1,276 @@
+// msf: the minimum spanning forest of a graph, or of points.
+#include <unistd.h>
+
+#include <iostream>
+
+#include "merganser/base/timer.hpp"
+#include "merganser/graphs/files.hpp"
+#include "merganser/msf/labels.hpp"
+#include "merganser/msf/minimum_forest.hpp"
+#include "merganser/msf/mnd.hpp"
+#include "merganser/msf/prim.hpp"
+#include "merganser/msf/verify.hpp"
+#include "support/command.hpp"
+#include "support/graph_input.hpp"
+#include "support/memory.hpp"
+#include "support/msf_report.hpp"
+#include "support/points_input.hpp"
+#include "support/ranks.hpp"
+#include "support/table.hpp"
+
+namespace merganser::app {
+namespace {
+
+enum class Algo : std::uint8_t { automatic, mnd };
+
+struct MsfCommand {
+  GraphInput graph;
+  PointsOptions points;
+  Algo algo = Algo::automatic;
+  bool maximum = false;
+  bool verify = false;
+  msf::ForestOptions fast;
+  msf::MndOptions mnd;
+  msf::EuclideanOptions euclidean;
+  std::string output, labels, json;
+  RankOptions ranks;
+};
+
+template <class V>
+void describe(MsfCommand& o, V&& option) {
+  describe(o.graph, option);
+  describe(o.points, option);
+  describe(o.euclidean, option);
+  option.section("Forest");
+  option("algo", o.algo, "auto: the fast way; mnd: the published multi-node Boruvka",
+         Choices<Algo>{{{"auto", Algo::automatic}, {"mnd", Algo::mnd}}});
+  option("maximum", o.maximum, "the maximum spanning forest instead");
+  describe(o.fast, option);
+  option.section("Published algorithm (--algo mnd)");
+  describe(o.mnd, option);
+  option.section("Output");
+  option("output", o.output, "edges of the forest: a graph file, format by its extension", Letter{'o'}, Kind{"FILE"});
+  option("labels", o.labels, "text file: for each vertex, a line with the least vertex of its tree", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("verify", o.verify,
+         "check every edge against the forest (cycle property), and the forest against another algorithm; points: "
+         "against all pairs, up to 65,536 of them");
+  describe(o.ranks, option);
+}
+
+constexpr std::int64_t kMostPairs = 65'536;  // points that --verify compares pair by pair
+
+/// One run on one rank.
+class MsfRun {
+ public:
+  MsfRun(const MsfCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
+    if (t.rank() == 0 && ::isatty(STDERR_FILENO) != 0) {
+      report_.progress = [](std::string_view what, double share) {
+        std::cerr << "\r\033[K" << what << " " << percent_text(share) << std::flush;
+      };
+    }
+  }
+
+  void all() {
+    load();
+    find();
+    if (o_.verify) check();
+    write();
+    tell();
+  }
+
+ private:
+  void load();
+  void find();
+  void check();
+  void write();
+  void write_labels();
+  void tell();
+  [[nodiscard]] bool of_points() const { return !o_.points.points.empty(); }
+  [[nodiscard]] msf::Forest search(Algo algo, msf::ForestOptions fast, msf::Report& report);
+
+  const MsfCommand& o_;
+  const Invocation& in_;
+  comm::Transport& t_;
+  PeakWatch peak_;
+  LoadedGraph loaded_;
+  msf::PointSet points_;
+  std::int64_t items_ = 0;  // edges or points of all ranks
+  msf::Report report_;
+  msf::Forest forest_;
+  msf::ForestTotals totals_;
+  double load_seconds_ = 0;
+  double seconds_ = 0;
+  Json verified_;
+};
+
+void MsfRun::load() {
+  const double start = now();
+  if (of_points()) {
+    together([&] {
+      if (!o_.graph.file.empty() || !o_.graph.gen.empty())
+        throw UsageError("--points with a graph; allowed: one of them");
+      if (o_.maximum || o_.algo == Algo::mnd)
+        throw UsageError("--points with --maximum or --algo mnd; allowed: graphs");
+      PointsOptions points = o_.points;
+      points.seed = o_.graph.seed;
+      points_ = load_points(points, t_);
+    });
+    items_ = t_.all_reduce(static_cast<std::int64_t>(points_.size()), comm::Op::sum);
+  } else {
+    loaded_ = together([&] { return load_graph(o_.graph, t_, 4, 16); });
+    items_ = t_.all_reduce(static_cast<std::int64_t>(loaded_.graph.size()), comm::Op::sum);
+  }
+  load_seconds_ = now() - start;
+}
+
+msf::Forest MsfRun::search(Algo algo, msf::ForestOptions fast, msf::Report& report) {
+  const msf::Sense sense = o_.maximum ? msf::Sense::maximum : msf::Sense::minimum;
+  fast.sense = sense;
+  if (algo == Algo::automatic) return msf::minimum_spanning_forest(loaded_.graph, t_, fast, report);
+  msf::MndOptions mnd = o_.mnd;
+  mnd.sense = sense;
+  return msf::mnd(loaded_.graph, t_, mnd, report);
+}
+
+void MsfRun::find() {
+  t_.barrier();
+  const double start = now();
+  msf::EuclideanOptions euclidean = o_.euclidean;
+  euclidean.threads = o_.fast.threads;
+  forest_ = together([&] {
+    return of_points() ? msf::euclidean_forest(points_, t_, euclidean, report_) : search(o_.algo, o_.fast, report_);
+  });
+  double seconds[1] = {now() - start};
+  t_.all_reduce(seconds, comm::Op::max);
+  seconds_ = seconds[0];
+  if (report_.progress) std::cerr << "\r\033[K" << std::flush;
+  totals_ = msf::totals(forest_, t_);
+}
+
+void MsfRun::check() {
+  const double start = now();
+  if (of_points()) {
+    together([&] {
+      if (items_ > kMostPairs)
+        throw UsageError("--verify of " + count_text(items_) + " points; allowed: up to " + count_text(kMostPairs) +
+                         ", all pairs of them are compared");
+      const auto other = msf::totals(msf::prim(points_, t_, o_.euclidean.min_samples), t_);
+      if (other.digest != totals_.digest)
+        throw VerificationError("digest " + totals_.digest + ", weight " + totals_.weight + "; all pairs give digest " +
+                                other.digest + ", weight " + other.weight);
+    });
+    verified_ = {{"pairs", items_ * (items_ - 1) / 2}};
+  } else {
+    together([&] {
+      const auto sense = o_.maximum ? msf::Sense::maximum : msf::Sense::minimum;
+      msf::Report unused;
+      const auto found = msf::verify_forest(loaded_.graph, forest_, sense, t_, unused);
+      if (!found.right()) throw VerificationError("not the forest of this graph: " + found.witness);
+      // Another algorithm: Kruskal against contraction.
+      msf::ForestOptions other = o_.fast;
+      other.method = o_.algo == Algo::mnd ? msf::ForestMethod::automatic : msf::ForestMethod::boruvka;
+      other.base_case = 0;
+      if (o_.fast.method == msf::ForestMethod::boruvka) other.method = msf::ForestMethod::kruskal;
+      const auto again = msf::totals(search(Algo::automatic, other, unused), t_);
+      if (again.digest != totals_.digest || again.weight != totals_.weight)
+        throw VerificationError("digest " + totals_.digest + ", weight " + totals_.weight +
+                                "; another algorithm gives digest " + again.digest + ", weight " + again.weight);
+      verified_ = {{"graph_edges", found.graph_edges}, {"forest_edges", found.forest_edges}, {"trees", found.trees}};
+    });
+  }
+  verified_["seconds"] = now() - start;
+}
+
+void MsfRun::write_labels() {
+  const auto labels = msf::component_labels(forest_, t_);
+  const auto shares = t_.all_gather(std::as_bytes(std::span(labels)));
+  together([&] {
+    comm::agree(t_, [&] {
+      if (t_.rank() != 0) return;
+      std::string text;
+      for (const auto& share : shares) {
+        std::vector<std::uint64_t> theirs(share.size() / sizeof(std::uint64_t));
+        if (!share.empty()) std::memcpy(theirs.data(), share.data(), share.size());
+        for (const auto label : theirs) text += std::to_string(label) + '\n';
+      }
+      write_text_file(o_.labels, text);
+    });
+  });
+}
+
+void MsfRun::write() {
+  if (!o_.labels.empty()) write_labels();
+  if (o_.output.empty()) return;
+  together([&] {
+    graphs::EdgeList list;
+    list.vertices = forest_.vertices;
+    list.kind = forest_.kind;
+    list.edges = forest_.edges;
+    graphs::write_graph(o_.output, list, graphs::format_of_path(o_.output), t_);
+  });
+}
+
+/// ", method kruskal" where one was chosen.
+std::string method_text(const Json& phases) {
+  static constexpr std::array kNames{"auto", "kruskal", "boruvka", "filter", "local"};
+  if (!phases["facts"].contains("method")) return "";
+  return std::string(", method ") + kNames.at(phases["facts"]["method"]["most"].get<std::size_t>());
+}
+
+void MsfRun::tell() {
+  const Json phases = phases_json(report_, t_);
+  std::int64_t peak = t_.all_reduce(peak_.peak_bytes(), comm::Op::max);
+  if (t_.rank() != 0) return;
+  const double rate = seconds_ > 0 ? static_cast<double>(items_) / seconds_ : 0;
+  const std::string unit = of_points() ? "points" : "edges";
+  Json record = make_record(in_, {t_.size(), std::string(t_.name()), comm::last_choice(), o_.ranks.decorators, ""});
+  record["input"] = of_points() ? Json{{"source", o_.points.points}, {"points", items_}} : loaded_.facts;
+  record["timings"] = {{"load", load_seconds_}, {"forest", seconds_}};
+  record["rate"] = {{unit + "_per_second", rate}};
+  record["phases"] = phases["phases"];
+  record["facts"] = phases["facts"];
+  record["memory"] = {{"peak_bytes_most", peak}, {"method", peak_.method()}};
+  record["result"] = forest_json(totals_, forest_.vertices);
+  if (!verified_.is_null()) record["verified"] = verified_;
+  if (o_.json != "-") {
+    std::cout << (of_points() ? o_.points.points + ": " + count_text(items_) + " points in " +
+                                    std::to_string(points_.dimension) + " dimensions"
+                              : graph_input_text(loaded_.facts))
+              << '\n';
+    for (const auto& line : loaded_.lines) std::cout << line << '\n';
+    std::cout << (o_.maximum ? "maximum" : "minimum") << " spanning forest: " << forest_text(totals_)
+              << seconds_text(seconds_) << method_text(phases) << " on " << t_.size()
+              << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ": " << fixed_text(rate * 1e-6, 2)
+              << " million " << unit << "/s; input took " << seconds_text(load_seconds_) << "; at most "
+              << bytes_text(static_cast<double>(peak)) << " of memory per process\n\n"
+              << phases_table(phases);
+    if (!verified_.is_null())
+      std::cout << "\nverified" << (of_points() ? " against all pairs" : ": every edge, and by another algorithm")
+                << ", " << seconds_text(verified_["seconds"].get<double>()) << '\n';
+  }
+  if (!o_.json.empty()) write_record(o_.json, record);
+}
+
+int run(MsfCommand& o, const Invocation& in) {
+  return on_ranks(o.ranks, [&](comm::Transport& t) { MsfRun(o, in, t).all(); });
+}
+
+constexpr std::string_view kText =
+    "Finds the minimum spanning forest of a graph, or of points with their Euclidean distances. Edges compare by\n"
+    "(weight, lower id, higher id), so there is one forest: the digest is the same for any number of ranks, model,\n"
+    "algorithm and order of the input, ties included.\n\n"
+    "  merganser msf --gen rmat:20:16 --json m.json\n"
+    "  merganser run -n 2 -- msf --gen rgg2d:20:16 --comm rma\n"
+    "  merganser msf graph.mtx -o forest.tsv --labels components.txt --verify\n"
+    "  merganser run -n 4 -- msf web --algo mnd --style tuned --comm shmem --post leader --verify\n"
+    "  merganser run -n 2 -- msf --points uniform:3:1048576\n\n"
+    "A web graph in BVGraph format is named without extension. Single linkage and HDBSCAN*: merganser linkage.\n";
+
+}  // namespace
+
+extern const Command msf_command;
+const Command msf_command =
+    make_command<MsfCommand, run>("msf", "minimum spanning forest of a graph or of points", kText);
+
+}  // namespace merganser::app
