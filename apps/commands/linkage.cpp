@@ -45,7 +45,7 @@ void describe(LinkageCommand& o, V&& option) {
   option(
       "min-samples", o.min_samples,
       "of points: mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
-      between(0, 1 << 20), Initial{"1, with --method hdbscan as min-cluster-size"});
+      between(1, 1 << 20), Initial{"1, with --method hdbscan as min-cluster-size"});
   option.section("Clusters");
   option("method", o.method, "single linkage, or clusters of any density",
          Choices<Method>{{{"single", Method::single}, {"hdbscan", Method::hdbscan}}});
@@ -54,6 +54,7 @@ void describe(LinkageCommand& o, V&& option) {
          Kind{"K"}, Initial{"none"});
   option("break-ties", o.break_ties, "with --clusters: exactly K, merges of one height in the order of vertices");
   option("join", o.join, "of single: join the components of a graph at infinite height, for n - 1 merges in all");
+  option("threads", o.threads, "threads of each rank while the forest is found", between(1, 1024));
   option.section("HDBSCAN* (--method hdbscan)");
   describe(o.hdbscan, option);
   option.section("Output (.npy: an array of NumPy, else text)");
@@ -62,7 +63,6 @@ void describe(LinkageCommand& o, V&& option) {
   option("probabilities", o.probabilities, "of hdbscan: how strongly each point belongs to its cluster", Kind{"FILE"});
   option("condensed", o.condensed, "of hdbscan: condensed tree, parent child lambda size", Kind{"FILE"});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
-  option("threads", o.threads, "threads of each rank while the forest is found", between(1, 1024));
   describe(o.ranks, option);
 }
 
