@@ -29,7 +29,8 @@ KINDS = [
                    r"|MPI_Dist_graph\w*|shmem_\w*(barrier|sync|collect|reduce|_to_all|broadcast|alltoall)\w*"),
     ("messages", r"MPI_(I?m?r?recv|I?[sbr]?send|m?probe|im?probe|test|wait|start|send_init|recv_init|cancel)\w*"),
     ("one_sided", r"MPI_(r?put|r?get|r?accumulate|r?get_accumulate|fetch_and_op|compare_and_swap|win_\w+)"
-                  r"|shmem_(?!info)\w*(put|get|_p|_g|atomic|fence|quiet|ptr|test|wait|signal|set_lock|clear_lock)\w*"),
+                  r"|shmem_(?!info)\w*(put|get|atomic|fence|quiet|ptr|test|wait|signal|set_lock|clear_lock)\w*"
+                  r"|shmem_\w+_[pg]"),
 ]
 CONTRACT = re.compile(
     r"(?:\.|->)(?:post|step|inbox|outbox|records|put|fetch_or|sync|sync_any|pull|take|barrier|all_reduce|all_gather|all_to_all"

@@ -48,12 +48,11 @@ int work_for_parent(const MsfBenchOptions& o) {
 
 /// Models that launches of this process can use; those of its own ranks where it is part of a job.
 std::vector<std::string> models_here() {
-  bool processes = comm::launched();
-  for (const auto& b : comm::backends())
-    processes = processes || (b.processes && !comm::launched() && find_launcher().problem.empty());
+  const bool launched = comm::launched();
+  const bool processes = launched || find_launcher().problem.empty();
   std::vector<std::string> models;
   for (const auto& b : comm::backends())
-    if (b.processes == processes) models.emplace_back(b.name);
+    if (b.processes ? processes : !launched) models.emplace_back(b.name);
   return models;
 }
 
@@ -98,6 +97,11 @@ class MsfBench {
 
   MsfResults results;
 
+  /// Errors that the next launch would meet again.
+  [[nodiscard]] static bool is_users(int code) {
+    return code == UsageError("").exit_code() || code == InputError("").exit_code();
+  }
+
   /// @return exit code of what failed last; the rest is measured all the same
   int run() {
     int code = 0;
@@ -106,6 +110,7 @@ class MsfBench {
     for (const auto& work : plan_.launches) {
       say(++number, all, work, "");
       if (const int failed = measure(work, results); failed != 0) code = failed;
+      if (is_users(code)) return code;
     }
     for (const auto& heap : plan_.heaps) {
       say(++number, all, heap.work, ", symmetric heap of " + std::to_string(heap.mib) + " MiB");
@@ -121,14 +126,33 @@ class MsfBench {
               << ": " << work.forests.size() << " ways to find forests x " << work.repeats << std::endl;
   }
 
-  [[nodiscard]] bool threads() const { return plan_.models == std::vector<std::string>{"threads"}; }
-
   int measure(const MsfWork& work, MsfResults& into) {
-    if (comm::launched() || threads()) return measure_msf(work, into);
-    const int code = measure_elsewhere(work, 0, into);
+    if (comm::launched()) return measure_msf(work, into);
+    const auto [threads, processes] = split(work);
+    if (const int code = threads.empty() ? 0 : measure_msf(threads, into); code != 0) return code;
+    if (processes.empty()) return 0;
+    const int code = measure_elsewhere(processes, 0, into);
     if (code != 0)
       into.notes.push_back("the launch on " + std::to_string(work.ranks) + " ranks ended with " + outcome(code));
     return code;
+  }
+
+  /// What threads of this process do, and what processes do.
+  [[nodiscard]] static std::pair<MsfWork, MsfWork> split(const MsfWork& work) {
+    const auto is_threads = [](const auto& c) { return c.model == "threads"; };
+    const auto is_other = [](const auto& c) { return c.model != "threads"; };
+    std::pair<MsfWork, MsfWork> parts{work, work};
+    std::erase_if(parts.first.forests, is_other);
+    std::erase_if(parts.first.collectives, is_other);
+    std::erase_if(parts.second.forests, is_threads);
+    std::erase_if(parts.second.collectives, is_threads);
+    const auto kernel_is = [](bool threads) {
+      return [threads](const std::string& k) { return k.starts_with("threads.") == threads; };
+    };
+    std::erase_if(parts.first.arcs.kernels, kernel_is(false));
+    std::erase_if(parts.second.arcs.kernels, kernel_is(true));
+    parts.second.facts.clear();
+    return parts;
   }
 
   void measure_heap(const HeapWork& heap) {
@@ -197,7 +221,7 @@ int run(MsfBenchOptions& o, const Invocation& in) {
   if (launched && plan.wants(Experiment::memory))
     bench.results.notes.emplace_back("T2, T3: need launches of their own; start bench msf without a launcher");
   int code = bench.run();
-  if (comm::launcher_world().rank != 0) return code;
+  if (comm::launcher_world().rank != 0 || MsfBench::is_users(code)) return code;
   if (plan.wants(Experiment::productivity)) bench.results.productivity = count_productivity(o, bench.results);
   report(o, in, plan, bench.results);
   const auto complaints = bench.results.complaints();

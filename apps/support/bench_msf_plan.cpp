@@ -6,6 +6,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/exchange.hpp"
+#include "merganser/graphs/generate.hpp"
 
 namespace merganser::app {
 namespace {
@@ -37,22 +38,30 @@ std::vector<int> default_ranks(const MsfBenchOptions& o, int cores) {
 }
 
 std::vector<BenchGraph> chosen_graphs(const MsfBenchOptions& o) {
-  std::vector<BenchGraph> graphs;
-  for (const auto& file : o.graphs) graphs.push_back({file, true});
-  for (const auto& name : o.gen) graphs.push_back({name, false});
-  if (!graphs.empty()) return graphs;
+  std::vector<BenchGraph> chosen;
+  for (const auto& file : o.graphs) chosen.push_back({file, true});
+  for (const auto& name : o.gen) {
+    (void)graphs::forecast_generated(name, {}, 1);  // refuses what makes no sense before anything is started
+    chosen.push_back({name, false});
+  }
+  if (!chosen.empty()) return chosen;
   if (o.quick) {
     for (const char* name : {"rmat:13:16", "rgg2d:13:16", "gnm:13:8", "grid:128x128", "ba:13:4", "rgg3d:13:12"})
-      graphs.push_back({name, false});
+      chosen.push_back({name, false});
   } else {
     for (const char* name : {"rmat:18:16", "rgg2d:18:16", "gnm:18:8", "grid:512x512", "ba:18:4", "rgg3d:18:12"})
-      graphs.push_back({name, false});
+      chosen.push_back({name, false});
   }
-  return graphs;
+  return chosen;
 }
 
+/// Threads are measured where nothing else is, or when asked for.
 std::vector<std::string> chosen_models(const MsfBenchOptions& o, const std::vector<std::string>& models) {
-  if (o.models.empty()) return models;
+  if (o.models.empty()) {
+    std::vector<std::string> processes(models);
+    if (processes.size() > 1) std::erase(processes, "threads");
+    return processes;
+  }
   std::string allowed;
   for (const auto& m : models) allowed += (allowed.empty() ? "" : ", ") + m;
   std::vector<std::string> chosen;
@@ -96,7 +105,7 @@ class LaunchPlanner {
  private:
   /// Of the published program there is a leader's result for MPI only.
   void add_posts(MsfWork& work) const {
-    const std::string model = plan_.models.front();
+    const std::string& model = plan_.posts_model();
     const bool has_single = std::any_of(work.forests.begin(), work.forests.end(),
                                         [&](const auto& c) { return c.model == model && c.style == "baseline"; });
     for (const auto& g : plan_.graphs) {
@@ -129,14 +138,16 @@ class LaunchPlanner {
   const MsfPlan& plan_;
 };
 
-std::vector<HeapWork> heap_works(const MsfBenchOptions& o, const MsfPlan& plan, const std::vector<int>& ranks) {
+std::vector<HeapWork> heap_works(const MsfBenchOptions& o, const MsfPlan& plan) {
   std::vector<HeapWork> works;
   if (!contains(plan.models, "shmem")) return works;
   auto heaps = o.heaps;
-  if (heaps.empty()) heaps = o.quick ? std::vector<int>{4, 16, 64} : std::vector<int>{16, 64, 256, 1024};
+  if (heaps.empty()) heaps = o.quick ? std::vector<int>{2, 4, 64} : std::vector<int>{2, 4, 16, 64, 256};
+  auto ranks = o.ranks;
+  if (ranks.empty()) ranks = o.quick ? std::vector<int>{2, 8} : std::vector<int>{2, 4, 8, 16};
   for (const int mib : heaps) {
     for (const int r : ranks) {
-      if (r < 2 || (o.ranks.empty() && r > 8)) continue;
+      if (r < 2) continue;
       MsfWork work;
       work.ranks = r;
       work.repeats = o.quick ? 1 : 3;
@@ -166,9 +177,19 @@ bool MsfPlan::wants(Experiment e) const {
   return std::find(experiments.begin(), experiments.end(), e) != experiments.end();
 }
 
+bool MsfPlan::wants_one_of(const std::vector<std::string>& tables) const {
+  return std::any_of(tables.begin(), tables.end(), [this](const auto& t) { return contains(names, t); });
+}
+
+const std::string& MsfPlan::posts_model() const {
+  const auto p2p = std::find(models.begin(), models.end(), "p2p");
+  return p2p == models.end() ? models.front() : *p2p;
+}
+
 MsfPlan plan_msf_bench(const MsfBenchOptions& o, int here, const std::vector<std::string>& models, int cores) {
   MsfPlan plan;
-  for (const auto& name : o.only.empty() ? experiment_names() : o.only) {
+  plan.names = o.only.empty() ? experiment_names() : o.only;
+  for (const auto& name : plan.names) {
     const Experiment e = experiment_of(name);
     if (!plan.wants(e)) plan.experiments.push_back(e);
   }
@@ -187,7 +208,7 @@ MsfPlan plan_msf_bench(const MsfBenchOptions& o, int here, const std::vector<std
   if (plan.wants(Experiment::facts)) plan.launches.front().facts = plan.graphs;
   if (plan.wants(Experiment::times)) plan.launches.front().facts = plan.graphs;  // correlations need them
   std::erase_if(plan.launches, [](const MsfWork& w) { return w.empty(); });
-  if (here == 0 && plan.wants(Experiment::memory)) plan.heaps = heap_works(o, plan, ranks);
+  if (here == 0 && plan.wants(Experiment::memory)) plan.heaps = heap_works(o, plan);
   return plan;
 }
 

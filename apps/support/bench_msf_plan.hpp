@@ -57,7 +57,7 @@ void describe(MsfBenchOptions& o, V&& option) {
   option("models", o.models, "communication models", Kind{"LIST"},
          Initial{"all that the launcher starts; threads without one"});
   option("heaps", o.heaps, "MiB of symmetric heap per rank that are tried", at_least(1), Kind{"N,N,..."},
-         Initial{"16,64,256,1024; --quick: 4,16,64"});
+         Initial{"2,4,16,64,256; --quick: 2,4,64"});
   option("repeats", o.repeats, "runs of each case", at_least(0), Initial{"15; --quick: 3"});
   option("timeout", o.timeout, "seconds that a launch may take", positive());
   option("source", o.source, "source tree whose lines and calls are counted", Kind{"FOLDER"},
@@ -75,12 +75,16 @@ struct HeapWork {
 };
 
 struct MsfPlan {
+  std::vector<std::string> names;  ///< of the tables and figures that are wanted
   std::vector<Experiment> experiments;
   std::vector<BenchGraph> graphs;
   std::vector<std::string> models;
   std::vector<MsfWork> launches;  ///< one for each number of ranks
   std::vector<HeapWork> heaps;
   [[nodiscard]] bool wants(Experiment e) const;
+  [[nodiscard]] bool wants_one_of(const std::vector<std::string>& tables) const;
+  /// Whose post-processing is compared: the published one is of two-sided messages.
+  [[nodiscard]] const std::string& posts_model() const;
 };
 
 /// @param here  ranks of the job this process is part of; 0: none, launches are its own

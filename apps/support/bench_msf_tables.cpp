@@ -29,7 +29,7 @@ std::string facts_table(const MsfResults& r, const std::string& not_comparable) 
               count_text(g.max_degree), fixed_text(g.arcs_per_vertex(), 2)});
   }
   return "T1  graphs. Published edges are arcs, two for each edge; sizes are those of files, here of the edges in\n"
-         "memory. Other graphs: " +
+         "memory. The graphs are others. " +
          not_comparable + "\n\n" + published.text() + '\n' + here.text();
 }
 
@@ -39,13 +39,20 @@ std::string memory_table(const MsfResults& r, const std::string& not_comparable)
     published.row(
         {std::string(row.heap), std::string(row.buffer), std::string(row.ara_2005), std::string(row.uk_2005)});
   Table here({"here: heap", "ranks", "graph", "", "time"});
+  std::set<std::string> reasons;
   for (const auto& h : r.heaps) {
-    here.row({std::to_string(h.heap_mib) + " MiB", std::to_string(h.ranks), h.what.graph.name,
-              h.failure.empty() ? "S" : "-", h.failure.empty() ? seconds_text(median(h.seconds)) : h.failure});
+    const bool worked = h.failure.empty();
+    here.row({std::to_string(h.heap_mib) + " MiB", std::to_string(h.ranks), h.what.graph.name, worked ? "S" : "-",
+              worked ? seconds_text(median(h.seconds)) : ""});
+    if (!worked) reasons.insert("  -: " + h.failure + '\n');
   }
-  return "T2, T3  symmetric memory, S: success, -: failure. Published columns: 1, 2, 4 nodes with 4, 8, 16, 32\n"
-         "processes. Open MPI's OpenSHMEM has no buffer for collectives of its own. " +
-         not_comparable + "\n\n" + published.text() + '\n' + (r.heaps.empty() ? "none tried here\n" : here.text());
+  std::string text =
+      "T2, T3  symmetric memory, S: success, -: failure. Published columns: 1, 2, 4 nodes with 4, 8, 16, 32\n"
+      "processes. Open MPI's OpenSHMEM has no buffer for collectives of its own and gives 2 MiB at least; what the\n"
+      "tuned style needs grows with the ranks (to 16 MiB), not with the graph. " +
+      not_comparable + "\n\n" + published.text() + '\n' + (r.heaps.empty() ? "none tried here\n" : here.text());
+  for (const auto& reason : reasons) text += reason;
+  return text;
 }
 
 const CollectiveResult* find(const MsfResults& r, const std::string& call, const std::string& model, int ranks,
@@ -155,7 +162,7 @@ std::string reductions_table(const MsfPlan& plan, const MsfResults& r, const std
 
 std::string posts_table(const MsfPlan& plan, const MsfResults& r, const std::string& not_comparable) {
   const MsfTimes times(r);
-  const std::string model = plan.models.front();
+  const std::string& model = plan.posts_model();
   Table table({"processes", "published", "here: leader against single, " + model + " baseline", "graphs"});
   std::set<int> rows;
   for (const auto& p : pub::post_processing()) rows.insert(p.processes);
@@ -182,7 +189,11 @@ std::string posts_table(const MsfPlan& plan, const MsfResults& r, const std::str
 
 std::string times_table(const MsfPlan& plan, const MsfResults& r, const std::string& not_comparable) {
   Table table({"graph", "ranks", "way", "median", "95 %", "min", "bytes", "messages", "most of it in"});
-  for (const auto& f : r.forests) {
+  auto sorted = r.forests;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const ForestResult& a, const ForestResult& b) {
+    return std::pair(a.what.graph.name, a.ranks) < std::pair(b.what.graph.name, b.ranks);
+  });
+  for (const auto& f : sorted) {
     if (!f.failure.empty()) {
       table.row({f.what.graph.name, std::to_string(f.ranks), text_of({f.what.model, f.what.style, f.what.post}), "-",
                  f.failure, "", "", "", ""});
@@ -199,7 +210,8 @@ std::string times_table(const MsfPlan& plan, const MsfResults& r, const std::str
   const std::string repeats = first.empty() ? "0" : std::to_string(first.front().repeats);
   return "F6 to F11  time of a forest by graph, ranks and way, " + repeats +
          " repeats; published as bars without numbers, means of\n15 runs of other graphs. " + not_comparable +
-         " All phases are in the record.\n\n" + table.text();
+         " The 95 % interval of the median is all of\nthe sample below 6 repeats. All phases are in the record.\n\n" +
+         table.text();
 }
 
 std::string scaling_table(const MsfResults& r, const std::string& not_comparable) {
@@ -334,20 +346,20 @@ std::string productivity_table(const MsfResults& r) {
 std::string msf_bench_text(const MsfPlan& plan, const MsfResults& r, const std::string& here) {
   const std::string not_comparable = "Not comparable: " + here + ".";
   std::string text;
-  const auto add = [&](Experiment e, const std::string& part) {
-    if (plan.wants(e) && !part.empty()) text += part + "\n\n";
+  const auto add = [&](const std::vector<std::string>& names, const std::string& part) {
+    if (plan.wants_one_of(names)) text += part + "\n";
   };
-  add(Experiment::facts, facts_table(r, not_comparable));
-  add(Experiment::memory, memory_table(r, not_comparable));
-  add(Experiment::arcs, arcs_table(r, not_comparable));
-  add(Experiment::barriers, barrier_table(plan, r, not_comparable));
-  add(Experiment::reductions, reductions_table(plan, r, not_comparable));
-  add(Experiment::posts, posts_table(plan, r, not_comparable));
-  add(Experiment::times, times_table(plan, r, not_comparable));
-  add(Experiment::times, scaling_table(r, not_comparable));
-  add(Experiment::times, best_table(r, not_comparable));
-  add(Experiment::times, improvements_table(r, not_comparable));
-  add(Experiment::productivity, productivity_table(r));
+  add({"T1"}, facts_table(r, not_comparable));
+  add({"T2", "T3"}, memory_table(r, not_comparable));
+  add({"F3", "F12", "F13"}, arcs_table(r, not_comparable));
+  add({"T4", "F15"}, barrier_table(plan, r, not_comparable));
+  add({"F4", "F14", "F16"}, reductions_table(plan, r, not_comparable));
+  add({"F5"}, posts_table(plan, r, not_comparable));
+  add({"F6", "F7", "F8", "F9", "F10", "F11"}, times_table(plan, r, not_comparable));
+  add({"T5", "T6"}, scaling_table(r, not_comparable));
+  add({"T7"}, best_table(r, not_comparable));
+  add({"T8"}, improvements_table(r, not_comparable));
+  add({"T9"}, productivity_table(r));
   for (const auto& note : r.notes) text += "note: " + note + '\n';
   return text;
 }
