@@ -60,15 +60,30 @@ void describe(MsfCommand& o, V&& option) {
 
 constexpr std::int64_t kMostPairs = 65'536;  // points that --verify compares pair by pair
 
+/// A line that changes: what is being done, how far it is, and when it will be done if it goes on like that.
+std::function<void(std::string_view, double)> progress_line() {
+  struct State {
+    std::string what;
+    double began = 0;
+    double told = 0;
+  };
+  return [state = State()](std::string_view what, double share) mutable {
+    const double time = now();
+    if (state.what != what) state = {std::string(what), time, 0};
+    if (time - state.told < 0.2) return;
+    state.told = time;
+    std::string line = state.what + ", " + percent_text(share);
+    if (share > 0.02 && time > state.began)
+      line += ", about " + seconds_text((time - state.began) * (1 - share) / share) + " to go";
+    std::cerr << "\r\033[K" << line << std::flush;
+  };
+}
+
 /// One run on one rank.
 class MsfRun {
  public:
   MsfRun(const MsfCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
-    if (t.rank() == 0 && ::isatty(STDERR_FILENO) != 0) {
-      report_.progress = [](std::string_view what, double share) {
-        std::cerr << "\r\033[K" << what << " " << percent_text(share) << std::flush;
-      };
-    }
+    if (t.rank() == 0 && ::isatty(STDERR_FILENO) != 0) report_.progress = progress_line();
   }
 
   void all() {

@@ -70,8 +70,13 @@ class Search {
     std::vector<Edge> forest;
     {
       const Report::Scope scope(report_, "local forest", transport_);
+      std::function<void(double)> progress;
+      if (report_.progress && transport_.rank() == 0) {
+        progress = [this](double share) { report_.progress("local forest", share); };
+      }
       comm::agree(transport_, [&] {
-        forest = local_forest<Edge>(edges_, graph_.vertices, options_.threads, options_.sense == Sense::maximum);
+        forest =
+            local_forest<Edge>(edges_, graph_.vertices, options_.threads, options_.sense == Sense::maximum, progress);
       });
     }
     report_.fact("local edges", static_cast<std::int64_t>(forest.size()));
@@ -159,8 +164,8 @@ class Search {
       report_.add("filtered", static_cast<std::int64_t>(edges.size() - heavy.size()));
       left = std::move(heavy);
       edges = left;
-      if (options_.sense == Sense::minimum && report_.progress && transport_.rank() == 0)
-        report_.progress("filter", static_cast<double>(counts[1]) / static_cast<double>(graph_.vertices));
+      if (report_.progress && transport_.rank() == 0)
+        report_.progress("edges filtered", 1 - static_cast<double>(left.size()) / static_cast<double>(edges_.size()));
     }
     rounds.run(edges, forest);
   }

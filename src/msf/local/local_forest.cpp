@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kBlock = 4096;
 constexpr std::size_t kSample = 4096;
-constexpr std::size_t kAhead = 24;  // edges whose ends are fetched before they are joined
+constexpr std::size_t kSortCost = 8;  // of sorting and joining an edge, in edges looked at
+constexpr std::size_t kAhead = 24;    // edges whose ends are fetched before they are joined
 
 void check_vertices(std::uint64_t vertices) {
   if (vertices > (std::uint64_t{1} << 32)) {
@@ -22,11 +23,32 @@ void check_vertices(std::uint64_t vertices) {
   }
 }
 
+/// How far the work is, in edges looked at. Only one thread counts, for all.
+class Progress {
+ public:
+  Progress(const std::function<void(double)>& tell, std::size_t total)
+      : tell_(tell), total_(static_cast<double>(total)) {}
+  void add(std::size_t edges) {
+    if (!tell_) return;
+    done_ += edges;
+    if (done_ < told_ + kEvery) return;
+    told_ = done_;
+    tell_(std::min(1.0, static_cast<double>(done_) / total_));
+  }
+
+ private:
+  static constexpr std::size_t kEvery = std::size_t{1} << 22;
+  const std::function<void(double)>& tell_;
+  double total_;
+  std::size_t done_ = 0;
+  std::size_t told_ = 0;
+};
+
 /// The edges for which `keep` holds, found by several threads; every weight is xored with `flip` first. Appending is free
 /// of branches: kept or not is chance.
 template <class Edge, class Keep>
 Buffer<Edge> select(std::span<const Edge> edges, typename Edge::bits_type flip, int threads, std::size_t expected,
-                    const Keep& keep) {
+                    Progress& progress, const Keep& keep) {
   std::vector<Buffer<Edge>> parts(static_cast<std::size_t>(threads));
   in_parallel(threads, [&](int t) {
     const auto mine = part_of(edges, t, threads);
@@ -42,6 +64,7 @@ Buffer<Edge> select(std::span<const Edge> edges, typename Edge::bits_type flip, 
         kept += static_cast<std::size_t>(keep(e));
       }
       out.resize(out.size() + kept);
+      if (t == 0) progress.add(block.size() * static_cast<std::size_t>(threads));
     }
   });
   Buffer<Edge> all = std::move(parts[0]);
@@ -69,11 +92,12 @@ template <class Edge>
 class FilterKruskal {
  public:
   using Bits = typename Edge::bits_type;
-  FilterKruskal(std::uint64_t vertices, int threads, bool flip)
+  FilterKruskal(std::uint64_t vertices, int threads, bool flip, Progress& progress)
       : trees_(static_cast<std::size_t>(vertices)),
         sets_(trees_),
         threads_(std::max(1, threads)),
-        flip_(flip ? static_cast<Bits>(~Bits{0}) : Bits{0}) {}
+        flip_(flip ? static_cast<Bits>(~Bits{0}) : Bits{0}),
+        progress_(progress) {}
 
   void run(std::span<const Edge> edges) {
     check_ends(edges);
@@ -82,16 +106,17 @@ class FilterKruskal {
     while (edges.size() > std::max(2 * kSample, 3 * trees_)) {
       const std::size_t wanted = std::max(2 * trees_, edges.size() / 8);
       const Edge pivot = pivot_of(edges, flip_, wanted);
-      join_all(select(edges, flip_, threads_, wanted + wanted / 8, [&](const Edge& e) { return !above(e, pivot); }));
+      join_all(select(edges, flip_, threads_, wanted + wanted / 8, progress_,
+                      [&](const Edge& e) { return !above(e, pivot); }));
       sets_.flatten();
       const std::uint32_t* const label = sets_.labels();
       // Light edges are within trees by now, so that what is left is heavy and joins two trees.
-      again = select(edges, flip_, threads_, edges.size() / 16,
+      again = select(edges, flip_, threads_, edges.size() / 16, progress_,
                      [&](const Edge& e) { return label[e.low] != label[e.high]; });
       edges = again.span();
       flip_ = 0;
     }
-    Buffer<Edge> rest = select(edges, flip_, 1, edges.size(), [](const Edge& e) { return e.low != e.high; });
+    Buffer<Edge> rest = select(edges, flip_, 1, edges.size(), progress_, [](const Edge& e) { return e.low != e.high; });
     again = Buffer<Edge>();
     join_all(std::move(rest));
   }
@@ -119,6 +144,7 @@ class FilterKruskal {
   void join_all(Buffer<Edge> edges) {
     Buffer<Edge> scratch;
     sort_edges(edges, scratch);
+    progress_.add(kSortCost / 2 * edges.size());
     const std::size_t n = edges.size();
     for (std::size_t i = 0; i < n; ++i) {
       if (i + kAhead < n) {
@@ -130,21 +156,25 @@ class FilterKruskal {
         --trees_;
       }
     }
+    progress_.add(kSortCost / 2 * edges.size());
   }
 
   std::size_t trees_;
   UnionFind sets_;
   int threads_;
   Bits flip_;
+  Progress& progress_;
   std::vector<Edge> forest_;
 };
 
 }  // namespace
 
 template <class Edge>
-std::vector<Edge> local_forest(std::span<const Edge> edges, std::uint64_t vertices, int threads, bool flip) {
+std::vector<Edge> local_forest(std::span<const Edge> edges, std::uint64_t vertices, int threads, bool flip,
+                               const std::function<void(double)>& progress) {
   check_vertices(vertices);
-  FilterKruskal<Edge> forest(vertices, threads, flip);
+  Progress told(progress, 2 * edges.size() + kSortCost * 2 * static_cast<std::size_t>(vertices));
+  FilterKruskal<Edge> forest(vertices, threads, flip, told);
   forest.run(edges);
   return forest.take();
 }
@@ -166,9 +196,12 @@ std::vector<Edge> merge_forests(std::span<const Edge> a, std::span<const Edge> b
   return forest;
 }
 
-template std::vector<graphs::Edge12> local_forest(std::span<const graphs::Edge12>, std::uint64_t, int, bool);
-template std::vector<graphs::Edge16> local_forest(std::span<const graphs::Edge16>, std::uint64_t, int, bool);
-template std::vector<graphs::Edge24> local_forest(std::span<const graphs::Edge24>, std::uint64_t, int, bool);
+template std::vector<graphs::Edge12> local_forest(std::span<const graphs::Edge12>, std::uint64_t, int, bool,
+                                                  const std::function<void(double)>&);
+template std::vector<graphs::Edge16> local_forest(std::span<const graphs::Edge16>, std::uint64_t, int, bool,
+                                                  const std::function<void(double)>&);
+template std::vector<graphs::Edge24> local_forest(std::span<const graphs::Edge24>, std::uint64_t, int, bool,
+                                                  const std::function<void(double)>&);
 template std::vector<graphs::Edge12> merge_forests(std::span<const graphs::Edge12>, std::span<const graphs::Edge12>,
                                                    std::uint64_t);
 template std::vector<graphs::Edge16> merge_forests(std::span<const graphs::Edge16>, std::span<const graphs::Edge16>,
