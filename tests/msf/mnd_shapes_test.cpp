@@ -159,8 +159,29 @@ TEST(MndTrapsTest, local_graphs_are_done_without_a_word) {
   });
 }
 
+TEST(MndReportTest, every_phase_is_told_and_progress_ends_at_the_whole) {
+  on_threads(3, [](comm::Transport& t) {
+    const auto graph = dealt(skewed_shape(5, 9, 3000, 50), t);
+    for (const auto& v : variants()) {
+      msf::Report report;
+      double share = 0;
+      report.progress = [&](std::string_view, double done) {
+        EXPECT_EQ(t.rank(), 0);
+        EXPECT_LE(share, done);
+        share = done;
+      };
+      (void)msf::mnd(graph, t, v.options, report);
+      std::vector<std::string> names;
+      for (const auto& phase : report.phases()) names.push_back(phase.name);
+      const std::vector<std::string> all = {"partition", "ghosts", "independent", "merge", "test", "ring", "post"};
+      EXPECT_EQ(names, all) << v.name;
+      EXPECT_EQ(share, t.rank() == 0 ? 1 : 0) << v.name;
+    }
+  });
+}
+
 TEST(MndOptionsTest, shares_beyond_the_whole_are_refused) {
-  on_threads(1, [](comm::Transport& t) {
+  on_threads(2, [](comm::Transport& t) {
     msf::Report report;
     msf::MndOptions options;
     options.ring_share = 1.5;

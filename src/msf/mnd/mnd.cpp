@@ -204,7 +204,7 @@ class Run {
 }  // namespace published
 
 Forest mnd(const graphs::EdgeList& graph, comm::Transport& transport, const MndOptions& options, Report& report) {
-  published::check_options(options);
+  comm::agree(transport, [&] { published::check_options(options); });
   return published::Run(transport, options, report).find(graph);
 }
 

@@ -14,13 +14,6 @@ namespace {
 
 constexpr std::uint32_t kGhost = std::uint32_t{1} << 31U;
 
-void check_sizes(std::size_t vertices, std::size_t edges) {
-  constexpr std::size_t kMost = (std::size_t{1} << 31U) - 1;
-  if (vertices <= kMost && edges <= kMost) return;
-  throw InputError("one rank's share of the graph has " + std::to_string(vertices) + " vertices and " +
-                   std::to_string(edges) + " edges; allowed: 0 to " + std::to_string(kMost) + " of each");
-}
-
 /// Own vertices by their place in the range where that is short, else in the order of appearance: ids may be sparse.
 class OwnNumbers {
  public:
@@ -64,6 +57,14 @@ void number_ends(Part& part, const std::vector<Edge>& mine, Sense sense, OwnNumb
 }
 
 }  // namespace
+
+void check_sizes(std::size_t components, std::size_t edges) {
+  constexpr std::size_t kMost = kGhost - 1;
+  if (components <= kMost && edges <= kMost) return;
+  throw InputError("one rank would hold " + std::to_string(components) + " components or vertices and " +
+                   std::to_string(edges) + " edges; allowed: 0 to " + std::to_string(kMost) +
+                   " of each, so take more ranks");
+}
 
 Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, Sense sense) {
   check_sizes(0, mine.size());

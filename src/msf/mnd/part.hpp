@@ -34,8 +34,11 @@ struct Part {
   }
 };
 
+/// @throws InputError for more than one rank's numbers can tell apart
+void check_sizes(std::size_t components, std::size_t edges);
+
 /// Vertices as components. `mine`: every edge with an end in the rank's range, once, no loops.
-/// @throws InputError for 2^31 vertices with edges here, as many elsewhere, or 2^31 edges
+/// @throws InputError as check_sizes()
 [[nodiscard]] Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, Sense sense);
 
 /// Weight bits whose ascending order is the wanted one; its own inverse.

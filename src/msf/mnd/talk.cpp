@@ -141,6 +141,7 @@ class Rebuild {
   [[nodiscard]] Live numbered(const Named& e) { return {number(e.a, e.owner_a), number(e.b, e.owner_b), e.edge}; }
 
   void finish(Part& part) && {
+    check_sizes(std::max(own_.names().size(), ghosts_.names().size()), part.edges.size());
     part.own = static_cast<std::uint32_t>(own_.names().size());
     for (Live& e : part.edges) {
       if ((e.a & kGhost) != 0) std::swap(e.a, e.b);
