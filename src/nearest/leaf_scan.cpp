@@ -34,10 +34,10 @@ HWY_INLINE V gap(V p, V lower, V upper, V period) {
 }
 
 /// Puts a point into a list if it is among the best; of equal distances the lower id is better.
-HWY_INLINE void insert(const LeafPoints& points, const LeafLists& lists, std::uint32_t q, std::uint32_t point,
-                       double distance2) {
+HWY_INLINE void insert_by_id(const LeafPoints& points, const LeafLists& lists, std::uint32_t q, std::uint64_t point,
+                             double distance2) {
   double* const d = lists.distance2 + static_cast<std::size_t>(q) * lists.keep;
-  std::uint32_t* const p = lists.point + static_cast<std::size_t>(q) * lists.keep;
+  std::uint64_t* const p = lists.point + static_cast<std::size_t>(q) * lists.keep;
   const auto worse = [&](std::uint32_t at) {
     return d[at] > distance2 || (d[at] == distance2 && points.ids[p[at]] > points.ids[point]);
   };
@@ -49,7 +49,47 @@ HWY_INLINE void insert(const LeafPoints& points, const LeafLists& lists, std::ui
   }
   d[at] = distance2;
   p[at] = point;
-  lists.limit[q] = d[lists.keep - 1];
+}
+
+/// The lanes of a vector moved up by one, `first` in the lowest.
+template <class Tag, class T>
+HWY_INLINE hn::Vec<Tag> moved_up(Tag tag, hn::Vec<Tag> v, T first) {
+  const hn::RebindToUnsigned<D> u;
+  const auto lane = hn::Iota(u, 0);
+  const auto below =
+      hn::Max(hn::BitCast(hn::RebindToSigned<D>(), hn::Sub(lane, hn::Set(u, 1))), hn::Zero(hn::RebindToSigned<D>()));
+  const auto up = hn::TableLookupLanes(v, hn::IndicesFromVec(tag, below));
+  return hn::IfThenElse(hn::FirstN(tag, 1), hn::Set(tag, first), up);
+}
+
+/// The same without a branch on the outcome, for distances that are not in the list. Larger ones change nothing.
+HWY_INLINE void insert(const LeafLists& lists, std::uint32_t q, std::uint64_t point, double distance2) {
+  const D d;
+  const hn::RebindToUnsigned<D> u;
+  double* const row = lists.distance2 + static_cast<std::size_t>(q) * lists.keep;
+  std::uint64_t* const points = lists.point + static_cast<std::size_t>(q) * lists.keep;
+  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
+  const V x = hn::Set(d, distance2);
+  for (std::uint32_t at = lists.keep; at > 0;) {
+    at -= lanes;
+    const V old = hn::Load(d, row + at);
+    const V below = moved_up(d, old, at > 0 ? row[at - 1] : -1.0);
+    const auto old_point = hn::Load(u, points + at);
+    const auto below_point = moved_up(u, old_point, at > 0 ? points[at - 1] : std::uint64_t{0});
+    const auto shift = hn::RebindMask(u, hn::Lt(x, below));
+    const auto here = hn::RebindMask(u, hn::Lt(x, old));
+    hn::Store(hn::Min(old, hn::Max(below, x)), d, row + at);
+    hn::Store(hn::IfThenElse(shift, below_point, hn::IfThenElse(here, hn::Set(u, point), old_point)), u, points + at);
+  }
+}
+
+HWY_INLINE bool holds(const LeafLists& lists, std::uint32_t q, double distance2) {
+  const D d;
+  const double* const row = lists.distance2 + static_cast<std::size_t>(q) * lists.keep;
+  auto equal = hn::Lt(hn::Zero(d), hn::Zero(d));
+  for (std::uint32_t at = 0; at < lists.keep; at += static_cast<std::uint32_t>(hn::Lanes(d)))
+    equal = hn::Or(equal, hn::Eq(hn::Load(d, row + at), hn::Set(d, distance2)));
+  return !hn::AllFalse(d, equal);
 }
 
 struct Run {
@@ -60,10 +100,10 @@ struct Run {
 template <bool kPeriodic, bool kCore>
 HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::uint32_t q, const Run& run) {
   const D d;
-  constexpr std::size_t kMost = 8;
-  alignas(64) double found[kMost];
+  alignas(64) double found[8];
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
   const std::uint32_t self = lists.first + q;
+  const double* const last = lists.distance2 + static_cast<std::size_t>(q) * lists.keep + lists.keep - 1;
   const V x = hn::Set(d, points.x[self]);
   const V y = hn::Set(d, points.y[self]);
   const V z = hn::Set(d, points.z[self]);
@@ -77,23 +117,29 @@ HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::
     if constexpr (kCore) {
       d2 = hn::Max(hn::Max(d2, hn::Set(d, points.core[self])), hn::LoadU(d, points.core + at));
     }
-    const auto near = hn::And(hn::Le(d2, hn::Set(d, lists.limit[q])), hn::FirstN(d, run.end - at));
-    if (hn::AllFalse(d, near)) continue;
-    hn::Store(d2, d, found);
+    const auto near = hn::And(hn::Le(d2, hn::Set(d, *last)), hn::FirstN(d, run.end - at));
     std::uint8_t bytes[8] = {0};
     hn::StoreMaskBits(d, near, bytes);
+    if (bytes[0] == 0) continue;
+    hn::Store(d2, d, found);
     for (unsigned bits = bytes[0]; bits != 0; bits &= bits - 1) {
       const auto lane = static_cast<std::uint32_t>(__builtin_ctz(bits));
-      if (at + lane != self) insert(points, lists, q, at + lane, found[lane]);
+      if (at + lane == self) continue;
+      if (holds(lists, q, found[lane]))
+        insert_by_id(points, lists, q, at + lane, found[lane]);
+      else
+        insert(lists, q, at + lane, found[lane]);
     }
   }
+  lists.limit[q] = *last;
 }
 
 template <bool kPeriodic, bool kCore>
-HWY_INLINE void scan_box(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
-                         const Run& run) {
+HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
+                           const Run& run) {
   const D d;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
+  V worst = hn::Set(d, -1.0);
   for (std::uint32_t q = 0; q < lists.count; q += lanes) {
     const std::size_t self = lists.first + q;
     const V b2 = square_sum(gap<kPeriodic>(hn::LoadU(d, points.x + self), hn::Set(d, lower[0]), hn::Set(d, upper[0]),
@@ -107,22 +153,20 @@ HWY_INLINE void scan_box(const LeafPoints& points, const LeafLists& lists, const
     hn::StoreMaskBits(d, near, bytes);
     for (unsigned bits = bytes[0]; bits != 0; bits &= bits - 1)
       scan_for<kPeriodic, kCore>(points, lists, q + static_cast<std::uint32_t>(__builtin_ctz(bits)), run);
+    worst = hn::Max(worst, hn::LoadU(d, lists.limit + q));
   }
+  return hn::GetLane(hn::MaxOfLanes(d, worst));
 }
 
-void ScanLeaf(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
-              std::uint32_t begin, std::uint32_t end) {
+double ScanLeaf(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
+                std::uint32_t begin, std::uint32_t end) {
   const Run run{begin, end};
-  if (points.core != nullptr) {
-    if (points.periodic)
-      scan_box<true, true>(points, lists, lower, upper, run);
-    else
-      scan_box<false, true>(points, lists, lower, upper, run);
-  } else if (points.periodic) {
-    scan_box<true, false>(points, lists, lower, upper, run);
-  } else {
-    scan_box<false, false>(points, lists, lower, upper, run);
+  if (points.core == nullptr) {
+    return points.periodic ? scan_box<true, false>(points, lists, lower, upper, run)
+                           : scan_box<false, false>(points, lists, lower, upper, run);
   }
+  return points.periodic ? scan_box<true, true>(points, lists, lower, upper, run)
+                         : scan_box<false, true>(points, lists, lower, upper, run);
 }
 
 }  // namespace merganser::nearest::HWY_NAMESPACE
@@ -133,9 +177,9 @@ namespace merganser::nearest {
 
 HWY_EXPORT(ScanLeaf);
 
-void scan_leaf(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
-               std::uint32_t begin, std::uint32_t end) {
-  HWY_DYNAMIC_DISPATCH(ScanLeaf)(points, lists, lower, upper, begin, end);
+double scan_leaf(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
+                 std::uint32_t begin, std::uint32_t end) {
+  return HWY_DYNAMIC_DISPATCH(ScanLeaf)(points, lists, lower, upper, begin, end);
 }
 
 }  // namespace merganser::nearest

@@ -57,7 +57,7 @@ class Cores {
     for (std::uint32_t q = 0; q < found.count; ++q) {
       const std::uint32_t v = found.first + q;
       if (folded_[v] != 0) continue;
-      const std::size_t at = static_cast<std::size_t>(q) * keep_;
+      const std::size_t at = static_cast<std::size_t>(q) * found.row;
       std::copy_n(found.distance2 + at, keep_, row.begin());
       for (std::size_t i = 0; i < keep_ && row[i] < kInfinity; ++i)
         if (folded_[found.point[at + i]] != 0)

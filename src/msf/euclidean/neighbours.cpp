@@ -12,7 +12,7 @@ class LeafSearch {
  public:
   LeafSearch(const PointTree& tree, const Search& search)
       : tree_(tree),
-        keep_(search.keep),
+        keep_((search.keep + 7) / 8 * 8),
         points_{tree.axis(0),
                 tree.axis(1),
                 tree.axis(2),
@@ -30,7 +30,7 @@ class LeafSearch {
       const std::uint32_t parent = nodes[child].parent;
       visit(node, nodes[parent].right == child ? parent + 1 : nodes[parent].right);
     }
-    return {lists_.first, lists_.count, distance2_.data(), point_.data()};
+    return {lists_.first, lists_.count, keep_, lists_.distance2, lists_.point};
   }
 
  private:
@@ -42,16 +42,20 @@ class LeafSearch {
   void begin(const PointTree::Node& node) {
     const std::uint32_t count = node.end - node.begin;
     const std::size_t rows = static_cast<std::size_t>(count) * keep_;
-    distance2_.assign(rows, kInfinity);
-    point_.assign(rows, 0);
+    distance2_.assign(rows + 8, kInfinity);
+    point_.assign(rows + 8, 0);
     limit_.assign(count + 16, -1);
     std::fill_n(limit_.begin(), count, kInfinity);
-    lists_ = {node.begin, count, keep_, distance2_.data(), point_.data(), limit_.data()};
+    lists_ = {node.begin, count, keep_, aligned(distance2_.data()), aligned(point_.data()), limit_.data()};
+  }
+  /// The next address that a whole vector may be at.
+  template <class T>
+  static T* aligned(T* p) {
+    return p + (64 - reinterpret_cast<std::uintptr_t>(p) % 64) % 64 / sizeof(T);
   }
 
   void scan(const PointTree::Node& node) {
-    nearest::scan_leaf(points_, lists_, node.box.lower, node.box.upper, node.begin, node.end);
-    worst_ = *std::max_element(limit_.begin(), limit_.end());
+    worst_ = nearest::scan_leaf(points_, lists_, node.box.lower, node.box.upper, node.begin, node.end);
   }
 
   void visit(const PointTree::Node& from, std::uint32_t top) {
@@ -80,7 +84,7 @@ class LeafSearch {
   nearest::LeafPoints points_;
   nearest::LeafLists lists_{};
   std::vector<double> distance2_;
-  std::vector<std::uint32_t> point_;
+  std::vector<std::uint64_t> point_;
   std::vector<double> limit_;
   std::vector<Visit> todo_;
   double worst_ = 0;

@@ -8,13 +8,14 @@
 
 namespace merganser::msf::euclidean {
 
-/// The lists of a leaf's points: row q has `keep` neighbours of point `first + q` in order, those that are not there with
-/// an infinite distance.
+/// The lists of a leaf's points: row q has `row` neighbours, `keep` or more, of point `first + q` in order, those that
+/// are not there with an infinite distance.
 struct LeafResult {
   std::uint32_t first;
   std::uint32_t count;
+  std::uint32_t row;
   const double* distance2;
-  const std::uint32_t* point;
+  const std::uint64_t* point;
 };
 
 struct Search {

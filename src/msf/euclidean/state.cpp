@@ -205,15 +205,16 @@ void find_lists(State& state, int neighbours, int threads) {
   state.components = static_cast<std::uint32_t>(n);
   const Search search{state.keep, state.core.empty() ? nullptr : state.core.data(), threads};
   find_neighbours(state.tree, search, [&](const LeafResult& found) {
-    const std::size_t rows = static_cast<std::size_t>(found.count) * state.keep;
-    const std::size_t at = static_cast<std::size_t>(found.first) * state.keep;
-    for (std::size_t i = 0; i < rows; ++i) state.list[at + i] = found.distance2[i] < kInfinity ? found.point[i] : kNone;
     for (std::uint32_t q = 0; q < found.count; ++q) {
       const std::uint32_t v = found.first + q;
-      const std::uint32_t next = state.list[at + static_cast<std::size_t>(q) * state.keep];
+      const double* const d2 = found.distance2 + static_cast<std::size_t>(q) * found.row;
+      const std::uint64_t* const point = found.point + static_cast<std::size_t>(q) * found.row;
+      std::uint32_t* const to = state.list.data() + static_cast<std::size_t>(v) * state.keep;
+      for (std::uint32_t i = 0; i < state.keep; ++i)
+        to[i] = d2[i] < kInfinity ? static_cast<std::uint32_t>(point[i]) : kNone;
       state.component[v] = v;
-      state.nearest[v] = next == kNone ? v : next;
-      state.bound[v] = found.distance2[static_cast<std::size_t>(q) * state.keep];
+      state.nearest[v] = to[0] == kNone ? v : to[0];
+      state.bound[v] = d2[0];
     }
   });
 }
