@@ -72,9 +72,9 @@ std::vector<Edge> read_edges(const File& file, const Header& h, std::uint64_t fi
       fail_at_byte(file.path(), at,
                    "edge " + std::to_string(e.low) + ", " + std::to_string(e.high) + "; allowed: ids in order, below " +
                        std::to_string(h.vertices));
-    if (real && std::isnan(weight_of(kind, e.weight))) fail_at_byte(file.path(), at, "a weight is NaN");
     if (kind == WeightKind::float32 && std::uint64_t{e.weight} > UINT32_MAX)
       fail_at_byte(file.path(), at, "a weight of more than 32 bits; allowed: float32");
+    if (real && std::isnan(weight_of(kind, e.weight))) fail_at_byte(file.path(), at, "a weight is NaN");
   }
   return edges;
 }

@@ -263,7 +263,7 @@ void go_to(Decoder& decoder, const std::string& base, const Properties& p, std::
 }  // namespace
 
 Raw read_bvgraph(const Source& source) {
-  Raw raw;
+  Raw raw(source.path);
   Properties p;
   agree_first(source.transport, [&] {
     p = read_properties(source.path);

@@ -54,8 +54,6 @@ class Parser {
       if (weighted ? !words.next().empty() : header_.arcs)
         text_.fail(piece, walk.at(), shown(walk.line()) + "; allowed: two vertices and a weight");
       (weighted ? with_ : without_) += 1;
-      if (with_ > 0 && without_ > 0)
-        text_.fail(piece, walk.at(), shown(walk.line()) + "; allowed: a weight on every line or on none");
       if (!weighted)
         raw_.add(from, to);
       else if (!raw_.add(from, to, weight))
@@ -92,7 +90,7 @@ Raw read_dimacs(const Source& source) {
       throw InputError(source.path + ": " + std::to_string(header.vertices) + " vertices; allowed for a file of " +
                        std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most));
   });
-  Raw raw;
+  Raw raw(source.path);
   Parser parser(*text, header, raw);
   text->each({header.body}, [&](const Piece& piece) { parser(piece); });
   const auto with = source.transport.all_reduce(parser.with(), comm::Op::sum);

@@ -80,7 +80,7 @@ Raw read_matrix_market(const Source& source) {
       throw InputError(source.path + ": " + std::to_string(header.size) + " rows; allowed for a file of " +
                        std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most));
   });
-  Raw raw;
+  Raw raw(source.path);
   raw.weighted = header.weighted;
   if (header.real) raw.widen(Numbers::real);
   text->each({header.body}, [&](const Piece& piece) {

@@ -83,7 +83,7 @@ Raw read_metis(const Source& source) {
                        std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most) +
                        ", since each has a line");
   });
-  Raw raw;
+  Raw raw(source.path);
   raw.weighted = header.weighted;
   std::uint64_t rows = 0;
   const Text::Each how{header.body, true, std::uint64_t{1} << 62};

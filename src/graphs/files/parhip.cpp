@@ -119,7 +119,7 @@ void read_rows(const File& file, const Layout& layout, std::uint64_t first, std:
 }  // namespace
 
 Raw read_parhip(const Source& source) {
-  Raw raw;
+  Raw raw(source.path);
   agree_first(source.transport, [&] {
     const File file(source.path);
     const Layout layout = read_layout(file);

@@ -22,6 +22,11 @@ bool parse_real(std::string_view text, double& value) {
 
 }  // namespace
 
+void Raw::refuse(std::uint64_t weight) const {
+  throw InputError(path + ": weight " + std::to_string(weight) +
+                   " beside negative ones; allowed: integers below 2^63 there");
+}
+
 void Raw::widen(Numbers to) {
   if (numbers >= to) return;
   const bool was_natural = numbers == Numbers::natural;
@@ -31,8 +36,7 @@ void Raw::widen(Numbers to) {
           was_natural ? static_cast<double>(arc.weight) : static_cast<double>(static_cast<std::int64_t>(arc.weight));
       arc.weight = std::bit_cast<std::uint64_t>(value);
     } else if (arc.weight >= kTop) {
-      throw InputError("weight " + std::to_string(arc.weight) +
-                       " beside negative ones; allowed: integers below 2^63 there");
+      refuse(arc.weight);
     }
   }
   numbers = to;
@@ -45,9 +49,7 @@ void Raw::add_bits(std::uint64_t from, std::uint64_t to, bool negative, std::uin
     arcs.push_back({from, to, std::bit_cast<std::uint64_t>(negative ? -value : value)});
     return;
   }
-  if (numbers == Numbers::integer && magnitude > (negative ? kTop : kTop - 1))
-    throw InputError("weight " + std::string(negative ? "-" : "") + std::to_string(magnitude) +
-                     " beside negative ones; allowed: integers from -2^63 to below 2^63 there");
+  if (numbers == Numbers::integer && !negative && magnitude >= kTop) refuse(magnitude);
   arcs.push_back({from, to, negative ? 0 - magnitude : magnitude});
 }
 
@@ -63,7 +65,7 @@ bool Raw::add(std::uint64_t from, std::uint64_t to, std::string_view text) {
   const char* const end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, magnitude);
   if (stop == end && !digits.empty()) {
-    if (error != std::errc()) return false;  // beyond 64 bits
+    if (error != std::errc() || (negative && magnitude > kTop)) return false;  // beyond 64 bits
     add_bits(from, to, negative, magnitude);
     return true;
   }

@@ -20,6 +20,8 @@ enum class Numbers : std::uint8_t { natural, integer, real };
 
 /// One rank's arcs.
 struct Raw {
+  explicit Raw(std::string file) : path(std::move(file)) {}
+  std::string path;  ///< for errors
   std::vector<Arc> arcs;
   std::uint64_t vertices = 0;   ///< as the file tells them; 0 where it does not (see vertices_known)
   bool vertices_known = false;  ///< else: the greatest id + 1, or a name for each
@@ -38,6 +40,7 @@ struct Raw {
   void widen(Numbers to);
 
  private:
+  [[noreturn]] void refuse(std::uint64_t weight) const;
   void add_bits(std::uint64_t from, std::uint64_t to, bool negative, std::uint64_t magnitude);
 };
 
