@@ -39,7 +39,7 @@ class Plain final : public Text {
   Plain(const std::string& path, comm::Transport& transport) : Text(path, transport) {
     agree_first(transport, [&] {
       file_.emplace(path);
-      head_.resize(kHeadBytes);
+      head_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, file_->size())));
       head_.resize(file_->read(0, head_.data(), head_.size()));
     });
     file_bytes_ = file_->size();
@@ -124,12 +124,14 @@ class Plain final : public Text {
     std::string buffer;
     while (at < end) {
       const std::size_t had = buffer.size();
-      buffer.resize(had + kChunk);
-      const std::size_t got = file_->read(at + had, buffer.data() + had, kChunk);
+      const std::uint64_t rest = file_->size() - std::min(file_->size(), at + had);
+      const auto ask = static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, rest));
+      buffer.resize(had + ask);
+      const std::size_t got = file_->read(at + had, buffer.data() + had, ask);
       buffer.resize(had + got);
       std::size_t cut = std::string::npos;  // behind the last line that begins before `end`
       if (end - 1 - at < buffer.size()) cut = buffer.find('\n', end - 1 - at);
-      const bool last = cut != std::string::npos || got < kChunk;
+      const bool last = cut != std::string::npos || got < ask || ask == rest;
       if (cut != std::string::npos)
         ++cut;
       else
@@ -268,11 +270,14 @@ void Text::fail(const Piece& piece, std::uint64_t at, const std::string& what) c
 }
 
 std::string head_of(const std::string& path) {
-  std::string head(kHeadBytes, '\0');
-  if (is_gzip(path))
+  if (is_gzip(path)) {
+    std::string head(kHeadBytes, '\0');
     head.resize(open_gzip(path)->read(head.data(), head.size()));
-  else
-    head.resize(File(path).read(0, head.data(), head.size()));
+    return head;
+  }
+  const File file(path);
+  std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, file.size())), '\0');
+  head.resize(file.read(0, head.data(), head.size()));
   return head;
 }
 

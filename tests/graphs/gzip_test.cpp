@@ -1,0 +1,92 @@
+/// Compressed text files: decompressed by one rank, read by all.
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "graphs/whole_graph.hpp"
+#include "io/folder.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+
+void write_gzip(const std::string& path, const std::string& text, const char* mode = "wb1") {
+  gzFile file = gzopen(path.c_str(), mode);
+  ASSERT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
+  gzclose(file);
+}
+
+/// Longer than what a rank gets in one round.
+std::string metis_text() {
+  std::string text = "% a comment\n60000 59999 001\n";
+  for (int v = 1; v <= 60000; ++v) {
+    if (v > 1) text += std::to_string(v - 1) + " " + std::to_string(1000000 + v - 1) + " ";
+    if (v < 60000) text += std::to_string(v + 1) + " " + std::to_string(1000000 + v);
+    text += v % 100 == 0 ? "\n% comment\n" : "\n";
+  }
+  return text;
+}
+
+TEST(GzipGraphs, every_text_format_reads_the_same_compressed) {
+  Folder folder;
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"a.txt", "# c\n0 1 5\n1 2 6\n"},
+      {"a.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n%\n3 3 2\n2 1 5\n3 2 6\n"},
+      {"a.metis", metis_text()},
+      {"a.gr", "c x\np sp 3 2\na 1 2 5\na 2 3 6\n"},
+  };
+  for (const auto& [name, text] : files) {
+    write_bytes(folder.file(name), text);
+    write_gzip(folder.file(name + ".gz"), text);
+    const WholeGraph plain = read_whole(folder.file(name));
+    for (const int ranks : {1, 3}) {
+      const WholeGraph g = read_whole(folder.file(name + ".gz"), {}, ranks);
+      EXPECT_TRUE(g.log.compressed);
+      EXPECT_EQ(g.log.format, plain.log.format);
+      EXPECT_EQ(g.vertices, plain.vertices);
+      EXPECT_EQ(g.edges, plain.edges) << name << " on " << ranks;
+    }
+  }
+  ASSERT_GT(metis_text().size(), 1U << 20);
+}
+
+TEST(GzipGraphs, several_members_are_one_text) {
+  Folder folder;
+  write_gzip(folder.file("a.txt.gz"), "0 1 5\n1 2");
+  write_gzip(folder.file("a.txt.gz"), " 6\n", "ab1");
+  EXPECT_EQ(read_whole(folder.file("a.txt.gz")).edges, (std::vector<graphs::Edge24>{{0, 1, 5}, {1, 2, 6}}));
+}
+
+TEST(GzipGraphs, errors_tell_the_line_and_spoiled_data_is_refused) {
+  Folder folder;
+  const std::string path = folder.file("a.txt.gz");
+  const auto error = [&](int ranks) -> std::string {
+    try {
+      static_cast<void>(read_whole(path, {}, ranks));
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "none";
+  };
+  std::string text;
+  for (int line = 1; line <= 300000; ++line) text += line % 100000 == 0 ? "0 x\n" : "0 1000000\n";
+  for (const int ranks : {1, 2, 3}) {
+    write_gzip(path, text);
+    EXPECT_EQ(error(ranks), path + ": line 100000: vertex \"x\"; allowed: 0 to below 2^63") << ranks;
+    std::string bytes;
+    {
+      std::ifstream in(path, std::ios::binary);
+      bytes.assign(std::istreambuf_iterator<char>(in), {});
+    }
+    write_bytes(path, bytes.substr(0, bytes.size() / 2));
+    EXPECT_NE(error(ranks).find(path), std::string::npos);
+    write_gzip(path, "0 1\n0 2\n");
+    bytes = "\x1f\x8b";
+    write_bytes(path, bytes + "spoiled");
+    EXPECT_NE(error(ranks).find("spoiled gzip data"), std::string::npos) << error(ranks);
+  }
+  write_gzip(path, std::string(3 << 20, '7'));
+  EXPECT_NE(error(2).find("line 1: more than 1048576 bytes"), std::string::npos) << error(2);
+}
+
+}  // namespace

@@ -1,0 +1,158 @@
+/// A graph file of any format with arbitrary bytes changed, cut out or cut off is read or refused: no crash, no hang, no
+/// wild allocation.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "graphs/bv_encoder.hpp"
+#include "graphs/whole_graph.hpp"
+#include "io/folder.hpp"
+#include "merganser/base/random.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+
+/// One to four changes; what they are depends on the seed alone.
+std::string mutated(std::string bytes, std::uint64_t seed) {
+  Random random(seed, 0x6d757461746564ULL, 0);
+  const auto place = [&] { return static_cast<std::size_t>(random.below(std::max<std::size_t>(1, bytes.size()))); };
+  constexpr char kText[] = "0123456789-+.,:%# \n\teEnaifpcs";
+  for (std::uint64_t changes = 1 + random.below(4); changes > 0 && !bytes.empty(); --changes) {
+    switch (random.below(7)) {
+      case 0:
+        bytes[place()] ^= static_cast<char>(1U << random.below(8));
+        break;
+      case 1:
+        bytes[place()] = static_cast<char>(random.below(256));
+        break;
+      case 2: {  // a word of eight bytes
+        const std::size_t at = place() / 8 * 8;
+        const std::uint64_t value = random.below(2) == 1 ? ~0ULL >> random.below(64) : 1ULL << random.below(64);
+        for (std::size_t i = 0; i < 8 && at + i < bytes.size(); ++i) bytes[at + i] = static_cast<char>(value >> 8 * i);
+        break;
+      }
+      case 3:
+        bytes.resize(place());
+        break;
+      case 4:
+        bytes.erase(place(), 1 + random.below(16));
+        break;
+      case 5: {
+        const std::string piece = bytes.substr(place(), 1 + random.below(16));
+        bytes.insert(place(), piece);
+        break;
+      }
+      default:
+        bytes[place()] = kText[random.below(sizeof kText - 1)];
+    }
+  }
+  return bytes;
+}
+
+struct Sample {
+  std::string name;  ///< of the file that is changed
+  std::string base;  ///< of the graph
+  std::string bytes;
+};
+
+/// A small good file of every format, and each file of a BVGraph.
+std::vector<Sample> samples(Folder& folder) {
+  std::vector<Sample> all;
+  const auto add = [&](const std::string& name, const std::string& bytes) { all.push_back({name, name, bytes}); };
+  add("a.txt", "# vertices: 9\n0 1 5\n1 2 6\n2 3 7\n7 8 -1\n");
+  add("b.txt", "% bip weighted\n% 4 3 3\n1 1 2.5 3\n2 2 1e3 4\n3 3 7 5\n4 1 2 6\n");
+  std::string entries;
+  for (int i = 1; i <= 30; ++i) entries += "% c\n" + std::to_string(i) + " " + std::to_string(i + 1) + " 12.5\n";
+  add("c.mtx", "%%MatrixMarket matrix coordinate real general\n40 40 30\n" + entries);
+  add("d.metis", "% c\n4 4 011 2\n1 2 2 5 3 6\n1 1 1 5 4 7\n3 1 1 6 4 8\n0 0 2 7 3 8\n");
+  add("e.gr", "c a\np sp 4 4\na 1 2 3\na 2 1 3\na 3 4 5\na 4 3 5\n");
+  std::string words;
+  for (const std::uint64_t w : {2, 3, 4, 56, 64, 80, 88, 1, 0, 2, 1, 5, 5, 6, 6})
+    words.append(reinterpret_cast<const char*>(&w), 8);
+  add("f.parhip", words);
+  static_cast<void>(on_threads(1, [&](comm::Transport& t, graphs::ReadLog&) {
+    graphs::EdgeList g = graphs::generate("gnm:3:2", {1, "float32"}, t);
+    graphs::write_graph(folder.file("g.mgr"), g, graphs::Format::binary, t);
+    return g;
+  }));
+  std::ifstream in(folder.file("g.mgr"), std::ios::binary);
+  add("g.mgr", std::string(std::istreambuf_iterator<char>(in), {}));
+  BvEncoder::Lists lists(24);
+  for (std::uint64_t v = 0; v < 24; ++v)
+    for (std::uint64_t w = v / 3; w < std::min<std::uint64_t>(24, v / 3 + 7); w += 1 + (v + w) % 2)
+      lists[v].push_back(w);
+  const BvFiles bv = BvEncoder(lists, {}).encode();
+  all.push_back({"web.graph", "web", bv.graph});
+  all.push_back({"web.properties", "web", bv.properties});
+  all.push_back({"web.offsets", "web", bv.offsets});
+  for (const Sample& s : all) write_bytes(folder.file(s.name), s.bytes);
+  return all;
+}
+
+/// Anything but a graph or an error that names the file is a failure. @return true if it was read
+bool read_one(const std::string& path, comm::Transport& t, std::uint64_t seed) {
+  try {
+    graphs::ReadLog log;
+    const auto forecast = graphs::forecast_file(path, {}, 2);
+    EXPECT_LT(forecast.vertices, std::uint64_t{1} << 26) << path << " seed " << seed;
+    const graphs::EdgeList g = graphs::read_graph(path, {}, t, log);
+    EXPECT_LT(g.vertices, std::uint64_t{1} << 26) << path << " seed " << seed;
+    std::visit(
+        [&](const auto& edges) {
+          for (const auto& e : edges) {
+            EXPECT_LE(e.low, e.high);
+            EXPECT_LT(e.high, g.vertices) << path << " seed " << seed;
+          }
+        },
+        g.edges);
+    return true;
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << "seed " << seed << ": " << e.what();
+  } catch (const std::exception& e) {
+    ADD_FAILURE() << path << " seed " << seed << ": " << e.what();
+  }
+  return false;
+}
+
+TEST(MutatedGraphs, are_read_or_refused_and_never_more) {
+  Folder folder;
+  for (const Sample& sample : samples(folder)) {
+    int read = 0, refused = 0;
+    for (const int ranks : {1, 2}) {
+      const std::uint64_t first = ranks == 1 ? 1 : 1001, last = ranks == 1 ? 250 : 1030;
+      for (std::uint64_t seed = first; seed <= last && !HasFailure(); ++seed) {
+        write_bytes(folder.file(sample.name), mutated(sample.bytes, seed));
+        std::atomic<bool> good{false};
+        comm::run({"threads", ranks, "", {}}, [&](comm::Transport& t) {
+          const bool mine = read_one(folder.file(sample.base), t, seed);
+          if (t.rank() == 0) good = mine;
+        });
+        (good ? read : refused) += 1;
+      }
+    }
+    write_bytes(folder.file(sample.name), sample.bytes);
+    EXPECT_GT(read, 0) << sample.name;
+    EXPECT_GT(refused, sample.name == "web.offsets" ? -1 : 30) << sample.name;
+  }
+}
+
+TEST(MutatedGraphs, every_shorter_file_is_refused_or_a_whole_one) {
+  Folder folder;
+  comm::run({"threads", 1, "", {}}, [&](comm::Transport& t) {
+    for (const Sample& sample : samples(folder)) {
+      if (sample.name == "web.offsets") continue;  // not needed by one rank
+      int read = 0;
+      for (std::size_t length = 0; length < sample.bytes.size(); ++length) {
+        write_bytes(folder.file(sample.name), sample.bytes.substr(0, length));
+        read += read_one(folder.file(sample.base), t, length) ? 1 : 0;
+      }
+      write_bytes(folder.file(sample.name), sample.bytes);
+      const bool counted = sample.name == "f.parhip" || sample.name == "g.mgr" || sample.name == "web.graph";
+      EXPECT_TRUE(read == 0 || !counted) << sample.name;
+    }
+  });
+}
+
+}  // namespace
