@@ -73,8 +73,11 @@ Vec3 canonical(const PointSet& points, std::size_t i) {
 
 Metric metric_of(const PointSet& points) {
   Metric metric;
-  for (std::size_t a = 0; a < static_cast<std::size_t>(points.dimension); ++a)
-    if (points.box.periodic[a]) metric.period[a] = points.box.extent[a];
+  for (std::size_t a = 0; a < static_cast<std::size_t>(points.dimension); ++a) {
+    if (!points.box.periodic[a]) continue;
+    metric.period[a] = points.box.extent[a];
+    metric.any_period = true;
+  }
   return metric;
 }
 

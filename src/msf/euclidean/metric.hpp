@@ -44,12 +44,15 @@ struct Bounds {
 /// Coordinates on an axis with a period lie in [0, period).
 struct Metric {
   Vec3 period{kInfinity, kInfinity, kInfinity};
+  bool any_period = false;
 
-  [[nodiscard]] bool periodic() const {
-    return period[0] < kInfinity || period[1] < kInfinity || period[2] < kInfinity;
-  }
+  [[nodiscard]] bool periodic() const { return any_period; }
   [[nodiscard]] double distance2(const Vec3& a, const Vec3& b) const {
     Vec3 s;
+    if (!periodic()) {
+      for (std::size_t i = 0; i < 3; ++i) s[i] = a[i] - b[i];
+      return (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
+    }
     for (std::size_t i = 0; i < 3; ++i) {
       const double d = std::fabs(a[i] - b[i]);
       s[i] = std::min(std::fabs(period[i] - d), d);
@@ -58,6 +61,11 @@ struct Metric {
   }
   [[nodiscard]] double distance2(const Bounds& a, const Bounds& b) const {
     Vec3 s;
+    if (!periodic()) {
+      for (std::size_t i = 0; i < 3; ++i)
+        s[i] = std::max(std::max(b.lower[i] - a.upper[i], a.lower[i] - b.upper[i]), 0.0);
+      return (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
+    }
     for (std::size_t i = 0; i < 3; ++i) {
       const double gap = std::max(std::max(b.lower[i] - a.upper[i], a.lower[i] - b.upper[i]), 0.0);
       const double far = std::max(a.upper[i] - b.lower[i], b.upper[i] - a.lower[i]);

@@ -37,8 +37,32 @@ void State::offer(std::uint32_t v) {
 
 void State::choose_from_lists() {
   best.assign(components, {});
-  for (std::uint32_t v = 0; v < tree.size(); ++v)
-    if (reaches_out(v) || advance(v)) offer(v);
+  settled.resize(tree.nodes().size(), 0);
+  least_bound.resize(tree.nodes().size(), 0);
+  for (const auto leaf : tree.leaves()) {
+    if (settled[leaf] != 0) continue;
+    const auto& node = tree.nodes()[leaf];
+    bool any = false;
+    for (std::uint32_t v = node.begin; v < node.end; ++v) {
+      if (!reaches_out(v) && !advance(v)) continue;
+      offer(v);
+      any = true;
+    }
+    if (!any) look_at(leaf);
+  }
+}
+
+/// Sums up what a leaf has become after searches.
+void State::look_at(std::uint32_t leaf) {
+  const auto& node = tree.nodes()[leaf];
+  bool any = false;
+  double least = kInfinity;
+  for (std::uint32_t v = node.begin; v < node.end; ++v) {
+    any |= reaches_out(v);
+    least = std::min(least, bound[v]);
+  }
+  settled[leaf] = static_cast<std::uint8_t>(!any);
+  least_bound[leaf] = least;
 }
 
 bool State::may_improve(std::uint32_t v, const Key& limit) const {
@@ -48,7 +72,7 @@ bool State::may_improve(std::uint32_t v, const Key& limit) const {
 
 void State::mark_nodes() {
   const auto& nodes = tree.nodes();
-  node_component.resize(nodes.size());
+  node_component.resize(nodes.size(), kNone);
   for (std::size_t i = nodes.size(); i-- > 0;) {
     const auto& node = nodes[i];
     if (node.right != 0) {
@@ -57,6 +81,10 @@ void State::mark_nodes() {
       continue;
     }
     const std::uint32_t first = component[node.begin];
+    if (node_component[i] != kNone) {  // once the same, always
+      node_component[i] = first;
+      continue;
+    }
     bool same = true;
     for (std::uint32_t v = node.begin + 1; v < node.end; ++v) same &= component[v] == first;
     node_component[i] = same ? first : kNone;
@@ -120,6 +148,8 @@ void State::count_needs(const std::vector<Key>& ceiling) {
       node_needs[i] = node_needs[i + 1] + node_needs[node.right];
       continue;
     }
+    const bool one = node_component[i] != kNone;
+    if (one && settled[i] != 0 && least_bound[i] > limit(node_component[i], ceiling).d2) continue;
     for (std::uint32_t v = node.begin; v < node.end; ++v)
       node_needs[i] += static_cast<std::uint32_t>(!reaches_out(v) && may_improve(v, limit(component[v], ceiling)));
   }
@@ -171,6 +201,7 @@ void State::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
       const Key most = limit(component[v], ceiling);
       if (may_improve(v, most)) search_from(v, most);
     }
+    if (settled[node] != 0) look_at(node);
     return;
   }
   std::uint32_t first = node + 1;

@@ -66,6 +66,9 @@ struct State {
     std::uint32_t node;
     double d2;
   };
+  /// By node, for leaves: 1 where no point reaches out or has more neighbours, and then the least of the bounds.
+  std::vector<std::uint8_t> settled;
+  std::vector<double> least_bound;
   mutable std::vector<Visit> todo;        ///< of searches
   std::vector<double> node_bound;         ///< by node: no other component is nearer to its box, if it is of one
   std::vector<std::uint32_t> node_needs;  ///< by node: points below it that must search in this round
@@ -104,6 +107,7 @@ struct State {
     return !ceiling.empty() && ceiling[c] < best[c].key ? ceiling[c] : best[c].key;
   }
   void count_needs(const std::vector<Key>& ceiling);
+  void look_at(std::uint32_t leaf);
   [[nodiscard]] double distance_out(std::uint32_t node, double most) const;
   [[nodiscard]] bool settles(std::uint32_t node, const std::vector<Key>& ceiling);
   void search_below(std::uint32_t node, const std::vector<Key>& ceiling);
