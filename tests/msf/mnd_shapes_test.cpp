@@ -18,10 +18,12 @@ INSTANTIATE_TEST_SUITE_P(Ranks, MndShapesTest, testing::Values(1, 2, 3, 4, 5, 7,
 TEST_P(MndShapesTest, the_forest_is_that_of_kruskal) {
   on_threads(GetParam(), [&](comm::Transport& t) {
     std::uint64_t seed = 0;
+    const auto ways = variants();
     for (const auto& shape : shapes()) {
       const auto graph = dealt(shape, t, ++seed);
       const auto wanted = msf::totals(oracle_forest(graph, t), t);
-      for (const auto& v : variants()) expect_oracle(graph, wanted, t, v.options, shape.name + ", " + v.name);
+      for (std::size_t i = seed % 2; i < ways.size(); i += 2)  // every second shape goes every second way
+        expect_oracle(graph, wanted, t, ways[i].options, shape.name + ", " + ways[i].name);
     }
   });
 }
