@@ -15,6 +15,7 @@
 #include "support/command.hpp"
 #include "support/launcher.hpp"
 #include "support/provenance.hpp"
+#include "support/table.hpp"
 
 namespace merganser::app {
 namespace {
@@ -220,6 +221,9 @@ int run(MsfBenchOptions& o, const Invocation& in) {
   MsfBench bench(o, plan);
   if (launched && plan.wants(Experiment::memory))
     bench.results.notes.emplace_back("T2, T3: need launches of their own; start bench msf without a launcher");
+  if (const Machine m = machine(); m.load_before[0] > m.cores)
+    bench.results.notes.push_back("the machine was busy when this began: load average " +
+                                  fixed_text(m.load_before[0], 1) + " on " + std::to_string(m.cores) + " cores");
   int code = bench.run();
   if (comm::launcher_world().rank != 0 || MsfBench::is_users(code)) return code;
   if (plan.wants(Experiment::productivity)) bench.results.productivity = count_productivity(o, bench.results);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 
 #include "merganser/base/error.hpp"
@@ -151,21 +152,31 @@ class ForestRun {
   std::map<std::string, std::vector<double>> phase_seconds_;
 };
 
-/// All cases of one model. Cases of one graph take turns, so that a drift of the machine falls on all of them.
-void measure_forests(const MsfWork& work, const std::string& model, comm::Transport& t, MsfResults& results) {
+/// One transport of each model.
+using Transports = std::vector<comm::Transport*>;
+
+comm::Transport& transport_of(const std::string& model, const Transports& transports) {
+  const auto at = std::find_if(transports.begin(), transports.end(), [&](auto* t) { return t->name() == model; });
+  if (at == transports.end()) throw UsageError("model " + model + " is not open on these ranks");
+  return **at;
+}
+
+/// Cases of one graph, of all models, take turns, so that a drift of the machine falls on all of them.
+void measure_forests(const MsfWork& work, const Transports& transports, MsfResults& results) {
   std::vector<BenchGraph> names;
   for (const auto& c : work.forests)
-    if (c.model == model && std::find(names.begin(), names.end(), c.graph) == names.end()) names.push_back(c.graph);
+    if (std::find(names.begin(), names.end(), c.graph) == names.end()) names.push_back(c.graph);
+  comm::Transport& first = *transports.front();
   for (const auto& name : names) {
-    const graphs::EdgeList graph = load(name, t);
+    const graphs::EdgeList graph = load(name, first);
     std::vector<ForestRun> runs;
     for (const auto& c : work.forests)
-      if (c.model == model && c.graph == name) runs.emplace_back(c, t);
+      if (c.graph == name) runs.emplace_back(c, transport_of(c.model, transports));
     for (int repeat = 0; repeat < work.repeats; ++repeat)
       for (auto& run : runs) run.once(graph, repeat == 0);
     for (auto& run : runs) {
       auto result = run.finish();
-      if (t.rank() == 0) results.forests.push_back(std::move(result));
+      if (first.rank() == 0) results.forests.push_back(std::move(result));
     }
   }
 }
@@ -234,29 +245,37 @@ std::vector<std::string> models_of(const MsfWork& work) {
   return models;
 }
 
+/// Opens the models one inside the other and runs `body` with all of them. Processes open any number, threads one.
+int with_models(const std::vector<std::string>& models, int ranks, const Transports& open,
+                const std::function<void(const Transports&)>& body) {
+  const auto& model = models[open.size()];
+  int inner = 0;
+  const int code = on_ranks({model, ranks, ""}, [&](comm::Transport& t) {
+    Transports more(open);
+    more.push_back(&t);
+    if (more.size() == models.size())
+      body(more);
+    else
+      inner = with_models(models, ranks, more, body);
+  });
+  return code != 0 ? code : inner;
+}
+
 }  // namespace
 
 int measure_msf(const MsfWork& work, MsfResults& results) {
-  const auto models = models_of(work);
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    const auto& model = models[i];
-    const int code = on_ranks({model, work.ranks, ""}, [&](comm::Transport& t) {
-      MsfResults mine;
-      if (i == 0) {
-        for (const auto& name : work.facts) {
-          const auto facts = facts_of(name, load(name, t), t);
-          if (t.rank() == 0) mine.graphs.push_back(facts);
-        }
-        if (!work.arcs.kernels.empty()) measure_arcs(work.arcs, t, mine);
-      }
-      for (const auto& c : work.collectives)
-        if (c.model == model) measure_collective(c, t, mine);
-      measure_forests(work, model, t, mine);
-      if (t.rank() == 0) results.add(std::move(mine));
-    });
-    if (code != 0) return code;
-  }
-  return 0;
+  return with_models(models_of(work), work.ranks, {}, [&](const Transports& transports) {
+    comm::Transport& first = *transports.front();
+    MsfResults mine;
+    for (const auto& name : work.facts) {
+      const auto facts = facts_of(name, load(name, first), first);
+      if (first.rank() == 0) mine.graphs.push_back(facts);
+    }
+    if (!work.arcs.kernels.empty()) measure_arcs(work.arcs, first, mine);
+    for (const auto& c : work.collectives) measure_collective(c, transport_of(c.model, transports), mine);
+    measure_forests(work, transports, mine);
+    if (first.rank() == 0) results.add(std::move(mine));
+  });
 }
 
 }  // namespace merganser::app
