@@ -31,7 +31,7 @@ struct Offer {
 
 class GlobalRounds {
  public:
-  GlobalRounds(State& state, const Outside& others, std::vector<double> outside, comm::Transport& transport)
+  GlobalRounds(State& state, Outside& others, std::vector<double> outside, comm::Transport& transport)
       : state_(state), others_(others), transport_(transport), bound_(std::move(outside)), slot_(bound_.size(), kNone) {
     number_components();
   }
@@ -44,6 +44,7 @@ class GlobalRounds {
       if (knows_outside(v)) offer_outside(v);
     lower_ceiling();
     state_.search_where_needed(ceiling_);
+    others_.mark(state_, transport_);
     ask_others();
     contract_all();
   }
@@ -90,12 +91,11 @@ class GlobalRounds {
   [[nodiscard]] std::vector<std::uint32_t> askers() {
     std::vector<std::uint32_t> out;
     for (std::uint32_t v = 0; v < state_.tree.size(); ++v) {
-      const double most = limit(state_.component[v]).d2;
+      const std::uint32_t c = state_.component[v];
+      const double most = limit(c).d2;
       if (bound_[v] > most || knows_outside(v)) continue;
-      if (slot_[v] == kNone) {
-        const Vec3 at = state_.tree.at(v);
-        bound_[v] = std::max(bound_[v], others_.distance2(Bounds{at, at}));
-      }
+      const Vec3 at = state_.tree.at(v);
+      bound_[v] = std::max(bound_[v], others_.distance2(Bounds{at, at}, c));
       if (bound_[v] <= most && bound_[v] < kInfinity) out.push_back(v);
     }
     return out;
@@ -131,7 +131,7 @@ class GlobalRounds {
       const Key most = limit(state_.component[v]);
       const Question question{at, state_.core_of(v), most, state_.tree.id(v), state_.component[v], v};
       for (std::size_t r = 0; r < to.size(); ++r) {
-        if (others_.distance2(Bounds{at, at}, r, most.d2) > most.d2) continue;
+        if (others_.distance2(Bounds{at, at}, r, most.d2, question.component) > most.d2) continue;
         to[r].push_back(question);
         ++asked;
       }
@@ -191,7 +191,7 @@ class GlobalRounds {
   }
 
   State& state_;
-  const Outside& others_;
+  Outside& others_;
   comm::Transport& transport_;
   /// By point: on other ranks nothing of another component comes before. Where it is known what comes then, that is in
   /// the slot.
@@ -203,7 +203,7 @@ class GlobalRounds {
 
 }  // namespace
 
-void global_rounds(State& state, const Outside& others, std::vector<double> outside, comm::Transport& transport,
+void global_rounds(State& state, Outside& others, std::vector<double> outside, comm::Transport& transport,
                    Report& report) {
   GlobalRounds rounds(state, others, std::move(outside), transport);
   report.fact("euclidean_global_components", state.components);

@@ -10,7 +10,7 @@ namespace merganser::msf::euclidean {
 /// Contracts all components of all ranks to one; the edges found come to the ranks that hold an end. Every rank knows
 /// the least edge of every component that is left: memory of the cuts between ranks. Collective.
 /// @param outside  as local_rounds() had it
-void global_rounds(State& state, const Outside& others, std::vector<double> outside, comm::Transport& transport,
+void global_rounds(State& state, Outside& others, std::vector<double> outside, comm::Transport& transport,
                    Report& report);
 
 }  // namespace merganser::msf::euclidean

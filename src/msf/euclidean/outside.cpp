@@ -1,29 +1,65 @@
 #include "msf/euclidean/outside.hpp"
 
+#include <queue>
+
 #include "msf/euclidean/wire.hpp"
 
 namespace merganser::msf::euclidean {
 
+constexpr std::uint32_t kSeveral = kNone - 1;  // no component, as the one asked for may be kNone
+
 Outside::Outside(const PointTree& tree, comm::Transport& transport)
     : metric_(tree.metric()), mine_(static_cast<std::size_t>(transport.rank())) {
   std::vector<Node> mine;
-  if (tree.size() > 0) shorten(tree, 0, std::max(tree.size() / 256, 16U), mine);
+  if (tree.size() > 0) copy(tree, choose(tree), 0, mine);
+  for (const auto& node : mine) told_.push_back(node.node);
   boxes_ = gather_each(transport, mine);
   boxes_[mine_].clear();
+  for (const auto& boxes : boxes_) component_.emplace_back(boxes.size(), kSeveral);
 }
 
-void Outside::shorten(const PointTree& tree, std::uint32_t node, std::uint32_t few, std::vector<Node>& to) {
-  constexpr std::size_t kMost = 1024;
+void Outside::mark(const State& state, comm::Transport& transport) {
+  std::vector<std::uint32_t> mine;
+  for (const auto node : told_)
+    mine.push_back(state.node_component[node] == kNone ? kSeveral : state.node_component[node]);
+  component_ = gather_each(transport, mine);
+}
+
+/// Nodes to open, by node: those first that have many points in a long box.
+std::vector<std::uint8_t> Outside::choose(const PointTree& tree) {
+  constexpr int kMost = 511;
+  const auto& nodes = tree.nodes();
+  using Weighed = std::pair<double, std::uint32_t>;
+  std::priority_queue<Weighed> next;
+  const auto weigh = [&](std::uint32_t node) {
+    const Bounds& box = nodes[node].box;
+    const double extent = box.extent(box.widest());
+    if (nodes[node].right != 0) next.emplace(extent * static_cast<double>(nodes[node].end - nodes[node].begin), node);
+  };
+  std::vector<std::uint8_t> opened(nodes.size(), 0);
+  weigh(0);
+  for (int i = 0; i < kMost && !next.empty(); ++i) {
+    const std::uint32_t node = next.top().second;
+    next.pop();
+    opened[node] = 1;
+    weigh(node + 1);
+    weigh(nodes[node].right);
+  }
+  return opened;
+}
+
+void Outside::copy(const PointTree& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
+                   std::vector<Node>& to) {
   const auto& place = tree.nodes()[node];
   const std::size_t here = to.size();
-  to.push_back({place.box, 0});
-  if (place.right == 0 || place.end - place.begin <= few || here >= kMost / 2) return;
-  shorten(tree, node + 1, few, to);
-  to[here].right = to.size();
-  shorten(tree, place.right, few, to);
+  to.push_back({place.box, 0, node});
+  if (opened[node] == 0) return;
+  copy(tree, opened, node + 1, to);
+  to[here].right = static_cast<std::uint32_t>(to.size());
+  copy(tree, opened, place.right, to);
 }
 
-double Outside::distance2(const Bounds& from, std::size_t rank, double most) const {
+double Outside::distance2(const Bounds& from, std::size_t rank, double most, std::uint32_t component) const {
   const auto& nodes = boxes_[rank];
   double least = std::nextafter(most, kInfinity);
   if (nodes.empty()) return kInfinity;
@@ -31,13 +67,13 @@ double Outside::distance2(const Bounds& from, std::size_t rank, double most) con
   while (!todo_.empty()) {
     const Visit next = todo_.back();
     todo_.pop_back();
-    if (next.d2 >= least) continue;
+    if (next.d2 >= least || component_[rank][next.node] == component) continue;
     const Node& node = nodes[next.node];
     if (node.right == 0) {
       least = next.d2;
       continue;
     }
-    Visit near{next.node + 1, metric_.distance2(from, nodes[next.node + 1].box)};
+    Visit near{next.node + std::size_t{1}, metric_.distance2(from, nodes[next.node + 1].box)};
     Visit far{node.right, metric_.distance2(from, nodes[node.right].box)};
     if (far.d2 < near.d2) std::swap(near, far);
     todo_.push_back(far);
@@ -46,10 +82,10 @@ double Outside::distance2(const Bounds& from, std::size_t rank, double most) con
   return least;
 }
 
-double Outside::distance2(const Bounds& from) const {
+double Outside::distance2(const Bounds& from, std::uint32_t component) const {
   double least = kInfinity;
   for (std::size_t r = 0; r < boxes_.size(); ++r)
-    if (!boxes_[r].empty()) least = std::min(least, distance2(from, r, least));
+    if (!boxes_[r].empty()) least = std::min(least, distance2(from, r, least, component));
   return least;
 }
 

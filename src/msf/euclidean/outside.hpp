@@ -13,10 +13,15 @@ class Outside {
   /// Collective. At most 1024 boxes of 56 bytes come from each rank.
   Outside(const PointTree& tree, comm::Transport& transport);
 
+  /// Tells each rank which of the others' boxes are of one component. Needs the marks of the nodes. Collective.
+  void mark(const State& state, comm::Transport& transport);
+
   /// Lower bound of the squared distance from a box to the points of a rank; any number above `most` if it is above.
-  [[nodiscard]] double distance2(const Bounds& from, std::size_t rank, double most) const;
+  /// Boxes marked as of `component` do not count.
+  [[nodiscard]] double distance2(const Bounds& from, std::size_t rank, double most,
+                                 std::uint32_t component = kNone) const;
   /// The least over the other ranks.
-  [[nodiscard]] double distance2(const Bounds& from) const;
+  [[nodiscard]] double distance2(const Bounds& from, std::uint32_t component = kNone) const;
   /// Lower bounds for every point, exact (as far as the boxes tell) where one of its list may be farther.
   [[nodiscard]] std::vector<double> bounds(const State& state) const;
   [[nodiscard]] std::size_t ranks() const { return boxes_.size(); }
@@ -24,17 +29,22 @@ class Outside {
  private:
   struct Node {
     Bounds box;
-    std::uint64_t right;  ///< 0: none below
+    std::uint32_t right;  ///< 0: none below
+    std::uint32_t node;   ///< of its rank's tree
   };
   struct Visit {
     std::size_t node;
     double d2;
   };
-  static void shorten(const PointTree& tree, std::uint32_t node, std::uint32_t few, std::vector<Node>& to);
+  static std::vector<std::uint8_t> choose(const PointTree& tree);
+  static void copy(const PointTree& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
+                   std::vector<Node>& to);
 
   Metric metric_;
   std::size_t mine_ = 0;
-  std::vector<std::vector<Node>> boxes_;  ///< by rank; of this rank none
+  std::vector<std::uint32_t> told_;                    ///< nodes of this rank that others know of
+  std::vector<std::vector<std::uint32_t>> component_;  ///< by rank and box
+  std::vector<std::vector<Node>> boxes_;               ///< by rank; of this rank none
   mutable std::vector<Visit> todo_;
 };
 

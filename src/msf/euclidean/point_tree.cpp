@@ -5,6 +5,8 @@
 namespace merganser::msf::euclidean {
 namespace {
 
+constexpr std::uint32_t kGap = 8;  // items that are not left in one box across a wide gap
+
 Bounds bounds_of(const Item* first, const Item* last) {
   Bounds b;
   for (const Item* i = first; i != last; ++i) b.add(i->at);
@@ -22,6 +24,17 @@ double middle_of(const Item* first, std::size_t count, std::size_t axis) {
   return *middle;
 }
 
+/// Where few items leave more than half of their extent empty: the end of that gap. Else the lower end.
+double gap_of(const Item* first, std::size_t count, const Bounds& box, std::size_t axis) {
+  constexpr std::size_t kMost = 64;
+  std::array<double, kMost> at;
+  for (std::size_t i = 0; i < count; ++i) at[i] = first[i].at[axis];
+  std::sort(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(count));
+  for (std::size_t i = 1; i < count; ++i)
+    if (at[i] - at[i - 1] > 0.5 * box.extent(axis)) return at[i];
+  return box.lower[axis];
+}
+
 /// Items below the cut first; without a branch on the outcome, which nothing could predict. @return their number
 std::size_t split(Item* items, std::size_t count, std::size_t axis, double cut) {
   std::size_t below = 0;
@@ -32,6 +45,15 @@ std::size_t split(Item* items, std::size_t count, std::size_t axis, double cut) 
     below += static_cast<std::size_t>(moved.at[axis] < cut);
   }
   return below;
+}
+
+/// The same at the very median, for where a sample misleads.
+std::uint32_t split_evenly(Item* items, std::uint32_t count, std::size_t axis, const Bounds& box) {
+  const auto less = [axis](const Item& a, const Item& b) { return a.at[axis] < b.at[axis]; };
+  std::nth_element(items, items + count / 2, items + count, less);
+  double cut = items[count / 2].at[axis];
+  if (cut == box.lower[axis]) cut = std::nextafter(cut, kInfinity);
+  return static_cast<std::uint32_t>(split(items, count, axis, cut));
 }
 
 bool any_equal(const Item* first, const Item* last) {
@@ -64,15 +86,18 @@ PointTree::PointTree(std::vector<Item>& items, const Metric& metric, std::uint32
     const Bounds& box = nodes_[node].box;
     const std::size_t axis = box.widest();
     const bool one_place = box.extent(axis) == 0;
-    if (count <= leaf || (one_place && count >= fold)) {
+    double cut = box.lower[axis];
+    if (count <= leaf && count >= kGap) cut = gap_of(first, count, box, axis);
+    if ((count <= leaf && cut == box.lower[axis]) || (one_place && count >= fold)) {
       finish_leaf(items, range, node);
       continue;
     }
     std::uint32_t below = count / 2;
     if (!one_place) {
-      double cut = middle_of(first, count, axis);
+      if (count > leaf) cut = middle_of(first, count, axis);
       if (cut == box.lower[axis]) cut = std::nextafter(cut, kInfinity);
       below = static_cast<std::uint32_t>(split(first, count, axis, cut));
+      if (count > leaf && std::min(below, count - below) < count / 16) below = split_evenly(first, count, axis, box);
     }
     todo.push_back({range.begin + below, range.end, node, true});
     todo.push_back({range.begin, range.begin + below, node, false});

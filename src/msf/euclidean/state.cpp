@@ -186,7 +186,7 @@ double State::distance_out(std::uint32_t from, double most) const {
 bool State::settles(std::uint32_t node, const std::vector<Key>& ceiling) {
   const double most = limit(node_component[node], ceiling).d2;
   if (node_bound[node] <= most) node_bound[node] = std::max(node_bound[node], distance_out(node, most));
-  return node_bound[node] > most;
+  return node_bound[node] > most || node_bound[node] == kInfinity;
 }
 
 void State::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
