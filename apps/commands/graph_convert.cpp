@@ -56,6 +56,7 @@ int run(GraphConvertOptions& o, const Invocation& in) {
   const graphs::Format format = o.output.empty() ? graphs::Format::binary
                                 : o.to.empty()   ? graphs::format_of_path(o.output)
                                                  : graphs::format_of_name(o.to);
+  graphs::check_writable(format);
   return on_ranks(o.ranks, [&](comm::Transport& t) {
     together([&] {
       const LoadedGraph loaded = load_graph(o.input, t);

@@ -260,6 +260,7 @@ TEST_F(GraphFiles, what_is_written_reads_back_the_same_from_any_ranks_to_any) {
           EXPECT_EQ(back.edges, whole.edges) << name << " " << weights;
           EXPECT_EQ(back.kind, whole.kind);
           EXPECT_EQ(back.edge_bytes, whole.edge_bytes);
+          EXPECT_EQ(back.log.directed, format == Format::dimacs);
         }
       }
     }

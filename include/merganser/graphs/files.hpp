@@ -58,6 +58,9 @@ struct ReadLog {
 /// What reading a file would take, from its size and its first bytes. Local. @throws InputError as read_graph()
 [[nodiscard]] Forecast forecast_file(const std::string& path, const ReadOptions& options, int ranks);
 
+/// @throws UsageError for a format that is read only
+void check_writable(Format format);
+
 /// Writes a graph: binary in parallel (ranks must see one disk), the others by rank 0, in bounded memory. The file
 /// appears whole or not at all. Collective. @throws InputError on every rank if it cannot be written, UsageError for a
 /// format that is read only

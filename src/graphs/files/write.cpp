@@ -114,6 +114,14 @@ bool is_real(WeightKind kind) { return kind == WeightKind::float32 || kind == We
 
 }  // namespace
 
+void check_writable(Format format) {
+  if (format == Format::binary || format == Format::edge_list || format == Format::matrix_market ||
+      format == Format::dimacs)
+    return;
+  throw UsageError("format \"" + std::string(name_of(format)) +
+                   "\" is read only; allowed: binary, edge-list, matrix-market, dimacs");
+}
+
 void write_graph(const std::string& path, const EdgeList& graph, Format format, comm::Transport& transport) {
   const auto mine = [&] {
     std::int64_t loops = 0;
@@ -131,7 +139,8 @@ void write_graph(const std::string& path, const EdgeList& graph, Format format, 
       return write_binary(path, graph, transport);
     case Format::edge_list:
       return write_text(path,
-                        "# vertices: " + n + " edges: " + m + " weights: " + std::string(name_of(graph.kind)) + "\n",
+                        "# Undirected graph\n# vertices: " + n + " edges: " + m +
+                            " weights: " + std::string(name_of(graph.kind)) + "\n",
                         graph, {"", 0}, transport);
     case Format::matrix_market:
       return write_text(path,
@@ -144,8 +153,7 @@ void write_graph(const std::string& path, const EdgeList& graph, Format format, 
                         transport);
     }
     default:
-      throw UsageError("format \"" + std::string(name_of(format)) +
-                       "\" is read only; allowed: binary, edge-list, matrix-market, dimacs");
+      check_writable(format);
   }
 }
 

@@ -1,0 +1,104 @@
+/// graph convert from outside: made graphs, files, forecasts, errors.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "apps/program.hpp"
+#include "io/folder.hpp"
+
+namespace {
+
+using namespace merganser::test;
+using Json = nlohmann::json;
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+Json read(const std::string& path) {
+  std::ifstream in(path);
+  return Json::parse(in);
+}
+std::string bytes(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(GraphConvert, a_made_graph_goes_through_every_format_and_is_the_same_on_any_ranks) {
+  const Folder folder;
+  const std::string made = folder.file("a.mgr"), text = folder.file("a.txt"), back = folder.file("b.mgr");
+  Outcome o = run({"graph", "convert", "--gen", "gnm:9:4", "--weights", "uniform:3", made});
+  ASSERT_EQ(o.code, 0) << o.text();
+  EXPECT_TRUE(says(o.out, "512 vertices, 2,048 edges, weights unsigned (uniform:3)")) << o.out;
+  ASSERT_EQ(run({"graph", "convert", made, text, "--ranks", "3"}).code, 0);
+  ASSERT_EQ(run({"graph", "convert", text, folder.file("c.mgr")}).code, 0);
+  ASSERT_EQ(run({"graph", "convert", text, back, "--ranks", "4", "--json", folder.file("r.json")}).code, 0);
+  EXPECT_EQ(bytes(back), bytes(folder.file("c.mgr")));
+  const Json record = read(folder.file("r.json"));
+  EXPECT_EQ(record["graph"]["vertices"], 512);
+  EXPECT_EQ(record["graph"]["edges"], 2048);
+  EXPECT_EQ(record["graph"]["weights"], "file");
+  EXPECT_EQ(record["graph"]["format"], "edge-list");
+  EXPECT_EQ(record["graph"]["symmetrised"], false);
+  EXPECT_EQ(record["options"]["ranks"], 4);
+  if (process_models().empty()) return;
+  ASSERT_EQ(run_on(3, {"graph", "convert", "--gen", "gnm:9:4", "--weights", "uniform:3", folder.file("p.mgr")}).code,
+            0);
+  EXPECT_EQ(bytes(folder.file("p.mgr")), bytes(made));
+}
+
+TEST(GraphConvert, what_was_done_to_a_file_is_said) {
+  const Folder folder;
+  std::ofstream(folder.file("a.txt")) << "0 1\n1 0\n2 2\n1 2\n";
+  const Outcome o = run({"graph", "convert", folder.file("a.txt")});
+  EXPECT_EQ(o.code, 0) << o.text();
+  EXPECT_TRUE(says(o.out, "3 vertices, 2 edges, weights unsigned (uniform)")) << o.out;
+  EXPECT_TRUE(says(o.out, "directed: 4 arcs became 2 undirected edges (1 loops dropped, 1 arcs were the reverse"))
+      << o.out;
+  EXPECT_TRUE(says(o.out, "no weights in the file: made ones (uniform, a hash of both ends and seed 1)")) << o.out;
+}
+
+TEST(GraphConvert, what_does_not_fit_is_refused_before_it_is_read) {
+  const Outcome o = run({"graph", "convert", "--gen", "rmat:40:100"});
+  EXPECT_EQ(o.code, 3) << o.text();
+  EXPECT_TRUE(says(o.err, "rmat:40:100 needs about ")) << o.err;
+  EXPECT_TRUE(says(o.err, "there is ") && says(o.err, "--force")) << o.err;
+  const Folder folder;
+  std::ofstream(folder.file("a.mtx"))
+      << "%%MatrixMarket matrix coordinate pattern general\n1000000 1000000 1000000000000000\n1 2\n";
+  const Outcome file = run({"graph", "convert", folder.file("a.mtx")});
+  EXPECT_EQ(file.code, 3);
+  EXPECT_TRUE(says(file.err, "needs about ")) << file.err;
+  const Outcome forced = run({"graph", "convert", folder.file("a.mtx"), "--force"});
+  EXPECT_EQ(forced.code, 3);
+  EXPECT_TRUE(says(forced.err, "going on, as --force says")) << forced.err;
+  EXPECT_TRUE(says(forced.err, "1 entries; allowed: 1000000000000000")) << forced.err;
+}
+
+TEST(GraphConvert, misuse_and_bad_input_are_one_line_each) {
+  const Folder folder;
+  std::ofstream(folder.file("a.txt")) << "0 1\n1 x\n";
+  const std::vector<std::tuple<Words, int, std::string>> cases{
+      {{}, 2, "no graph; allowed: GRAPH or --gen NAME"},
+      {{"a", "b.mgr", "--gen", "path:3"}, 2, "allowed: one of them"},
+      {{"--gen", "path:3", "--format", "metis"}, 2, "--format with --gen"},
+      {{"--gen", "pth:3"}, 2, "graph \"pth:3\" is none that is known"},
+      {{"--gen", "path:3", "--weights", "euclidean"}, 2, "euclidean"},
+      {{"--gen", "path:3", folder.file("x.metis")}, 2, "read only; allowed: binary"},
+      {{"--gen", "path:3", folder.file("x.foo")}, 2, "no extension that tells a format"},
+      {{"--gen", "path:3", "--to", "binary"}, 2, "--to without OUT"},
+      {{"nothing.txt"}, 3, "cannot read nothing.txt"},
+      {{folder.file("a.txt")}, 3, "line 2: vertex \"x\"; allowed: 0 to below 2^63"},
+      {{folder.file("a.txt"), "--format", "graphml"}, 2, "format \"graphml\"; allowed: edge-list"},
+      {{"--gen", "path:3", folder.file("no/folder.mgr")}, 3, "no/folder.mgr"},
+  };
+  for (const auto& [words, code, part] : cases) {
+    Words all{"graph", "convert"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Outcome o = run(all);
+    EXPECT_EQ(o.code, code) << o.text();
+    EXPECT_TRUE(says(o.err, part)) << o.err;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  }
+}
+
+}  // namespace
