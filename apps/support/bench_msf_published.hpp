@@ -64,6 +64,6 @@ struct Derived {
   int digits;
   std::string_view remark;
 };
-[[nodiscard]] std::array<Derived, 11> derived();
+[[nodiscard]] std::array<Derived, 14> derived();
 
 }  // namespace merganser::app::msf_published
