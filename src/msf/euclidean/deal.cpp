@@ -171,21 +171,32 @@ Dealt deal(const PointSet& points, comm::Transport& transport, bool remember) {
       mine.push_back(canonical(points, wanted >= n ? i : static_cast<std::size_t>(random.below(n))));
   }
   const Owners owners(gather_all(transport, mine), ranks);
-  std::vector<std::vector<Item>> to(static_cast<std::size_t>(ranks));
-  for (auto& box : to) box.reserve(n / static_cast<std::size_t>(ranks) + n / 16);
+  // What goes is written into messages at once; what stays is not sent.
+  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(ranks));
+  if (remember) dealt.came.resize(to.size());
+  dealt.items.reserve(n + n / 16);
   for (std::size_t i = 0; i < n; ++i) {
     const Item item{canonical(points, i), points.ids[i]};
     const int owner = owners.owner(item.at);
-    to[static_cast<std::size_t>(owner)].push_back(item);
     if (remember) dealt.went.push_back(owner);
+    if (owner == transport.rank()) {
+      dealt.items.push_back(item);
+      if (remember) dealt.came[static_cast<std::size_t>(owner)].push_back(item.id);
+      continue;
+    }
+    const auto bytes = std::as_bytes(std::span(&item, 1));
+    auto& box = to[static_cast<std::size_t>(owner)];
+    box.insert(box.end(), bytes.begin(), bytes.end());
   }
-  auto came = exchange(transport, to);
-  for (const auto& part : came) {
-    if (!remember) break;
-    auto& ids = dealt.came.emplace_back();
-    for (const auto& item : part) ids.push_back(item.id);
+  auto came = transport.all_to_all(to);
+  to = {};
+  for (std::size_t r = 0; r < came.size(); ++r) {
+    const std::size_t at = dealt.items.size();
+    dealt.items.resize(at + came[r].size() / sizeof(Item));
+    if (!came[r].empty()) std::memcpy(static_cast<void*>(dealt.items.data() + at), came[r].data(), came[r].size());
+    came[r] = {};
+    for (std::size_t i = at; remember && i < dealt.items.size(); ++i) dealt.came[r].push_back(dealt.items[i].id);
   }
-  dealt.items = flat(std::move(came));
   return dealt;
 }
 

@@ -32,7 +32,12 @@ struct Offer {
 class GlobalRounds {
  public:
   GlobalRounds(State& state, Outside& others, std::vector<double> outside, comm::Transport& transport)
-      : state_(state), others_(others), transport_(transport), bound_(std::move(outside)), slot_(bound_.size(), kNone) {
+      : state_(state),
+        others_(others),
+        transport_(transport),
+        bound_(std::move(outside)),
+        slot_(bound_.size(), kNone),
+        least_(state.tree.nodes().size(), 0) {
     number_components();
   }
 
@@ -40,7 +45,7 @@ class GlobalRounds {
 
   void round() {
     state_.choose_from_lists();
-    for (std::uint32_t v = 0; v < state_.tree.size(); ++v)
+    for (const auto v : known_)
       if (knows_outside(v)) offer_outside(v);
     lower_ceiling();
     state_.search_where_needed(ceiling_);
@@ -90,15 +95,23 @@ class GlobalRounds {
   /// Points whose nearest of another component may lie on another rank and come before the limit.
   [[nodiscard]] std::vector<std::uint32_t> askers() {
     std::vector<std::uint32_t> out;
-    for (std::uint32_t v = 0; v < state_.tree.size(); ++v) {
-      const std::uint32_t c = state_.component[v];
-      const double most = limit(c).d2;
-      if (bound_[v] > most || knows_outside(v)) continue;
-      const Vec3 at = state_.tree.at(v);
-      bound_[v] = std::max(bound_[v], others_.distance2(Bounds{at, at}, c));
-      if (bound_[v] <= most && bound_[v] < kInfinity) out.push_back(v);
+    for (const auto leaf : state_.tree.leaves()) {
+      const auto& node = state_.tree.nodes()[leaf];
+      const std::uint32_t common = state_.node_component[leaf];
+      if (common != kNone && least_[leaf] > limit(common).d2) continue;
+      for (std::uint32_t v = node.begin; v < node.end; ++v)
+        if (asks(v)) out.push_back(v);
+      least_[leaf] = *std::min_element(bound_.begin() + node.begin, bound_.begin() + node.end);
     }
     return out;
+  }
+  [[nodiscard]] bool asks(std::uint32_t v) {
+    const std::uint32_t c = state_.component[v];
+    const double most = limit(c).d2;
+    if (bound_[v] > most || knows_outside(v)) return false;
+    const Vec3 at = state_.tree.at(v);
+    bound_[v] = std::max(bound_[v], others_.distance2(Bounds{at, at}, c));
+    return bound_[v] <= most && bound_[v] < kInfinity;
   }
 
   void ask_others() {
@@ -159,6 +172,7 @@ class GlobalRounds {
     if (slot_[a.point] == kNone) {
       slot_[a.point] = static_cast<std::uint32_t>(remote_.size());
       remote_.push_back({});
+      known_.push_back(a.point);
     }
     remote_[slot_[a.point]] = {key, a.component};
     bound_[a.point] = a.d2;
@@ -198,6 +212,8 @@ class GlobalRounds {
   std::vector<double> bound_;
   std::vector<std::uint32_t> slot_;
   std::vector<Remote> remote_;
+  std::vector<std::uint32_t> known_;  ///< by slot: the point
+  std::vector<double> least_;         ///< by node, for leaves: no bound of its points is lower
   std::vector<Key> ceiling_;
 };
 

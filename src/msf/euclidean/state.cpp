@@ -37,32 +37,21 @@ void State::offer(std::uint32_t v) {
 
 void State::choose_from_lists() {
   best.assign(components, {});
-  settled.resize(tree.nodes().size(), 0);
+  node_component.resize(tree.nodes().size(), kNone);
   least_bound.resize(tree.nodes().size(), 0);
   for (const auto leaf : tree.leaves()) {
-    if (settled[leaf] != 0) continue;
     const auto& node = tree.nodes()[leaf];
-    bool any = false;
-    for (std::uint32_t v = node.begin; v < node.end; ++v) {
-      if (!reaches_out(v) && !advance(v)) continue;
-      offer(v);
-      any = true;
-    }
-    if (!any) look_at(leaf);
+    // Where all points are of one component, none may have a better edge than what is found already.
+    if (node_component[leaf] != kNone && least_bound[leaf] > best[component[node.begin]].key.d2) continue;
+    for (std::uint32_t v = node.begin; v < node.end; ++v)
+      if (reaches_out(v) || advance(v)) offer(v);
+    look_at(leaf);
   }
 }
 
-/// Sums up what a leaf has become after searches.
 void State::look_at(std::uint32_t leaf) {
   const auto& node = tree.nodes()[leaf];
-  bool any = false;
-  double least = kInfinity;
-  for (std::uint32_t v = node.begin; v < node.end; ++v) {
-    any |= reaches_out(v);
-    least = std::min(least, bound[v]);
-  }
-  settled[leaf] = static_cast<std::uint8_t>(!any);
-  least_bound[leaf] = least;
+  least_bound[leaf] = *std::min_element(bound.begin() + node.begin, bound.begin() + node.end);
 }
 
 bool State::may_improve(std::uint32_t v, const Key& limit) const {
@@ -149,7 +138,7 @@ void State::count_needs(const std::vector<Key>& ceiling) {
       continue;
     }
     const bool one = node_component[i] != kNone;
-    if (one && settled[i] != 0 && least_bound[i] > limit(node_component[i], ceiling).d2) continue;
+    if (one && least_bound[i] > limit(node_component[i], ceiling).d2) continue;
     for (std::uint32_t v = node.begin; v < node.end; ++v)
       node_needs[i] += static_cast<std::uint32_t>(!reaches_out(v) && may_improve(v, limit(component[v], ceiling)));
   }
@@ -201,7 +190,7 @@ void State::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
       const Key most = limit(component[v], ceiling);
       if (may_improve(v, most)) search_from(v, most);
     }
-    if (settled[node] != 0) look_at(node);
+    look_at(node);
     return;
   }
   std::uint32_t first = node + 1;

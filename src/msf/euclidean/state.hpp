@@ -66,9 +66,7 @@ struct State {
     std::uint32_t node;
     double d2;
   };
-  /// By node, for leaves: 1 where no point reaches out or has more neighbours, and then the least of the bounds.
-  std::vector<std::uint8_t> settled;
-  std::vector<double> least_bound;
+  std::vector<double> least_bound;        ///< by node, for leaves: no bound of its points is lower
   mutable std::vector<Visit> todo;        ///< of searches
   std::vector<double> node_bound;         ///< by node: no other component is nearer to its box, if it is of one
   std::vector<std::uint32_t> node_needs;  ///< by node: points below it that must search in this round
