@@ -58,7 +58,7 @@ TEST(Linkage, gives_one_result_for_any_number_of_ranks_and_model) {
     ASSERT_EQ(digests(one).size(), 99U) << one.text();
     EXPECT_EQ(digests(run(command + Words{"--ranks", "3"})), digests(one));
     if (models.empty()) continue;
-    const std::string model = models[next++ % models.size()];
+    const std::string& model = models[next++ % models.size()];
     const Outcome o = run_on(2, command + Words{"--comm", model});
     EXPECT_EQ(o.code, 0) << o.text();
     EXPECT_EQ(digests(o), digests(one)) << model;
