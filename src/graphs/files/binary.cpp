@@ -21,7 +21,7 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kBlockEdges = std::size_t{1} << 16;
 static_assert(std::endian::native == std::endian::little, "the format is that of the memory of little-endian machines");
 
-struct Header {
+struct BinaryHeader {
   std::array<char, 8> magic = kMagic;
   std::uint32_t version = kVersion;
   std::uint8_t kind = 0;        ///< WeightKind
@@ -30,10 +30,10 @@ struct Header {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
 };
-static_assert(sizeof(Header) == 32);
+static_assert(sizeof(BinaryHeader) == 32);
 
-Header read_header(const File& file) {
-  Header h;
+BinaryHeader read_binary_header(const File& file) {
+  BinaryHeader h;
   file.read_all(0, &h, sizeof h, "the header");
   const auto refuse = [&](std::uint64_t at, const std::string& what) { fail_at_byte(file.path(), at, what); };
   if (h.magic != kMagic) refuse(0, "no binary graph of merganser; allowed: a file that begins with MRGNGRPH");
@@ -59,9 +59,9 @@ Header read_header(const File& file) {
 }
 
 template <class Edge>
-std::vector<Edge> read_edges(const File& file, const Header& h, std::uint64_t first, std::uint64_t last) {
+std::vector<Edge> read_edges(const File& file, const BinaryHeader& h, std::uint64_t first, std::uint64_t last) {
   std::vector<Edge> edges(static_cast<std::size_t>(last - first));
-  const std::uint64_t begin = sizeof(Header) + first * sizeof(Edge);
+  const std::uint64_t begin = sizeof(BinaryHeader) + first * sizeof(Edge);
   file.read_all(begin, edges.data(), edges.size() * sizeof(Edge), "the edges");
   const auto kind = static_cast<WeightKind>(h.kind);
   const bool real = kind == WeightKind::float32 || kind == WeightKind::float64;
@@ -85,7 +85,7 @@ EdgeList read_binary(const Source& source, const ReadOptions& options) {
   EdgeList graph;
   agree_first(source.transport, [&] {
     const File file(source.path);
-    const Header h = read_header(file);
+    const BinaryHeader h = read_binary_header(file);
     const auto rank = static_cast<std::size_t>(source.transport.rank());
     const Ranges edges = Ranges::even(h.edges, source.transport.size());
     const Ranges vertices = Ranges::even(h.vertices, source.transport.size());
@@ -123,7 +123,7 @@ void write_binary(const std::string& path, const EdgeList& graph, comm::Transpor
     before += rank++ < transport.rank() ? static_cast<std::uint64_t>(count) : 0;
     all += static_cast<std::uint64_t>(count);
   }
-  Header h;
+  BinaryHeader h;
   h.kind = static_cast<std::uint8_t>(graph.kind);
   h.vertices = graph.vertices;
   h.edges = all;
@@ -147,7 +147,7 @@ void write_binary(const std::string& path, const EdgeList& graph, comm::Transpor
 }
 
 Sizes sizes_of_binary(const std::string& path) {
-  const Header h = read_header(File(path));
+  const BinaryHeader h = read_binary_header(File(path));
   return {h.vertices, h.edges, true, false, h.edge_bytes};
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMostProperties = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostWarmUp = std::uint64_t{1} << 20;  ///< vertices decoded ahead of one's own
 
-struct Properties {
+struct BvProperties {
   std::uint64_t vertices = 0;
   std::uint64_t arcs = 0;
   std::uint64_t window = 7;
@@ -50,7 +50,7 @@ std::map<std::string, std::string> read_pairs(const std::string& path) {
 }
 
 /// "OUTDEGREES_DELTA | REFERENCES_GAMMA": which code each part of a list is in.
-void read_flags(const std::string& path, std::string flags, Properties& p) {
+void read_flags(const std::string& path, std::string flags, BvProperties& p) {
   const std::map<std::string, Code*> parts{{"OUTDEGREES", &p.degrees},       {"REFERENCES", &p.references},
                                            {"BLOCK_COUNT", &p.block_counts}, {"BLOCKS", &p.blocks},
                                            {"RESIDUALS", &p.residuals},      {"OFFSETS", &p.offsets}};
@@ -70,7 +70,7 @@ void read_flags(const std::string& path, std::string flags, Properties& p) {
   }
 }
 
-Properties read_properties(const std::string& base) {
+BvProperties read_properties(const std::string& base) {
   const std::string path = base + ".properties";
   const auto pairs = read_pairs(path);
   const auto text = [&](const std::string& key) {
@@ -90,7 +90,7 @@ Properties read_properties(const std::string& base) {
     throw InputError(path + ": graphclass " + shown(kind) + "; allowed: it.unimi.dsi.webgraph.BVGraph");
   if (const auto order = text("endianness"); !order.empty() && order != "big")
     throw InputError(path + ": endianness " + shown(order) + "; allowed: big");
-  Properties p;
+  BvProperties p;
   if (number("version", 0, 0, 0) != 0) throw InputError(path + ": version; allowed: 0");
   const std::uint64_t bits = 8 * File(base + ".graph").size();
   p.vertices = number("nodes", 0, bits, std::nullopt);  // a list takes at least one bit
@@ -105,19 +105,19 @@ Properties read_properties(const std::string& base) {
   return p;
 }
 
-using List = std::vector<std::uint64_t>;
+using BvList = std::vector<std::uint64_t>;
 
 /// Decodes lists one after the other.
 class Decoder {
  public:
-  Decoder(const File& file, const Properties& p) : stream_(file), p_(p), lists_(p.window + 1), known_(p.window + 1) {}
+  Decoder(const File& file, const BvProperties& p) : stream_(file), p_(p), lists_(p.window + 1), known_(p.window + 1) {}
 
   BitStream& stream() { return stream_; }
   void forget(std::uint64_t vertex) { known_[vertex % known_.size()] = false; }
 
   /// The successors of a vertex whose list begins here. @return null if they hang on a list that was not decoded
-  const List* next(std::uint64_t vertex) {
-    List& list = lists_[vertex % lists_.size()];
+  const BvList* next(std::uint64_t vertex) {
+    BvList& list = lists_[vertex % lists_.size()];
     list.clear();
     known_[vertex % known_.size()] = false;
     const std::uint64_t degree = stream_.read(p_.degrees, p_.zeta_k);
@@ -130,8 +130,8 @@ class Decoder {
   }
 
  private:
-  bool read_list(std::uint64_t vertex, std::uint64_t degree, List& list) {
-    List& copied = scratch_[0];
+  bool read_list(std::uint64_t vertex, std::uint64_t degree, BvList& list) {
+    BvList& copied = scratch_[0];
     copied.clear();
     if (p_.window > 0) {
       const std::uint64_t back = stream_.read(p_.references, p_.zeta_k);
@@ -156,7 +156,7 @@ class Decoder {
   }
 
   /// Blocks of another list are taken and left out in turn; what follows the last block is taken if it was left out.
-  void copy(const List& other, List& copied) {
+  void copy(const BvList& other, BvList& copied) {
     const std::uint64_t blocks = stream_.read(p_.block_counts, p_.zeta_k);
     std::uint64_t at = 0;
     for (std::uint64_t block = 0; block < blocks; ++block) {
@@ -169,15 +169,15 @@ class Decoder {
     }
     if (blocks % 2 == 0) append(other, at, other.size() - at, copied);
   }
-  static void append(const List& from, std::uint64_t at, std::uint64_t count, List& to) {
+  static void append(const BvList& from, std::uint64_t at, std::uint64_t count, BvList& to) {
     const auto begin = from.begin() + static_cast<std::ptrdiff_t>(at);
     to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
   }
 
   /// Intervals into scratch 1, single successors into scratch 2.
   void read_rest(std::uint64_t vertex, std::uint64_t degree, std::uint64_t left) {
-    List& intervals = scratch_[1];
-    List& single = scratch_[2];
+    BvList& intervals = scratch_[1];
+    BvList& single = scratch_[2];
     intervals.clear();
     single.clear();
     if (left > 0 && p_.shortest_interval > 0) {
@@ -216,20 +216,20 @@ class Decoder {
     stream_.fail("vertex " + std::to_string(vertex) + " has more successors than its degree, " +
                  std::to_string(degree));
   }
-  static void merge(const List& a, const List& b, List& out) {
+  static void merge(const BvList& a, const BvList& b, BvList& out) {
     out.resize(a.size() + b.size());
     std::merge(a.begin(), a.end(), b.begin(), b.end(), out.begin());
   }
 
   BitStream stream_;
-  const Properties& p_;
-  std::vector<List> lists_;
+  const BvProperties& p_;
+  std::vector<BvList> lists_;
   std::vector<bool> known_;
-  List scratch_[4];
+  BvList scratch_[4];
 };
 
 /// Places of the lists of `first` - `before` (or 0) and those after it up to `first`, from the file of offsets.
-std::vector<std::uint64_t> read_offsets(const File& file, const Properties& p, std::uint64_t first,
+std::vector<std::uint64_t> read_offsets(const File& file, const BvProperties& p, std::uint64_t first,
                                         std::uint64_t before) {
   BitStream stream(file);
   std::vector<std::uint64_t> places;
@@ -243,7 +243,7 @@ std::vector<std::uint64_t> read_offsets(const File& file, const Properties& p, s
 }
 
 /// Brings a decoder to the list of `first`, from the offsets if they help, else by decoding all lists before it.
-void go_to(Decoder& decoder, const std::string& base, const Properties& p, std::uint64_t first) {
+void go_to(Decoder& decoder, const std::string& base, const BvProperties& p, std::uint64_t first) {
   const std::string path = base + ".offsets";
   const std::uint64_t before = p.window * p.most_references;
   if (std::filesystem::exists(path) && p.most_references > 0 && before <= kMostWarmUp) {
@@ -264,7 +264,7 @@ void go_to(Decoder& decoder, const std::string& base, const Properties& p, std::
 
 Raw read_bvgraph(const Source& source) {
   Raw raw(source.path);
-  Properties p;
+  BvProperties p;
   agree_first(source.transport, [&] {
     p = read_properties(source.path);
     const File file(source.path + ".graph");
@@ -275,7 +275,7 @@ Raw read_bvgraph(const Source& source) {
     Decoder decoder(file, p);
     go_to(decoder, source.path, p, ranges.first[rank]);
     for (std::uint64_t vertex = ranges.first[rank]; vertex < last; ++vertex) {
-      const List* const list = decoder.next(vertex);
+      const BvList* const list = decoder.next(vertex);
       if (list == nullptr)
         decoder.stream().fail("vertex " + std::to_string(vertex) + " refers to more than " +
                               std::to_string(p.most_references) + " lists in a chain; allowed: maxrefcount");
@@ -297,7 +297,7 @@ Raw read_bvgraph(const Source& source) {
 }
 
 Sizes sizes_of_bvgraph(const std::string& path) {
-  const Properties p = read_properties(path);
+  const BvProperties p = read_properties(path);
   return {p.vertices, p.arcs, true, false, 0};
 }
 

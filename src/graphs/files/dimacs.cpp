@@ -7,21 +7,21 @@
 namespace merganser::graphs::detail {
 namespace {
 
-struct Header {
+struct DimacsHeader {
   std::uint64_t vertices = 0;
   std::uint64_t entries = 0;
   std::uint64_t body = 0;
   bool arcs = false;
 };
 
-Header read_header(const std::string& path, std::string_view head) {
+DimacsHeader read_dimacs_header(const std::string& path, std::string_view head) {
   int number = 0;
   for (LineWalk walk({head}); walk.next();) {
     ++number;
     Words words(walk.line());
     const std::string_view kind = words.next();
     if (kind.empty() || kind.starts_with('c')) continue;
-    Header header;
+    DimacsHeader header;
     const std::string_view problem = words.next();
     if (kind != "p" || (problem != "sp" && problem != "edge" && problem != "col") ||
         !parse_id(words.next(), header.vertices) || !parse_id(words.next(), header.entries) || !words.next().empty()) {
@@ -36,9 +36,9 @@ Header read_header(const std::string& path, std::string_view head) {
                            " bytes; allowed: one after the comments");
 }
 
-class Parser {
+class DimacsParser {
  public:
-  Parser(const Text& text, const Header& header, Raw& raw) : text_(text), header_(header), raw_(raw) {}
+  DimacsParser(const Text& text, const DimacsHeader& header, Raw& raw) : text_(text), header_(header), raw_(raw) {}
 
   void operator()(const Piece& piece) {
     for (LineWalk walk(piece); walk.next();) {
@@ -72,7 +72,7 @@ class Parser {
   }
 
   const Text& text_;
-  const Header& header_;
+  const DimacsHeader& header_;
   Raw& raw_;
   std::int64_t with_ = 0;
   std::int64_t without_ = 0;
@@ -82,16 +82,16 @@ class Parser {
 
 Raw read_dimacs(const Source& source) {
   const auto text = Text::open(source.path, source.transport);
-  Header header;
+  DimacsHeader header;
   agree_first(source.transport, [&] {
-    header = read_header(source.path, text->head());
+    header = read_dimacs_header(source.path, text->head());
     const std::uint64_t most = most_vertices(text->file_bytes(), text->compressed());
     if (header.vertices > most)
       throw InputError(source.path + ": " + std::to_string(header.vertices) + " vertices; allowed for a file of " +
                        std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most));
   });
   Raw raw(source.path);
-  Parser parser(*text, header, raw);
+  DimacsParser parser(*text, header, raw);
   text->each({header.body}, [&](const Piece& piece) { parser(piece); });
   const auto with = source.transport.all_reduce(parser.with(), comm::Op::sum);
   const auto without = source.transport.all_reduce(parser.without(), comm::Op::sum);
@@ -112,7 +112,7 @@ Raw read_dimacs(const Source& source) {
 }
 
 Sizes sizes_of_dimacs(const std::string& path, std::string_view head) {
-  const Header header = read_header(path, head);
+  const DimacsHeader header = read_dimacs_header(path, head);
   return {header.vertices, header.entries, true, header.arcs, 0};
 }
 

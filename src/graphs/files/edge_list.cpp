@@ -58,9 +58,9 @@ Preface read_preface(const std::string& head) {
   return preface;
 }
 
-class Parser {
+class EdgeListParser {
  public:
-  Parser(const Text& text, const Preface& preface, Raw& raw)
+  EdgeListParser(const Text& text, const Preface& preface, Raw& raw)
       : text_(text), raw_(raw), first_(preface.konect ? 1 : 0), columns_(preface.columns), preface_(preface) {}
 
   void operator()(const Piece& piece) {
@@ -122,7 +122,7 @@ Raw read_edge_list(const Source& source) {
                        std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most));
   });
   Raw raw(source.path);
-  Parser parser(*text, preface, raw);
+  EdgeListParser parser(*text, preface, raw);
   text->each({}, [&](const Piece& piece) { parser(piece); });
   const auto all = [&](int columns, comm::Op op) { return source.transport.all_reduce(std::int64_t{columns}, op); };
   const auto most_columns = all(parser.columns(), comm::Op::max);

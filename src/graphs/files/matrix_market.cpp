@@ -9,7 +9,7 @@
 namespace merganser::graphs::detail {
 namespace {
 
-struct Header {
+struct MatrixHeader {
   std::uint64_t size = 0;
   std::uint64_t entries = 0;
   std::uint64_t body = 0;  ///< offset of the first entry
@@ -18,7 +18,7 @@ struct Header {
   bool general = false;
 };
 
-[[noreturn]] void refuse(const std::string& path, int line, const std::string& what) {
+[[noreturn]] void refuse_matrix(const std::string& path, int line, const std::string& what) {
   throw PlacedError(0, path + ": line " + std::to_string(line) + ": " + what);
 }
 
@@ -28,23 +28,23 @@ std::string lower(std::string_view word) {
   return out;
 }
 
-void read_banner(const std::string& path, std::string_view line, Header& header) {
+void read_banner(const std::string& path, std::string_view line, MatrixHeader& header) {
   Words words(line);
   const auto is = [&](const char* what) { return lower(words.next()) == what; };
   if (!is("%%matrixmarket") || !is("matrix") || !is("coordinate"))
-    refuse(path, 1, shown(line) + "; allowed: %%MatrixMarket matrix coordinate FIELD SYMMETRY");
+    refuse_matrix(path, 1, shown(line) + "; allowed: %%MatrixMarket matrix coordinate FIELD SYMMETRY");
   const std::string field = lower(words.next()), symmetry = lower(words.next());
   if (field != "pattern" && field != "integer" && field != "real")
-    refuse(path, 1, "field " + shown(field) + "; allowed: pattern, integer, real");
+    refuse_matrix(path, 1, "field " + shown(field) + "; allowed: pattern, integer, real");
   if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
-    refuse(path, 1, "symmetry " + shown(symmetry) + "; allowed: general, symmetric, skew-symmetric");
+    refuse_matrix(path, 1, "symmetry " + shown(symmetry) + "; allowed: general, symmetric, skew-symmetric");
   header.weighted = field != "pattern";
   header.real = field == "real";
   header.general = symmetry == "general";
 }
 
-Header read_header(const std::string& path, std::string_view head) {
-  Header header;
+MatrixHeader read_matrix_header(const std::string& path, std::string_view head) {
+  MatrixHeader header;
   int number = 0;
   for (LineWalk walk({head}); walk.next();) {
     const std::string_view line = walk.line();
@@ -59,22 +59,22 @@ Header read_header(const std::string& path, std::string_view head) {
     std::uint64_t width = 0;
     if (!parse_id(rows, header.size) || !parse_id(columns, width) || !parse_id(entries, header.entries) ||
         !words.next().empty())
-      refuse(path, number, shown(line) + "; allowed: rows, columns and entries");
-    if (width != header.size) refuse(path, number, shown(line) + "; allowed: as many rows as columns");
+      refuse_matrix(path, number, shown(line) + "; allowed: rows, columns and entries");
+    if (width != header.size) refuse_matrix(path, number, shown(line) + "; allowed: as many rows as columns");
     header.body = walk.after();
     return header;
   }
-  refuse(path, number + 1,
-         "no sizes in the first " + std::to_string(head.size()) + " bytes; allowed: rows, columns and entries");
+  refuse_matrix(path, number + 1,
+                "no sizes in the first " + std::to_string(head.size()) + " bytes; allowed: rows, columns and entries");
 }
 
 }  // namespace
 
 Raw read_matrix_market(const Source& source) {
   const auto text = Text::open(source.path, source.transport);
-  Header header;
+  MatrixHeader header;
   agree_first(source.transport, [&] {
-    header = read_header(source.path, text->head());
+    header = read_matrix_header(source.path, text->head());
     const std::uint64_t most = most_vertices(text->file_bytes(), text->compressed());
     if (header.size > most)
       throw InputError(source.path + ": " + std::to_string(header.size) + " rows; allowed for a file of " +
@@ -118,7 +118,7 @@ Raw read_matrix_market(const Source& source) {
 }
 
 Sizes sizes_of_matrix_market(const std::string& path, std::string_view head) {
-  const Header header = read_header(path, head);
+  const MatrixHeader header = read_matrix_header(path, head);
   return {header.size, header.entries, true, false, header.real ? sizeof(Edge16) : 0};
 }
 

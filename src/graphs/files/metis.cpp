@@ -7,7 +7,7 @@
 namespace merganser::graphs::detail {
 namespace {
 
-struct Header {
+struct MetisHeader {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   std::uint64_t weights_before = 0;  ///< numbers of a line before the neighbours: size and weights of the vertex
@@ -16,7 +16,7 @@ struct Header {
   std::uint64_t lines_before = 0;  ///< lines before it that are no comments
 };
 
-Header read_header(const std::string& path, std::string_view head) {
+MetisHeader read_metis_header(const std::string& path, std::string_view head) {
   std::uint64_t number = 0, comments = 0;
   for (LineWalk walk({head}); walk.next();) {
     ++number;
@@ -28,7 +28,7 @@ Header read_header(const std::string& path, std::string_view head) {
     const auto refuse = [&](const std::string& what) {
       throw PlacedError(0, path + ": line " + std::to_string(number) + ": " + what);
     };
-    Header header;
+    MetisHeader header;
     const std::string_view m = words.next(), format = words.next(), constraints = words.next();
     if (!parse_id(n, header.vertices) || !parse_id(m, header.edges) || !words.next().empty())
       refuse(shown(line) + "; allowed: vertices, edges, and perhaps a format and a number of weights");
@@ -50,8 +50,8 @@ Header read_header(const std::string& path, std::string_view head) {
 }
 
 /// The neighbours on one line.
-void read_row(const Text& text, const Piece& piece, const LineWalk& walk, const Header& header, std::uint64_t vertex,
-              Raw& raw) {
+void read_metis_row(const Text& text, const Piece& piece, const LineWalk& walk, const MetisHeader& header,
+                    std::uint64_t vertex, Raw& raw) {
   Words words(walk.line());
   for (std::uint64_t i = 0; i < header.weights_before; ++i) {
     std::uint64_t weight = 0;
@@ -74,9 +74,9 @@ void read_row(const Text& text, const Piece& piece, const LineWalk& walk, const 
 
 Raw read_metis(const Source& source) {
   const auto text = Text::open(source.path, source.transport);
-  Header header;
+  MetisHeader header;
   agree_first(source.transport, [&] {
-    header = read_header(source.path, text->head());
+    header = read_metis_header(source.path, text->head());
     const std::uint64_t most = text->compressed() ? most_vertices(text->file_bytes(), true) : text->file_bytes();
     if (header.vertices > most)
       throw InputError(source.path + ": " + std::to_string(header.vertices) + " vertices; allowed for a file of " +
@@ -92,7 +92,7 @@ Raw read_metis(const Source& source) {
     for (LineWalk walk(piece); walk.next();) {
       if (walk.line().starts_with('%')) continue;
       if (vertex < header.vertices) {
-        read_row(*text, piece, walk, header, vertex, raw);
+        read_metis_row(*text, piece, walk, header, vertex, raw);
         ++rows;
       } else if (!Words(walk.line()).next().empty()) {
         text->fail(piece, walk.at(),
@@ -119,7 +119,7 @@ Raw read_metis(const Source& source) {
 }
 
 Sizes sizes_of_metis(const std::string& path, std::string_view head) {
-  const Header header = read_header(path, head);
+  const MetisHeader header = read_metis_header(path, head);
   return {header.vertices, 2 * header.edges, true, true, 0};
 }
 

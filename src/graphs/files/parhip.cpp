@@ -11,29 +11,29 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::uint64_t kHeaderBytes = 24;
-constexpr std::size_t kBlock = std::size_t{1} << 16;  ///< numbers read at once
+constexpr std::uint64_t kParhipHeader = 24;
+constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 16;  ///< numbers read at once
 
-struct Layout {
+struct ParhipLayout {
   std::uint64_t vertices = 0;
   std::uint64_t arcs = 0;
   bool weighted = false;
   bool vertex_weights = false;
   std::uint64_t offset_bytes = 8, id_bytes = 8, vertex_weight_bytes = 8, weight_bytes = 8;
-  [[nodiscard]] std::uint64_t ids_at() const { return kHeaderBytes + (vertices + 1) * offset_bytes; }
+  [[nodiscard]] std::uint64_t ids_at() const { return kParhipHeader + (vertices + 1) * offset_bytes; }
   [[nodiscard]] std::uint64_t weights_at() const {
     return ids_at() + arcs * id_bytes + (vertex_weights ? vertices * vertex_weight_bytes : 0);
   }
   [[nodiscard]] std::uint64_t bytes() const { return weights_at() + (weighted ? arcs * weight_bytes : 0); }
 };
 
-Layout read_layout(const File& file) {
+ParhipLayout read_parhip_layout(const File& file) {
   std::array<std::uint64_t, 3> head{};
-  file.read_all(0, head.data(), kHeaderBytes, "the header");
+  file.read_all(0, head.data(), kParhipHeader, "the header");
   const auto [version, n, m] = head;
   if (version > 63) fail_at_byte(file.path(), 0, "version " + std::to_string(version) + "; allowed: 0 to 63");
   const auto narrow = [version = version](std::uint64_t bit) { return (version & bit) != 0 ? std::uint64_t{4} : 8; };
-  const Layout layout{n, m, (version & 1) == 0, (version & 2) == 0, narrow(4), narrow(8), narrow(16), narrow(32)};
+  const ParhipLayout layout{n, m, (version & 1) == 0, (version & 2) == 0, narrow(4), narrow(8), narrow(16), narrow(32)};
   if (n > file.size() / layout.offset_bytes || m > file.size() / layout.id_bytes) {
     fail_at_byte(file.path(), 8,
                  std::to_string(n) + " vertices and " + std::to_string(m) + " arcs; allowed: as many as " +
@@ -47,9 +47,9 @@ Layout read_layout(const File& file) {
 }
 
 /// Consecutive unsigned numbers of 4 or 8 bytes, read block by block.
-class Numbered {
+class NumberRun {
  public:
-  Numbered(const File& file, std::uint64_t at, std::uint64_t width, std::uint64_t count)
+  NumberRun(const File& file, std::uint64_t at, std::uint64_t width, std::uint64_t count)
       : file_(file), at_(at), width_(width), left_(count) {}
   std::uint64_t next() {
     if (used_ == have_) fill();
@@ -63,7 +63,7 @@ class Numbered {
 
  private:
   void fill() {
-    have_ = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, left_));
+    have_ = static_cast<std::size_t>(std::min<std::uint64_t>(kNumbersAtOnce, left_));
     buffer_.resize(have_ * width_);
     file_.read_all(at_, buffer_.data(), buffer_.size(), "its numbers");
     at_ += buffer_.size();
@@ -77,8 +77,8 @@ class Numbered {
 };
 
 /// The arcs of consecutive vertices.
-void read_rows(const File& file, const Layout& layout, std::uint64_t first, std::uint64_t last, Raw& raw) {
-  Numbered offsets(file, kHeaderBytes + first * layout.offset_bytes, layout.offset_bytes, last - first + 1);
+void read_parhip_rows(const File& file, const ParhipLayout& layout, std::uint64_t first, std::uint64_t last, Raw& raw) {
+  NumberRun offsets(file, kParhipHeader + first * layout.offset_bytes, layout.offset_bytes, last - first + 1);
   const auto arc_at = [&] {  // number of the arc that an offset leads to
     const std::uint64_t offset = offsets.next();
     const std::uint64_t arc = (offset - layout.ids_at()) / layout.id_bytes;
@@ -90,10 +90,10 @@ void read_rows(const File& file, const Layout& layout, std::uint64_t first, std:
     return arc;
   };
   std::uint64_t begin = arc_at();
-  if (first == 0 && begin != 0) fail_at_byte(file.path(), kHeaderBytes, "the first offset leaves ids out");
-  Numbered ids(file, layout.ids_at() + begin * layout.id_bytes, layout.id_bytes, layout.arcs - begin);
-  Numbered weights(file, layout.weights_at() + begin * layout.weight_bytes, layout.weight_bytes,
-                   layout.weighted ? layout.arcs - begin : 0);
+  if (first == 0 && begin != 0) fail_at_byte(file.path(), kParhipHeader, "the first offset leaves ids out");
+  NumberRun ids(file, layout.ids_at() + begin * layout.id_bytes, layout.id_bytes, layout.arcs - begin);
+  NumberRun weights(file, layout.weights_at() + begin * layout.weight_bytes, layout.weight_bytes,
+                    layout.weighted ? layout.arcs - begin : 0);
   for (std::uint64_t vertex = first; vertex < last; ++vertex) {
     const std::uint64_t end = arc_at();
     if (end < begin) fail_at_byte(file.path(), offsets.place(), "an offset below the one before it");
@@ -122,14 +122,14 @@ Raw read_parhip(const Source& source) {
   Raw raw(source.path);
   agree_first(source.transport, [&] {
     const File file(source.path);
-    const Layout layout = read_layout(file);
+    const ParhipLayout layout = read_parhip_layout(file);
     const auto ranks = static_cast<std::uint64_t>(source.transport.size());
     const auto rank = static_cast<std::size_t>(source.transport.rank());
     const Ranges ranges = Ranges::even(layout.vertices, source.transport.size());
     raw.arcs.reserve(layout.arcs / ranks);
     if (layout.vertices == 0 && layout.arcs > 0) fail_at_byte(source.path, 16, "arcs without vertices");
     if (ranges.first[rank] < ranges.first[rank + 1])
-      read_rows(file, layout, ranges.first[rank], ranges.first[rank + 1], raw);
+      read_parhip_rows(file, layout, ranges.first[rank], ranges.first[rank + 1], raw);
     raw.vertices = layout.vertices;
     raw.weighted = layout.weighted;
   });
@@ -138,7 +138,7 @@ Raw read_parhip(const Source& source) {
 }
 
 Sizes sizes_of_parhip(const std::string& path) {
-  const Layout layout = read_layout(File(path));
+  const ParhipLayout layout = read_parhip_layout(File(path));
   return {layout.vertices, layout.arcs, true, true, 0};
 }
 
