@@ -59,6 +59,9 @@ int run(GraphConvertOptions& o, const Invocation& in) {
   graphs::check_writable(format);
   return on_ranks(o.ranks, [&](comm::Transport& t) {
     together([&] {
+      comm::agree(t, [&] {
+        if (t.rank() == 0) check_writable(o.output);
+      });
       const LoadedGraph loaded = load_graph(o.input, t);
       const double start = now();
       if (!o.output.empty()) graphs::write_graph(o.output, loaded.graph, format, t);
