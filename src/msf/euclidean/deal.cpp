@@ -7,6 +7,7 @@
 #include "merganser/base/options.hpp"
 #include "merganser/base/random.hpp"
 #include "msf/euclidean/wire.hpp"
+#include "msf/euclidean/withheld.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {
@@ -148,45 +149,55 @@ int Owners::owner(const Vec3& p) const {
   return -1 - next;
 }
 
-Dealt deal(const PointSet& points, comm::Transport& transport, bool remember) {
-  Dealt dealt;
-  dealt.total = check(points, transport);
-  const std::size_t n = points.size();
-  const int ranks = transport.size();
-  if (ranks == 1) {
-    dealt.items.resize(n);
-    for (std::size_t i = 0; i < n; ++i) dealt.items[i] = {canonical(points, i), points.ids[i]};
-    if (remember) {
-      dealt.came = {points.ids};
-      dealt.went.assign(n, 0);
-    }
-    return dealt;
-  }
+namespace {
+
+/// Some of all points, spread evenly over the order in which they are given. Collective.
+std::vector<Vec3> sample_of(const PointSet& points, std::uint64_t total, comm::Transport& transport) {
   std::vector<Vec3> mine;
-  if (n > 0) {
-    Random random(1, static_cast<std::uint64_t>(transport.rank()), 0);
-    const auto wanted =
-        static_cast<std::size_t>(static_cast<double>(n) * kSample / static_cast<double>(dealt.total)) + 1;
-    for (std::size_t i = 0; i < std::min(wanted, n); ++i)
-      mine.push_back(canonical(points, wanted >= n ? i : static_cast<std::size_t>(random.below(n))));
+  const std::size_t n = points.size();
+  const double share = n > 0 ? static_cast<double>(n) / static_cast<double>(total) : 0;
+  const std::size_t wanted = std::min(n, static_cast<std::size_t>(share * kSample) + 1);
+  Random random(1, static_cast<std::uint64_t>(transport.rank()), 0);
+  for (std::size_t i = 0; i < wanted; ++i) {  // n below 2^31, wanted up to kSample + 1
+    const std::size_t begin = n * i / wanted;
+    mine.push_back(canonical(points, begin + static_cast<std::size_t>(random.below(n * (i + 1) / wanted - begin))));
   }
-  const Owners owners(gather_all(transport, mine), ranks);
-  // What goes is written into messages at once; what stays is not sent.
-  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(ranks));
+  return gather_all(transport, mine);
+}
+
+/// Removes what is there twice. @return true if that was much
+bool thin_out(std::vector<Vec3>& sample) {
+  auto thin = sample;
+  std::sort(thin.begin(), thin.end());
+  thin.erase(std::unique(thin.begin(), thin.end()), thin.end());
+  if (thin.size() + sample.size() / 4 >= sample.size()) return false;
+  sample = std::move(thin);
+  return true;
+}
+
+/// What goes is written into messages at once; what stays is not sent.
+void send(const PointSet& points, const Owners& owners, const Withheld& withheld, comm::Transport& transport,
+          bool remember, Dealt& dealt) {
+  const std::size_t n = points.size();
+  const auto here = static_cast<std::size_t>(transport.rank());
+  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
   if (remember) dealt.came.resize(to.size());
-  dealt.items.reserve(n + n / 16);
+  dealt.items.reserve(dealt.withheld ? 0 : n + n / 16);
   for (std::size_t i = 0; i < n; ++i) {
+    if (withheld.has(i)) {
+      if (remember) dealt.went.push_back(-1);
+      continue;
+    }
     const Item item{canonical(points, i), points.ids[i]};
-    const int owner = owners.owner(item.at);
-    if (remember) dealt.went.push_back(owner);
-    if (owner == transport.rank()) {
+    const auto owner = static_cast<std::size_t>(owners.owner(item.at));
+    if (remember) dealt.went.push_back(static_cast<int>(owner));
+    if (owner == here) {
       dealt.items.push_back(item);
-      if (remember) dealt.came[static_cast<std::size_t>(owner)].push_back(item.id);
+      if (remember) dealt.came[here].push_back(item.id);
       continue;
     }
     const auto bytes = std::as_bytes(std::span(&item, 1));
-    auto& box = to[static_cast<std::size_t>(owner)];
-    box.insert(box.end(), bytes.begin(), bytes.end());
+    to[owner].insert(to[owner].end(), bytes.begin(), bytes.end());
   }
   auto came = transport.all_to_all(to);
   to = {};
@@ -196,6 +207,28 @@ Dealt deal(const PointSet& points, comm::Transport& transport, bool remember) {
     if (!came[r].empty()) std::memcpy(static_cast<void*>(dealt.items.data() + at), came[r].data(), came[r].size());
     came[r] = {};
     for (std::size_t i = at; remember && i < dealt.items.size(); ++i) dealt.came[r].push_back(dealt.items[i].id);
+  }
+}
+
+}  // namespace
+
+Dealt deal(const PointSet& points, std::uint32_t fold, comm::Transport& transport, Withheld& withheld, bool remember) {
+  Dealt dealt;
+  dealt.total = check(points, transport);
+  const std::size_t n = points.size();
+  if (transport.size() > 1) {
+    auto sample = sample_of(points, dealt.total, transport);
+    dealt.withheld = thin_out(sample);
+    const Owners owners(std::move(sample), transport.size());
+    if (dealt.withheld) withheld.choose(points, fold, owners);
+    send(points, owners, withheld, transport, remember, dealt);
+    return dealt;
+  }
+  dealt.items.resize(n);
+  for (std::size_t i = 0; i < n; ++i) dealt.items[i] = {canonical(points, i), points.ids[i]};
+  if (remember) {
+    dealt.came = {points.ids};
+    dealt.went.assign(n, 0);
   }
   return dealt;
 }

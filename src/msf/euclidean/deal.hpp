@@ -31,17 +31,23 @@ class Owners {
   int only_ = -1;
 };
 
+class Withheld;
+
 struct Dealt {
   std::vector<Item> items;
   std::uint64_t total = 0;  ///< points on all ranks
-  /// If asked for: ids of the points that came from each rank, in order, and where each of this rank's points went.
+  bool withheld = false;    ///< some points may be withheld
+  /// If asked for: ids of the points that came from each rank, in order, and where each of this rank's points went (-1:
+  /// withheld).
   std::vector<std::vector<std::uint64_t>> came;
   std::vector<int> went;
 };
 
 /// Checks the points together. @return their number. Collective. @throws InputError on every rank
 [[nodiscard]] std::uint64_t check(const PointSet& points, comm::Transport& transport);
-/// The points of this rank's part of space; equal points are on one rank. Collective.
-[[nodiscard]] Dealt deal(const PointSet& points, comm::Transport& transport, bool remember = false);
+/// The points of this rank's part of space; equal points are on one rank. Where many points of a sample are equal, all but
+/// `fold` of equal points of a rank are withheld. Collective.
+[[nodiscard]] Dealt deal(const PointSet& points, std::uint32_t fold, comm::Transport& transport, Withheld& withheld,
+                         bool remember = false);
 
 }  // namespace merganser::msf::euclidean

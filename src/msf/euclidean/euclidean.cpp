@@ -9,6 +9,7 @@
 #include "msf/euclidean/outside.hpp"
 #include "msf/euclidean/state.hpp"
 #include "msf/euclidean/wire.hpp"
+#include "msf/euclidean/withheld.hpp"
 
 namespace merganser::msf {
 
@@ -32,6 +33,7 @@ void check_options(const EuclideanOptions& o) {
 /// What both functions begin with: points dealt, in a tree, with an idea of where those of others are.
 struct Ground {
   Dealt dealt;
+  Withheld withheld;
   PointTree tree;
   std::optional<Outside> others;  ///< none on one rank
   std::vector<double> core;
@@ -41,17 +43,17 @@ Ground make_ground(const PointSet& points, comm::Transport& transport, const Euc
                    Report& report) {
   comm::agree(transport, [&] { check_options(options); });
   Ground ground;
+  const auto fold = static_cast<std::uint32_t>(std::max(options.min_samples, 2));
   {
     const Report::Scope scope(report, "distribute", transport);
-    ground.dealt = deal(points, transport, remember);
+    ground.dealt = deal(points, fold, transport, ground.withheld, remember);
   }
   if (ground.dealt.total > 0 && static_cast<std::uint64_t>(options.min_samples) > ground.dealt.total)
     throw InputError("min-samples " + std::to_string(options.min_samples) + " of " +
                      std::to_string(ground.dealt.total) + " points; allowed: up to their number");
   {
     const Report::Scope scope(report, "tree", transport);
-    ground.tree = PointTree(ground.dealt.items, metric_of(points), static_cast<std::uint32_t>(options.leaf),
-                            static_cast<std::uint32_t>(std::max(options.min_samples, 2)));
+    ground.tree = PointTree(ground.dealt.items, metric_of(points), static_cast<std::uint32_t>(options.leaf), fold);
     ground.dealt.items = {};
     if (transport.size() > 1) ground.others.emplace(ground.tree, transport);
   }
@@ -81,6 +83,8 @@ Forest euclidean_forest(const PointSet& points, comm::Transport& transport, cons
     const Report::Scope scope(report, "local rounds", transport);
     state.edges.reserve(state.tree.size() + state.tree.folds().size());
     for (const auto& fold : state.tree.folds()) state.add_edge({0, fold.low, fold.high});
+    if (ground.dealt.withheld)
+      for (const auto& edge : ground.withheld.edges(state.tree, transport)) state.add_edge({0, edge.low, edge.high});
     report.fact("euclidean_local_rounds", local_rounds(state, outside));
   }
   if (ground.others) {
@@ -118,6 +122,10 @@ std::vector<double> core_distances(const PointSet& points, int k, comm::Transpor
   std::vector<std::size_t> next(by_owner.size(), 0);
   std::vector<double> out;
   for (const int owner : ground.dealt.went) {
+    if (owner < 0) {
+      out.push_back(0);
+      continue;
+    }
     const auto r = static_cast<std::size_t>(owner);
     out.push_back(by_owner[r][next[r]++]);
   }
