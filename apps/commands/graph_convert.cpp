@@ -27,7 +27,7 @@ void describe(GraphConvertOptions& o, V&& option) {
   option.positional("OUT", o.output, "file to write; without it the graph is only told of; with --gen the only file");
   describe_graph_options(o.input, option);
   option.section("Output");
-  option("to", o.to, "format of OUT: binary, edge-list, matrix-market, dimacs", Kind{"NAME"},
+  option("to", o.to, "format of OUT: edge-list, matrix-market, metis, dimacs, parhip, binary", Kind{"NAME"},
          Initial{"by its extension"});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
   describe(o.ranks, option);

@@ -157,7 +157,7 @@ TEST(BadGraphFiles, a_missing_file_a_folder_and_a_place_without_permission_are_e
   };
   EXPECT_THROW(write(folder.file("no/such/folder.mgr"), graphs::Format::binary), InputError);
   EXPECT_THROW(write(folder.path().string(), graphs::Format::edge_list), InputError);
-  EXPECT_THROW(write(folder.file("a.metis"), graphs::Format::metis), UsageError);
+  EXPECT_THROW(write(folder.file("a"), graphs::Format::bvgraph), UsageError);
   EXPECT_TRUE(folder.list().empty());
   write_bytes(folder.file("a.txt"), "0 1\n");
   EXPECT_THROW(static_cast<void>(read_whole(folder.file("a.txt"), {"graphml", "", 1}, 2)), UsageError);

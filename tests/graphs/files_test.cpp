@@ -235,8 +235,9 @@ TEST_F(GraphFiles, what_is_written_reads_back_the_same_from_any_ranks_to_any) {
   for (const std::string weights : {"uniform", "signed", "float32", "float64", "uniform:3"}) {
     const std::string spec = "gnm:7:4";
     const WholeGraph whole = made(spec, {5, weights});
-    for (const std::string name : {"g.mgr", "g.txt", "g.mtx", "g.gr"}) {
+    for (const std::string name : {"g.mgr", "g.txt", "g.mtx", "g.gr", "g.metis", "g.parhip"}) {
       const Format format = graphs::format_of_path(name);
+      if (weights.starts_with("float") && (format == Format::metis || format == Format::parhip)) continue;
       std::string first;
       for (const int ranks : {1, 3}) {
         const std::string path = folder_.file(name);
@@ -265,7 +266,8 @@ TEST_F(GraphFiles, what_is_written_reads_back_the_same_from_any_ranks_to_any) {
       }
     }
   }
-  EXPECT_EQ(folder_.list(), (std::vector<std::string>{"g.gr", "g.mgr", "g.mtx", "g.txt"})) << "nothing else is left";
+  EXPECT_EQ(folder_.list(), (std::vector<std::string>{"g.gr", "g.metis", "g.mgr", "g.mtx", "g.parhip", "g.txt"}))
+      << "nothing else is left";
 }
 
 TEST_F(GraphFiles, binary_files_keep_names_and_parallel_edges_and_take_other_weights) {

@@ -1,0 +1,41 @@
+#include "graphs/files/blocks.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include "graphs/files/disk.hpp"
+#include "graphs/files/replace.hpp"
+
+namespace merganser::graphs::detail {
+
+void write_blocks(const std::string& path, const std::string& head, comm::Transport& transport,
+                  const std::function<bool(std::string&)>& next) {
+  Replacement file(path, transport);
+  std::uint64_t at = 0;
+  const auto put = [&](const void* data, std::size_t bytes) {
+    agree_first(transport, [&] {
+      if (transport.rank() == 0) file.write(at, data, bytes);
+    });
+    at += bytes;
+  };
+  put(head.data(), head.size());
+  for (int rank = 0; rank < transport.size(); ++rank) {
+    for (bool more = true; more;) {
+      std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(transport.size()));
+      bool mine = false;
+      if (rank == transport.rank()) {
+        std::string block;
+        mine = next(block);
+        out[0].resize(block.size());
+        if (!block.empty()) std::memcpy(out[0].data(), block.data(), block.size());
+      }
+      more = transport.all_reduce(std::int64_t{mine}, comm::Op::max) != 0;
+      const auto in = transport.all_to_all(out);
+      const auto& block = in[static_cast<std::size_t>(rank)];
+      put(block.data(), block.size());
+    }
+  }
+  file.keep();
+}
+
+}  // namespace merganser::graphs::detail

@@ -1,0 +1,119 @@
+// Files of lists of neighbours, METIS and ParHIP: every edge goes to the ranks of both of its ends.
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "graphs/files/blocks.hpp"
+#include "graphs/files/disk.hpp"
+#include "graphs/files/exchange.hpp"
+#include "graphs/files/raw.hpp"
+#include "graphs/files/replace.hpp"
+
+namespace merganser::graphs::detail {
+namespace {
+
+constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+
+/// The lists of a rank's vertices, one behind the other.
+struct Rows {
+  std::uint64_t first = 0, last = 0;  ///< this rank's vertices, from first on and below last
+  std::vector<Arc> arcs;              ///< by (from, to); weights as signed integers
+  std::uint64_t before = 0;           ///< arcs of the ranks before this one
+  std::uint64_t all = 0;              ///< arcs of all ranks
+};
+
+/// Both arcs of every edge but loops.
+std::vector<Arc> arcs_of(const EdgeList& graph, const std::string& path) {
+  const bool natural = graph.kind == WeightKind::unsigned_integer;
+  if (!natural && graph.kind != WeightKind::signed_integer)
+    throw InputError("cannot write " + path + ": weights " + std::string(name_of(graph.kind)) +
+                     "; allowed: integers in METIS and ParHIP files");
+  std::vector<Arc> arcs;
+  std::visit(
+      [&](const auto& edges) {
+        arcs.reserve(2 * edges.size());
+        for (const auto& e : edges) {
+          if (e.low == e.high) continue;
+          const std::uint64_t weight = natural ? std::uint64_t{e.weight} : e.weight ^ kSign;
+          if (natural && weight >= kSign)
+            throw InputError("cannot write " + path + ": weight " + std::to_string(weight) + "; allowed: below 2^63");
+          arcs.push_back({e.low, e.high, weight});
+          arcs.push_back({e.high, e.low, weight});
+        }
+      },
+      graph.edges);
+  return arcs;
+}
+
+Rows rows_of(const EdgeList& graph, const std::string& path, comm::Transport& transport) {
+  Rows rows;
+  agree_first(transport, [&] { rows.arcs = arcs_of(graph, path); });
+  const Ranges ranges = Ranges::even(graph.vertices, transport.size());
+  rows.first = ranges.first[static_cast<std::size_t>(transport.rank())];
+  rows.last = ranges.first[static_cast<std::size_t>(transport.rank()) + 1];
+  rows.arcs = deal(std::move(rows.arcs), transport, [&](const Arc& arc) { return ranges.owner(arc.from); });
+  std::sort(rows.arcs.begin(), rows.arcs.end(), [](const Arc& a, const Arc& b) {
+    if (a.from != b.from) return a.from < b.from;
+    return a.to != b.to ? a.to < b.to : a.weight < b.weight;
+  });
+  const std::uint64_t mine = rows.arcs.size();
+  int rank = 0;
+  for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {
+    std::uint64_t count = 0;
+    std::memcpy(&count, bytes.data(), sizeof count);
+    rows.before += rank++ < transport.rank() ? count : 0;
+    rows.all += count;
+  }
+  return rows;
+}
+
+}  // namespace
+
+void write_metis(const std::string& path, const EdgeList& graph, comm::Transport& transport) {
+  const Rows rows = rows_of(graph, path, transport);
+  std::uint64_t vertex = rows.first;
+  std::size_t arc = 0;
+  const std::string head = std::to_string(graph.vertices) + " " + std::to_string(rows.all / 2) + " 001\n";
+  write_blocks(path, head, transport, [&](std::string& block) {
+    for (; vertex < rows.last && block.size() < kBlockBytes; ++vertex) {
+      for (bool rest = false; arc < rows.arcs.size() && rows.arcs[arc].from == vertex; ++arc, rest = true) {
+        if (rest) block += ' ';
+        append_number(block, rows.arcs[arc].to + 1);
+        block += ' ';
+        append_number(block, static_cast<std::int64_t>(rows.arcs[arc].weight));
+      }
+      block += '\n';
+    }
+    return vertex < rows.last;
+  });
+}
+
+void write_parhip(const std::string& path, const EdgeList& graph, comm::Transport& transport) {
+  const Rows rows = rows_of(graph, path, transport);
+  constexpr std::uint64_t word = 8, version = 2;  // weights of arcs, none of vertices, all of 64 bits
+  const std::uint64_t offsets_at = 3 * word, ids_at = offsets_at + (graph.vertices + 1) * word;
+  const std::uint64_t weights_at = ids_at + rows.all * word;
+  std::vector<std::uint64_t> offsets, ids, weights;
+  std::uint64_t arc = 0;
+  for (std::uint64_t vertex = rows.first; vertex < rows.last; ++vertex) {
+    offsets.push_back(ids_at + (rows.before + arc) * word);
+    while (arc < rows.arcs.size() && rows.arcs[arc].from == vertex) ++arc;
+  }
+  for (const Arc& a : rows.arcs) {
+    ids.push_back(a.to);
+    weights.push_back(a.weight);
+  }
+  Replacement file(path, transport);
+  agree_first(transport, [&] {
+    file.write(offsets_at + rows.first * word, offsets.data(), offsets.size() * word);
+    file.write(ids_at + rows.before * word, ids.data(), ids.size() * word);
+    file.write(weights_at + rows.before * word, weights.data(), weights.size() * word);
+    if (transport.rank() != 0) return;
+    const std::array<std::uint64_t, 3> head{version, graph.vertices, rows.all};
+    file.write(0, head.data(), sizeof head);
+    file.write(offsets_at + graph.vertices * word, &weights_at, word);
+  });
+  file.keep();
+}
+
+}  // namespace merganser::graphs::detail
