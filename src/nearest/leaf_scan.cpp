@@ -62,54 +62,95 @@ HWY_INLINE hn::Vec<Tag> moved_up(Tag tag, hn::Vec<Tag> v, T first) {
   return hn::IfThenElse(hn::FirstN(tag, 1), hn::Set(tag, first), up);
 }
 
-/// The same without a branch on the outcome, for distances that are not in the list. Larger ones change nothing.
-HWY_INLINE void insert(const LeafLists& lists, std::uint32_t q, std::uint64_t point, double distance2) {
-  const D d;
-  const hn::RebindToUnsigned<D> u;
-  double* const row = lists.distance2 + static_cast<std::size_t>(q) * lists.keep;
-  std::uint64_t* const points = lists.point + static_cast<std::size_t>(q) * lists.keep;
-  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
-  const V x = hn::Set(d, distance2);
-  for (std::uint32_t at = lists.keep; at > 0;) {
-    at -= lanes;
-    const V old = hn::Load(d, row + at);
-    const V below = moved_up(d, old, at > 0 ? row[at - 1] : -1.0);
-    const auto old_point = hn::Load(u, points + at);
-    const auto below_point = moved_up(u, old_point, at > 0 ? points[at - 1] : std::uint64_t{0});
-    const auto shift = hn::RebindMask(u, hn::Lt(x, below));
-    const auto here = hn::RebindMask(u, hn::Lt(x, old));
-    hn::Store(hn::Min(old, hn::Max(below, x)), d, row + at);
-    hn::Store(hn::IfThenElse(shift, below_point, hn::IfThenElse(here, hn::Set(u, point), old_point)), u, points + at);
-  }
-}
+using U = hn::RebindToUnsigned<D>;
 
-HWY_INLINE bool holds(const LeafLists& lists, std::uint32_t q, double distance2) {
-  const D d;
-  const double* const row = lists.distance2 + static_cast<std::size_t>(q) * lists.keep;
-  auto equal = hn::Lt(hn::Zero(d), hn::Zero(d));
-  for (std::uint32_t at = 0; at < lists.keep; at += static_cast<std::uint32_t>(hn::Lanes(d)))
-    equal = hn::Or(equal, hn::Eq(hn::Load(d, row + at), hn::Set(d, distance2)));
-  return !hn::AllFalse(d, equal);
-}
+/// A list in a vector, or the part of one between two others.
+struct Row {
+  V distance2;
+  hn::Vec<U> point;
+
+  HWY_INLINE bool holds(V d2) const { return !hn::AllFalse(D(), hn::Eq(distance2, d2)); }
+  /// Puts in a distance that is not there, without a branch on the outcome; larger ones change nothing. What is before
+  /// this part ends with `before`.
+  HWY_INLINE void insert(V d2, std::uint64_t number, double before, std::uint64_t point_before) {
+    const D d;
+    const U u;
+    const V below = moved_up(d, distance2, before);
+    const auto shift = hn::RebindMask(u, hn::Lt(d2, below));
+    const auto here = hn::RebindMask(u, hn::Lt(d2, distance2));
+    distance2 = hn::Min(distance2, hn::Max(below, d2));
+    point = hn::IfThenElse(shift, moved_up(u, point, point_before), hn::IfThenElse(here, hn::Set(u, number), point));
+  }
+};
+
+/// The list of one point: in a vector if kOne, else in memory.
+template <bool kOne>
+struct List {
+  const LeafPoints& points;
+  const LeafLists& lists;
+  std::uint32_t q;
+  double* d2;
+  std::uint64_t* point;
+  Row row;
+
+  HWY_INLINE List(const LeafPoints& p, const LeafLists& l, std::uint32_t number)
+      : points(p),
+        lists(l),
+        q(number),
+        d2(l.distance2 + static_cast<std::size_t>(number) * l.keep),
+        point(l.point + static_cast<std::size_t>(number) * l.keep),
+        row(at(0)) {}
+  HWY_INLINE Row at(std::uint32_t first) const { return {hn::Load(D(), d2 + first), hn::Load(U(), point + first)}; }
+  HWY_INLINE void keep(const Row& r, std::uint32_t first) const {
+    hn::Store(r.distance2, D(), d2 + first);
+    hn::Store(r.point, U(), point + first);
+  }
+  HWY_INLINE double last() const { return d2[lists.keep - 1]; }
+
+  HWY_INLINE void insert(double distance, std::uint64_t number) {
+    const V x = hn::Set(D(), distance);
+    if constexpr (kOne) {
+      if (!row.holds(x)) return row.insert(x, number, -1.0, 0);
+      keep(row, 0);
+      insert_by_id(points, lists, q, number, distance);
+      row = at(0);
+      return;
+    }
+    const auto lanes = static_cast<std::uint32_t>(hn::Lanes(D()));
+    bool held = false;
+    for (std::uint32_t first = 0; first < lists.keep; first += lanes) held |= at(first).holds(x);
+    if (held) return insert_by_id(points, lists, q, number, distance);
+    for (std::uint32_t first = lists.keep; first > 0;) {
+      first -= lanes;
+      Row part = at(first);
+      part.insert(x, number, first > 0 ? d2[first - 1] : -1.0, first > 0 ? point[first - 1] : 0);
+      keep(part, first);
+    }
+  }
+  HWY_INLINE void close() const {
+    if constexpr (kOne) keep(row, 0);
+  }
+};
 
 struct Run {
   std::uint32_t begin;
   std::uint32_t end;
 };
 
-template <bool kPeriodic, bool kCore>
+template <bool kPeriodic, bool kCore, bool kOne>
 HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::uint32_t q, const Run& run) {
   const D d;
   alignas(64) double found[8];
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
   const std::uint32_t self = lists.first + q;
-  const double* const last = lists.distance2 + static_cast<std::size_t>(q) * lists.keep + lists.keep - 1;
+  List<kOne> list(points, lists, q);
   const V x = hn::Set(d, points.x[self]);
   const V y = hn::Set(d, points.y[self]);
   const V z = hn::Set(d, points.z[self]);
   const V px = hn::Set(d, points.period[0]);
   const V py = hn::Set(d, points.period[1]);
   const V pz = hn::Set(d, points.period[2]);
+  V last = hn::Set(d, list.last());
   for (std::uint32_t at = run.begin; at < run.end; at += lanes) {
     V d2 = square_sum(separation<kPeriodic>(x, hn::LoadU(d, points.x + at), px),
                       separation<kPeriodic>(y, hn::LoadU(d, points.y + at), py),
@@ -117,24 +158,22 @@ HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::
     if constexpr (kCore) {
       d2 = hn::Max(hn::Max(d2, hn::Set(d, points.core[self])), hn::LoadU(d, points.core + at));
     }
-    const auto near = hn::And(hn::Le(d2, hn::Set(d, *last)), hn::FirstN(d, run.end - at));
+    const auto near = hn::And(hn::Le(d2, last), hn::FirstN(d, run.end - at));
     std::uint8_t bytes[8] = {0};
     hn::StoreMaskBits(d, near, bytes);
     if (bytes[0] == 0) continue;
     hn::Store(d2, d, found);
     for (unsigned bits = bytes[0]; bits != 0; bits &= bits - 1) {
       const auto lane = static_cast<std::uint32_t>(__builtin_ctz(bits));
-      if (at + lane == self) continue;
-      if (holds(lists, q, found[lane]))
-        insert_by_id(points, lists, q, at + lane, found[lane]);
-      else
-        insert(lists, q, at + lane, found[lane]);
+      if (at + lane != self) list.insert(found[lane], at + lane);
     }
+    list.close();
+    last = hn::Set(d, list.last());
   }
-  lists.limit[q] = *last;
+  lists.limit[q] = list.last();
 }
 
-template <bool kPeriodic, bool kCore>
+template <bool kPeriodic, bool kCore, bool kOne>
 HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
                            const Run& run) {
   const D d;
@@ -152,7 +191,7 @@ HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, con
     std::uint8_t bytes[8] = {0};
     hn::StoreMaskBits(d, near, bytes);
     for (unsigned bits = bytes[0]; bits != 0; bits &= bits - 1)
-      scan_for<kPeriodic, kCore>(points, lists, q + static_cast<std::uint32_t>(__builtin_ctz(bits)), run);
+      scan_for<kPeriodic, kCore, kOne>(points, lists, q + static_cast<std::uint32_t>(__builtin_ctz(bits)), run);
     worst = hn::Max(worst, hn::LoadU(d, lists.limit + q));
   }
   return hn::GetLane(hn::MaxOfLanes(d, worst));
@@ -161,12 +200,13 @@ HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, con
 double ScanLeaf(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
                 std::uint32_t begin, std::uint32_t end) {
   const Run run{begin, end};
-  if (points.core == nullptr) {
-    return points.periodic ? scan_box<true, false>(points, lists, lower, upper, run)
-                           : scan_box<false, false>(points, lists, lower, upper, run);
+  if (points.core != nullptr) {
+    return points.periodic ? scan_box<true, true, false>(points, lists, lower, upper, run)
+                           : scan_box<false, true, false>(points, lists, lower, upper, run);
   }
-  return points.periodic ? scan_box<true, true>(points, lists, lower, upper, run)
-                         : scan_box<false, true>(points, lists, lower, upper, run);
+  if (points.periodic) return scan_box<true, false, false>(points, lists, lower, upper, run);
+  return lists.keep == hn::Lanes(D()) ? scan_box<false, false, true>(points, lists, lower, upper, run)
+                                      : scan_box<false, false, false>(points, lists, lower, upper, run);
 }
 
 }  // namespace merganser::nearest::HWY_NAMESPACE
