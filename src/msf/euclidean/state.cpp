@@ -39,12 +39,20 @@ void State::choose_from_lists() {
   best.assign(components, {});
   node_component.resize(tree.nodes().size(), kNone);
   least_bound.resize(tree.nodes().size(), 0);
+  spent.resize(tree.nodes().size(), 1);
   for (const auto leaf : tree.leaves()) {
     const auto& node = tree.nodes()[leaf];
     // Where all points are of one component, none may have a better edge than what is found already.
     if (node_component[leaf] != kNone && least_bound[leaf] > best[component[node.begin]].key.d2) continue;
-    for (std::uint32_t v = node.begin; v < node.end; ++v)
-      if (reaches_out(v) || advance(v)) offer(v);
+    std::uint8_t within = 0;
+    for (std::uint32_t v = node.begin; v < node.end; ++v) {
+      if (bound[v] > best[component[v]].key.d2) continue;
+      if (reaches_out(v) || advance(v))
+        offer(v);
+      else
+        within = 1;
+    }
+    spent[leaf] = within;
     look_at(leaf);
   }
 }
@@ -52,11 +60,6 @@ void State::choose_from_lists() {
 void State::look_at(std::uint32_t leaf) {
   const auto& node = tree.nodes()[leaf];
   least_bound[leaf] = *std::min_element(bound.begin() + node.begin, bound.begin() + node.end);
-}
-
-bool State::may_improve(std::uint32_t v, const Key& limit) const {
-  if (bound[v] != limit.d2) return bound[v] < limit.d2;
-  return nearest[v] == v ? bound[v] < kInfinity && limit.high != 0 : key(v, nearest[v], bound[v]) < limit;
 }
 
 void State::mark_nodes() {
@@ -137,10 +140,11 @@ void State::count_needs(const std::vector<Key>& ceiling) {
       node_needs[i] = node_needs[i + 1] + node_needs[node.right];
       continue;
     }
+    if (spent[i] == 0) continue;  // if it was passed over since, no bound is low enough
     const bool one = node_component[i] != kNone;
     if (one && least_bound[i] > limit(node_component[i], ceiling).d2) continue;
     for (std::uint32_t v = node.begin; v < node.end; ++v)
-      node_needs[i] += static_cast<std::uint32_t>(!reaches_out(v) && may_improve(v, limit(component[v], ceiling)));
+      node_needs[i] += static_cast<std::uint32_t>(may_improve(v, limit(component[v], ceiling)) && !reaches_out(v));
   }
 }
 
@@ -186,9 +190,8 @@ void State::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
   const auto& place = tree.nodes()[node];
   if (place.right == 0) {
     for (std::uint32_t v = place.begin; v < place.end; ++v) {
-      if (reaches_out(v)) continue;
       const Key most = limit(component[v], ceiling);
-      if (may_improve(v, most)) search_from(v, most);
+      if (may_improve(v, most) && !reaches_out(v)) search_from(v, most);
     }
     look_at(node);
     return;

@@ -67,6 +67,7 @@ struct State {
     double d2;
   };
   std::vector<double> least_bound;        ///< by node, for leaves: no bound of its points is lower
+  std::vector<std::uint8_t> spent;        ///< by node, for leaves: 1 where a point's bound was within its component
   mutable std::vector<Visit> todo;        ///< of searches
   std::vector<double> node_bound;         ///< by node: no other component is nearer to its box, if it is of one
   std::vector<std::uint32_t> node_needs;  ///< by node: points below it that must search in this round
@@ -89,7 +90,10 @@ struct State {
   void choose_from_lists();
   /// True if an edge of this point could come before the limit, as far as its bound tells. A limit of {d2, 0, 0} comes
   /// before all edges of that distance.
-  [[nodiscard]] bool may_improve(std::uint32_t v, const Key& limit) const;
+  [[nodiscard]] bool may_improve(std::uint32_t v, const Key& limit) const {
+    if (bound[v] != limit.d2) return bound[v] < limit.d2;
+    return nearest[v] == v ? bound[v] < kInfinity && limit.high != 0 : key(v, nearest[v], bound[v]) < limit;
+  }
   void mark_nodes();
   /// The nearest point, by (squared distance, id), of another component if it comes before the limit. Uses the nodes'
   /// marks.
