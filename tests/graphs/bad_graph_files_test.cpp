@@ -31,6 +31,7 @@ const std::string kMatrix = "%%MatrixMarket matrix coordinate ";
 
 const std::vector<Bad> kBad{
     {"empty.txt", "", "the file is empty"},
+    {"a.txt.gz", "\x1f\x8b no stream", "gzip"},  // with zlib and without
     {"a.txt", "0 1\n1 x\n", ": line 2: vertex \"x\"; allowed: 0 to below 2^63"},
     {"a.txt", "0 1\n1\n", ": line 2: \"1\"; allowed: two ids"},
     {"a.txt", "0 1\n# c\n1 2 3\n", ": line 3: \"1 2 3\" has 3 columns; allowed: 2"},

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "graphs/mutated.hpp"
 #include "graphs/whole_graph.hpp"
 #include "io/folder.hpp"
 
@@ -87,6 +88,37 @@ TEST(GzipGraphs, errors_tell_the_line_and_spoiled_data_is_refused) {
   }
   write_gzip(path, std::string(3 << 20, '7'));
   EXPECT_NE(error(2).find("line 1: more than 1048576 bytes"), std::string::npos) << error(2);
+}
+
+TEST(GzipGraphs, spoiled_files_are_read_or_refused_and_never_more) {
+  Folder folder;
+  const std::string path = folder.file("a.metis.gz");
+  write_gzip(path, "% c\n4 4 011 2\n1 2 2 5 3 6\n1 1 1 5 4 7\n3 1 1 6 4 8\n0 0 2 7 3 8\n");
+  std::ifstream in(path, std::ios::binary);
+  const std::string good(std::istreambuf_iterator<char>(in), {});
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    write_bytes(path, mutated(good, seed));
+    try {
+      EXPECT_LE(read_whole(path, {}, 1 + static_cast<int>(seed % 2)).edges.size(), 100U);
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 50);
+}
+
+TEST(GzipGraphs, a_line_that_no_graph_has_is_not_kept_in_memory) {
+  Folder folder;
+  const std::string path = folder.file("a.metis.gz");
+  write_gzip(path, "2 1\n" + std::string(64 << 20, ' ') + "2\n1\n");
+  try {
+    static_cast<void>(read_whole(path, {}, 2));
+    ADD_FAILURE();
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("line 2: more than "), std::string::npos) << e.what();
+  }
 }
 
 }  // namespace

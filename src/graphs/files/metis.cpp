@@ -86,7 +86,8 @@ Raw read_metis(const Source& source) {
   Raw raw(source.path);
   raw.weighted = header.weighted;
   std::uint64_t rows = 0;
-  const Text::Each how{header.body, true, std::uint64_t{1} << 62};
+  // No line is longer than one with all the vertices in it, in 64 bytes each.
+  const Text::Each how{header.body, true, 64 * (header.vertices + 1024)};
   text->each(how, [&](const Piece& piece) {
     std::uint64_t vertex = piece.line - 1 - piece.comments - header.lines_before;
     for (LineWalk walk(piece); walk.next();) {
