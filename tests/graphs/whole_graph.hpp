@@ -1,6 +1,7 @@
 #pragma once
 /// Graphs made or read by some ranks, looked at as a whole.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <string>
@@ -65,6 +66,8 @@ inline WholeGraph read_whole(const std::string& path, const graphs::ReadOptions&
 }
 
 inline void write_bytes(const std::string& path, const std::string& bytes) {
+  std::filesystem::remove(
+      path);  // a file that is cut to nothing and written anew is put on the disk at once by some systems
   std::ofstream out(path, std::ios::binary);
   out << bytes;
 }
