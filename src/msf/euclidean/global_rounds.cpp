@@ -90,6 +90,7 @@ class GlobalRounds {
     ceiling_.resize(least.size());
     for (std::size_t c = 0; c < least.size(); ++c) ceiling_[c].d2 = least[c];
   }
+  [[nodiscard]] double most(std::uint32_t c) const { return std::min(ceiling_[c].d2, state_.best[c].key.d2); }
   [[nodiscard]] Key limit(std::uint32_t c) const { return std::min(ceiling_[c], state_.best[c].key); }
 
   /// Points whose nearest of another component may lie on another rank and come before the limit.
@@ -98,7 +99,7 @@ class GlobalRounds {
     for (const auto leaf : state_.tree.leaves()) {
       const auto& node = state_.tree.nodes()[leaf];
       const std::uint32_t common = state_.node_component[leaf];
-      if (common != kNone && least_[leaf] > limit(common).d2) continue;
+      if (common != kNone && least_[leaf] > most(common)) continue;
       for (std::uint32_t v = node.begin; v < node.end; ++v)
         if (asks(v)) out.push_back(v);
       least_[leaf] = *std::min_element(bound_.begin() + node.begin, bound_.begin() + node.end);
@@ -107,11 +108,10 @@ class GlobalRounds {
   }
   [[nodiscard]] bool asks(std::uint32_t v) {
     const std::uint32_t c = state_.component[v];
-    const double most = limit(c).d2;
-    if (bound_[v] > most || knows_outside(v)) return false;
+    if (bound_[v] > most(c) || knows_outside(v)) return false;
     const Vec3 at = state_.tree.at(v);
     bound_[v] = std::max(bound_[v], others_.distance2(Bounds{at, at}, c));
-    return bound_[v] <= most && bound_[v] < kInfinity;
+    return bound_[v] <= most(c) && bound_[v] < kInfinity;
   }
 
   void ask_others() {
