@@ -200,13 +200,15 @@ HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, con
 double ScanLeaf(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
                 std::uint32_t begin, std::uint32_t end) {
   const Run run{begin, end};
+  const bool one = !points.periodic && lists.keep == hn::Lanes(D());
   if (points.core != nullptr) {
-    return points.periodic ? scan_box<true, true, false>(points, lists, lower, upper, run)
-                           : scan_box<false, true, false>(points, lists, lower, upper, run);
+    return one               ? scan_box<false, true, true>(points, lists, lower, upper, run)
+           : points.periodic ? scan_box<true, true, false>(points, lists, lower, upper, run)
+                             : scan_box<false, true, false>(points, lists, lower, upper, run);
   }
-  if (points.periodic) return scan_box<true, false, false>(points, lists, lower, upper, run);
-  return lists.keep == hn::Lanes(D()) ? scan_box<false, false, true>(points, lists, lower, upper, run)
-                                      : scan_box<false, false, false>(points, lists, lower, upper, run);
+  return one               ? scan_box<false, false, true>(points, lists, lower, upper, run)
+         : points.periodic ? scan_box<true, false, false>(points, lists, lower, upper, run)
+                           : scan_box<false, false, false>(points, lists, lower, upper, run);
 }
 
 }  // namespace merganser::nearest::HWY_NAMESPACE
