@@ -30,6 +30,12 @@ void check_options(const EuclideanOptions& o) {
   check_range("min-samples", o.min_samples, 1, 1 << 20);
 }
 
+/// How far a phase is, told on rank 0.
+std::function<void(double)> teller(const Report& report, const char* phase, const comm::Transport& transport) {
+  if (!report.progress || transport.rank() != 0) return {};
+  return [&report, phase](double share) { report.progress(phase, share); };
+}
+
 /// What both functions begin with: points dealt, in a tree, with an idea of where those of others are.
 struct Ground {
   Dealt dealt;
@@ -76,7 +82,7 @@ Forest euclidean_forest(const PointSet& points, comm::Transport& transport, cons
   std::vector<double> outside;
   {
     const Report::Scope scope(report, "neighbours", transport);
-    find_lists(state, options.neighbours, options.threads);
+    find_lists(state, options.neighbours, options.threads, teller(report, "neighbours", transport));
     if (ground.others) outside = ground.others->bounds(state);
   }
   {
@@ -85,7 +91,7 @@ Forest euclidean_forest(const PointSet& points, comm::Transport& transport, cons
     for (const auto& fold : state.tree.folds()) state.add_edge({0, fold.low, fold.high});
     if (ground.dealt.withheld)
       for (const auto& edge : ground.withheld.edges(state.tree, transport)) state.add_edge({0, edge.low, edge.high});
-    report.fact("euclidean_local_rounds", local_rounds(state, outside));
+    report.fact("euclidean_local_rounds", local_rounds(state, outside, teller(report, "local rounds", transport)));
   }
   if (ground.others) {
     const Report::Scope scope(report, "global rounds", transport);

@@ -1,7 +1,9 @@
 #include "msf/euclidean/global_rounds.hpp"
 
 #include <numeric>
+#include <string>
 
+#include "merganser/base/error.hpp"
 #include "msf/euclidean/wire.hpp"
 
 namespace merganser::msf::euclidean {
@@ -64,12 +66,15 @@ class GlobalRounds {
 
   /// Components of rank 0 first, then of rank 1, ...
   void number_components() {
-    const std::vector<std::uint32_t> mine{state_.tree.size() > 0 ? state_.components : 0};
+    const std::vector<std::uint64_t> mine{state_.tree.size() > 0 ? state_.components : 0};
     const auto all = gather_all(transport_, mine);
     const auto here = all.begin() + transport_.rank();
-    const std::uint32_t before = std::accumulate(all.begin(), here, 0U);
-    for (auto& c : state_.component) c += before;
-    state_.components = std::accumulate(here, all.end(), before);
+    const auto before = std::accumulate(all.begin(), here, std::uint64_t{0});
+    const auto total = std::accumulate(here, all.end(), before);
+    if (total >= kNone - 1)
+      throw InputError(std::to_string(total) + " components left after the local rounds; allowed: below 2^32 - 2");
+    for (auto& c : state_.component) c += static_cast<std::uint32_t>(before);
+    state_.components = static_cast<std::uint32_t>(total);
   }
 
   /// True if the nearest of another component on other ranks is known.
@@ -224,7 +229,11 @@ void global_rounds(State& state, Outside& others, std::vector<double> outside, c
   GlobalRounds rounds(state, others, std::move(outside), transport);
   report.fact("euclidean_global_components", state.components);
   std::int64_t count = 0;
-  for (; rounds.more(); ++count) rounds.round();
+  const double first = state.components;
+  for (; rounds.more(); ++count) {
+    if (report.progress && transport.rank() == 0) report.progress("global rounds", 1 - state.components / first);
+    rounds.round();
+  }
   report.fact("euclidean_global_rounds", count);
   report.fact("euclidean_questions", rounds.asked);
 }

@@ -93,10 +93,18 @@ class LeafSearch {
 }  // namespace
 
 void find_neighbours(const PointTree& tree, const Search& search, const std::function<void(const LeafResult&)>& take) {
+  constexpr std::size_t kOften = 512;
   const auto& leaves = tree.leaves();
+  const auto caller = std::this_thread::get_id();
+  std::atomic<std::size_t> done{0};
   in_parallel(search.threads, leaves.size(), [&](std::size_t begin, std::size_t end) {
     LeafSearch leaf_search(tree, search);
-    for (std::size_t i = begin; i < end; ++i) take(leaf_search(leaves[i]));
+    for (std::size_t i = begin; i < end; ++i) {
+      take(leaf_search(leaves[i]));
+      const std::size_t all = done.fetch_add(1, std::memory_order_relaxed);
+      if (i % kOften == 0 && search.progress && std::this_thread::get_id() == caller)
+        search.progress(static_cast<double>(all) / static_cast<double>(leaves.size()));
+    }
   });
 }
 

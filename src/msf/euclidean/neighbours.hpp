@@ -22,6 +22,7 @@ struct Search {
   std::uint32_t keep;
   const double* core;  ///< by point, 16 numbers more than points; null: plain distances
   int threads;
+  std::function<void(double)> progress = {};  ///< called by the caller's thread with the share done; may be empty
 };
 
 /// Finds the `keep` nearest neighbours of every point, by (squared distance, id), leaf by leaf. `take` is called by the

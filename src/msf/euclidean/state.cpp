@@ -217,7 +217,7 @@ void State::search_where_needed(const std::vector<Key>& ceiling) {
 
 void State::add_edge(const Key& key) { edges.push_back({key.low, key.high, graphs::bits_of(std::sqrt(key.d2))}); }
 
-void find_lists(State& state, int neighbours, int threads) {
+void find_lists(State& state, int neighbours, int threads, const std::function<void(double)>& progress) {
   const std::size_t n = state.tree.size();
   state.keep = static_cast<std::uint32_t>(neighbours);
   state.list.resize(n * state.keep);
@@ -226,7 +226,7 @@ void find_lists(State& state, int neighbours, int threads) {
   state.nearest.resize(n);
   state.component.resize(n);
   state.components = static_cast<std::uint32_t>(n);
-  const Search search{state.keep, state.core.empty() ? nullptr : state.core.data(), threads};
+  const Search search{state.keep, state.core.empty() ? nullptr : state.core.data(), threads, progress};
   find_neighbours(state.tree, search, [&](const LeafResult& found) {
     for (std::uint32_t q = 0; q < found.count; ++q) {
       const std::uint32_t v = found.first + q;
@@ -281,12 +281,13 @@ std::vector<std::uint8_t> certified(const State& state, const std::vector<Key>& 
 
 }  // namespace
 
-int local_rounds(State& state, const std::vector<double>& outside) {
+int local_rounds(State& state, const std::vector<double>& outside, const std::function<void(double)>& progress) {
   std::vector<Key> least_outside;  // by component; at first every point is one
   for (const double d2 : outside) least_outside.push_back({d2, 0, 0});
   int rounds = 0;
   while (state.components > 1) {
     ++rounds;
+    if (progress) progress(1 - static_cast<double>(state.components) / state.tree.size());
     state.choose_from_lists();
     if (rounds > 1) state.search_where_needed(least_outside);
     const Contraction made = contract(state.best, certified(state, least_outside));

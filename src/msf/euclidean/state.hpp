@@ -1,6 +1,7 @@
 #pragma once
 /// What one rank knows of its points during the rounds, and the search for the nearest point of another component.
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "merganser/graphs/edges.hpp"
@@ -117,7 +118,7 @@ struct State {
 };
 
 /// Fills the lists. State must have tree, core.
-void find_lists(State& state, int neighbours, int threads);
+void find_lists(State& state, int neighbours, int threads, const std::function<void(double)>& progress = {});
 
 /// Contracts: component c goes with best[c].to where chosen[c] is not 0; `best` of every component with chosen[c] must be
 /// its least edge of all. @return for each component that is chosen and not the keeper of its tree 1: its edge is one of
@@ -132,6 +133,6 @@ struct Contraction {
 /// Boruvka's rounds on this rank alone. A component contracts only along an edge that comes before all points that other
 /// ranks hold: `outside` are lower bounds by point of the squared distance to those (empty: there are none).
 /// @return rounds
-int local_rounds(State& state, const std::vector<double>& outside);
+int local_rounds(State& state, const std::vector<double>& outside, const std::function<void(double)>& progress = {});
 
 }  // namespace merganser::msf::euclidean
