@@ -101,6 +101,36 @@ TEST(Generate, rmat_has_hubs_and_vertices_without_edges_and_parallel_edges_of_eq
     EXPECT_TRUE(e[i] != e[i - 1] || g.edges[i].weight == g.edges[i - 1].weight);
 }
 
+/// Figures of graphs with 2^14 vertices and 16 edges per vertex that KaGen 1.3.0 made (Python module kagen: generate_rmat
+/// with .57, .19, .19; generate_rgg2d_nm, generate_rgg3d_nm, generate_ba, generate_undirected_gnm), without loops and
+/// parallel edges: different edges, vertices without any, degrees that 10, 50 and 90 percent of the vertices do not pass.
+struct KaGenFigures {
+  std::string spec;
+  double edges, isolated, tenth, half, nine_tenths, greatest_at_least, greatest_at_most;
+};
+
+TEST(Generate, graphs_have_the_degrees_of_those_that_kagen_makes) {
+  for (const KaGenFigures& k : {KaGenFigures{"rmat:14:16", 212855, 3859, 0, 3, 42, 3200, 4100},
+                                {"rgg2d:14:16", 261505, 0, 24, 32, 40, 50, 65},
+                                {"rgg3d:14:16", 260687, 0, 21, 32, 41, 52, 72},
+                                {"ba:14:16", 260039, 0, 16, 22, 51, 2000, 5500},
+                                {"gnm:14:16", 262144, 0, 25, 32, 39, 52, 70}}) {
+    WholeGraph g = made(k.spec, {}, 2);
+    const auto last = std::unique(g.edges.begin(), g.edges.end());
+    g.edges.erase(last, g.edges.end());
+    EXPECT_NEAR(static_cast<double>(g.edges.size()) / k.edges, 1, .015) << k.spec;
+    auto d = degrees(g);
+    std::sort(d.begin(), d.end());
+    const auto at = [&](double q) { return static_cast<double>(d[static_cast<std::size_t>(q * 16383)]); };
+    EXPECT_NEAR(static_cast<double>(std::count(d.begin(), d.end(), 0U)), k.isolated, .03 * k.isolated) << k.spec;
+    EXPECT_NEAR(at(.1), k.tenth, 1) << k.spec;
+    EXPECT_NEAR(at(.5), k.half, 1) << k.spec;
+    EXPECT_NEAR(at(.9), k.nine_tenths, 1) << k.spec;
+    EXPECT_GE(at(1), k.greatest_at_least) << k.spec;
+    EXPECT_LE(at(1), k.greatest_at_most) << k.spec;
+  }
+}
+
 TEST(Generate, gnm_has_exactly_so_many_different_edges_and_no_loops) {
   for (const std::string spec : {"gnm:10:16", "gnm:100:3", "gnm:7:63.5", "gnm:67:33"}) {
     const WholeGraph g = made(spec);

@@ -107,11 +107,12 @@ void say(const Raw& raw, const ReadOptions& options, std::uint64_t edges, std::u
   log.lines.insert(log.lines.end(), raw.lines.begin(), raw.lines.end());
   if (log.relabelled)
     log.lines.push_back("ids are sparse: the vertices that edges have are numbered anew, in the order of their ids");
+  const bool twice = log.format == Format::metis || log.format == Format::parhip;  // so every edge is repeated
   if (log.directed) {
     log.lines.push_back("directed: " + std::to_string(log.arcs) + " arcs became " + std::to_string(edges) +
                         " undirected edges (" + std::to_string(log.loops) + " loops dropped, " +
                         std::to_string(log.repeated) + " arcs were the reverse or a repetition of another)");
-  } else if (log.loops > 0 || log.repeated > 0) {
+  } else if (log.loops > 0 || log.repeated != (twice ? edges : 0)) {
     log.lines.push_back(std::to_string(log.arcs) + " entries became " + std::to_string(edges) + " edges (" +
                         std::to_string(log.loops) + " loops dropped, " + std::to_string(log.repeated) +
                         " repeated another)");
