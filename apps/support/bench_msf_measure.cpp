@@ -107,7 +107,11 @@ class ForestRun {
       const double seconds = now() - start;
       const auto moved = t_.counters() - before;
       keep(seconds, moved, report);
-      result_.digest = msf::totals(forest, t_).digest;
+      const std::string digest = msf::totals(forest, t_).digest;
+      if (!result_.digest.empty() && result_.digest != digest)
+        throw TogetherError(VerificationError(result_.what.graph.name + ": two runs of " + result_.what.model + " " +
+                                              result_.what.style + " found different forests"));
+      result_.digest = digest;
       if (check) verify(graph, forest);
     } catch (const CommError& e) {  // memory that all ranks lack alike, as that of a symmetric heap
       result_.failure = e.what();
@@ -122,10 +126,10 @@ class ForestRun {
  private:
   void keep(double seconds, const comm::Counters& moved, const msf::Report& report) {
     std::vector<double> times{seconds};
-    std::vector<std::int64_t> counts{moved.bytes, moved.messages + moved.puts + moved.gets};
+    std::vector<std::int64_t> counts{moved.bytes + moved.bytes_got, moved.messages + moved.puts + moved.gets};
     for (const auto& p : report.phases()) {
       times.push_back(p.seconds);
-      counts.push_back(p.counts.bytes);
+      counts.push_back(p.counts.bytes + p.counts.bytes_got);
       counts.push_back(p.counts.messages + p.counts.puts + p.counts.gets);
     }
     times = slowest(t_, std::move(times));
