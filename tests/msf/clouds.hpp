@@ -34,6 +34,7 @@ inline Cloud cloud_of(const std::string& shape, int dimension, std::size_t n, st
     if (shape == "steps") p = {static_cast<double>(i) / 1024, 0, 0};
     if (shape == "equal") p = {0.25, 0.5, 0.75};
     if (shape == "outlier" && i == n / 2) p[0] = 0x1p40;
+    if (shape == "plates") p[2] = i % 2 == 0 ? 0.125 : 0.875;
     if (shape == "clusters")
       for (auto& x : p) x = 0.3 * std::floor(which * 4) * (x < 0.5 ? 1 : 0.9) + 0.01 * x;
     if (shape == "scales")

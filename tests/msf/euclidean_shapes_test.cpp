@@ -29,8 +29,8 @@ void expect_exact(const Cloud& cloud, const msf::EuclideanOptions& options, cons
   }
 }
 
-const std::vector<std::string> kShapes{"uniform", "lattice", "heaps",    "line",  "steps",
-                                       "equal",   "outlier", "clusters", "scales"};
+const std::vector<std::string> kShapes{"uniform", "lattice", "heaps",    "line",   "steps",
+                                       "equal",   "outlier", "clusters", "scales", "plates"};
 
 TEST(EuclideanTrees, of_every_shape_are_exact) {
   std::uint64_t seed = 0;

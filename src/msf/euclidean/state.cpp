@@ -83,6 +83,20 @@ void State::mark_nodes() {
   }
 }
 
+void State::look_into(std::uint32_t leaf, const Seeker& seeker, Key& least, Found& found) const {
+  const auto& node = tree.nodes()[leaf];
+  for (std::uint32_t u = node.begin; u < node.end; ++u) {
+    if (component[u] == seeker.component) continue;
+    double d2 = tree.metric().distance2(seeker.at, tree.at(u));
+    if (!core.empty()) d2 = std::max(d2, std::max(seeker.core, core[u]));
+    if (d2 > least.d2) continue;
+    const Key k = key_of(d2, seeker.id, tree.id(u));
+    if (!(k < least)) continue;
+    least = k;
+    found = {d2, u};
+  }
+}
+
 Found State::search(const Seeker& seeker, const Key& limit) const {
   const auto& nodes = tree.nodes();
   const Metric& metric = tree.metric();
@@ -103,23 +117,17 @@ Found State::search(const Seeker& seeker, const Key& limit) const {
       if (near.d2 <= least.d2) todo.push_back(near);
       continue;
     }
-    for (std::uint32_t u = node.begin; u < node.end; ++u) {
-      if (component[u] == seeker.component) continue;
-      double d2 = metric.distance2(seeker.at, tree.at(u));
-      if (!core.empty()) d2 = std::max(d2, std::max(seeker.core, core[u]));
-      if (d2 > least.d2) continue;
-      const Key k = key_of(d2, seeker.id, tree.id(u));
-      if (!(k < least)) continue;
-      least = k;
-      found = {d2, u};
-    }
+    look_into(next.node, seeker, least, found);
   }
   return found;
 }
 
 void State::search_from(std::uint32_t v, const Key& limit) {
+  take(v, search({tree.at(v), core_of(v), tree.id(v), component[v]}, limit), limit);
+}
+
+void State::take(std::uint32_t v, const Found& found, const Key& limit) {
   ++searches;
-  const Found found = search({tree.at(v), core_of(v), tree.id(v), component[v]}, limit);
   used[v] = static_cast<std::uint8_t>(keep);
   if (found.point == kNone) {
     bound[v] = limit.d2;
@@ -129,6 +137,83 @@ void State::search_from(std::uint32_t v, const Key& limit) {
   bound[v] = found.d2;
   nearest[v] = found.point;
   offer(v);
+}
+
+/// Collects the leaves with points of other components that are near a leaf of one component. False: too many.
+bool State::gather_near(std::uint32_t leaf, double most) {
+  constexpr std::size_t kMany = 4096;
+  const auto& nodes = tree.nodes();
+  const Bounds& box = nodes[leaf].box;
+  near_.leaf.clear();
+  for (std::size_t a = 0; a < 3; ++a) {
+    near_.lower[a].clear();
+    near_.upper[a].clear();
+  }
+  todo.assign(1, {0, 0});
+  while (!todo.empty()) {
+    const std::uint32_t next = todo.back().node;
+    todo.pop_back();
+    const auto& node = nodes[next];
+    if (node_component[next] == node_component[leaf] || tree.metric().distance2(box, node.box) > most) continue;
+    if (node.right != 0) {
+      todo.push_back({node.right, 0});
+      todo.push_back({next + 1, 0});
+      continue;
+    }
+    if (near_.leaf.size() == kMany) return false;
+    near_.leaf.push_back(next);
+    for (std::size_t a = 0; a < 3; ++a) {
+      near_.lower[a].push_back(node.box.lower[a]);
+      near_.upper[a].push_back(node.box.upper[a]);
+    }
+  }
+  return true;
+}
+
+/// search() among the leaves gathered.
+Found State::search_near(const Seeker& seeker, const Key& limit) {
+  const std::size_t count = near_.leaf.size();
+  near_.d2.resize(count);
+  if (tree.metric().periodic()) {
+    for (std::size_t i = 0; i < count; ++i)
+      near_.d2[i] = tree.metric().distance2(seeker.at, tree.nodes()[near_.leaf[i]].box);
+  } else {
+    std::fill(near_.d2.begin(), near_.d2.end(), 0.0);
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double x = seeker.at[a];
+      const double* const lower = near_.lower[a].data();
+      const double* const upper = near_.upper[a].data();
+      double* const d2 = near_.d2.data();
+      for (std::size_t i = 0; i < count; ++i) {
+        const double below = lower[i] - x;
+        const double above = x - upper[i];
+        double gap = below > above ? below : above;
+        gap = gap > 0 ? gap : 0;
+        d2[i] += gap * gap;
+      }
+    }
+  }
+  Key least = limit;
+  Found found;
+  for (std::size_t i = 0; i < count; ++i)
+    if (near_.d2[i] <= least.d2) look_into(near_.leaf[i], seeker, least, found);
+  return found;
+}
+
+/// Searches for the points of a leaf of one component, which share the way to the leaves that are near.
+void State::search_together(std::uint32_t leaf, const std::vector<Key>& ceiling) {
+  const auto& node = tree.nodes()[leaf];
+  const std::uint32_t c = node_component[leaf];
+  const double most = limit(c, ceiling).d2;
+  const bool few = most < kInfinity && gather_near(leaf, most);
+  for (std::uint32_t v = node.begin; v < node.end; ++v) {
+    const Key now = limit(c, ceiling);
+    if (!may_improve(v, now) || reaches_out(v)) continue;
+    if (few)
+      take(v, search_near({tree.at(v), core_of(v), tree.id(v), c}, now), now);
+    else
+      search_from(v, now);
+  }
 }
 
 void State::count_needs(const std::vector<Key>& ceiling) {
@@ -178,7 +263,10 @@ double State::distance_out(std::uint32_t from, double most) const {
 /// True if nothing below a node of one component can improve it.
 bool State::settles(std::uint32_t node, const std::vector<Key>& ceiling) {
   const double most = limit(node_component[node], ceiling).d2;
-  if (node_bound[node] <= most) node_bound[node] = std::max(node_bound[node], distance_out(node, most));
+  if (node_bound[node] <= most && node_round[node] != round) {
+    node_bound[node] = std::max(node_bound[node], distance_out(node, most));
+    node_round[node] = round;
+  }
   return node_bound[node] > most || node_bound[node] == kInfinity;
 }
 
@@ -189,6 +277,11 @@ void State::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
   if (one && node_needs[node] >= kFew && settles(node, ceiling)) return;
   const auto& place = tree.nodes()[node];
   if (place.right == 0) {
+    if (one && node_needs[node] >= kFew) {
+      search_together(node, ceiling);
+      look_at(node);
+      return;
+    }
     for (std::uint32_t v = place.begin; v < place.end; ++v) {
       const Key most = limit(component[v], ceiling);
       if (may_improve(v, most) && !reaches_out(v)) search_from(v, most);
@@ -212,6 +305,8 @@ void State::search_where_needed(const std::vector<Key>& ceiling) {
   mark_nodes();
   count_needs(ceiling);
   node_bound.resize(tree.nodes().size(), 0);
+  node_round.resize(tree.nodes().size(), 0);
+  ++round;
   search_below(0, ceiling);
 }
 
@@ -240,68 +335,6 @@ void find_lists(State& state, int neighbours, int threads, const std::function<v
       state.bound[v] = d2[0];
     }
   });
-}
-
-Contraction contract(const std::vector<Choice>& best, const std::vector<std::uint8_t>& chosen) {
-  const auto n = static_cast<std::uint32_t>(best.size());
-  Contraction out;
-  out.keeps.assign(n, 0);
-  std::vector<std::uint32_t> up(n);
-  for (std::uint32_t c = 0; c < n; ++c) {
-    const std::uint32_t to = chosen[c] != 0 ? best[c].to : c;
-    const bool dual = to != c && chosen[to] != 0 && best[to].to == c;
-    up[c] = dual && c < to ? c : to;
-    out.keeps[c] = static_cast<std::uint8_t>(up[c] != c);
-  }
-  out.renamed.assign(n, kNone);
-  for (std::uint32_t c = 0; c < n; ++c) {
-    std::uint32_t root = c;
-    while (up[root] != root) root = up[root];
-    for (std::uint32_t i = c; up[i] != root && i != root;) {
-      const std::uint32_t next = up[i];
-      up[i] = root;
-      i = next;
-    }
-    if (out.renamed[root] == kNone) out.renamed[root] = out.components++;
-    out.renamed[c] = out.renamed[root];
-  }
-  return out;
-}
-
-namespace {
-
-/// Certified components: their least edge comes before whatever other ranks hold.
-std::vector<std::uint8_t> certified(const State& state, const std::vector<Key>& outside) {
-  std::vector<std::uint8_t> chosen(state.components);
-  for (std::uint32_t c = 0; c < state.components; ++c)
-    chosen[c] =
-        static_cast<std::uint8_t>(state.best[c].to != kNone && (outside.empty() || state.best[c].key < outside[c]));
-  return chosen;
-}
-
-}  // namespace
-
-int local_rounds(State& state, const std::vector<double>& outside, const std::function<void(double)>& progress) {
-  std::vector<Key> least_outside;  // by component; at first every point is one
-  for (const double d2 : outside) least_outside.push_back({d2, 0, 0});
-  int rounds = 0;
-  while (state.components > 1) {
-    ++rounds;
-    if (progress) progress(1 - static_cast<double>(state.components) / state.tree.size());
-    state.choose_from_lists();
-    if (rounds > 1) state.search_where_needed(least_outside);
-    const Contraction made = contract(state.best, certified(state, least_outside));
-    if (made.components == state.components) break;
-    std::vector<Key> renamed(outside.empty() ? 0 : made.components);
-    for (std::uint32_t c = 0; c < state.components; ++c) {
-      if (made.keeps[c] != 0) state.add_edge(state.best[c].key);
-      if (!outside.empty()) renamed[made.renamed[c]] = std::min(renamed[made.renamed[c]], least_outside[c]);
-    }
-    for (auto& c : state.component) c = made.renamed[c];
-    state.components = made.components;
-    least_outside = std::move(renamed);
-  }
-  return rounds;
 }
 
 }  // namespace merganser::msf::euclidean

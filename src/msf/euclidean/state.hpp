@@ -1,5 +1,6 @@
 #pragma once
 /// What one rank knows of its points during the rounds, and the search for the nearest point of another component.
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -71,6 +72,8 @@ struct State {
   std::vector<std::uint8_t> spent;        ///< by node, for leaves: 1 where a point's bound was within its component
   mutable std::vector<Visit> todo;        ///< of searches
   std::vector<double> node_bound;         ///< by node: no other component is nearer to its box, if it is of one
+  std::vector<std::uint32_t> node_round;  ///< by node: the round in which that was looked up
+  std::uint32_t round = 0;
   std::vector<std::uint32_t> node_needs;  ///< by node: points below it that must search in this round
 
   [[nodiscard]] double core_of(std::uint32_t v) const { return core.empty() ? 0 : core[v]; }
@@ -115,6 +118,20 @@ struct State {
   [[nodiscard]] bool settles(std::uint32_t node, const std::vector<Key>& ceiling);
   void search_below(std::uint32_t node, const std::vector<Key>& ceiling);
   void search_from(std::uint32_t v, const Key& limit);
+  bool gather_near(std::uint32_t leaf, double most);
+  void search_together(std::uint32_t leaf, const std::vector<Key>& ceiling);
+  [[nodiscard]] Found search_near(const Seeker& seeker, const Key& limit);
+  void look_into(std::uint32_t leaf, const Seeker& seeker, Key& least, Found& found) const;
+  void take(std::uint32_t v, const Found& found, const Key& limit);
+
+  /// Leaves near the one that is searched for, as separate numbers.
+  struct Near {
+    std::vector<std::uint32_t> leaf;
+    std::array<std::vector<double>, 3> lower;
+    std::array<std::vector<double>, 3> upper;
+    std::vector<double> d2;
+  };
+  Near near_;
 };
 
 /// Fills the lists. State must have tree, core.
