@@ -1,6 +1,7 @@
 // msf: the minimum spanning forest of a graph, or of points.
 #include <unistd.h>
 
+#include <cstring>
 #include <iostream>
 
 #include "merganser/base/timer.hpp"
@@ -50,7 +51,10 @@ void describe(MsfCommand& o, V&& option) {
   describe(o.mnd, option);
   option.section("Output");
   option("output", o.output, "edges of the forest: a graph file, format by its extension", Letter{'o'}, Kind{"FILE"});
-  option("labels", o.labels, "text file: for each vertex, a line with the least vertex of its tree", Kind{"FILE"});
+  option("labels", o.labels,
+         "text file: for each vertex, a line with the least vertex of its tree; where ids were too sparse to be kept, "
+         "both",
+         Kind{"FILE"});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
   option("verify", o.verify,
          "check every edge against the forest (cycle property), and the forest against another algorithm; points: "
@@ -197,17 +201,28 @@ void MsfRun::check() {
   verified_["seconds"] = now() - start;
 }
 
+/// All ranks' numbers, rank after rank, on rank 0.
+std::vector<std::uint64_t> on_first(std::span<const std::uint64_t> mine, comm::Transport& t) {
+  std::vector<std::uint64_t> all;
+  for (const auto& share : t.all_gather(std::as_bytes(mine))) {
+    const std::size_t at = all.size();
+    all.resize(at + share.size() / sizeof(std::uint64_t));
+    if (!share.empty()) std::memcpy(all.data() + at, share.data(), share.size());
+  }
+  return all;
+}
+
 void MsfRun::write_labels() {
-  const auto labels = msf::component_labels(forest_, t_);
-  const auto shares = t_.all_gather(std::as_bytes(std::span(labels)));
+  const auto labels = on_first(msf::component_labels(forest_, t_), t_);
+  const auto names = on_first(loaded_.graph.names, t_);  // both by even ranges of vertices
   together([&] {
     comm::agree(t_, [&] {
       if (t_.rank() != 0) return;
       std::string text;
-      for (const auto& share : shares) {
-        std::vector<std::uint64_t> theirs(share.size() / sizeof(std::uint64_t));
-        if (!share.empty()) std::memcpy(theirs.data(), share.data(), share.size());
-        for (const auto label : theirs) text += std::to_string(label) + '\n';
+      for (std::size_t v = 0; v < labels.size(); ++v) {
+        const std::uint64_t label = labels[v];
+        text += names.empty() ? std::to_string(label) : std::to_string(names[v]) + ' ' + std::to_string(names[label]);
+        text += '\n';
       }
       write_text_file(o_.labels, text);
     });
@@ -222,6 +237,7 @@ void MsfRun::write() {
     list.vertices = forest_.vertices;
     list.kind = forest_.kind;
     list.edges = forest_.edges;
+    list.names = loaded_.graph.names;
     graphs::write_graph(o_.output, list, graphs::format_of_path(o_.output), t_);
   });
 }

@@ -55,7 +55,7 @@ std::string phases_table(const Json& phases) {
     table.row({name, seconds_text(s["max"].get<double>()), seconds_text(s["median"].get<double>()),
                seconds_text(s["min"].get<double>()), count_text(c["messages"].get<std::int64_t>()),
                count_text(c["puts"].get<std::int64_t>() + c["gets"].get<std::int64_t>()),
-               bytes_text(static_cast<double>(c["bytes"].get<std::int64_t>())),
+               bytes_text(static_cast<double>(c["bytes"].get<std::int64_t>() + c["bytes_got"].get<std::int64_t>())),
                count_text(c["collectives"].get<std::int64_t>())});
   }
   return table.text();

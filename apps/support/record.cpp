@@ -71,9 +71,11 @@ Json summary_json(const Summary& s) {
 }
 
 Json counters_json(const comm::Counters& c) {
-  return {{"messages", c.messages}, {"bytes", c.bytes},   {"waves", c.waves},
-          {"puts", c.puts},         {"gets", c.gets},     {"records", c.records},
-          {"syncs", c.syncs},       {"epochs", c.epochs}, {"collectives", c.collectives}};
+  return {{"messages", c.messages}, {"bytes", c.bytes},
+          {"waves", c.waves},       {"puts", c.puts},
+          {"gets", c.gets},         {"bytes_got", c.bytes_got},
+          {"records", c.records},   {"syncs", c.syncs},
+          {"epochs", c.epochs},     {"collectives", c.collectives}};
 }
 
 namespace {

@@ -16,6 +16,7 @@ Counters& Counters::operator+=(const Counters& o) {
   waves += o.waves;
   puts += o.puts;
   gets += o.gets;
+  bytes_got += o.bytes_got;
   records += o.records;
   syncs += o.syncs;
   epochs += o.epochs;
@@ -29,6 +30,7 @@ Counters operator-(Counters a, const Counters& b) {
   a.waves -= b.waves;
   a.puts -= b.puts;
   a.gets -= b.gets;
+  a.bytes_got -= b.bytes_got;
   a.records -= b.records;
   a.syncs -= b.syncs;
   a.epochs -= b.epochs;

@@ -41,9 +41,9 @@ std::int64_t cut_permille(std::span<const Edge> edges, const graphs::Ranges& ran
 
 /// One run over edges of one size.
 template <class Edge>
-class Search {
+class ForestSearch {
  public:
-  Search(const EdgeList& graph, comm::Transport& transport, const ForestOptions& options, Report& report)
+  ForestSearch(const EdgeList& graph, comm::Transport& transport, const ForestOptions& options, Report& report)
       : graph_(graph),
         edges_(std::get<std::vector<Edge>>(graph.edges)),
         transport_(transport),
@@ -203,7 +203,7 @@ Forest minimum_spanning_forest(const EdgeList& graph, comm::Transport& transport
   Forest out{graph.vertices, graph.kind, {}};
   std::visit(
       [&]<class Edge>(const std::vector<Edge>&) {
-        const auto forest = Search<Edge>(graph, transport, options, report).run();
+        const auto forest = ForestSearch<Edge>(graph, transport, options, report).run();
         out.edges.reserve(forest.size());
         for (const Edge& e : forest) out.edges.push_back({e.low, e.high, e.weight});
       },

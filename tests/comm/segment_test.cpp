@@ -185,6 +185,7 @@ TEST_P(SegmentTest, counts_are_exact) {
       EXPECT_EQ(made.puts, 2 * others + one);
       EXPECT_EQ(made.gets, 3 * others + one);
       EXPECT_EQ(made.bytes, 4 * made.puts);
+      EXPECT_EQ(made.bytes_got, 4 * made.gets);
       EXPECT_EQ(made.syncs, 1);
       EXPECT_EQ(made.waves, 0);
       EXPECT_EQ(made.collectives, 0);

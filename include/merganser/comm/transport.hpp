@@ -42,6 +42,7 @@ struct Counters {
   std::int64_t waves = 0;        ///< neighbour waves taken part in (Mailbox steps)
   std::int64_t puts = 0;         ///< one-sided puts of payload words (Segment, Stream)
   std::int64_t gets = 0;         ///< one-sided gets of payload words
+  std::int64_t bytes_got = 0;    ///< payload bytes that these gets read; not part of `bytes`
   std::int64_t records = 0;      ///< Stream records sent, whatever carried them
   std::int64_t syncs = 0;        ///< Segment synchronisations
   std::int64_t epochs = 0;       ///< one-sided access epochs opened

@@ -47,6 +47,7 @@ void MemorySegment::get(int rank, std::size_t index, std::size_t count, void* to
     return;
   }
   place_.counters->gets += static_cast<std::int64_t>(count);
+  place_.counters->bytes_got += static_cast<std::int64_t>(count * word_bytes_);
   if (count == 0) return;
   peer->add(Move::get, count * word_bytes_);
   parts_.words->get(rank, index * word_bytes_, to, count * word_bytes_);
@@ -57,6 +58,7 @@ void MemorySegment::fetch_or(int rank, std::size_t index, const void* word, void
   if (peer != nullptr) {
     ++place_.counters->puts;
     ++place_.counters->gets;
+    place_.counters->bytes_got += static_cast<std::int64_t>(word_bytes_);
     place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
     peer->add(Move::put, word_bytes_);
     peer->add(Move::get, word_bytes_);

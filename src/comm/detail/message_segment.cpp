@@ -87,6 +87,7 @@ void MessageSegment::get(int rank, std::size_t index, std::size_t count, void* t
     return;
   }
   place_.counters->gets += static_cast<std::int64_t>(count);
+  place_.counters->bytes_got += static_cast<std::int64_t>(count * word_bytes_);
   if (!out_peers_.empty() && count > 0) out_peers_[from]->add(Move::get, count * word_bytes_);
   log(from, kGet, index, count);
   wanted_[from].push_back({to, count * word_bytes_});
@@ -109,6 +110,7 @@ void MessageSegment::fetch_or(int rank, std::size_t index, const void* operand, 
   }
   ++place_.counters->puts;
   ++place_.counters->gets;
+  place_.counters->bytes_got += static_cast<std::int64_t>(word_bytes_);
   place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
   if (!out_peers_.empty()) {
     out_peers_[to]->add(Move::put, word_bytes_);
