@@ -9,7 +9,7 @@ namespace merganser::msf::euclidean {
 namespace {
 
 /// Asks for the nearest points up to a squared distance.
-struct Question {
+struct CoreQuestion {
   Vec3 at;
   double most;
   std::uint64_t row;  ///< of the asker
@@ -28,7 +28,7 @@ class Cores {
   }
 
   void ask_others(comm::Transport& transport) {
-    std::vector<std::vector<Question>> to(others_->ranks());
+    std::vector<std::vector<CoreQuestion>> to(others_->ranks());
     for (std::size_t row = 0; row < open_.size(); ++row) {
       const Vec3 at = tree_.at(open_[row]);
       const double most = cores_[open_[row]];
@@ -72,7 +72,7 @@ class Cores {
     }
   }
 
-  void answer(const Question& q, std::vector<double>& to) const {
+  void answer(const CoreQuestion& q, std::vector<double>& to) const {
     const auto& nodes = tree_.nodes();
     const std::size_t here = to.size();
     to.resize(here + keep_, kInfinity);

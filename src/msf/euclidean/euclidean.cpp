@@ -12,9 +12,7 @@
 #include "msf/euclidean/withheld.hpp"
 
 namespace merganser::msf {
-
-using namespace euclidean;
-
+namespace euclidean {
 namespace {
 
 void check_range(const char* name, int value, int least, int most) {
@@ -72,17 +70,19 @@ Ground make_ground(const PointSet& points, comm::Transport& transport, const Euc
 }
 
 }  // namespace
+}  // namespace euclidean
 
 Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
                         Report& report) {
-  Ground ground = make_ground(points, transport, options, false, report);
-  State state;
+  euclidean::Ground ground = euclidean::make_ground(points, transport, options, false, report);
+  euclidean::State state;
   state.tree = std::move(ground.tree);
   state.core = std::move(ground.core);
   std::vector<double> outside;
   {
     const Report::Scope scope(report, "neighbours", transport);
-    find_lists(state, options.neighbours, options.threads, teller(report, "neighbours", transport));
+    euclidean::find_lists(state, options.neighbours, options.threads,
+                          euclidean::teller(report, "neighbours", transport));
     if (ground.others) outside = ground.others->bounds(state);
   }
   {
@@ -91,11 +91,12 @@ Forest euclidean_forest(const PointSet& points, comm::Transport& transport, cons
     for (const auto& fold : state.tree.folds()) state.add_edge({0, fold.low, fold.high});
     if (ground.dealt.withheld)
       for (const auto& edge : ground.withheld.edges(state.tree, transport)) state.add_edge({0, edge.low, edge.high});
-    report.fact("euclidean_local_rounds", local_rounds(state, outside, teller(report, "local rounds", transport)));
+    report.fact("euclidean_local_rounds",
+                euclidean::local_rounds(state, outside, euclidean::teller(report, "local rounds", transport)));
   }
   if (ground.others) {
     const Report::Scope scope(report, "global rounds", transport);
-    global_rounds(state, *ground.others, std::move(outside), transport, report);
+    euclidean::global_rounds(state, *ground.others, std::move(outside), transport, report);
   }
   report.fact("euclidean_searches", state.searches);
   return {ground.dealt.total, graphs::WeightKind::float64, std::move(state.edges)};
@@ -105,7 +106,7 @@ std::vector<double> core_distances(const PointSet& points, int k, comm::Transpor
                                    const EuclideanOptions& options, Report& report) {
   EuclideanOptions with_k = options;
   with_k.min_samples = k;
-  Ground ground = make_ground(points, transport, with_k, true, report);
+  euclidean::Ground ground = euclidean::make_ground(points, transport, with_k, true, report);
   // By id; points that another stands for are at distance 0 from enough others.
   struct Core {
     std::uint64_t id;
@@ -124,7 +125,7 @@ std::vector<double> core_distances(const PointSet& points, int k, comm::Transpor
       to.push_back(at != cores.end() && at->id == id ? at->distance : 0);
     }
   }
-  const auto by_owner = exchange(transport, back);
+  const auto by_owner = euclidean::exchange(transport, back);
   std::vector<std::size_t> next(by_owner.size(), 0);
   std::vector<double> out;
   for (const int owner : ground.dealt.went) {
