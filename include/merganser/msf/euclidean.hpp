@@ -27,7 +27,7 @@ struct PointSet {
 };
 
 struct EuclideanOptions {
-  int threads = 1;     ///< of each rank
+  int threads = 1;     ///< of each rank, in the search for neighbours
   int leaf = 24;       ///< most points in a leaf of the tree, 4 to 64
   int neighbours = 8;  ///< nearest neighbours kept of each point, 1 to 32
   /// Above 1: weights are mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a

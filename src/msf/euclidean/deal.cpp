@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kZero = 1e-140;
 constexpr double kMost = 1e150;
-constexpr std::size_t kSample = 32768;  // points looked at on all ranks together
+constexpr std::size_t kSample = 16384;  // points looked at on all ranks together
 
 constexpr std::uint64_t scatter(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -182,7 +182,11 @@ void send(const PointSet& points, const Owners& owners, const Withheld& withheld
   const auto here = static_cast<std::size_t>(transport.rank());
   std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
   if (remember) dealt.came.resize(to.size());
-  dealt.items.reserve(dealt.withheld ? 0 : n + n / 16);
+  if (!dealt.withheld) {
+    dealt.items.reserve(n + n / 16);
+    for (auto& box : to) box.reserve(n / to.size() * sizeof(Item));
+    to[here] = {};
+  }
   for (std::size_t i = 0; i < n; ++i) {
     if (withheld.has(i)) {
       if (remember) dealt.went.push_back(-1);
