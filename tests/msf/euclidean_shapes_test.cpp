@@ -106,9 +106,9 @@ TEST(EuclideanTrees, take_coordinates_beyond_a_period_to_be_inside) {
 
 TEST(CoreDistances, are_those_of_all_pairs_in_the_order_of_the_points) {
   for (const auto& shape : kShapes)
-    for (const int k : {1, 2, 7})
+    for (const int k : {1, 2, 3, 7})
       for (const int ranks : {1, 4}) {
-        const Cloud cloud = cloud_of(shape, 3, 70, 11);
+        const Cloud cloud = cloud_of(shape, 3, 90, 11);
         const auto expected = core_squares_of(cloud, k);
         on_threads(ranks, [&](comm::Transport& t) {
           const auto points = dealt(cloud, t, 2);
