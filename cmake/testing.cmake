@@ -11,6 +11,9 @@ add_library(merganser_test_support STATIC
   ${PROJECT_SOURCE_DIR}/tests/support/main.cpp ${PROJECT_SOURCE_DIR}/tests/support/ranks.cpp)
 target_include_directories(merganser_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(merganser_test_support PUBLIC merganser_comm GTest::gtest)
+# Half of what the compiler does for a test is to read these.
+target_precompile_headers(merganser_test_support PRIVATE <gtest/gtest.h> <algorithm> <functional> <memory> <random>
+  <string> <vector> ${PROJECT_SOURCE_DIR}/include/merganser/comm/runtime.hpp)
 if(RAPIDCHECK_LIBRARY AND RAPIDCHECK_INCLUDE_DIR)
   target_include_directories(merganser_test_support SYSTEM PUBLIC ${RAPIDCHECK_INCLUDE_DIR})
   target_link_libraries(merganser_test_support PUBLIC ${RAPIDCHECK_LIBRARY})
@@ -69,6 +72,7 @@ function(merganser_add_test path)
     target_link_libraries(${target} PRIVATE merganser_${room})
   endif()
   target_link_libraries(${target} PRIVATE ${arg_LIBS} merganser_test_support)
+  target_precompile_headers(${target} REUSE_FROM merganser_test_support)
   list(JOIN arg_RANKS " " ranks)
   if(MERGANSER_SANITIZE AND arg_RANKS)
     set(ranks "1 2 4")  # ranks that share a core under a sanitizer are slow
