@@ -68,15 +68,9 @@ std::string cell_text(const Cell& c) {
 }
 
 Json cell_json(const Cell& c) {
-  Json j = {{"processes", c.processes},
-            {"degree", c.degree},
-            {"network", c.network},
-            {"published", c.published},
-            {"rule", c.rule},
-            {"follows_rule", c.rule == c.published},
-            {"diameter", c.ours.value()},
-            {"exact", c.ours.exact()},
-            {"how", c.ours.found.how},
+  Json j = {{"processes", c.processes},          {"degree", c.degree},      {"network", c.network},
+            {"published", c.published},          {"rule", c.rule},          {"follows_rule", c.rule == c.published},
+            {"diameter", c.ours.value()},        {"exact", c.ours.exact()}, {"how", c.ours.found.how},
             {"searched_now", c.ours.found.value}};
   j["recorded_exact"] = c.ours.recorded ? Json(*c.ours.recorded) : Json();
   return j;
