@@ -12,7 +12,12 @@ if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(MERGANSER_CCACHE ccache)
   if(MERGANSER_CCACHE)
     set(CMAKE_C_COMPILER_LAUNCHER ${MERGANSER_CCACHE})
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${MERGANSER_CCACHE})
+    # Without these it would not keep what is compiled with precompiled headers.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${MERGANSER_CCACHE})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+    endif()
   endif()
 endif()
 

@@ -107,3 +107,7 @@ function(merganser_kernel_table)
   target_sources(merganser_comm PRIVATE ${PROJECT_BINARY_DIR}/kernel_table.cpp)
 endfunction()
 merganser_kernel_table()
+
+# What the backends of two libraries call alike must not meet in one piece.
+file(GLOB files ${PROJECT_SOURCE_DIR}/src/comm/backends/openshmem/*.cpp ${PROJECT_SOURCE_DIR}/src/comm/backends/*.cpp)
+set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
