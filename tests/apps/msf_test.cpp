@@ -68,6 +68,23 @@ TEST(Msf, writes_the_forest_the_labels_and_a_record) {
   EXPECT_TRUE(says(most, "weight 14")) << most.text();
 }
 
+TEST(Msf, sparse_ids_come_back_as_they_were) {
+  const Folder folder;
+  const std::string graph = folder.file("sparse.tsv");
+  std::ofstream(graph)
+      << "# Undirected graph\n9000000000 5000000000 3\n7000000000 9000000000 1\n5000000000 7000000000 9\n";
+  for (const char* ranks : {"1", "3"}) {
+    const Outcome o =
+        run({"msf", graph, "-o", folder.file("f.tsv"), "--labels", folder.file("l.txt"), "--ranks", ranks});
+    ASSERT_EQ(o.code, 0) << o.text();
+    EXPECT_EQ(content(folder.file("l.txt")), "5000000000 5000000000\n7000000000 5000000000\n9000000000 5000000000\n");
+    const std::string forest = content(folder.file("f.tsv"));
+    EXPECT_NE(forest.find("7000000000 9000000000 1\n"), std::string::npos) << forest;
+    EXPECT_NE(forest.find("5000000000 9000000000 3\n"), std::string::npos) << forest;
+    EXPECT_EQ(std::count(forest.begin(), forest.end(), '\n'), 3) << forest;
+  }
+}
+
 TEST(Msf, finds_trees_of_points) {
   const Outcome one = run({"msf", "--points", "uniform:3:2000", "--verify"});
   ASSERT_EQ(one.code, 0) << one.text();

@@ -6,6 +6,7 @@
 
 #include "graphs/files/blocks.hpp"
 #include "graphs/files/disk.hpp"
+#include "graphs/files/exchange.hpp"
 #include "graphs/files/raw.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/graphs/files.hpp"
@@ -79,6 +80,29 @@ void write_lines(const std::string& path, const std::string& head, const EdgeLis
   });
 }
 
+/// The graph with the names of its vertices for ids. Edges go to the owner of the one end, then to that of the other.
+EdgeList named(const EdgeList& graph, comm::Transport& transport) {
+  const Ranges ranges = Ranges::even(graph.vertices, transport.size());
+  const std::uint64_t first = ranges.first[static_cast<std::size_t>(transport.rank())];
+  const auto name = [&](std::uint64_t vertex) { return graph.names[static_cast<std::size_t>(vertex - first)]; };
+  std::vector<Edge24> edges;
+  edges.reserve(graph.size());
+  std::visit(
+      [&](const auto& list) {
+        for (const auto& e : list) edges.push_back({e.low, e.high, e.weight});
+      },
+      graph.edges);
+  edges = deal(std::move(edges), transport, [&](const Edge24& e) { return ranges.owner(e.low); });
+  for (Edge24& e : edges) e.low = name(e.low);
+  edges = deal(std::move(edges), transport, [&](const Edge24& e) { return ranges.owner(e.high); });
+  for (Edge24& e : edges) e.high = name(e.high);
+  EdgeList out;
+  out.vertices = graph.vertices;
+  out.kind = graph.kind;
+  out.edges = std::move(edges);
+  return out;
+}
+
 bool is_real(WeightKind kind) { return kind == WeightKind::float32 || kind == WeightKind::float64; }
 
 }  // namespace
@@ -104,6 +128,8 @@ void write_graph(const std::string& path, const EdgeList& graph, Format format, 
     case Format::binary:
       return write_binary(path, graph, transport);
     case Format::edge_list:
+      if (transport.all_reduce(static_cast<std::int64_t>(graph.names.size()), comm::Op::sum) > 0)
+        return write_lines(path, "# Undirected graph\n", named(graph, transport), {"", 0}, transport);
       return write_lines(path,
                          "# Undirected graph\n# vertices: " + n + " edges: " + m +
                              " weights: " + std::string(name_of(graph.kind)) + "\n",
