@@ -14,7 +14,7 @@ struct BenchFiles {
 
 template <class V>
 void describe(BenchFiles& o, V&& option) {
-  option.positional("FILE", o.files, "EPIC parcel files of one grid, taken in turn", Required{});
+  option.positional("FILE", o.files, "EPIC parcel files of one grid, taken in turn", Required{}, Reads{});
   describe(o.bench, option);
   option.section("Parcels");
   option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small", positive());

@@ -23,17 +23,17 @@ struct CompareCommand {
 
 template <class V>
 void describe(CompareCommand& o, V&& option) {
-  option.positional("BEFORE", o.before, "run record", Required{});
-  option.positional("AFTER", o.after, "run record of the same command", Required{});
-  option("more-before", o.more_before, "records of further launches of BEFORE", Kind{"FILE,..."});
-  option("more-after", o.more_after, "records of further launches of AFTER", Kind{"FILE,..."});
+  option.positional("BEFORE", o.before, "run record", Required{}, Reads{});
+  option.positional("AFTER", o.after, "run record of the same command", Required{}, Reads{});
+  option("more-before", o.more_before, "records of further launches of BEFORE", Kind{"FILE,..."}, Reads{});
+  option("more-after", o.more_after, "records of further launches of AFTER", Kind{"FILE,..."}, Reads{});
   option("threshold", o.threshold, "smallest slowdown that matters, as 5% or 0.05", Kind{"SHARE"});
   option("false-alarms", o.false_alarms, "chance to find a slowdown where there is none", Kind{"SHARE"});
   option("launch-floor", o.launch_floor,
          "standard deviation between launches that is assumed where each side has only one", Kind{"SHARE"});
   option.section("Output");
   option("rows", o.rows, "timings shown, those with the largest effect first", at_least(0));
-  option("json", o.json, "comparison to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "comparison to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
 /// "5%" or "0.05".

@@ -9,7 +9,6 @@
 #include "merganser/base/log.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "support/provenance.hpp"
-#include "support/record.hpp"
 
 namespace merganser::app {
 namespace {
@@ -133,20 +132,6 @@ int dispatch(std::span<const std::string> arguments) {
 }
 
 void start_log(const LogOptions& o) { set_log_sink(stderr_sink(*level_of(o.level), o.ranks == "all")); }
-
-void check_outputs(const OptionTable& table) {
-  const char* on_stdout = nullptr;
-  for (const char* name : {"json", "csv", "output"}) {
-    if (!table.given(name)) continue;
-    const auto& options = table.options();
-    const auto at = std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.name == name; });
-    const std::string path = value_text(at->value());
-    if (path == "-" && on_stdout != nullptr)
-      throw UsageError("--" + std::string(on_stdout) + " and --" + name + " both to standard output; allowed: one");
-    if (path == "-") on_stdout = name;
-    if (!comm::launched()) check_writable(path);
-  }
-}
 
 std::string_view error_kind(int exit_code) {
   switch (exit_code) {

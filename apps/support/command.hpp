@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "merganser/base/options.hpp"
+#include "support/paths.hpp"
 
 namespace merganser::app {
 
@@ -41,11 +42,6 @@ void describe(LogOptions& o, V&& option) {
   option("log-ranks", o.ranks, "whose lines are shown", Words{{"0", "all"}});
 }
 void start_log(const LogOptions& o);
-
-/// Refuses places for results where nothing can be written before work is done for them. Under a launcher ranks may
-/// see different disks and must agree on errors: commands see to that themselves.
-/// @throws InputError, and UsageError if two results would be mixed on standard output
-void check_outputs(const OptionTable& table);
 
 namespace detail {
 template <class O>
@@ -84,7 +80,7 @@ int run_command(const Command& self, std::span<const std::string> arguments) {
   OptionTable table(o);
   table.parse(arguments);
   start_log(o.log);
-  check_outputs(table);
+  check_paths(table);
   return body(o.own, {self.name, arguments, table});
 }
 }  // namespace detail
