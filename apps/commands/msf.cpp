@@ -285,6 +285,7 @@ void MsfRun::tell() {
 }
 
 int run(MsfCommand& o, const Invocation& in) {
+  if (!o.output.empty()) graphs::check_writable(graphs::format_of_path(o.output));
   return on_ranks(o.ranks, [&](comm::Transport& t) { MsfRun(o, in, t).all(); });
 }
 

@@ -86,6 +86,11 @@ TEST_F(Paths, parts_of_an_input_are_inputs_too) {
   refuse({"graph", "convert", at("web.graph"), at("web.properties")}, "is read as GRAPH");
 }
 
+TEST_F(Paths, a_result_that_cannot_be_written_is_refused_before_another_is) {
+  refuse({"msf", at("g.txt"), "--labels", at("labels"), "-o", at("forest")}, "no extension that tells a format");
+  refuse({"msf", at("g.txt"), "--labels", at("labels"), "-o", at("forest.properties")}, "");
+}
+
 TEST_F(Paths, a_result_has_a_name) {
   refuse({"msf", at("g.txt"), "--labels", ""}, "--labels: \"\"; allowed: the name of a file");
   refuse({"gen", "random", "-o", ""}, "--output: \"\"; allowed: the name of a file");
