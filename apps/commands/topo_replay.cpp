@@ -125,7 +125,7 @@ int run(TopoReplayOptions& o, const Invocation& in) {
   arguments.insert(arguments.end(), in.arguments.begin(), in.arguments.end());
   const LaunchPlan plan = plan_launch(graph.ranks(), arguments, true);
   if (!o.bench.quiet) std::cerr << "+ " << plan.text() << std::endl;
-  return launch(plan);
+  return launch_and_tell(plan);
 }
 
 constexpr std::string_view kText =

@@ -165,7 +165,7 @@ int run(TopoTail& o, const Invocation& in) {
   const int ranks = o.ranks == 0 ? 4 : o.ranks;
   if (!threads && !launched) {
     constexpr std::string_view kOfParent[] = {"ranks"};
-    return launch(plan_launch(ranks, arguments_again(in, kOfParent), false));
+    return launch_and_tell(plan_launch(ranks, arguments_again(in, kOfParent), true));
   }
   RankOptions rank_options{threads ? "threads" : "p2p", threads ? ranks : o.ranks, ""};
   topology::TailMeasurement measured;

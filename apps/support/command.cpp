@@ -47,7 +47,9 @@ void print_overview(std::ostream& out) {
   out << "\nStart it alone (ranks are threads), under mpirun or srun, or let it find the launcher:\n"
          "  merganser run -n 4 -- cluster in.nc -o out.nc --comm rma\n\n"
          "Exit codes: 0 ok, 1 verification failed, 2 usage, 3 input, 4 communication, 5 regression found by compare,\n"
-         "70 internal error.  merganser --version tells how it was built, merganser doctor what it finds here.\n";
+         "70 internal error, 128 + N stopped by signal N (SIGINT, SIGTERM, SIGHUP: temporary files are removed "
+         "first).\n"
+         "merganser --version tells how it was built, merganser doctor what it finds here.\n";
 }
 
 void print_help(std::ostream& out, const Command& c) {
@@ -153,8 +155,11 @@ std::string_view error_kind(int exit_code) {
 }
 
 void print_error(const std::string& message, int exit_code) {
-  if (!speaks()) return;
-  const std::string line = std::string(error_kind(exit_code)) + ": " + message + '\n';
+  if (speaks()) print_line(message, exit_code);
+}
+
+void print_line(const std::string& message, int exit_code) {
+  const std::string line = std::string(error_kind(exit_code)) + ": " + one_line(message) + '\n';
   std::cout.flush();
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }

@@ -44,6 +44,7 @@ int run_traced(int ranks, const std::vector<std::string>& program, const std::st
   if (const Launcher launcher = find_launcher(); !launcher.problem.empty()) throw CommError(launcher.problem);
   LaunchPlan plan = plan_launch(ranks, {}, true);
   plan.command.pop_back();  // this program
+  plan.of_this_program = false;
   // Through env, so that every launcher passes it on, and only ranks load the library.
   std::string preload = library;
   if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0')
