@@ -53,6 +53,7 @@ def parse(arguments):
 
 
 def main(arguments):
+    sys.stdout.reconfigure(errors="backslashreplace")
     o = parse(arguments)
     if o.list:
         for attack in classes.ALL:

@@ -43,7 +43,7 @@ def run_case(case, attack, world):
         if not found and result.code in WROTE:
             found += read_again(case, result, folder, world)
         if not result.hung and not result.too_large:
-            found += attack.check(case, result, folder, world) or []
+            found = attack.check(case, result, folder, world) + found
         return Attempt(case, result, found)
     finally:
         folder.remove()

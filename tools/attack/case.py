@@ -1,5 +1,6 @@
 """A case: a command with its files, what must hold after it, and the smaller cases that it can be shrunk to."""
 import copy
+import os
 import shlex
 from dataclasses import dataclass, field
 
@@ -42,11 +43,19 @@ class Case:
         return (["run", "-n", str(self.launch), "--"] if self.launch else []) + mine
 
     def line(self):
-        variables = [f"{k}={shlex.quote(v)}" for k, v in self.environment.items()]
-        return " ".join(variables + ["merganser"] + [shlex.quote(shown(w)) for w in self.words()])
+        variables = [f"{k}={quoted(v)}" for k, v in self.environment.items() if v is not None]
+        return " ".join(variables + ["merganser"] + [quoted(shown(w)) for w in self.words()])
 
     def bytes_of_inputs(self):
         return sum(len(c if isinstance(c, bytes) else c.bytes()) for c in self.files.values())
+
+
+def quoted(word):
+    """As a shell would read it, in printable characters."""
+    if word.isprintable() and word.isascii():
+        return shlex.quote(word)
+    text = os.fsencode(word).decode("latin-1").encode("unicode_escape").decode().replace("'", "\\'")
+    return f"$'{text}'"
 
 
 def shown(word):

@@ -121,6 +121,13 @@ def spoil(parcels, step):
         for axis in "xyz":
             if f"{axis}_position" in parcels.variables:
                 parcels.variables[f"{axis}_position"][:] = parcels.variables[f"{axis}_position"][0]
+    elif what == "count":
+        parcels.__init__(rest[0])
+    elif what == "values":
+        parcels.variables[rest[0]] = numpy.array(rest[1])
+    elif what == "order":
+        order = numpy.random.default_rng(rest[0]).permutation(parcels.count)
+        parcels.variables = {n: v[order] for n, v in parcels.variables.items()}
     elif what == "group":
         parcels.groups.append(rest[0])
 

@@ -61,11 +61,11 @@ def of_files(case, result, before, after):
     for name, how in sorted(changes(before, after).items()):
         if name in case.inputs:
             yield Finding("input lost", f"the input {name} is {how} (exit code {result.code})")
-        elif name.startswith("outside/"):
-            yield Finding("outside", f"{name}, outside of all that was named, is {how}")
         elif name in case.outputs:
             if not wrote:
                 yield Finding("old output lost", f"the output {name} is {how}, but the exit code is {result.code}")
+        elif name.startswith("outside/"):
+            yield Finding("outside", f"{name}, outside of all that was named, is {how}")
         elif not (name.startswith("tmp/") and result.code < 0):
             yield Finding("left", f"{name} is {how}, which no option names (exit code {result.code})")
 

@@ -22,10 +22,12 @@ class Limits:
     file_size: int = 1 << 30
     open_files: int = None
     processes: int = None
+    user: int = None  # uid to run as, where the caller may change it
 
     def words(self):
         pairs = [("as", self.address_space), ("fsize", self.file_size), ("nofile", self.open_files), ("nproc", self.processes)]
-        return ["prlimit", "--core=0"] + [f"--{name}={value}" for name, value in pairs if value is not None] + ["--"]
+        user = [] if self.user is None else ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups"]
+        return ["prlimit", "--core=0"] + [f"--{name}={value}" for name, value in pairs if value is not None] + ["--"] + user
 
 
 @dataclass

@@ -42,7 +42,7 @@ class World:
         for name, value in dict(more).items():
             mine.pop(name, None)
             if value is not None:
-                mine[name] = value
+                mine[name] = value.replace("{folder}", folder)
         return mine
 
     def scale(self):
