@@ -65,7 +65,8 @@ def main(arguments):
     attacks = [a for a in classes.ALL if not o.classes or a.name in o.classes]
     seed = o.seed if o.seed is not None else str(secrets.randbelow(10**6))
     world = World(o.program)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda n, _: sys.exit(128 + n))
     try:
         campaign = Campaign(world, attacks, seed, o.keep, say=lambda line: print(line, flush=True))
         print(f"seed {seed}, {o.program}", flush=True)
@@ -77,7 +78,6 @@ def main(arguments):
         print("\n".join(lines))
         return 1 if found else 0
     except KeyboardInterrupt:
-        campaign.stopped = True
         print("interrupted", file=sys.stderr)
         return 130
     finally:

@@ -16,7 +16,7 @@ class Attack:
 
     def drive(self, case, folder, world):
         """Runs the command; the limit grows with the load of the machine."""
-        case.limits.setdefault("seconds", 60 * world.scale())
+        case.limits.setdefault("seconds", 20 * world.scale())
         return interrupt_if_endless(case, world.start(case, folder), world.scale())
 
     def check(self, case, result, folder, world):

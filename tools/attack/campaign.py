@@ -8,6 +8,7 @@ import traceback
 
 from .attempt import run_case, shrink
 from .judge import EVERYWHERE
+from .processes import OutOfTime
 
 SHRINK_S = 20  # most seconds for one finding
 REPLAYS = 5  # tries for a case that depends on the moment
@@ -29,6 +30,7 @@ class Campaign:
         self.lock = threading.Lock()
         self.end = None
         self.stopped = False
+        self.unfinished = []
 
     def case(self, attack, number):
         """The same one for a seed and a number, whoever asks."""
@@ -36,11 +38,18 @@ class Campaign:
 
     def run(self, seconds, jobs):
         self.end = time.monotonic() + seconds
+        self.world.end = self.end + min(30, max(5, seconds / 10))
         threads = [threading.Thread(target=self.work) for _ in range(jobs)]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        finally:  # interrupted: what runs is given up
+            self.stopped = True
+            self.world.end = 0
+            for thread in threads:
+                thread.join()
 
     def take(self):
         """The class that had the least time so far, and the number of its next case."""
@@ -57,6 +66,8 @@ class Campaign:
             began = time.monotonic()
             try:
                 self.one(attack, number)
+            except OutOfTime:
+                self.unfinished.append(f"{attack.name} {number}")
             except Exception:  # a fault of this tool must not end the other jobs, nor pass as nothing found
                 self.failed(attack, number, traceback.format_exc())
             with self.lock:
@@ -73,10 +84,14 @@ class Campaign:
             self.report(attack, number, attempt)
 
     def replay(self, attack, number):
+        case = self.case(attack, number)
+        if case is None:
+            self.say("this case cannot be run here: it needs a launcher or root")
+            return
+        self.say(f"case: {case.what}\n  line: {case.line()}")
         for _ in range(REPLAYS):
             self.one(attack, number)
-            case = self.case(attack, number)
-            if case is None or not case.racy or self.tallies[attack.name].found:
+            if not case.racy or self.tallies[attack.name].found:
                 return
 
     def failed(self, attack, number, text):
@@ -98,7 +113,11 @@ class Campaign:
             if tally.kinds[kind] > 1:
                 return
         left = SHRINK_S if self.end is None else max(2.0, min(SHRINK_S, (self.end - time.monotonic()) / 4))
-        small = shrink(attempt, attack, self.world, time.monotonic() + left)
+        small = attempt
+        try:
+            small = shrink(attempt, attack, self.world, time.monotonic() + left)
+        except OutOfTime:  # it is told as it was found
+            pass
         kept = self.keep_case(attack, number, small)
         finding, result = small.findings[0], small.result
         self.say("\n".join([
@@ -137,4 +156,6 @@ class Campaign:
             cases, found = cases + tally.cases, found + tally.found
             kinds = "; ".join(f"{n} x {k}" for k, n in sorted(tally.kinds.items(), key=lambda item: -item[1])[:20])
             lines.append(f"{attack.name:8} {tally.cases} cases, {tally.found} findings{': ' + kinds if kinds else ''}")
+        if self.unfinished:
+            lines.append(f"not judged, as the time was over: {', '.join(self.unfinished)}")
         return [*lines, f"{'all':8} {cases} cases, {found} findings"], found

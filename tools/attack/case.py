@@ -28,6 +28,7 @@ class Case:
     spoiled: list = field(default_factory=list)  # files whose bytes the shrinker may take away
     inputs: list = field(default_factory=list)  # must keep their bytes
     outputs: list = field(default_factory=list)  # may change if the exit code says that the work was done
+    old_or_new: bool = False  # outputs may be new whatever the exit code: what ended the run may have come after them
     read_again: list = field(default_factory=list)  # commands that must be able to read the outputs then
     codes: tuple = DOCUMENTED
     environment: dict = field(default_factory=dict)

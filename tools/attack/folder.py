@@ -24,8 +24,8 @@ def state(path):
 
 
 class Folder:
-    """work (where the program runs), outside (nothing of it may change), tmp ($TMPDIR), home; logs beside them."""
-    PARTS = ("work", "outside", "tmp", "home", "logs")
+    """work (where the program runs), outside (nothing of it may change), tmp ($TMPDIR), home."""
+    PARTS = ("work", "outside", "tmp", "home")
 
     def __init__(self, parent):
         self.path = tempfile.mkdtemp(prefix="case-", dir=parent)
@@ -49,9 +49,9 @@ class Folder:
             os.link(self.at(target), self.at(name))
 
     def states(self):
-        """State of everything but the logs, by name."""
+        """State of everything, by name."""
         found = {}
-        for part in self.PARTS[:-1]:
+        for part in self.PARTS:
             top = self.at(part)
             for folder, folders, files in os.walk(top):
                 if folder == self.at("tmp"):

@@ -3,6 +3,7 @@ import re
 
 from .case import WROTE, Finding
 from .folder import changes
+from .processes import RSS_AT_MOST_KIB
 
 LINE_AT_MOST = 4096  # bytes of a line on standard error
 BASE_KIB = 400 << 10  # a process with all libraries, and threads
@@ -36,7 +37,7 @@ def of_end(case, result):
     if result.hung and not case.endless:
         yield Finding("hang", f"did not end within {result.seconds:.0f} s")
     if result.too_large:
-        yield Finding("memory", "took more than 3 GiB in one process and was ended")
+        yield Finding("memory", f"took {case.limits.get('rss_kib', RSS_AT_MOST_KIB) >> 10} MiB in one process and was ended")
     if result.hung or result.too_large:
         return
     if result.code < 0:
@@ -62,7 +63,7 @@ def of_files(case, result, before, after):
         if name in case.inputs:
             yield Finding("input lost", f"the input {name} is {how} (exit code {result.code})")
         elif name in case.outputs:
-            if not wrote:
+            if not wrote and not case.old_or_new:
                 yield Finding("old output lost", f"the output {name} is {how}, but the exit code is {result.code}")
         elif name.startswith("outside/"):
             yield Finding("outside", f"{name}, outside of all that was named, is {how}")

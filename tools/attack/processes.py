@@ -5,23 +5,25 @@ import os
 import select
 import signal
 import subprocess
+import threading
 import time
 from dataclasses import dataclass, field
 
 MARK = "MERGANSER_ATTACK_MARK"
 READ_AT_MOST = 4 << 20  # bytes of standard output and error that are looked at
-RSS_AT_MOST_KIB = 3 << 20  # one process above this is ended: the machine belongs to others too
+RSS_AT_MOST_KIB = 3 << 20
 _numbers = itertools.count()
 
 
 @dataclass
 class Limits:
     """What a program may take; None is what the machine allows."""
-    seconds: float = 60
+    seconds: float = 20
     address_space: int = None
     file_size: int = 1 << 30
     open_files: int = None
     processes: int = None
+    rss_kib: int = RSS_AT_MOST_KIB  # one process above this is ended: the machine belongs to others too
     user: int = None  # uid to run as, where the caller may change it
 
     def words(self):
@@ -100,18 +102,38 @@ def children_alive(mark, grace):
         time.sleep(0.05)
 
 
-class Program:
-    """A program that runs. Its output goes to files in `logs`, so that nobody has to read while it runs."""
+class OutOfTime(Exception):
+    """The time for all cases is over: what still runs is ended, and not judged."""
 
-    def __init__(self, words, cwd, environment, limits, logs, stopped=False):
-        self.words, self.limits, self.logs = words, limits, logs
+
+class Reader(threading.Thread):
+    """Takes what comes through a pipe: a file would be met by limits on the size of files."""
+
+    def __init__(self, pipe):
+        super().__init__(daemon=True)
+        self.pipe, self.content = pipe, b""
+        self.start()
+
+    def run(self):
+        with self.pipe:
+            while block := self.pipe.read1(65536):
+                if len(self.content) < READ_AT_MOST:
+                    self.content += block
+
+
+class Program:
+    """A program that runs."""
+
+    def __init__(self, words, cwd, environment, limits, stopped=False, deadline=None):
+        self.words, self.limits, self.deadline = words, limits, deadline
         self.mark = f"{os.getpid()}-{next(_numbers)}"
         self.began = time.monotonic()
         if stopped:  # stands still just before it becomes the program: its process id is known, and it has done nothing
             words = ["/bin/sh", "-c", 'kill -STOP $$; exec "$@"', "sh", *words]
-        with open(os.path.join(logs, "out"), "wb") as out, open(os.path.join(logs, "err"), "wb") as err:
-            self.process = subprocess.Popen(limits.words() + words, cwd=cwd, env={**environment, MARK: self.mark},
-                                            stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+        self.process = subprocess.Popen(limits.words() + words, cwd=cwd, env={**environment, MARK: self.mark},
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        start_new_session=True)
+        self.out, self.err = Reader(self.process.stdout), Reader(self.process.stderr)
         self.pid = self.process.pid
         self.descriptor = os.pidfd_open(self.pid)
         self.shared = set()
@@ -139,10 +161,15 @@ class Program:
         """Until the end, or ends it after the limit (or `until` seconds from now); then looks for what is left."""
         end = self.began + self.limits.seconds if until is None else time.monotonic() + until
         too_large = False
-        while not self.ended(min(0.2, end - time.monotonic())):
-            too_large = rss_kib(self.pid) > RSS_AT_MOST_KIB
+        while not self.ended(min(0.1, end - time.monotonic())):
+            too_large = rss_kib(self.pid) > self.limits.rss_kib
             if too_large or time.monotonic() > end:
                 break
+            if self.deadline is not None and time.monotonic() > self.deadline():
+                self.end_all()
+                self.process.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+                os.close(self.descriptor)
+                raise OutOfTime
         hung = not too_large and not self.ended(0)
         if hung or too_large:
             self.end_all()
@@ -153,9 +180,10 @@ class Program:
         left = [] if hung or too_large else children_alive(self.mark, grace)
         commands = [command_of(pid) for pid in left]
         self.end_all()
-        return Result(self.words, self.process.returncode, _read(os.path.join(self.logs, "out")),
-                      _read(os.path.join(self.logs, "err")), ended_at - self.began, usage.ru_maxrss, hung, too_large,
-                      commands, sorted(f for f in self.shared if os.path.exists(f)),
+        for reader in (self.out, self.err):
+            reader.join(5)
+        return Result(self.words, self.process.returncode, self.out.content, self.err.content, ended_at - self.began, usage.ru_maxrss, hung,
+                      too_large, commands, sorted(f for f in self.shared if os.path.exists(f)),
                       None if self.signal_at is None else ended_at - self.signal_at, self.signalled)
 
     def end_all(self):

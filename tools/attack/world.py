@@ -1,4 +1,5 @@
 """What all cases share: the program, its verbs, valid inputs, how slow the machine is at the moment."""
+import math
 import os
 import shutil
 import subprocess
@@ -25,13 +26,21 @@ class World:
         self.scratch = tempfile.mkdtemp(prefix="merganser-attack-", dir=scratch)
         self.lock = threading.RLock()
         self.made = {}
+        self.running = []
+        self.end = math.inf  # when what still runs is given up
         self.quiet_s = None
         self.scaled_at = 0
         self.scale_now = 1.0
         self.verbs = self.read_verbs()
         self.launches = shutil.which("mpirun") is not None and "run" in self.verbs
 
+    def deadline(self):
+        return self.end
+
     def close(self):
+        for program in self.running:
+            if program.process.returncode is None:
+                program.end_all()
         if "attack.epic" in sys.modules:
             sys.modules["attack.epic"].close()
         shutil.rmtree(os.fsencode(self.scratch), ignore_errors=True)
@@ -50,7 +59,7 @@ class World:
         with self.lock:
             if time.monotonic() > self.scaled_at + 5:
                 began = time.monotonic()
-                subprocess.run([self.program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+                subprocess.run([self.program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
                 took = time.monotonic() - began
                 self.quiet_s = min(self.quiet_s or 0.1, took, 0.1)
                 load = os.getloadavg()[0] / (os.cpu_count() or 1)
@@ -100,12 +109,17 @@ class World:
             shutil.rmtree(folder, ignore_errors=True)
 
     def start(self, case, folder, stopped=False):
-        limits = Limits(**case.limits)
-        return Program([self.program, *case.words()], folder.at("work"), self.environment(folder.path, case.environment),
-                       limits, folder.at("logs"), stopped)
+        return self.keep(Program([self.program, *case.words()], folder.at("work"),
+                                 self.environment(folder.path, case.environment), Limits(**case.limits), stopped, self.deadline))
 
-    def run(self, words, folder, seconds=60):
+    def keep(self, program):
+        """Programs that run are known, so that none outlives this tool."""
+        with self.lock:
+            self.running = [p for p in self.running if p.process.returncode is None] + [program]
+        return program
+
+    def run(self, words, folder, seconds=20):
         """One more command in the folder of a case."""
         program = Program([self.program, *words], folder.at("work"), self.environment(folder.path),
-                          Limits(seconds=seconds * self.scale()), folder.at("logs"))
-        return program.wait()
+                          Limits(seconds=seconds * self.scale()), deadline=self.deadline)
+        return self.keep(program).wait()

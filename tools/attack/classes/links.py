@@ -98,7 +98,7 @@ class Links(Attack):
     def drive(self, case, folder, world):
         if case.data["kind"] != "temporary":
             return super().drive(case, folder, world)
-        case.limits.setdefault("seconds", 60 * world.scale())
+        case.limits.setdefault("seconds", 20 * world.scale())
         program = world.start(case, folder, stopped=True)
         while program.processes() and not self.stands(program.pid):
             program.ended(0.002)

@@ -31,7 +31,7 @@ def ranks_of(program):
 def work_case(random, world, processes_only=False):
     verb = random.choice([v for v in WORK if v in world.verbs])
     words, out, again = WORK[verb]
-    case = Case(verb=verb, files={f"work/{out}": OLD}, outputs=[f"work/{out}"], racy=True, memory_kib=2 << 20)
+    case = Case(verb=verb, files={f"work/{out}": OLD}, outputs=[f"work/{out}"], racy=True, old_or_new=True, memory_kib=2 << 20)
     case.parts = [Part(list(words))]
     if verb == "cluster":
         case.files["work/in.nc"] = world.sample("many:24,24,24")
