@@ -52,6 +52,13 @@ def parse(arguments):
     return o
 
 
+def catch_signals():
+    """Signals end this tool with all that it started. A caught one is no ignored one: programs do not inherit that."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        ignored = signal.getsignal(number) == signal.SIG_IGN
+        signal.signal(number, (lambda *_: None) if ignored else lambda n, _: sys.exit(128 + n))
+
+
 def main(arguments):
     sys.stdout.reconfigure(errors="backslashreplace")
     o = parse(arguments)
@@ -65,8 +72,7 @@ def main(arguments):
     attacks = [a for a in classes.ALL if not o.classes or a.name in o.classes]
     seed = o.seed if o.seed is not None else str(secrets.randbelow(10**6))
     world = World(o.program)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda n, _: sys.exit(128 + n))
+    catch_signals()
     try:
         campaign = Campaign(world, attacks, seed, o.keep, say=lambda line: print(line, flush=True))
         print(f"seed {seed}, {o.program}", flush=True)
@@ -77,9 +83,6 @@ def main(arguments):
         lines, found = campaign.summary()
         print("\n".join(lines))
         return 1 if found else 0
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
     finally:
         world.close()
 
