@@ -40,7 +40,7 @@ int run(BenchFiles& o, const Invocation& in) {
     setup.make = [&o](comm::Transport& t, const Decomposition& d, int cycle) {
       const std::string& path = o.files[static_cast<std::size_t>(cycle) % o.files.size()];
       return together([&] {
-        Parcels p = io::read_parcels(path, io::read_info(path), t);
+        Parcels p = io::read_parcels(path, io::read_info(path, t), t);
         distribute(p, d, t);
         return p;
       });
