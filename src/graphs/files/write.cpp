@@ -9,6 +9,7 @@
 #include "graphs/files/exchange.hpp"
 #include "graphs/files/raw.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/output_name.hpp"
 #include "merganser/graphs/files.hpp"
 
 namespace merganser::graphs {
@@ -113,6 +114,7 @@ void check_writable(Format format) {
 }
 
 void write_graph(const std::string& path, const EdgeList& graph, Format format, comm::Transport& transport) {
+  check_output_name(path);
   const auto mine = [&] {
     std::int64_t loops = 0;
     std::visit(
