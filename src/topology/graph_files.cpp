@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/output_name.hpp"
 #include "topology/files/formats.hpp"
 #include "topology/files/parsing.hpp"
 #include "topology/files/whole_file.hpp"
@@ -109,6 +110,7 @@ ProcessGraph read_graph(const std::string& path, GraphFormat format) {
 }
 
 void write_graph(const std::string& path, const ProcessGraph& graph, GraphFormat format) {
+  check_output_name(path);
   if (graph.ranks() < 1) throw InputError("cannot write " + path + ": a graph without ranks; allowed: at least one");
   std::string bytes;
   switch (format) {
