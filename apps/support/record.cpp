@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/output_name.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "support/provenance.hpp"
 
@@ -99,6 +100,7 @@ int write_and_close(int fd, const std::string& text, bool flush) {
 }  // namespace
 
 void write_text_file(const std::string& path, const std::string& text) {
+  check_output_name(path);
   if (path == "-") {
     std::cout << text;
     return;
@@ -121,6 +123,7 @@ void write_text_file(const std::string& path, const std::string& text) {
 }
 
 void check_writable(const std::string& path) {
+  check_output_name(path);
   if (path.empty() || path == "-") return;
   struct stat s {};
   if (::stat(path.c_str(), &s) == 0) {
