@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "merganser/io/parcel_file.hpp"
 #include "support/command.hpp"
 #include "support/difference.hpp"
+#include "support/forecast.hpp"
 #include "support/gather.hpp"
 #include "support/homecoming.hpp"
 #include "support/ledger.hpp"
@@ -19,6 +21,7 @@
 #include "support/ranks.hpp"
 #include "support/results.hpp"
 #include "support/running.hpp"
+#include "support/step_table.hpp"
 #include "support/table.hpp"
 #include "support/topo_extract_traffic.hpp"
 
@@ -37,6 +40,7 @@ struct ClusterCommand {
   BlockOptions blocks;
   bool audit = false;
   bool reference = false;
+  ForceOption room;
 };
 
 template <class V>
@@ -59,6 +63,7 @@ void describe(ClusterCommand& o, V&& option) {
   option.section("Checks");
   option("audit", o.audit, "keep the books: every input parcel is in exactly one output parcel, and its volume too");
   option("reference", o.reference, "also merge with the slow serial reference on rank 0 and compare every bit");
+  describe(o.room, option);
 }
 
 /// Whether to show progress as a line that changes: on a terminal, unless lines of log tell it.
@@ -89,14 +94,15 @@ class Run {
 
  private:
   void read();
+  void check_room();
   void merge();
   StepReport step(int number);
-  void add_up(const std::vector<StepReport>& mine);
+  void add(StepReport mine, bool first);
+  void add_up();
   void compare();
   void report();
   void print(const Json& record, const std::vector<Conserved>& quantities, const Moments& after,
              const std::vector<Summary>& stages, const std::vector<Summary>& others);
-  [[nodiscard]] std::string csv() const;
 
   const ClusterCommand& o_;
   const Invocation& in_;
@@ -108,11 +114,11 @@ class Run {
   Moments before_;
   std::optional<Clusterer> clusterer_;
   std::optional<Scene> scene_;
-  StepReport first_, last_, all_;
-  StepReport mine_;
-  comm::TrafficCount traffic_;                    // of all steps
-  std::vector<std::vector<StepReport>> by_step_;  // per step, per rank; times and counts only
-  Json loop_;                                     // what the loop of steps did besides merging
+  StepReport first_, last_, all_;  // in the loop of this rank, then of all
+  StepReport mine_;                // of all steps on this rank
+  comm::TrafficCount traffic_;     // of all steps
+  StepTable table_;                // with --csv
+  Json loop_;                      // what the loop of steps did besides merging
   std::string verdict_;
 };
 
@@ -121,6 +127,7 @@ void Run::read() {
     const Scope s(profile_, "read");
     together([&] { comm::agree(t_, [&] { info_ = io::read_info(o_.input); }); });
     info_.grid.box.periodic = o_.periodic;
+    check_room();
     parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_); });
   }
   const Scope s(profile_, "distribute");
@@ -131,18 +138,46 @@ void Run::read() {
   clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
 }
 
+/// Containers at a time were measured with 2.1 million parcels on one and two ranks.
+void Run::check_room() {
+  const double ranks = t_.size(), parcels = static_cast<double>(info_.parcels);
+  const double container = static_cast<double>(parcels_.parcel_bytes());
+  const double containers = 2.2 + (o_.output.empty() ? 0 : 0.7) + (o_.picture.empty() ? 0 : 1.1) + (o_.audit ? 2.4 : 0);
+  const double cells = static_cast<double>(info_.grid.cells[0]) * static_cast<double>(info_.grid.cells[1]) *
+                       static_cast<double>(info_.grid.cells[2]);
+  Need need;
+  need.what = o_.input + " (" + count_text(info_.parcels) + " parcels, " + grid_text(info_.grid) + ")";
+  need.rank_bytes =
+      std::ceil(parcels / ranks) * container * containers + balance_bytes(o_.blocks, info_.grid, t_.size());
+  if (o_.method.search == Search::cells8) need.rank_bytes += std::ceil(cells / ranks) * 8;
+  need.first_bytes = o_.reference ? 4 * parcels * container : 0;
+  need.disk_bytes = o_.output.empty() ? 0 : parcels * kParcelFileBytes;
+  need.file = o_.output;
+  need.of_file = true;
+  need.help = "more ranks on more machines";
+  together([&] { require(need, o_.room.force, t_); });
+  if (o_.csv.empty()) return;
+  Need table;
+  table.what = "--csv of " + count_text(o_.steps) + " steps";
+  table.rank_bytes = o_.steps * StepTable::kBytesPerStep;
+  table.first_bytes = o_.steps * StepTable::kBytesPerLine * ranks;
+  table.disk_bytes = table.first_bytes;
+  table.file = o_.csv;
+  table.help = "fewer --steps";
+  together([&] { require(table, o_.room.force, t_); });
+}
+
 void Run::merge() {
   before_ = total_moments(t_, moments(parcels_, info_.grid.box));
   if (o_.reference) original_ = collect(t_, parcels_);
   Homecoming home(t_, *clusterer_);
   std::optional<RunningTotals> running;
   if (o_.steps > 1) running.emplace(t_, o_.steps, shows_one_line(in_.table));
-  std::vector<StepReport> mine;
   t_.barrier();
   const comm::Counters before = t_.counters();
   for (int i = 0; i < o_.steps; ++i) {
-    mine.push_back(step(i));
-    if (running) running->add(mine.back());
+    add(step(i), i == 0);
+    if (running) running->add(last_);
     const Scope s(profile_, "rehome");
     home(parcels_);
   }
@@ -152,7 +187,7 @@ void Run::merge() {
     loop_["network"] = running->network_name();
     loop_["totals_age_steps"] = running->age();
   }
-  add_up(mine);
+  add_up();
 }
 
 /// A step itself. No collective, but for --audit, --picture and what Clusterer::step() says.
@@ -173,27 +208,19 @@ StepReport Run::step(int number) {
   return mine;
 }
 
-/// All ranks' reports of all steps. Collective.
-void Run::add_up(const std::vector<StepReport>& mine) {
-  struct Counts {
-    std::int64_t before, small, merged, after;
-  };
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    const StepReport& x = mine[i];
-    mine_ += x;
-    last_ = total_report(t_, x);
-    if (i == 0) first_ = last_;
-    all_ += last_;
-    auto& ranks = by_step_.emplace_back();
-    for (const auto& seconds : gather(t_, x.seconds)) ranks.emplace_back().seconds = seconds;
-    const auto counts = gather(t_, Counts{x.before, x.small, x.merged, x.after});
-    for (std::size_t r = 0; r < counts.size(); ++r) {
-      ranks[r].before = counts[r].before;
-      ranks[r].small = counts[r].small;
-      ranks[r].merged = counts[r].merged;
-      ranks[r].after = counts[r].after;
-    }
-  }
+/// A step's report on this rank. Memory does not grow with the number of steps, but for the lines of --csv.
+void Run::add(StepReport mine, bool first) {
+  if (!o_.csv.empty()) table_.add(mine);
+  mine_ += mine;
+  if (first) first_ = mine;
+  last_ = std::move(mine);
+}
+
+/// From this rank's reports to those of all. Collective.
+void Run::add_up() {
+  all_ = total_report(t_, mine_);
+  first_ = total_report(t_, first_);
+  last_ = total_report(t_, last_);
 }
 
 void Run::compare() {
@@ -211,21 +238,6 @@ void Run::compare() {
   verdict_ = "equal to the serial reference, every bit";
 }
 
-std::string Run::csv() const {
-  std::string out = "step,rank,before,small,merged,after";
-  for (const char* s : kStages) out += std::string(",") + s + "_s";
-  out += '\n';
-  for (std::size_t i = 0; i < by_step_.size(); ++i)
-    for (std::size_t r = 0; r < by_step_[i].size(); ++r) {
-      const StepReport& x = by_step_[i][r];
-      out += std::to_string(i + 1) + ',' + std::to_string(r) + ',' + std::to_string(x.before) + ',' +
-             std::to_string(x.small) + ',' + std::to_string(x.merged) + ',' + std::to_string(x.after);
-      for (const double s : stage_seconds(x.seconds)) out += ',' + number_text(s);
-      out += '\n';
-    }
-  return out;
-}
-
 void Run::report() {
   const Moments after = total_moments(t_, moments(parcels_, info_.grid.box));
   const Digest digest = total_digest(t_, merganser::digest(parcels_));
@@ -238,6 +250,7 @@ void Run::report() {
     const auto seconds = gather(t_, stage.seconds);
     others.push_back(summarise(seconds));
   }
+  const std::string table = o_.csv.empty() ? std::string() : table_.text(t_);
   if (t_.rank() != 0) return;
 
   const auto quantities = conserved(before_, after, parcels_.schema(), info_.grid.box);
@@ -260,7 +273,7 @@ void Run::report() {
   record["result"] = result_json(first_, last_, all_, sums, digest);
   if (may_report(in_.table)) print(record, quantities, after, stages, others);
   if (!o_.json.empty()) write_record(o_.json, record);
-  if (!o_.csv.empty()) write_text_file(o_.csv, csv());
+  if (!o_.csv.empty()) write_text_file(o_.csv, table);
   if (scene_)
     write_text_file(o_.picture, draw(*scene_, count_text(first_.before) + " parcels, " + count_text(all_.small) +
                                                   " of them small, become " + count_text(last_.after)));

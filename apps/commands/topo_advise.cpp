@@ -45,7 +45,8 @@ void describe(TopoAdviseCommand& o, V&& option) {
          Words{{"local", "remote", "notified", "global"}});
   option("max-ranks", o.max_ranks, "most ranks that are started to measure", at_least(1),
          Initial{"2 for each core, 8 at least"});
-  option("time", o.time, "seconds of measuring, for each size", positive());
+  option("time", o.time, "seconds of measuring, for each size",
+         Check{"above 0, up to 1e9", [](double x) { return x > 0 && x <= 1e9; }});
   option("launches", o.launches, "times the job is started to measure", at_least(1));
   option("evaluate", o.evaluate, "how good advice from these records is: each graph is left out in turn",
          Kind{"FILE,..."}, Reads{});
