@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array kClasses{"local", "remote", "notified", "global"};
 constexpr double kEqual = 0.05;               // kernels this near are as good
-constexpr std::size_t kGraphsToLeaveOut = 3;  // one is left out, and one tells nothing of others
+constexpr std::size_t kGraphsToLeaveOut = 4;  // one is left out, and two tell nothing of others
 
 /// Tells what is left out together.
 using Fold = std::function<std::string(const KnownCell&)>;
@@ -151,7 +151,7 @@ Evaluation evaluate_advice(std::span<const KnownCell> cells) {
   const std::size_t graphs = values(cells, graph_of).size();
   out.sizes_left_out = graphs < kGraphsToLeaveOut;
   if (out.sizes_left_out && values(cells, size_of).size() < 2)
-    throw UsageError("to evaluate advice, three graphs or two sizes at least must have been measured");
+    throw UsageError("to evaluate advice, four graphs or two sizes at least must have been measured");
   const Trial of_sizes = leave_out(cells, size_of);
   const Trial of_graphs = graphs > 1 ? leave_out(cells, graph_of) : Trial{};
   add_scores(out.sizes_left_out ? of_sizes : of_graphs, out);

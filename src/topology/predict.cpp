@@ -22,8 +22,9 @@ constexpr int kReweightings = 4;
 constexpr double kTune = 0.15;           // relative deviation from which a cell loses weight
 constexpr double kPrior = 0.25;          // weight against which residuals near by must stand
 constexpr double kMostFactor = 100;      // an interval from a hundredth to a hundred times the time tells nothing
+constexpr std::size_t kLeastFolds = 3;   // two that are left out tell too little of a third
 constexpr double kNormal = 1.6448536;    // the normal quantile of the stated confidence
-constexpr double kOccasionError = 0.10;  // what all launches of one record have in common, on a quiet machine
+constexpr double kOccasionError = 0.15;  // what all launches of one record have in common, on a quiet machine
 
 using Row = std::array<double, kFeatures>;
 
@@ -103,7 +104,8 @@ struct Errors {
   [[nodiscard]] double reach() const {
     const auto n = static_cast<double>(sizes.size());
     const auto rank = static_cast<std::size_t>(std::ceil((n + 1) * Prediction::kConfidence));
-    if (sizes.empty() || rank > sizes.size() || folds.size() < 2) return std::numeric_limits<double>::infinity();
+    if (sizes.empty() || rank > sizes.size() || folds.size() < kLeastFolds)
+      return std::numeric_limits<double>::infinity();
     std::vector<double> sorted = sizes;
     std::sort(sorted.begin(), sorted.end());
     const auto f = static_cast<double>(folds.size());

@@ -47,8 +47,8 @@ TEST_F(TopoAdvise, evaluates_records_by_leaving_graphs_out) {
   ASSERT_EQ(o.code, 0) << o.text();
   std::ifstream in(out);
   const Json all = Json::parse(in)["result"]["all"];
-  EXPECT_EQ(all["cells"], 2 * 5 * 2);  // the other two tell nothing of the complete graph or the one-way chain
-  EXPECT_GE(all["right"].get<int>(), 18);
+  EXPECT_EQ(all["cells"], 4 * 5 * 2);
+  EXPECT_GE(all["right"].get<int>(), 36);
 }
 
 TEST_F(TopoAdvise, nine_of_ten_held_out_launches_of_real_records_lie_in_their_intervals) {

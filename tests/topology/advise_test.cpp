@@ -24,7 +24,7 @@ const std::vector<Kernel> kKernels{
 std::vector<KnownCell> record(double noise) {
   std::vector<KnownCell> out;
   Random random(8, 0, 0);
-  for (const double degree : {1.0, 2.0, 4.0, 8.0})
+  for (const double degree : {1.0, 2.0, 3.0, 4.0, 6.0, 8.0})
     for (double bytes = 8; bytes <= 1e6; bytes *= 5)
       for (const auto& k : kKernels) {
         Load l{16, 16};
@@ -107,7 +107,7 @@ TEST(Advise, advice_without_the_graph_is_right_in_nine_of_ten_cells) {
   const Evaluation e = evaluate_advice(record(0.05));
   EXPECT_FALSE(e.sizes_left_out);
   EXPECT_EQ(e.classes.size(), 2U);
-  EXPECT_EQ(e.all.cells, 2 * 4 * 8);
+  EXPECT_EQ(e.all.cells, 2 * 6 * 8);
   EXPECT_GE(e.all.right, 0.9 * e.all.cells);
   EXPECT_LT(e.all.p2p_right, 0.5 * e.all.cells);
   EXPECT_LT(e.all.rma_right, 0.9 * e.all.cells);
@@ -116,8 +116,8 @@ TEST(Advise, advice_without_the_graph_is_right_in_nine_of_ten_cells) {
 
 TEST(Advise, nine_of_ten_held_out_cells_lie_in_their_intervals) {
   const Evaluation e = evaluate_advice(record(0.05));
-  EXPECT_EQ(e.graphs.launches + e.graphs.refused, 4 * 8 * 6);
-  EXPECT_EQ(e.sizes.launches + e.sizes.refused, 4 * 8 * 6);
+  EXPECT_EQ(e.graphs.launches + e.graphs.refused, 6 * 8 * 6);
+  EXPECT_EQ(e.sizes.launches + e.sizes.refused, 6 * 8 * 6);
   for (const auto& c : {e.graphs, e.sizes}) {
     EXPECT_GE(c.launches, 100);
     EXPECT_GE(c.inside, 0.9 * c.launches);
@@ -135,7 +135,7 @@ TEST(Advise, what_is_left_out_of_one_record_is_predicted_from_the_others) {
   EXPECT_LT(evaluate_advice(known).graphs.median_error, 0.15);
   known.insert(known.end(), other.begin(), other.end());
   const Evaluation e = evaluate_advice(known);
-  EXPECT_EQ(e.graphs.launches + e.graphs.refused, 2 * 4 * 8 * 6);
+  EXPECT_EQ(e.graphs.launches + e.graphs.refused, 2 * 6 * 8 * 6);
   EXPECT_GT(e.graphs.median_error, 0.6);
 }
 

@@ -79,7 +79,7 @@ struct Evaluation {
   };
   std::vector<Score> classes;  ///< with graphs left out, or sizes where sizes_left_out
   Score all;
-  bool sizes_left_out = false;  ///< there are less than three graphs, which cannot tell of each other
+  bool sizes_left_out = false;  ///< there are less than four graphs: three tell of a fourth
   Coverage graphs, sizes;       ///< each graph left out in turn; each size
 };
 /// Leaves graphs and sizes out in turn; where cells are from several records, what is left out is predicted from the other
