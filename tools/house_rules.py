@@ -31,6 +31,9 @@ LIBRARY_ENDS = re.compile(r"(?<![\w.>:])(std::|::)?(exit|_exit|_Exit|quick_exit|
 # comm::abort, which main() calls, must end every process of a job.
 MAY_END = {"include/merganser/comm/runtime.hpp"}
 MAY_END_ROOM = "src/comm/"
+# Only base/output_file writes files; other programs must not decide where a name leads.
+WRITES_FILES = re.compile(r"\bO_TRUNC\b|\bO_CREAT\b(?!.*\bO_EXCL\b)|\b(std::)?(ofstream|fopen|creat|mkstemp|tmpfile|tmpnam)\b|\bweakly_canonical\b")
+WRITTEN_BY = "base/output_file.hpp"
 MESSAGE_PASSING = re.compile(r'^\s*#\s*include\s*[<"](?:mpp/)?(mpi|shmem|shmemx)\.h[>"]')
 MAY_PASS_MESSAGES = ("src/comm/", "include/merganser/comm/", "tests/comm/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:merganser/)?(\w+)/')
@@ -71,6 +74,9 @@ def check_code(name, text):
     for number, (line, bare) in enumerate(zip(lines, code), 1):
         if MESSAGE_PASSING.match(line) and not name.startswith(MAY_PASS_MESSAGES):
             yield number, f"only comm includes {MESSAGE_PASSING.match(line)[1]}.h"
+        if room is not None or name.startswith("apps/"):
+            if WRITES_FILES.search(bare):
+                yield number, f"{WRITES_FILES.search(bare)[0]} may write where a link leads; files are written by {WRITTEN_BY}"
         if room is None:
             continue
         used = INCLUDE.match(line)

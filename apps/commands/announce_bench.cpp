@@ -48,7 +48,7 @@ void describe(BenchAnnounce& o, V&& option) {
   option("dimension", e.dimension, "of manhattan and torus; the degree of debruijn; published: 5", between(2, 30));
   describe(o.ranks, option);
   option.section("Output");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
 /// What is measured, and what is not because the model does not have it.

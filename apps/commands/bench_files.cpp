@@ -14,7 +14,7 @@ struct BenchFiles {
 
 template <class V>
 void describe(BenchFiles& o, V&& option) {
-  option.positional("FILE", o.files, "EPIC parcel files of one grid, taken in turn", Required{});
+  option.positional("FILE", o.files, "EPIC parcel files of one grid, taken in turn", Required{}, Reads{});
   describe(o.bench, option);
   option.section("Parcels");
   option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small", positive());
@@ -40,7 +40,7 @@ int run(BenchFiles& o, const Invocation& in) {
     setup.make = [&o](comm::Transport& t, const Decomposition& d, int cycle) {
       const std::string& path = o.files[static_cast<std::size_t>(cycle) % o.files.size()];
       return together([&] {
-        Parcels p = io::read_parcels(path, io::read_info(path), t);
+        Parcels p = io::read_parcels(path, io::read_info(path, t), t);
         distribute(p, d, t);
         return p;
       });

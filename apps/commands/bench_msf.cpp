@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/private_folder.hpp"
 #include "support/bench_msf_analysis.hpp"
 #include "support/bench_msf_plan.hpp"
 #include "support/bench_msf_tables.hpp"
@@ -21,23 +22,6 @@ namespace merganser::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A file of this process alone, removed with the object.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& what)
-      : path_((fs::temp_directory_path() / ("merganser-msf-" + std::to_string(::getpid()) + "-" + what)).string()) {}
-  ~TemporaryFile() {
-    std::error_code ignored;
-    fs::remove(path_, ignored);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// What a started process writes for the one that started it.
 int work_for_parent(const MsfBenchOptions& o) {
@@ -181,18 +165,18 @@ class MsfBench {
 
   /// @param heap_mib  symmetric heap of each process; 0: as the launcher sets it
   int measure_elsewhere(const MsfWork& work, int heap_mib, MsfResults& into) {
-    const TemporaryFile task("work.json");
-    const TemporaryFile answer("results.json");
-    write_record(task.path(), to_json(work));
-    LaunchPlan plan =
-        plan_launch(work.ranks, {"bench", "msf", "--work=" + task.path(), "--json=" + answer.path(), "--quiet"}, true);
+    const PrivateFolder folder;
+    const std::string task = folder.file("work.json");
+    const std::string answer = folder.file("results.json");
+    write_record(task, to_json(work));
+    LaunchPlan plan = plan_launch(work.ranks, {"bench", "msf", "--work=" + task, "--json=" + answer, "--quiet"}, true);
     if (heap_mib > 0) {
       const std::string name = "SHMEM_SYMMETRIC_HEAP_SIZE";
       std::erase_if(plan.exports, [&](const auto& s) { return s.name == name; });
       plan.exports.push_back({name, std::to_string(heap_mib) + "M", "the size that is tried"});
     }
     const int code = launch(plan, o_.timeout);
-    if (code == 0) into.add(msf_results_of(read_json(answer.path())));
+    if (code == 0) into.add(msf_results_of(read_json(answer)));
     return code;
   }
 

@@ -41,13 +41,13 @@ struct ClusterCommand {
 
 template <class V>
 void describe(ClusterCommand& o, V&& option) {
-  option.positional("IN", o.input, "EPIC parcel file (NetCDF-4)", Required{});
+  option.positional("IN", o.input, "EPIC parcel file (NetCDF-4)", Required{}, Reads{});
   option.section("Output");
-  option("output", o.output, "parcel file to write", Letter{'o'}, Kind{"FILE"});
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
-  option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"});
+  option("output", o.output, "parcel file to write", Letter{'o'}, Kind{"FILE"}, Writes{});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"}, Writes{});
   option("picture", o.picture, "picture to write (SVG): where the last step merged most, before and after",
-         Kind{"FILE"});
+         Kind{"FILE"}, Writes{});
   option.section("Merging");
   option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small, V_min = V_cell / R",
          positive(), Kind{"R"});
@@ -258,7 +258,7 @@ void Run::report() {
   record["conservation"] = conservation_json(quantities, before_, after, all_.merged);
   record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
   record["result"] = result_json(first_, last_, all_, sums, digest);
-  if (o_.json != "-" && o_.csv != "-") print(record, quantities, after, stages, others);
+  if (may_report(in_.table)) print(record, quantities, after, stages, others);
   if (!o_.json.empty()) write_record(o_.json, record);
   if (!o_.csv.empty()) write_text_file(o_.csv, csv());
   if (scene_)

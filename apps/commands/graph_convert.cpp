@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/output_file.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/graphs/files.hpp"
 #include "support/graph_input.hpp"
@@ -23,19 +24,20 @@ struct GraphConvertOptions {
 template <class V>
 void describe(GraphConvertOptions& o, V&& option) {
   option.positional("GRAPH", o.input.file,
-                    "graph to read (docs/graph-files.md); of a BVGraph its name without extension");
-  option.positional("OUT", o.output, "file to write; without it the graph is only told of; with --gen the only file");
+                    "graph to read (docs/graph-files.md); of a BVGraph its name without extension", Reads{});
+  option.positional("OUT", o.output, "file to write; without it the graph is only told of; with --gen the only file",
+                    Writes{});
   describe_graph_options(o.input, option);
   option.section("Output");
   option("to", o.to, "format of OUT: edge-list, matrix-market, metis, dimacs, parhip, binary", Kind{"NAME"},
          Initial{"by its extension"});
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   describe(o.ranks, option);
 }
 
 void report(const GraphConvertOptions& o, const Invocation& in, comm::Transport& t, const LoadedGraph& loaded,
             double seconds) {
-  if (o.json != "-") {
+  if (may_report(in.table)) {
     std::cout << graph_input_text(loaded.facts) << '\n';
     for (const std::string& line : loaded.lines) std::cout << "  " << line << '\n';
     std::cout << "  read or made in " << seconds_text(loaded.seconds) << " on " << t.size()
@@ -60,7 +62,7 @@ int run(GraphConvertOptions& o, const Invocation& in) {
   return on_ranks(o.ranks, [&](comm::Transport& t) {
     together([&] {
       comm::agree(t, [&] {
-        if (t.rank() == 0) check_writable(o.output);
+        if (t.rank() == 0 && !o.output.empty()) check_output(o.output);
       });
       const LoadedGraph loaded = load_graph(o.input, t);
       const double start = now();

@@ -58,11 +58,12 @@ void describe(LinkageCommand& o, V&& option) {
   option.section("HDBSCAN* (--method hdbscan)");
   describe(o.hdbscan, option);
   option.section("Output (.npy: an array of NumPy, else text)");
-  option("linkage", o.linkage, "merges, as SciPy's functions take them: a b height size", Kind{"FILE"});
-  option("labels", o.labels, "cluster of each vertex, from 0; -1 is noise", Kind{"FILE"});
-  option("probabilities", o.probabilities, "of hdbscan: how strongly each point belongs to its cluster", Kind{"FILE"});
-  option("condensed", o.condensed, "of hdbscan: condensed tree, parent child lambda size", Kind{"FILE"});
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("linkage", o.linkage, "merges, as SciPy's functions take them: a b height size", Kind{"FILE"}, Writes{});
+  option("labels", o.labels, "cluster of each vertex, from 0; -1 is noise", Kind{"FILE"}, Writes{});
+  option("probabilities", o.probabilities, "of hdbscan: how strongly each point belongs to its cluster", Kind{"FILE"},
+         Writes{});
+  option("condensed", o.condensed, "of hdbscan: condensed tree, parent child lambda size", Kind{"FILE"}, Writes{});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   describe(o.ranks, option);
 }
 

@@ -50,12 +50,13 @@ void describe(MsfCommand& o, V&& option) {
   option.section("Published algorithm (--algo mnd)");
   describe(o.mnd, option);
   option.section("Output");
-  option("output", o.output, "edges of the forest: a graph file, format by its extension", Letter{'o'}, Kind{"FILE"});
+  option("output", o.output, "edges of the forest: a graph file, format by its extension", Letter{'o'}, Kind{"FILE"},
+         Writes{});
   option("labels", o.labels,
          "text file: for each vertex, a line with the least vertex of its tree; where ids were too sparse to be kept, "
          "both",
-         Kind{"FILE"});
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+         Kind{"FILE"}, Writes{});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("verify", o.verify,
          "check every edge against the forest (cycle property), and the forest against another algorithm; points: "
          "against all pairs, up to 65,536 of them");
@@ -264,7 +265,7 @@ void MsfRun::tell() {
   record["memory"] = {{"peak_bytes_most", peak}, {"method", peak_.method()}};
   record["result"] = forest_json(totals_, forest_.vertices);
   if (!verified_.is_null()) record["verified"] = verified_;
-  if (o_.json != "-") {
+  if (may_report(in_.table)) {
     std::cout << (of_points() ? o_.points.points + ": " + count_text(items_) + " points in " +
                                     std::to_string(points_.dimension) + " dimensions"
                               : graph_input_text(loaded_.facts))
@@ -284,6 +285,7 @@ void MsfRun::tell() {
 }
 
 int run(MsfCommand& o, const Invocation& in) {
+  if (!o.output.empty()) graphs::check_writable(graphs::format_of_path(o.output));
   return on_ranks(o.ranks, [&](comm::Transport& t) { MsfRun(o, in, t).all(); });
 }
 

@@ -33,8 +33,9 @@ struct TopoAdviseCommand {
 
 template <class V>
 void describe(TopoAdviseCommand& o, V&& option) {
-  option.positional("FILE", o.files, "process graph (.bin .adj .mtx .graph) or traffic of topo extract");
-  option("record", o.records, "records of topo bench: predict from them instead of measuring", Kind{"FILE,..."});
+  option.positional("FILE", o.files, "process graph (.bin .adj .mtx .graph) or traffic of topo extract", Reads{});
+  option("record", o.records, "records of topo bench: predict from them instead of measuring", Kind{"FILE,..."},
+         Reads{});
   option("sizes", o.sizes, "bytes along an arc: weights (those of the graph) or numbers", Kind{"LIST"},
          Initial{"weights, or 8,1024,65536 where the graph has none"});
   option("models", o.models,
@@ -47,9 +48,9 @@ void describe(TopoAdviseCommand& o, V&& option) {
   option("time", o.time, "seconds of measuring, for each size", positive());
   option("launches", o.launches, "times the job is started to measure", at_least(1));
   option("evaluate", o.evaluate, "how good advice from these records is: each graph is left out in turn",
-         Kind{"FILE,..."});
+         Kind{"FILE,..."}, Reads{});
   option.section("Output");
-  option("json", o.json, "advice to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "advice to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
 /// Keeps the models that may be advised: threads are no choice for a program of processes, unless asked for.

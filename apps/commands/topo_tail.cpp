@@ -32,12 +32,12 @@ struct TopoTail {
 template <class V>
 void describe(TopoTail& o, V&& option) {
   option.section("Victim");
-  option("graph", o.victim, "process graph of the victims", Kind{"GRAPH"});
+  option("graph", o.victim, "process graph of the victims", Kind{"GRAPH"}, Reads{});
   option("kernels", o.kernels, "kernels of the victims; threads.copy-flag without a launcher", Kind{"LIST"});
   option("sizes", o.sizes, "bytes along an arc", Kind{"N,N,..."});
   option.section("Aggressor");
   option("aggressor", o.aggressor, "process graph of the aggressors, and after a colon bytes along an arc",
-         Kind{"GRAPH:BYTES"});
+         Kind{"GRAPH:BYTES"}, Reads{});
   option("aggressor-kernel", o.aggressor_kernel, "its kernel", Kind{"NAME"});
   option("aggressor-ranks", o.aggressor_ranks, "ranks that are aggressors; the others are victims", at_least(0),
          Initial{"every second"});
@@ -48,7 +48,7 @@ void describe(TopoTail& o, V&& option) {
   option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",
          at_least(0));
   option.section("Output");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no table");
 }
 
@@ -165,7 +165,7 @@ int run(TopoTail& o, const Invocation& in) {
   const int ranks = o.ranks == 0 ? 4 : o.ranks;
   if (!threads && !launched) {
     constexpr std::string_view kOfParent[] = {"ranks"};
-    return launch(plan_launch(ranks, arguments_again(in, kOfParent), false));
+    return launch_and_tell(plan_launch(ranks, arguments_again(in, kOfParent), true));
   }
   RankOptions rank_options{threads ? "threads" : "p2p", threads ? ranks : o.ranks, ""};
   topology::TailMeasurement measured;

@@ -1,11 +1,11 @@
 // verify: the same bits for every number of ranks, model, decomposition, search and pruning.
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
+#include "merganser/base/private_folder.hpp"
 #include "merganser/base/timer.hpp"
 #include "support/cases.hpp"
 #include "support/command.hpp"
@@ -34,7 +34,7 @@ struct VerifyCommand {
 
 template <class V>
 void describe(VerifyCommand& o, V&& option) {
-  option.positional("FILE", o.files, "EPIC parcel files to verify besides the generated inputs");
+  option.positional("FILE", o.files, "EPIC parcel files to verify besides the generated inputs", Reads{});
   option.section("What is compared");
   option("ranks", o.ranks, "numbers of ranks", at_least(1));
   option("comm", o.comm, "models: all, or some of " + model_names().substr(5), Kind{"LIST"});
@@ -50,7 +50,7 @@ void describe(VerifyCommand& o, V&& option) {
   option("min-volume-ratio", o.min_volume_ratio, "for FILEs: cell volume / smallest volume that is not small",
          positive());
   option.section("Output");
-  option("json", o.json, "run record to write", Kind{"FILE"});
+  option("json", o.json, "run record to write", Kind{"FILE"}, Writes{});
   option("timeout", o.timeout, "seconds a launched job may take", positive());
 }
 
@@ -89,26 +89,6 @@ Models chosen_models(const std::vector<std::string>& list) {
     throw UsageError("--comm: unknown or missing model \"" + left[0] + "\"; allowed: all|" + model_names().substr(5));
   return out;
 }
-
-/// A folder that goes when the program ends.
-class Workspace {
- public:
-  Workspace() {
-    std::string name = (std::filesystem::temp_directory_path() / "merganser-verify-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw InputError("cannot make a folder like " + name);
-    path_ = name;
-  }
-  ~Workspace() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// One line of the table.
 struct Line {
@@ -204,7 +184,7 @@ class Verification {
   const VerifyCommand& o_;
   Models models_;
   VerifyPlan plan_;
-  Workspace work_;
+  PrivateFolder work_;
   std::vector<Line> lines_;
 };
 

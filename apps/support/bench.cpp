@@ -1,12 +1,10 @@
 #include "support/bench.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/private_folder.hpp"
 #include "support/bench_report.hpp"
 #include "support/launcher.hpp"
 
@@ -128,8 +126,8 @@ class Bench {
   }
 
   int measure_under_launcher(SeriesSet& set, const Variant& variant) {
-    const std::string path =
-        (std::filesystem::temp_directory_path() / ("merganser-bench-" + std::to_string(::getpid()) + ".json")).string();
+    const PrivateFolder folder;
+    const std::string path = folder.file("record.json");
     std::vector<std::string> arguments = arguments_again(in_, kOfParent);
     arguments.insert(arguments.end(),
                      {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
@@ -139,7 +137,6 @@ class Bench {
     if (code == kTimedOut) throw CommError("the run on " + std::to_string(set.ranks) + " ranks did not end in time");
     if (code != 0) return code;
     const Json record = read_json(path);
-    std::filesystem::remove(path);
     SeriesSet once(set.ranks, variant);
     for (const auto& name : program_.series)
       if (record.at("result").contains(name)) once.series.emplace_back(name, series_of(record.at("result").at(name)));

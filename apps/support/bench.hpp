@@ -42,8 +42,8 @@ void describe(BenchOptions& o, V&& option) {
   describe(o.method, option);
   describe(o.blocks, option);
   option.section("Output");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
-  option("csv", o.csv, "raw times to write: one line per cycle and rank", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("csv", o.csv, "raw times to write: one line per cycle and rank", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no tables");
   option("here", o.here, "measure in this process", Hidden{});
 }

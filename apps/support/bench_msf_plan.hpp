@@ -49,7 +49,7 @@ void describe(MsfBenchOptions& o, V&& option) {
   option("only", o.only, "tables and figures: T1 to T9, F3 to F16", Words{experiment_names()}, Kind{"LIST"},
          Initial{"all"});
   option("graphs", o.graphs, "files of graphs, in any format of msf (of a BVGraph the name without extension)",
-         Kind{"FILE,FILE,..."}, Initial{"none"});
+         Kind{"FILE,FILE,..."}, Initial{"none"}, Reads{});
   option("gen", o.gen, "graphs to make, as of msf --gen; the first two are also those of the memory configurations",
          Kind{"NAME,NAME,..."}, Initial{"six of 2^18 vertices; --quick: of 2^13"});
   option("ranks", o.ranks, "numbers of ranks, a launch each", at_least(1),
@@ -63,7 +63,7 @@ void describe(MsfBenchOptions& o, V&& option) {
   option("source", o.source, "source tree whose lines and calls are counted", Kind{"FOLDER"},
          Initial{"found from here upwards"});
   option.section("Output");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no tables");
   option("work", o.work, "do the work of this file on these ranks", Hidden{});
 }

@@ -1,6 +1,8 @@
 #include "support/memory.hpp"
 
+#include <fcntl.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -45,9 +47,9 @@ void trim_memory() { ::malloc_trim(0); }
 
 PeakWatch::PeakWatch() {
   trim_memory();
-  std::ofstream out("/proc/self/clear_refs");
-  out << "5" << std::flush;
-  reset_ = out.good();
+  const int counter = ::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+  reset_ = counter >= 0 && ::write(counter, "5", 1) == 1;
+  if (counter >= 0) ::close(counter);
 }
 
 std::int64_t PeakWatch::peak_bytes() const { return reset_ ? status_bytes("VmHWM:") : resident_bytes(); }

@@ -22,7 +22,7 @@ void describe(PointsOptions& o, V&& option) {
       "points", o.points,
       "points: uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, or a file: text with "
       "x y [z] per line, or .npy with 2 or 3 columns",
-      Kind{"SPEC"});
+      Kind{"SPEC"}, Reads{});
   option("periodic", o.periodic, "periodic axes, as letters");
   option("extent", o.extent, "length of the periodic box, one number or one per axis, from 0", Kind{"L|LX,LY[,LZ]"},
          Initial{"that of made points; needed for a file"});

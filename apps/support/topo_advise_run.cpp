@@ -1,12 +1,10 @@
 #include "support/topo_advise_run.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/private_folder.hpp"
 #include "support/compare_record.hpp"
 #include "support/launcher.hpp"
 #include "support/provenance.hpp"
@@ -88,9 +86,7 @@ std::string verdict_text(const topology::ClassAdvice& c) {
 /// The plan's job, and the file it writes.
 class Job {
  public:
-  explicit Job(const MeasurePlan& p)
-      : path_((std::filesystem::temp_directory_path() / ("merganser-advise-" + std::to_string(::getpid()) + ".json"))
-                  .string()) {
+  explicit Job(const MeasurePlan& p) : path_(folder_.file("record.json")) {
     plan_.command = {self_path(),
                      "topo",
                      "bench",
@@ -104,12 +100,6 @@ class Job {
                      "--json=" + path_,
                      "--quiet"};
   }
-  ~Job() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
 
   [[nodiscard]] Json run(double limit_s) const {
     const int code = launch(plan_, limit_s);
@@ -119,6 +109,7 @@ class Job {
   }
 
  private:
+  PrivateFolder folder_;
   std::string path_;
   LaunchPlan plan_;
 };

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/output_file.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/topology/generate.hpp"
 #include "support/gather.hpp"
@@ -193,7 +194,7 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
             m.sizes.push_back(size);
         m.hooks = make_hooks(o.inject, t.rank(), t.size());
         for (const auto* path : {&o.json, &o.csv})
-          if (t.rank() == 0) check_writable(*path);
+          if (t.rank() == 0 && !path->empty()) check_output(*path);
       });
     });
     const Crowd c = crowd(t);

@@ -44,7 +44,7 @@ struct TopoBenchOptions {
 template <class V>
 void describe(TopoBenchOptions& o, V&& option) {
   option.section("What is measured");
-  option("graph", o.graphs, "process graphs: kinds of topo gen, like rgg:5, or files", Kind{"LIST"});
+  option("graph", o.graphs, "process graphs: kinds of topo gen, like rgg:5, or files", Kind{"LIST"}, Reads{});
   option("models", o.models, "communication models: all, or some of p2p, neighborhood, rma, shmem, threads",
          Kind{"LIST"}, Initial{"all that the launcher starts; threads without one"});
   option("kernels", o.kernels, "kernels: default, all, or names", Kind{"LIST"});
@@ -70,8 +70,8 @@ void describe(TopoBenchOptions& o, V&& option) {
          "faults, for tests: drop:rank=R,iteration=I; slow:rank=R,us=X; late:rank=R,us=X; kill:rank=R,iteration=I",
          Kind{"FAULTS"});
   option.section("Output");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
-  option("csv", o.csv, "table to write, a line per cell", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("csv", o.csv, "table to write, a line per cell", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no tables");
   option("progress", o.progress, "show progress even if standard error is no terminal");
   option("here", o.here, "measure in this process", Hidden{});

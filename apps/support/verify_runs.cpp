@@ -26,7 +26,7 @@ Input load(const VerifyPlan& plan, std::size_t index, comm::Transport& t) {
   Input in;
   if (index >= static_cast<std::size_t>(plan.samples)) {
     const std::string& path = plan.files[index - static_cast<std::size_t>(plan.samples)];
-    const io::ParcelFileInfo info = io::read_info(path);
+    const io::ParcelFileInfo info = io::read_info(path, t);
     in.grid = info.grid;
     in.ratio = plan.file_ratio;
     in.mine = io::read_parcels(path, info, t);

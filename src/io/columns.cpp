@@ -1,32 +1,142 @@
 #include "columns.hpp"
 
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "merganser/base/options.hpp"
+
 namespace merganser::io {
-
-std::vector<Column> columns(const Schema& schema) {
-  std::vector<Column> list{{"x_position", "m", "x position component", true, 0, true},
-                           {"y_position", "m", "y position component", true, 1, true},
-                           {"z_position", "m", "z position component", true, 2, true},
-                           {"volume", "m^3", "parcel volume", true, 3, true}};
-  std::size_t offset = 1;
-  for (const Attribute& a : schema.attributes()) {
-    const bool required = a.name != "vorticity" && a.name != "buoyancy";
-    for (int c = 0; c < a.components; ++c, ++offset) {
-      const auto index = static_cast<std::size_t>(c);
-      std::string name = index < a.component_names.size() ? a.component_names[index] : a.name;
-      if (index >= a.component_names.size() && a.components > 1) name += "_" + std::to_string(c);
-      std::string long_name =
-          a.rule == Rule::ellipsoid ? name + " element of shape matrix" : std::string("parcel ").append(name);
-      list.push_back({std::move(name), a.unit, std::move(long_name), false, offset, required});
-    }
-  }
-  return list;
-}
-
 namespace {
 
 constexpr std::size_t kSiteWidth = sizeof(Site) / sizeof(double);
 
+/// Calls f with a value of the C++ type of a number's type.
+template <class F>
+void with_type(FileType type, F&& f) {
+  switch (type) {
+    case FileType::i8:
+      return f(std::int8_t{});
+    case FileType::u8:
+      return f(std::uint8_t{});
+    case FileType::i16:
+      return f(std::int16_t{});
+    case FileType::u16:
+      return f(std::uint16_t{});
+    case FileType::i32:
+      return f(std::int32_t{});
+    case FileType::u32:
+      return f(std::uint32_t{});
+    case FileType::i64:
+      return f(std::int64_t{});
+    case FileType::u64:
+      return f(std::uint64_t{});
+    case FileType::f32:
+      return f(float{});
+    default:
+      return f(double{});
+  }
+}
+
+const std::vector<Column>& own_columns() {
+  static const std::vector<Column> list = columns(Schema::epic(), {});
+  return list;
+}
+
+void take_from_file(Column& column, const FileHeading& heading) {
+  column.in_file = heading.column(column.name);
+  if (column.in_file == nullptr) return;
+  column.type = static_cast<FileType>(column.in_file->values.type);
+  column.storage = column.in_file->storage;
+}
+
+/// The numbers of a type between which every whole one is that of a double.
+struct Range {
+  double low;
+  double high;
+};
+Range range_of(FileType type) {
+  Range range{};
+  with_type(type, [&](auto zero) {
+    using T = decltype(zero);
+    range = {static_cast<double>(std::numeric_limits<T>::lowest()), static_cast<double>(std::numeric_limits<T>::max())};
+    if (std::is_integral_v<T> && sizeof(T) == 8) range = {std::is_signed_v<T> ? -0x1p53 + 1 : 0, 0x1p53 - 1};
+  });
+  return range;
+}
+
 }  // namespace
+
+const FileVariable* FileHeading::column(std::string_view name) const {
+  for (const FileVariable& v : columns)
+    if (v.name == name) return &v;
+  return nullptr;
+}
+
+std::string type_name(FileType type) {
+  static constexpr std::array<const char*, 13> names{"",      "byte",   "char", "short", "int",    "float", "double",
+                                                     "ubyte", "ushort", "uint", "int64", "uint64", "string"};
+  const auto at = static_cast<std::size_t>(type);
+  return at > 0 && at < names.size() ? names[at] : "number " + std::to_string(static_cast<int>(type));
+}
+
+bool is_integer(FileType type) { return is_number(type) && type != FileType::f32 && type != FileType::f64; }
+
+bool is_number(FileType type) {
+  return static_cast<int>(type) >= 1 && static_cast<int>(type) <= 11 && type != FileType::text;
+}
+
+std::size_t type_bytes(FileType type) {
+  if (type == FileType::text) return 1;
+  std::size_t bytes = 0;
+  if (is_number(type)) with_type(type, [&](auto zero) { bytes = sizeof zero; });
+  return bytes;
+}
+
+std::vector<Column> columns(const Schema& schema, const FileHeading& heading) {
+  const auto site = [](const char* name, const char* unit, const char* long_name, std::size_t offset) {
+    return Column{.name = name, .unit = unit, .long_name = long_name, .in_site = true, .offset = offset, .storage = {}};
+  };
+  std::vector<Column> list{
+      site("x_position", "m", "x position component", 0), site("y_position", "m", "y position component", 1),
+      site("z_position", "m", "z position component", 2), site("volume", "m^3", "parcel volume", 3)};
+  std::size_t offset = 1;
+  for (const Attribute& a : schema.attributes()) {
+    for (int c = 0; c < a.components; ++c, ++offset) {
+      const auto index = static_cast<std::size_t>(c);
+      Column column{.name = index < a.component_names.size() ? a.component_names[index] : a.name,
+                    .unit = a.unit,
+                    .offset = offset,
+                    .computed = a.rule != Rule::keep_centre && a.rule != Rule::keep_largest,
+                    .epic = Schema::epic().has(a.name),
+                    .storage = {}};
+      if (index >= a.component_names.size() && a.components > 1) column.name += "_" + std::to_string(c);
+      column.long_name = a.rule == Rule::ellipsoid ? column.name + " element of shape matrix" : "parcel " + column.name;
+      list.push_back(std::move(column));
+    }
+  }
+  for (Column& column : list) take_from_file(column, heading);
+  return list;
+}
+
+Column id_column(const FileHeading& heading) {
+  const std::string name(kIdName);
+  Column column{
+      .name = name, .unit = "1", .long_name = "id of the parcel", .computed = false, .epic = false, .storage = {}};
+  take_from_file(column, heading);
+  column.type = FileType::i64;
+  if (const FileVariable* like = heading.column("volume"); like != nullptr && column.in_file == nullptr)
+    column.storage = like->storage;
+  return column;
+}
+
+bool is_own_name(std::string_view name) {
+  for (const Column& column : own_columns())
+    if (column.name == name) return true;
+  return name == kIdName;
+}
 
 void scatter(Parcels& parcels, const Column& column, std::size_t first, const double* values, std::size_t count) {
   const std::size_t stride = column.in_site ? kSiteWidth : parcels.schema().width();
@@ -41,6 +151,32 @@ void gather(const Parcels& parcels, const Column& column, std::size_t first, dou
       (column.in_site ? reinterpret_cast<const double*>(parcels.sites()) : parcels.rows()) + column.offset;
   from += first * stride;
   for (std::size_t i = 0; i < count; ++i) values[i] = from[i * stride];
+}
+
+void to_file_type(const Column& column, const double* values, std::size_t count, std::vector<std::byte>& out) {
+  out.resize(count * type_bytes(column.type));
+  if (column.bits() || column.type == FileType::f64) {
+    if (count > 0) std::memcpy(out.data(), values, out.size());
+    return;
+  }
+  with_type(column.type, [&](auto zero) {
+    using T = decltype(zero);
+    for (std::size_t i = 0; i < count; ++i) {
+      const T value = static_cast<T>(values[i]);
+      std::memcpy(out.data() + i * sizeof value, &value, sizeof value);
+    }
+  });
+}
+
+std::string check_fit(const Column& column, double value) {
+  if (column.bits() || column.type == FileType::f64) return {};
+  if (!is_integer(column.type) && !column.computed) return {};  // what it was read as
+  const Range range = range_of(column.type);
+  const bool whole = !is_integer(column.type) || value == std::floor(value);
+  if (whole && value >= range.low && value <= range.high) return {};
+  return column.name + " is " + number_text(value) + "; as " + type_name(column.type) + " it may be " +
+         (is_integer(column.type) ? "a whole number from " : "from ") + number_text(range.low) + " to " +
+         number_text(range.high);
 }
 
 }  // namespace merganser::io

@@ -33,14 +33,20 @@ Layout stacked(std::span<const std::int64_t> counts) {
   return layout;
 }
 
-std::int64_t file_bytes(const Layout& layout, std::size_t columns) {
-  const std::int64_t chunk = chunk_length(layout.total());
-  const double chunks = std::ceil(static_cast<double>(layout.total()) / static_cast<double>(chunk));
-  const double ranks = static_cast<double>(layout.first.size());
-  const double bytes = chunks * (static_cast<double>(8 * chunk) + 128) * static_cast<double>(columns) + 40 * ranks;
-  return static_cast<std::int64_t>(std::min(bytes + 0x1p18, 0x1p62));
+std::int64_t chunk_length(std::int64_t total, std::int64_t wanted) {
+  constexpr std::int64_t kLeast = 1024;                  // shorter ones cost more than they hold
+  constexpr std::int64_t kMost = std::int64_t{1} << 22;  // a chunk is held in memory
+  const std::int64_t length = wanted > 0 ? std::clamp(wanted, kLeast, kMost) : std::int64_t{1} << 18;
+  return std::clamp<std::int64_t>(total, 1, length);
 }
 
-std::int64_t chunk_length(std::int64_t total) { return std::clamp<std::int64_t>(total, 1, std::int64_t{1} << 18); }
+std::int64_t file_bytes(const Layout& layout, std::span<const std::int64_t> chunks, std::int64_t header) {
+  double bytes = static_cast<double>(header) + 40 * static_cast<double>(layout.first.size()) + 0x1p18;
+  for (const std::int64_t chunk : chunks) {
+    const double count = std::ceil(static_cast<double>(layout.total()) / static_cast<double>(chunk));
+    bytes += count * (static_cast<double>(8 * chunk) + 128);
+  }
+  return static_cast<std::int64_t>(std::min(bytes, 0x1p62));
+}
 
 }  // namespace merganser::io

@@ -24,10 +24,12 @@ struct Layout {
 /// One run per rank of the given size. @throws InputError if the sum does not fit into 63 bits
 [[nodiscard]] Layout stacked(std::span<const std::int64_t> counts);
 
-/// Bytes of a file with `columns` variables: whole chunks, what keeps track of them, and the header.
-[[nodiscard]] std::int64_t file_bytes(const Layout& layout, std::size_t columns);
+/// Parcels a NetCDF chunk holds: as many as in the file that it comes from, within what makes sense, or, where that says
+/// nothing (0), the whole of a small file, else 2 MiB per variable.
+[[nodiscard]] std::int64_t chunk_length(std::int64_t total, std::int64_t wanted = 0);
 
-/// Parcels a NetCDF chunk holds: the whole of a small file, else 2 MiB per variable.
-[[nodiscard]] std::int64_t chunk_length(std::int64_t total);
+/// Bytes of a file whose variables have chunks of these lengths, of values of up to 8 bytes: whole chunks, what keeps
+/// track of them, and the header.
+[[nodiscard]] std::int64_t file_bytes(const Layout& layout, std::span<const std::int64_t> chunks, std::int64_t header);
 
 }  // namespace merganser::io

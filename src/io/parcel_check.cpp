@@ -2,63 +2,105 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
 
 namespace merganser::io {
 namespace {
 
-std::string text(double x) {
-  std::array<char, 40> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.17g", x);
-  return buffer.data();
-}
-
 constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
 
-/// What is wrong with a parcel's position or volume; wraps periodic coordinates. Empty: nothing.
-std::string check_site(Site& site, const Box& box) {
-  const std::array<double*, 3> position{&site.x, &site.y, &site.z};
-  for (int a = 0; a < 3; ++a) {
-    double& x = *position[a];
+std::string outside(const std::string& name, double value, double low, double high) {
+  return name + " is " + number_text(value) + "; allowed: " + number_text(low) + " to " + number_text(high);
+}
+
+/// What is wrong with a parcel's position or volume. Empty: nothing.
+std::string check_site(const Site& site, const Box& box) {
+  const std::array<double, 3> position{site.x, site.y, site.z};
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double x = position[a];
     const double low = box.lower[a];
     const double high = low + box.extent[a];
-    const auto name = [&] { return std::string(kAxes[a]) + "_position is " + text(x); };
+    const auto name = [&] { return std::string(kAxes[a]) + "_position is " + number_text(x); };
     if (!std::isfinite(x)) return name() + "; it must be finite";
-    if (box.periodic[a]) {
-      x = box.wrap(a, x);
-    } else if (x < low || x > high) {
-      return name() + ", outside the walls; allowed: " + text(low) + " to " + text(high);
-    }
+    if (!box.periodic[a] && (x < low || x > high))
+      return name() + ", outside the walls; allowed: " + number_text(low) + " to " + number_text(high);
   }
   if (!(site.volume > 0) || !std::isfinite(site.volume))
-    return "volume is " + text(site.volume) + "; it must be positive and finite";
+    return "volume is " + number_text(site.volume) + "; it must be positive and finite";
+  if (site.volume < kLeastVolume || site.volume > kMostVolume)
+    return outside("volume", site.volume, kLeastVolume, kMostVolume);
   return {};
 }
 
-std::string check_attribute(const Attribute& attribute, const double* values) {
-  for (int c = 0; c < attribute.components; ++c)
-    if (!std::isfinite(values[c]))
-      return attribute.component_names[c] + " is " + text(values[c]) + "; it must be finite";
-  if (attribute.rule == Rule::ellipsoid && singular(values))
-    return "the ellipsoid is singular: B11 = " + text(values[0]) + ", B12 = " + text(values[1]) +
-           ", B22 = " + text(values[3]) + "; B11, B22 and B11 B22 - B12^2 must be positive";
+std::string check_shape(const double* b5, double volume) {
+  if (singular(b5))
+    return "the ellipsoid is singular: B11 = " + number_text(b5[0]) + ", B12 = " + number_text(b5[1]) +
+           ", B22 = " + number_text(b5[3]) + "; B11, B22 and B11 B22 - B12^2 must be positive";
+  const auto bad = [](double x) { return !(x >= kLeastShape && x <= kMostShape); };
+  if (bad(b5[0])) return outside("B11", b5[0], kLeastShape, kMostShape);
+  if (bad(b5[3])) return outside("B22", b5[3], kLeastShape, kMostShape);
+  if (const double rest = b33(b5, volume); bad(rest))
+    return outside("B33, which follows from the volume and the other elements,", rest, kLeastShape, kMostShape);
+  return {};
+}
+
+std::string check_value(const Column& column, double value, double most) {
+  if (!std::isfinite(value)) return column.name + " is " + number_text(value) + "; it must be finite";
+  if (std::fabs(value) > most) return outside(column.name, value, -most, most);
+  return check_fit(column, value);
+}
+
+/// The attributes of one parcel, given the columns of its row.
+std::string check_row(const Schema& schema, const double* row, double volume, const Column* column) {
+  const double* values = row + 1;
+  for (const Attribute& attribute : schema.attributes()) {
+    for (int c = 0; c < attribute.components; ++c, ++column) {
+      const double most = attribute.rule == Rule::ellipsoid ? kMostShape : kMostAttribute;
+      std::string wrong = column->computed ? check_value(*column, values[c], most) : check_fit(*column, values[c]);
+      if (!wrong.empty()) return wrong;
+    }
+    if (attribute.rule == Rule::ellipsoid)
+      if (std::string wrong = check_shape(values, volume); !wrong.empty()) return wrong;
+    values += attribute.components;
+  }
   return {};
 }
 
 }  // namespace
 
-void check_parcels(const std::string& file, Parcels& parcels, const Box& box) {
+void wrap_parcels(Parcels& parcels, const Box& box) {
   for (std::size_t i = 0; i < parcels.size(); ++i) {
-    std::string wrong = check_site(parcels.site(i), box);
-    const double* values = parcels.row(i) + 1;
-    for (const Attribute& attribute : parcels.schema().attributes()) {
-      if (wrong.empty()) wrong = check_attribute(attribute, values);
-      values += attribute.components;
+    Site& s = parcels.site(i);
+    const std::array<double*, 3> position{&s.x, &s.y, &s.z};
+    for (int a = 0; a < 3; ++a) {
+      double& x = *position[static_cast<std::size_t>(a)];
+      if (box.periodic[static_cast<std::size_t>(a)] && std::isfinite(x)) x = box.wrap(a, x);
     }
-    if (!wrong.empty()) throw InputError(file + ": parcel " + std::to_string(parcels.id(i)) + ": " + wrong);
+  }
+}
+
+void check_parcels(const Parcels& parcels, const Box& box, std::span<const Column> columns,
+                   const std::function<std::string(std::size_t)>& name) {
+  const Column* const first = columns.data() + 4;  // behind position and volume
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const Site& site = parcels.site(i);
+    std::string wrong = check_site(site, box);
+    if (wrong.empty()) wrong = check_row(parcels.schema(), parcels.row(i), site.volume, first);
+    if (!wrong.empty()) throw InputError(name(i) + ": " + wrong);
+  }
+}
+
+void round_to_types(Parcels& parcels, std::span<const Column> columns) {
+  for (const Column& column : columns) {
+    if (column.type != FileType::f32 || !column.computed) continue;
+    for (std::size_t i = 0; i < parcels.size(); ++i) {
+      double& value = parcels.row(i)[column.offset];
+      if (std::isfinite(value) && check_fit(column, value).empty())
+        value = static_cast<double>(static_cast<float>(value));
+    }
   }
 }
 

@@ -1,13 +1,36 @@
 #pragma once
-/// What a parcel from outside must satisfy before the library works with it.
+/// What parcels must satisfy before the library works with them, and before they are written.
+#include <functional>
+#include <span>
+#include <string>
+
+#include "columns.hpp"
 #include "merganser/geometry/box.hpp"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser::io {
 
-/// Brings positions on periodic axes into the box and checks every parcel: finite position and attributes, inside the
-/// walls, positive volume, ellipsoids whose B33 can be recovered.
-/// @throws InputError naming file, id, what is wrong, the value and what is allowed, for the first bad parcel
-void check_parcels(const std::string& file, Parcels& parcels, const Box& box);
+/// Bounds on magnitudes, far beyond any fluid's: products, squares, third powers and sums over 2^62 parcels of what is
+/// within them stay finite, in merging as in reports.
+inline constexpr double kLeastVolume = 1e-120;
+inline constexpr double kMostVolume = 1e120;
+inline constexpr double kLeastShape = 1e-80;  ///< B11, B22, B33
+inline constexpr double kMostShape = 1e80;
+inline constexpr double kMostAttribute = 1e100;
+inline constexpr double kLeastLength = 1e-40;  ///< of the box along an axis
+inline constexpr double kMostLength = 1e40;
+
+/// Brings positions on periodic axes into the box. What is not finite stays.
+void wrap_parcels(Parcels& parcels, const Box& box);
+
+/// Checks every parcel: finite position inside the walls; volume, shape and attributes within the bounds; B33 that can
+/// be recovered; values that fit the types of their columns.
+/// @param name  what to call parcel i in an error: "in.nc: parcel 3"
+/// @throws InputError naming the first bad parcel, what is wrong, the value and what is allowed
+void check_parcels(const Parcels& parcels, const Box& box, std::span<const Column> columns,
+                   const std::function<std::string(std::size_t)>& name);
+
+/// Attributes of type float become what the file will hold.
+void round_to_types(Parcels& parcels, std::span<const Column> columns);
 
 }  // namespace merganser::io

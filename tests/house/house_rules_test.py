@@ -60,6 +60,14 @@ class HouseRules(unittest.TestCase):
         for line in ("exit(1);", "std::exit(1);", "std::abort();", "::_exit(1);", "std::terminate();", "MPI_Abort(c, 1);"):
             self.assert_breach("src/parcels/a.cpp", f"void f() {{ {line} }}\n", "never ends")
 
+    def test_files_written_past_the_one_way_are_found(self):
+        for line in ("open(p, O_CREAT | O_WRONLY);", "open(p, O_WRONLY | O_TRUNC);", "std::ofstream f(p);", 'fopen(p, "w");',
+                     "mkstemp(p);", "fs::weakly_canonical(p);"):
+            self.assert_breach("src/io/a.cpp", f"void f() {{ {line} }}\n", "base/output_file.hpp")
+            self.assert_breach("apps/a.cpp", f"void f() {{ {line} }}\n", "base/output_file.hpp")
+            self.assertEqual(self.breaches("tests/io/a.cpp", f"void f() {{ {line} }}\n"), [])
+        self.assertEqual(self.breaches("src/io/a.cpp", "int f = open(p, O_CREAT | O_EXCL | O_WRONLY);\n"), [])
+
     def test_a_long_file_is_found(self):
         self.assert_breach("tests/links/a.cpp", "int a();\n" * (house_rules.MAX_LINES + 1), "at most")
         self.assertEqual(self.breaches("tests/links/a.cpp", "int a();\n" * house_rules.MAX_LINES), [])

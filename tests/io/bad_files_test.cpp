@@ -33,6 +33,13 @@ std::function<void(EpicFile&)> value(const char* variable, std::size_t parcel, d
   return [=](EpicFile& f) { f.variables[variable][parcel] = x; };
 }
 
+std::function<void(EpicFile&)> ids(std::vector<double> values) {
+  return [values = std::move(values)](EpicFile& f) {
+    f.variables["merganser_id"] = values;
+    f.types["merganser_id"] = NC_INT64;
+  };
+}
+
 std::vector<BadFile> bad_files() {
   std::vector<BadFile> list{
       {"no_parcel_dimension", [](EpicFile& f) { f.parcel_dimension = "n"; }, {"n_parcels is missing"}},
@@ -95,6 +102,40 @@ std::vector<BadFile> bad_files() {
       {"singular_ellipsoid", value("B12", 3, 0.01), {"parcel 3: the ellipsoid is singular", "B12 = 0.01"}},
       {"negative_ellipsoid", value("B11", 5, -0.01), {"parcel 5: the ellipsoid is singular", "B11 = -0.01"}},
       {"nan_ellipsoid", value("B23", 1, kNan), {"parcel 1: B23 is nan"}},
+      {"wild_ellipsoid", value("B23", 1, 1e160), {"parcel 1: B23 is 1e+160; allowed: -1e+80 to 1e+80"}},
+      {"tiny_ellipsoid",
+       [](EpicFile& f) {
+         value("B11", 1, 1e-160)(f);
+         value("B12", 1, 0)(f);
+       },
+       {"parcel 1: B11 is 1e-160; allowed: 1e-80 to 1e+80"}},
+      {"long_ellipsoid", value("volume", 2, 1e99), {"parcel 2: B33", "is 5.7", "e+200; allowed: 1e-80 to 1e+80"}},
+      {"wild_buoyancy", value("buoyancy", 3, -1e160), {"parcel 3: buoyancy is -1e+160; allowed: -1e+100 to 1e+100"}},
+      {"wild_vorticity", value("x_vorticity", 3, 1e160), {"parcel 3: x_vorticity is 1e+160; allowed"}},
+      {"wild_volume", value("volume", 3, 1e160), {"parcel 3: volume is 1e+160; allowed: 1e-120 to 1e+120"}},
+      {"tiny_volume", value("volume", 3, 1e-160), {"parcel 3: volume is 1e-160; allowed: 1e-120 to 1e+120"}},
+      {"wild_extent",
+       [](EpicFile& f) {
+         f.attributes["extent"] = {2, 2e60, 2};
+       },
+       {"extent holds 2e+60; allowed: 1e-40 to 1e+40"}},
+      {"wild_origin",
+       [](EpicFile& f) {
+         f.attributes["origin"] = {-1e60, -1, -1};
+       },
+       {"origin holds -1e+60; allowed: -1e+40 to 1e+40"}},
+      {"negative_id", ids({4, 5, -6, 7, 8, 9}), {"parcel 2: its id is -6; allowed: 0 and above"}},
+      {"repeated_id", ids({4, 5, 6, 7, 4, 9}), {"parcels 0 and 4 have the same id, 4; ids must be unique"}},
+      {"short_ids", ids({4, 5, 6}), {"merganser_id has length 3", "n_parcels is 6"}},
+      {"floating_ids",
+       [](EpicFile& f) { f.variables["merganser_id"] = {4, 5, 6, 7, 8, 9}; },
+       {"merganser_id has type double; it must be int64"}},
+      {"bad_parcel_with_id",
+       [](EpicFile& f) {
+         ids({4, 5, 6, 7, 8, 9})(f);
+         f.variables["volume"][2] = 0;
+       },
+       {"parcel 2 (id 6): volume is 0"}},
   };
   for (const char* name : {"x_position", "y_position", "z_position", "volume", "B11", "B12", "B13", "B22", "B23"})
     list.push_back({name, [name](EpicFile& f) { f.variables.erase(name); }, {"the variable", name, "is missing"}});
@@ -111,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(Models, BadFiles, testing::ValuesIn(setups()), setup_na
 std::string error_of(Transport& t, const std::string& path) {
   std::string what;
   try {
-    const io::ParcelFileInfo info = io::read_info(path);
+    const io::ParcelFileInfo info = io::read_info(path, t);
     static_cast<void>(io::read_parcels(path, info, t));
   } catch (const InputError& e) {
     what = e.what();
@@ -157,7 +198,7 @@ TEST_P(BadFiles, the_unspoiled_file_and_its_harmless_variants_are_read) {
         change(file);
         file.make(path);
       });
-      const io::ParcelFileInfo info = io::read_info(path);
+      const io::ParcelFileInfo info = io::read_info(path, t);
       EXPECT_EQ(info.parcels, 6);
       return std::pair(info, io::read_parcels(path, info, t));
     };
@@ -166,10 +207,8 @@ TEST_P(BadFiles, the_unspoiled_file_and_its_harmless_variants_are_read) {
     const auto [info, still] = read([](EpicFile& f) {
       for (const char* name : {"x_vorticity", "y_vorticity", "z_vorticity", "buoyancy"}) f.variables.erase(name);
     });
-    EXPECT_FALSE(info.has_vorticity);
-    EXPECT_FALSE(info.has_buoyancy);
-    for (std::size_t i = 0; i < still.size(); ++i)
-      for (std::size_t c = 1; c < 5; ++c) EXPECT_EQ(still.row(i)[c], 0);
+    EXPECT_FALSE(info.schema.has("vorticity") || info.schema.has("buoyancy"));
+    EXPECT_EQ(still.schema(), info.schema);
     const auto [_, wrapped] = read([](EpicFile& f) {
       f.variables["x_position"].assign(6, 1.25);
       f.variables["y_position"].assign(6, -5.5);
@@ -231,11 +270,55 @@ TEST_P(BadFiles, a_file_that_changed_since_it_was_looked_at_is_refused) {
     const Folder folder(t);
     const std::string path = folder.file("a.nc");
     on_first(t, [&] { EpicFile().make(path); });
-    io::ParcelFileInfo info = io::read_info(path);
+    io::ParcelFileInfo info = io::read_info(path, t);
     info.parcels = 7;
     EXPECT_THROW(static_cast<void>(io::read_parcels(path, info, t)), InputError);
     t.barrier();
   });
+}
+
+/// Makes a variable over the parcels of a type of its own; B11 is then that.
+void make_strange(const std::string& path, const std::string& kind) {
+  EpicFile file;
+  file.variables.erase("B11");
+  file.more = [&](int id) {
+    nc_type type = NC_STRING;
+    if (kind == "compound") {
+      ASSERT_EQ(nc_def_compound(id, 8, "pair", &type), NC_NOERR);
+      ASSERT_EQ(nc_insert_compound(id, type, "a", 0, NC_INT), NC_NOERR);
+    } else if (kind == "vlen") {
+      ASSERT_EQ(nc_def_vlen(id, "list", NC_INT, &type), NC_NOERR);
+    } else if (kind == "opaque") {
+      ASSERT_EQ(nc_def_opaque(id, 16, "blob", &type), NC_NOERR);
+    } else if (kind == "enum") {
+      ASSERT_EQ(nc_def_enum(id, NC_INT, "kind", &type), NC_NOERR);
+      const int value = 1;
+      ASSERT_EQ(nc_insert_enum(id, type, "one", &value), NC_NOERR);
+    }
+    int dimensions[2] = {0, 0};
+    int variable = 0;
+    ASSERT_EQ(nc_inq_dimid(id, "t", &dimensions[0]), NC_NOERR);
+    ASSERT_EQ(nc_inq_dimid(id, "n_parcels", &dimensions[1]), NC_NOERR);
+    ASSERT_EQ(nc_def_var(id, "B11", type, 2, dimensions, &variable), NC_NOERR);
+  };
+  file.make(path);
+}
+
+TEST(StrangeTypes, are_refused_by_name_on_any_number_of_ranks_every_time) {
+  if (comm::launched()) GTEST_SKIP() << "on threads";
+  const Folder folder;
+  const std::string path = folder.file("strange.nc");
+  for (const std::string kind : {"string", "compound", "vlen", "opaque", "enum"}) {
+    make_strange(path, kind);
+    for (int run = 0; run < 42; ++run) {
+      comm::run({"threads", 2 + run % 6, ""}, [&](Transport& t) {
+        const std::string what = error_of(t, path);
+        EXPECT_NE(what.find("the variable B11 has type "), std::string::npos) << kind << ": " << what;
+        EXPECT_NE(what.find("; it must be double"), std::string::npos) << kind << ": " << what;
+      });
+      if (HasFailure()) return;
+    }
+  }
 }
 
 /// A file whose dimension n_parcels is huge but holds no value.

@@ -24,6 +24,8 @@ struct EpicFile {
   bool time = true;  ///< variables are (t, n_parcels), else (n_parcels)
   bool time_level = true;
   bool text_attributes = false;
+  int deflate = 0;                     ///< level of compression, with shuffle and checksums
+  std::function<void(int file)> more;  ///< called with the open file when all else is in it
 
   EpicFile() {
     for (const char* name : {"x_position", "y_position", "z_position", "x_vorticity", "y_vorticity", "z_vorticity",
@@ -57,10 +59,15 @@ struct EpicFile {
       const nc_type type = types.count(name) != 0 ? types.at(name) : NC_DOUBLE;
       int variable = 0;
       ok(nc_def_var(file, name.c_str(), type, static_cast<int>(shape.size()), shape.data(), &variable));
+      if (deflate > 0) {
+        ok(nc_def_var_deflate(file, variable, 1, 1, deflate));
+        ok(nc_def_var_fletcher32(file, variable, NC_FLETCHER32));
+      }
       const std::size_t start[2] = {0, 0};
       const std::vector<std::size_t> count = time ? std::vector<std::size_t>{1, n} : std::vector<std::size_t>{n};
       if (time_level && type != NC_CHAR) ok(nc_put_vara_double(file, variable, start, count.data(), values.data()));
     }
+    if (more) more(file);
     ok(nc_close(file));
   }
 

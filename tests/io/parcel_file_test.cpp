@@ -33,35 +33,22 @@ Digest digest_of_all(const Parcels& parcels, Transport& t) {
   return {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1])};
 }
 
-/// Gives the parcels the ids that a reader of their file will give them.
-void number_as_written(Parcels& parcels, Transport& t) {
-  const auto count = static_cast<std::int64_t>(parcels.size());
-  const auto all = t.all_gather(std::as_bytes(std::span(&count, 1)));
-  std::int64_t first = 0;
-  for (int r = 0; r < t.rank(); ++r) {
-    std::int64_t n = 0;
-    std::memcpy(&n, all[static_cast<std::size_t>(r)].data(), sizeof n);
-    first += n;
-  }
-  for (std::size_t i = 0; i < parcels.size(); ++i) parcels.set_id(i, first + static_cast<std::int64_t>(i));
-}
-
 TEST_P(ParcelFile, what_is_written_is_read_bit_for_bit) {
   on_ranks(GetParam(), [](Transport& t) {
     const Folder folder(t);
     const Decomposition decomposition(some_grid(), t.size());
     RandomParcels random;
     random.per_cell = 7;
-    Parcels parcels = generate_random(random, decomposition, t.rank());
-    number_as_written(parcels, t);
+    const Parcels parcels = generate_random(random, decomposition, t.rank());
     const Digest expected = digest_of_all(parcels, t);
     io::write_parcels(folder.file("a.nc"), parcels, decomposition, 1.25, t);
 
-    const io::ParcelFileInfo info = io::read_info(folder.file("a.nc"));
+    const io::ParcelFileInfo info = io::read_info(folder.file("a.nc"), t);
     EXPECT_EQ(info.grid, some_grid());
     EXPECT_EQ(info.parcels, 8 * 6 * 4 * 7);
     EXPECT_EQ(info.time, 1.25);
-    EXPECT_TRUE(info.has_vorticity && info.has_buoyancy);
+    EXPECT_TRUE(info.has_ids);
+    EXPECT_EQ(info.schema, Schema::epic());
     const Parcels back = io::read_parcels(folder.file("a.nc"), info, t);
     EXPECT_EQ(digest_of_all(back, t), expected);
     EXPECT_LE(std::abs(static_cast<std::int64_t>(back.size()) * t.size() - info.parcels), t.size());
@@ -81,10 +68,9 @@ TEST_P(ParcelFile, blocks_that_do_not_divide_the_slices_are_put_together) {
       random.per_cell = 150;
       parcels = generate_random(random, Decomposition(some_grid(), 1), 0);
     }
-    number_as_written(parcels, t);
     const Digest expected = digest_of_all(parcels, t);
     io::write_parcels(folder.file("a.nc"), parcels, decomposition, 0, t);
-    const Parcels back = io::read_parcels(folder.file("a.nc"), io::read_info(folder.file("a.nc")), t);
+    const Parcels back = io::read_parcels(folder.file("a.nc"), io::read_info(folder.file("a.nc"), t), t);
     EXPECT_EQ(digest_of_all(back, t), expected);
     t.barrier();
   });
@@ -99,7 +85,7 @@ TEST_P(ParcelFile, no_parcels_and_fewer_parcels_than_ranks_work) {
       if (n == 1 && t.rank() == 0) add_sphere(parcels, 0, {0, 1, 2.5}, 0.1);
       const Digest expected = digest_of_all(parcels, t);
       io::write_parcels(folder.file("few.nc"), parcels, decomposition, 0, t);
-      const io::ParcelFileInfo info = io::read_info(folder.file("few.nc"));
+      const io::ParcelFileInfo info = io::read_info(folder.file("few.nc"), t);
       EXPECT_EQ(info.parcels, static_cast<std::int64_t>(n));
       EXPECT_EQ(digest_of_all(io::read_parcels(folder.file("few.nc"), info, t), t), expected);
     }
@@ -113,7 +99,7 @@ TEST_P(ParcelFile, walls_and_periods_of_every_axis_are_kept) {
     Grid grid = some_grid();
     grid.box.periodic = {false, true, true};
     io::write_parcels(folder.file("a.nc"), Parcels(), Decomposition(grid, t.size()), 0, t);
-    EXPECT_EQ(io::read_info(folder.file("a.nc")).grid, grid);
+    EXPECT_EQ(io::read_info(folder.file("a.nc"), t).grid, grid);
     t.barrier();
   });
 }
@@ -199,7 +185,7 @@ TEST_P(ParcelFile, leaves_out_the_boxes_if_a_parcel_is_not_in_its_ranks) {
       nc_close(file);
     }
     t.barrier();  // the NetCDF library is used by one thread at a time
-    EXPECT_EQ(io::read_info(folder.file("a.nc")).parcels, t.size());
+    EXPECT_EQ(io::read_info(folder.file("a.nc"), t).parcels, t.size());
     t.barrier();
   });
 }
@@ -211,6 +197,7 @@ TEST_P(ParcelFile, other_attributes_are_written_under_the_names_of_their_compone
     Parcels parcels(schema);
     const double row[4] = {0, 5, 7, 0};
     parcels.append({0, 1, 2.5, 1}, row);
+    parcels.set_id(0, t.rank());
     io::write_parcels(folder.file("a.nc"), parcels, Decomposition(some_grid(), t.size()), 0, t);
     if (t.rank() == 0) {
       int file = 0;
@@ -303,7 +290,7 @@ TEST_P(ParcelFile, a_full_disk_is_an_error_on_every_rank_and_leaves_the_old_file
     }
     t.barrier();
     io::write_parcels(path, parcels, decomposition, 0, t);  // and works again when there is room
-    EXPECT_EQ(io::read_info(path).parcels, 8 * 6 * 4 * 100);
+    EXPECT_EQ(io::read_info(path, t).parcels, 8 * 6 * 4 * 100);
     t.barrier();
   });
 }
@@ -320,11 +307,11 @@ TEST_P(ParcelFile, the_rayleigh_taylor_file_is_the_same_for_every_number_of_rank
   const std::filesystem::path file = shared / "data" / "epic-rt32-early.nc";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not here";
   on_ranks(GetParam(), [&](Transport& t) {
-    const io::ParcelFileInfo info = io::read_info(file.string());
+    const io::ParcelFileInfo info = io::read_info(file.string(), t);
     EXPECT_EQ(info.parcels, 374900);
     EXPECT_NEAR(info.time, 3.106, 1e-3);
     const Parcels parcels = io::read_parcels(file.string(), info, t);
-    EXPECT_EQ(digest_of_all(parcels, t).text(), "6844b34d77feb0443bfb2b57b832b866");
+    EXPECT_EQ(digest_of_all(parcels, t).text(), "ceb77ebe2374edb94eff685a219f4ca1");
   });
 }
 

@@ -1,10 +1,13 @@
 #pragma once
-/// EPIC parcel files (NetCDF-4).
+/// EPIC parcel files (NetCDF-4). What is read, written and carried through: docs/parcel-files.md.
+#include <span>
 #include <string>
+#include <vector>
 
 #include "merganser/comm/transport.hpp"
 #include "merganser/geometry/box.hpp"
 #include "merganser/geometry/decomposition.hpp"
+#include "merganser/io/file_heading.hpp"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser::io {
@@ -13,24 +16,60 @@ struct ParcelFileInfo {
   Grid grid;  ///< axes x and y periodic, z walls, as EPIC's
   std::int64_t parcels = 0;
   double time = 0;
-  bool has_vorticity = true;
-  bool has_buoyancy = true;
+  bool has_ids = false;  ///< the variable merganser_id is there
+  Schema schema;         ///< EPIC's, less vorticity and buoyancy where the file lacks them; read_parcels() reads these
+  FileHeading heading;
+};
+
+/// How the values of a further variable merge.
+struct VariableRule {
+  std::string name;
+  Rule rule = Rule::mean;
+};
+
+/// Where a parcel stood in the file, from 0.
+struct FilePlace {
+  std::int64_t id;
+  std::int64_t place;
 };
 
 /// True if this build has NetCDF; without it the functions below throw InputError, whatever the file.
 [[nodiscard]] bool netcdf_available() noexcept;
 
-/// Header only. Serial. @throws InputError naming the file and what is wrong
+/// Header only. Serial: on one rank of a process at a time, and while no other has the file open (HDF5 takes the one for
+/// the other). @throws InputError naming the file and what is wrong
 [[nodiscard]] ParcelFileInfo read_info(const std::string& path);
+/// The same on all ranks: rank 0 reads and tells the others. Collective.
+[[nodiscard]] ParcelFileInfo read_info(const std::string& path, comm::Transport& transport);
 
-/// Each rank reads an equal slice of the parcels (ids = position in the file, from 0). Collective; parallel where the
-/// library allows. Every parcel is checked: finite, inside the walls, positive volume, recoverable B33; positions on
-/// periodic axes are wrapped. Errors are agreed on: every rank throws the same InputError, naming the parcel's id.
-[[nodiscard]] Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::Transport& transport);
+/// Variables over the parcels that `info.schema` does not hold, by name: read_parcels() passes them over.
+[[nodiscard]] std::vector<std::string> passed_over(const ParcelFileInfo& info);
 
-/// Writes all ranks' parcels, rank after rank, as an EPIC file. Collective. The file appears whole or not at all
-/// (temporary file beside it, flushed, renamed). @throws InputError on every rank if it cannot be written
+/// Adds variables of the file to `info.schema`, in the order of their names, each as an attribute of one component.
+/// Numbers of any type; with keep_centre and keep_largest every bit is kept. Local.
+/// @throws UsageError, naming variable and rule, if the file has no such variable, EPIC defines its rule, or rule and
+/// type do not go together
+void add_variables(const std::string& path, ParcelFileInfo& info, std::span<const VariableRule> rules);
+
+/// Reads the parcels; each rank gets about as many. Collective; parallel where the library allows. Every parcel is
+/// checked: finite, within the bounds of docs/parcel-files.md, inside the walls, recoverable B33; positions on periodic
+/// axes are wrapped. Ids are those of the file; where it has none, the places of the parcels in the order of
+/// (x, y, z, volume, attributes), so that a file in another order gives the same. Errors are agreed on: every rank
+/// throws the same InputError, naming the parcel by its place in the file.
+/// @param places  gets the places of this rank's parcels, if not null
+[[nodiscard]] Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::Transport& transport,
+                                   std::vector<FilePlace>* places = nullptr);
+
+/// Rounds attributes to the types that their variables have in the file, and checks that every parcel may be written:
+/// what read_parcels() checks, and that values fit their types. Collective.
+/// @throws InputError on every rank, naming the parcel by its id, the value and what is allowed
+void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, const FileHeading& heading,
+                 comm::Transport& transport);
+
+/// Writes all ranks' parcels, rank after rank, as an EPIC file, with their ids and with what `heading` holds. Collective.
+/// The file appears whole or not at all. @throws InputError on every rank if it cannot be written, if ids are negative
+/// or not unique, or if fit_to_file() would throw; UsageError if a rank has another schema
 void write_parcels(const std::string& path, const Parcels& parcels, const Decomposition& decomposition, double time,
-                   comm::Transport& transport);
+                   comm::Transport& transport, const FileHeading& heading = {});
 
 }  // namespace merganser::io

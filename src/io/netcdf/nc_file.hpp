@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
@@ -38,6 +39,18 @@ class NcFile {
 
   /// @throws InputError "PATH: cannot WHAT: reason" unless status is NC_NOERR
   void check(int status, const std::string& what) const;
+
+  /// Calls `f`, which calls the NetCDF library and gives its status, under the lock; nothing in it may lock again.
+  template <class F>
+  [[nodiscard]] int locked(F&& f) const {
+    const auto lock = netcdf_lock();
+    return f();
+  }
+  /// The same, with check().
+  template <class F>
+  void call(const char* what, F&& f) const {
+    check(locked(std::forward<F>(f)), what);
+  }
 
   [[nodiscard]] std::optional<std::int64_t> dimension(const std::string& name) const;
   [[nodiscard]] std::optional<int> variable(const std::string& name) const;

@@ -1,127 +1,23 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <ctime>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "../columns.hpp"
 #include "../layout.hpp"
-#include "../output_file.hpp"
+#include "../numbering.hpp"
+#include "../parcel_check.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
+#include "merganser/comm/shared_output.hpp"
 #include "merganser/io/parcel_file.hpp"
-#include "nc_file.hpp"
+#include "new_header.hpp"
 
 namespace merganser::io {
 namespace {
 
 constexpr std::int64_t kWrittenAtOnce = std::int64_t{1} << 22;  // values written by one call
-
-std::string utc(const char* format) {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), format, &parts);
-  return text.data();
-}
-
-/// The header: everything that every rank defines alike.
-class Header {
- public:
-  explicit Header(NcFile& file) : file_(file) {}
-
-  void text(int variable, const char* name, std::string_view value) {
-    file_.check(nc_put_att_text(file_.id(), variable, name, value.size(), value.data()),
-                std::string("write the attribute ") + name);
-  }
-  void global(const Grid& grid) {
-    text(NC_GLOBAL, "merganser_version", MERGANSER_VERSION);
-    text(NC_GLOBAL, "file_type", "parcels");
-    text(NC_GLOBAL, "Conventions", "CF-1.8");
-    text(NC_GLOBAL, "creation_date", utc("%Y/%m/%d"));
-    text(NC_GLOBAL, "creation_time", utc("%H:%M:%S"));
-    text(NC_GLOBAL, "creation_zone", "UTC");
-    const bool small = std::all_of(grid.cells.begin(), grid.cells.end(), [](auto n) { return n <= 0x7fffffff; });
-    std::array<long long, 3> cells{};
-    std::array<int, 3> periodic{};
-    for (std::size_t a = 0; a < 3; ++a) {
-      cells[a] = grid.cells[a];
-      periodic[a] = grid.box.periodic[a] ? 1 : 0;
-    }
-    const int id = file_.id();
-    const char* what = "write the grid attributes";
-    file_.check(nc_put_att_longlong(id, NC_GLOBAL, "ncells", small ? NC_INT : NC_INT64, 3, cells.data()), what);
-    file_.check(nc_put_att_double(id, NC_GLOBAL, "extent", NC_DOUBLE, 3, grid.box.extent.data()), what);
-    file_.check(nc_put_att_double(id, NC_GLOBAL, "origin", NC_DOUBLE, 3, grid.box.lower.data()), what);
-    file_.check(nc_put_att_int(id, NC_GLOBAL, "periodic", NC_INT, 3, periodic.data()), what);
-  }
-  int dimension(const char* name, std::int64_t length) {
-    int id = -1;
-    file_.check(nc_def_dim(file_.id(), name, static_cast<std::size_t>(length), &id), std::string("define ") + name);
-    return id;
-  }
-  int variable(const std::string& name, nc_type type, std::span<const int> dimensions) {
-    int id = -1;
-    const std::string what = "define the variable " + name;
-    file_.check(nc_def_var(file_.id(), name.c_str(), type, static_cast<int>(dimensions.size()), dimensions.data(), &id),
-                what);
-    file_.check(nc_def_var_fill(file_.id(), id, NC_NOFILL, nullptr), what);
-    return id;
-  }
-  void describe(int variable, std::string_view unit, std::string_view long_name) {
-    text(variable, "units", unit);
-    text(variable, "long_name", long_name);
-    text(variable, "standard_name", "");
-  }
-
- private:
-  NcFile& file_;
-};
-
-/// Numbers of the variables of one file.
-struct Defined {
-  int time = -1;
-  std::vector<int> columns;
-  std::vector<int> boxes;  ///< start_index, xlo, xhi, ylo, yhi; empty if left out
-};
-
-constexpr std::array<const char*, 5> kBoxNames{"start_index", "xlo", "xhi", "ylo", "yhi"};
-constexpr std::array<const char*, 5> kBoxLongNames{"MPI rank start index", "lower box boundary in x",
-                                                   "upper box boundary in x", "lower box boundary in y",
-                                                   "upper box boundary in y"};
-
-Defined define(NcFile& file, const Grid& grid, const std::vector<Column>& list, const Layout& layout, bool with_boxes) {
-  const auto lock = netcdf_lock();
-  Header header(file);
-  header.global(grid);
-  // A fixed dimension cannot be empty: its length 0 means unlimited, which is then what it is.
-  const int parcels = header.dimension("n_parcels", layout.total());
-  const int world = header.dimension("world%size", static_cast<std::int64_t>(layout.first.size()) - 1);
-  const int time = header.dimension("t", NC_UNLIMITED);
-  Defined defined;
-  defined.time = header.variable("t", NC_DOUBLE, std::array{time});
-  header.describe(defined.time, "seconds since 1970-01-01", "time");
-  header.text(defined.time, "axis", "T");
-  header.text(defined.time, "calendar", "proleptic_gregorian");
-  const nc_type index_type = layout.fits_int() ? NC_INT : NC_INT64;
-  for (std::size_t i = 0; with_boxes && i < kBoxNames.size(); ++i) {
-    defined.boxes.push_back(header.variable(kBoxNames[i], i == 0 ? index_type : NC_INT, std::array{world}));
-    header.describe(defined.boxes.back(), "1", kBoxLongNames[i]);
-  }
-  const std::array<std::size_t, 2> chunk{1, static_cast<std::size_t>(chunk_length(layout.total()))};
-  for (const Column& column : list) {
-    const int id = header.variable(column.name, NC_DOUBLE, std::array{time, parcels});
-    file.check(nc_def_var_chunking(file.id(), id, NC_CHUNKED, chunk.data()), "define the variable " + column.name);
-    header.describe(id, column.unit, column.long_name);
-    defined.columns.push_back(id);
-  }
-  file.check(nc_enddef(file.id()), "finish the header");
-  return defined;
-}
 
 /// Rank's first parcel (1-based) and inclusive cell ranges, in the order of kBoxNames.
 std::array<long long, 5> box_of(const Decomposition& decomposition, const Layout& layout, int rank) {
@@ -148,19 +44,14 @@ Layout gather_layout(std::size_t mine, comm::Transport& transport) {
   return stacked(counts);
 }
 
-/// Rank 0's text on every rank.
-std::string same_text(const std::string& mine, comm::Transport& transport) {
-  const auto all = transport.all_gather(std::as_bytes(std::span(mine.data(), transport.rank() == 0 ? mine.size() : 0)));
-  return {reinterpret_cast<const char*>(all[0].data()), all[0].size()};
-}
-
 class Writer {
  public:
   Writer(NcFile* file, const Defined& defined, const Layout& layout, comm::Transport& transport)
       : file_(file), defined_(defined), layout_(layout), transport_(transport) {}
 
-  /// Time and boxes: rank 0 has all values; where the file is open together the others take part with none.
-  void header_values(double time, const Decomposition& decomposition) {
+  /// Time, boxes and what the heading holds: rank 0 has all values; where the file is open together the others take part
+  /// with none.
+  void header_values(double time, const Decomposition& decomposition, const FileHeading& heading) {
     if (file_ == nullptr) return;
     const bool mine = transport_.rank() == 0;
     const auto lock = netcdf_lock();
@@ -173,6 +64,7 @@ class Writer {
       for (int r = 0; r < transport_.size(); ++r) values.push_back(box_of(decomposition, layout_, r)[i]);
       note(nc_put_vara_longlong(file_->id(), defined_.boxes[i], start.data(), ranks.data(), values.data()));
     }
+    put_values(*file_, heading.root, defined_.others, mine);
   }
 
   void column(const Column& column, int variable, const Parcels& parcels) {
@@ -185,9 +77,9 @@ class Writer {
       values_.resize(static_cast<std::size_t>(part));
       gather(parcels, column, static_cast<std::size_t>(std::min(done, count)), values_.data(), values_.size());
       if (direct) {
-        put(variable, transport_.rank(), done, values_);
+        put(column, variable, {transport_.rank(), done}, values_);
       } else {
-        collect(variable, done);
+        collect(column, variable, done);
       }
     }
   }
@@ -199,16 +91,20 @@ class Writer {
   }
 
  private:
-  void put(int variable, int rank, std::int64_t done, std::span<const double> values) {
-    const std::int64_t first = layout_.first[static_cast<std::size_t>(rank)] + done;
+  struct Part {
+    int rank;
+    std::int64_t done;
+  };
+  void put(const Column& column, int variable, Part part, std::span<const double> values) {
+    const std::int64_t first = layout_.first[static_cast<std::size_t>(part.rank)] + part.done;
     const std::array<std::size_t, 2> start{0, values.empty() ? 0 : static_cast<std::size_t>(first)};
     const std::array<std::size_t, 2> length{1, values.size()};
-    const auto lock = netcdf_lock();
-    note(nc_put_vara_double(file_->id(), variable, start.data(), length.data(), values.data()));
+    to_file_type(column, values.data(), values.size(), typed_);
+    note(file_->locked([&] { return nc_put_vara(file_->id(), variable, start.data(), length.data(), typed_.data()); }));
   }
 
   /// One round of a column: every rank's block to rank 0, which writes them.
-  void collect(int variable, std::int64_t done) {
+  void collect(const Column& column, int variable, std::int64_t done) {
     std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport_.size()));
     const auto bytes = std::as_bytes(std::span(values_));
     to[0].assign(bytes.begin(), bytes.end());
@@ -219,7 +115,7 @@ class Writer {
       if (block.empty() || worst_ != NC_NOERR) continue;
       values_.resize(block.size() / sizeof(double));
       std::memcpy(values_.data(), block.data(), block.size());
-      put(variable, r, done, values_);
+      put(column, variable, {r, done}, values_);
     }
   }
 
@@ -232,13 +128,15 @@ class Writer {
   const Layout& layout_;
   comm::Transport& transport_;
   std::vector<double> values_;
+  std::vector<std::byte> typed_;
   int worst_ = NC_NOERR;
 };
 
 /// Creates the temporary file on the ranks that write: all together, or rank 0 alone.
-std::optional<NcFile> create(const std::string& temporary, const std::string& shown, comm::Transport& transport) {
+std::optional<NcFile> create(const std::string& temporary, const std::string& shown, bool alone,
+                             comm::Transport& transport) {
   std::optional<NcFile> file;
-  if (transport.size() > 1 && comm::netcdf_is_parallel(transport)) {
+  if (transport.size() > 1 && !alone && comm::netcdf_is_parallel(transport)) {
     file.emplace(NcFile::create(temporary, shown, transport));
   } else {
     comm::agree(transport, [&] {
@@ -248,38 +146,66 @@ std::optional<NcFile> create(const std::string& temporary, const std::string& sh
   return file;
 }
 
+/// Every variable is written by all ranks in the same call.
+void make_collective(const NcFile& file, const Defined& defined) {
+  std::vector<VariableNumber> all = defined.others;
+  for (const auto* ids : {&defined.columns, &defined.boxes})
+    for (const int id : *ids) all.push_back({file.id(), id});
+  all.push_back({file.id(), defined.time});
+  for (const VariableNumber v : all) file.check(comm::netcdf_make_collective(v.group, v.variable), "write it");
+}
+
+/// Checks what would make a file that cannot be read. Collective.
+void check_writable(const std::string& path, const Parcels& parcels, const Decomposition& decomposition,
+                    std::span<const Column> list, comm::Transport& transport) {
+  std::vector<std::int64_t> ids(parcels.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = parcels.id(i);
+  comm::agree(transport, [&] {
+    check_parcels(parcels, decomposition.grid().box, list,
+                  [&](std::size_t i) { return "cannot write " + path + ": parcel with id " + std::to_string(ids[i]); });
+  });
+  check_ids("cannot write " + path, ids, ids, transport);
+}
+
 }  // namespace
 
+void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, const FileHeading& heading,
+                 comm::Transport& transport) {
+  const std::vector<Column> list = columns(parcels.schema(), heading);
+  comm::agree(transport, [&] {
+    wrap_parcels(parcels, box);
+    check_parcels(parcels, box, list,
+                  [&](std::size_t i) { return path + ": parcel with id " + std::to_string(parcels.id(i)); });
+    round_to_types(parcels, list);
+  });
+}
+
 void write_parcels(const std::string& path, const Parcels& parcels, const Decomposition& decomposition, double time,
-                   comm::Transport& transport) {
+                   comm::Transport& transport, const FileHeading& heading) {
   if (decomposition.ranks() != transport.size())
     throw UsageError("write_parcels: the decomposition has " + std::to_string(decomposition.ranks()) +
                      " ranks, the transport " + std::to_string(transport.size()));
   const Layout layout = gather_layout(parcels.size(), transport);
-  const std::vector<Column> list = columns(parcels.schema());
+  std::vector<Column> list = columns(parcels.schema(), heading);
+  check_writable(path, parcels, decomposition, list, transport);
+  list.push_back(id_column(heading));
   const bool at_home = all_at_home(parcels, decomposition, transport.rank());
   const bool with_boxes = transport.all_reduce(std::int64_t{at_home}, comm::Op::min) != 0;
 
-  std::unique_ptr<OutputFile> output;
-  comm::agree(transport, [&] {
-    if (transport.rank() == 0) output = std::make_unique<OutputFile>(path, file_bytes(layout, list.size()));
-  });
-  std::optional<NcFile> file = create(same_text(output ? output->temporary() : "", transport), path, transport);
-  comm::agree(transport, [&] {
-    if (output) output->hold_room();
-  });
+  comm::SharedOutput output(path, transport,
+                            file_bytes(layout, chunks(list, layout.total()), heading_bytes(heading.root)),
+                            OutputFile::Opened::by_name);
+  std::optional<NcFile> file = create(output.name(), path, has_text_variables(heading.root), transport);
+  output.hold_room();
   Defined defined;
   comm::agree(transport, [&] {
     if (!file) return;
-    defined = define(*file, decomposition.grid(), list, layout, with_boxes);
-    if (!file->together()) return;
-    for (const auto* ids : {&defined.columns, &defined.boxes})
-      for (const int id : *ids) file->check(comm::netcdf_make_collective(file->id(), id), "write it");
-    file->check(comm::netcdf_make_collective(file->id(), defined.time), "write it");
+    defined = define(*file, {decomposition.grid(), list, layout, heading, with_boxes});
+    if (file->together()) make_collective(*file, defined);
   });
 
   Writer writer(file ? &*file : nullptr, defined, layout, transport);
-  writer.header_values(time, decomposition);
+  comm::agree(transport, [&] { writer.header_values(time, decomposition, heading); });
   for (std::size_t i = 0; i < list.size(); ++i) writer.column(list[i], file ? defined.columns[i] : -1, parcels);
   comm::agree(transport, [&] {
     try {
@@ -288,9 +214,7 @@ void write_parcels(const std::string& path, const Parcels& parcels, const Decomp
       throw InputError(e.what() + room_left(path));
     }
   });
-  comm::agree(transport, [&] {
-    if (output) output->commit();
-  });
+  output.commit();
 }
 
 }  // namespace merganser::io

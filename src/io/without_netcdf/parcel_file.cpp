@@ -17,9 +17,16 @@ bool netcdf_available() noexcept { return false; }
 
 ParcelFileInfo read_info(const std::string& path) { refuse(path); }
 
-Parcels read_parcels(const std::string& path, const ParcelFileInfo&, comm::Transport&) { refuse(path); }
+ParcelFileInfo read_info(const std::string& path, comm::Transport&) { refuse(path); }
 
-void write_parcels(const std::string& path, const Parcels&, const Decomposition&, double, comm::Transport&) {
+Parcels read_parcels(const std::string& path, const ParcelFileInfo&, comm::Transport&, std::vector<FilePlace>*) {
+  refuse(path);
+}
+
+void fit_to_file(const std::string& path, Parcels&, const Box&, const FileHeading&, comm::Transport&) { refuse(path); }
+
+void write_parcels(const std::string& path, const Parcels&, const Decomposition&, double, comm::Transport&,
+                   const FileHeading&) {
   refuse(path);
 }
 

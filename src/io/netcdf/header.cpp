@@ -1,0 +1,159 @@
+#include "header.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "../archive.hpp"
+#include "../parcel_check.hpp"
+#include "heading.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
+#include "merganser/io/parcel_file.hpp"
+
+namespace merganser::io {
+namespace {
+
+std::string type_in(int file, nc_type type) {
+  std::array<char, NC_MAX_NAME + 1> name{};
+  std::size_t size = 0;
+  return nc_inq_type(file, type, name.data(), &size) == NC_NOERR ? name.data() : std::to_string(type);
+}
+
+/// True if all of an attribute's variables are there, false if none. @throws InputError if some are
+bool has_all(const NcFile& file, std::span<const std::string> names) {
+  const std::string* found = nullptr;
+  const std::string* missing = nullptr;
+  for (const std::string& name : names) (file.variable(name) ? found : missing) = &name;
+  if (found != nullptr && missing != nullptr)
+    throw InputError(file.path() + ": the variable " + *missing + " is missing, but " + *found + " is there");
+  return missing == nullptr;
+}
+
+std::int64_t whole_number(const NcFile& file, const std::string& name, double value) {
+  if (!(value >= 1) || value > 0x1p53 || value != std::floor(value))
+    throw InputError(file.path() + ": the global attribute " + name + " holds " + std::to_string(value) +
+                     "; numbers of cells must be whole and at least 1");
+  return static_cast<std::int64_t>(value);
+}
+
+Grid read_grid(const NcFile& file) {
+  const std::vector<double> cells = file.attribute("ncells", 3);
+  const std::vector<double> extent = file.attribute("extent", 3);
+  const std::vector<double> origin = file.attribute("origin", 3);
+  const auto limit = [&](const char* name, double value, const std::string& what) {
+    return InputError(file.path() + ": the global attribute " + name + " holds " + number_text(value) + "; " + what);
+  };
+  Grid grid;
+  grid.box.periodic = {true, true, false};
+  double all_cells = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    grid.cells[a] = whole_number(file, "ncells", cells[a]);
+    all_cells *= cells[a];
+    if (!(extent[a] > 0) || !std::isfinite(extent[a]))
+      throw limit("extent", extent[a], "it must be positive and finite");
+    if (extent[a] < kLeastLength || extent[a] > kMostLength)
+      throw limit("extent", extent[a], "allowed: " + number_text(kLeastLength) + " to " + number_text(kMostLength));
+    if (!std::isfinite(origin[a])) throw InputError(file.path() + ": the global attribute origin is not finite");
+    if (std::fabs(origin[a]) > kMostLength)
+      throw limit("origin", origin[a], "allowed: " + number_text(-kMostLength) + " to " + number_text(kMostLength));
+    grid.box.lower[a] = origin[a];
+    grid.box.extent[a] = extent[a];
+  }
+  if (all_cells > 0x1p62) throw InputError(file.path() + ": ncells has more than 2^62 cells in all");
+  if (file.has_attribute("periodic")) {
+    const std::vector<double> periodic = file.attribute("periodic", 3);
+    for (std::size_t a = 0; a < 3; ++a) grid.box.periodic[a] = periodic[a] != 0;
+  }
+  return grid;
+}
+
+double read_time(const NcFile& file) {
+  const auto variable = file.variable("t");
+  const auto levels = file.dimension("t");
+  if (!variable || !levels || *levels == 0) return 0;
+  const auto lock = netcdf_lock();
+  int dimensions = 0;
+  nc_type type = NC_NAT;
+  if (nc_inq_varndims(file.id(), *variable, &dimensions) != NC_NOERR || dimensions != 1) return 0;
+  if (nc_inq_vartype(file.id(), *variable, &type) != NC_NOERR || !is_number(static_cast<FileType>(type))) return 0;
+  const auto last = static_cast<std::size_t>(*levels - 1);
+  double time = 0;
+  file.check(nc_get_var1_double(file.id(), *variable, &last, &time), "read the time");
+  return time;
+}
+
+ParcelFileInfo info_of(const NcFile& file, std::int64_t bytes) {
+  const auto parcels = file.dimension("n_parcels");
+  if (!parcels) throw InputError(file.path() + ": the dimension n_parcels is missing; not a parcel file");
+  ParcelFileInfo info;
+  info.parcels = *parcels;
+  // The nine required variables cannot be packed closer than deflate packs zeros.
+  const auto packed = static_cast<double>(info.parcels) * 72 / 1032;
+  if (packed > static_cast<double>(bytes))
+    throw InputError(file.path() + ": n_parcels is " + std::to_string(info.parcels) + ", but the file has only " +
+                     std::to_string(bytes) + " bytes; truncated or damaged");
+  info.grid = read_grid(file);
+  info.time = read_time(file);
+  std::vector<Attribute> attributes;
+  for (const Attribute& a : Schema::epic().attributes())
+    if (a.name == "B" || has_all(file, a.component_names)) attributes.push_back(a);
+  info.schema = Schema(std::move(attributes));
+  for (const Column& column : columns(info.schema, {})) static_cast<void>(find(file, column, info.parcels));
+  info.has_ids = file.variable(std::string(kIdName)).has_value();
+  if (info.has_ids) static_cast<void>(find(file, id_column({}), info.parcels));
+  info.heading = read_heading(file);
+  return info;
+}
+
+}  // namespace
+
+Variable find(const NcFile& file, const Column& column, std::int64_t parcels) {
+  const std::string& name = column.name;
+  const auto variable = file.variable(name);
+  if (!variable) throw InputError(file.path() + ": the variable " + name + " is missing");
+  const auto lock = netcdf_lock();
+  nc_type type = NC_NAT;
+  int dimensions = 0;
+  std::array<int, NC_MAX_VAR_DIMS> dimension{};
+  file.check(nc_inq_var(file.id(), *variable, nullptr, &type, &dimensions, nullptr, nullptr), "look at " + name);
+  if (static_cast<FileType>(type) != column.type)
+    throw InputError(file.path() + ": the variable " + name + " has type " + type_in(file.id(), type) +
+                     "; it must be " + type_name(column.type));
+  if (dimensions != 1 && dimensions != 2)
+    throw InputError(file.path() + ": the variable " + name + " has " + std::to_string(dimensions) +
+                     " dimensions; allowed: (t, n_parcels) or (n_parcels)");
+  file.check(nc_inq_vardimid(file.id(), *variable, dimension.data()), "look at " + name);
+  std::size_t times = 1;
+  std::size_t length = 0;
+  if (dimensions == 2) file.check(nc_inq_dimlen(file.id(), dimension[0], &times), "look at " + name);
+  file.check(nc_inq_dimlen(file.id(), dimension[static_cast<std::size_t>(dimensions - 1)], &length), "look at " + name);
+  if (static_cast<std::int64_t>(length) != parcels)
+    throw InputError(file.path() + ": the variable " + name + " has length " + std::to_string(length) +
+                     "; n_parcels is " + std::to_string(parcels));
+  if (times == 0 && parcels > 0) throw InputError(file.path() + ": the variable " + name + " has no time level");
+  return {*variable, dimensions == 2, times == 0 ? 0 : times - 1};
+}
+
+bool netcdf_available() noexcept { return true; }
+
+ParcelFileInfo read_info(const std::string& path) {
+  const std::int64_t bytes = check_readable(path);
+  return info_of(NcFile::open(path), bytes);
+}
+
+ParcelFileInfo read_info(const std::string& path, comm::Transport& transport) {
+  ParcelFileInfo info;
+  Packer packer;
+  comm::agree(transport, [&] {
+    if (transport.rank() != 0) return;
+    info = read_info(path);
+    packer(info);
+  });
+  const auto all = transport.all_gather(packer.bytes());
+  if (transport.rank() != 0) Unpacker{all[0]}(info);
+  return info;
+}
+
+}  // namespace merganser::io

@@ -1,0 +1,38 @@
+#pragma once
+/// What a file holds besides the values of its parcels: reading and writing it.
+#include <string_view>
+#include <vector>
+
+#include "merganser/io/file_heading.hpp"
+#include "nc_file.hpp"
+
+namespace merganser::io {
+
+/// Everything but values of parcels. Values of other variables up to 16 MiB in all; what is more is lost, by name.
+/// @throws InputError if the library cannot read it
+[[nodiscard]] FileHeading read_heading(const NcFile& file);
+
+/// A variable of the file or of one of its groups.
+struct VariableNumber {
+  int group;
+  int variable;
+};
+
+/// Defines attributes, dimensions, variables and groups in a file that is in define mode. Every rank of a file that is
+/// open together must call it. Call under the lock. @return the variables, in the order in which put_values() takes them
+std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileGroup& group);
+void put_attributes(const NcFile& file, int group, int variable, const std::vector<FileAttribute>& attributes);
+void define_storage(const NcFile& file, VariableNumber v, const FileStorage& storage, const std::string& name);
+
+/// Writes the values; ranks without `mine` take part with none. Call under the lock.
+void put_values(const NcFile& file, const FileGroup& group, const std::vector<VariableNumber>& defined, bool mine);
+
+/// True if a variable holds text of any length, which cannot be written by several processes together.
+[[nodiscard]] bool has_text_variables(const FileGroup& group);
+/// About what they take in a file.
+[[nodiscard]] std::int64_t heading_bytes(const FileGroup& group);
+
+/// Global attributes that every file gets anew.
+[[nodiscard]] bool is_own_attribute(std::string_view name);
+
+}  // namespace merganser::io

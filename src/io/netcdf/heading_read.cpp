@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+
+#include "../columns.hpp"
+#include "heading.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::io {
+namespace {
+
+constexpr std::size_t kMostValues = std::size_t{16} << 20;  // bytes of variables that are carried
+constexpr std::array<const char*, 5> kBoxNames{"start_index", "xlo", "xhi", "ylo", "yhi"};
+constexpr std::array<const char*, 3> kOwnDimensions{"n_parcels", "t", "world%size"};
+
+template <class List>
+bool is_in(const List& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+using Name = std::array<char, NC_MAX_NAME + 1>;
+
+/// Reads level by level. Holds the lock all the time.
+class HeadingReader {
+ public:
+  explicit HeadingReader(const NcFile& file) : file_(file), lock_(netcdf_lock()) {
+    if (nc_inq_dimid(file.id(), "t", &time_) != NC_NOERR) time_ = -1;
+  }
+
+  FileHeading read() {
+    heading_.root = group(file_.id(), "");
+    const auto carried = [](const FileAttribute& a) { return !is_own_attribute(a.name); };
+    std::erase_if(heading_.root.attributes, [&](const FileAttribute& a) { return !carried(a); });
+    std::erase_if(heading_.root.dimensions, [](const FileDimension& d) { return is_in(kOwnDimensions, d.name); });
+    return std::move(heading_);
+  }
+
+ private:
+  void check(int status, const std::string& what) const { file_.check(status, "read " + what); }
+  void lose(const std::string& name, const std::string& what) {
+    heading_.lost.push_back({name, "variable " + name + ", " + what});
+  }
+
+  std::vector<int> list(int group, int (*inquire)(int, int*, int*), const char* what) const {
+    int count = 0;
+    check(inquire(group, &count, nullptr), what);
+    std::vector<int> ids(static_cast<std::size_t>(count));
+    if (count > 0) check(inquire(group, &count, ids.data()), what);
+    return ids;
+  }
+
+  FileGroup group(int id, const std::string& path) {
+    FileGroup out;
+    int count = 0;
+    check(nc_inq_natts(id, &count), "the attributes");
+    out.attributes = attributes(id, NC_GLOBAL, count, path.empty() ? "global" : path);
+    dimensions(id, out);
+    for (const int v : list(id, nc_inq_varids, "the variables")) variable(id, v, path, out);
+    for (const int g : list(id, nc_inq_grps, "the groups")) {
+      Name name{};
+      check(nc_inq_grpname(g, name.data()), "a group");
+      out.groups.push_back(group(g, path + name.data() + '/'));
+      out.groups.back().name = name.data();
+    }
+    return out;
+  }
+
+  void dimensions(int id, FileGroup& out) {
+    const auto inquire = [](int group, int* count, int* ids) { return nc_inq_dimids(group, count, ids, 0); };
+    const std::vector<int> unlimited = list(id, nc_inq_unlimdims, "the dimensions");
+    for (const int d : list(id, inquire, "the dimensions")) {
+      Name name{};
+      std::size_t length = 0;
+      check(nc_inq_dim(id, d, name.data(), &length), "a dimension");
+      out.dimensions.push_back({name.data(), static_cast<std::int64_t>(length), is_in_ids(unlimited, d)});
+    }
+  }
+  static bool is_in_ids(const std::vector<int>& ids, int id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  }
+
+  std::string type_text(int id, nc_type type) const {
+    if (type < NC_FIRSTUSERTYPEID) return type_name(static_cast<FileType>(type));
+    Name name{};
+    return nc_inq_user_type(id, type, name.data(), nullptr, nullptr, nullptr, nullptr) == NC_NOERR
+               ? std::string(name.data())
+               : std::to_string(type);
+  }
+
+  std::vector<FileAttribute> attributes(int id, int variable, int count, const std::string& owner) {
+    std::vector<FileAttribute> out;
+    for (int i = 0; i < count; ++i) {
+      Name name{};
+      nc_type type = NC_NAT;
+      std::size_t length = 0;
+      check(nc_inq_attname(id, variable, i, name.data()), "an attribute of " + owner);
+      const std::string what = "the attribute " + std::string(name.data()) + " of " + owner;
+      check(nc_inq_att(id, variable, name.data(), &type, &length), what);
+      FileAttribute a{name.data(), {type, static_cast<std::int64_t>(length), {}, {}}};
+      if (type == NC_STRING) {
+        std::vector<char*> texts(length, nullptr);
+        check(nc_get_att_string(id, variable, name.data(), texts.data()), what);
+        take_strings(texts, a.values.strings);
+      } else if (type_bytes(static_cast<FileType>(type)) > 0) {
+        a.values.bytes.resize(length * type_bytes(static_cast<FileType>(type)));
+        if (length > 0) check(nc_get_att(id, variable, name.data(), a.values.bytes.data()), what);
+      } else {
+        heading_.lost.push_back({name.data(), what.substr(4) + ", of type " + type_text(id, type)});
+        continue;
+      }
+      out.push_back(std::move(a));
+    }
+    return out;
+  }
+
+  static void take_strings(std::vector<char*>& texts, std::vector<std::string>& out) {
+    for (const char* text : texts) out.emplace_back(text == nullptr ? "" : text);
+    if (!texts.empty()) nc_free_string(texts.size(), texts.data());
+  }
+
+  /// Looks at a variable and puts it where it belongs.
+  void variable(int id, int number, const std::string& path, FileGroup& out) {
+    Name name{};
+    std::array<int, NC_MAX_VAR_DIMS> dims{};
+    nc_type type = NC_NAT;
+    int rank = 0;
+    int count = 0;
+    check(nc_inq_var(id, number, name.data(), &type, &rank, dims.data(), &count), "a variable");
+    FileVariable v;
+    v.name = name.data();
+    const std::string full = path + v.name;
+    v.values.type = type;
+    for (int d = 0; d < rank; ++d) {
+      Name dimension{};
+      check(nc_inq_dimname(id, dims[static_cast<std::size_t>(d)], dimension.data()), "the shape of " + full);
+      v.dimensions.emplace_back(dimension.data());
+    }
+    const bool root = path.empty();
+    if (root && is_in(kBoxNames, v.name) && v.dimensions == std::vector<std::string>{"world%size"}) return;
+    const bool own = root && (is_own_name(v.name) || v.name == "t");
+    const bool over_parcels = is_in(v.dimensions, "n_parcels");
+    if (type >= NC_FIRSTUSERTYPEID && !own) return lose(full, "of type " + type_text(id, type));
+    v.attributes = attributes(id, number, count, full);
+    v.storage = storage(id, number, v.dimensions.size());
+    if (own || (root && over_parcels)) return column(std::move(v), own);
+    if (over_parcels) return lose(full, "over the parcels but in a group");
+    if (is_in(v.dimensions, "world%size")) return lose(full, "which has a value for every rank");
+    if (values(id, number, full, v)) out.variables.push_back(std::move(v));
+  }
+
+  void column(FileVariable v, bool own) {
+    const std::size_t rank = v.dimensions.size();
+    const auto type = static_cast<FileType>(v.values.type);
+    if (!own && (rank > 2 || v.dimensions.back() != "n_parcels"))
+      return lose(v.name, "whose shape is neither (t, n_parcels) nor (n_parcels)");
+    if (!own && !is_number(type)) return lose(v.name, "of type " + type_name(type));
+    heading_.columns.push_back(std::move(v));
+  }
+
+  /// What the library does not tell, as of files in older formats, is left out.
+  static FileStorage storage(int id, int number, std::size_t rank) {
+    FileStorage s;
+    int kind = NC_CONTIGUOUS;
+    std::vector<std::size_t> chunk(std::max<std::size_t>(1, rank), 0);
+    if (nc_inq_var_chunking(id, number, &kind, chunk.data()) != NC_NOERR || kind != NC_CHUNKED) return s;
+    s.chunk = static_cast<std::int64_t>(chunk.back());
+    int shuffle = 0;
+    int deflate = 0;
+    int level = 0;
+    int checksum = 0;
+    if (nc_inq_var_deflate(id, number, &shuffle, &deflate, &level) == NC_NOERR) {
+      s.shuffle = shuffle != 0;
+      s.deflate = deflate != 0 ? level : 0;
+    }
+    if (nc_inq_var_fletcher32(id, number, &checksum) == NC_NOERR) s.checksum = checksum == NC_FLETCHER32;
+    return s;
+  }
+
+  /// Reads the values, of a time dimension the last level. @return false if they are too many
+  bool values(int id, int number, const std::string& full, FileVariable& v) {
+    std::vector<std::size_t> start(v.dimensions.size() + 1, 0);
+    std::vector<std::size_t> length(v.dimensions.size() + 1, 1);
+    double all = 1;
+    for (std::size_t d = 0; d < v.dimensions.size(); ++d) {
+      int dimension = -1;
+      check(nc_inq_dimid(id, v.dimensions[d].c_str(), &dimension), "the shape of " + full);
+      check(nc_inq_dimlen(id, dimension, &length[d]), "the shape of " + full);
+      if (dimension == time_ && length[d] > 0) {
+        start[d] = length[d] - 1;
+        length[d] = 1;
+      }
+      all *= static_cast<double>(length[d]);
+    }
+    const auto type = static_cast<FileType>(v.values.type);
+    const double bytes = all * static_cast<double>(std::max<std::size_t>(8, type_bytes(type)));
+    if (bytes > static_cast<double>(kMostValues - carried_)) {
+      lose(full, "with those before it more than 16 MiB");
+      return false;
+    }
+    carried_ += static_cast<std::size_t>(bytes);
+    const auto count = static_cast<std::size_t>(all);
+    v.values.count = static_cast<std::int64_t>(count);
+    if (type == FileType::string) {
+      std::vector<char*> texts(count, nullptr);
+      if (count > 0) check(nc_get_vara(id, number, start.data(), length.data(), texts.data()), full);
+      take_strings(texts, v.values.strings);
+    } else {
+      v.values.bytes.resize(count * type_bytes(type));
+      if (count > 0) check(nc_get_vara(id, number, start.data(), length.data(), v.values.bytes.data()), full);
+    }
+    return true;
+  }
+
+  const NcFile& file_;
+  std::unique_lock<std::mutex> lock_;
+  int time_ = -1;  // the dimension of which the last level is taken
+  FileHeading heading_;
+  std::size_t carried_ = 0;
+};
+
+}  // namespace
+
+FileHeading read_heading(const NcFile& file) { return HeadingReader(file).read(); }
+
+bool is_own_attribute(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> own{
+      "merganser_version", "creation_date", "creation_time", "creation_zone", "ncells", "extent", "origin", "periodic"};
+  return is_in(own, name);
+}
+
+}  // namespace merganser::io

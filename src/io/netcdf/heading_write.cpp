@@ -1,0 +1,131 @@
+#include <algorithm>
+
+#include "../columns.hpp"
+#include "heading.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::io {
+namespace {
+
+std::vector<const char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<const char*> out;
+  for (const std::string& s : strings) out.push_back(s.c_str());
+  return out;
+}
+
+int dimension_of(const NcFile& file, int group, const std::string& name, const std::string& variable) {
+  int id = -1;
+  file.check(nc_inq_dimid(group, name.c_str(), &id), "define the variable " + variable);
+  return id;
+}
+
+void put_group(const NcFile& file, const FileGroup& group, const VariableNumber*& at, bool mine) {
+  const int time = dimension_of(file, file.id(), "t", "t");
+  for (const FileVariable& v : group.variables) {
+    const VariableNumber to = *at++;
+    const std::string what = "write the variable " + v.name;
+    const std::size_t rank = v.dimensions.size();
+    std::vector<std::size_t> start(rank + 1, 0);
+    std::vector<std::size_t> length(rank + 1, 1);
+    for (std::size_t d = 0; d < rank; ++d) {
+      const int id = dimension_of(file, to.group, v.dimensions[d], v.name);
+      file.check(nc_inq_dimlen(to.group, id, &length[d]), what);
+      if (id == time) length[d] = 1;
+    }
+    // An unlimited dimension has its length from what is written: of one, what is left of the values.
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (length[d] != 0) continue;
+      std::size_t others = 1;
+      for (std::size_t e = 0; e < rank; ++e) others *= e == d ? 1 : std::max<std::size_t>(1, length[e]);
+      length[d] = static_cast<std::size_t>(v.values.count) / others;
+    }
+    if (v.values.count == 0) continue;
+    if (!mine && rank > 0) std::fill(length.begin(), length.end(), 0);
+    const std::vector<const char*> texts = pointers(v.values.strings);
+    const void* const values = texts.empty() ? static_cast<const void*>(v.values.bytes.data()) : texts.data();
+    file.check(nc_put_vara(to.group, to.variable, start.data(), length.data(), values), what);
+  }
+  for (const FileGroup& g : group.groups) put_group(file, g, at, mine);
+}
+
+}  // namespace
+
+void put_attributes(const NcFile& file, int group, int variable, const std::vector<FileAttribute>& attributes) {
+  for (const FileAttribute& a : attributes) {
+    const std::string what = "write the attribute " + a.name;
+    const auto count = static_cast<std::size_t>(a.values.count);
+    if (a.values.type == NC_STRING) {
+      std::vector<const char*> texts = pointers(a.values.strings);
+      file.check(nc_put_att_string(group, variable, a.name.c_str(), count, texts.data()), what);
+    } else {
+      file.check(nc_put_att(group, variable, a.name.c_str(), a.values.type, count, a.values.bytes.data()), what);
+    }
+  }
+}
+
+void define_storage(const NcFile& file, VariableNumber v, const FileStorage& storage, const std::string& name) {
+  const std::string what = "define the variable " + name;
+  if (storage.shuffle || storage.deflate > 0)
+    file.check(
+        nc_def_var_deflate(v.group, v.variable, storage.shuffle ? 1 : 0, storage.deflate > 0 ? 1 : 0, storage.deflate),
+        what);
+  if (storage.checksum) file.check(nc_def_var_fletcher32(v.group, v.variable, NC_FLETCHER32), what);
+}
+
+std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileGroup& group) {
+  std::vector<VariableNumber> out;
+  put_attributes(file, id, NC_GLOBAL, group.attributes);
+  for (const FileDimension& d : group.dimensions) {
+    int dimension = -1;
+    const std::size_t length = d.unlimited ? NC_UNLIMITED : static_cast<std::size_t>(d.length);
+    file.check(nc_def_dim(id, d.name.c_str(), length, &dimension), "define the dimension " + d.name);
+  }
+  for (const FileVariable& v : group.variables) {
+    std::vector<int> dimensions;
+    for (const std::string& d : v.dimensions) dimensions.push_back(dimension_of(file, id, d, v.name));
+    VariableNumber number{id, -1};
+    file.check(nc_def_var(id, v.name.c_str(), v.values.type, static_cast<int>(dimensions.size()), dimensions.data(),
+                          &number.variable),
+               "define the variable " + v.name);
+    if (!dimensions.empty() && v.values.type != NC_STRING) define_storage(file, number, v.storage, v.name);
+    put_attributes(file, id, number.variable, v.attributes);
+    out.push_back(number);
+  }
+  for (const FileGroup& g : group.groups) {
+    int inner = -1;
+    file.check(nc_def_grp(id, g.name.c_str(), &inner), "define the group " + g.name);
+    const auto more = define_group(file, inner, g);
+    out.insert(out.end(), more.begin(), more.end());
+  }
+  return out;
+}
+
+void put_values(const NcFile& file, const FileGroup& group, const std::vector<VariableNumber>& defined, bool mine) {
+  const VariableNumber* at = defined.data();
+  put_group(file, group, at, mine);
+}
+
+bool has_text_variables(const FileGroup& group) {
+  return std::any_of(group.variables.begin(), group.variables.end(),
+                     [](const FileVariable& v) { return v.values.type == NC_STRING; }) ||
+         std::any_of(group.groups.begin(), group.groups.end(), has_text_variables);
+}
+
+std::int64_t heading_bytes(const FileGroup& group) {
+  constexpr std::int64_t kEach = 1024;  // what HDF5 takes for a name and where it stands
+  std::int64_t bytes = 4 * kEach;
+  const auto add = [&](const FileValues& v) {
+    bytes += kEach + static_cast<std::int64_t>(v.bytes.size());
+    for (const std::string& s : v.strings) bytes += 64 + static_cast<std::int64_t>(s.size());
+  };
+  for (const FileAttribute& a : group.attributes) add(a.values);
+  for (const FileVariable& v : group.variables) {
+    bytes += 4 * kEach;
+    add(v.values);
+    for (const FileAttribute& a : v.attributes) add(a.values);
+  }
+  for (const FileGroup& g : group.groups) bytes += heading_bytes(g);
+  return bytes;
+}
+
+}  // namespace merganser::io

@@ -1,0 +1,129 @@
+#include "new_header.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace merganser::io {
+namespace {
+
+std::string utc(const char* format) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), format, &parts);
+  return text.data();
+}
+
+/// The header: everything that every rank defines alike.
+class Header {
+ public:
+  explicit Header(NcFile& file) : file_(file) {}
+
+  void text(int variable, const char* name, std::string_view value) {
+    file_.check(nc_put_att_text(file_.id(), variable, name, value.size(), value.data()),
+                std::string("write the attribute ") + name);
+  }
+  void global(const Grid& grid, const FileHeading& heading) {
+    text(NC_GLOBAL, "merganser_version", MERGANSER_VERSION);
+    const auto& carried = heading.root.attributes;
+    for (const auto& [name, value] : {std::pair("file_type", "parcels"), std::pair("Conventions", "CF-1.8")})
+      if (std::none_of(carried.begin(), carried.end(), [n = name](const auto& a) { return a.name == n; }))
+        text(NC_GLOBAL, name, value);
+    text(NC_GLOBAL, "creation_date", utc("%Y/%m/%d"));
+    text(NC_GLOBAL, "creation_time", utc("%H:%M:%S"));
+    text(NC_GLOBAL, "creation_zone", "UTC");
+    const bool small = std::all_of(grid.cells.begin(), grid.cells.end(), [](auto n) { return n <= 0x7fffffff; });
+    std::array<long long, 3> cells{};
+    std::array<int, 3> periodic{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      cells[a] = grid.cells[a];
+      periodic[a] = grid.box.periodic[a] ? 1 : 0;
+    }
+    const int id = file_.id();
+    const char* what = "write the grid attributes";
+    file_.check(nc_put_att_longlong(id, NC_GLOBAL, "ncells", small ? NC_INT : NC_INT64, 3, cells.data()), what);
+    file_.check(nc_put_att_double(id, NC_GLOBAL, "extent", NC_DOUBLE, 3, grid.box.extent.data()), what);
+    file_.check(nc_put_att_double(id, NC_GLOBAL, "origin", NC_DOUBLE, 3, grid.box.lower.data()), what);
+    file_.check(nc_put_att_int(id, NC_GLOBAL, "periodic", NC_INT, 3, periodic.data()), what);
+  }
+  int dimension(const char* name, std::int64_t length) {
+    int id = -1;
+    file_.check(nc_def_dim(file_.id(), name, static_cast<std::size_t>(length), &id), std::string("define ") + name);
+    return id;
+  }
+  int variable(const std::string& name, nc_type type, std::span<const int> dimensions) {
+    int id = -1;
+    const std::string what = "define the variable " + name;
+    file_.check(nc_def_var(file_.id(), name.c_str(), type, static_cast<int>(dimensions.size()), dimensions.data(), &id),
+                what);
+    file_.check(nc_def_var_fill(file_.id(), id, NC_NOFILL, nullptr), what);
+    return id;
+  }
+  /// The attributes that the variable has in the file it comes from; else these.
+  void describe(int variable, const FileVariable* before, std::string_view unit, std::string_view long_name) {
+    if (before != nullptr) return put_attributes(file_, file_.id(), variable, before->attributes);
+    text(variable, "units", unit);
+    text(variable, "long_name", long_name);
+    text(variable, "standard_name", "");
+  }
+
+ private:
+  NcFile& file_;
+};
+
+constexpr std::array<const char*, 5> kBoxNames{"start_index", "xlo", "xhi", "ylo", "yhi"};
+constexpr std::array<const char*, 5> kBoxLongNames{"MPI rank start index", "lower box boundary in x",
+                                                   "upper box boundary in x", "lower box boundary in y",
+                                                   "upper box boundary in y"};
+
+}  // namespace
+
+std::vector<std::int64_t> chunks(const std::vector<Column>& columns, std::int64_t total) {
+  std::vector<std::int64_t> lengths;
+  for (const Column& column : columns) lengths.push_back(chunk_length(total, column.storage.chunk));
+  return lengths;
+}
+
+Defined define(NcFile& file, const NewFile& in) {
+  const auto lock = netcdf_lock();
+  Header header(file);
+  header.global(in.grid, in.heading);
+  // A fixed dimension cannot be empty: its length 0 means unlimited, which is then what it is.
+  const int parcels = header.dimension("n_parcels", in.layout.total());
+  const int world = header.dimension("world%size", static_cast<std::int64_t>(in.layout.first.size()) - 1);
+  const int time = header.dimension("t", NC_UNLIMITED);
+  Defined defined;
+  defined.time = header.variable("t", NC_DOUBLE, std::array{time});
+  const FileVariable* const time_before = in.heading.column("t");
+  if (time_before != nullptr) define_storage(file, {file.id(), defined.time}, time_before->storage, "t");
+  header.describe(defined.time, time_before, "seconds since 1970-01-01", "time");
+  if (time_before == nullptr) {
+    header.text(defined.time, "axis", "T");
+    header.text(defined.time, "calendar", "proleptic_gregorian");
+  }
+  const nc_type index_type = in.layout.fits_int() ? NC_INT : NC_INT64;
+  for (std::size_t i = 0; in.with_boxes && i < kBoxNames.size(); ++i) {
+    defined.boxes.push_back(header.variable(kBoxNames[i], i == 0 ? index_type : NC_INT, std::array{world}));
+    header.describe(defined.boxes.back(), nullptr, "1", kBoxLongNames[i]);
+  }
+  const std::vector<std::int64_t> lengths = chunks(in.columns, in.layout.total());
+  for (std::size_t i = 0; i < in.columns.size(); ++i) {
+    const Column& column = in.columns[i];
+    const int id = header.variable(column.name, static_cast<nc_type>(column.type), std::array{time, parcels});
+    const std::array<std::size_t, 2> chunk{1, static_cast<std::size_t>(lengths[i])};
+    file.check(nc_def_var_chunking(file.id(), id, NC_CHUNKED, chunk.data()), "define the variable " + column.name);
+    define_storage(file, {file.id(), id}, column.storage, column.name);
+    header.describe(id, column.in_file, column.unit, column.long_name);
+    defined.columns.push_back(id);
+  }
+  defined.others = define_group(file, file.id(), in.heading.root);
+  file.check(nc_enddef(file.id()), "finish the header");
+  return defined;
+}
+
+}  // namespace merganser::io

@@ -1,0 +1,242 @@
+#include "numbering.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::io {
+namespace {
+
+/// A key and what it belongs to.
+struct Item {
+  std::uint64_t key;
+  std::uint64_t index;
+};
+
+/// By key; equal ones keep their order. 11 bits at a time, leaving out those that all keys share.
+void sort_items(std::vector<Item>& items, std::vector<Item>& spare) {
+  constexpr int kBits = 11;
+  constexpr int kDigits = 6;
+  constexpr std::size_t kValues = std::size_t{1} << kBits;
+  const auto digit = [](std::uint64_t key, int d) {
+    return static_cast<std::size_t>(key >> d * kBits) & (kValues - 1);
+  };
+  std::vector<std::array<std::size_t, kValues>> count(kDigits);
+  for (auto& c : count) c.fill(0);
+  for (const Item& item : items)
+    for (int d = 0; d < kDigits; ++d) ++count[static_cast<std::size_t>(d)][digit(item.key, d)];
+  spare.resize(items.size());
+  for (int d = 0; d < kDigits; ++d) {
+    auto& c = count[static_cast<std::size_t>(d)];
+    if (std::find(c.begin(), c.end(), items.size()) != c.end()) continue;
+    std::size_t at = 0;
+    for (std::size_t& n : c) at += std::exchange(n, at);
+    for (const Item& item : items) spare[c[digit(item.key, d)]++] = item;
+    items.swap(spare);
+  }
+}
+
+/// Unsigned numbers in the order of doubles.
+std::uint64_t key_of(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  return bits >> 63 != 0 ? ~bits : bits | std::uint64_t{1} << 63;
+}
+
+/// The order by content, component by component.
+class ContentOrder {
+ public:
+  explicit ContentOrder(const Schema& schema) : components_(kSite) {
+    for (const Attribute& a : schema.attributes()) components_ += static_cast<std::size_t>(a.components);
+  }
+
+  [[nodiscard]] bool less(const Parcels& a, std::size_t i, const Parcels& b, std::size_t j,
+                          std::size_t from = 0) const {
+    for (std::size_t c = from; c < components_; ++c) {
+      const std::uint64_t x = key(a, i, c);
+      const std::uint64_t y = key(b, j, c);
+      if (x != y) return x < y;
+    }
+    return a.id(i) < b.id(j);
+  }
+
+  /// Parcels from the first to the last.
+  [[nodiscard]] std::vector<Item> sorted(const Parcels& parcels) const {
+    std::vector<Item> items(parcels.size());
+    for (std::size_t i = 0; i < items.size(); ++i) items[i] = {key(parcels, i, 0), i};
+    std::vector<Item> spare;
+    sort_items(items, spare);
+    spare = {};
+    sort_runs(parcels, items, 0);
+    return items;
+  }
+
+ private:
+  static constexpr std::size_t kSite = 4;
+  static constexpr std::size_t kFew = 16;  // compared in whole: fetching keys does not pay
+
+  [[nodiscard]] static std::uint64_t key(const Parcels& p, std::size_t i, std::size_t c) {
+    if (c >= kSite) return key_of(p.row(i)[1 + c - kSite]);
+    const Site& s = p.site(i);
+    return key_of(c == 0 ? s.x : c == 1 ? s.y : c == 2 ? s.z : s.volume);
+  }
+
+  /// Orders what agrees in the components up to `c`, which the keys hold.
+  void sort_runs(const Parcels& parcels, std::span<Item> items, std::size_t c) const {
+    for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
+      while (end < items.size() && items[end].key == items[begin].key) ++end;
+      if (end - begin > 1) sort_run(parcels, items.subspan(begin, end - begin), c + 1);
+    }
+  }
+  void sort_run(const Parcels& parcels, std::span<Item> run, std::size_t c) const {
+    if (run.size() <= kFew || c == components_) {
+      std::sort(run.begin(), run.end(),
+                [&](const Item& a, const Item& b) { return less(parcels, a.index, parcels, b.index, c); });
+      return;
+    }
+    for (Item& item : run) item.key = key(parcels, item.index, c);
+    std::sort(run.begin(), run.end(), [](const Item& a, const Item& b) { return a.key < b.key; });
+    sort_runs(parcels, run, c);
+  }
+
+  std::size_t components_;
+};
+
+void append(std::vector<std::byte>& message, const Parcels& parcels, std::size_t i) {
+  const std::size_t at = message.size();
+  message.resize(at + parcels.parcel_bytes());
+  std::memcpy(message.data() + at, &parcels.site(i), sizeof(Site));
+  std::memcpy(message.data() + at + sizeof(Site), parcels.row(i), parcels.parcel_bytes() - sizeof(Site));
+}
+
+void take(const std::vector<std::byte>& message, Parcels& parcels) {
+  const std::size_t bytes = parcels.parcel_bytes();
+  const std::size_t first = parcels.size();
+  parcels.resize(first + message.size() / bytes);
+  for (std::size_t i = first; i < parcels.size(); ++i) {
+    const std::byte* from = message.data() + (i - first) * bytes;
+    std::memcpy(&parcels.site(i), from, sizeof(Site));
+    std::memcpy(parcels.row(i), from + sizeof(Site), bytes - sizeof(Site));
+  }
+}
+
+/// The first parcels of ranks 1, 2, ...: of a sorted sample of all, those at equal distances. Collective.
+Parcels splitters(const Parcels& parcels, const std::vector<Item>& sorted, const ContentOrder& order,
+                  comm::Transport& transport) {
+  constexpr std::size_t kSamples = 64;  // per rank: parts then differ by some percent
+  const std::size_t n = sorted.size();
+  std::vector<std::byte> mine;
+  for (std::size_t k = 0; k < std::min(kSamples, n); ++k)
+    append(mine, parcels, sorted[(2 * k + 1) * n / (2 * std::min(kSamples, n))].index);
+  Parcels sample(parcels.schema());
+  for (const auto& part : transport.all_gather(mine)) take(part, sample);
+  const std::vector<Item> all = order.sorted(sample);
+  Parcels chosen(parcels.schema());
+  const auto ranks = static_cast<std::size_t>(transport.size());
+  for (std::size_t r = 1; r < ranks && !all.empty(); ++r) {
+    const std::size_t at = all[r * all.size() / ranks].index;
+    chosen.append(sample.site(at), sample.row(at));
+  }
+  return chosen;
+}
+
+/// Sends every parcel to the rank that its part of the order belongs to.
+void deal_out(Parcels& parcels, const ContentOrder& order, comm::Transport& transport) {
+  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
+  {
+    const std::vector<Item> sorted = order.sorted(parcels);
+    const Parcels first = splitters(parcels, sorted, order, transport);
+    auto begin = sorted.begin();
+    for (std::size_t r = 0; r < to.size(); ++r) {
+      const auto end =
+          r < first.size()
+              ? std::partition_point(begin, sorted.end(),
+                                     [&](const Item& item) { return order.less(parcels, item.index, first, r); })
+              : sorted.end();
+      to[r].reserve(static_cast<std::size_t>(end - begin) * parcels.parcel_bytes());
+      for (; begin != end; ++begin) append(to[r], parcels, begin->index);
+    }
+  }
+  parcels = Parcels(parcels.schema());
+  auto from = transport.all_to_all(to);
+  to.clear();
+  for (auto& message : from) {
+    take(message, parcels);
+    message = {};
+  }
+}
+
+std::int64_t number_before(std::int64_t mine, comm::Transport& transport) {
+  const auto all = transport.all_gather(std::as_bytes(std::span(&mine, 1)));
+  std::int64_t sum = 0;
+  for (int r = 0; r < transport.rank(); ++r) {
+    std::int64_t count = 0;
+    std::memcpy(&count, all[static_cast<std::size_t>(r)].data(), sizeof count);
+    sum += count;
+  }
+  return sum;
+}
+
+/// Every (id, place) on the rank that the id hashes to. Collective.
+std::vector<Item> send_home(std::span<const std::int64_t> ids, std::span<const std::int64_t> places,
+                            comm::Transport& transport) {
+  const auto ranks = static_cast<std::size_t>(transport.size());
+  std::vector<Item> items;
+  std::vector<std::vector<std::byte>> to(ranks);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const Item item{static_cast<std::uint64_t>(ids[i]), static_cast<std::uint64_t>(places[i])};
+    if (ranks == 1) {
+      items.push_back(item);
+      continue;
+    }
+    auto& page = to[static_cast<std::size_t>((item.key * 0x9e3779b97f4a7c15ULL >> 32) % ranks)];
+    page.resize(page.size() + sizeof item);
+    std::memcpy(page.data() + page.size() - sizeof item, &item, sizeof item);
+  }
+  if (ranks == 1) return items;
+  for (const auto& page : transport.all_to_all(to)) {
+    const std::size_t first = items.size();
+    items.resize(first + page.size() / sizeof(Item));
+    if (!page.empty()) std::memcpy(items.data() + first, page.data(), page.size());
+  }
+  return items;
+}
+
+}  // namespace
+
+void number_by_content(Parcels& parcels, comm::Transport& transport, std::vector<FilePlace>* before) {
+  const ContentOrder order(parcels.schema());
+  if (transport.size() > 1) deal_out(parcels, order, transport);
+  std::int64_t id = number_before(static_cast<std::int64_t>(parcels.size()), transport);
+  for (const Item& item : order.sorted(parcels)) {
+    if (before != nullptr) before->push_back({id, parcels.id(item.index)});
+    parcels.set_id(item.index, id++);
+  }
+}
+
+void check_ids(const std::string& file, std::span<const std::int64_t> ids, std::span<const std::int64_t> places,
+               comm::Transport& transport) {
+  comm::agree(transport, [&] {
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (ids[i] < 0)
+        throw InputError(file + ": parcel " + std::to_string(places[i]) + ": its id is " + std::to_string(ids[i]) +
+                         "; allowed: 0 and above");
+  });
+  std::vector<Item> items = send_home(ids, places, transport);
+  std::vector<Item> spare;
+  sort_items(items, spare);
+  const auto same =
+      std::adjacent_find(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.key == b.key; });
+  comm::agree(transport, [&] {
+    if (same == items.end()) return;
+    const auto [first, second] = std::minmax(same->index, same[1].index);
+    throw InputError(file + ": parcels " + std::to_string(first) + " and " + std::to_string(second) +
+                     " have the same id, " + std::to_string(same->key) + "; ids must be unique");
+  });
+}
+
+}  // namespace merganser::io

@@ -1,0 +1,63 @@
+/// Further variables of a parcel file as attributes of its parcels.
+#include <algorithm>
+
+#include "columns.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/io/parcel_file.hpp"
+
+namespace merganser::io {
+namespace {
+
+std::string text_of(const FileVariable& variable, std::string_view attribute) {
+  for (const FileAttribute& a : variable.attributes)
+    if (a.name == attribute && a.values.type == static_cast<int>(FileType::text))
+      return {reinterpret_cast<const char*>(a.values.bytes.data()), a.values.bytes.size()};
+  return {};
+}
+
+bool has_attribute(const FileVariable& variable, std::string_view attribute) {
+  return std::any_of(variable.attributes.begin(), variable.attributes.end(),
+                     [&](const FileAttribute& a) { return a.name == attribute; });
+}
+
+void check_rule(const FileVariable& variable, const VariableRule& rule) {
+  const auto type = static_cast<FileType>(variable.values.type);
+  const std::string name = "variable " + rule.name + ", of type " + type_name(type) + ", ";
+  if (rule.rule == Rule::mean && is_integer(type))
+    throw UsageError(name + "cannot hold a mean; allowed: sum, centre, largest");
+  if (rule.rule == Rule::sum && has_attribute(variable, "add_offset"))
+    throw UsageError(name + "has an add_offset, so that its values cannot be summed; allowed: " +
+                     (is_integer(type) ? "" : "mean, ") + "centre, largest");
+}
+
+}  // namespace
+
+std::vector<std::string> passed_over(const ParcelFileInfo& info) {
+  std::vector<std::string> names;
+  for (const FileVariable& v : info.heading.columns)
+    if (v.name != "t" && !is_own_name(v.name) && !info.schema.has(v.name)) names.push_back(v.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void add_variables(const std::string& path, ParcelFileInfo& info, std::span<const VariableRule> rules) {
+  std::vector<VariableRule> sorted(rules.begin(), rules.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::vector<Attribute> attributes = info.schema.attributes();
+  for (const VariableRule& rule : sorted) {
+    if (is_own_name(rule.name) || rule.name == "t" || rule.name == "vorticity" || rule.name == "B")
+      throw UsageError("variable " + rule.name + " is one of EPIC's, whose rules are fixed");
+    const FileVariable* variable = info.heading.column(rule.name);
+    if (variable == nullptr) {
+      std::string known;
+      for (const std::string& name : passed_over(info)) known += (known.empty() ? "" : ", ") + name;
+      throw UsageError(path + " has no variable " + rule.name + " of numbers over its parcels; it has " +
+                       (known.empty() ? "none beside EPIC's" : "beside EPIC's " + known));
+    }
+    check_rule(*variable, rule);
+    attributes.push_back({rule.name, 1, rule.rule, {rule.name}, text_of(*variable, "units")});
+  }
+  info.schema = Schema(std::move(attributes));
+}
+
+}  // namespace merganser::io

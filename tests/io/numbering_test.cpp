@@ -1,0 +1,178 @@
+#include "io/numbering.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "data/graph_cases.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/random.hpp"
+#include "merganser/parcels/statistics.hpp"
+#include "support/ranks.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+using comm::Transport;
+
+class Numbering : public testing::TestWithParam<Setup> {};
+INSTANTIATE_TEST_SUITE_P(Models, Numbering, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+
+using Content = std::vector<double>;
+
+/// Position, volume and attributes.
+Content content(const Parcels& p, std::size_t i) {
+  Content out{p.site(i).x, p.site(i).y, p.site(i).z, p.site(i).volume};
+  out.insert(out.end(), p.row(i) + 1, p.row(i) + 10);
+  return out;
+}
+
+/// Parcels of few different coordinates, so that every component decides somewhere, and some that are equal in all.
+Parcels crowded(std::size_t n) {
+  Parcels all;
+  Random random(7, 0, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto some = [&](std::uint64_t values) { return static_cast<double>(random.below(values)); };
+    add_sphere(all, 0, {some(3) - 1, some(2), some(2)}, 1 + some(2));
+    all.row(i)[4] = some(3);
+    all.row(i)[9] = i % 50 == 0 ? -0.0 : 0.0;
+    all.set_id(i, static_cast<std::int64_t>(i));
+  }
+  return all;
+}
+
+/// Every rank's part, in slices of the given order.
+Parcels part_of(const Parcels& all, const std::vector<std::size_t>& order, Transport& t) {
+  const auto ranks = static_cast<std::size_t>(t.size());
+  const auto rank = static_cast<std::size_t>(t.rank());
+  Parcels mine;
+  for (std::size_t at = order.size() * rank / ranks; at < order.size() * (rank + 1) / ranks; ++at) {
+    mine.append(all.site(order[at]), all.row(order[at]));
+    mine.set_id(mine.size() - 1, static_cast<std::int64_t>(at));
+  }
+  return mine;
+}
+
+/// Content by id, of all ranks.
+std::map<std::int64_t, Content> by_id(const Parcels& mine, Transport& t) {
+  std::vector<double> packed;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    packed.push_back(static_cast<double>(mine.id(i)));
+    const Content c = content(mine, i);
+    packed.insert(packed.end(), c.begin(), c.end());
+  }
+  std::map<std::int64_t, Content> out;
+  for (const auto& bytes : t.all_gather(std::as_bytes(std::span(packed)))) {
+    std::vector<double> values(bytes.size() / sizeof(double));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    for (std::size_t i = 0; i < values.size(); i += 14)
+      EXPECT_TRUE(out.emplace(static_cast<std::int64_t>(values[i]), Content(&values[i + 1], &values[i] + 14)).second);
+  }
+  return out;
+}
+
+TEST_P(Numbering, gives_the_places_in_the_order_of_content_for_any_order_and_number_of_ranks) {
+  const Parcels all = crowded(1500);
+  std::vector<Content> expected;
+  for (std::size_t i = 0; i < all.size(); ++i) expected.push_back(content(all, i));
+  std::sort(expected.begin(), expected.end(), [](const Content& a, const Content& b) {
+    for (std::size_t c = 0; c < a.size(); ++c) {
+      if (a[c] != b[c]) return a[c] < b[c];
+      if (std::signbit(a[c]) != std::signbit(b[c])) return std::signbit(a[c]);
+    }
+    return false;
+  });
+  std::vector<std::size_t> order(all.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  on_ranks(GetParam(), [&](Transport& t) {
+    auto shuffled = order;
+    for (const bool shuffle : {false, true}) {
+      Random random(11, 0, 0);
+      for (std::size_t i = shuffled.size(); shuffle && i > 1; --i)
+        std::swap(shuffled[i - 1], shuffled[random.below(i)]);
+      Parcels mine = part_of(all, shuffled, t);
+      std::vector<io::FilePlace> before;
+      io::number_by_content(mine, t, &before);
+      const auto got = by_id(mine, t);
+      ASSERT_EQ(got.size(), expected.size());
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const Content& c = got.at(static_cast<std::int64_t>(i));
+        ASSERT_TRUE(std::memcmp(c.data(), expected[i].data(), 13 * sizeof(double)) == 0) << i;
+      }
+      ASSERT_EQ(before.size(), mine.size());
+      for (const auto& [id, place] : before) {
+        const Content c = content(all, shuffled[static_cast<std::size_t>(place)]);
+        ASSERT_EQ(got.at(id), c);
+      }
+      const auto size = static_cast<std::int64_t>(mine.size());
+      EXPECT_LE(t.all_reduce(size, comm::Op::max) * t.size(), 2 * 1500) << "parts of very different size";
+    }
+  });
+}
+
+TEST_P(Numbering, of_equal_parcels_goes_by_the_ids_that_they_come_with) {
+  on_ranks(GetParam(), [](Transport& t) {
+    Parcels mine;
+    for (std::int64_t i = 0; i < 40; ++i) {
+      add_sphere(mine, 5, {0, 0, 0}, 1);
+      mine.set_id(mine.size() - 1, (39 - i) * t.size() + t.rank());
+    }
+    std::vector<io::FilePlace> before;
+    io::number_by_content(mine, t, &before);
+    for (const auto& [id, place] : before) EXPECT_EQ(id, place);
+    std::int64_t count = static_cast<std::int64_t>(mine.size());
+    EXPECT_EQ(t.all_reduce(count, comm::Op::sum), 40 * t.size());
+  });
+}
+
+TEST_P(Numbering, of_fewer_parcels_than_ranks_works) {
+  on_ranks(GetParam(), [](Transport& t) {
+    Parcels mine;
+    io::number_by_content(mine, t, nullptr);
+    EXPECT_EQ(mine.size(), 0U);
+    if (t.rank() == t.size() - 1) add_sphere(mine, 77, {0, 0, 0}, 1);
+    io::number_by_content(mine, t, nullptr);
+    EXPECT_EQ(t.all_reduce(static_cast<std::int64_t>(mine.size()), comm::Op::sum), 1);
+    if (mine.size() == 1) {
+      EXPECT_EQ(mine.id(0), 0);
+    }
+  });
+}
+
+std::string refusal(Transport& t, const std::vector<std::int64_t>& ids) {
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < ids.size(); ++i) places.push_back(static_cast<std::int64_t>(i) * t.size() + t.rank());
+  std::string what = "none";
+  try {
+    io::check_ids("in.nc", ids, places, t);
+  } catch (const InputError& e) {
+    what = e.what();
+  }
+  for (const auto& other : t.all_gather(std::as_bytes(std::span(what))))
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(other.data()), other.size()), what);
+  return what;
+}
+
+TEST_P(Numbering, ids_that_are_negative_or_not_unique_are_named_on_every_rank) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const std::int64_t high = std::int64_t{1} << 62;
+    std::vector<std::int64_t> ids;
+    for (std::int64_t i = 0; i < 100; ++i) ids.push_back(high - i * t.size() - t.rank());
+    EXPECT_EQ(refusal(t, ids), "none");
+    EXPECT_EQ(refusal(t, {}), "none");
+    auto twice = ids;
+    if (t.rank() == t.size() - 1) twice[99] = high;
+    const std::string second = std::to_string(99 * t.size() + t.size() - 1);
+    EXPECT_EQ(refusal(t, twice),
+              "in.nc: parcels 0 and " + second + " have the same id, " + std::to_string(high) + "; ids must be unique");
+    auto negative = ids;
+    if (t.rank() == 0) negative[3] = -2;
+    EXPECT_EQ(refusal(t, negative),
+              "in.nc: parcel " + std::to_string(3 * t.size()) + ": its id is -2; allowed: 0 and above");
+  });
+}
+
+}  // namespace
