@@ -71,7 +71,7 @@ def main(arguments):
         return 2
     attacks = [a for a in classes.ALL if not o.classes or a.name in o.classes]
     seed = o.seed if o.seed is not None else str(secrets.randbelow(10**6))
-    world = World(o.program)
+    world = World(o.program, keep=o.keep)
     catch_signals()
     try:
         campaign = Campaign(world, attacks, seed, o.keep, say=lambda line: print(line, flush=True))

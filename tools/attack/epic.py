@@ -147,12 +147,27 @@ def volume_here(content):
     return math.fsum(numpy.ravel(values[-1] if values.ndim == 2 else values).tolist())  # the last time is the one that counts
 
 
+def read_here(content):
+    """Reads all that there is, as a reader of parcels may have to."""
+    import netCDF4
+    file = netCDF4.Dataset("memory.nc", "r", memory=content)
+    file.set_auto_maskandscale(False)
+    for name in file.ncattrs():
+        file.getncattr(name)
+    for variable in file.variables.values():
+        variable.filters(), variable.chunking(), variable.endian()
+        for name in variable.ncattrs():
+            variable.getncattr(name)
+        if variable.size < 10**6:
+            variable[...]
+
+
 def be_silent():
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
-def ask(function, argument):
-    """In the helper; None if the library crashed on it or refused it."""
+def ask(function, argument, crashed=None):
+    """In the helper; `crashed` if the library crashed on it, None if it refused it."""
     with LOCK:
         if not _helper:
             context = multiprocessing.get_context("spawn")
@@ -161,6 +176,7 @@ def ask(function, argument):
             return _helper[0].submit(function, argument).result()
         except BrokenProcessPool:
             _helper.pop().shutdown()
+            return crashed
         except (OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError, AttributeError):
             pass
         return None
@@ -176,6 +192,11 @@ def close():
 def build(steps):
     """Bytes of the valid file with these steps applied; empty if the library cannot write that."""
     return ask(build_here, steps) or b""
+
+
+def library_crashes(content):
+    """Whether the NetCDF library by itself crashes on a file: the same version is beneath the program."""
+    return ask(read_here, content, crashed=True) is True
 
 
 def volume(content):

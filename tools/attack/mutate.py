@@ -3,6 +3,7 @@ import gzip
 import math
 import re
 import struct
+import zlib
 
 WORDS = (b"-1", b"0", b"1e160", b"1e308", b"1e400", b"-0.0", b"nan", b"NaN", b"inf", b"-inf", b"2147483647", b"2147483648",
          b"4294967296", b"9223372036854775807", b"9223372036854775808", b"18446744073709551616", b"1e-320", b"0x10", b"",
@@ -90,7 +91,7 @@ def packed(random, content, _):
     if content[:2] == b"\x1f\x8b":
         try:
             return gzip.decompress(content)
-        except (OSError, EOFError, ValueError):
+        except (OSError, EOFError, ValueError, zlib.error):
             return content[:2]
     out = gzip.compress(content, mtime=0)
     return random.choice([out, out[:place(random, out)], out + out, out + b"tail", flip(random, out, ())])

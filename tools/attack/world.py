@@ -21,8 +21,9 @@ KEPT = ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTION
 
 
 class World:
-    def __init__(self, program, scratch=None):
+    def __init__(self, program, scratch=None, keep=None):
         self.program = os.path.abspath(program)
+        self.keep_samples = keep and os.path.join(keep, "samples")
         self.scratch = tempfile.mkdtemp(prefix="merganser-attack-", dir=scratch)
         self.lock = threading.RLock()
         self.made = {}
@@ -82,8 +83,24 @@ class World:
         """Valid bytes by name, {name: bytes} for inputs of several files; made once. See samples.py."""
         with self.lock:
             if name not in self.made:
-                self.made[name] = samples.make(name, self)
+                timed = name.startswith("record:")
+                self.made[name] = self.same_again(name) if timed and self.keep_samples else samples.make(name, self)
             return self.made[name]
+
+    def same_again(self, name):
+        """A sample that holds times, as the last call with this program made it: else a case could not be run again."""
+        about = os.stat(self.program)
+        path = os.path.join(self.keep_samples, f"{about.st_mtime_ns:x}", name.replace(":", "-"))
+        if not os.path.exists(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            for old in os.listdir(self.keep_samples):
+                if old != f"{about.st_mtime_ns:x}":
+                    shutil.rmtree(os.path.join(self.keep_samples, old), ignore_errors=True)
+            with open(path + ".new", "wb") as file:
+                file.write(samples.make(name, self))
+            os.replace(path + ".new", path)
+        with open(path, "rb") as file:
+            return file.read()
 
     def make_with_program(self, words, name):
         """What the program writes to the file `name` with these words."""

@@ -1,6 +1,9 @@
 """Chains of runs with a file between: one answer for any number of ranks, model and format on the way."""
+import os
+
 from ..attack import Attack
 from ..case import Case, Finding, Part
+from ..folder import state
 from ..processes import Result
 from ..world import MODELS
 from .inputs import digest_of
@@ -48,7 +51,7 @@ def chain_of_clusters(random, world):
     else:
         files["work/0.nc"] = epic.build(lattice(random) if kind == "lattice" else [("order", random.randrange(10**6))])
     commands = first + [["cluster", f"{i}.nc", *words] for i, words in enumerate(stages[:random.choice([2, 2, 3])])]
-    return kind, files, commands, [command[0] == "cluster" or command[0] == "gen" for command in commands]
+    return kind, files, commands
 
 
 def chain_of_graphs(random, world):
@@ -59,7 +62,24 @@ def chain_of_graphs(random, world):
     commands = [plain("graph convert", ["--gen", made, "--seed", str(random.randrange(99)), names[0]])]
     commands += [plain("graph convert", [a, b]) for a, b in zip(names, names[1:])]
     commands.append(["msf", names[-1]])
-    return f"{made} through {' '.join(ways)}", {}, commands, [False] * (len(commands) - 1) + [True]
+    return f"{made} through {' '.join(ways)}", {}, commands
+
+
+def chain_of_process_graphs(random, _):
+    """A made process graph through files of other formats: one digest all the way."""
+    kind = random.choice(["random:4", "torus:4x2", "incast", "power-law:4"])
+    ways = [random.choice(PROCESS_GRAPHS) for _ in range(random.choice([2, 3]))]
+    names = [f"g{i}{extension}" for i, extension in enumerate(ways)]
+    commands = [["topo", "gen", kind, "--ranks", "8", "--seed", str(random.randrange(99)), "-o", names[0]]]
+    commands += [["topo", "convert", a, b] for a, b in zip(names, names[1:])]
+    return f"{kind} through {' '.join(ways)}", {}, commands
+
+
+def chain_of_clusters_of_points(random, _):
+    """Labels of points from a file, on other ranks."""
+    made = random.choice(["uniform:2:400", "lattice:2:12", "clusters:3:300:4", "equal:40"])
+    how = random.choice([["--clusters", "7"], ["--method", "hdbscan"], ["--clusters", "7", "--break-ties"]])
+    return f"linkage of {made}", {}, [["linkage", "--points", made, "--linkage", "0.txt", "--labels", "1.txt", *how]]
 
 
 def direct_forest(commands):
@@ -72,11 +92,13 @@ class Chains(Attack):
     text = "chains of runs with files between, over ranks 1 to 4, models and formats: the same digests"
 
     def make(self, random, world):
-        graphs = random.random() < 0.35
-        what, files, commands, _ = (chain_of_graphs if graphs else chain_of_clusters)(random, world)
+        maker = random.choices([chain_of_clusters, chain_of_graphs, chain_of_process_graphs, chain_of_clusters_of_points],
+                               [10, 5, 2, 2])[0]
+        graphs = maker is chain_of_graphs
+        what, files, commands = maker(random, world)
         places = []
         for command in commands:
-            before, after = placed(random)
+            before, after = placed(random) if command[0] != "topo" else ([], [])
             if before and not world.launches:
                 before, after = [], ["--ranks", "2"]
             places.append((before, after))
@@ -95,6 +117,8 @@ class Chains(Attack):
                 words = command if which == "one" else [*before, *command, *after]
                 result = world.run(words, folder, seconds=120)
                 digests[which].append(digest_of(result.out))
+                if command[0] == "linkage":
+                    digests[which] += [state(folder.at(f"work/{name}")) for name in ("0.txt", "1.txt")]
                 if result.code != 0:
                     case.data["problems"].append(Finding(
                         "chain broken", f"{' '.join(words)} ends with {result.code}: {result.err[-300:].decode(errors='replace')}"))
@@ -102,6 +126,8 @@ class Chains(Attack):
         if case.data["graphs"]:
             result = world.run(direct_forest(case.data["commands"]), folder)
             digests = {"one": [digest_of(result.out)] * 2, "many": [digests["one"][-1], digests["many"][-1]]}
+        elif case.data["commands"][0][0] == "topo":
+            digests = {"one": digests["one"][:1] * len(digests["one"]), "many": digests["one"]}
         if digests["one"] != digests["many"]:
             case.data["problems"].append(Finding("digests differ", f"on one rank {digests['one']}, else {digests['many']}"))
         case.outputs = ["work/" + name for name in folder_names(folder)]
@@ -112,7 +138,6 @@ class Chains(Attack):
 
 
 def folder_names(folder):
-    import os
     return [n for n in os.listdir(folder.at("work")) if n[:1].isdigit() or n[:1] == "g"]
 
 

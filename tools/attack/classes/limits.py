@@ -15,15 +15,18 @@ HUGE = (
     "linkage --points <p.txt --clusters 2 --ranks {n}", "gen random --cells 3,3,3 -o >out.nc --ranks {n}", "announce demo droplet --steps 2 --ranks {n}",
     "announce bench --size 8 --steps 2 --work-ms 0 --ranks {n}", "bench random --cells 3,3,3 --steps 1 --ranks {n}",
     "bench files <in.nc --steps 1 --ranks {n}", "verify --ranks {n} --comm threads --samples 1",
-    "topo bench --models threads --graph chain --sizes 8 --time 0.2 --ranks {n}", "topo gen complete --ranks {n} -o >p.bin",
-    "topo gen random:4 --ranks {n}", "run -n {n} -- doctor",
+    "topo bench --models threads --graph chain --sizes 8 --time 0.2 --ranks {n}", "topo gen complete --ranks {n} -o >p.bin", "run -n {n} -- doctor",
     "gen random --cells 2000,2000,2000 -o >out.nc", "gen random --cells {n},4,4 -o >out.nc", "gen random --cells 4,4,4 --per-cell {n} -o >out.nc",
     "gen random --nx {n} -o >out.nc", "bench random --cells {n},4,4 --steps 1", "bench random --cells 2000,2000,2000 --steps 1",
     "bench random --cells 4,4,4 --per-cell {n} --steps 1", "graph convert --gen rmat:45:16 >out.mgr", "graph convert --gen complete:{n} >out.mgr",
     "msf --gen gnm:50:8", "msf --gen grid:{n}x{n}", "msf --points uniform:3:{n}000", "linkage --points lattice:3:{n} --clusters 2",
-    "topo gen rgg --ranks 16 --vertices {n}", "announce demo droplet --blocks {n},{n}", "announce demo potts --edge {n}",
+    "announce demo droplet --blocks {n},{n}",
+)
+# May be done for hours, or be refused: it is interrupted after a while.
+LONG = (
+    "topo gen random:4 --ranks {n}", "topo gen rgg --ranks 16 --vertices {n}", "announce demo potts --edge {n}",
     "announce bench --size {n} --steps 1 --work-ms 0 --ranks 2", "announce bench --edge {n} --steps 1 --work-ms 0 --ranks 2",
-    "topo bench --models threads --ranks 2 --graph chain --sizes {n} --time 0.2",
+    "topo bench --models threads --ranks 2 --graph chain --sizes {n} --time 0.2", "msf --gen rmat:{n}:3", "msf --points line:{n}",
 )
 
 
@@ -68,10 +71,16 @@ class Limits(Attack):
 
     @staticmethod
     def huge(random, world):
-        texts = [t for t in HUGE if shapes.parse(t).verb in world.verbs]
-        text = random.choice(texts).replace("{n}", random.choice(["2147483647", "100000", "1000000", "20000"]))
+        texts = [t for t in HUGE + LONG if shapes.parse(t).verb in world.verbs]
+        chosen = random.choice(texts)
+        text = chosen.replace("{n}", random.choice(["2147483647", "100000", "1000000", "20000"]))
         case = shapes.parse(text).case(world)
         case.what = "work that cannot be"
+        if chosen in LONG:
+            case.what = "work that may be too much"
+            case.endless = True
+            case.memory_kib = 8 << 20
+            return case
         case.data["at once"] = True
         case.memory_kib = MIB  # KiB: 1 GiB
         case.limits["rss_kib"] = MIB + 1

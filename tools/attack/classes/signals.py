@@ -17,6 +17,10 @@ WORK = {
     "gen random": (["gen", "random", "--cells", "24,24,24", "--per-cell", "12", "-o", "out.nc"], "out.nc", ["cluster", "out.nc"]),
     "graph convert": (["graph", "convert", "--gen", "rmat:16:8", "out.mgr"], "out.mgr", ["graph", "convert", "out.mgr"]),
     "msf": (["msf", "--gen", "gnm:16:6", "-o", "out.txt"], "out.txt", ["graph", "convert", "out.txt"]),
+    "topo bench": (["topo", "bench", "--graph", "chain", "--sizes", "8,1024", "--time", "3", "--quiet", "--json", "out.json"], "out.json",
+                   ["compare", "out.json", "out.json"]),
+    "bench random": (["bench", "random", "--cells", "8,8,8", "--steps", "200", "--quiet", "--json", "out.json"], "out.json",
+                     ["compare", "out.json", "out.json"]),
     "linkage": (["linkage", "--points", "uniform:3:60000", "--clusters", "9", "--linkage", "out.npy"], "out.npy", None),
 }
 
@@ -37,9 +41,12 @@ def work_case(random, world, processes_only=False):
         case.files["work/in.nc"] = world.sample("many:24,24,24")
         case.inputs = ["work/in.nc"]
     case.data = {"again": again, "out": out}
-    if world.launches and (processes_only or random.random() < 0.6):
+    if verb in ("topo bench", "bench random") and not processes_only:  # these start their ranks themselves
+        model = random.choice(MODELS) if world.launches else "threads"
+        case.parts.append(Part(["--ranks", "2", "--models" if verb == "topo bench" else "--comm", model]))
+    elif world.launches and (processes_only or random.random() < 0.6):
         case.launch = random.choice([2, 3])
-        case.parts.append(Part(["--comm", random.choice(MODELS)]))
+        case.parts.append(Part(["--models" if verb == "topo bench" else "--comm", random.choice(MODELS)]))
     else:
         case.parts.append(Part(["--ranks", str(random.choice([1, 2, 3]))]))
     case.data["moment"] = random.choice(["start", "work", "work", "writing", "writing"])
@@ -119,7 +126,7 @@ class Signals(Attack):
     @staticmethod
     def run_again(case, folder, world):
         """What a killed run left in the folder goes with the next run of the same output."""
-        quiet = [w for part in case.parts if part.words[0] not in ("--comm", "--ranks") for w in part.words]
+        quiet = [w for part in case.parts if part.words[0] not in ("--comm", "--ranks", "--models") for w in part.words]
         names = set(os.listdir(folder.at("work")))
         if names - {"in.nc", case.data["out"]}:
             world.run(quiet, folder, seconds=120)
