@@ -16,7 +16,8 @@ namespace merganser::test {
 struct EpicFile {
   static constexpr std::size_t kParcels = 6;
 
-  std::map<std::string, std::vector<double>> variables;  ///< a length other than kParcels gets its own dimension
+  std::size_t parcels = kParcels;                        ///< n_parcels
+  std::map<std::string, std::vector<double>> variables;  ///< a length other than `parcels` gets its own dimension
   std::map<std::string, std::vector<double>> attributes{
       {"ncells", {4, 4, 4}}, {"extent", {2, 2, 2}}, {"origin", {-1, -1, -1}}};
   std::map<std::string, int> types;  ///< of variables that are not double
@@ -43,7 +44,7 @@ struct EpicFile {
     int file = 0;
     ok(nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &file));
     std::map<std::size_t, int> dimension;
-    ok(nc_def_dim(file, parcel_dimension.c_str(), kParcels, &dimension[kParcels]));
+    ok(nc_def_dim(file, parcel_dimension.c_str(), parcels, &dimension[parcels]));
     int t = 0;
     ok(nc_def_dim(file, "t", NC_UNLIMITED, &t));
     for (const auto& [name, values] : attributes) {
