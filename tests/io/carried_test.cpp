@@ -212,6 +212,21 @@ TEST_P(Carried, what_the_file_lacks_is_not_made_up) {
   });
 }
 
+TEST_P(Carried, files_of_the_classic_format_are_read_by_every_model) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string in = folder.file("in.nc"), out = folder.file("out.nc");
+    make(t, in, [](EpicFile& f) { f.format = 0; });
+    const io::ParcelFileInfo info = io::read_info(in, t);
+    EXPECT_TRUE(info.classic);
+    const Parcels parcels = io::read_parcels(in, info, t);
+    EXPECT_EQ(t.all_reduce(static_cast<std::int64_t>(parcels.size()), comm::Op::sum), 6);
+    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
+    EXPECT_FALSE(io::read_info(out, t).classic);
+    t.barrier();
+  });
+}
+
 TEST(CarriedNames, of_what_cannot_be_carried_are_listed) {
   const Folder folder;
   const std::string in = folder.file("in.nc");

@@ -25,6 +25,7 @@ struct EpicFile {
   bool time = true;  ///< variables are (t, n_parcels), else (n_parcels)
   bool time_level = true;
   bool text_attributes = false;
+  int format = NC_NETCDF4;             ///< or 0: classic
   int deflate = 0;                     ///< level of compression, with shuffle and checksums
   std::function<void(int file)> more;  ///< called with the open file when all else is in it
 
@@ -42,7 +43,7 @@ struct EpicFile {
 
   void make(const std::string& path) const {
     int file = 0;
-    ok(nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &file));
+    ok(nc_create(path.c_str(), format | NC_CLOBBER, &file));
     std::map<std::size_t, int> dimension;
     ok(nc_def_dim(file, parcel_dimension.c_str(), parcels, &dimension[parcels]));
     int t = 0;
@@ -66,7 +67,9 @@ struct EpicFile {
       }
       const std::size_t start[2] = {0, 0};
       const std::vector<std::size_t> count = time ? std::vector<std::size_t>{1, n} : std::vector<std::size_t>{n};
+      if (format != NC_NETCDF4) ok(nc_enddef(file));
       if (time_level && type != NC_CHAR) ok(nc_put_vara_double(file, variable, start, count.data(), values.data()));
+      if (format != NC_NETCDF4) ok(nc_redef(file));
     }
     if (more) more(file);
     ok(nc_close(file));

@@ -16,6 +16,7 @@ struct ParcelFileInfo {
   Grid grid;  ///< axes x and y periodic, z walls, as EPIC's
   std::int64_t parcels = 0;
   double time = 0;
+  bool classic = false;  ///< a format before NetCDF-4, which processes cannot open together
   bool has_ids = false;  ///< the variable merganser_id is there
   Schema schema;         ///< EPIC's, less vorticity and buoyancy where the file lacks them; read_parcels() reads these
   FileHeading heading;
