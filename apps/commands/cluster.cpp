@@ -12,9 +12,11 @@
 #include "merganser/io/parcel_file.hpp"
 #include "support/command.hpp"
 #include "support/difference.hpp"
+#include "support/file_rules.hpp"
 #include "support/forecast.hpp"
 #include "support/gather.hpp"
 #include "support/homecoming.hpp"
+#include "support/labels.hpp"
 #include "support/ledger.hpp"
 #include "support/merge_options.hpp"
 #include "support/picture.hpp"
@@ -31,7 +33,8 @@ namespace {
 struct ClusterCommand {
   std::string input;
   std::string output;
-  std::string json, csv, picture;
+  std::string json, csv, picture, labels;
+  std::vector<std::string> attributes;
   int steps = 1;
   double min_volume_ratio = 40;
   AxisFlags periodic{true, true, false};
@@ -52,11 +55,20 @@ void describe(ClusterCommand& o, V&& option) {
   option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"}, Writes{});
   option("picture", o.picture, "picture to write (SVG): where the last step merged most, before and after",
          Kind{"FILE"}, Writes{});
+  option("labels", o.labels,
+         "text to write: for each parcel of IN, in its order, its place there (from 0) and the id of the parcel of the "
+         "output that holds it",
+         Kind{"FILE"}, Writes{});
   option.section("Merging");
   option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small, V_min = V_cell / R",
          positive(), Kind{"R"});
   option("steps", o.steps, "merge steps, one after the other", at_least(1));
   option("periodic", o.periodic, "periodic axes, as letters; the others have walls");
+  option(
+      "attribute", o.attributes,
+      "variables of IN beside EPIC's and how they merge: mean (by volume), sum, centre or largest (of that member), or "
+      "drop, to leave one out",
+      Kind{"NAME:RULE,..."});
   describe(o.method, option);
   describe(o.ranks, option);
   describe(o.blocks, option);
@@ -79,15 +91,18 @@ bool shows_one_line(const OptionTable& table) {
 /// One run on one rank.
 class Run {
  public:
-  Run(const ClusterCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {}
+  Run(const ClusterCommand& o, const FileRules& rules, const Invocation& in, comm::Transport& t)
+      : o_(o), rules_(rules), in_(in), t_(t) {}
 
   void all() {
     read();
     merge();
     compare();
+    sum_up();
     if (!o_.output.empty()) {
       const Scope s(profile_, "write");
-      together([&] { io::write_parcels(o_.output, parcels_, clusterer_->decomposition(), info_.time, t_); });
+      together(
+          [&] { io::write_parcels(o_.output, parcels_, clusterer_->decomposition(), info_.time, t_, info_.heading); });
     }
     report();
   }
@@ -100,18 +115,25 @@ class Run {
   void add(StepReport mine, bool first);
   void add_up();
   void compare();
+  void sum_up();
   void report();
-  void print(const Json& record, const std::vector<Conserved>& quantities, const Moments& after,
-             const std::vector<Summary>& stages, const std::vector<Summary>& others);
+  void print(const Json& record, const std::vector<Summary>& stages, const std::vector<Summary>& others);
 
   const ClusterCommand& o_;
+  const FileRules& rules_;
   const Invocation& in_;
   comm::Transport& t_;
   Profile profile_;
   io::ParcelFileInfo info_;
   Parcels parcels_;
-  Parcels original_;  // on rank 0, for the reference
-  Moments before_;
+  Parcels original_;                   // on rank 0, for the reference
+  std::vector<io::FilePlace> places_;  // for the labels
+  std::optional<Labels> labels_;
+  Moments before_, after_;
+  std::vector<Conserved> quantities_;
+  Json sums_;
+  Digest digest_;
+  std::string label_text_;
   std::optional<Clusterer> clusterer_;
   std::optional<Scene> scene_;
   StepReport first_, last_, all_;  // in the loop of this rank, then of all
@@ -125,16 +147,20 @@ class Run {
 void Run::read() {
   {
     const Scope s(profile_, "read");
-    together([&] { comm::agree(t_, [&] { info_ = io::read_info(o_.input); }); });
+    together([&] {
+      info_ = io::read_info(o_.input, t_);
+      apply_file_rules(rules_, o_.input, o_.output, info_, t_.rank());
+    });
     info_.grid.box.periodic = o_.periodic;
     check_room();
-    parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_); });
+    if (!o_.labels.empty()) labels_.emplace(t_);
+    parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_, labels_ ? &places_ : nullptr); });
   }
   const Scope s(profile_, "distribute");
   const Decomposition blocks = together([&] { return decompose(info_.grid, o_.blocks, parcels_, t_); });
   together([&] { distribute(parcels_, blocks, t_); });
   ClusterOptions options = cluster_options(o_.method, o_.min_volume_ratio);
-  options.lineage = o_.audit || !o_.picture.empty();
+  options.lineage = o_.audit || labels_ || !o_.picture.empty();
   clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
 }
 
@@ -204,6 +230,7 @@ StepReport Run::step(int number) {
   traffic_ += t_.traffic().since(before);
   if (ledger) together([&] { ledger->close(parcels_, mine.lineage); });
   if (photographer) scene_ = photographer->after(parcels_, mine.lineage);
+  if (labels_) labels_->add(mine.lineage);
   mine.lineage.clear();
   return mine;
 }
@@ -238,10 +265,18 @@ void Run::compare() {
   verdict_ = "equal to the serial reference, every bit";
 }
 
+/// Checks the result and adds it up: what can fail fails here, before a file is written.
+void Run::sum_up() {
+  const std::string name = o_.output.empty() ? "the result of " + o_.input : "cannot write " + o_.output;
+  together([&] { io::fit_to_file(name, parcels_, info_.grid.box, info_.heading, t_); });
+  after_ = total_moments(t_, moments(parcels_, info_.grid.box));
+  digest_ = total_digest(t_, merganser::digest(parcels_));
+  sums_ = sums_json(t_, parcels_);
+  quantities_ = conserved(before_, after_, parcels_.schema(), info_.grid.box);
+  if (labels_) label_text_ = labels_->text(places_);
+}
+
 void Run::report() {
-  const Moments after = total_moments(t_, moments(parcels_, info_.grid.box));
-  const Digest digest = total_digest(t_, merganser::digest(parcels_));
-  const Json sums = sums_json(t_, parcels_);
   const auto stages = summarise_stages(gather(t_, stage_seconds(mine_.seconds)));
   topology::Traffic traffic;
   if (!o_.json.empty()) traffic = topology::gather_traffic(t_, traffic_);
@@ -253,7 +288,6 @@ void Run::report() {
   const std::string table = o_.csv.empty() ? std::string() : table_.text(t_);
   if (t_.rank() != 0) return;
 
-  const auto quantities = conserved(before_, after, parcels_.schema(), info_.grid.box);
   Json record = make_record(in_, {t_.size(), std::string(t_.name()), comm::last_choice(), o_.ranks.decorators,
                                   clusterer_->decomposition().describe()});
   for (std::size_t i = 0; i < kStages.size(); ++i) record["timings"][kStages[i]] = summary_json(stages[i]);
@@ -268,19 +302,19 @@ void Run::report() {
                      " over " + std::string(t_.name());
     record["traffic"] = traffic_json(traffic);
   }
-  record["conservation"] = conservation_json(quantities, before_, after, all_.merged);
+  record["conservation"] = conservation_json(quantities_, before_, after_, all_.merged);
   record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
-  record["result"] = result_json(first_, last_, all_, sums, digest);
-  if (may_report(in_.table)) print(record, quantities, after, stages, others);
+  record["result"] = result_json(first_, last_, all_, sums_, digest_);
+  if (may_report(in_.table)) print(record, stages, others);
   if (!o_.json.empty()) write_record(o_.json, record);
   if (!o_.csv.empty()) write_text_file(o_.csv, table);
+  if (labels_) write_text_file(o_.labels, label_text_);
   if (scene_)
     write_text_file(o_.picture, draw(*scene_, count_text(first_.before) + " parcels, " + count_text(all_.small) +
                                                   " of them small, become " + count_text(last_.after)));
 }
 
-void Run::print(const Json& record, const std::vector<Conserved>& quantities, const Moments& after,
-                const std::vector<Summary>& stages, const std::vector<Summary>& others) {
+void Run::print(const Json& record, const std::vector<Summary>& stages, const std::vector<Summary>& others) {
   auto& out = std::cout;
   out << o_.input << ": " << grid_text(info_.grid) << ", time " << general_text(info_.time, 6) << "; small below 1/"
       << general_text(o_.min_volume_ratio, 6) << " of a cell\n"
@@ -298,25 +332,31 @@ void Run::print(const Json& record, const std::vector<Conserved>& quantities, co
     rows.push_back(others[i]);
   }
   out << stages_table(names, rows, "time over ranks") << '\n'
-      << conservation_table(quantities, before_, after, all_.merged) << '\n'
+      << conservation_table(quantities_, before_, after_, all_.merged) << '\n'
       << counters_text(all_) << '\n';
   if (o_.audit) out << "audit: every input parcel is in exactly one output parcel, with its volume\n";
   if (!verdict_.empty()) out << verdict_ << '\n';
   out << "digest " << record["result"]["digest"].get<std::string>() << '\n';
   std::string files;
-  for (const auto& f : {o_.output, o_.json, o_.csv, o_.picture})
+  for (const auto& f : {o_.output, o_.json, o_.csv, o_.picture, o_.labels})
     if (!f.empty()) files += (files.empty() ? "" : ", ") + f;
   if (!files.empty()) out << "wrote " << files << '\n';
 }
 
 int run(ClusterCommand& o, const Invocation& in) {
-  return on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, in, t).all(); });
+  const FileRules rules = parse_file_rules(o.attributes);
+  return on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, in, t).all(); });
 }
 
 constexpr std::string_view kText =
     "Merges every small parcel with its nearest neighbour, cluster by cluster. The result is the same, bit for bit,\n"
     "for any number of ranks, model, decomposition and pruning: the digest tells.\n\n"
     "No step calls a collective, but with --audit, --picture, --prune iterative or --search cells8, which need some.\n"
+    "What the input holds goes into the output: global attributes, groups, units, compression. Variables of the "
+    "parcels\n"
+    "that EPIC does not know need a rule, --attribute humidity:mean,age:largest. Ids are written too, so that the "
+    "next\n"
+    "command goes on with the same parcels.\n\n"
     "Totals of a run of several steps are announced from neighbour to neighbour: on a terminal, and with --log info, "
     "a\n"
     "line tells how far the run is, with totals that are some steps old.\n\n"

@@ -91,8 +91,8 @@ int run(GenRandomOptions& o, const Invocation& in) {
     together([&] { require(need_of(o, grid, t.size()), o.room.force, t); });
     const Decomposition blocks = together([&] { return decompose(grid, o.blocks, Parcels(), t); });
     const Parcels parcels = generate_random(o.parcels, blocks, t.rank());
-    together([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t); });
     const Written w = describe_parcels(t, parcels, grid.cell_volume() / o.parcels.min_volume_ratio);
+    together([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t); });
     if (t.rank() != 0) return;
     const double share = w.parcels > 0 ? static_cast<double>(w.small) / static_cast<double>(w.parcels) : 0;
     std::cout << o.output << ": " << count_text(w.parcels) << " parcels, " << percent_text(share)
