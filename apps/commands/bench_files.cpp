@@ -28,9 +28,14 @@ void preset(BenchFiles& o) {
 int run(BenchFiles& o, const Invocation& in) {
   if (o.bench.weak) throw UsageError("--weak: a file has the grid it has; allowed with bench random only");
   const io::ParcelFileInfo first = io::read_info(o.files[0]);
-  for (const auto& f : o.files)
-    if (!(io::read_info(f).grid == first.grid))
+  for (const auto& f : o.files) {
+    const io::ParcelFileInfo info = io::read_info(f);
+    if (!(info.grid == first.grid))
       throw InputError(f + " has another grid than " + o.files[0] + "; the files of one benchmark share theirs");
+    if (!(info.schema == first.schema))
+      throw InputError("vorticity or buoyancy is in one of " + o.files[0] + " and " + f +
+                       " only; the files of one benchmark have the same variables");
+  }
   BenchProgram program;
   program.series = {"files"};
   program.setup = [&](const std::string&, int) {

@@ -292,7 +292,7 @@ void Run::report() {
   record["conservation"] = conservation_json(quantities_, before_, after_, all_.merged);
   record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
   record["result"] = result_json(first_, last_, all_, sums_, digest_);
-  if (o_.json != "-" && o_.csv != "-") print(record, stages, others);
+  if (o_.json != "-" && o_.csv != "-" && o_.labels != "-") print(record, stages, others);
   if (!o_.json.empty()) write_record(o_.json, record);
   if (!o_.csv.empty()) write_text_file(o_.csv, csv());
   if (labels_) write_text_file(o_.labels, label_text_);
