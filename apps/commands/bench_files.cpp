@@ -50,6 +50,9 @@ int run(BenchFiles& o, const Invocation& in) {
     most = std::max(most, info.parcels);
     if (!(info.grid == first.grid))
       throw InputError(f + " has another grid than " + o.files[0] + "; the files of one benchmark share theirs");
+    if (!(info.schema == first.schema))
+      throw InputError("vorticity or buoyancy is in one of " + o.files[0] + " and " + f +
+                       " only; the files of one benchmark have the same variables");
   }
   BenchProgram program;
   program.series = {"files"};
