@@ -100,7 +100,7 @@ std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells) {
 }
 
 Advisor::Advisor(std::span<const KnownCell> cells) {
-  if (cells.empty()) throw UsageError("nothing was measured to advise from");
+  if (cells.empty()) throw UsageError("nothing was measured to advise from; allowed: at least one cell");
   std::map<std::string, std::vector<KnownCell>> by_kernel;
   std::vector<std::string> order;
   least_ranks_ = most_ranks_ = cells.front().load.ranks;
@@ -170,7 +170,8 @@ Evaluation evaluate_advice(std::span<const KnownCell> cells) {
   std::set<std::string> folds;
   const auto fold = [&](const KnownCell& c) { return out.sizes_left_out ? std::to_string(c.load.size()) : c.graph; };
   for (const auto& c : cells) folds.insert(fold(c));
-  if (folds.size() < 2) throw UsageError("to evaluate advice, two graphs or sizes at least must have been measured");
+  if (folds.size() < 2)
+    throw UsageError("advice cannot be evaluated by one graph and size; allowed: two at least that were measured");
   std::map<std::string, Evaluation::Score> scores;
   std::vector<double> errors;
   for (const auto& held : folds) {
