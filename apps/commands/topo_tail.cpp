@@ -1,5 +1,6 @@
 // topo tail: how much longer exchanges take while other ranks send as much as they can.
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include "merganser/base/error.hpp"
@@ -8,6 +9,7 @@
 #include "support/forecast.hpp"
 #include "support/graph_facts.hpp"
 #include "support/launcher.hpp"
+#include "support/progress.hpp"
 #include "support/ranks.hpp"
 #include "support/table.hpp"
 #include "support/topo_bench.hpp"
@@ -208,6 +210,10 @@ int run(TopoTail& o, const Invocation& in) {
       comm::agree(t, [&] {
         if (t.rank() != 0) options = tail_options(o, t.size());
       });
+      ProgressLine line(t.rank() == 0 && !o.quiet);
+      options.on_progress = [&line](const topology::Progress& p) {
+        line.count("second", std::floor(p.seconds), p.total_seconds);
+      };
       return topology::measure_tail(t, options);
     });
     if (t.rank() == 0) measured = std::move(m);

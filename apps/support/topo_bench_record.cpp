@@ -123,7 +123,8 @@ CellResult cell_of(const Json& j, const std::vector<GraphSummary>& graphs) {
   CellResult c;
   const auto name = j.at("graph").get<std::string>();
   while (c.graph < graphs.size() && graphs[c.graph].name != name) ++c.graph;
-  if (c.graph == graphs.size()) throw InputError("record of topo bench: a cell of graph " + name + ", which it lacks");
+  if (c.graph == graphs.size())
+    throw InputError("record of topo bench: a cell of graph " + name + ", which it lacks; allowed: its graphs");
   c.kernel = j.at("kernel").get<std::string>();
   c.size = parse_message_size(j.at("size").get<std::string>());
   c.bytes_total = j.at("bytes_total").get<std::int64_t>();

@@ -10,6 +10,7 @@
 #include "support/gather.hpp"
 #include "support/homecoming.hpp"
 #include "support/merge_options.hpp"
+#include "support/progress.hpp"
 #include "support/ranks.hpp"
 
 namespace merganser::app {
@@ -177,14 +178,22 @@ class Verifier {
 int make_runs(const VerifyPlan& plan, const std::string& model, int ranks, Tally& tally) {
   int code = on_ranks({model, ranks, ""}, [&](comm::Transport& t) {
     Verifier v(plan, t, model, tally);
-    for (std::size_t i = 0; i < plan.inputs(); ++i) v.all_of(i);
+    ProgressLine line(t.rank() == 0);
+    for (std::size_t i = 0; i < plan.inputs(); ++i) {
+      line.count("runs on input", static_cast<double>(i + 1), static_cast<double>(plan.inputs()));
+      v.all_of(i);
+    }
   });
   if (plan.samples == 0) return code;
   const auto turns = static_cast<int>(plan.ranks.size());
   const auto turn = static_cast<int>(std::find(plan.ranks.begin(), plan.ranks.end(), ranks) - plan.ranks.begin());
-  for (int seed = turn; seed < plan.chaos && code == 0; seed += turns)
+  ProgressLine line(comm::launcher_world().rank == 0);
+  for (std::int64_t next = turn; next < plan.chaos && code == 0; next += turns) {
+    const int seed = static_cast<int>(next);
+    line.count("chaos seed", seed, plan.chaos);
     code = on_ranks({model, ranks, "chaos:" + std::to_string(seed)},
                     [&](comm::Transport& t) { Verifier(plan, t, model, tally).chaos(seed); });
+  }
   return code;
 }
 
@@ -197,7 +206,9 @@ std::string VerifyPlan::input_name(std::size_t input) const {
 
 void compute_expected(VerifyPlan& plan) {
   plan.expected.clear();
+  ProgressLine line(true);
   for (std::size_t i = 0; i < plan.inputs(); ++i) {
+    line.count("serial reference of input", static_cast<double>(i + 1), static_cast<double>(plan.inputs()));
     plan.expected.emplace_back();
     on_ranks({"threads", 1, ""}, [&](comm::Transport& t) {
       const Input in = load(plan, i, t);

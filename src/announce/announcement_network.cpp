@@ -47,14 +47,16 @@ void check_same(comm::Transport& transport, const Network& network, const Announ
   transport.all_reduce(low, comm::Op::min);
   if (network.vertices() != transport.size()) {
     throw UsageError("AnnouncementNetwork: " + network.describe() + " has " + std::to_string(network.vertices()) +
-                     " vertices; one per rank must there be, " + std::to_string(transport.size()));
+                     " vertices; allowed: one per rank, " + std::to_string(transport.size()));
   }
   if (!good) {
     throw UsageError("AnnouncementNetwork: max_bytes " + std::to_string(options.max_bytes) + ", max_step_bytes " +
                      std::to_string(options.max_step_bytes) +
                      "; allowed: 1 <= max_bytes <= max_step_bytes, below 2^32");
   }
-  if (low[0] == 0) throw UsageError("AnnouncementNetwork: another rank passed a wrong network or wrong options");
+  if (low[0] == 0)
+    throw UsageError(
+        "AnnouncementNetwork: another rank passed a wrong network or wrong options; allowed: the same on all");
   for (std::size_t i = 1; i < low.size(); i += 2) {
     if (low[i] != -low[i + 1]) {
       throw UsageError("AnnouncementNetwork: ranks passed different networks or options; this one passed " +
@@ -253,7 +255,9 @@ AnnouncementNetwork& AnnouncementNetwork::operator=(AnnouncementNetwork&&) noexc
 
 AnnouncementId AnnouncementNetwork::announce(Topic topic, std::span<const std::byte> bytes, Delivery delivery) {
   Impl& m = *impl_;
-  if (m.closed) throw UsageError("announce: rank " + std::to_string(m.rank) + " has closed; it may not announce");
+  if (m.closed)
+    throw UsageError("announce: rank " + std::to_string(m.rank) +
+                     " has closed and announces; allowed: announcements before close");
   if (bytes.size() > m.options.max_bytes) {
     throw UsageError("announce: " + std::to_string(bytes.size()) + " bytes; allowed: up to max_bytes, " +
                      std::to_string(m.options.max_bytes));

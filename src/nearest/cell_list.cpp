@@ -62,8 +62,8 @@ std::int64_t CellList::cell_on_axis(int axis, double x) const {
 std::int64_t CellList::bin(const Parcels& parcels, double small_volume, const Cut& cut) {
   n_ = parcels.size();
   if (n_ >= links::kAway)
-    throw InputError(std::to_string(n_) + " parcels on one rank; at most " + std::to_string(links::kAway - 1) +
-                     ": use more ranks");
+    throw InputError(std::to_string(n_) + " parcels on one rank; allowed: at most " + std::to_string(links::kAway - 1) +
+                     ", use more ranks");
   lower_ = region_.lower;
   upper_ = region_.upper;
   canonical_ = cut.cells[0] != 0;

@@ -23,11 +23,13 @@ Schema::Schema(std::vector<Attribute> attributes) : attributes_(std::move(attrib
   std::size_t at = 1;
   for (std::size_t i = 0; i < attributes_.size(); ++i) {
     const Attribute& a = attributes_[i];
-    if (a.name.empty()) throw UsageError("an attribute needs a name");
+    if (a.name.empty()) throw UsageError("an attribute without a name; allowed: names of at least one letter");
     for (std::size_t j = 0; j < i; ++j)
-      if (attributes_[j].name == a.name) throw UsageError("attribute named twice: " + a.name);
+      if (attributes_[j].name == a.name)
+        throw UsageError("attribute " + a.name + " stands twice; allowed: each name once");
     if (a.components < 1)
-      throw UsageError("attribute " + a.name + ": " + std::to_string(a.components) + " components; at least 1");
+      throw UsageError("attribute " + a.name + ": " + std::to_string(a.components) +
+                       " components; allowed: at least 1");
     if (a.rule == Rule::ellipsoid && a.components != 5)
       throw UsageError("attribute " + a.name + ": an ellipsoid has 5 components (B11 B12 B13 B22 B23), not " +
                        std::to_string(a.components));

@@ -81,7 +81,7 @@ std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells) {
 }
 
 Advisor::Advisor(std::span<const KnownCell> cells) {
-  if (cells.empty()) throw UsageError("nothing was measured to advise from");
+  if (cells.empty()) throw UsageError("nothing was measured to advise from; allowed: at least one cell");
   std::map<std::string, std::vector<KnownCell>> by_kernel;
   std::vector<std::string> order;
   for (auto& c : joined(cells)) {
