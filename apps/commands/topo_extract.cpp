@@ -129,7 +129,7 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   const topology::ProcessGraph graph = e.traffic.graph();
   if (o.output != "-") tell(e, graph, o);
   if (wants_traffic(o.output)) {
-    write_text_file(o.output, traffic_json(e.traffic).dump() + '\n');
+    write_text_file(o.output, json_text(traffic_json(e.traffic)) + '\n');
   } else if (!o.output.empty()) {
     topology::write_graph(o.output, graph, topology::format_of_path(o.output));
   }

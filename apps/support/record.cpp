@@ -8,9 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
@@ -132,19 +130,6 @@ void check_writable(const std::string& path) {
   if (::access(folder.empty() ? "." : (folder + "/.").c_str(), W_OK | X_OK) != 0) cannot_write(path, errno);
 }
 
-void write_record(const std::string& path, const Json& record) { write_text_file(path, record.dump(1) + '\n'); }
-
-Json read_json(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) throw InputError("cannot read " + path + ": " + std::strerror(errno));
-  if (std::filesystem::is_directory(path)) throw InputError("cannot read " + path + ": it is a folder");
-  std::stringstream text;
-  text << in.rdbuf();
-  try {
-    return Json::parse(text.str());
-  } catch (const Json::exception& e) {
-    throw InputError(path + " is not JSON: " + e.what());
-  }
-}
+void write_record(const std::string& path, const Json& record) { write_text_file(path, json_text(record, 1) + '\n'); }
 
 }  // namespace merganser::app
