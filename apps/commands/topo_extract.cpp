@@ -107,8 +107,8 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   int code = 0;
   Extracted e;
   if (o.from.empty()) {
-    const TemporaryFolder folder(o.output);
-    code = run_traced(o.ranks, o.words, folder.path());
+    TemporaryFolder folder(trace_folder_stem(o.output));
+    code = run_traced(o.ranks, o.words, folder);
     const std::string ended = o.words[0] + (code == 0 ? " ended" : " ended with code " + std::to_string(code));
     if (std::filesystem::is_empty(folder.path())) {
       throw CommError(ended + (code == 0 ? ", but no rank has written a trace: it started neither MPI nor OpenSHMEM in "

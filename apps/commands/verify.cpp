@@ -13,6 +13,7 @@
 #include "support/merge_options.hpp"
 #include "support/ranks.hpp"
 #include "support/table.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/verify_runs.hpp"
 
 namespace merganser::app {
@@ -89,26 +90,6 @@ Models chosen_models(const std::vector<std::string>& list) {
     throw UsageError("--comm: unknown or missing model \"" + left[0] + "\"; allowed: all|" + model_names().substr(5));
   return out;
 }
-
-/// A folder that goes when the program ends.
-class Workspace {
- public:
-  Workspace() {
-    std::string name = (std::filesystem::temp_directory_path() / "merganser-verify-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw InputError("cannot make a folder like " + name);
-    path_ = name;
-  }
-  ~Workspace() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// One line of the table.
 struct Line {
@@ -204,7 +185,7 @@ class Verification {
   const VerifyCommand& o_;
   Models models_;
   VerifyPlan plan_;
-  Workspace work_;
+  TemporaryFolder work_{(std::filesystem::temp_directory_path() / "merganser-verify-").string()};
   std::vector<Line> lines_;
 };
 

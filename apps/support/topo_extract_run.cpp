@@ -1,6 +1,5 @@
 #include "support/topo_extract_run.hpp"
 
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
 #include <unistd.h>
 
 #include <filesystem>
@@ -33,21 +32,13 @@ std::string trace_library() {
       ": this build has neither MPI nor OpenSHMEM, or it was moved; set MERGANSER_TRACE_LIBRARY to its path");
 }
 
-TemporaryFolder::TemporaryFolder(const std::string& beside) {
+std::string trace_folder_stem(const std::string& beside) {
   const fs::path folder = fs::path(beside).parent_path();
   const fs::path parent = fs::absolute(folder.empty() ? fs::path(".") : folder);
-  path_ = (parent.lexically_normal() / ".merganser-trace-XXXXXX").string();
-  if (::mkdtemp(path_.data()) == nullptr) {
-    throw InputError("cannot make a folder for the trace in " + parent.lexically_normal().string());
-  }
+  return (parent.lexically_normal() / ".merganser-trace-").string();
 }
 
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-int run_traced(int ranks, const std::vector<std::string>& program, const std::string& folder) {
+int run_traced(int ranks, const std::vector<std::string>& program, TemporaryFolder& folder) {
   const std::string library = trace_library();
   const std::string path = which(program.at(0));
   if (path.empty()) throw UsageError("no program " + program[0] + ": it is no file that can be run, nor on PATH");
@@ -61,8 +52,9 @@ int run_traced(int ranks, const std::vector<std::string>& program, const std::st
     preload += ':' + std::string(others);
   const std::string env = which("env");
   plan.command.insert(plan.command.end(), {env.empty() ? "/usr/bin/env" : env, "LD_PRELOAD=" + preload,
-                                           "MERGANSER_TRACE_FOLDER=" + folder, path});
+                                           "MERGANSER_TRACE_FOLDER=" + folder.path(), path});
   plan.command.insert(plan.command.end(), program.begin() + 1, program.end());
+  for (int rank = 0; rank < ranks; ++rank) folder.file("rank-" + std::to_string(rank) + ".trace");
   std::cerr << "+ " << plan.text() << std::endl;
   return launch(plan);
 }
