@@ -40,7 +40,7 @@ class Launches {
 
  private:
   int once(const std::vector<std::string>& kernels, bool processes, int launch, BenchResults& results) {
-    const PrivateFolder folder;
+    PrivateFolder folder;
     const std::string path = folder.file("record.json");
     std::vector<std::string> arguments = arguments_again(in_, kOfParent);
     const int ranks = o_.ranks == 0 ? 4 : o_.ranks;

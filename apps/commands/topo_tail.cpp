@@ -185,6 +185,8 @@ std::string report(const TopoTail& o, const topology::TailMeasurement& m) {
 }
 
 int run(TopoTail& o, const Invocation& in) {
+  if (o.kernels.empty()) throw UsageError("--kernels: none; allowed: names of kernels, as p2p.isend-irecv");
+  if (o.sizes.empty()) throw UsageError("--sizes: none; allowed: numbers of bytes, as 8,4096");
   const bool launched = comm::launched();
   bool processes = launched;
   for (const auto& b : comm::backends()) processes = processes || (b.processes && find_launcher().problem.empty());

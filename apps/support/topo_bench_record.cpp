@@ -307,7 +307,7 @@ std::string csv_text(const BenchResults& results) {
 }
 
 std::string compact_text(const Json& record) {
-  const std::string text = record.dump(1);
+  const std::string text = json_text(record, 1);
   std::string out;
   out.reserve(text.size());
   bool in_string = false;

@@ -230,9 +230,10 @@ int run_all(const VerifyPlan& plan, const std::string& model, int ranks, Tally& 
 }
 
 Json to_json(const VerifyPlan& plan) {
-  Json out = {{"samples", plan.samples},       {"seed", plan.seed},   {"files", plan.files},
+  Json out = {{"samples", plan.samples},       {"seed", plan.seed},   {"files", Json::array()},
               {"file_ratio", plan.file_ratio}, {"chaos", plan.chaos}, {"ranks", plan.ranks},
               {"expected", plan.expected}};
+  for (const auto& file : plan.files) out["files"].push_back(bytes_to_utf8(file));
   for (const Search s : plan.searches) out["searches"].push_back(static_cast<int>(s));
   for (const Prune p : plan.prunes) out["prunes"].push_back(static_cast<int>(p));
   return out;
@@ -242,7 +243,7 @@ VerifyPlan verify_plan(const Json& json) {
   VerifyPlan plan;
   plan.samples = json.at("samples").get<int>();
   plan.seed = json.at("seed").get<std::uint64_t>();
-  plan.files = json.at("files").get<std::vector<std::string>>();
+  for (const auto& file : json.at("files")) plan.files.push_back(utf8_to_bytes(file.get<std::string>()));
   plan.file_ratio = json.at("file_ratio").get<double>();
   plan.chaos = json.at("chaos").get<int>();
   plan.ranks = json.at("ranks").get<std::vector<int>>();
@@ -253,8 +254,12 @@ VerifyPlan verify_plan(const Json& json) {
 }
 
 Json to_json(const Tally& t) {
-  return {{"runs", t.runs},         {"chaos_runs", t.chaos_runs},       {"shapes", t.shapes},
-          {"failures", t.failures}, {"first_failure", t.first_failure}, {"seconds", t.seconds}};
+  return {{"runs", t.runs},
+          {"chaos_runs", t.chaos_runs},
+          {"shapes", t.shapes},
+          {"failures", t.failures},
+          {"first_failure", bytes_to_utf8(t.first_failure)},
+          {"seconds", t.seconds}};
 }
 
 Tally tally_of(const Json& json) {
