@@ -1,12 +1,8 @@
 // bench msf: the experiments of a study of forests in MPI and OpenSHMEM, on this machine.
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
-#include <memory>
-#include <optional>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/private_folder.hpp"
@@ -41,37 +37,10 @@ std::vector<std::string> models_here() {
   return models;
 }
 
-/// tools/productivity.py of the source tree named, or of the one that this folder or program lies in.
-std::optional<fs::path> find_source(const std::string& named) {
-  const auto has = [](const fs::path& p) { return fs::exists(p / "tools" / "productivity.py"); };
-  if (!named.empty()) {
-    if (!has(named)) throw InputError("--source " + named + ": no tools/productivity.py in it");
-    return named;
-  }
-  for (fs::path from : {fs::current_path(), fs::path(self_path()).parent_path()}) {
-    for (; has(from) || from != from.root_path(); from = from.parent_path())
-      if (has(from)) return from;
-  }
-  return std::nullopt;
-}
-
-/// Counts calls and lines with the script; null where it cannot be run.
-Json count_productivity(const MsfBenchOptions& o, MsfResults& results) {
-  const auto source = find_source(o.source);
-  if (!source) {
-    results.notes.emplace_back("T9: no tools/productivity.py from here upwards; name the source tree with --source");
-    return {};
-  }
-  if (source->string().find('\'') != std::string::npos) throw InputError("--source: " + source->string() + " has a '");
-  const std::string command = "python3 '" + (*source / "tools" / "productivity.py").string() + "' --json '" +
-                              source->string() + "' 2>/dev/null";
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
-  std::string text;
-  std::array<char, 4096> part{};
-  while (pipe && std::fgets(part.data(), part.size(), pipe.get()) != nullptr) text += part.data();
-  Json counted = Json::parse(text, nullptr, false);
-  if (!counted.is_discarded()) return counted;
-  results.notes.emplace_back("T9: " + command + " gave nothing; is there a python3?");
+/// Calls and lines of this program; null where nobody counted them.
+Json productivity(MsfResults& results) {
+  if (const auto counted = counted_productivity(); !counted.empty()) return Json::parse(counted);
+  results.notes.emplace_back("T9: not counted: there was no Python where this program was built");
   return {};
 }
 
@@ -210,7 +179,7 @@ int run(MsfBenchOptions& o, const Invocation& in) {
                                   fixed_text(m.load_before[0], 1) + " on " + std::to_string(m.cores) + " cores");
   int code = bench.run();
   if (comm::launcher_world().rank != 0 || MsfBench::is_users(code)) return code;
-  if (plan.wants(Experiment::productivity)) bench.results.productivity = count_productivity(o, bench.results);
+  if (plan.wants(Experiment::productivity)) bench.results.productivity = productivity(bench.results);
   report(o, in, plan, bench.results);
   const auto complaints = bench.results.complaints();
   for (const auto& text : complaints) std::cerr << "verification: " << text << '\n';

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <optional>
 
@@ -11,14 +12,18 @@
 #include "merganser/io/parcel_file.hpp"
 #include "support/command.hpp"
 #include "support/difference.hpp"
+#include "support/file_rules.hpp"
+#include "support/forecast.hpp"
 #include "support/gather.hpp"
 #include "support/homecoming.hpp"
+#include "support/labels.hpp"
 #include "support/ledger.hpp"
 #include "support/merge_options.hpp"
 #include "support/picture.hpp"
 #include "support/ranks.hpp"
 #include "support/results.hpp"
 #include "support/running.hpp"
+#include "support/step_table.hpp"
 #include "support/table.hpp"
 #include "support/topo_extract_traffic.hpp"
 
@@ -28,7 +33,8 @@ namespace {
 struct ClusterCommand {
   std::string input;
   std::string output;
-  std::string json, csv, picture;
+  std::string json, csv, picture, labels;
+  std::vector<std::string> attributes;
   int steps = 1;
   double min_volume_ratio = 40;
   AxisFlags periodic{true, true, false};
@@ -37,6 +43,7 @@ struct ClusterCommand {
   BlockOptions blocks;
   bool audit = false;
   bool reference = false;
+  ForceOption room;
 };
 
 template <class V>
@@ -48,17 +55,27 @@ void describe(ClusterCommand& o, V&& option) {
   option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"}, Writes{});
   option("picture", o.picture, "picture to write (SVG): where the last step merged most, before and after",
          Kind{"FILE"}, Writes{});
+  option("labels", o.labels,
+         "text to write: for each parcel of IN, in its order, its place there (from 0) and the id of the parcel of the "
+         "output that holds it",
+         Kind{"FILE"}, Writes{});
   option.section("Merging");
   option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small, V_min = V_cell / R",
          positive(), Kind{"R"});
   option("steps", o.steps, "merge steps, one after the other", at_least(1));
   option("periodic", o.periodic, "periodic axes, as letters; the others have walls");
+  option(
+      "attribute", o.attributes,
+      "variables of IN beside EPIC's and how they merge: mean (by volume), sum, centre or largest (of that member), or "
+      "drop, to leave one out",
+      Kind{"NAME:RULE,..."});
   describe(o.method, option);
   describe(o.ranks, option);
   describe(o.blocks, option);
   option.section("Checks");
   option("audit", o.audit, "keep the books: every input parcel is in exactly one output parcel, and its volume too");
   option("reference", o.reference, "also merge with the slow serial reference on rank 0 and compare every bit");
+  describe(o.room, option);
 }
 
 /// Whether to show progress as a line that changes: on a terminal, unless lines of log tell it.
@@ -74,61 +91,106 @@ bool shows_one_line(const OptionTable& table) {
 /// One run on one rank.
 class Run {
  public:
-  Run(const ClusterCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {}
+  Run(const ClusterCommand& o, const FileRules& rules, const Invocation& in, comm::Transport& t)
+      : o_(o), rules_(rules), in_(in), t_(t) {}
 
   void all() {
     read();
     merge();
     compare();
+    sum_up();
     if (!o_.output.empty()) {
       const Scope s(profile_, "write");
-      together([&] { io::write_parcels(o_.output, parcels_, clusterer_->decomposition(), info_.time, t_); });
+      together(
+          [&] { io::write_parcels(o_.output, parcels_, clusterer_->decomposition(), info_.time, t_, info_.heading); });
     }
     report();
   }
 
  private:
   void read();
+  void check_room();
   void merge();
   StepReport step(int number);
-  void add_up(const std::vector<StepReport>& mine);
+  void add(StepReport mine, bool first);
+  void add_up();
   void compare();
+  void sum_up();
   void report();
-  void print(const Json& record, const std::vector<Conserved>& quantities, const Moments& after,
-             const std::vector<Summary>& stages, const std::vector<Summary>& others);
-  [[nodiscard]] std::string csv() const;
+  void print(const Json& record, const std::vector<Summary>& stages, const std::vector<Summary>& others);
 
   const ClusterCommand& o_;
+  const FileRules& rules_;
   const Invocation& in_;
   comm::Transport& t_;
   Profile profile_;
   io::ParcelFileInfo info_;
   Parcels parcels_;
-  Parcels original_;  // on rank 0, for the reference
-  Moments before_;
+  Parcels original_;                   // on rank 0, for the reference
+  std::vector<io::FilePlace> places_;  // for the labels
+  std::optional<Labels> labels_;
+  Moments before_, after_;
+  std::vector<Conserved> quantities_;
+  Json sums_;
+  Digest digest_;
+  std::string label_text_;
   std::optional<Clusterer> clusterer_;
   std::optional<Scene> scene_;
-  StepReport first_, last_, all_;
-  StepReport mine_;
-  comm::TrafficCount traffic_;                    // of all steps
-  std::vector<std::vector<StepReport>> by_step_;  // per step, per rank; times and counts only
-  Json loop_;                                     // what the loop of steps did besides merging
+  StepReport first_, last_, all_;  // in the loop of this rank, then of all
+  StepReport mine_;                // of all steps on this rank
+  comm::TrafficCount traffic_;     // of all steps
+  StepTable table_;                // with --csv
+  Json loop_;                      // what the loop of steps did besides merging
   std::string verdict_;
 };
 
 void Run::read() {
   {
     const Scope s(profile_, "read");
-    together([&] { comm::agree(t_, [&] { info_ = io::read_info(o_.input); }); });
+    together([&] {
+      info_ = io::read_info(o_.input, t_);
+      apply_file_rules(rules_, o_.input, o_.output, info_, t_.rank());
+    });
     info_.grid.box.periodic = o_.periodic;
-    parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_); });
+    check_room();
+    if (!o_.labels.empty()) labels_.emplace(t_);
+    parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_, labels_ ? &places_ : nullptr); });
   }
   const Scope s(profile_, "distribute");
   const Decomposition blocks = together([&] { return decompose(info_.grid, o_.blocks, parcels_, t_); });
   together([&] { distribute(parcels_, blocks, t_); });
   ClusterOptions options = cluster_options(o_.method, o_.min_volume_ratio);
-  options.lineage = o_.audit || !o_.picture.empty();
+  options.lineage = o_.audit || labels_ || !o_.picture.empty();
   clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
+}
+
+/// Containers at a time were measured with 2.1 million parcels on one and two ranks.
+void Run::check_room() {
+  const double ranks = t_.size(), parcels = static_cast<double>(info_.parcels);
+  const double container = static_cast<double>(parcels_.parcel_bytes());
+  const double containers = 2.2 + (o_.output.empty() ? 0 : 0.7) + (o_.picture.empty() ? 0 : 1.1) + (o_.audit ? 2.4 : 0);
+  const double cells = static_cast<double>(info_.grid.cells[0]) * static_cast<double>(info_.grid.cells[1]) *
+                       static_cast<double>(info_.grid.cells[2]);
+  Need need;
+  need.what = o_.input + " (" + count_text(info_.parcels) + " parcels, " + grid_text(info_.grid) + ")";
+  need.rank_bytes =
+      std::ceil(parcels / ranks) * container * containers + balance_bytes(o_.blocks, info_.grid, t_.size());
+  if (o_.method.search == Search::cells8) need.rank_bytes += std::ceil(cells / ranks) * 8;
+  need.first_bytes = o_.reference ? 4 * parcels * container : 0;
+  need.disk_bytes = o_.output.empty() ? 0 : parcels * kParcelFileBytes;
+  need.file = o_.output;
+  need.of_file = true;
+  need.help = "more ranks on more machines";
+  together([&] { require(need, o_.room.force, t_); });
+  if (o_.csv.empty()) return;
+  Need table;
+  table.what = "--csv of " + count_text(o_.steps) + " steps";
+  table.rank_bytes = o_.steps * StepTable::kBytesPerStep;
+  table.first_bytes = o_.steps * StepTable::kBytesPerLine * ranks;
+  table.disk_bytes = table.first_bytes;
+  table.file = o_.csv;
+  table.help = "fewer --steps";
+  together([&] { require(table, o_.room.force, t_); });
 }
 
 void Run::merge() {
@@ -137,12 +199,11 @@ void Run::merge() {
   Homecoming home(t_, *clusterer_);
   std::optional<RunningTotals> running;
   if (o_.steps > 1) running.emplace(t_, o_.steps, shows_one_line(in_.table));
-  std::vector<StepReport> mine;
   t_.barrier();
   const comm::Counters before = t_.counters();
   for (int i = 0; i < o_.steps; ++i) {
-    mine.push_back(step(i));
-    if (running) running->add(mine.back());
+    add(step(i), i == 0);
+    if (running) running->add(last_);
     const Scope s(profile_, "rehome");
     home(parcels_);
   }
@@ -152,7 +213,7 @@ void Run::merge() {
     loop_["network"] = running->network_name();
     loop_["totals_age_steps"] = running->age();
   }
-  add_up(mine);
+  add_up();
 }
 
 /// A step itself. No collective, but for --audit, --picture and what Clusterer::step() says.
@@ -169,31 +230,24 @@ StepReport Run::step(int number) {
   traffic_ += t_.traffic().since(before);
   if (ledger) together([&] { ledger->close(parcels_, mine.lineage); });
   if (photographer) scene_ = photographer->after(parcels_, mine.lineage);
+  if (labels_) labels_->add(mine.lineage);
   mine.lineage.clear();
   return mine;
 }
 
-/// All ranks' reports of all steps. Collective.
-void Run::add_up(const std::vector<StepReport>& mine) {
-  struct Counts {
-    std::int64_t before, small, merged, after;
-  };
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    const StepReport& x = mine[i];
-    mine_ += x;
-    last_ = total_report(t_, x);
-    if (i == 0) first_ = last_;
-    all_ += last_;
-    auto& ranks = by_step_.emplace_back();
-    for (const auto& seconds : gather(t_, x.seconds)) ranks.emplace_back().seconds = seconds;
-    const auto counts = gather(t_, Counts{x.before, x.small, x.merged, x.after});
-    for (std::size_t r = 0; r < counts.size(); ++r) {
-      ranks[r].before = counts[r].before;
-      ranks[r].small = counts[r].small;
-      ranks[r].merged = counts[r].merged;
-      ranks[r].after = counts[r].after;
-    }
-  }
+/// A step's report on this rank. Memory does not grow with the number of steps, but for the lines of --csv.
+void Run::add(StepReport mine, bool first) {
+  if (!o_.csv.empty()) table_.add(mine);
+  mine_ += mine;
+  if (first) first_ = mine;
+  last_ = std::move(mine);
+}
+
+/// From this rank's reports to those of all. Collective.
+void Run::add_up() {
+  all_ = total_report(t_, mine_);
+  first_ = total_report(t_, first_);
+  last_ = total_report(t_, last_);
 }
 
 void Run::compare() {
@@ -211,25 +265,18 @@ void Run::compare() {
   verdict_ = "equal to the serial reference, every bit";
 }
 
-std::string Run::csv() const {
-  std::string out = "step,rank,before,small,merged,after";
-  for (const char* s : kStages) out += std::string(",") + s + "_s";
-  out += '\n';
-  for (std::size_t i = 0; i < by_step_.size(); ++i)
-    for (std::size_t r = 0; r < by_step_[i].size(); ++r) {
-      const StepReport& x = by_step_[i][r];
-      out += std::to_string(i + 1) + ',' + std::to_string(r) + ',' + std::to_string(x.before) + ',' +
-             std::to_string(x.small) + ',' + std::to_string(x.merged) + ',' + std::to_string(x.after);
-      for (const double s : stage_seconds(x.seconds)) out += ',' + number_text(s);
-      out += '\n';
-    }
-  return out;
+/// Checks the result and adds it up: what can fail fails here, before a file is written.
+void Run::sum_up() {
+  const std::string name = o_.output.empty() ? "the result of " + o_.input : "cannot write " + o_.output;
+  together([&] { io::fit_to_file(name, parcels_, info_.grid.box, info_.heading, t_); });
+  after_ = total_moments(t_, moments(parcels_, info_.grid.box));
+  digest_ = total_digest(t_, merganser::digest(parcels_));
+  sums_ = sums_json(t_, parcels_);
+  quantities_ = conserved(before_, after_, parcels_.schema(), info_.grid.box);
+  if (labels_) label_text_ = labels_->text(places_);
 }
 
 void Run::report() {
-  const Moments after = total_moments(t_, moments(parcels_, info_.grid.box));
-  const Digest digest = total_digest(t_, merganser::digest(parcels_));
-  const Json sums = sums_json(t_, parcels_);
   const auto stages = summarise_stages(gather(t_, stage_seconds(mine_.seconds)));
   topology::Traffic traffic;
   if (!o_.json.empty()) traffic = topology::gather_traffic(t_, traffic_);
@@ -238,9 +285,9 @@ void Run::report() {
     const auto seconds = gather(t_, stage.seconds);
     others.push_back(summarise(seconds));
   }
+  const std::string table = o_.csv.empty() ? std::string() : table_.text(t_);
   if (t_.rank() != 0) return;
 
-  const auto quantities = conserved(before_, after, parcels_.schema(), info_.grid.box);
   Json record = make_record(in_, {t_.size(), std::string(t_.name()), comm::last_choice(), o_.ranks.decorators,
                                   clusterer_->decomposition().describe()});
   for (std::size_t i = 0; i < kStages.size(); ++i) record["timings"][kStages[i]] = summary_json(stages[i]);
@@ -255,19 +302,19 @@ void Run::report() {
                      " over " + std::string(t_.name());
     record["traffic"] = traffic_json(traffic);
   }
-  record["conservation"] = conservation_json(quantities, before_, after, all_.merged);
+  record["conservation"] = conservation_json(quantities_, before_, after_, all_.merged);
   record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
-  record["result"] = result_json(first_, last_, all_, sums, digest);
-  if (may_report(in_.table)) print(record, quantities, after, stages, others);
+  record["result"] = result_json(first_, last_, all_, sums_, digest_);
+  if (may_report(in_.table)) print(record, stages, others);
   if (!o_.json.empty()) write_record(o_.json, record);
-  if (!o_.csv.empty()) write_text_file(o_.csv, csv());
+  if (!o_.csv.empty()) write_text_file(o_.csv, table);
+  if (labels_) write_text_file(o_.labels, label_text_);
   if (scene_)
     write_text_file(o_.picture, draw(*scene_, count_text(first_.before) + " parcels, " + count_text(all_.small) +
                                                   " of them small, become " + count_text(last_.after)));
 }
 
-void Run::print(const Json& record, const std::vector<Conserved>& quantities, const Moments& after,
-                const std::vector<Summary>& stages, const std::vector<Summary>& others) {
+void Run::print(const Json& record, const std::vector<Summary>& stages, const std::vector<Summary>& others) {
   auto& out = std::cout;
   out << o_.input << ": " << grid_text(info_.grid) << ", time " << general_text(info_.time, 6) << "; small below 1/"
       << general_text(o_.min_volume_ratio, 6) << " of a cell\n"
@@ -285,25 +332,31 @@ void Run::print(const Json& record, const std::vector<Conserved>& quantities, co
     rows.push_back(others[i]);
   }
   out << stages_table(names, rows, "time over ranks") << '\n'
-      << conservation_table(quantities, before_, after, all_.merged) << '\n'
+      << conservation_table(quantities_, before_, after_, all_.merged) << '\n'
       << counters_text(all_) << '\n';
   if (o_.audit) out << "audit: every input parcel is in exactly one output parcel, with its volume\n";
   if (!verdict_.empty()) out << verdict_ << '\n';
   out << "digest " << record["result"]["digest"].get<std::string>() << '\n';
   std::string files;
-  for (const auto& f : {o_.output, o_.json, o_.csv, o_.picture})
+  for (const auto& f : {o_.output, o_.json, o_.csv, o_.picture, o_.labels})
     if (!f.empty()) files += (files.empty() ? "" : ", ") + f;
   if (!files.empty()) out << "wrote " << files << '\n';
 }
 
 int run(ClusterCommand& o, const Invocation& in) {
-  return on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, in, t).all(); });
+  const FileRules rules = parse_file_rules(o.attributes);
+  return on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, in, t).all(); });
 }
 
 constexpr std::string_view kText =
     "Merges every small parcel with its nearest neighbour, cluster by cluster. The result is the same, bit for bit,\n"
     "for any number of ranks, model, decomposition and pruning: the digest tells.\n\n"
     "No step calls a collective, but with --audit, --picture, --prune iterative or --search cells8, which need some.\n"
+    "What the input holds goes into the output: global attributes, groups, units, compression. Variables of the "
+    "parcels\n"
+    "that EPIC does not know need a rule, --attribute humidity:mean,age:largest. Ids are written too, so that the "
+    "next\n"
+    "command goes on with the same parcels.\n\n"
     "Totals of a run of several steps are announced from neighbour to neighbour: on a terminal, and with --log info, "
     "a\n"
     "line tells how far the run is, with totals that are some steps old.\n\n"

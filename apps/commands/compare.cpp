@@ -58,22 +58,12 @@ RecordFacts read_side(const std::string& first, const std::vector<std::string>& 
   return facts;
 }
 
-/// Processes that waited for a core, per core.
-double crowding(const RecordOrigin& origin) {
-  const Json& p = origin.provenance;
-  if (!p.contains("load_average") || !p.contains("cores") || !p["cores"].is_number()) return 1;
-  const Json& load = p["load_average"];
-  if (!load.is_array() || load.empty() || !load[0].is_number()) return 1;
-  const double cores = std::max(1.0, p["cores"].get<double>());
-  return std::clamp(load[0].get<double>() / cores, 1.0, 3.0);
-}
-
 /// What is assumed where nothing is known grows with the load under which it was measured.
 void widen(CompareOptions& o, const RecordFacts& before, const RecordFacts& after) {
   double by = 1;
   for (const auto* side : {&before, &after}) {
-    by = std::max(by, crowding(side->origin));
-    for (const auto& more : side->joined) by = std::max(by, crowding(more));
+    by = std::max(by, crowding(side->origin.provenance));
+    for (const auto& more : side->joined) by = std::max(by, crowding(more.provenance));
   }
   for (double* floor : {&o.launch_floor, &o.single_floor}) *floor *= by;
 }

@@ -3,6 +3,7 @@
 
 #include "merganser/io/parcel_file.hpp"
 #include "support/command.hpp"
+#include "support/forecast.hpp"
 #include "support/gather.hpp"
 #include "support/merge_options.hpp"
 #include "support/random_options.hpp"
@@ -20,6 +21,7 @@ struct GenRandomOptions {
   RandomParcels parcels{.per_cell = 40, .min_volume_ratio = 40};
   RankOptions ranks;
   BlockOptions blocks;
+  ForceOption room;
   std::string json;
 };
 
@@ -39,6 +41,7 @@ void describe(GenRandomOptions& o, V&& option) {
   option("shuffle", o.parcels.shuffle, "random order on each rank instead of cell by cell");
   describe(o.ranks, option);
   describe(o.blocks, option);
+  describe(o.room, option);
 }
 
 /// Called with the options given already set; they are parsed again on top of this.
@@ -55,6 +58,8 @@ void preset(GenRandomOptions& o) {
   o = p;
 }
 
+constexpr double kContainers = 2.1;  // as made, and as written
+
 struct Written {
   std::int64_t parcels;
   std::int64_t small;
@@ -68,13 +73,26 @@ Written describe_parcels(comm::Transport& t, const Parcels& p, double small_volu
           total_digest(t, digest(p))};
 }
 
+Need need_of(const GenRandomOptions& o, const Grid& grid, int ranks) {
+  const double parcels = parcels_per_rank(o.parcels, grid, 1);
+  Need need;
+  need.what = general_text(parcels, 6) + " parcels in " + grid_text(grid);
+  need.rank_bytes = parcels_per_rank(o.parcels, grid, ranks) * (kContainers * Parcels().parcel_bytes() + 8) +
+                    balance_bytes(o.blocks, grid, ranks);
+  need.disk_bytes = parcels * kParcelFileBytes;
+  need.file = o.output;
+  need.help = "fewer --cells or --per-cell, or more ranks on more machines";
+  return need;
+}
+
 int run(GenRandomOptions& o, const Invocation& in) {
   const Grid grid = make_grid(o.grid);
   return on_ranks(o.ranks, [&](comm::Transport& t) {
+    together([&] { require(need_of(o, grid, t.size()), o.room.force, t); });
     const Decomposition blocks = together([&] { return decompose(grid, o.blocks, Parcels(), t); });
     const Parcels parcels = generate_random(o.parcels, blocks, t.rank());
-    together([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t); });
     const Written w = describe_parcels(t, parcels, grid.cell_volume() / o.parcels.min_volume_ratio);
+    together([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t); });
     if (t.rank() != 0) return;
     const double share = w.parcels > 0 ? static_cast<double>(w.small) / static_cast<double>(w.parcels) : 0;
     std::cout << o.output << ": " << count_text(w.parcels) << " parcels, " << percent_text(share)

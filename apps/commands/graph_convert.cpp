@@ -52,6 +52,18 @@ void report(const GraphConvertOptions& o, const Invocation& in, comm::Transport&
   write_record(o.json, record);
 }
 
+/// What the file takes, and writing it: METIS and ParHIP hold both arcs of each edge.
+AfterLoading writing(const GraphConvertOptions& o, graphs::Format format) {
+  if (o.output.empty()) return {};
+  AfterLoading after;
+  const bool both = format == graphs::Format::metis || format == graphs::Format::parhip;
+  after.bytes_per_edge = both ? 2 * 24 : 0;
+  after.disk_bytes_per_edge = both ? 16 : 12;
+  after.disk_bytes_per_vertex = both ? 2 : 0;
+  after.file = o.output;
+  return after;
+}
+
 int run(GraphConvertOptions& o, const Invocation& in) {
   if (!o.input.gen.empty() && o.output.empty()) std::swap(o.input.file, o.output);
   if (o.output.empty() && !o.to.empty()) throw UsageError("--to without OUT; allowed: with it");
@@ -64,7 +76,7 @@ int run(GraphConvertOptions& o, const Invocation& in) {
       comm::agree(t, [&] {
         if (t.rank() == 0 && !o.output.empty()) check_output(o.output);
       });
-      const LoadedGraph loaded = load_graph(o.input, t);
+      const LoadedGraph loaded = load_graph(o.input, t, writing(o, format));
       const double start = now();
       if (!o.output.empty()) graphs::write_graph(o.output, loaded.graph, format, t);
       const double seconds = now() - start;

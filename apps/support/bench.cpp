@@ -6,7 +6,9 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/private_folder.hpp"
 #include "support/bench_report.hpp"
+#include "support/launch_room.hpp"
 #include "support/launcher.hpp"
+#include "support/table.hpp"
 
 namespace merganser::app {
 namespace {
@@ -62,6 +64,7 @@ class Bench {
   }
 
   int run() {
+    check_room();
     BenchReport report(o_, in_, program_);
     for (const int ranks : ranks_) {
       if (!o_.compare.empty()) {
@@ -78,6 +81,27 @@ class Bench {
   }
 
  private:
+  [[nodiscard]] static bool of_threads(const Variant& v) { return v.comm == "threads" || v.comm == "auto"; }
+
+  /// Ranks and raw times of all of it, before the first is started.
+  void check_room() const {
+    double cycles = 0;
+    for (const int ranks : ranks_) {
+      if (!comm::launched() && of_threads(base_)) comm::check_thread_ranks(ranks);
+      if (!comm::launched() && !of_threads(base_)) check_processes(ranks);
+      cycles += static_cast<double>(o_.steps) * o_.repeats * ranks;
+    }
+    cycles *= static_cast<double>(o_.compare.empty() ? program_.series.size() : 2);
+    const bool kept = !o_.json.empty() || !o_.csv.empty();
+    Need need;
+    need.what = "raw times of " + general_text(cycles, 6) + " cycles and ranks";
+    need.rank_bytes = cycles * (kept ? Cycle::kRecordBytes : Cycle::kBytes);
+    need.disk_bytes = kept ? cycles * Cycle::kRecordBytes / 2 : 0;
+    need.file = o_.json.empty() ? o_.csv : o_.json;
+    need.help = "fewer --steps or --repeats";
+    require(need, o_.room.force);
+  }
+
   int compare(int ranks, BenchReport& report) {
     Comparison c(ranks);
     c.variants.assign(2, base_);
@@ -102,7 +126,7 @@ class Bench {
 
   /// Measures all series of a variant once more.
   int measure_into(SeriesSet& set, const Variant& variant, const std::vector<std::string>& series) {
-    const bool threads = variant.comm == "threads" || variant.comm == "auto";
+    const bool threads = of_threads(variant);
     // Not in this process even on one rank: a process in which MPI has started cannot start a launcher.
     if (!comm::launched() && !o_.here && !threads) return measure_under_launcher(set, variant);
     SeriesSet once(set.ranks, variant);
@@ -111,6 +135,7 @@ class Bench {
       setup.method = variant.method;
       setup.blocks = o_.blocks;
       setup.steps = o_.steps;
+      setup.force = o_.room.force;
       setup.memory = set.series.empty() && o_.compare.empty();
       BenchSeries s;
       const int code = on_ranks({variant.comm, set.ranks, ""}, [&](comm::Transport& t) {

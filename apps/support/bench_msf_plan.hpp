@@ -36,7 +36,6 @@ struct MsfBenchOptions {
   std::vector<int> heaps;
   int repeats = 0;
   double timeout = 1800;
-  std::string source;
   std::string json;
   bool quiet = false;
   std::string work;  ///< this process was started to do the work of that file
@@ -60,8 +59,6 @@ void describe(MsfBenchOptions& o, V&& option) {
          Initial{"2,4,16,64,256; --quick: 2,4,64"});
   option("repeats", o.repeats, "runs of each case", at_least(0), Initial{"15; --quick: 3"});
   option("timeout", o.timeout, "seconds that a launch may take", positive());
-  option("source", o.source, "source tree whose lines and calls are counted", Kind{"FOLDER"},
-         Initial{"found from here upwards"});
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no tables");

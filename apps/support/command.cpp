@@ -46,6 +46,7 @@ void print_overview(std::ostream& out) {
   list_commands(out, "");
   out << "\nStart it alone (ranks are threads), under mpirun or srun, or let it find the launcher:\n"
          "  merganser run -n 4 -- cluster in.nc -o out.nc --comm rma\n\n"
+         "What cannot fit into this machine is refused before work: 2 where options ask for it, 3 where a file does.\n"
          "Exit codes: 0 ok, 1 verification failed, 2 usage, 3 input, 4 communication, 5 regression found by compare,\n"
          "70 internal error, 128 + N stopped by signal N (SIGINT, SIGTERM, SIGHUP: temporary files are removed "
          "first).\n"

@@ -19,6 +19,7 @@ constexpr double kMessageSlack = 0.05;  // how records are grouped into messages
 constexpr std::int64_t kMostRanks = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMostLaunches = 1'000'000'000;
 constexpr std::int64_t kMostParcels = 1'000'000'000'000'000'000;
+constexpr double kMostCrowding = 3;    // beyond it scatter grows no more
 constexpr double kLeastTime = 1e-100;  // seconds or nanoseconds, so that no product or ratio of two leaves the numbers
 constexpr double kMostTime = 1e100;
 
@@ -34,26 +35,10 @@ std::string ranks_text(const Field& ranks) {
 
 std::string parcels_text(const Field& parcels) { return count_text(parcels.whole(0, kMostParcels)) + " parcels"; }
 
-/// Rounds of a cell by launch, in seconds.
-Launches rounds_of(const Field& cell) {
-  Launches out;
-  if (cell.has("rounds") && cell.at("rounds").size() > 0) {
-    const Field rounds = cell.at("rounds");
-    std::map<std::int64_t, std::vector<double>> by_launch;
-    for (std::size_t i = 0; i < rounds.size(); ++i) {
-      const Field r = rounds.at(i);
-      const std::int64_t launch = r.has("launch") ? r.at("launch").whole(0, kMostLaunches) : 0;
-      by_launch[launch].push_back(r.at("p50_ns").time() * kNanosecond);
-    }
-    for (auto& [launch, times] : by_launch) out.push_back(std::move(times));
-    return out;
-  }
-  if (cell.has("launch_p50_ns") && cell.at("launch_p50_ns").size() > 0) {
-    const Field launches = cell.at("launch_p50_ns");
-    for (std::size_t i = 0; i < launches.size(); ++i) out.push_back({launches.at(i).time() * kNanosecond});
-    return out;
-  }
-  return {{cell.at("exchange").at("p50_ns").time() * kNanosecond}};
+Launches seconds(Launches nanoseconds) {
+  for (auto& launch : nanoseconds)
+    for (double& t : launch) t *= kNanosecond;
+  return nanoseconds;
 }
 
 std::string setting(const Field& topology, const char* key) {
@@ -84,7 +69,7 @@ void read_topology(const Field& topology, RecordFacts& facts) {
     } else {
       key += "weights, " + bytes_text(c.at("bytes_total").number()) + " in all";
     }
-    facts.timings.push_back({key + how, kernel, rounds_of(c), true});
+    facts.timings.push_back({key + how, kernel, seconds(launches_ns(c)), true});
     for (const char* count : {"messages_total", "bytes_total", "syncs_total"})
       if (c.has(count)) facts.counts.push_back({key + ": " + count, c.at(count).number(), 0});
   }
@@ -195,18 +180,6 @@ std::string work_of(const Field& record) {
   return work.empty() ? "" : work + ": ";
 }
 
-void check_schema(const Field& record) {
-  if (!record.json().is_object() || !record.has("schema"))
-    throw InputError(record.path() + " is no run record of merganser: it has no field \"schema\"");
-  if (record.at("schema").text() != "merganser-run-record")
-    throw InputError(record.path() + " is no run record: its schema is " + record.at("schema").text() +
-                     "; allowed: merganser-run-record");
-  const double version = record.at("schema_version").number();
-  if (version != kRecordVersion)
-    throw InputError(record.path() + " has schema version " + general_text(version, 6) + "; this program reads " +
-                     std::to_string(kRecordVersion));
-}
-
 }  // namespace
 
 void Field::fail(const std::string& what) const { throw InputError(path_ + ' ' + what); }
@@ -255,6 +228,46 @@ std::int64_t Field::whole(std::int64_t least, std::int64_t most) const {
 std::string Field::text() const {
   if (!value_->is_string()) fail("is " + short_json(*value_) + "; allowed: a text");
   return value_->get<std::string>();
+}
+
+void check_schema(const Field& record) {
+  if (!record.json().is_object() || !record.has("schema"))
+    throw InputError(record.path() + " is no run record of merganser: it has no field \"schema\"");
+  if (record.at("schema").text() != "merganser-run-record")
+    throw InputError(record.path() + " is no run record: its schema is " + record.at("schema").text() +
+                     "; allowed: merganser-run-record");
+  const double version = record.at("schema_version").number();
+  if (version != kRecordVersion)
+    throw InputError(record.path() + " has schema version " + general_text(version, 6) + "; this program reads " +
+                     std::to_string(kRecordVersion));
+}
+
+double crowding(const Json& provenance) {
+  if (!provenance.is_object() || !provenance.contains("load_average") || !provenance.contains("cores")) return 1;
+  const Json &load = provenance["load_average"], &cores = provenance["cores"];
+  if (!load.is_array() || load.empty() || !load[0].is_number() || !cores.is_number()) return 1;
+  return std::clamp(load[0].get<double>() / std::max(1.0, cores.get<double>()), 1.0, kMostCrowding);
+}
+
+Launches launches_ns(const Field& cell) {
+  Launches out;
+  if (cell.has("rounds") && cell.at("rounds").size() > 0) {
+    const Field rounds = cell.at("rounds");
+    std::map<std::int64_t, std::vector<double>> by_launch;
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      const Field r = rounds.at(i);
+      const std::int64_t launch = r.has("launch") ? r.at("launch").whole(0, kMostLaunches) : 0;
+      by_launch[launch].push_back(r.at("p50_ns").time());
+    }
+    for (auto& [launch, times] : by_launch) out.push_back(std::move(times));
+    return out;
+  }
+  if (cell.has("launch_p50_ns") && cell.at("launch_p50_ns").size() > 0) {
+    const Field launches = cell.at("launch_p50_ns");
+    for (std::size_t i = 0; i < launches.size(); ++i) out.push_back({launches.at(i).time()});
+    return out;
+  }
+  return {{cell.at("exchange").at("p50_ns").time()}};
 }
 
 RecordFacts facts_of(const Json& json, const std::string& path) {

@@ -77,4 +77,11 @@ class Field {
   std::string path_;
 };
 
+/// @throws InputError unless it is a run record of the version that this program reads
+void check_schema(const Field& record);
+/// Processes that waited for a core while a record was made, per core; between 1 and 3, and 1 where it is not told.
+[[nodiscard]] double crowding(const Json& provenance);
+/// Times of a cell of topo bench or topo replay by launch, in nanoseconds: of rounds, else one for each launch, else one.
+[[nodiscard]] Launches launches_ns(const Field& cell);
+
 }  // namespace merganser::app

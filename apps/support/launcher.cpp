@@ -10,6 +10,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
+#include "support/launch_room.hpp"
 
 namespace merganser::app {
 namespace {
@@ -135,6 +136,7 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
   if (!launcher.problem.empty())
     throw CommError(launcher.problem + "; alone, use threads: merganser " + (arguments.empty() ? "..." : arguments[0]) +
                     " ... --ranks " + std::to_string(ranks));
+  check_processes(ranks);
   LaunchPlan plan;
   for (auto& s : comm::launcher_settings())
     if (!is_set(s.name)) plan.exports.push_back(std::move(s));

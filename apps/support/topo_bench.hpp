@@ -5,6 +5,7 @@
 
 #include "merganser/topology/measure.hpp"
 #include "support/command.hpp"
+#include "support/forecast.hpp"
 #include "support/topo_bench_record.hpp"
 
 namespace merganser::app {
@@ -24,6 +25,7 @@ struct TopoBenchOptions {
   int launches = 1;
   int ranks = 0;
   double watchdog = 30;
+  ForceOption room;
   std::string inject;
   std::string json, csv;
   bool quiet = false;
@@ -66,6 +68,7 @@ void describe(TopoBenchOptions& o, V&& option) {
   option("memory", o.memory_mib, "MiB of buffers on a rank", at_least(0), Initial{"half of what is free"});
   option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",
          at_least(0));
+  describe(o.room, option);
   option("inject", o.inject,
          "faults, for tests: drop:rank=R,iteration=I; slow:rank=R,us=X; late:rank=R,us=X; kill:rank=R,iteration=I",
          Kind{"FAULTS"});

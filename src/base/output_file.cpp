@@ -115,6 +115,14 @@ void remove_left_overs(int folder, const std::string& base) {
   for (const auto& name : names) remove_if_left(folder, name);
 }
 
+/// Nothing here writes compressed files, and one under such a name would be none.
+void check_name(const std::string& path) {
+  if (path.empty()) throw UsageError("\"\" is no name of a file; allowed: a path, or - for standard output");
+  if (path.ends_with(".gz"))
+    throw UsageError(path + " is the name of a compressed file; allowed: names without .gz, files are written plain (" +
+                     path.substr(0, path.size() - 3) + ", then gzip)");
+}
+
 }  // namespace
 
 std::string room_left(const std::string& path) {
@@ -123,7 +131,7 @@ std::string room_left(const std::string& path) {
 }
 
 OutputFile::OutputFile(const std::string& path, std::int64_t bytes, Opened opened) : shown_(path), bytes_(bytes) {
-  if (path.empty()) throw InputError("cannot write a file without a name; allowed: a path, or - for standard output");
+  check_name(path);
   try {
     Place place{temporary_folder(), "", true};
     if (path == "-") {
@@ -260,6 +268,7 @@ void write_file(const std::string& path, const std::string& bytes) {
 }
 
 void check_output(const std::string& path) {
+  check_name(path);
   if (path == "-") return;
   const Place place = place_of_output(path);
   const std::string file = place.folder + '/' + place.name;

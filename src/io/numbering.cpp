@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/random.hpp"
 
 namespace merganser::io {
 namespace {
@@ -124,14 +125,14 @@ void take(const std::vector<std::byte>& message, Parcels& parcels) {
   }
 }
 
-/// The first parcels of ranks 1, 2, ...: of a sorted sample of all, those at equal distances. Collective.
-Parcels splitters(const Parcels& parcels, const std::vector<Item>& sorted, const ContentOrder& order,
-                  comm::Transport& transport) {
-  constexpr std::size_t kSamples = 64;  // per rank: parts then differ by some percent
-  const std::size_t n = sorted.size();
+/// The first parcels of ranks 1, 2, ...: of a sample of all, those at equal distances in the order. Collective.
+Parcels splitters(const Parcels& parcels, const ContentOrder& order, comm::Transport& transport) {
+  constexpr std::size_t kSamples = 128;  // per rank: parts then differ by some tenths
   std::vector<std::byte> mine;
-  for (std::size_t k = 0; k < std::min(kSamples, n); ++k)
-    append(mine, parcels, sorted[(2 * k + 1) * n / (2 * std::min(kSamples, n))].index);
+  // Not at equal distances in the file: those of a regular lattice could all have one coordinate.
+  Random random(0x73616d706c65ULL, static_cast<std::uint64_t>(transport.rank()), 0);
+  for (std::size_t k = 0; k < std::min(kSamples, parcels.size()); ++k)
+    append(mine, parcels, static_cast<std::size_t>(random.below(parcels.size())));
   Parcels sample(parcels.schema());
   for (const auto& part : transport.all_gather(mine)) take(part, sample);
   const std::vector<Item> all = order.sorted(sample);
@@ -147,19 +148,19 @@ Parcels splitters(const Parcels& parcels, const std::vector<Item>& sorted, const
 /// Sends every parcel to the rank that its part of the order belongs to.
 void deal_out(Parcels& parcels, const ContentOrder& order, comm::Transport& transport) {
   std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
-  {
-    const std::vector<Item> sorted = order.sorted(parcels);
-    const Parcels first = splitters(parcels, sorted, order, transport);
-    auto begin = sorted.begin();
-    for (std::size_t r = 0; r < to.size(); ++r) {
-      const auto end =
-          r < first.size()
-              ? std::partition_point(begin, sorted.end(),
-                                     [&](const Item& item) { return order.less(parcels, item.index, first, r); })
-              : sorted.end();
-      to[r].reserve(static_cast<std::size_t>(end - begin) * parcels.parcel_bytes());
-      for (; begin != end; ++begin) append(to[r], parcels, begin->index);
+  const Parcels first = splitters(parcels, order, transport);
+  for (auto& message : to) message.reserve(parcels.size() * parcels.parcel_bytes() * 5 / 4 / to.size());
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    std::size_t low = 0;  // splitters that are not behind parcel i
+    for (std::size_t high = first.size(); low < high;) {
+      const std::size_t middle = (low + high) / 2;
+      if (order.less(parcels, i, first, middle)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
     }
+    append(to[low], parcels, i);
   }
   parcels = Parcels(parcels.schema());
   auto from = transport.all_to_all(to);
@@ -186,6 +187,7 @@ std::vector<Item> send_home(std::span<const std::int64_t> ids, std::span<const s
                             comm::Transport& transport) {
   const auto ranks = static_cast<std::size_t>(transport.size());
   std::vector<Item> items;
+  items.reserve(ids.size());
   std::vector<std::vector<std::byte>> to(ranks);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Item item{static_cast<std::uint64_t>(ids[i]), static_cast<std::uint64_t>(places[i])};

@@ -145,7 +145,10 @@ TEST(OutputFile, refuses_what_is_no_place_for_a_file) {
   EXPECT_NE(refusal(folder.path().string()).find("it is a folder; allowed: a file"), std::string::npos);
   EXPECT_NE(refusal(folder.file("plain/")).find("allowed: a file"), std::string::npos);
   EXPECT_NE(refusal(folder.file("new/..")).find("allowed: a file"), std::string::npos);
-  EXPECT_NE(refusal("").find("without a name"), std::string::npos);
+  EXPECT_THROW(OutputFile(""), UsageError);
+  EXPECT_THROW(check_output(folder.file("a.txt.gz")), UsageError);
+  EXPECT_THROW(OutputFile(folder.file("a.txt.gz")), UsageError);
+  EXPECT_NO_THROW(check_output(folder.file("a.gzip.txt")));
   EXPECT_NE(refusal(folder.file("missing/out.nc")).find("No such file"), std::string::npos);
   EXPECT_NE(refusal(folder.file("plain/out.nc")).find("Not a directory"), std::string::npos);
 }

@@ -68,6 +68,14 @@ class HouseRules(unittest.TestCase):
             self.assertEqual(self.breaches("tests/io/a.cpp", f"void f() {{ {line} }}\n"), [])
         self.assertEqual(self.breaches("src/io/a.cpp", "int f = open(p, O_CREAT | O_EXCL | O_WRONLY);\n"), [])
 
+    def test_a_shell_in_programs_is_found(self):
+        for line in ('popen(c, "r");', '::popen(c, "r");', "std::system(c);", "system (c);", 'execl("/bin/sh", c);', 'f("bash");'):
+            for name in ("apps/a.cpp", "src/links/a.cpp"):
+                self.assert_breach(name, f"void f(char* c) {{ {line} }}\n", "no shell")
+            self.assertEqual(self.breaches("tests/apps/a.cpp", f"void f(char* c) {{ {line} }}\n"), [])
+        clean = 'void f(S s) { s.system(1); file_system(2); say("as typed in a shell"); }  // popen(\n'
+        self.assertEqual(self.breaches("apps/a.cpp", clean), [])
+
     def test_a_long_file_is_found(self):
         self.assert_breach("tests/links/a.cpp", "int a();\n" * (house_rules.MAX_LINES + 1), "at most")
         self.assertEqual(self.breaches("tests/links/a.cpp", "int a();\n" * house_rules.MAX_LINES), [])

@@ -212,6 +212,21 @@ TEST_P(Carried, what_the_file_lacks_is_not_made_up) {
   });
 }
 
+TEST_P(Carried, files_of_the_classic_format_are_read_by_every_model) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string in = folder.file("in.nc"), out = folder.file("out.nc");
+    make(t, in, [](EpicFile& f) { f.format = 0; });
+    const io::ParcelFileInfo info = io::read_info(in, t);
+    EXPECT_TRUE(info.classic);
+    const Parcels parcels = io::read_parcels(in, info, t);
+    EXPECT_EQ(t.all_reduce(static_cast<std::int64_t>(parcels.size()), comm::Op::sum), 6);
+    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
+    EXPECT_FALSE(io::read_info(out, t).classic);
+    t.barrier();
+  });
+}
+
 TEST(CarriedNames, of_what_cannot_be_carried_are_listed) {
   const Folder folder;
   const std::string in = folder.file("in.nc");
@@ -236,6 +251,27 @@ TEST(CarriedNames, of_what_cannot_be_carried_are_listed) {
   for (const auto& loss : info.heading.lost) names.push_back(loss.name);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"blobs", "letters", "odd", "tensor"}));
+}
+
+TEST(CarriedNames, of_time_levels_before_the_last_are_listed) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  EpicFile file;
+  file.more = [](int id) {
+    int variable = -1;
+    const int time = dimension(id, "t");
+    ok(nc_def_var(id, "t", NC_DOUBLE, 1, &time, &variable));
+    const std::array<double, 3> times{1, 2, 3};
+    const std::array<std::size_t, 1> start{0};
+    const std::array<std::size_t, 1> count{3};
+    ok(nc_put_vara_double(id, variable, start.data(), count.data(), times.data()));
+  };
+  file.make(in);
+  const io::ParcelFileInfo info = io::read_info(in);
+  EXPECT_EQ(info.time, 3);
+  ASSERT_EQ(info.heading.lost.size(), 1U);
+  EXPECT_EQ(info.heading.lost[0].name, "t");
+  EXPECT_EQ(info.heading.lost[0].what, "time levels 0 to 1 of t, all but the last");
 }
 
 /// The error of adding one rule to a file with all of add_variables().

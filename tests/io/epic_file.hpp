@@ -16,7 +16,8 @@ namespace merganser::test {
 struct EpicFile {
   static constexpr std::size_t kParcels = 6;
 
-  std::map<std::string, std::vector<double>> variables;  ///< a length other than kParcels gets its own dimension
+  std::size_t parcels = kParcels;                        ///< n_parcels
+  std::map<std::string, std::vector<double>> variables;  ///< a length other than `parcels` gets its own dimension
   std::map<std::string, std::vector<double>> attributes{
       {"ncells", {4, 4, 4}}, {"extent", {2, 2, 2}}, {"origin", {-1, -1, -1}}};
   std::map<std::string, int> types;  ///< of variables that are not double
@@ -24,6 +25,7 @@ struct EpicFile {
   bool time = true;  ///< variables are (t, n_parcels), else (n_parcels)
   bool time_level = true;
   bool text_attributes = false;
+  int format = NC_NETCDF4;             ///< or 0: classic
   int deflate = 0;                     ///< level of compression, with shuffle and checksums
   std::function<void(int file)> more;  ///< called with the open file when all else is in it
 
@@ -41,9 +43,9 @@ struct EpicFile {
 
   void make(const std::string& path) const {
     int file = 0;
-    ok(nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &file));
+    ok(nc_create(path.c_str(), format | NC_CLOBBER, &file));
     std::map<std::size_t, int> dimension;
-    ok(nc_def_dim(file, parcel_dimension.c_str(), kParcels, &dimension[kParcels]));
+    ok(nc_def_dim(file, parcel_dimension.c_str(), parcels, &dimension[parcels]));
     int t = 0;
     ok(nc_def_dim(file, "t", NC_UNLIMITED, &t));
     for (const auto& [name, values] : attributes) {
@@ -65,7 +67,9 @@ struct EpicFile {
       }
       const std::size_t start[2] = {0, 0};
       const std::vector<std::size_t> count = time ? std::vector<std::size_t>{1, n} : std::vector<std::size_t>{n};
+      if (format != NC_NETCDF4) ok(nc_enddef(file));
       if (time_level && type != NC_CHAR) ok(nc_put_vara_double(file, variable, start, count.data(), values.data()));
+      if (format != NC_NETCDF4) ok(nc_redef(file));
     }
     if (more) more(file);
     ok(nc_close(file));

@@ -51,7 +51,7 @@ TEST(Layout, chunks_are_those_of_the_file_before_where_the_size_allows) {
   EXPECT_EQ(chunk_length(1000, 5000), 1000);
   EXPECT_EQ(chunk_length(0, 5000), 1);
   EXPECT_EQ(chunk_length(1'000'000, 1), 1024);
-  EXPECT_EQ(chunk_length(std::int64_t{1} << 40, std::int64_t{1} << 40), 1 << 22);
+  EXPECT_EQ(chunk_length(std::int64_t{1} << 40, std::int64_t{1} << 40), 1 << 20);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class OutputFile {
 
   /// @param bytes  how large the file will be; 0: unknown. The room is looked for now.
   /// @throws InputError if the destination is no place for a file of `bytes` bytes: a folder that is missing or not
-  /// writable, a link of somebody else, a file system without room
+  /// writable, a link of somebody else, a file system without room; UsageError for a name that says gzip, or none
   explicit OutputFile(const std::string& path, std::int64_t bytes = 0, Opened opened = Opened::here);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -68,10 +68,10 @@ class OutputFile {
   std::int64_t bytes_;
 };
 
-/// Writes a small file at once, as OutputFile does. @throws InputError
+/// Writes a small file at once, as OutputFile does. @throws InputError, UsageError
 void write_file(const std::string& path, const std::string& bytes);
 
-/// Finds out, before work is done, that nothing can be written to a path. @throws InputError
+/// Finds out, before work is done, that nothing can be written to a path. @throws InputError, UsageError
 void check_output(const std::string& path);
 
 /// "; 12 bytes are free on its file system", or nothing where that is unknown: an end for messages of failed writes.

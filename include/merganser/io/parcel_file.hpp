@@ -16,6 +16,7 @@ struct ParcelFileInfo {
   Grid grid;  ///< axes x and y periodic, z walls, as EPIC's
   std::int64_t parcels = 0;
   double time = 0;
+  bool classic = false;  ///< a format before NetCDF-4, which processes cannot open together
   bool has_ids = false;  ///< the variable merganser_id is there
   Schema schema;         ///< EPIC's, less vorticity and buoyancy where the file lacks them; read_parcels() reads these
   FileHeading heading;
@@ -68,7 +69,7 @@ void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, cons
 
 /// Writes all ranks' parcels, rank after rank, as an EPIC file, with their ids and with what `heading` holds. Collective.
 /// The file appears whole or not at all. @throws InputError on every rank if it cannot be written, if ids are negative
-/// or not unique, or if fit_to_file() would throw; UsageError if a rank has another schema
+/// or not unique, or if fit_to_file() would throw; UsageError for a decomposition over another number of ranks
 void write_parcels(const std::string& path, const Parcels& parcels, const Decomposition& decomposition, double time,
                    comm::Transport& transport, const FileHeading& heading = {});
 

@@ -104,6 +104,9 @@ ParcelFileInfo info_of(const NcFile& file, std::int64_t bytes) {
   info.has_ids = file.variable(std::string(kIdName)).has_value();
   if (info.has_ids) static_cast<void>(find(file, id_column({}), info.parcels));
   info.heading = read_heading(file);
+  int format = 0;
+  file.call("find its format", [&] { return nc_inq_format(file.id(), &format); });
+  info.classic = format != NC_FORMAT_NETCDF4 && format != NC_FORMAT_NETCDF4_CLASSIC;
   return info;
 }
 

@@ -30,6 +30,10 @@ class HeadingReader {
 
   FileHeading read() {
     heading_.root = group(file_.id(), "");
+    std::size_t levels = 0;
+    if (time_ >= 0) check(nc_inq_dimlen(file_.id(), time_, &levels), "the length of dimension t");
+    if (levels > 1)
+      heading_.lost.push_back({"t", "time levels 0 to " + std::to_string(levels - 2) + " of t, all but the last"});
     const auto carried = [](const FileAttribute& a) { return !is_own_attribute(a.name); };
     std::erase_if(heading_.root.attributes, [&](const FileAttribute& a) { return !carried(a); });
     std::erase_if(heading_.root.dimensions, [](const FileDimension& d) { return is_in(kOwnDimensions, d.name); });

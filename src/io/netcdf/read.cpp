@@ -59,7 +59,7 @@ class Reader {
         transport_(transport),
         slices_(equal_slices(info.parcels, transport.size())),
         alone_(transport.size() == 1),
-        together_(!alone_ && comm::netcdf_is_parallel(transport)) {
+        together_(!alone_ && !info.classic && comm::netcdf_is_parallel(transport)) {
     if (together_) {
       file_.emplace(NcFile::open(path_, transport));
     } else {

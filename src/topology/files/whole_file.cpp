@@ -8,6 +8,8 @@
 #include <cstring>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/resources.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::topology::detail {
 namespace {
@@ -39,6 +41,10 @@ std::string read_whole(const std::string& path) {
   struct stat s {};
   if (::fstat(file.get(), &s) != 0) fail("read", path, errno);
   if (!S_ISREG(s.st_mode)) throw InputError("cannot read " + path + ": it is not a plain file");
+  // The graph that is made of them takes as much again, and more.
+  if (const auto there = available_bytes(); there > 0 && s.st_size > there / 2)
+    throw InputError("cannot read " + path + ": it has " + bytes_text(static_cast<double>(s.st_size)) +
+                     "; allowed: up to half the memory that is there, " + bytes_text(static_cast<double>(there)));
   std::string bytes(static_cast<std::size_t>(s.st_size), '\0');
   std::size_t done = 0;
   while (done < bytes.size()) {
