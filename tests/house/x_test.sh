@@ -18,6 +18,8 @@ for task in demo test build bench attack lint format docs; do
   grep -qE "^  $task " "$temporary/tasks" || fail "./x does not list $task"
 done
 expect 2 "unknown task buidl" ./x buidl
+expect 0 "kills    SIGKILL to a random rank" ./x attack --list
+expect 2 "unknown class nonsense; known: inputs" ./x attack nonsense --list
 export MERGANSER_BUILD=$temporary/build
 expect 1 "Configuring failed: CMake Error" ./x build -DMERGANSER_SANITIZE=nonsense
 grep -q 'allowed: empty, address, thread' "$temporary/out" || fail "the reason is not told: $(cat "$temporary/out")"

@@ -8,7 +8,7 @@ import traceback
 
 from .attempt import run_case, shrink
 from .judge import EVERYWHERE
-from .processes import OutOfTime
+from .processes import Exhausted, OutOfTime
 
 SHRINK_S = 20  # most seconds for one finding
 REPLAYS = 5  # tries for a case that depends on the moment
@@ -67,6 +67,9 @@ class Campaign:
             began = time.monotonic()
             try:
                 self.one(attack, number)
+            except Exhausted:
+                self.unfinished.append(f"{attack.name} {number}")
+                time.sleep(1)
             except OutOfTime:
                 self.unfinished.append(f"{attack.name} {number}")
             except Exception:  # a fault of this tool must not end the other jobs, nor pass as nothing found
@@ -121,7 +124,7 @@ class Campaign:
         small = attempt
         try:
             small = shrink(attempt, attack, self.world, time.monotonic() + left)
-        except OutOfTime:  # it is told as it was found
+        except (OutOfTime, Exhausted):  # it is told as it was found
             pass
         kept = self.keep_case(attack, number, small)
         finding, result = small.findings[0], small.result
@@ -163,5 +166,5 @@ class Campaign:
             lines.append(f"{attack.name:8} {tally.cases} cases, {tally.found} findings{': ' + kinds if kinds else ''}")
         lines += [f"not counted: {n} x {why}" for why, n in self.excused.items()]
         if self.unfinished:
-            lines.append(f"not judged, as the time was over: {', '.join(self.unfinished)}")
+            lines.append(f"not judged, as the time was over or the machine gave no more processes: {', '.join(self.unfinished)}")
         return [*lines, f"{'all':8} {cases} cases, {found} findings"], found

@@ -2,6 +2,7 @@
 import ctypes
 import itertools
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -40,7 +41,7 @@ class Result:
     out: bytes
     err: bytes
     seconds: float
-    rss_kib: int
+    rss_kib: int  # 0: no more than this tool itself, of which a new process counts as a copy
     hung: bool = False
     too_large: bool = False
     left: list = field(default_factory=list)  # commands of processes that outlived it
@@ -106,6 +107,10 @@ class OutOfTime(Exception):
     """The time for all cases is over: what still runs is ended, and not judged."""
 
 
+class Exhausted(Exception):
+    """The machine gives no more processes or threads: nobody's fault here, and nothing to judge."""
+
+
 class Reader(threading.Thread):
     """Takes what comes through a pipe: a file would be met by limits on the size of files."""
 
@@ -130,10 +135,14 @@ class Program:
         self.began = time.monotonic()
         if stopped:  # stands still just before it becomes the program: its process id is known, and it has done nothing
             words = ["/bin/sh", "-c", 'kill -STOP $$; exec "$@"', "sh", *words]
-        self.process = subprocess.Popen(limits.words() + words, cwd=cwd, env={**environment, MARK: self.mark},
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        start_new_session=True)
-        self.out, self.err = Reader(self.process.stdout), Reader(self.process.stderr)
+        try:
+            self.process = subprocess.Popen(limits.words() + words, cwd=cwd, env={**environment, MARK: self.mark},
+                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                            start_new_session=True)
+            self.out, self.err = Reader(self.process.stdout), Reader(self.process.stderr)
+        except (BlockingIOError, RuntimeError) as e:
+            self.end_all()
+            raise Exhausted from e
         self.pid = self.process.pid
         self.descriptor = os.pidfd_open(self.pid)
         self.shared = set()
@@ -175,6 +184,8 @@ class Program:
             self.end_all()
         _, status, usage = os.wait4(self.pid, 0)
         ended_at = time.monotonic()
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        rss = usage.ru_maxrss if usage.ru_maxrss > own else 0
         os.close(self.descriptor)
         self.process.returncode = os.waitstatus_to_exitcode(status)
         left = [] if hung or too_large else children_alive(self.mark, grace)
@@ -182,7 +193,7 @@ class Program:
         self.end_all()
         for reader in (self.out, self.err):
             reader.join(5)
-        return Result(self.words, self.process.returncode, self.out.content, self.err.content, ended_at - self.began, usage.ru_maxrss, hung,
+        return Result(self.words, self.process.returncode, self.out.content, self.err.content, ended_at - self.began, rss, hung,
                       too_large, commands, sorted(f for f in self.shared if os.path.exists(f)),
                       None if self.signal_at is None else ended_at - self.signal_at, self.signalled)
 

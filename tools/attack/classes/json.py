@@ -2,7 +2,7 @@
 import json
 
 from ..attack import Attack
-from ..case import Case, Part
+from ..case import DOCUMENTED, Case, Part
 
 OLD = b"old output\n"
 RAW = "@@@"  # where text that is no JSON value goes
@@ -101,6 +101,7 @@ class Json(Attack):
                           Part(["--json", "out.json"], True)]
         else:
             case.parts = [Part(["verify-child", "bad.json", "out.json", "threads"])]
+            case.codes = (*DOCUMENTED, 70)  # only `verify` writes plans: a bad one is an internal error
         return case
 
 

@@ -11,7 +11,7 @@ MIB = 1 << 20
 AT_ONCE_S = 2  # a refusal may take so long, times the scale of the machine
 NOBODY = 65534
 HUGE = (
-    "cluster <in.nc --ranks {n}", "cluster <in.nc -o >out.nc --ranks {n}", "msf --gen gnm:5:3 --ranks {n}", "graph convert --gen gnm:5:3 --ranks {n}",
+    "cluster <in.nc --ranks {n}", "cluster <in.nc --ranks 100000", "cluster <in.nc -o >out.nc --ranks 2000", "cluster <in.nc -o >out.nc --ranks {n}", "msf --gen gnm:5:3 --ranks {n}", "graph convert --gen gnm:5:3 --ranks {n}",
     "linkage --points <p.txt --clusters 2 --ranks {n}", "gen random --cells 3,3,3 -o >out.nc --ranks {n}", "announce demo droplet --steps 2 --ranks {n}",
     "announce bench --size 8 --steps 2 --work-ms 0 --ranks {n}", "bench random --cells 3,3,3 --steps 1 --ranks {n}",
     "bench files <in.nc --steps 1 --ranks {n}", "verify --ranks {n} --comm threads --samples 1",
@@ -22,6 +22,7 @@ HUGE = (
     "msf --gen gnm:50:8", "msf --gen grid:{n}x{n}", "msf --points uniform:3:{n}000", "linkage --points lattice:3:{n} --clusters 2",
     "announce demo droplet --blocks {n},{n}",
 )
+NUMBERS = (["2147483647", "2000000000"], ["2147483647", "1000000", "20000"])  # of HUGE, of LONG
 # May be done for hours, or be refused: it is interrupted after a while.
 LONG = (
     "topo gen random:4 --ranks {n}", "topo gen rgg --ranks 16 --vertices {n}", "announce demo potts --edge {n}",
@@ -41,6 +42,7 @@ class Limits(Attack):
         shape = random.choice([s for s in shapes.known(world) if any(not slot.reads for slot in s.slots)])
         case = shape.case(world)
         case.memory_kib = 8 << 20
+        case.old_or_new = case.old_or_new or len(case.outputs) > 1  # room for one file, and none for the next
         if random.random() < 0.3 and shape.verb in ("cluster", "msf", "linkage", "graph convert", "gen random"):
             case.parts.append(Part(["--ranks", "3"], True))
         root = os.geteuid() == 0
@@ -73,7 +75,7 @@ class Limits(Attack):
     def huge(random, world):
         texts = [t for t in HUGE + LONG if shapes.parse(t).verb in world.verbs]
         chosen = random.choice(texts)
-        text = chosen.replace("{n}", random.choice(["2147483647", "100000", "1000000", "20000"]))
+        text = chosen.replace("{n}", random.choice(NUMBERS[chosen in LONG]))
         case = shapes.parse(text).case(world)
         case.what = "work that cannot be"
         if chosen in LONG:

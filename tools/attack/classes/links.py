@@ -100,10 +100,11 @@ class Links(Attack):
             return super().drive(case, folder, world)
         case.limits.setdefault("seconds", 20 * world.scale())
         program = world.start(case, folder, stopped=True)
-        while program.processes() and not self.stands(program.pid):
-            program.ended(0.002)
+        while not self.stands(program.pid) and not program.ended(0.002):
+            pass
         planted = self.plant_all(case, folder, program.pid)
-        os.kill(program.pid, signal.SIGCONT)
+        if not program.ended(0):
+            os.kill(program.pid, signal.SIGCONT)
         result = program.wait()
         case.data["lost"] = []
         for path, is_link in planted:
@@ -120,7 +121,7 @@ class Links(Attack):
             with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
                 return file.read().rpartition(")")[2].split()[0] == "T"
         except OSError:
-            return True
+            return False
 
     @staticmethod
     def is_victim(path):
