@@ -5,7 +5,6 @@
 
 #include "merganser/base/private_folder.hpp"
 
-
 namespace merganser::app {
 
 /// Path of libmerganser-trace.so: the variable MERGANSER_TRACE_LIBRARY, else where it was built or installed.
