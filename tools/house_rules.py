@@ -28,9 +28,16 @@ LIBRARY_TALKS = re.compile(
     r"std::(cout|cerr|clog)\b|\b(fmt|std)::print|(?<![\w:])(std::)?(printf|fprintf|vprintf|puts|fputs|putchar)\s*\("
 )
 LIBRARY_ENDS = re.compile(r"(?<![\w.>:])(std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(|\b(MPI_Abort|shmem_global_exit)\s*\(")
+# A text that a shell reads can come from outside; programs are started from argument vectors (apps/support/process.hpp).
+SHELL = re.compile(r"(?<![\w.>])(std::|::)?(popen|system|wordexp)\s*\(")
+SHELL_WORD = re.compile(r'"(/usr)?(/bin/)?(ba|da)?sh"')
+SHELL_FREE = ("src/", "apps/", "include/")
 # comm::abort, which main() calls, must end every process of a job.
 MAY_END = {"include/merganser/comm/runtime.hpp"}
 MAY_END_ROOM = "src/comm/"
+# Only base/output_file writes files; other programs must not decide where a name leads.
+WRITES_FILES = re.compile(r"\bO_TRUNC\b|\bO_CREAT\b(?!.*\bO_EXCL\b)|\b(std::)?(ofstream|fopen|creat|mkstemp|tmpfile|tmpnam)\b|\bweakly_canonical\b")
+WRITTEN_BY = "base/output_file.hpp"
 MESSAGE_PASSING = re.compile(r'^\s*#\s*include\s*[<"](?:mpp/)?(mpi|shmem|shmemx)\.h[>"]')
 MAY_PASS_MESSAGES = ("src/comm/", "include/merganser/comm/", "tests/comm/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:merganser/)?(\w+)/')
@@ -71,6 +78,11 @@ def check_code(name, text):
     for number, (line, bare) in enumerate(zip(lines, code), 1):
         if MESSAGE_PASSING.match(line) and not name.startswith(MAY_PASS_MESSAGES):
             yield number, f"only comm includes {MESSAGE_PASSING.match(line)[1]}.h"
+        if room is not None or name.startswith("apps/"):
+            if WRITES_FILES.search(bare):
+                yield number, f"{WRITES_FILES.search(bare)[0]} may write where a link leads; files are written by {WRITTEN_BY}"
+        if name.startswith(SHELL_FREE) and (SHELL.search(bare) or SHELL_WORD.search(line)):
+            yield number, "no shell: start programs from argument vectors, by start_process() of apps"
         if room is None:
             continue
         used = INCLUDE.match(line)

@@ -4,6 +4,7 @@
 #include "merganser/base/summary.hpp"
 #include "support/announce_bench.hpp"
 #include "support/command.hpp"
+#include "support/forecast.hpp"
 #include "support/gather.hpp"
 #include "support/ranks.hpp"
 #include "support/record.hpp"
@@ -22,6 +23,7 @@ struct BenchAnnounce {
   AnnounceExperiment experiment;
   std::vector<std::string> exchange = exchange_names();
   RankOptions ranks;
+  ForceOption room;
   std::string json;
 };
 
@@ -34,7 +36,7 @@ void describe(BenchAnnounce& o, V&& option) {
          "8000, 800000",
          between(1, 1 << 30));
   option("steps", e.steps, "steps of each variant", at_least(1));
-  option("work-ms", e.work_ms, "artificial work of a step, a busy wait; published: 65", at_least(0));
+  option("work-ms", e.work_ms, "artificial work of a step, a busy wait; published: 65", between(0, 3600000));
   option("edge", e.edge, "cells along the edge of a block; each of six sides sends edge^2 doubles to its neighbour",
          between(0, 10000));
   option("every", e.every, "each rank announces once in so many steps", at_least(1));
@@ -47,8 +49,9 @@ void describe(BenchAnnounce& o, V&& option) {
          Words{{"manhattan", "torus", "hypercube", "debruijn"}});
   option("dimension", e.dimension, "of manhattan and torus; the degree of debruijn; published: 5", between(2, 30));
   describe(o.ranks, option);
+  describe(o.room, option);
   option.section("Output");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
 /// What is measured, and what is not because the model does not have it.
@@ -89,10 +92,13 @@ Variants fitting(const std::vector<Exchanged>& kinds, const comm::Transport& t) 
   return v;
 }
 
-/// Every rank's list of seconds, by rank.
+/// Every rank's list of seconds, by rank, on rank 0; empty ones on the others.
 std::vector<std::vector<double>> gather_lists(comm::Transport& t, const std::vector<double>& mine) {
   std::vector<std::vector<double>> lists;
-  for (const auto& bytes : t.all_gather(std::as_bytes(std::span(mine)))) {
+  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(t.size()));
+  const auto mine_bytes = std::as_bytes(std::span(mine));
+  to[0].assign(mine_bytes.begin(), mine_bytes.end());
+  for (const auto& bytes : t.all_to_all(to)) {
     auto& list = lists.emplace_back(bytes.size() / sizeof(double));
     if (!list.empty()) std::memcpy(list.data(), bytes.data(), bytes.size());
   }
@@ -107,13 +113,28 @@ struct Times {
   std::vector<double> rank_medians;
 };
 
+/// What a rank holds: the announcements of all that are on their way, all-gathers, sides, and the times of its steps.
+Need need_of(const BenchAnnounce& o, const std::vector<Exchanged>& kinds, int ranks) {
+  const AnnounceExperiment& e = o.experiment;
+  const double variants = static_cast<double>(kinds.size()), times = e.steps * variants * sizeof(double);
+  const double side = 8.0 * e.edge * e.edge;
+  double parts = 2.0 * e.dimension;  // of the size of an announcement: outboxes and inboxes
+  for (const Exchanged x : kinds) parts += gather_of(x) ? ranks : x == Exchanged::network ? 2.0 * ranks : 0;
+  Need need;
+  need.what = "announce bench of " + count_text(e.steps) + " steps with " + count_text(e.size) + " bytes";
+  need.rank_bytes = parts * static_cast<double>(e.size) + 18 * side + 3 * times;
+  need.first_bytes = 4 * times * ranks;
+  need.help = "fewer --steps, ranks or variants, smaller --size or --edge";
+  return need;
+}
+
 Times collect(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
   Times v{e, {}, {}, {}};
   for (const auto& list : gather_lists(t, bench.seconds(e))) {
     v.all.insert(v.all.end(), list.begin(), list.end());
     v.slowest.resize(list.size(), 0);
     for (std::size_t i = 0; i < list.size(); ++i) v.slowest[i] = std::max(v.slowest[i], list[i]);
-    v.rank_medians.push_back(median(list));
+    if (!list.empty()) v.rank_medians.push_back(median(list));
   }
   return v;
 }
@@ -277,6 +298,7 @@ int run(BenchAnnounce& o, const Invocation& in) {
     std::unique_ptr<AnnounceBench> bench;
     together([&] {
       variants = fitting(kinds, t);
+      require(need_of(o, variants.measured, t.size()), o.room.force, t);
       bench = std::make_unique<AnnounceBench>(t, o.experiment, variants.measured);
     });
     bench->run();

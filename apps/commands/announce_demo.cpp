@@ -23,8 +23,8 @@ void describe(AnnounceDemo& a, V&& option) {
                     "move and push each other",
                     Words{{"droplet", "potts"}}, Required{});
   option.section("Output");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
-  option("picture", o.picture, "picture of the end to write (SVG)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("picture", o.picture, "picture of the end to write (SVG)", Kind{"FILE"}, Writes{});
   option.section("Simulation");
   option("steps", o.steps, "time steps", at_least(1), Initial{"400; potts: 80"});
   option("blocks", a.blocks, "blocks along x and y", Initial{"16,8; potts: 5,3"}, at_least(1));

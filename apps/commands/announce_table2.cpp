@@ -25,7 +25,7 @@ template <class V>
 void describe(Table2Options& o, V&& option) {
   option("budget", o.budget, "steps that an announcement may take; decides the dimension of the boxes", at_least(1));
   option("exact", o.exact, "search from every vertex whatever it takes: hours for millions of vertices");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
 // ---- Table I ----

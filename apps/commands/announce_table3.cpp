@@ -24,7 +24,7 @@ void describe(Table3Options& o, V&& option) {
   option("exact", o.exact,
          "search from every vertex whatever it takes: minutes for 114,486 vertices, hours for millions");
   option("budget", o.budget, "steps that an announcement may take: the length of a block less 7", at_least(1));
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
 struct Cell {

@@ -1,7 +1,11 @@
 // bench files: the published benchmark that reads parcel files and merges them.
+#include <algorithm>
+#include <cmath>
+
 #include "merganser/base/error.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "support/bench.hpp"
+#include "support/table.hpp"
 
 namespace merganser::app {
 namespace {
@@ -14,7 +18,7 @@ struct BenchFiles {
 
 template <class V>
 void describe(BenchFiles& o, V&& option) {
-  option.positional("FILE", o.files, "EPIC parcel files of one grid, taken in turn", Required{});
+  option.positional("FILE", o.files, "EPIC parcel files of one grid, taken in turn", Required{}, Reads{});
   describe(o.bench, option);
   option.section("Parcels");
   option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small", positive());
@@ -25,11 +29,25 @@ void preset(BenchFiles& o) {
   o.min_volume_ratio = BenchFiles().min_volume_ratio;
 }
 
+/// Containers at a time were measured with 2.1 million parcels.
+Need need_of(const BenchFiles& o, const Grid& grid, std::int64_t parcels, int ranks) {
+  constexpr double kContainers = 4.5;
+  Need need;
+  need.what = count_text(parcels) + " parcels of a file on " + grid_text(grid);
+  need.rank_bytes = std::ceil(static_cast<double>(parcels) / ranks) * kContainers * Parcels().parcel_bytes() +
+                    balance_bytes(o.bench.blocks, grid, ranks);
+  need.of_file = true;
+  need.help = "more ranks on more machines";
+  return need;
+}
+
 int run(BenchFiles& o, const Invocation& in) {
   if (o.bench.weak) throw UsageError("--weak: a file has the grid it has; allowed with bench random only");
   const io::ParcelFileInfo first = io::read_info(o.files[0]);
+  std::int64_t most = 0;
   for (const auto& f : o.files) {
     const io::ParcelFileInfo info = io::read_info(f);
+    most = std::max(most, info.parcels);
     if (!(info.grid == first.grid))
       throw InputError(f + " has another grid than " + o.files[0] + "; the files of one benchmark share theirs");
     if (!(info.schema == first.schema))
@@ -38,10 +56,11 @@ int run(BenchFiles& o, const Invocation& in) {
   }
   BenchProgram program;
   program.series = {"files"};
-  program.setup = [&](const std::string&, int) {
+  program.setup = [&](const std::string&, int ranks) {
     BenchSetup setup;
     setup.grid = first.grid;
     setup.min_volume_ratio = o.min_volume_ratio;
+    setup.need = need_of(o, first.grid, most, ranks);
     setup.make = [&o](comm::Transport& t, const Decomposition& d, int cycle) {
       const std::string& path = o.files[static_cast<std::size_t>(cycle) % o.files.size()];
       return together([&] {

@@ -1,14 +1,11 @@
 // bench msf: the experiments of a study of forests in MPI and OpenSHMEM, on this machine.
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
-#include <memory>
-#include <optional>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/private_folder.hpp"
 #include "support/bench_msf_analysis.hpp"
 #include "support/bench_msf_plan.hpp"
 #include "support/bench_msf_tables.hpp"
@@ -21,23 +18,6 @@ namespace merganser::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A file of this process alone, removed with the object.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& what)
-      : path_((fs::temp_directory_path() / ("merganser-msf-" + std::to_string(::getpid()) + "-" + what)).string()) {}
-  ~TemporaryFile() {
-    std::error_code ignored;
-    fs::remove(path_, ignored);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// What a started process writes for the one that started it.
 int work_for_parent(const MsfBenchOptions& o) {
@@ -57,37 +37,10 @@ std::vector<std::string> models_here() {
   return models;
 }
 
-/// tools/productivity.py of the source tree named, or of the one that this folder or program lies in.
-std::optional<fs::path> find_source(const std::string& named) {
-  const auto has = [](const fs::path& p) { return fs::exists(p / "tools" / "productivity.py"); };
-  if (!named.empty()) {
-    if (!has(named)) throw InputError("--source " + named + ": no tools/productivity.py in it");
-    return named;
-  }
-  for (fs::path from : {fs::current_path(), fs::path(self_path()).parent_path()}) {
-    for (; has(from) || from != from.root_path(); from = from.parent_path())
-      if (has(from)) return from;
-  }
-  return std::nullopt;
-}
-
-/// Counts calls and lines with the script; null where it cannot be run.
-Json count_productivity(const MsfBenchOptions& o, MsfResults& results) {
-  const auto source = find_source(o.source);
-  if (!source) {
-    results.notes.emplace_back("T9: no tools/productivity.py from here upwards; name the source tree with --source");
-    return {};
-  }
-  if (source->string().find('\'') != std::string::npos) throw InputError("--source: " + source->string() + " has a '");
-  const std::string command = "python3 '" + (*source / "tools" / "productivity.py").string() + "' --json '" +
-                              source->string() + "' 2>/dev/null";
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
-  std::string text;
-  std::array<char, 4096> part{};
-  while (pipe && std::fgets(part.data(), part.size(), pipe.get()) != nullptr) text += part.data();
-  Json counted = Json::parse(text, nullptr, false);
-  if (!counted.is_discarded()) return counted;
-  results.notes.emplace_back("T9: " + command + " gave nothing; is there a python3?");
+/// Calls and lines of this program; null where nobody counted them.
+Json productivity(MsfResults& results) {
+  if (const auto counted = counted_productivity(); !counted.empty()) return Json::parse(counted);
+  results.notes.emplace_back("T9: not counted: there was no Python where this program was built");
   return {};
 }
 
@@ -181,18 +134,18 @@ class MsfBench {
 
   /// @param heap_mib  symmetric heap of each process; 0: as the launcher sets it
   int measure_elsewhere(const MsfWork& work, int heap_mib, MsfResults& into) {
-    const TemporaryFile task("work.json");
-    const TemporaryFile answer("results.json");
-    write_record(task.path(), to_json(work));
-    LaunchPlan plan =
-        plan_launch(work.ranks, {"bench", "msf", "--work=" + task.path(), "--json=" + answer.path(), "--quiet"}, true);
+    const PrivateFolder folder;
+    const std::string task = folder.file("work.json");
+    const std::string answer = folder.file("results.json");
+    write_record(task, to_json(work));
+    LaunchPlan plan = plan_launch(work.ranks, {"bench", "msf", "--work=" + task, "--json=" + answer, "--quiet"}, true);
     if (heap_mib > 0) {
       const std::string name = "SHMEM_SYMMETRIC_HEAP_SIZE";
       std::erase_if(plan.exports, [&](const auto& s) { return s.name == name; });
       plan.exports.push_back({name, std::to_string(heap_mib) + "M", "the size that is tried"});
     }
     const int code = launch(plan, o_.timeout);
-    if (code == 0) into.add(msf_results_of(read_json(answer.path())));
+    if (code == 0) into.add(msf_results_of(read_json(answer)));
     return code;
   }
 
@@ -226,7 +179,7 @@ int run(MsfBenchOptions& o, const Invocation& in) {
                                   fixed_text(m.load_before[0], 1) + " on " + std::to_string(m.cores) + " cores");
   int code = bench.run();
   if (comm::launcher_world().rank != 0 || MsfBench::is_users(code)) return code;
-  if (plan.wants(Experiment::productivity)) bench.results.productivity = count_productivity(o, bench.results);
+  if (plan.wants(Experiment::productivity)) bench.results.productivity = productivity(bench.results);
   report(o, in, plan, bench.results);
   const auto complaints = bench.results.complaints();
   for (const auto& text : complaints) std::cerr << "verification: " << text << '\n';

@@ -49,6 +49,17 @@ std::string published(const BenchRandom& o, const std::string& series, const Ben
          " times faster";
 }
 
+/// Containers at a time were measured with 2.1 million parcels on one and two ranks.
+Need need_of(const BenchRandom& o, const Grid& grid, int ranks) {
+  constexpr double kContainers = 3.4;
+  Need need;
+  need.what = general_text(parcels_per_rank(o.parcels, grid, 1), 6) + " parcels in " + grid_text(grid);
+  need.rank_bytes = parcels_per_rank(o.parcels, grid, ranks) * (kContainers * Parcels().parcel_bytes() + 8) +
+                    balance_bytes(o.bench.blocks, grid, ranks);
+  need.help = "fewer --cells or --per-cell, or more ranks on more machines";
+  return need;
+}
+
 int run(BenchRandom& o, const Invocation& in) {
   const Grid grid = make_grid(o.grid);
   BenchProgram program;
@@ -57,6 +68,7 @@ int run(BenchRandom& o, const Invocation& in) {
     BenchSetup setup;
     setup.grid = o.bench.weak ? weak_grid(grid, ranks) : grid;
     setup.min_volume_ratio = o.parcels.min_volume_ratio;
+    setup.need = need_of(o, setup.grid, ranks);
     setup.make = [parcels = o.parcels, series](comm::Transport& t, const Decomposition& d, int cycle) {
       RandomParcels p = parcels;
       p.shuffle = series == "shuffled";

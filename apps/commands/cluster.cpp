@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <optional>
 
@@ -12,6 +13,7 @@
 #include "support/command.hpp"
 #include "support/difference.hpp"
 #include "support/file_rules.hpp"
+#include "support/forecast.hpp"
 #include "support/gather.hpp"
 #include "support/homecoming.hpp"
 #include "support/labels.hpp"
@@ -21,6 +23,7 @@
 #include "support/ranks.hpp"
 #include "support/results.hpp"
 #include "support/running.hpp"
+#include "support/step_table.hpp"
 #include "support/table.hpp"
 #include "support/topo_extract_traffic.hpp"
 
@@ -40,21 +43,22 @@ struct ClusterCommand {
   BlockOptions blocks;
   bool audit = false;
   bool reference = false;
+  ForceOption room;
 };
 
 template <class V>
 void describe(ClusterCommand& o, V&& option) {
-  option.positional("IN", o.input, "EPIC parcel file (NetCDF-4)", Required{});
+  option.positional("IN", o.input, "EPIC parcel file (NetCDF-4)", Required{}, Reads{});
   option.section("Output");
-  option("output", o.output, "parcel file to write", Letter{'o'}, Kind{"FILE"});
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
-  option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"});
+  option("output", o.output, "parcel file to write", Letter{'o'}, Kind{"FILE"}, Writes{});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"}, Writes{});
   option("picture", o.picture, "picture to write (SVG): where the last step merged most, before and after",
-         Kind{"FILE"});
+         Kind{"FILE"}, Writes{});
   option("labels", o.labels,
          "text to write: for each parcel of IN, in its order, its place there (from 0) and the id of the parcel of the "
          "output that holds it",
-         Kind{"FILE"});
+         Kind{"FILE"}, Writes{});
   option.section("Merging");
   option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small, V_min = V_cell / R",
          positive(), Kind{"R"});
@@ -71,6 +75,7 @@ void describe(ClusterCommand& o, V&& option) {
   option.section("Checks");
   option("audit", o.audit, "keep the books: every input parcel is in exactly one output parcel, and its volume too");
   option("reference", o.reference, "also merge with the slow serial reference on rank 0 and compare every bit");
+  describe(o.room, option);
 }
 
 /// Whether to show progress as a line that changes: on a terminal, unless lines of log tell it.
@@ -104,14 +109,15 @@ class Run {
 
  private:
   void read();
+  void check_room();
   void merge();
   StepReport step(int number);
-  void add_up(const std::vector<StepReport>& mine);
+  void add(StepReport mine, bool first);
+  void add_up();
   void compare();
   void sum_up();
   void report();
   void print(const Json& record, const std::vector<Summary>& stages, const std::vector<Summary>& others);
-  [[nodiscard]] std::string csv() const;
 
   const ClusterCommand& o_;
   const FileRules& rules_;
@@ -130,11 +136,11 @@ class Run {
   std::string label_text_;
   std::optional<Clusterer> clusterer_;
   std::optional<Scene> scene_;
-  StepReport first_, last_, all_;
-  StepReport mine_;
-  comm::TrafficCount traffic_;                    // of all steps
-  std::vector<std::vector<StepReport>> by_step_;  // per step, per rank; times and counts only
-  Json loop_;                                     // what the loop of steps did besides merging
+  StepReport first_, last_, all_;  // in the loop of this rank, then of all
+  StepReport mine_;                // of all steps on this rank
+  comm::TrafficCount traffic_;     // of all steps
+  StepTable table_;                // with --csv
+  Json loop_;                      // what the loop of steps did besides merging
   std::string verdict_;
 };
 
@@ -146,6 +152,7 @@ void Run::read() {
       apply_file_rules(rules_, o_.input, o_.output, info_, t_.rank());
     });
     info_.grid.box.periodic = o_.periodic;
+    check_room();
     if (!o_.labels.empty()) labels_.emplace(t_);
     parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_, labels_ ? &places_ : nullptr); });
   }
@@ -157,18 +164,46 @@ void Run::read() {
   clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
 }
 
+/// Containers at a time were measured with 2.1 million parcels on one and two ranks.
+void Run::check_room() {
+  const double ranks = t_.size(), parcels = static_cast<double>(info_.parcels);
+  const double container = static_cast<double>(parcels_.parcel_bytes());
+  const double containers = 2.2 + (o_.output.empty() ? 0 : 0.7) + (o_.picture.empty() ? 0 : 1.1) + (o_.audit ? 2.4 : 0);
+  const double cells = static_cast<double>(info_.grid.cells[0]) * static_cast<double>(info_.grid.cells[1]) *
+                       static_cast<double>(info_.grid.cells[2]);
+  Need need;
+  need.what = o_.input + " (" + count_text(info_.parcels) + " parcels, " + grid_text(info_.grid) + ")";
+  need.rank_bytes =
+      std::ceil(parcels / ranks) * container * containers + balance_bytes(o_.blocks, info_.grid, t_.size());
+  if (o_.method.search == Search::cells8) need.rank_bytes += std::ceil(cells / ranks) * 8;
+  need.first_bytes = o_.reference ? 4 * parcels * container : 0;
+  need.disk_bytes = o_.output.empty() ? 0 : parcels * kParcelFileBytes;
+  need.file = o_.output;
+  need.of_file = true;
+  need.help = "more ranks on more machines";
+  together([&] { require(need, o_.room.force, t_); });
+  if (o_.csv.empty()) return;
+  Need table;
+  table.what = "--csv of " + count_text(o_.steps) + " steps";
+  table.rank_bytes = o_.steps * StepTable::kBytesPerStep;
+  table.first_bytes = o_.steps * StepTable::kBytesPerLine * ranks;
+  table.disk_bytes = table.first_bytes;
+  table.file = o_.csv;
+  table.help = "fewer --steps";
+  together([&] { require(table, o_.room.force, t_); });
+}
+
 void Run::merge() {
   before_ = total_moments(t_, moments(parcels_, info_.grid.box));
   if (o_.reference) original_ = collect(t_, parcels_);
   Homecoming home(t_, *clusterer_);
   std::optional<RunningTotals> running;
   if (o_.steps > 1) running.emplace(t_, o_.steps, shows_one_line(in_.table));
-  std::vector<StepReport> mine;
   t_.barrier();
   const comm::Counters before = t_.counters();
   for (int i = 0; i < o_.steps; ++i) {
-    mine.push_back(step(i));
-    if (running) running->add(mine.back());
+    add(step(i), i == 0);
+    if (running) running->add(last_);
     const Scope s(profile_, "rehome");
     home(parcels_);
   }
@@ -178,7 +213,7 @@ void Run::merge() {
     loop_["network"] = running->network_name();
     loop_["totals_age_steps"] = running->age();
   }
-  add_up(mine);
+  add_up();
 }
 
 /// A step itself. No collective, but for --audit, --picture and what Clusterer::step() says.
@@ -200,27 +235,19 @@ StepReport Run::step(int number) {
   return mine;
 }
 
-/// All ranks' reports of all steps. Collective.
-void Run::add_up(const std::vector<StepReport>& mine) {
-  struct Counts {
-    std::int64_t before, small, merged, after;
-  };
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    const StepReport& x = mine[i];
-    mine_ += x;
-    last_ = total_report(t_, x);
-    if (i == 0) first_ = last_;
-    all_ += last_;
-    auto& ranks = by_step_.emplace_back();
-    for (const auto& seconds : gather(t_, x.seconds)) ranks.emplace_back().seconds = seconds;
-    const auto counts = gather(t_, Counts{x.before, x.small, x.merged, x.after});
-    for (std::size_t r = 0; r < counts.size(); ++r) {
-      ranks[r].before = counts[r].before;
-      ranks[r].small = counts[r].small;
-      ranks[r].merged = counts[r].merged;
-      ranks[r].after = counts[r].after;
-    }
-  }
+/// A step's report on this rank. Memory does not grow with the number of steps, but for the lines of --csv.
+void Run::add(StepReport mine, bool first) {
+  if (!o_.csv.empty()) table_.add(mine);
+  mine_ += mine;
+  if (first) first_ = mine;
+  last_ = std::move(mine);
+}
+
+/// From this rank's reports to those of all. Collective.
+void Run::add_up() {
+  all_ = total_report(t_, mine_);
+  first_ = total_report(t_, first_);
+  last_ = total_report(t_, last_);
 }
 
 void Run::compare() {
@@ -236,21 +263,6 @@ void Run::compare() {
     });
   });
   verdict_ = "equal to the serial reference, every bit";
-}
-
-std::string Run::csv() const {
-  std::string out = "step,rank,before,small,merged,after";
-  for (const char* s : kStages) out += std::string(",") + s + "_s";
-  out += '\n';
-  for (std::size_t i = 0; i < by_step_.size(); ++i)
-    for (std::size_t r = 0; r < by_step_[i].size(); ++r) {
-      const StepReport& x = by_step_[i][r];
-      out += std::to_string(i + 1) + ',' + std::to_string(r) + ',' + std::to_string(x.before) + ',' +
-             std::to_string(x.small) + ',' + std::to_string(x.merged) + ',' + std::to_string(x.after);
-      for (const double s : stage_seconds(x.seconds)) out += ',' + number_text(s);
-      out += '\n';
-    }
-  return out;
 }
 
 /// Checks the result and adds it up: what can fail fails here, before a file is written.
@@ -273,6 +285,7 @@ void Run::report() {
     const auto seconds = gather(t_, stage.seconds);
     others.push_back(summarise(seconds));
   }
+  const std::string table = o_.csv.empty() ? std::string() : table_.text(t_);
   if (t_.rank() != 0) return;
 
   Json record = make_record(in_, {t_.size(), std::string(t_.name()), comm::last_choice(), o_.ranks.decorators,
@@ -292,9 +305,9 @@ void Run::report() {
   record["conservation"] = conservation_json(quantities_, before_, after_, all_.merged);
   record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
   record["result"] = result_json(first_, last_, all_, sums_, digest_);
-  if (o_.json != "-" && o_.csv != "-" && o_.labels != "-") print(record, stages, others);
+  if (may_report(in_.table)) print(record, stages, others);
   if (!o_.json.empty()) write_record(o_.json, record);
-  if (!o_.csv.empty()) write_text_file(o_.csv, csv());
+  if (!o_.csv.empty()) write_text_file(o_.csv, table);
   if (labels_) write_text_file(o_.labels, label_text_);
   if (scene_)
     write_text_file(o_.picture, draw(*scene_, count_text(first_.before) + " parcels, " + count_text(all_.small) +

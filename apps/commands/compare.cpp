@@ -23,17 +23,17 @@ struct CompareCommand {
 
 template <class V>
 void describe(CompareCommand& o, V&& option) {
-  option.positional("BEFORE", o.before, "run record", Required{});
-  option.positional("AFTER", o.after, "run record of the same command", Required{});
-  option("more-before", o.more_before, "records of further launches of BEFORE", Kind{"FILE,..."});
-  option("more-after", o.more_after, "records of further launches of AFTER", Kind{"FILE,..."});
+  option.positional("BEFORE", o.before, "run record", Required{}, Reads{});
+  option.positional("AFTER", o.after, "run record of the same command", Required{}, Reads{});
+  option("more-before", o.more_before, "records of further launches of BEFORE", Kind{"FILE,..."}, Reads{});
+  option("more-after", o.more_after, "records of further launches of AFTER", Kind{"FILE,..."}, Reads{});
   option("threshold", o.threshold, "smallest slowdown that matters, as 5% or 0.05", Kind{"SHARE"});
   option("false-alarms", o.false_alarms, "chance to find a slowdown where there is none", Kind{"SHARE"});
   option("launch-floor", o.launch_floor,
-         "standard deviation between launches that is assumed where each side has only one", Kind{"SHARE"});
+         "standard deviation between launches that is assumed as far as sides have fewer than five", Kind{"SHARE"});
   option.section("Output");
   option("rows", o.rows, "timings shown, those with the largest effect first", at_least(0));
-  option("json", o.json, "comparison to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "comparison to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
 /// "5%" or "0.05".
@@ -58,20 +58,14 @@ RecordFacts read_side(const std::string& first, const std::vector<std::string>& 
   return facts;
 }
 
-/// Processes that waited for a core, per core.
-double crowding(const RecordFacts& facts) {
-  const Json& p = facts.provenance;
-  if (!p.contains("load_average") || !p.contains("cores") || !p["cores"].is_number()) return 1;
-  const Json& load = p["load_average"];
-  if (!load.is_array() || load.empty() || !load[0].is_number()) return 1;
-  const double cores = std::max(1.0, p["cores"].get<double>());
-  return std::clamp(load[0].get<double>() / cores, 1.0, 3.0);
-}
-
 /// What is assumed where nothing is known grows with the load under which it was measured.
 void widen(CompareOptions& o, const RecordFacts& before, const RecordFacts& after) {
-  const double by = std::max(crowding(before), crowding(after));
-  for (double* floor : {&o.launch_floor, &o.family_floor, &o.timing_floor, &o.single_floor}) *floor *= by;
+  double by = 1;
+  for (const auto* side : {&before, &after}) {
+    by = std::max(by, crowding(side->origin.provenance));
+    for (const auto& more : side->joined) by = std::max(by, crowding(more.provenance));
+  }
+  for (double* floor : {&o.launch_floor, &o.single_floor}) *floor *= by;
 }
 
 int run(CompareCommand& o, const Invocation& in) {
@@ -79,9 +73,6 @@ int run(CompareCommand& o, const Invocation& in) {
   options.threshold = share(o.threshold, "--threshold");
   options.false_alarms = share(o.false_alarms, "--false-alarms");
   options.launch_floor = share(o.launch_floor, "--launch-floor");
-  // A hundred launches on a shared machine: what they do to one kernel, and to one of its cells, goes with it.
-  options.family_floor = options.launch_floor * 2 / 3;
-  options.timing_floor = std::max(options.timing_floor, 1.5 * options.launch_floor);
   const RecordFacts before = read_side(o.before, o.more_before);
   const RecordFacts after = read_side(o.after, o.more_after);
   widen(options, before, after);

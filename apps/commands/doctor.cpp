@@ -27,8 +27,8 @@ struct DoctorCommand {
 template <class V>
 void describe(DoctorCommand& o, V&& option) {
   option("measure", o.measure, "exchange messages between two ranks for some seconds, and look at what that shows");
-  option("record", o.record, "look at this record of topo bench", Kind{"FILE"});
-  option("json", o.json, "the same as JSON (- for standard output)", Kind{"FILE"});
+  option("record", o.record, "look at this record of topo bench", Kind{"FILE"}, Reads{});
+  option("json", o.json, "the same as JSON (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
 const char* variable(const std::string& name) {

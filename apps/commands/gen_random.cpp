@@ -3,6 +3,7 @@
 
 #include "merganser/io/parcel_file.hpp"
 #include "support/command.hpp"
+#include "support/forecast.hpp"
 #include "support/gather.hpp"
 #include "support/merge_options.hpp"
 #include "support/random_options.hpp"
@@ -20,14 +21,15 @@ struct GenRandomOptions {
   RandomParcels parcels{.per_cell = 40, .min_volume_ratio = 40};
   RankOptions ranks;
   BlockOptions blocks;
+  ForceOption room;
   std::string json;
 };
 
 template <class V>
 void describe(GenRandomOptions& o, V&& option) {
   option.section("Output");
-  option("output", o.output, "EPIC parcel file to write (NetCDF-4)", Letter{'o'}, Kind{"FILE"}, Required{});
-  option("json", o.json, "run record to write", Kind{"FILE"});
+  option("output", o.output, "EPIC parcel file to write (NetCDF-4)", Letter{'o'}, Kind{"FILE"}, Required{}, Writes{});
+  option("json", o.json, "run record to write", Kind{"FILE"}, Writes{});
   option.section("Configuration");
   option("like-paper", o.like_paper,
          "scaling: --per-cell 20 --min-volume-ratio 20 --small-fraction 0.5 --spacing 0.3125 --shuffle and, if not "
@@ -39,6 +41,7 @@ void describe(GenRandomOptions& o, V&& option) {
   option("shuffle", o.parcels.shuffle, "random order on each rank instead of cell by cell");
   describe(o.ranks, option);
   describe(o.blocks, option);
+  describe(o.room, option);
 }
 
 /// Called with the options given already set; they are parsed again on top of this.
@@ -55,6 +58,8 @@ void preset(GenRandomOptions& o) {
   o = p;
 }
 
+constexpr double kContainers = 2.1;  // as made, and as written
+
 struct Written {
   std::int64_t parcels;
   std::int64_t small;
@@ -68,9 +73,22 @@ Written describe_parcels(comm::Transport& t, const Parcels& p, double small_volu
           total_digest(t, digest(p))};
 }
 
+Need need_of(const GenRandomOptions& o, const Grid& grid, int ranks) {
+  const double parcels = parcels_per_rank(o.parcels, grid, 1);
+  Need need;
+  need.what = general_text(parcels, 6) + " parcels in " + grid_text(grid);
+  need.rank_bytes = parcels_per_rank(o.parcels, grid, ranks) * (kContainers * Parcels().parcel_bytes() + 8) +
+                    balance_bytes(o.blocks, grid, ranks);
+  need.disk_bytes = parcels * kParcelFileBytes;
+  need.file = o.output;
+  need.help = "fewer --cells or --per-cell, or more ranks on more machines";
+  return need;
+}
+
 int run(GenRandomOptions& o, const Invocation& in) {
   const Grid grid = make_grid(o.grid);
   return on_ranks(o.ranks, [&](comm::Transport& t) {
+    together([&] { require(need_of(o, grid, t.size()), o.room.force, t); });
     const Decomposition blocks = together([&] { return decompose(grid, o.blocks, Parcels(), t); });
     const Parcels parcels = generate_random(o.parcels, blocks, t.rank());
     const Written w = describe_parcels(t, parcels, grid.cell_volume() / o.parcels.min_volume_ratio);

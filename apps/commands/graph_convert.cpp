@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/output_file.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/graphs/files.hpp"
 #include "support/graph_input.hpp"
@@ -23,19 +24,20 @@ struct GraphConvertOptions {
 template <class V>
 void describe(GraphConvertOptions& o, V&& option) {
   option.positional("GRAPH", o.input.file,
-                    "graph to read (docs/graph-files.md); of a BVGraph its name without extension");
-  option.positional("OUT", o.output, "file to write; without it the graph is only told of; with --gen the only file");
+                    "graph to read (docs/graph-files.md); of a BVGraph its name without extension", Reads{});
+  option.positional("OUT", o.output, "file to write; without it the graph is only told of; with --gen the only file",
+                    Writes{});
   describe_graph_options(o.input, option);
   option.section("Output");
   option("to", o.to, "format of OUT: edge-list, matrix-market, metis, dimacs, parhip, binary", Kind{"NAME"},
          Initial{"by its extension"});
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   describe(o.ranks, option);
 }
 
 void report(const GraphConvertOptions& o, const Invocation& in, comm::Transport& t, const LoadedGraph& loaded,
             double seconds) {
-  if (o.json != "-") {
+  if (may_report(in.table)) {
     std::cout << graph_input_text(loaded.facts) << '\n';
     for (const std::string& line : loaded.lines) std::cout << "  " << line << '\n';
     std::cout << "  read or made in " << seconds_text(loaded.seconds) << " on " << t.size()
@@ -50,6 +52,18 @@ void report(const GraphConvertOptions& o, const Invocation& in, comm::Transport&
   write_record(o.json, record);
 }
 
+/// What the file takes, and writing it: METIS and ParHIP hold both arcs of each edge.
+AfterLoading writing(const GraphConvertOptions& o, graphs::Format format) {
+  if (o.output.empty()) return {};
+  AfterLoading after;
+  const bool both = format == graphs::Format::metis || format == graphs::Format::parhip;
+  after.bytes_per_edge = both ? 2 * 24 : 0;
+  after.disk_bytes_per_edge = both ? 16 : 12;
+  after.disk_bytes_per_vertex = both ? 2 : 0;
+  after.file = o.output;
+  return after;
+}
+
 int run(GraphConvertOptions& o, const Invocation& in) {
   if (!o.input.gen.empty() && o.output.empty()) std::swap(o.input.file, o.output);
   if (o.output.empty() && !o.to.empty()) throw UsageError("--to without OUT; allowed: with it");
@@ -60,9 +74,9 @@ int run(GraphConvertOptions& o, const Invocation& in) {
   return on_ranks(o.ranks, [&](comm::Transport& t) {
     together([&] {
       comm::agree(t, [&] {
-        if (t.rank() == 0) check_writable(o.output);
+        if (t.rank() == 0 && !o.output.empty()) check_output(o.output);
       });
-      const LoadedGraph loaded = load_graph(o.input, t);
+      const LoadedGraph loaded = load_graph(o.input, t, writing(o, format));
       const double start = now();
       if (!o.output.empty()) graphs::write_graph(o.output, loaded.graph, format, t);
       const double seconds = now() - start;

@@ -5,7 +5,6 @@
 #include <iostream>
 #include <optional>
 
-#include "merganser/base/log.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/msf/hdbscan.hpp"
 #include "merganser/msf/minimum_forest.hpp"
@@ -58,11 +57,12 @@ void describe(LinkageCommand& o, V&& option) {
   option.section("HDBSCAN* (--method hdbscan)");
   describe(o.hdbscan, option);
   option.section("Output (.npy: an array of NumPy, else text)");
-  option("linkage", o.linkage, "merges, as SciPy's functions take them: a b height size", Kind{"FILE"});
-  option("labels", o.labels, "cluster of each vertex, from 0; -1 is noise", Kind{"FILE"});
-  option("probabilities", o.probabilities, "of hdbscan: how strongly each point belongs to its cluster", Kind{"FILE"});
-  option("condensed", o.condensed, "of hdbscan: condensed tree, parent child lambda size", Kind{"FILE"});
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("linkage", o.linkage, "merges, as SciPy's functions take them: a b height size", Kind{"FILE"}, Writes{});
+  option("labels", o.labels, "cluster of each vertex, from 0; -1 is noise", Kind{"FILE"}, Writes{});
+  option("probabilities", o.probabilities, "of hdbscan: how strongly each point belongs to its cluster", Kind{"FILE"},
+         Writes{});
+  option("condensed", o.condensed, "of hdbscan: condensed tree, parent child lambda size", Kind{"FILE"}, Writes{});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   describe(o.ranks, option);
 }
 
@@ -90,7 +90,6 @@ class LinkageRun {
 
   void all() {
     timed("load", [&] { load(); });
-    check_memory();
     t_.barrier();
     timed("forest", [&] { find(); });
     if (report_.progress) std::cerr << "\r\033[K" << std::flush;
@@ -109,7 +108,7 @@ class LinkageRun {
   }
 
   void load();
-  void check_memory();
+  [[nodiscard]] AfterLoading after_loading() const;
   void find();
   void cluster();
   void take(const msf::Labels& cut);
@@ -136,38 +135,37 @@ class LinkageRun {
   Json timings_;
 };
 
+/// The search works beside the graph or the points; the dendrogram and what is made of it lie on rank 0.
+AfterLoading LinkageRun::after_loading() const {
+  constexpr double kMerges = 24;
+  const double linkage = written_bytes_per_vertex(o_.linkage, 64, 32);
+  const double condensed = written_bytes_per_vertex(o_.condensed, 64, 32);
+  const double labels = written_bytes_per_vertex(o_.labels, 8, 8);
+  const double numbers = written_bytes_per_vertex(o_.probabilities, 20, 8);
+  AfterLoading after;
+  after.bytes_per_edge = of_points() ? 0 : 4;
+  after.bytes_per_vertex = of_points() ? 0 : 16;
+  after.first_bytes_per_vertex = std::max(
+      msf::kLinkageBytesPerVertex, kMerges + (dense() ? 48 : 24) + std::max({linkage, condensed, labels, numbers}));
+  after.disk_bytes_per_vertex = linkage + condensed + labels + numbers;
+  for (const auto* path : {&o_.linkage, &o_.condensed, &o_.labels, &o_.probabilities})
+    if (!path->empty() && *path != "-") after.file = *path;
+  return after;
+}
+
 void LinkageRun::load() {
+  const AfterLoading after = after_loading();
   if (!of_points()) {
-    loaded_ = together([&] { return load_graph(o_.graph, t_, 4, 16); });
+    loaded_ = together([&] { return load_graph(o_.graph, t_, after); });
     return;
   }
   together([&] {
     PointsOptions points = o_.points;
     points.seed = o_.graph.seed;
-    set_ = load_points(points, t_);
+    points.force = o_.graph.room.force;
+    set_ = load_points(points, t_, after);
   });
   points_ = static_cast<std::uint64_t>(t_.all_reduce(static_cast<std::int64_t>(set_.size()), comm::Op::sum));
-}
-
-/// The dendrogram and what is made of it lie on rank 0.
-void LinkageRun::check_memory() {
-  together([&] {
-    comm::agree(t_, [&] {
-      if (t_.rank() != 0) return;
-      constexpr double kMerges = 24;
-      const double writing =
-          std::max(written_bytes_per_vertex(o_.linkage, 64, 32), written_bytes_per_vertex(o_.condensed, 64, 32));
-      const double each = std::max(msf::kLinkageBytesPerVertex, kMerges + (dense() ? 48 : 24) + writing);
-      const double need = each * static_cast<double>(vertices());
-      const auto there = static_cast<double>(available_bytes());
-      if (there == 0 || need <= there) return;
-      const std::string what = "the dendrogram of " + count_text(static_cast<std::int64_t>(vertices())) +
-                               " vertices needs about " + bytes_text(need) + " on rank 0; there is " +
-                               bytes_text(there);
-      if (!o_.graph.force) throw InputError(what + "; use a machine with more memory, or --force to go on anyway");
-      log(Level::warning, 0, what + "; going on, as --force says");
-    });
-  });
 }
 
 void LinkageRun::find() {

@@ -50,12 +50,13 @@ void describe(MsfCommand& o, V&& option) {
   option.section("Published algorithm (--algo mnd)");
   describe(o.mnd, option);
   option.section("Output");
-  option("output", o.output, "edges of the forest: a graph file, format by its extension", Letter{'o'}, Kind{"FILE"});
+  option("output", o.output, "edges of the forest: a graph file, format by its extension", Letter{'o'}, Kind{"FILE"},
+         Writes{});
   option("labels", o.labels,
          "text file: for each vertex, a line with the least vertex of its tree; where ids were too sparse to be kept, "
          "both",
-         Kind{"FILE"});
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+         Kind{"FILE"}, Writes{});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("verify", o.verify,
          "check every edge against the forest (cycle property), and the forest against another algorithm; points: "
          "against all pairs, up to 65,536 of them");
@@ -99,6 +100,7 @@ class MsfRun {
   }
 
  private:
+  [[nodiscard]] AfterLoading after_loading() const;
   void load();
   void find();
   void check();
@@ -123,8 +125,27 @@ class MsfRun {
   Json verified_;
 };
 
+/// The search works beside the graph or the points; text of labels lies on rank 0.
+AfterLoading MsfRun::after_loading() const {
+  AfterLoading after;
+  after.bytes_per_edge = of_points() ? 0 : 4;
+  after.bytes_per_vertex = of_points() ? 0 : 16;
+  constexpr double kLabelText = 12;
+  if (!o_.labels.empty()) {
+    after.first_bytes_per_vertex = 16 + 2 * kLabelText;
+    after.disk_bytes_per_vertex += kLabelText;
+    after.file = o_.labels;
+  }
+  if (!o_.output.empty()) {
+    after.disk_bytes_per_vertex += 24;  // a tree has fewer edges than vertices
+    after.file = o_.output;
+  }
+  return after;
+}
+
 void MsfRun::load() {
   const double start = now();
+  const AfterLoading after = after_loading();
   if (of_points()) {
     together([&] {
       if (!o_.graph.file.empty() || !o_.graph.gen.empty())
@@ -133,11 +154,12 @@ void MsfRun::load() {
         throw UsageError("--points with --maximum or --algo mnd; allowed: graphs");
       PointsOptions points = o_.points;
       points.seed = o_.graph.seed;
-      points_ = load_points(points, t_);
+      points.force = o_.graph.room.force;
+      points_ = load_points(points, t_, after);
     });
     items_ = t_.all_reduce(static_cast<std::int64_t>(points_.size()), comm::Op::sum);
   } else {
-    loaded_ = together([&] { return load_graph(o_.graph, t_, 4, 16); });
+    loaded_ = together([&] { return load_graph(o_.graph, t_, after); });
     items_ = t_.all_reduce(static_cast<std::int64_t>(loaded_.graph.size()), comm::Op::sum);
   }
   load_seconds_ = now() - start;
@@ -201,10 +223,13 @@ void MsfRun::check() {
   verified_["seconds"] = now() - start;
 }
 
-/// All ranks' numbers, rank after rank, on rank 0.
+/// All ranks' numbers, rank after rank, on rank 0; none on the others.
 std::vector<std::uint64_t> on_first(std::span<const std::uint64_t> mine, comm::Transport& t) {
+  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(t.size()));
+  const auto bytes = std::as_bytes(mine);
+  to[0].assign(bytes.begin(), bytes.end());
   std::vector<std::uint64_t> all;
-  for (const auto& share : t.all_gather(std::as_bytes(mine))) {
+  for (const auto& share : t.all_to_all(to)) {
     const std::size_t at = all.size();
     all.resize(at + share.size() / sizeof(std::uint64_t));
     if (!share.empty()) std::memcpy(all.data() + at, share.data(), share.size());
@@ -264,7 +289,7 @@ void MsfRun::tell() {
   record["memory"] = {{"peak_bytes_most", peak}, {"method", peak_.method()}};
   record["result"] = forest_json(totals_, forest_.vertices);
   if (!verified_.is_null()) record["verified"] = verified_;
-  if (o_.json != "-") {
+  if (may_report(in_.table)) {
     std::cout << (of_points() ? o_.points.points + ": " + count_text(items_) + " points in " +
                                     std::to_string(points_.dimension) + " dimensions"
                               : graph_input_text(loaded_.facts))
@@ -284,6 +309,7 @@ void MsfRun::tell() {
 }
 
 int run(MsfCommand& o, const Invocation& in) {
+  if (!o.output.empty()) graphs::check_writable(graphs::format_of_path(o.output));
   return on_ranks(o.ranks, [&](comm::Transport& t) { MsfRun(o, in, t).all(); });
 }
 

@@ -34,11 +34,6 @@ std::string comm_of(const std::vector<std::string>& arguments) {
   return "";
 }
 
-void explain_end(int code) {
-  if (code > 128 && code < 128 + 65)
-    print_error("a rank was ended by signal " + signal_text(code - 128) + "; the launcher stopped the others", 4);
-}
-
 int run(RunCommand& o, const Invocation&) {
   if (comm::launched())
     throw UsageError("run starts processes itself, but this is rank " + std::to_string(comm::launcher_world().rank) +
@@ -54,9 +49,7 @@ int run(RunCommand& o, const Invocation&) {
     return 0;
   }
   std::cerr << "+ " << plan.text() << std::endl;
-  const int code = launch(plan);
-  explain_end(code);
-  return code;
+  return launch_and_tell(plan);
 }
 
 constexpr std::string_view kText =

@@ -33,8 +33,9 @@ struct TopoAdviseCommand {
 
 template <class V>
 void describe(TopoAdviseCommand& o, V&& option) {
-  option.positional("FILE", o.files, "process graph (.bin .adj .mtx .graph) or traffic of topo extract");
-  option("record", o.records, "records of topo bench: predict from them instead of measuring", Kind{"FILE,..."});
+  option.positional("FILE", o.files, "process graph (.bin .adj .mtx .graph) or traffic of topo extract", Reads{});
+  option("record", o.records, "records of topo bench: predict from them instead of measuring", Kind{"FILE,..."},
+         Reads{});
   option("sizes", o.sizes, "bytes along an arc: weights (those of the graph) or numbers", Kind{"LIST"},
          Initial{"weights, or 8,1024,65536 where the graph has none"});
   option("models", o.models,
@@ -44,12 +45,13 @@ void describe(TopoAdviseCommand& o, V&& option) {
          Words{{"local", "remote", "notified", "global"}});
   option("max-ranks", o.max_ranks, "most ranks that are started to measure", at_least(1),
          Initial{"2 for each core, 8 at least"});
-  option("time", o.time, "seconds of measuring, for each size", positive());
+  option("time", o.time, "seconds of measuring, for each size",
+         Check{"above 0, up to 1e9", [](double x) { return x > 0 && x <= 1e9; }});
   option("launches", o.launches, "times the job is started to measure", at_least(1));
   option("evaluate", o.evaluate, "how good advice from these records is: each graph is left out in turn",
-         Kind{"FILE,..."});
+         Kind{"FILE,..."}, Reads{});
   option.section("Output");
-  option("json", o.json, "advice to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "advice to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
 /// Keeps the models that may be advised: threads are no choice for a program of processes, unless asked for.
@@ -66,13 +68,30 @@ std::vector<topology::KnownCell> of_models(std::vector<topology::KnownCell> cell
   return cells;
 }
 
-std::vector<topology::KnownCell> read_cells(const TopoAdviseCommand& o, const std::vector<std::string>& paths) {
-  std::vector<topology::KnownCell> out;
+/// Cells of records that were made on one machine.
+struct Known {
+  std::vector<topology::KnownCell> cells;
+  std::string machine;
+};
+
+Known read_known(const TopoAdviseCommand& o, const std::vector<std::string>& paths) {
+  Known out;
+  std::vector<Json> seen;
   for (const auto& path : paths) {
-    auto cells = known_cells(read_json(path), path);
-    out.insert(out.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
+    const Json record = read_json(path);
+    if (std::find(seen.begin(), seen.end(), record) != seen.end())
+      throw InputError(path + " is given twice: further records must be other ones");
+    seen.push_back(record);
+    auto cells = known_cells(record, path);
+    const std::string machine = machine_text(record, path);
+    if (!out.machine.empty() && machine != out.machine)
+      throw InputError(path + " was made on " + machine + ", " + paths.front() + " on " + out.machine +
+                       ": times of one machine tell nothing of another; give records of one");
+    out.machine = machine;
+    out.cells.insert(out.cells.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
   }
-  return of_models(std::move(out), o.models);
+  out.cells = of_models(std::move(out.cells), o.models);
+  return out;
 }
 
 /// What --sizes asks for.
@@ -112,25 +131,36 @@ class Adviser {
       : o_(o), graph_(std::move(graph)), cores_(std::max(1, machine().cores)), sizes_(sizes_of(o, graph_)) {}
 
   Json run() {
+    Known known;
+    if (o_.records.empty()) {
+      check_can_measure();
+    } else {
+      known = read_known(o_, o_.records);
+      cores_ = known.cells.front().load.cores;  // a prediction is for the machine of the records
+    }
     Json out = {{"graph", {{"ranks", graph_.ranks()}, {"arcs", graph_.arcs()}, {"digest", graph_.digest()}}},
-                {"oversubscribed", graph_.ranks() > cores_}};
-    if (o_.records.empty()) check_can_measure();
-    introduce();
-    out["way"] = o_.records.empty() ? "measured" : "predicted";
+                {"oversubscribed", graph_.ranks() > cores_},
+                {"way", o_.records.empty() ? "measured" : "predicted"}};
+    introduce(known.machine);
     if (o_.records.empty()) {
       measure(out);
     } else {
-      predict(out);
+      out["machine"] = known.machine;
+      predict(known.cells, out);
     }
     return out;
   }
+
+  /// Why there is no advice at all; empty if there is some.
+  [[nodiscard]] const std::string& why_none() const { return why_none_; }
 
  private:
   [[nodiscard]] std::string ranks() const {
     return std::to_string(graph_.ranks()) + (graph_.ranks() == 1 ? " rank" : " ranks");
   }
 
-  void introduce() const {
+  /// @param machine_of_records  empty where it is measured
+  void introduce(const std::string& machine_of_records) const {
     if (o_.json == "-") return;
     std::cout << o_.files[0] << ": " << ranks() << ", " << graph_.arcs() << " arcs, mean degree "
               << fixed_text(graph_.mean_degree(), 1) << ", digest " << graph_.digest() << '\n';
@@ -140,6 +170,13 @@ class Adviser {
           << " cores: an exchange then waits for the scheduler, and its order of kernels is that of this crowding\n";
     if (sizes_unknown(graph_, o_.sizes))
       std::cout << "note: the graph knows no sizes; advice is for 8, 1024 and 65536 bytes along every arc (--sizes)\n";
+    if (!machine_of_records.empty()) {
+      std::cout << "note: predicted for " << machine_of_records << ", where the records were made";
+      const Machine here = machine();
+      const std::string mine = machine_text(here.cores, here.cpu);
+      if (mine != machine_of_records) std::cout << "; this machine is another one: " << mine;
+      std::cout << '\n';
+    }
     std::cout << '\n';
   }
 
@@ -166,7 +203,7 @@ class Adviser {
     return out.empty() ? "threads" : out;
   }
 
-  void measure(Json& out) const {
+  void measure(Json& out) {
     const std::string problem = why_threads_only();
     if (!problem.empty() && o_.json != "-")
       std::cout << "note: " << problem << "; advice among kernels of threads only\n";
@@ -187,18 +224,13 @@ class Adviser {
       out["unusable"] = record["topology"]["unusable"];
   }
 
-  void predict(Json& out) const {
-    const auto cells = read_cells(o_, o_.records);
+  void predict(const std::vector<topology::KnownCell>& cells, Json& out) {
     const topology::Advisor advisor(cells);
-    for (const auto& size : sizes_) add(out, size, advisor.advise(load(size)), advisor.doubts(load(size)));
+    for (const auto& size : sizes_) add(out, size, advisor.advise(load(size)), advisor.unknown(load(size)));
     try {
       const topology::Evaluation e = topology::evaluate_advice(cells);
       out["evaluation"] = evaluation_json(e);
-      if (o_.json != "-")
-        std::cout << "how good such advice is, on what the records hold (" << e.all.cells
-                  << " held-out cells): right in "
-                  << percent_text(e.all.cells > 0 ? 1.0 * e.all.right / e.all.cells : 0) << ", error of times "
-                  << percent_text(e.median_error) << " (median)\n";
+      if (o_.json != "-") std::cout << "how good such advice is, on what the records hold:\n\n" << evaluation_text(e);
     } catch (const UsageError&) {
       out["evaluation"] = nullptr;  // one cell of a kernel: nothing can be left out
     }
@@ -209,18 +241,20 @@ class Adviser {
   }
 
   void add(Json& out, const Size& size, const std::vector<topology::ClassAdvice>& classes,
-           const std::vector<std::string>& doubts) const {
+           const std::vector<topology::Unknown>& unknown) {
     out["advice"].push_back({{"size", size.text},
                              {"bytes_total", load(size).bytes},
-                             {"doubts", doubts},
+                             {"unknown", unknown_json(unknown)},
                              {"classes", advice_json(classes)}});
+    if (!classes.empty()) advised_ = true;
+    why_none_ = advised_ || unknown.empty() ? "" : unknown.front().reason;
     if (o_.json == "-") return;
     std::cout << (size.bytes < 0 ? "sizes of the graph" : bytes_text(size.bytes) + " along every arc") << ", "
               << bytes_text(load(size).bytes) << " per exchange; " << (o_.records.empty() ? "measured" : "predicted")
-              << "\n\n";
-    for (const auto& d : doubts) std::cout << "note: " << d << '\n';
-    if (!doubts.empty()) std::cout << '\n';
-    if (classes.empty()) std::cout << "  nothing could be measured\n";
+              << "\n\n"
+              << unknown_text(unknown);
+    if (!unknown.empty()) std::cout << '\n';
+    if (classes.empty() && unknown.empty()) std::cout << "  nothing could be measured\n";
     std::cout << advice_text(classes, o_.completion);
     for (const auto& c : classes)
       if (c.completion == o_.completion)
@@ -231,16 +265,18 @@ class Adviser {
   topology::ProcessGraph graph_;
   int cores_;
   std::vector<Size> sizes_;
+  bool advised_ = false;
+  std::string why_none_;
 };
 
-int evaluate(const TopoAdviseCommand& o, Json& result) {
-  const topology::Evaluation e = topology::evaluate_advice(read_cells(o, o.evaluate));
+void evaluate(const TopoAdviseCommand& o, Json& result) {
+  const topology::Evaluation e = topology::evaluate_advice(read_known(o, o.evaluate).cells);
   result = evaluation_json(e);
   if (o.json != "-") std::cout << evaluation_text(e);
-  return 0;
 }
 
-void advise(const TopoAdviseCommand& o, Json& result) {
+/// @return why there is no advice; empty if there is
+std::string advise(const TopoAdviseCommand& o, Json& result) {
   if (o.files.size() != 1)
     throw UsageError(o.files.empty() ? "FILE is missing; or --evaluate RECORD"
                                      : std::to_string(o.files.size()) + " files are given; allowed: one");
@@ -251,23 +287,27 @@ void advise(const TopoAdviseCommand& o, Json& result) {
     if (o.json != "-")
       std::cout << o.files[0] << ": " << graph.ranks() << (graph.ranks() == 1 ? " rank, " : " ranks, ") << graph.arcs()
                 << " arcs: nothing to advise\n";
-    return;
+    return "";
   }
-  result = Adviser(o, std::move(graph)).run();
+  Adviser adviser(o, std::move(graph));
+  result = adviser.run();
+  return adviser.why_none();
 }
 
 int run(TopoAdviseCommand& o, const Invocation& in) {
   Json result;
+  std::string why_none;
   if (!o.evaluate.empty()) {
     evaluate(o, result);
   } else {
-    advise(o, result);
+    why_none = advise(o, result);
   }
   if (!o.json.empty()) {
     Json record = make_record(in, {});
     record["result"] = std::move(result);
     write_record(o.json, record);
   }
+  if (!why_none.empty()) throw InputError("cannot be predicted from these records: " + why_none);
   return 0;
 }
 

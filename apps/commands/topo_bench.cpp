@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/private_folder.hpp"
 #include "support/launcher.hpp"
 #include "support/topo_bench.hpp"
 #include "support/topo_bench_report.hpp"
@@ -40,9 +40,8 @@ class Launches {
 
  private:
   int once(const std::vector<std::string>& kernels, bool processes, int launch, BenchResults& results) {
-    const std::string path =
-        (std::filesystem::temp_directory_path() / ("merganser-topo-bench-" + std::to_string(::getpid()) + ".json"))
-            .string();
+    const PrivateFolder folder;
+    const std::string path = folder.file("record.json");
     std::vector<std::string> arguments = arguments_again(in_, kOfParent);
     const int ranks = o_.ranks == 0 ? 4 : o_.ranks;
     arguments.insert(arguments.end(), {"--kernels=" + joined(kernels), "--json=" + path, "--quiet", "--here",
@@ -61,7 +60,6 @@ class Launches {
                       signal_text(code - 128));
     if (code != 0) return code;
     results.merge(bench_results_of(read_json(path).at("topology")));
-    std::filesystem::remove(path);
     return 0;
   }
 

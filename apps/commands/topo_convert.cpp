@@ -21,15 +21,15 @@ struct TopoConvertOptions {
 
 template <class V>
 void describe(TopoConvertOptions& o, V&& option) {
-  option.positional("IN", o.input, "process graph to read", Required{});
-  option.positional("OUT", o.output, "file to write; without it the graph is only told of");
+  option.positional("IN", o.input, "process graph to read", Required{}, Reads{});
+  option.positional("OUT", o.output, "file to write; without it the graph is only told of", Writes{});
   option.section("Formats: binary, adjacency, pairs, matrix-market, metis");
   option("from", o.from, "format of IN", Kind{"NAME"}, Initial{"what IN holds"});
   option("format", o.format, "format of OUT", Kind{"NAME"}, Initial{"by the extension of OUT"});
   option.section("Graph");
   option("ranks", o.ranks, "make it coarser: so many blocks of consecutive ranks, weights added", at_least(1),
          Initial{"as in IN"});
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
 int run(TopoConvertOptions& o, const Invocation& in) {
@@ -50,7 +50,7 @@ int run(TopoConvertOptions& o, const Invocation& in) {
     topology::write_graph(o.output, graph, format);
     out << o.output << ": " << topology::format_name(format) << '\n';
   }
-  if (o.json != "-") std::cout << out.str();
+  if (may_report(in.table)) std::cout << out.str();
   if (o.json.empty()) return 0;
   Json record = make_record(in, {graph.ranks(), "", "", "", ""});
   record["result"] = {{"graph", graph_json(graph)}};

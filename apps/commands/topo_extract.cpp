@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/private_folder.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "merganser/topology/graph_files.hpp"
 #include "support/graph_facts.hpp"
@@ -28,16 +29,16 @@ struct TopoExtractOptions {
 template <class V>
 void describe(TopoExtractOptions& o, V&& option) {
   option.positional("PROGRAM", o.words,
-                    "program to start and trace, with its arguments, after --; or more files of --from");
+                    "program to start and trace, with its arguments, after --; or more files of --from", Reads{});
   option.section("Source");
   option("from", o.from, "run record, file of topo extract, folder or parts of a trace, files of Open MPI's monitoring",
-         Kind{"FILES"});
+         Kind{"FILES"}, Reads{});
   option("ranks", o.ranks, "processes of PROGRAM to start", Letter{'n'}, at_least(1), Kind{"N"});
   option("phase", o.phase, "of a trace: only the phase that MPI_Pcontrol(N) begins", Kind{"N"}, Initial{"all"});
   option.section("Output");
   option("output", o.output,
          "process graph to write, by extension (.bin .txt .adj .mtx .graph), or all of the traffic (.json)",
-         Letter{'o'}, Kind{"FILE"});
+         Letter{'o'}, Kind{"FILE"}, Writes{});
   option("arcs", o.arcs, "heaviest arcs shown", at_least(0));
 }
 
@@ -107,7 +108,7 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   int code = 0;
   Extracted e;
   if (o.from.empty()) {
-    const TemporaryFolder folder(o.output);
+    const PrivateFolder folder(trace_place(o.output));
     code = run_traced(o.ranks, o.words, folder.path());
     const std::string ended = o.words[0] + (code == 0 ? " ended" : " ended with code " + std::to_string(code));
     if (std::filesystem::is_empty(folder.path())) {

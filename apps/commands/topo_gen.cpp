@@ -28,10 +28,11 @@ template <class V>
 void describe(TopoGenOptions& o, V&& option) {
   option.positional("KIND", o.kind, "kind of graph, as listed above, perhaps with :PARAMETER", Required{});
   option.section("Output");
-  option("output", o.output, "file to write; without it the graph is only told of", Letter{'o'}, Kind{"FILE"});
+  option("output", o.output, "file to write; without it the graph is only told of", Letter{'o'}, Kind{"FILE"},
+         Writes{});
   option("format", o.format, "binary, adjacency, pairs, matrix-market or metis", Kind{"NAME"},
          Initial{"by the file's extension"});
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option.section("Graph");
   option("ranks", o.graph.ranks, "ranks of the graph", at_least(1));
   option("seed", o.graph.seed, "seed; the graph is a function of it and the options alone");
@@ -157,7 +158,7 @@ int run(TopoGenOptions& o, const Invocation& in) {
     topology::write_graph(o.output, graph, format);
     out << o.output << ": " << topology::format_name(format) << '\n';
   }
-  if (o.json != "-") std::cout << out.str();
+  if (may_report(in.table)) std::cout << out.str();
   if (o.json.empty()) return 0;
   Json record = make_record(in, {graph.ranks(), "", "", "", ""});
   result["graph"] = graph_json(graph);

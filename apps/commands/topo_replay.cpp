@@ -23,7 +23,7 @@ template <class V>
 void describe(TopoReplayOptions& o, V&& option) {
   auto& b = o.bench;
   option.positional("FILE", o.input, "process graph or traffic, in any form that topo extract reads or writes",
-                    Required{});
+                    Required{}, Reads{});
   option("coarsen", o.coarsen, "replay on so many ranks, each standing for a block of the graph's, weights added",
          at_least(2), Kind{"N"}, Initial{"as many as the graph has"});
   option("models", b.models, "communication models: all, or some of p2p, neighborhood, rma, shmem, threads",
@@ -40,9 +40,10 @@ void describe(TopoReplayOptions& o, V&& option) {
   option("seed", b.seed, "of the order of rounds");
   option("memory", b.memory_mib, "MiB of buffers on a rank", at_least(0), Initial{"half of what is free"});
   option("watchdog", b.watchdog, "seconds without an iteration after which the job is ended; 0: never", at_least(0));
+  describe(b.room, option);
   option.section("Output");
-  option("json", b.json, "run record to write (- for standard output), as of topo bench", Kind{"FILE"});
-  option("csv", b.csv, "table to write, a line per kernel and size", Kind{"FILE"});
+  option("json", b.json, "run record to write (- for standard output), as of topo bench", Kind{"FILE"}, Writes{});
+  option("csv", b.csv, "table to write, a line per kernel and size", Kind{"FILE"}, Writes{});
   option("quiet", b.quiet, "print no tables");
 }
 
@@ -125,7 +126,7 @@ int run(TopoReplayOptions& o, const Invocation& in) {
   arguments.insert(arguments.end(), in.arguments.begin(), in.arguments.end());
   const LaunchPlan plan = plan_launch(graph.ranks(), arguments, true);
   if (!o.bench.quiet) std::cerr << "+ " << plan.text() << std::endl;
-  return launch(plan);
+  return launch_and_tell(plan);
 }
 
 constexpr std::string_view kText =

@@ -20,7 +20,7 @@ struct TopoTable2Options {
 template <class V>
 void describe(TopoTable2Options& o, V&& option) {
   option("seed", o.seed, "seed of the cross edges and of the correct graphs");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
 std::string score_text(double z, bool random) {

@@ -5,6 +5,8 @@
 #include "merganser/base/error.hpp"
 #include "merganser/topology/generate.hpp"
 #include "merganser/topology/measure_tail.hpp"
+#include "support/forecast.hpp"
+#include "support/graph_facts.hpp"
 #include "support/launcher.hpp"
 #include "support/ranks.hpp"
 #include "support/table.hpp"
@@ -25,6 +27,7 @@ struct TopoTail {
   double time = 20;
   std::uint64_t seed = 1;
   double watchdog = 30;
+  ForceOption room;
   std::string json;
   bool quiet = false;
 };
@@ -32,12 +35,12 @@ struct TopoTail {
 template <class V>
 void describe(TopoTail& o, V&& option) {
   option.section("Victim");
-  option("graph", o.victim, "process graph of the victims", Kind{"GRAPH"});
+  option("graph", o.victim, "process graph of the victims", Kind{"GRAPH"}, Reads{});
   option("kernels", o.kernels, "kernels of the victims; threads.copy-flag without a launcher", Kind{"LIST"});
   option("sizes", o.sizes, "bytes along an arc", Kind{"N,N,..."});
   option.section("Aggressor");
   option("aggressor", o.aggressor, "process graph of the aggressors, and after a colon bytes along an arc",
-         Kind{"GRAPH:BYTES"});
+         Kind{"GRAPH:BYTES"}, Reads{});
   option("aggressor-kernel", o.aggressor_kernel, "its kernel", Kind{"NAME"});
   option("aggressor-ranks", o.aggressor_ranks, "ranks that are aggressors; the others are victims", at_least(0),
          Initial{"every second"});
@@ -47,8 +50,9 @@ void describe(TopoTail& o, V&& option) {
   option("seed", o.seed, "of random graphs, of the order of rounds and of the bootstrap");
   option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",
          at_least(0));
+  describe(o.room, option);
   option.section("Output");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no table");
 }
 
@@ -82,6 +86,31 @@ topology::TailOptions tail_options(const TopoTail& o, int ranks) {
   t.watchdog_s = o.watchdog;
   t.on_stall = end_stalled;
   return t;
+}
+
+/// Every rank holds the graphs; buffers of all kernels are there from the beginning to the end.
+Need need_of(const topology::TailOptions& options, comm::Transport& t) {
+  constexpr double kCopies = 3;  // sent, received, and what is expected
+  double bytes[1] = {0};
+  const auto add = [&](const topology::TailSide& side) {
+    double most = 0;
+    for (int rank = 0; rank < side.graph.graph.ranks(); ++rank) {
+      double sent = 0;
+      for (const auto& arc : side.graph.graph.row(rank)) sent += static_cast<double>(side.size.on(arc));
+      most = std::max(most, sent);
+    }
+    bytes[0] += kCopies * most + graph_bytes(side.graph.graph);
+  };
+  if (t.rank() == 0) {
+    add(options.aggressor);
+    for (const auto& victim : options.victims) add(victim);
+  }
+  t.all_reduce(std::span(bytes), comm::Op::max);
+  Need need;
+  need.what = "topo tail with these graphs and sizes";
+  need.rank_bytes = bytes[0];
+  need.help = "smaller --sizes or --aggressor";
+  return need;
 }
 
 Json inflation_json(const std::optional<topology::Inflation>& i) {
@@ -165,14 +194,20 @@ int run(TopoTail& o, const Invocation& in) {
   const int ranks = o.ranks == 0 ? 4 : o.ranks;
   if (!threads && !launched) {
     constexpr std::string_view kOfParent[] = {"ranks"};
-    return launch(plan_launch(ranks, arguments_again(in, kOfParent), false));
+    return launch_and_tell(plan_launch(ranks, arguments_again(in, kOfParent), true));
   }
   RankOptions rank_options{threads ? "threads" : "p2p", threads ? ranks : o.ranks, ""};
   topology::TailMeasurement measured;
   const int code = on_ranks(rank_options, [&](comm::Transport& t) {
     auto m = together([&] {
       topology::TailOptions options;
-      comm::agree(t, [&] { options = tail_options(o, t.size()); });
+      comm::agree(t, [&] {
+        if (t.rank() == 0) options = tail_options(o, t.size());
+      });
+      require(need_of(options, t), o.room.force, t);
+      comm::agree(t, [&] {
+        if (t.rank() != 0) options = tail_options(o, t.size());
+      });
       return topology::measure_tail(t, options);
     });
     if (t.rank() == 0) measured = std::move(m);

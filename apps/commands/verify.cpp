@@ -1,14 +1,17 @@
 // verify: the same bits for every number of ranks, model, decomposition, search and pruning.
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
+#include "merganser/base/private_folder.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/io/parcel_file.hpp"
 #include "support/cases.hpp"
 #include "support/command.hpp"
+#include "support/forecast.hpp"
+#include "support/launch_room.hpp"
 #include "support/launcher.hpp"
 #include "support/merge_options.hpp"
 #include "support/ranks.hpp"
@@ -30,11 +33,12 @@ struct VerifyCommand {
   double min_volume_ratio = 20;
   double timeout = 900;
   std::string json;
+  ForceOption room;
 };
 
 template <class V>
 void describe(VerifyCommand& o, V&& option) {
-  option.positional("FILE", o.files, "EPIC parcel files to verify besides the generated inputs");
+  option.positional("FILE", o.files, "EPIC parcel files to verify besides the generated inputs", Reads{});
   option.section("What is compared");
   option("ranks", o.ranks, "numbers of ranks", at_least(1));
   option("comm", o.comm, "models: all, or some of " + model_names().substr(5), Kind{"LIST"});
@@ -50,8 +54,9 @@ void describe(VerifyCommand& o, V&& option) {
   option("min-volume-ratio", o.min_volume_ratio, "for FILEs: cell volume / smallest volume that is not small",
          positive());
   option.section("Output");
-  option("json", o.json, "run record to write", Kind{"FILE"});
+  option("json", o.json, "run record to write", Kind{"FILE"}, Writes{});
   option("timeout", o.timeout, "seconds a launched job may take", positive());
+  describe(o.room, option);
 }
 
 bool wants_all(const std::vector<std::string>& list) {
@@ -90,26 +95,6 @@ Models chosen_models(const std::vector<std::string>& list) {
   return out;
 }
 
-/// A folder that goes when the program ends.
-class Workspace {
- public:
-  Workspace() {
-    std::string name = (std::filesystem::temp_directory_path() / "merganser-verify-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw InputError("cannot make a folder like " + name);
-    path_ = name;
-  }
-  ~Workspace() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// One line of the table.
 struct Line {
   Line(std::string m, int r) : model(std::move(m)), ranks(r) {}
@@ -137,6 +122,7 @@ class Verification {
   void all() {
     std::cout << plan_.inputs() << " inputs, " << plan_.searches.size() << " searches, " << plan_.prunes.size()
               << " prunings, up to 7 decompositions, " << kVerifySteps << " steps each" << std::endl;
+    check_room();
     compute_expected(plan_);
     write_record(work_.file("plan.json"), to_json(plan_));
     for (const int ranks : o_.ranks) {
@@ -148,6 +134,31 @@ class Verification {
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
 
  private:
+  /// Ranks, files and digests of all runs, before the first is made.
+  void check_room() const {
+    for (const int ranks : o_.ranks) {
+      if (models_.threads) comm::check_thread_ranks(ranks);
+      if (!models_.processes.empty()) check_processes(ranks);
+    }
+    constexpr double kDigests = 512;  // of a sample: here and in the plan that jobs read
+    Need samples;
+    samples.what = "--samples " + count_text(o_.samples);
+    samples.rank_bytes = samples.disk_bytes = kDigests * o_.samples;
+    samples.file = work_.file("plan.json");
+    samples.help = "fewer samples";
+    require(samples, o_.room.force);
+    constexpr double kContainers = 7;  // the input, a run on it, the reference, and what is gathered to compare
+    for (const auto& file : o_.files) {
+      const io::ParcelFileInfo info = io::read_info(file);
+      Need need;
+      need.what = file + " (" + count_text(info.parcels) + " parcels)";
+      need.rank_bytes = kContainers * static_cast<double>(info.parcels) * Parcels().parcel_bytes();
+      need.of_file = true;
+      need.help = "smaller files";
+      require(need, o_.room.force);
+    }
+  }
+
   void add(Line line) {
     const Tally& t = line.tally;
     std::cout << "  " << line.model << std::string(14 - std::min<std::size_t>(13, line.model.size()), ' ') << line.ranks
@@ -204,7 +215,7 @@ class Verification {
   const VerifyCommand& o_;
   Models models_;
   VerifyPlan plan_;
-  Workspace work_;
+  PrivateFolder work_;
   std::vector<Line> lines_;
 };
 

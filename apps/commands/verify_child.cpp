@@ -12,8 +12,8 @@ struct VerifyChild {
 };
 template <class V>
 void describe(VerifyChild& o, V&& option) {
-  option.positional("PLAN", o.plan, "plan of the runs (JSON)", Required{});
-  option.positional("OUT", o.output, "tallies to write (JSON)", Required{});
+  option.positional("PLAN", o.plan, "plan of the runs (JSON)", Required{}, Reads{});
+  option.positional("OUT", o.output, "tallies to write (JSON)", Required{}, Writes{});
   option.positional("MODEL", o.models, "communication models", Required{});
 }
 

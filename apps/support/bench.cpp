@@ -1,14 +1,14 @@
 #include "support/bench.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/private_folder.hpp"
 #include "support/bench_report.hpp"
+#include "support/launch_room.hpp"
 #include "support/launcher.hpp"
+#include "support/table.hpp"
 
 namespace merganser::app {
 namespace {
@@ -64,6 +64,7 @@ class Bench {
   }
 
   int run() {
+    check_room();
     BenchReport report(o_, in_, program_);
     for (const int ranks : ranks_) {
       if (!o_.compare.empty()) {
@@ -80,6 +81,27 @@ class Bench {
   }
 
  private:
+  [[nodiscard]] static bool of_threads(const Variant& v) { return v.comm == "threads" || v.comm == "auto"; }
+
+  /// Ranks and raw times of all of it, before the first is started.
+  void check_room() const {
+    double cycles = 0;
+    for (const int ranks : ranks_) {
+      if (!comm::launched() && of_threads(base_)) comm::check_thread_ranks(ranks);
+      if (!comm::launched() && !of_threads(base_)) check_processes(ranks);
+      cycles += static_cast<double>(o_.steps) * o_.repeats * ranks;
+    }
+    cycles *= static_cast<double>(o_.compare.empty() ? program_.series.size() : 2);
+    const bool kept = !o_.json.empty() || !o_.csv.empty();
+    Need need;
+    need.what = "raw times of " + general_text(cycles, 6) + " cycles and ranks";
+    need.rank_bytes = cycles * (kept ? Cycle::kRecordBytes : Cycle::kBytes);
+    need.disk_bytes = kept ? cycles * Cycle::kRecordBytes / 2 : 0;
+    need.file = o_.json.empty() ? o_.csv : o_.json;
+    need.help = "fewer --steps or --repeats";
+    require(need, o_.room.force);
+  }
+
   int compare(int ranks, BenchReport& report) {
     Comparison c(ranks);
     c.variants.assign(2, base_);
@@ -104,7 +126,7 @@ class Bench {
 
   /// Measures all series of a variant once more.
   int measure_into(SeriesSet& set, const Variant& variant, const std::vector<std::string>& series) {
-    const bool threads = variant.comm == "threads" || variant.comm == "auto";
+    const bool threads = of_threads(variant);
     // Not in this process even on one rank: a process in which MPI has started cannot start a launcher.
     if (!comm::launched() && !o_.here && !threads) return measure_under_launcher(set, variant);
     SeriesSet once(set.ranks, variant);
@@ -113,6 +135,7 @@ class Bench {
       setup.method = variant.method;
       setup.blocks = o_.blocks;
       setup.steps = o_.steps;
+      setup.force = o_.room.force;
       setup.memory = set.series.empty() && o_.compare.empty();
       BenchSeries s;
       const int code = on_ranks({variant.comm, set.ranks, ""}, [&](comm::Transport& t) {
@@ -128,8 +151,8 @@ class Bench {
   }
 
   int measure_under_launcher(SeriesSet& set, const Variant& variant) {
-    const std::string path =
-        (std::filesystem::temp_directory_path() / ("merganser-bench-" + std::to_string(::getpid()) + ".json")).string();
+    const PrivateFolder folder;
+    const std::string path = folder.file("record.json");
     std::vector<std::string> arguments = arguments_again(in_, kOfParent);
     arguments.insert(arguments.end(),
                      {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
@@ -139,7 +162,6 @@ class Bench {
     if (code == kTimedOut) throw CommError("the run on " + std::to_string(set.ranks) + " ranks did not end in time");
     if (code != 0) return code;
     const Json record = read_json(path);
-    std::filesystem::remove(path);
     SeriesSet once(set.ranks, variant);
     for (const auto& name : program_.series)
       if (record.at("result").contains(name)) once.series.emplace_back(name, series_of(record.at("result").at(name)));

@@ -7,6 +7,7 @@
 
 #include "support/bench_series.hpp"
 #include "support/command.hpp"
+#include "support/forecast.hpp"
 #include "support/ranks.hpp"
 
 namespace merganser::app {
@@ -23,6 +24,7 @@ struct BenchOptions {
   BlockOptions blocks;
   std::string json, csv;
   bool quiet = false;
+  ForceOption room;
   bool here = false;  ///< this process was started to measure; it starts no others
 };
 
@@ -42,9 +44,10 @@ void describe(BenchOptions& o, V&& option) {
   describe(o.method, option);
   describe(o.blocks, option);
   option.section("Output");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
-  option("csv", o.csv, "raw times to write: one line per cycle and rank", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("csv", o.csv, "raw times to write: one line per cycle and rank", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no tables");
+  describe(o.room, option);
   option("here", o.here, "measure in this process", Hidden{});
 }
 

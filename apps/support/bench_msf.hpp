@@ -116,7 +116,7 @@ struct MsfResults {
   std::vector<CollectiveResult> collectives;
   std::vector<ArcResult> arcs;
   std::vector<std::string> notes;  ///< what could not be measured
-  Json productivity;               ///< of tools/productivity.py; null where it could not be run
+  Json productivity;               ///< counted when this program was built; null where there was no Python
 
   void add(MsfResults more);
   /// What contradicts itself: forests of one graph that are not the same. Empty if nothing does.

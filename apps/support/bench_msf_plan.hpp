@@ -36,7 +36,6 @@ struct MsfBenchOptions {
   std::vector<int> heaps;
   int repeats = 0;
   double timeout = 1800;
-  std::string source;
   std::string json;
   bool quiet = false;
   std::string work;  ///< this process was started to do the work of that file
@@ -49,7 +48,7 @@ void describe(MsfBenchOptions& o, V&& option) {
   option("only", o.only, "tables and figures: T1 to T9, F3 to F16", Words{experiment_names()}, Kind{"LIST"},
          Initial{"all"});
   option("graphs", o.graphs, "files of graphs, in any format of msf (of a BVGraph the name without extension)",
-         Kind{"FILE,FILE,..."}, Initial{"none"});
+         Kind{"FILE,FILE,..."}, Initial{"none"}, Reads{});
   option("gen", o.gen, "graphs to make, as of msf --gen; the first two are also those of the memory configurations",
          Kind{"NAME,NAME,..."}, Initial{"six of 2^18 vertices; --quick: of 2^13"});
   option("ranks", o.ranks, "numbers of ranks, a launch each", at_least(1),
@@ -60,10 +59,8 @@ void describe(MsfBenchOptions& o, V&& option) {
          Initial{"2,4,16,64,256; --quick: 2,4,64"});
   option("repeats", o.repeats, "runs of each case", at_least(0), Initial{"15; --quick: 3"});
   option("timeout", o.timeout, "seconds that a launch may take", positive());
-  option("source", o.source, "source tree whose lines and calls are counted", Kind{"FOLDER"},
-         Initial{"found from here upwards"});
   option.section("Output");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no tables");
   option("work", o.work, "do the work of this file on these ranks", Hidden{});
 }

@@ -95,9 +95,11 @@ std::vector<Summary> BenchSeries::stages() const {
 }
 
 void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
+  together([&] { require(setup.need, setup.force, t); });
+  const bool first = series.cycles.empty();
   Decomposition blocks = together([&] { return Decomposition(setup.grid, t.size(), setup.blocks.decomposition); });
   if (setup.blocks.balance) blocks = decompose(setup.grid, setup.blocks, setup.make(t, blocks, 0), t);
-  if (setup.memory && series.cycles.empty()) measure_peak(t, setup, blocks, series);
+  if (setup.memory && first) measure_peak(t, setup, blocks, series);
   trim_memory();
   std::optional<Clusterer> clusterer;
   RawBuffer copy;
@@ -118,7 +120,7 @@ void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
     c.stages = gather(t, stages);
     c.copy = gather(t, copied);
     series.total += total_report(t, mine);
-    series.cycles.push_back(std::move(c));
+    if (t.rank() == 0) series.cycles.push_back(std::move(c));
     series.container_bytes_per_parcel = static_cast<double>(p.parcel_bytes());
   }
   series.ranks = t.size();

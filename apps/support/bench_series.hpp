@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "merganser/cluster/cluster.hpp"
+#include "support/forecast.hpp"
 #include "support/gather.hpp"
 #include "support/merge_options.hpp"
 #include "support/record.hpp"
@@ -19,12 +20,16 @@ struct BenchSetup {
   BlockOptions blocks;
   int steps = 10;
   bool memory = true;  ///< add one cycle, not timed, that measures the peak
+  Need need;           ///< of a cycle
+  bool force = false;  ///< go on where the forecast says that it does not fit
   /// Makes the parcels of a cycle, on the ranks that own them. Called by every rank; may be collective.
   std::function<Parcels(comm::Transport&, const Decomposition&, int cycle)> make;
 };
 
 /// One timed cycle, seconds by rank.
 struct Cycle {
+  /// Memory of one, and of one in a record, for each rank, for forecasts.
+  static constexpr double kBytes = 128, kRecordBytes = 512;
   std::vector<StageSeconds> stages;   ///< the last, "step", is the time around the call, not the sum of the stages
   std::vector<double> copy;           ///< one copy of the rank's container to memory already touched
   [[nodiscard]] double step() const;  ///< slowest rank

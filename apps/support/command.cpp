@@ -9,7 +9,6 @@
 #include "merganser/base/log.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "support/provenance.hpp"
-#include "support/record.hpp"
 
 namespace merganser::app {
 namespace {
@@ -47,8 +46,11 @@ void print_overview(std::ostream& out) {
   list_commands(out, "");
   out << "\nStart it alone (ranks are threads), under mpirun or srun, or let it find the launcher:\n"
          "  merganser run -n 4 -- cluster in.nc -o out.nc --comm rma\n\n"
+         "What cannot fit into this machine is refused before work: 2 where options ask for it, 3 where a file does.\n"
          "Exit codes: 0 ok, 1 verification failed, 2 usage, 3 input, 4 communication, 5 regression found by compare,\n"
-         "70 internal error.  merganser --version tells how it was built, merganser doctor what it finds here.\n";
+         "70 internal error, 128 + N stopped by signal N (SIGINT, SIGTERM, SIGHUP: temporary files are removed "
+         "first).\n"
+         "merganser --version tells how it was built, merganser doctor what it finds here.\n";
 }
 
 void print_help(std::ostream& out, const Command& c) {
@@ -134,20 +136,6 @@ int dispatch(std::span<const std::string> arguments) {
 
 void start_log(const LogOptions& o) { set_log_sink(stderr_sink(*level_of(o.level), o.ranks == "all")); }
 
-void check_outputs(const OptionTable& table) {
-  const char* on_stdout = nullptr;
-  for (const char* name : {"json", "csv", "output"}) {
-    if (!table.given(name)) continue;
-    const auto& options = table.options();
-    const auto at = std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.name == name; });
-    const std::string path = value_text(at->value());
-    if (path == "-" && on_stdout != nullptr)
-      throw UsageError("--" + std::string(on_stdout) + " and --" + name + " both to standard output; allowed: one");
-    if (path == "-") on_stdout = name;
-    if (!comm::launched()) check_writable(path);
-  }
-}
-
 std::string_view error_kind(int exit_code) {
   switch (exit_code) {
     case 1:
@@ -168,8 +156,11 @@ std::string_view error_kind(int exit_code) {
 }
 
 void print_error(const std::string& message, int exit_code) {
-  if (!speaks()) return;
-  const std::string line = std::string(error_kind(exit_code)) + ": " + message + '\n';
+  if (speaks()) print_line(message, exit_code);
+}
+
+void print_line(const std::string& message, int exit_code) {
+  const std::string line = std::string(error_kind(exit_code)) + ": " + one_line(message) + '\n';
   std::cout.flush();
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }

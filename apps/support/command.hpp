@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "merganser/base/options.hpp"
+#include "support/paths.hpp"
 
 namespace merganser::app {
 
@@ -41,11 +42,6 @@ void describe(LogOptions& o, V&& option) {
   option("log-ranks", o.ranks, "whose lines are shown", Words{{"0", "all"}});
 }
 void start_log(const LogOptions& o);
-
-/// Refuses places for results where nothing can be written before work is done for them. Under a launcher ranks may
-/// see different disks and must agree on errors: commands see to that themselves.
-/// @throws InputError, and UsageError if two results would be mixed on standard output
-void check_outputs(const OptionTable& table);
 
 namespace detail {
 template <class O>
@@ -84,7 +80,7 @@ int run_command(const Command& self, std::span<const std::string> arguments) {
   OptionTable table(o);
   table.parse(arguments);
   start_log(o.log);
-  check_outputs(table);
+  check_paths(table);
   return body(o.own, {self.name, arguments, table});
 }
 }  // namespace detail
@@ -99,6 +95,9 @@ int dispatch(std::span<const std::string> arguments);
 
 /// Prints one line for an error: "input: no such file". Only the first process of a launched job prints.
 void print_error(const std::string& message, int exit_code);
+/// The same from any process: what only this rank knows. In one write, so that lines of several processes do not mix, and
+/// as base/log.hpp makes one_line() of whatever the message repeats.
+void print_line(const std::string& message, int exit_code);
 /// As "input:", "usage:" by exit code.
 [[nodiscard]] std::string_view error_kind(int exit_code);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 
 #include "merganser/base/error.hpp"
@@ -14,34 +16,29 @@ namespace {
 constexpr double kNanosecond = 1e-9;
 constexpr double kSmallStage = 0.02;    // share of a step below which a stage does not decide
 constexpr double kMessageSlack = 0.05;  // how records are grouped into messages depends on time
+constexpr std::int64_t kMostRanks = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMostLaunches = 1'000'000'000;
+constexpr std::int64_t kMostParcels = 1'000'000'000'000'000'000;
+constexpr double kMostCrowding = 3;    // beyond it scatter grows no more
+constexpr double kLeastTime = 1e-100;  // seconds or nanoseconds, so that no product or ratio of two leaves the numbers
+constexpr double kMostTime = 1e100;
 
 std::string short_json(const Json& j) {
   const std::string text = j.dump();
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }
 
-std::string ranks_text(double n) { return count_text(static_cast<std::int64_t>(n)) + (n == 1 ? " rank" : " ranks"); }
+std::string ranks_text(const Field& ranks) {
+  const std::int64_t n = ranks.whole(1, kMostRanks);
+  return count_text(n) + (n == 1 ? " rank" : " ranks");
+}
 
-/// Rounds of a cell by launch, in seconds.
-Launches rounds_of(const Field& cell) {
-  Launches out;
-  if (cell.has("rounds") && cell.at("rounds").size() > 0) {
-    const Field rounds = cell.at("rounds");
-    std::map<std::int64_t, std::vector<double>> by_launch;
-    for (std::size_t i = 0; i < rounds.size(); ++i) {
-      const Field r = rounds.at(i);
-      const double launch = r.has("launch") ? r.at("launch").number() : 0;
-      by_launch[static_cast<std::int64_t>(launch)].push_back(r.at("p50_ns").time() * kNanosecond);
-    }
-    for (auto& [launch, times] : by_launch) out.push_back(std::move(times));
-    return out;
-  }
-  if (cell.has("launch_p50_ns") && cell.at("launch_p50_ns").size() > 0) {
-    const Field launches = cell.at("launch_p50_ns");
-    for (std::size_t i = 0; i < launches.size(); ++i) out.push_back({launches.at(i).time() * kNanosecond});
-    return out;
-  }
-  return {{cell.at("exchange").at("p50_ns").time() * kNanosecond}};
+std::string parcels_text(const Field& parcels) { return count_text(parcels.whole(0, kMostParcels)) + " parcels"; }
+
+Launches seconds(Launches nanoseconds) {
+  for (auto& launch : nanoseconds)
+    for (double& t : launch) t *= kNanosecond;
+  return nanoseconds;
 }
 
 std::string setting(const Field& topology, const char* key) {
@@ -54,7 +51,7 @@ void read_topology(const Field& topology, RecordFacts& facts) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Field g = list.at(i);
     const std::string name = g.at("name").text();
-    graphs[name] = name + " on " + ranks_text(g.at("ranks").number());
+    graphs[name] = name + " on " + ranks_text(g.at("ranks"));
     facts.inputs.push_back({graphs[name], g.at("digest").text()});
   }
   const std::string how = "; start " + setting(topology, "sync") + ", buffers " + setting(topology, "buffers");
@@ -72,7 +69,7 @@ void read_topology(const Field& topology, RecordFacts& facts) {
     } else {
       key += "weights, " + bytes_text(c.at("bytes_total").number()) + " in all";
     }
-    facts.timings.push_back({key + how, kernel, rounds_of(c), true});
+    facts.timings.push_back({key + how, kernel, seconds(launches_ns(c)), true});
     for (const char* count : {"messages_total", "bytes_total", "syncs_total"})
       if (c.has(count)) facts.counts.push_back({key + ": " + count, c.at(count).number(), 0});
   }
@@ -85,10 +82,12 @@ void read_counters(const Field& counters, const std::string& prefix, double shar
   }
 }
 
+/// Of a stage, which may be left out.
+double time_or_zero(const Field& time) { return time.number() == 0 ? 0 : time.time(); }
+
 /// One series of a benchmark of merge steps: every cycle is a round.
 void read_series(const Field& s, const std::string& name, std::size_t repeats, RecordFacts& facts) {
-  const std::string work = name + ", " + ranks_text(s.at("ranks").number()) + ", " +
-                           count_text(static_cast<std::int64_t>(s.at("n_before").number())) + " parcels";
+  const std::string work = name + ", " + ranks_text(s.at("ranks")) + ", " + parcels_text(s.at("n_before"));
   const Field cycles = s.at("cycles");
   if (cycles.size() == 0) cycles.fail("is empty: nothing was measured");
   std::array<std::vector<double>, kStages.size()> times;
@@ -96,7 +95,7 @@ void read_series(const Field& s, const std::string& name, std::size_t repeats, R
     const Field ranks = cycles.at(i).at("stages");
     for (std::size_t stage = 0; stage < kStages.size(); ++stage) {
       double slowest = 0;
-      for (std::size_t r = 0; r < ranks.size(); ++r) slowest = std::max(slowest, ranks.at(r).at(stage).number());
+      for (std::size_t r = 0; r < ranks.size(); ++r) slowest = std::max(slowest, time_or_zero(ranks.at(r).at(stage)));
       times[stage].push_back(slowest);
     }
   }
@@ -105,7 +104,7 @@ void read_series(const Field& s, const std::string& name, std::size_t repeats, R
   for (std::size_t stage = 0; stage < kStages.size(); ++stage) {
     const double mine = median(times[stage]);
     if (!(mine > 0) || *std::min_element(times[stage].begin(), times[stage].end()) <= 0) continue;
-    RecordTiming t{work + ": " + kStages[stage], kStages[stage], {}, mine >= kSmallStage * step};
+    RecordTiming t{work + ": " + kStages[stage], kStages[stage], {}, true, kSmallStage * step};
     const std::size_t each = launches ? times[stage].size() / repeats : times[stage].size();
     for (std::size_t i = 0; i < times[stage].size(); i += each) {
       const auto first = times[stage].begin() + static_cast<std::ptrdiff_t>(i);
@@ -122,7 +121,7 @@ void read_series(const Field& s, const std::string& name, std::size_t repeats, R
 
 void read_bench(const Field& result, const Field& options, RecordFacts& facts) {
   const auto repeats =
-      options.has("repeats") ? static_cast<std::size_t>(std::max(1.0, options.at("repeats").number())) : 1;
+      static_cast<std::size_t>(options.has("repeats") ? options.at("repeats").whole(0, kMostLaunches) : 1);
   const auto read_all = [&](const Field& of) {
     for (const auto& [name, value] : of.json().items())
       if (value.is_object() && value.contains("cycles")) read_series(of.at(name), name, repeats, facts);
@@ -140,14 +139,13 @@ void read_bench(const Field& result, const Field& options, RecordFacts& facts) {
 
 /// Times that a command gives as summaries over ranks: the slowest rank's, taken once.
 void read_timings(const Field& timings, const std::string& work, RecordFacts& facts) {
-  const double step = timings.has("step") ? timings.at("step").at("max").number() : 0;
+  const double step = timings.has("step") ? time_or_zero(timings.at("step").at("max")) : 0;
   for (const auto& [name, value] : timings.json().items()) {
     const Field t = timings.at(name);
-    const double slowest = t.at("max").number();
-    if (slowest <= 0) continue;
+    const double slowest = time_or_zero(t.at("max"));
+    if (slowest == 0) continue;
     const bool stage = std::find(kStages.begin(), kStages.end(), name) != kStages.end();
-    const bool decides = step <= 0 || (stage && slowest >= kSmallStage * step);
-    facts.timings.push_back({work + name, name, {{slowest}}, decides});
+    facts.timings.push_back({work + name, name, {{slowest}}, step == 0 || stage, kSmallStage * step});
   }
 }
 
@@ -161,6 +159,8 @@ void read_samples(const Field& samples, const std::string& work, RecordFacts& fa
       auto& times = t.launches.emplace_back();
       for (std::size_t i = 0; i < launches.at(l).size(); ++i) times.push_back(launches.at(l).at(i).time());
     }
+    if (std::all_of(t.launches.begin(), t.launches.end(), [](const auto& l) { return l.empty(); }))
+      launches.fail("holds no times");
     facts.timings.push_back(std::move(t));
   }
 }
@@ -174,22 +174,10 @@ void read_result(const Field& result, RecordFacts& facts) {
 
 std::string work_of(const Field& record) {
   std::string work;
-  if (record.at("provenance").has("ranks")) work = ranks_text(record.at("provenance").at("ranks").number());
+  if (record.at("provenance").has("ranks")) work = ranks_text(record.at("provenance").at("ranks"));
   if (record.has("result") && record.at("result").has("n_before"))
-    work += ", " + count_text(static_cast<std::int64_t>(record.at("result").at("n_before").number())) + " parcels";
+    work += ", " + parcels_text(record.at("result").at("n_before"));
   return work.empty() ? "" : work + ": ";
-}
-
-void check_schema(const Field& record) {
-  if (!record.json().is_object() || !record.has("schema"))
-    throw InputError(record.path() + " is no run record of merganser: it has no field \"schema\"");
-  if (record.at("schema").text() != "merganser-run-record")
-    throw InputError(record.path() + " is no run record: its schema is " + record.at("schema").text() +
-                     "; allowed: merganser-run-record");
-  const double version = record.at("schema_version").number();
-  if (version != kRecordVersion)
-    throw InputError(record.path() + " has schema version " + general_text(version, 6) + "; this program reads " +
-                     std::to_string(kRecordVersion));
 }
 
 }  // namespace
@@ -223,8 +211,18 @@ double Field::number() const {
 
 double Field::time() const {
   const double x = number();
-  if (!(x > 0)) fail("is " + general_text(x, 6) + "; allowed: a positive time");
+  if (!(x >= kLeastTime && x <= kMostTime))
+    fail("is " + general_text(x, 6) + "; allowed: a positive time, " + general_text(kLeastTime, 3) + " to " +
+         general_text(kMostTime, 3));
   return x;
+}
+
+std::int64_t Field::whole(std::int64_t least, std::int64_t most) const {
+  const double x = number();
+  if (!(x >= static_cast<double>(least) && x <= static_cast<double>(most)) || x != std::floor(x))
+    fail("is " + general_text(x, 6) + "; allowed: a whole number, " + std::to_string(least) + " to " +
+         std::to_string(most));
+  return static_cast<std::int64_t>(x);
 }
 
 std::string Field::text() const {
@@ -232,14 +230,53 @@ std::string Field::text() const {
   return value_->get<std::string>();
 }
 
+void check_schema(const Field& record) {
+  if (!record.json().is_object() || !record.has("schema"))
+    throw InputError(record.path() + " is no run record of merganser: it has no field \"schema\"");
+  if (record.at("schema").text() != "merganser-run-record")
+    throw InputError(record.path() + " is no run record: its schema is " + record.at("schema").text() +
+                     "; allowed: merganser-run-record");
+  const double version = record.at("schema_version").number();
+  if (version != kRecordVersion)
+    throw InputError(record.path() + " has schema version " + general_text(version, 6) + "; this program reads " +
+                     std::to_string(kRecordVersion));
+}
+
+double crowding(const Json& provenance) {
+  if (!provenance.is_object() || !provenance.contains("load_average") || !provenance.contains("cores")) return 1;
+  const Json &load = provenance["load_average"], &cores = provenance["cores"];
+  if (!load.is_array() || load.empty() || !load[0].is_number() || !cores.is_number()) return 1;
+  return std::clamp(load[0].get<double>() / std::max(1.0, cores.get<double>()), 1.0, kMostCrowding);
+}
+
+Launches launches_ns(const Field& cell) {
+  Launches out;
+  if (cell.has("rounds") && cell.at("rounds").size() > 0) {
+    const Field rounds = cell.at("rounds");
+    std::map<std::int64_t, std::vector<double>> by_launch;
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      const Field r = rounds.at(i);
+      const std::int64_t launch = r.has("launch") ? r.at("launch").whole(0, kMostLaunches) : 0;
+      by_launch[launch].push_back(r.at("p50_ns").time());
+    }
+    for (auto& [launch, times] : by_launch) out.push_back(std::move(times));
+    return out;
+  }
+  if (cell.has("launch_p50_ns") && cell.at("launch_p50_ns").size() > 0) {
+    const Field launches = cell.at("launch_p50_ns");
+    for (std::size_t i = 0; i < launches.size(); ++i) out.push_back({launches.at(i).time()});
+    return out;
+  }
+  return {{cell.at("exchange").at("p50_ns").time()}};
+}
+
 RecordFacts facts_of(const Json& json, const std::string& path) {
   const Field record(json, path);
   check_schema(record);
   RecordFacts facts;
-  facts.path = path;
+  facts.origin = {path, record.at("options").json(), record.at("provenance").json(),
+                  std::hash<std::string>{}(json.dump())};
   facts.command = record.at("command").text();
-  facts.options = record.at("options").json();
-  facts.provenance = record.at("provenance").json();
   const std::string work = work_of(record);
   if (record.has("topology")) read_topology(record.at("topology"), facts);
   if (record.has("samples")) read_samples(record.at("samples"), work, facts);
@@ -258,9 +295,19 @@ RecordFacts facts_of(const Json& json, const std::string& path) {
 RecordFacts read_facts(const std::string& path) { return facts_of(read_json(path), path); }
 
 void join(RecordFacts& to, const RecordFacts& more) {
+  const std::string &path = to.origin.path, &other = more.origin.path;
   if (to.command != more.command)
-    throw InputError(to.path + " is a record of \"" + to.command + "\", " + more.path + " of \"" + more.command +
+    throw InputError(path + " is a record of \"" + to.command + "\", " + other + " of \"" + more.command +
                      "\": no launches of the same");
+  for (const auto& a : to.inputs)
+    for (const auto& b : more.inputs)
+      if (a.key == b.key && a.value != b.value)
+        throw InputError(other + " is of another input than " + path + ": " + a.key + " is " + b.value + ", not " +
+                         a.value);
+  const auto same = [&more](const RecordOrigin& o) { return o.content == more.origin.content; };
+  if (same(to.origin) || std::any_of(to.joined.begin(), to.joined.end(), same))
+    throw InputError(other + " is given twice beside " + path + ": further launches must be other ones");
+  to.joined.push_back(more.origin);
   for (const auto& t : more.timings) {
     const auto at = std::find_if(to.timings.begin(), to.timings.end(), [&](const auto& x) { return x.key == t.key; });
     if (at == to.timings.end()) {

@@ -14,6 +14,7 @@ struct RecordTiming {
   std::string family;  ///< kernel or stage
   Launches launches;
   bool decides = true;
+  double least = 0;  ///< below this time, in seconds, it is too small a part of its step to decide
 };
 
 /// Something counted. More of it is a regression that needs no statistics.
@@ -29,11 +30,18 @@ struct RecordResult {
   std::string value;
 };
 
-struct RecordFacts {
+/// How a record came to be.
+struct RecordOrigin {
   std::string path;
-  std::string command;
   Json options;
   Json provenance;
+  std::size_t content = 0;  ///< hash of the whole record
+};
+
+struct RecordFacts {
+  RecordOrigin origin;
+  std::vector<RecordOrigin> joined;  ///< of further launches
+  std::string command;
   std::vector<RecordTiming> timings;
   std::vector<RecordCount> counts;
   std::vector<RecordResult> results;
@@ -44,7 +52,8 @@ struct RecordFacts {
 [[nodiscard]] RecordFacts read_facts(const std::string& path);
 [[nodiscard]] RecordFacts facts_of(const Json& record, const std::string& path);
 
-/// Adds the launches of another record of the same.
+/// Adds the launches of another record of the same. @throws InputError for a record of another command or input, and for one
+/// that is there already: a launch that counts twice would make the scatter look smaller
 void join(RecordFacts& to, const RecordFacts& more);
 
 /// Access to the fields of a record with errors that name them.
@@ -56,7 +65,8 @@ class Field {
   [[nodiscard]] bool has(const std::string& key) const { return value_->is_object() && value_->contains(key); }
   [[nodiscard]] std::size_t size() const;  ///< of an array
   [[nodiscard]] double number() const;     ///< finite
-  [[nodiscard]] double time() const;       ///< finite and positive
+  [[nodiscard]] double time() const;       ///< positive, and of a size that can be reckoned with
+  [[nodiscard]] std::int64_t whole(std::int64_t least, std::int64_t most) const;
   [[nodiscard]] std::string text() const;
   [[nodiscard]] const Json& json() const { return *value_; }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -66,5 +76,12 @@ class Field {
   const Json* value_;
   std::string path_;
 };
+
+/// @throws InputError unless it is a run record of the version that this program reads
+void check_schema(const Field& record);
+/// Processes that waited for a core while a record was made, per core; between 1 and 3, and 1 where it is not told.
+[[nodiscard]] double crowding(const Json& provenance);
+/// Times of a cell of topo bench or topo replay by launch, in nanoseconds: of rounds, else one for each launch, else one.
+[[nodiscard]] Launches launches_ns(const Field& cell);
 
 }  // namespace merganser::app

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/summary.hpp"
 #include "support/table.hpp"
 
 namespace merganser::app {
@@ -32,38 +33,54 @@ const Json* find(const Json& object, const std::string& key) {
   return at == object.end() ? nullptr : &*at;
 }
 
-void warn_if_different(const Json& before, const Json& after, const std::string& key, const std::string& what,
-                       std::vector<std::string>& out) {
-  const Json* b = find(before, key);
-  const Json* a = find(after, key);
-  if (b == nullptr && a == nullptr) return;
-  if (b != nullptr && a != nullptr && *b == *a) return;
-  out.push_back(what + ' ' + key + " differs: " + shown(b) + " before, " + shown(a) + " after");
+/// Two records, and what they are called.
+struct Alike {
+  const RecordOrigin& one;
+  const RecordOrigin& other;
+  std::string one_name, other_name;
+};
+
+void warn_if_different(const Alike& a, const Json& one, const Json& other, const std::string& what,
+                       const std::string& key, std::vector<std::string>& out) {
+  const Json* b = find(one, key);
+  const Json* c = find(other, key);
+  if (b == nullptr && c == nullptr) return;
+  if (b != nullptr && c != nullptr && *b == *c) return;
+  out.push_back(what + ' ' + key + " differs: " + shown(b) + ' ' + a.one_name + ", " + shown(c) + ' ' + a.other_name);
 }
 
-void warn_of_load(const RecordFacts& facts, std::vector<std::string>& out) {
-  const Json* load = find(facts.provenance, "load_average");
-  const Json* cores = find(facts.provenance, "cores");
+void warn_of_origin(const Alike& a, std::vector<std::string>& out) {
+  std::set<std::string> names;
+  for (const auto* side : {&a.one.options, &a.other.options})
+    if (side->is_object())
+      for (const auto& [name, value] : side->items()) names.insert(name);
+  for (const auto& name : names)
+    if (!kIdleOptions.contains(name)) warn_if_different(a, a.one.options, a.other.options, "option", name, out);
+  for (const char* key : kMachine) warn_if_different(a, a.one.provenance, a.other.provenance, "provenance:", key, out);
+}
+
+void warn_of_load(const RecordOrigin& origin, std::vector<std::string>& out) {
+  const Json* load = find(origin.provenance, "load_average");
+  const Json* cores = find(origin.provenance, "cores");
   if (load == nullptr || cores == nullptr || !load->is_array() || load->empty() || !(*load)[0].is_number() ||
       !cores->is_number())
     return;
   const double l = (*load)[0].get<double>();
   if (l > 0.5 * cores->get<double>())
-    out.push_back("the load was " + fixed_text(l, 1) + " on " + cores->dump() + " cores for " + facts.path +
+    out.push_back("the load was " + fixed_text(l, 1) + " on " + cores->dump() + " cores for " + origin.path +
                   ": its times are longer than on a quiet machine");
 }
 
 std::vector<std::string> warnings_of(const RecordFacts& before, const RecordFacts& after) {
   std::vector<std::string> out;
-  std::set<std::string> names;
-  for (const auto* side : {&before.options, &after.options})
-    if (side->is_object())
-      for (const auto& [name, value] : side->items()) names.insert(name);
-  for (const auto& name : names)
-    if (!kIdleOptions.contains(name)) warn_if_different(before.options, after.options, name, "option", out);
-  for (const char* key : kMachine) warn_if_different(before.provenance, after.provenance, key, "provenance:", out);
-  warn_of_load(before, out);
-  warn_of_load(after, out);
+  warn_of_origin({before.origin, after.origin, "before", "after"}, out);
+  for (const auto* side : {&before, &after}) {
+    warn_of_load(side->origin, out);
+    for (const auto& more : side->joined) {
+      warn_of_origin({side->origin, more, "in " + side->origin.path, "in " + more.path}, out);
+      warn_of_load(more, out);
+    }
+  }
   return out;
 }
 
@@ -93,6 +110,12 @@ bool on_changed_input(const std::string& key, const std::set<std::string>& chang
                      [&key](const auto& input) { return key.find(", " + input + ", ") != std::string::npos; });
 }
 
+double largest_median(const Launches& launches) {
+  double out = 0;
+  for (const auto& l : launches) out = std::max(out, median(l));
+  return out;
+}
+
 std::vector<TimedPair> pairs_of(const RecordFacts& before, const RecordFacts& after,
                                 const std::set<std::string>& changed, RecordComparison& out) {
   std::map<std::string, const RecordTiming*> there;
@@ -106,7 +129,9 @@ std::vector<TimedPair> pairs_of(const RecordFacts& before, const RecordFacts& af
       there.erase(t.key);
       continue;
     }
-    pairs.push_back({t.key, t.family, t.launches, at->second->launches, t.decides || at->second->decides});
+    // Too small is told by the step before: it does not depend on what became of other stages.
+    const bool large = std::max(largest_median(t.launches), largest_median(at->second->launches)) >= t.least;
+    pairs.push_back({t.key, t.family, t.launches, at->second->launches, t.decides && large});
     out.launches_before = std::max(out.launches_before, t.launches.size());
     out.launches_after = std::max(out.launches_after, at->second->launches.size());
     there.erase(at);
@@ -146,7 +171,7 @@ std::string listed(const std::vector<std::string>& keys) {
 }
 
 [[noreturn]] void refuse(const RecordFacts& before, const RecordFacts& after, const RecordComparison& c) {
-  std::string text = "no timing of " + before.path + " is in " + after.path;
+  std::string text = "no timing of " + before.origin.path + " is in " + after.origin.path;
   for (const auto& w : c.warnings) text += "; " + w;
   if (!c.only_before.empty()) text += "; only before: " + c.only_before.front();
   if (!c.only_after.empty()) text += "; only after: " + c.only_after.front();
@@ -175,6 +200,7 @@ Json differences_json(const std::vector<Difference>& all) {
 }
 
 std::string change_text(double ratio) {
+  if (ratio >= 100) return "x " + general_text(ratio, 3);
   const double percent = 100 * (ratio - 1);
   return (percent >= 0 ? "+" : "") + fixed_text(percent, 1) + " %";
 }
@@ -238,8 +264,8 @@ bool RecordComparison::regression() const {
 
 RecordComparison compare_records(const RecordFacts& before, const RecordFacts& after, const CompareOptions& options) {
   if (before.command != after.command)
-    throw InputError(before.path + " is a record of \"" + before.command + "\", " + after.path + " of \"" +
-                     after.command + "\": their timings are of different things");
+    throw InputError(before.origin.path + " is a record of \"" + before.command + "\", " + after.origin.path +
+                     " of \"" + after.command + "\": their timings are of different things");
   RecordComparison out;
   out.warnings = warnings_of(before, after);
   const auto changed = changed_inputs(before, after, out.warnings);
@@ -253,7 +279,7 @@ RecordComparison compare_records(const RecordFacts& before, const RecordFacts& a
 
 Json to_json(const RecordComparison& c) {
   Json out = {{"regression", c.regression()},
-              {"one_launch", c.suite.one_launch},
+              {"assumed", c.suite.assumed},
               {"launches_before", c.launches_before},
               {"launches_after", c.launches_after},
               {"suite", change_json(c.suite.suite)}};
@@ -279,10 +305,10 @@ std::string text_of(const RecordComparison& c, std::size_t rows) {
   if (!out.empty()) out += '\n';
   out += families_text(c.suite) + timings_text(c.suite, rows) + '\n';
   out += differences_text(c.counts, "count") + differences_text(c.results, "result of the same input");
-  if (c.suite.one_launch)
+  if (c.suite.assumed)
     out +=
-        "one launch on each side: what a launch does to its times is not known, and a floor is assumed for it. Give\n"
-        "more launches (--more-before, --more-after, or more launches in a record) to find smaller changes.\n";
+        "fewer than five launches on each side: part of what a launch does to its times is not known but assumed\n"
+        "(--launch-floor). Give more launches (--more-before, --more-after, or more launches in a record).\n";
   if (c.suite.slower) {
     out += "slower\n";
   } else if (c.regression()) {

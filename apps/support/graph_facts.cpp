@@ -28,4 +28,8 @@ std::string graph_text(const topology::ProcessGraph& graph) {
   return out + "\ndigest " + graph.digest() + '\n';
 }
 
+double graph_bytes(const topology::ProcessGraph& graph) {
+  return 64.0 * static_cast<double>(graph.arcs()) + 32.0 * graph.ranks();
+}
+
 }  // namespace merganser::app

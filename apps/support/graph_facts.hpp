@@ -12,4 +12,7 @@ namespace merganser::app {
 /// "16 ranks, 30 arcs, degree 1.88 on average and at most 2, symmetric", and a line with the digest.
 [[nodiscard]] std::string graph_text(const topology::ProcessGraph& graph);
 
+/// Memory of a graph while it is made or read, for forecasts.
+[[nodiscard]] double graph_bytes(const topology::ProcessGraph& graph);
+
 }  // namespace merganser::app

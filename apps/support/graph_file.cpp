@@ -1,22 +1,11 @@
 #include "support/graph_file.hpp"
 
-#include <unistd.h>
-
-#include <filesystem>
-
 #include "merganser/topology/graph_files.hpp"
 
 namespace merganser::app {
 
-GraphFile::GraphFile(const topology::ProcessGraph& graph)
-    : path_((std::filesystem::temp_directory_path() / ("merganser-graph-" + std::to_string(::getpid()) + ".bin"))
-                .string()) {
+GraphFile::GraphFile(const topology::ProcessGraph& graph) : path_(folder_.file("graph.bin")) {
   topology::write_graph(path_, graph, topology::GraphFormat::binary);
-}
-
-GraphFile::~GraphFile() {
-  std::error_code ignored;
-  std::filesystem::remove(path_, ignored);
 }
 
 bool sizes_unknown(const topology::ProcessGraph& graph, const std::vector<std::string>& sizes) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "merganser/base/private_folder.hpp"
 #include "merganser/topology/process_graph.hpp"
 
 namespace merganser::app {
@@ -12,12 +13,10 @@ class GraphFile {
  public:
   /// @throws InputError if it cannot be written
   explicit GraphFile(const topology::ProcessGraph& graph);
-  ~GraphFile();
-  GraphFile(const GraphFile&) = delete;
-  GraphFile& operator=(const GraphFile&) = delete;
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  PrivateFolder folder_;
   std::string path_;
 };
 

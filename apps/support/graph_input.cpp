@@ -1,17 +1,11 @@
 #include "support/graph_input.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstring>
-#include <span>
-#include <string_view>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
-#include "support/memory.hpp"
+#include "support/forecast.hpp"
 #include "support/table.hpp"
 
 namespace merganser::app {
@@ -19,29 +13,25 @@ namespace {
 
 using graphs::Forecast;
 
-/// Ranks that share the memory of this one. Collective.
-std::uint64_t ranks_here(comm::Transport& transport) {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  const auto all = transport.all_gather(std::as_bytes(std::span(host)));
-  return static_cast<std::uint64_t>(std::count_if(all.begin(), all.end(), [&](const std::vector<std::byte>& other) {
-    return std::memcmp(other.data(), host.data(), host.size()) == 0;
-  }));
-}
-
 std::string count_of(std::uint64_t n) { return count_text(static_cast<std::int64_t>(n)); }
 
-void check_memory(const GraphInput& input, const Forecast& forecast, double need, comm::Transport& transport) {
-  const double there = static_cast<double>(available_bytes()) / static_cast<double>(ranks_here(transport));
-  comm::agree(transport, [&] {
-    if (there == 0 || need <= there) return;
-    const std::string what = (input.gen.empty() ? input.file : input.gen) + " needs about " + bytes_text(need) +
-                             " on each of " + std::to_string(transport.size()) + " ranks (" +
-                             count_of(forecast.vertices) + " vertices, about " + count_of(forecast.edges) +
-                             " edges); there is " + bytes_text(there) + " for each";
-    if (!input.force) throw InputError(what + "; use more ranks on more machines, or --force to go on anyway");
-    if (transport.rank() == 0) log(Level::warning, 0, what + "; going on, as --force says");
-  });
+void check_room(const GraphInput& input, const Forecast& forecast, const AfterLoading& after,
+                comm::Transport& transport) {
+  const auto ranks = static_cast<double>(transport.size());
+  const auto edges = static_cast<double>(forecast.edges);
+  const auto vertices = static_cast<double>(forecast.vertices);
+  const double later = edges / ranks * (static_cast<double>(forecast.edge_bytes) + after.bytes_per_edge) +
+                       vertices / ranks * after.bytes_per_vertex;
+  Need need;
+  need.what = (input.gen.empty() ? input.file : input.gen) + " (" + count_of(forecast.vertices) + " vertices, about " +
+              count_of(forecast.edges) + " edges)";
+  need.rank_bytes = std::max(static_cast<double>(forecast.bytes_per_rank), later);
+  need.first_bytes = vertices * after.first_bytes_per_vertex;
+  need.disk_bytes = edges * after.disk_bytes_per_edge + vertices * after.disk_bytes_per_vertex;
+  need.file = after.file;
+  need.of_file = input.gen.empty();
+  need.help = "use more ranks on more machines";
+  require(need, input.room.force, transport);
 }
 
 graphs::GenerateOptions generate_options(const GraphInput& input) {
@@ -113,17 +103,11 @@ std::string graph_format_names() {
   return names;
 }
 
-LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, double bytes_per_edge,
-                       double bytes_per_vertex) {
+LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, const AfterLoading& after) {
   LoadedGraph loaded;
   const auto start = std::chrono::steady_clock::now();
   loaded.forecast = forecast_of(input, transport);
-  const auto ranks = static_cast<double>(transport.size());
-  const double edges = static_cast<double>(loaded.forecast.edges) / ranks;
-  const double vertices = static_cast<double>(loaded.forecast.vertices) / ranks;
-  const double later =
-      edges * (static_cast<double>(loaded.forecast.edge_bytes) + bytes_per_edge) + vertices * bytes_per_vertex;
-  check_memory(input, loaded.forecast, std::max(static_cast<double>(loaded.forecast.bytes_per_rank), later), transport);
+  check_room(input, loaded.forecast, after, transport);
   graphs::ReadLog read;
   loaded.graph = input.gen.empty() ? graphs::read_graph(input.file, read_options(input), transport, read)
                                    : graphs::generate(input.gen, generate_options(input), transport);

@@ -5,6 +5,7 @@
 
 #include "merganser/graphs/files.hpp"
 #include "merganser/graphs/generate.hpp"
+#include "support/forecast.hpp"
 #include "support/record.hpp"
 
 namespace merganser::app {
@@ -16,7 +17,7 @@ struct GraphInput {
   std::string format;
   std::string weights;
   std::uint64_t seed = 1;
-  bool force = false;
+  ForceOption room;
 };
 /// Names of the file formats: "edge-list|metis|...".
 [[nodiscard]] std::string graph_format_names();
@@ -34,13 +35,14 @@ void describe_graph_options(GraphInput& o, V&& option) {
          "made weights: uniform, uniform:LIMIT (1 to LIMIT), signed, float32, float64, unit, euclidean (rgg only)",
          Kind{"NAME"}, Initial{"those of the file, else uniform"});
   option("seed", o.seed, "of made graphs and weights");
-  option("force", o.force, "go on where the memory forecast says that it does not fit");
+  describe(o.room, option);
 }
 
 /// The file is the positional GRAPH, which stands first.
 template <class V>
 void describe(GraphInput& o, V&& option) {
-  option.positional("GRAPH", o.file, "file of a graph (docs/graph-files.md); of a BVGraph its name without extension");
+  option.positional("GRAPH", o.file, "file of a graph (docs/graph-files.md); of a BVGraph its name without extension",
+                    Reads{});
   describe_graph_options(o, option);
 }
 
@@ -53,12 +55,10 @@ struct LoadedGraph {
 };
 
 /// Reads or makes the graph. Collective; errors are thrown on every rank alike: call it inside together().
-/// @param bytes_per_edge  what the caller will need beside the graph itself, in bytes per edge of a rank's share
-/// @param bytes_per_vertex  the same per vertex of a rank's share
-/// @throws UsageError without exactly one of GRAPH and --gen; InputError (exit 3) for a file that cannot be read and
-/// where the forecast is above the memory that is there and --force is not given
-[[nodiscard]] LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, double bytes_per_edge = 0,
-                                     double bytes_per_vertex = 0);
+/// @throws UsageError without exactly one of GRAPH and --gen; InputError for a file that cannot be read; either, as
+/// forecast.hpp says, where what is needed is not there and --force is not given
+[[nodiscard]] LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport,
+                                     const AfterLoading& after = {});
 
 /// "1,048,576 vertices, 16,777,216 edges, weights unsigned (uniform), ..."; from the facts.
 [[nodiscard]] std::string graph_input_text(const Json& facts);

@@ -9,6 +9,8 @@
 
 #include "merganser/comm/runtime.hpp"
 #include "support/command.hpp"
+#include "support/process.hpp"
+#include "support/signals.hpp"
 
 namespace merganser::app {
 
@@ -27,6 +29,7 @@ struct Launcher {
 struct LaunchPlan {
   std::vector<std::string> command;
   std::vector<comm::Setting> exports;      ///< only those not set already
+  bool of_this_program = true;             ///< the ranks are this program, and report how they end
   [[nodiscard]] std::string text() const;  ///< as typed in a shell
 };
 /// The command again, with the options that were given but those of `except`: for a process that does part of the work.
@@ -48,18 +51,28 @@ class Interrupted : public std::exception {
   std::string what_;
 };
 
-/// Runs the plan, passes on SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, and waits.
-/// @param timeout_s  seconds after which the launcher is told to stop, and killed 5 s later; 0: never
-/// @return the exit code, 128 + number for a signal, kTimedOut
+/// How a job ended.
+struct JobEnd {
+  int code = 0;     ///< exit code of the ranks, 128 + number for a signal, kTimedOut
+  int kind = 0;     ///< exit code that names the kind of the message: of print_error()
+  std::string why;  ///< what the ranks could not say themselves; empty if they have
+};
+
+/// Runs the plan in a process group of its own and waits. SIGINT, SIGTERM and SIGHUP tell the launcher to stop, and kill it
+/// 5 s later or when a second one comes; SIGUSR1, SIGUSR2 and SIGTSTP are passed on. What a killed launcher leaves behind
+/// on this host is ended and removed.
+/// @param timeout_s  seconds after which the launcher is told to stop in the same way; 0: never
 /// @throws Interrupted if SIGINT, SIGTERM or SIGHUP came and the job has failed
-int launch(const LaunchPlan& plan, double timeout_s = 0);
+/// @throws CommError if the launcher cannot be started
+JobEnd run_job(const LaunchPlan& plan, double timeout_s);
 inline constexpr int kTimedOut = 124;
+
+/// run_job() for callers that deal with the code themselves. @return the exit code
+int launch(const LaunchPlan& plan, double timeout_s = 0);
+/// run_job() for callers that end as the job did: prints why, if the ranks could not. @return the exit code
+int launch_and_tell(const LaunchPlan& plan);
 
 /// Path of this program.
 [[nodiscard]] std::string self_path();
-/// Full path of a program on PATH; empty if there is none.
-[[nodiscard]] std::string which(const std::string& program);
-/// "9 (Killed)"
-[[nodiscard]] std::string signal_text(int signal);
 
 }  // namespace merganser::app

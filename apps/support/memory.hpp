@@ -1,13 +1,11 @@
 #pragma once
-/// Memory as the system sees it.
+/// Memory of this process as the system sees it. What there is for it: merganser/base/resources.hpp.
 #include <cstdint>
 #include <string>
 
 namespace merganser::app {
 
 [[nodiscard]] std::int64_t resident_bytes();
-/// Memory that the system can still give; 0 if it does not tell. A limit of a container counts too.
-[[nodiscard]] std::int64_t available_bytes();
 
 /// Watches the highest resident memory from its construction on.
 class PeakWatch {

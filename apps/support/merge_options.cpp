@@ -51,6 +51,13 @@ Decomposition decompose(const Grid& grid, const BlockOptions& blocks, const Parc
   return even.balanced(weight);
 }
 
+double balance_bytes(const BlockOptions& blocks, const Grid& grid, int ranks) {
+  if (!blocks.balance) return 0;
+  double planes = 0;
+  for (const auto cells : grid.cells) planes += static_cast<double>(cells);
+  return planes * sizeof(std::int64_t) * (1 + ranks);
+}
+
 std::string grid_text(const Grid& grid) {
   return count_text(grid.cells[0]) + " x " + count_text(grid.cells[1]) + " x " + count_text(grid.cells[2]) +
          " cells, periodic in " + merganser::detail::axes_text(grid.box.periodic);

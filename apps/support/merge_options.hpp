@@ -50,6 +50,12 @@ void describe(BlockOptions& o, V&& option) {
 [[nodiscard]] Decomposition decompose(const Grid& grid, const BlockOptions& blocks, const Parcels& parcels,
                                       comm::Transport& transport);
 
+/// Memory of a rank while decompose() balances, for forecasts: every rank sees all ranks' weights of the planes of cells.
+[[nodiscard]] double balance_bytes(const BlockOptions& blocks, const Grid& grid, int ranks);
+
+/// What a parcel takes in a parcel file, measured with 2.1 million of them.
+inline constexpr double kParcelFileBytes = 108;
+
 [[nodiscard]] std::string grid_text(const Grid& grid);  ///< "32 x 32 x 32 cells, periodic in xy"
 
 }  // namespace merganser::app

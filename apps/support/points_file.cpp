@@ -1,5 +1,6 @@
 #include "support/points_file.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -228,17 +229,35 @@ msf::PointSet read_npy(const std::string& file, std::uint64_t size, const comm::
   return points;
 }
 
+std::uint64_t file_size(const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) throw InputError(file + ": not a file; allowed: text or .npy");
+  const std::uint64_t size = std::filesystem::file_size(file, error);
+  if (error) throw InputError(file + ": its size is not known; allowed: a file that can be read");
+  return size;
+}
+
+bool is_npy(const std::string& file) { return read_bytes(file, 0, kMagic.size()) == kMagic; }
+
 }  // namespace
+
+PointsSize size_of_points(const std::string& file) {
+  const std::uint64_t size = file_size(file);
+  const auto bytes = static_cast<double>(size);
+  if (is_npy(file)) return {static_cast<double>(parse_npy(file, size).rows), true, 3 * bytes};
+  const std::string head = read_bytes(file, 0, kLongest);
+  const auto lines = static_cast<double>(std::max<std::ptrdiff_t>(1, std::count(head.begin(), head.end(), '\n')));
+  const double points = head.empty() ? 0 : std::ceil(bytes / static_cast<double>(head.size()) * lines);
+  // The text, and its numbers in a list that grows.
+  return {points, false, bytes + 2 * 24 * points};
+}
 
 msf::PointSet read_points(const std::string& file, comm::Transport& transport) {
   std::uint64_t size = 0;
   bool npy = false;
   comm::agree(transport, [&] {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) throw InputError(file + ": not a file; allowed: text or .npy");
-    size = std::filesystem::file_size(file, error);
-    if (error) throw InputError(file + ": its size is not known; allowed: a file that can be read");
-    npy = read_bytes(file, 0, kMagic.size()) == kMagic;
+    size = file_size(file);
+    npy = is_npy(file);
   });
   if (!npy) return read_text(file, size, transport);
   msf::PointSet points;

@@ -7,6 +7,15 @@
 
 namespace merganser::app {
 
+/// How many points a file has: of .npy as its header says, of text by its size and first lines.
+struct PointsSize {
+  double points = 0;
+  bool exact = false;
+  double bytes_to_read = 0;  ///< memory of all ranks together while it is read
+};
+/// Local. @throws InputError
+[[nodiscard]] PointsSize size_of_points(const std::string& file);
+
 /// Text (x y or x y z per line, separated by blanks or commas; # begins a comment; a first line without a number is a
 /// header) or .npy (float32 or float64, little-endian, rows of 2 or 3). Each rank reads its share of the bytes; points
 /// are numbered in the order of the file. The box is left as it is. Collective.

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "merganser/base/resources.hpp"
 #include "merganser/comm/runtime.hpp"
 
 namespace merganser::app {
@@ -56,7 +57,7 @@ Machine machine() {
   m.cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   m.vectors = vector_extensions();
   m.memory_bytes = kilobytes("MemTotal");
-  m.available_bytes = kilobytes("MemAvailable");
+  m.available_bytes = merganser::available_bytes();
   m.load = load_average();
   m.load_before = g_load_before;
   utsname name{};

@@ -1,5 +1,6 @@
 #include "support/random_options.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "merganser/base/error.hpp"
@@ -17,9 +18,15 @@ Grid make_grid(const GridOptions& o) {
     grid.box.extent[a] = length[a] > 0 ? length[a] : static_cast<double>(grid.cells[a]) * o.spacing;
     count *= static_cast<double>(grid.cells[a]);
   }
-  if (count > 0x1p40) throw UsageError("a grid of " + number_text(count) + " cells; allowed: up to 2^40");
+  if (!(count <= 0x1p40)) throw UsageError("a grid of " + number_text(count) + " cells; allowed: up to 2^40");
   grid.box.periodic = o.periodic;
   return grid;
+}
+
+double parcels_per_rank(const RandomParcels& o, const Grid& grid, int ranks) {
+  const auto most = static_cast<double>(o.per_cell);
+  const double each = o.variable_per_cell ? 9.5 + std::max(10.0, most - 10) / 2 : most;
+  return each * std::ceil(static_cast<double>(grid.cell_count()) / ranks);
 }
 
 }  // namespace merganser::app

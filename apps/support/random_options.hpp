@@ -29,6 +29,8 @@ void describe(GridOptions& o, V&& option) {
   option("periodic", o.periodic, "periodic axes, as letters; the others have walls");
 }
 [[nodiscard]] Grid make_grid(const GridOptions& o);
+/// Parcels of a rank where blocks are as even as can be.
+[[nodiscard]] double parcels_per_rank(const RandomParcels& o, const Grid& grid, int ranks);
 
 /// RandomParcels with the defaults of the caller.
 template <class V>

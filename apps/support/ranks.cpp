@@ -1,21 +1,13 @@
 #include "support/ranks.hpp"
 
-#include <unistd.h>
-
 #include <atomic>
-#include <iostream>
 #include <new>
 
 #include "support/command.hpp"
+#include "support/job_report.hpp"
 
 namespace merganser::app {
 namespace {
-
-void print_line(const std::string& message, int code) {
-  const std::string line = std::string(error_kind(code)) + ": " + message + '\n';
-  std::cout.flush();
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
-}
 
 /// What a rank that fails alone does. Threads: the runtime releases the others and hands the error to the caller.
 /// Processes: the others may wait for this one for ever, so the job ends here.
@@ -23,7 +15,7 @@ void print_line(const std::string& message, int code) {
   const std::string message = transport.size() > 1 ? "rank " + std::to_string(transport.rank()) + ": " + what : what;
   if (!transport.capabilities().processes) throw Error(message, code);
   print_line(message, code);
-  comm::abort(code);
+  end_job(code);
 }
 
 }  // namespace

@@ -1,11 +1,6 @@
 #include "support/record.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +8,7 @@
 #include <sstream>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/output_file.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "support/provenance.hpp"
 
@@ -41,10 +37,6 @@ Json provenance_json(const Placement& p) {
           {"auto_choice", p.choice},
           {"decorators", p.decorators},
           {"decomposition", p.decomposition}};
-}
-
-[[noreturn]] void cannot_write(const std::string& path, int error) {
-  throw InputError("cannot write " + path + ": " + std::strerror(error));
 }
 
 }  // namespace
@@ -78,58 +70,12 @@ Json counters_json(const comm::Counters& c) {
           {"epochs", c.epochs},     {"collectives", c.collectives}};
 }
 
-namespace {
-
-/// Writes all of it and closes. @return errno, 0 if all is well
-int write_and_close(int fd, const std::string& text, bool flush) {
-  int error = 0;
-  for (std::size_t done = 0; error == 0 && done < text.size();) {
-    const auto n = ::write(fd, text.data() + done, text.size() - done);
-    if (n > 0) {
-      done += static_cast<std::size_t>(n);
-    } else if (n == 0 || errno != EINTR) {
-      error = n == 0 ? EIO : errno;
-    }
-  }
-  if (error == 0 && flush && ::fsync(fd) != 0 && errno != EINVAL) error = errno;
-  if (::close(fd) != 0 && error == 0) error = errno;
-  return error;
-}
-
-}  // namespace
-
 void write_text_file(const std::string& path, const std::string& text) {
   if (path == "-") {
-    std::cout << text;
-    return;
+    std::cout << text;  // in its place between what is printed
+  } else {
+    write_file(path, text);
   }
-  struct stat s {};
-  const bool exists = ::stat(path.c_str(), &s) == 0;
-  if (exists && S_ISDIR(s.st_mode)) cannot_write(path, EISDIR);
-  // A pipe or a device takes the text itself: renaming would put a file in its place.
-  const bool whole = !exists || S_ISREG(s.st_mode);
-  std::error_code ignored;
-  const std::string real = std::filesystem::weakly_canonical(path, ignored).string();  // links are written through
-  const std::string target = ignored || real.empty() ? path : real;
-  const std::string written = whole ? target + ".tmp" + std::to_string(::getpid()) : path;
-  const int fd = ::open(written.c_str(), O_WRONLY | O_CLOEXEC | (whole ? O_CREAT | O_TRUNC : 0), 0666);
-  if (fd < 0) cannot_write(path, errno);
-  int error = write_and_close(fd, text, whole);
-  if (whole && error == 0 && std::rename(written.c_str(), target.c_str()) != 0) error = errno;
-  if (whole && error != 0) ::unlink(written.c_str());
-  if (error != 0) cannot_write(path, error);
-}
-
-void check_writable(const std::string& path) {
-  if (path.empty() || path == "-") return;
-  struct stat s {};
-  if (::stat(path.c_str(), &s) == 0) {
-    if (S_ISDIR(s.st_mode)) cannot_write(path, EISDIR);
-    if (!S_ISREG(s.st_mode) && ::access(path.c_str(), W_OK) != 0) cannot_write(path, errno);
-    return;  // a plain file is replaced by another
-  }
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  if (::access(folder.empty() ? "." : (folder + "/.").c_str(), W_OK | X_OK) != 0) cannot_write(path, errno);
 }
 
 void write_record(const std::string& path, const Json& record) { write_text_file(path, record.dump(1) + '\n'); }

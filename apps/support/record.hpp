@@ -34,9 +34,6 @@ struct Placement {
 /// @throws InputError if it cannot be written
 void write_record(const std::string& path, const Json& record);
 void write_text_file(const std::string& path, const std::string& text);
-/// Finds out, before the work is done, that its result cannot be written. Nothing for "" and "-".
-/// @throws InputError if the path is a folder or lies in none that can be written to
-void check_writable(const std::string& path);
 /// @throws InputError if the file is missing or no JSON
 [[nodiscard]] Json read_json(const std::string& path);
 

@@ -1,8 +1,9 @@
 #pragma once
 /// Text tables and numbers for people.
-#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "merganser/base/text.hpp"
 
 namespace merganser::app {
 
@@ -17,9 +18,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-[[nodiscard]] std::string count_text(std::int64_t n);          ///< 374,900
-[[nodiscard]] std::string seconds_text(double s);              ///< 12.3 ms
-[[nodiscard]] std::string bytes_text(double bytes);            ///< 28.6 MiB
 [[nodiscard]] std::string percent_text(double share);          ///< 12.34 %
 [[nodiscard]] std::string fixed_text(double x, int digits);    ///< 0.125
 [[nodiscard]] std::string general_text(double x, int digits);  ///< 8.88178e-16

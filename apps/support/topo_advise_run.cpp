@@ -1,12 +1,13 @@
 #include "support/topo_advise_run.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
+#include <array>
+#include <limits>
 #include <map>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
+#include "merganser/base/private_folder.hpp"
 #include "support/compare_record.hpp"
 #include "support/launcher.hpp"
 #include "support/provenance.hpp"
@@ -14,6 +15,10 @@
 
 namespace merganser::app {
 namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();  // of ranks, cores, arcs
+constexpr std::array kClasses{"local", "remote", "notified", "global"};
+constexpr double kMostBytes = 1e18;  // of an exchange
 
 struct KnownGraph {
   std::string digest;
@@ -27,28 +32,16 @@ std::map<std::string, KnownGraph> graphs_of(const Field& topology, int cores) {
     const Field g = list.at(i);
     KnownGraph known;
     known.digest = g.at("digest").text();
-    known.load.ranks = static_cast<int>(g.at("ranks").number());
+    known.load.ranks = static_cast<int>(g.at("ranks").whole(1, kMost));
     known.load.cores = cores;
-    known.load.arcs = g.at("arcs").number();
-    known.load.degree = g.at("max_degree").number();
-    if (g.has("max_in_degree")) known.load.degree = std::max(known.load.degree, g.at("max_in_degree").number());
-    if (known.load.ranks < 1 || !(known.load.arcs > 0)) g.fail("has no ranks or no arcs");
+    known.load.arcs = static_cast<double>(g.at("arcs").whole(1, kMost));
+    known.load.degree = static_cast<double>(g.at("max_degree").whole(0, kMost));
+    if (g.has("max_in_degree"))
+      known.load.degree = std::max(known.load.degree, static_cast<double>(g.at("max_in_degree").whole(0, kMost)));
+    if (known.load.degree < 1 || known.load.degree > known.load.arcs)
+      g.at("max_degree").fail("is " + number_text(known.load.degree) + "; allowed: 1 to the number of arcs");
     out[g.at("name").text()] = known;
   }
-  return out;
-}
-
-std::vector<std::vector<double>> launches_of(const Field& cell) {
-  std::map<std::int64_t, std::vector<double>> by_launch;
-  if (cell.has("rounds")) {
-    const Field rounds = cell.at("rounds");
-    for (std::size_t i = 0; i < rounds.size(); ++i)
-      by_launch[static_cast<std::int64_t>(rounds.at(i).at("launch").number())].push_back(
-          rounds.at(i).at("p50_ns").time());
-  }
-  if (by_launch.empty()) return {{cell.at("exchange").at("p50_ns").time()}};
-  std::vector<std::vector<double>> out;
-  for (auto& [launch, times] : by_launch) out.push_back(std::move(times));
   return out;
 }
 
@@ -59,8 +52,15 @@ std::string saving_text(const Saving& s) {
 
 Json saving_json(const Saving& s) { return {{"share", s.share}, {"low", s.low}, {"high", s.high}}; }
 
+double confidence_of(const topology::ClassAdvice& c) {
+  return c.kernels.front().predicted ? topology::Prediction::kConfidence : 0.95;
+}
+
+std::string interval_text(double confidence) { return fixed_text(100 * confidence, 0) + " % interval"; }
+
 std::string class_text(const topology::ClassAdvice& c) {
-  Table t({c.completion, "time", "95 % interval", "is fastest with", "fastest saves against it", ""});
+  const std::string interval = interval_text(confidence_of(c));
+  Table t({c.completion, "time", interval, "is fastest with", "fastest saves against it", ""});
   for (const auto& k : c.kernels) {
     const Standing& s = k.standing;
     t.row({k.kernel, seconds_text(s.time * 1e-9), seconds_text(s.low * 1e-9) + " .. " + seconds_text(s.high * 1e-9),
@@ -85,12 +85,26 @@ std::string verdict_text(const topology::ClassAdvice& c) {
   return out + (ties.empty() ? "" : "; near tie with " + ties) + '\n';
 }
 
+/// How often predicted intervals held what was measured.
+std::string coverage_text(const topology::Evaluation& e) {
+  Table t({"left out", "launches", "in the " + interval_text(topology::Prediction::kConfidence), "its ends, median",
+           "error, median", "p90", "not predicted"});
+  const auto row = [&t](const std::string& name, const topology::Evaluation::Coverage& c) {
+    if (c.launches + c.refused == 0) return;
+    if (c.launches == 0) return t.row({name, "0", "", "", "", "", std::to_string(c.refused)});
+    t.row({name, std::to_string(c.launches), percent_text(static_cast<double>(c.inside) / c.launches),
+           "x / " + fixed_text(c.median_factor, 2), percent_text(c.median_error), percent_text(c.p90_error),
+           std::to_string(c.refused)});
+  };
+  row("graphs", e.graphs);
+  row("sizes", e.sizes);
+  return t.text();
+}
+
 /// The plan's job, and the file it writes.
 class Job {
  public:
-  explicit Job(const MeasurePlan& p)
-      : path_((std::filesystem::temp_directory_path() / ("merganser-advise-" + std::to_string(::getpid()) + ".json"))
-                  .string()) {
+  explicit Job(const MeasurePlan& p) : path_(folder_.file("record.json")) {
     plan_.command = {self_path(),
                      "topo",
                      "bench",
@@ -104,12 +118,6 @@ class Job {
                      "--json=" + path_,
                      "--quiet"};
   }
-  ~Job() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
 
   [[nodiscard]] Json run(double limit_s) const {
     const int code = launch(plan_, limit_s);
@@ -119,6 +127,7 @@ class Job {
   }
 
  private:
+  PrivateFolder folder_;
   std::string path_;
   LaunchPlan plan_;
 };
@@ -127,11 +136,10 @@ class Job {
 
 std::vector<topology::KnownCell> known_cells(const Json& json, const std::string& path) {
   const Field record(json, path);
+  check_schema(record);
   if (!record.has("topology")) throw InputError(path + " is no record of topo bench or topo replay");
   const Field topology = record.at("topology");
-  const Field provenance = record.at("provenance");
-  const int cores = provenance.has("cores") ? static_cast<int>(provenance.at("cores").number()) : 1;
-  const auto graphs = graphs_of(topology, std::max(1, cores));
+  const auto graphs = graphs_of(topology, static_cast<int>(record.at("provenance").at("cores").whole(1, kMost)));
   const Field cells = topology.at("cells");
   std::vector<topology::KnownCell> out;
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -143,15 +151,29 @@ std::vector<topology::KnownCell> known_cells(const Json& json, const std::string
     known.kernel = c.at("kernel").text();
     known.model = c.at("model").text();
     known.completion = c.at("completion").text();
+    if (std::find(kClasses.begin(), kClasses.end(), known.completion) == kClasses.end())
+      c.at("completion").fail("is \"" + known.completion + "\"; allowed: local, remote, notified, global");
     known.load = graph->second.load;
     known.load.bytes = c.at("bytes_total").number();
-    if (known.load.bytes < 0) c.at("bytes_total").fail("is negative");
+    if (known.load.bytes < 0 || known.load.bytes > kMostBytes)
+      c.at("bytes_total").fail("is " + number_text(known.load.bytes) + "; allowed: 0 to " + number_text(kMostBytes));
     known.load.rank_bytes = known.load.bytes / known.load.arcs * known.load.degree;
-    known.launches = launches_of(c);
+    known.launches = launches_ns(c);
+    known.source = path;
+    known.crowding = crowding(record.at("provenance").json());
     out.push_back(std::move(known));
   }
   if (out.empty()) throw InputError(path + ": nothing was measured (topology.cells is empty)");
   return out;
+}
+
+std::string machine_text(std::int64_t cores, const std::string& cpu) {
+  return std::to_string(cores) + (cores == 1 ? " core of " : " cores of ") + cpu;
+}
+
+std::string machine_text(const Json& json, const std::string& path) {
+  const Field provenance = Field(json, path).at("provenance");
+  return machine_text(provenance.at("cores").whole(1, kMost), provenance.at("cpu").text());
 }
 
 Json measure_job(const MeasurePlan& plan) {
@@ -181,15 +203,31 @@ Json advice_json(const std::vector<topology::ClassAdvice>& classes) {
                          {"near_tie", k.standing.near_tie},
                          {"told_apart", k.standing.told_apart},
                          {"fastest_saves", saving_json(k.standing.saving)},
-                         {"predicted", k.predicted},
-                         {"prediction_error", k.predicted ? Json(k.error) : Json()}});
+                         {"predicted", k.predicted}});
     out.push_back({{"completion", c.completion},
                    {"advice", c.kernels.front().kernel},
                    {"probability", c.kernels.front().standing.probability},
                    {"saves_against_baseline", c.against_baseline ? saving_json(*c.against_baseline) : Json()},
                    {"near_ties", c.near_ties},
+                   {"confidence", confidence_of(c)},
                    {"kernels", kernels}});
   }
+  return out;
+}
+
+std::string unknown_text(const std::vector<topology::Unknown>& unknown) {
+  std::string out;
+  for (const auto& u : unknown) {
+    std::string kernels;
+    for (const auto& k : u.kernels) kernels += (kernels.empty() ? " (" : ", ") + k;
+    out += "cannot be predicted" + (u.all ? "" : kernels + ")") + ": " + u.reason + '\n';
+  }
+  return out;
+}
+
+Json unknown_json(const std::vector<topology::Unknown>& unknown) {
+  Json out = Json::array();
+  for (const auto& u : unknown) out.push_back({{"reason", u.reason}, {"kernels", u.kernels}, {"all", u.all}});
   return out;
 }
 
@@ -202,10 +240,8 @@ std::string evaluation_text(const topology::Evaluation& e) {
   };
   for (const auto& s : e.classes) row(s);
   row(e.all);
-  return t.text() + "  right: the winner, or within 5 % of it; " +
-         (e.sizes_left_out ? "one graph only, so each size was left out in turn" : "each graph was left out in turn") +
-         "\n  error of predicted times: median " + percent_text(e.median_error) + ", p90 " + percent_text(e.p90_error) +
-         '\n';
+  return t.text() + "  right: the winner, or within 5 % of it; each " + (e.sizes_left_out ? "size" : "graph") +
+         " was left out in turn\n\n" + coverage_text(e);
 }
 
 Json evaluation_json(const topology::Evaluation& e) {
@@ -213,10 +249,15 @@ Json evaluation_json(const topology::Evaluation& e) {
     return Json{{"completion", s.completion}, {"cells", s.cells},         {"right", s.right},
                 {"p2p_right", s.p2p_right},   {"rma_right", s.rma_right}, {"mean_loss", s.mean_loss}};
   };
+  const auto coverage = [](const topology::Evaluation::Coverage& c) {
+    return Json{{"launches", c.launches},         {"inside", c.inside},       {"refused", c.refused},
+                {"median_error", c.median_error}, {"p90_error", c.p90_error}, {"median_factor", c.median_factor}};
+  };
   Json out = {{"left_out", e.sizes_left_out ? "sizes" : "graphs"},
               {"all", score(e.all)},
-              {"median_error", e.median_error},
-              {"p90_error", e.p90_error}};
+              {"confidence", topology::Prediction::kConfidence},
+              {"graphs", coverage(e.graphs)},
+              {"sizes", coverage(e.sizes)}};
   out["classes"] = Json::array();
   for (const auto& s : e.classes) out["classes"].push_back(score(s));
   return out;

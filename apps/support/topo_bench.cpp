@@ -11,9 +11,12 @@
 #include <map>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/output_file.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/topology/generate.hpp"
+#include "support/forecast.hpp"
 #include "support/gather.hpp"
+#include "support/graph_facts.hpp"
 #include "support/provenance.hpp"
 #include "support/ranks.hpp"
 #include "support/record.hpp"
@@ -95,6 +98,22 @@ std::vector<topology::NamedGraph> make_graphs(const TopoBenchOptions& o, int ran
     if (graphs.back().graph.arcs() == 0) throw InputError("graph " + text + " has no arcs: nothing to measure");
   }
   return graphs;
+}
+
+/// Every rank holds the whole of every graph; rank 0 has made them first.
+Need need_of(const std::vector<topology::NamedGraph>& graphs, comm::Transport& t) {
+  double bytes = 0, arcs = 0;
+  for (const auto& g : graphs) {
+    bytes += graph_bytes(g.graph);
+    arcs += static_cast<double>(g.graph.arcs());
+  }
+  double both[2] = {bytes, arcs};
+  t.all_reduce(std::span(both), comm::Op::max);
+  Need need;
+  need.what = "process graphs of " + general_text(both[1], 6) + " arcs";
+  need.rank_bytes = both[0];
+  need.help = "fewer ranks or smaller --graph";
+  return need;
 }
 
 /// Shows where the measurement stands, on one line of a terminal.
@@ -187,13 +206,17 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
     topology::MeasureOptions m;
     together([&] {
       comm::agree(t, [&] {
-        m.graphs = make_graphs(o, t.size());
+        if (t.rank() == 0) m.graphs = make_graphs(o, t.size());
+      });
+      require(need_of(m.graphs, t), o.room.force, t);
+      comm::agree(t, [&] {
+        if (t.rank() != 0) m.graphs = make_graphs(o, t.size());
         for (const auto& s : o.sizes)  // 1K and 1024 are one size
           if (const auto size = parse_message_size(s); std::find(m.sizes.begin(), m.sizes.end(), size) == m.sizes.end())
             m.sizes.push_back(size);
         m.hooks = make_hooks(o.inject, t.rank(), t.size());
         for (const auto* path : {&o.json, &o.csv})
-          if (t.rank() == 0) check_writable(*path);
+          if (t.rank() == 0 && !path->empty()) check_output(*path);
       });
     });
     const Crowd c = crowd(t);

@@ -5,6 +5,7 @@
 
 #include "merganser/topology/measure.hpp"
 #include "support/command.hpp"
+#include "support/forecast.hpp"
 #include "support/topo_bench_record.hpp"
 
 namespace merganser::app {
@@ -24,6 +25,7 @@ struct TopoBenchOptions {
   int launches = 1;
   int ranks = 0;
   double watchdog = 30;
+  ForceOption room;
   std::string inject;
   std::string json, csv;
   bool quiet = false;
@@ -44,7 +46,7 @@ struct TopoBenchOptions {
 template <class V>
 void describe(TopoBenchOptions& o, V&& option) {
   option.section("What is measured");
-  option("graph", o.graphs, "process graphs: kinds of topo gen, like rgg:5, or files", Kind{"LIST"});
+  option("graph", o.graphs, "process graphs: kinds of topo gen, like rgg:5, or files", Kind{"LIST"}, Reads{});
   option("models", o.models, "communication models: all, or some of p2p, neighborhood, rma, shmem, threads",
          Kind{"LIST"}, Initial{"all that the launcher starts; threads without one"});
   option("kernels", o.kernels, "kernels: default, all, or names", Kind{"LIST"});
@@ -66,12 +68,13 @@ void describe(TopoBenchOptions& o, V&& option) {
   option("memory", o.memory_mib, "MiB of buffers on a rank", at_least(0), Initial{"half of what is free"});
   option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",
          at_least(0));
+  describe(o.room, option);
   option("inject", o.inject,
          "faults, for tests: drop:rank=R,iteration=I; slow:rank=R,us=X; late:rank=R,us=X; kill:rank=R,iteration=I",
          Kind{"FAULTS"});
   option.section("Output");
-  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"});
-  option("csv", o.csv, "table to write, a line per cell", Kind{"FILE"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("csv", o.csv, "table to write, a line per cell", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no tables");
   option("progress", o.progress, "show progress even if standard error is no terminal");
   option("here", o.here, "measure in this process", Hidden{});

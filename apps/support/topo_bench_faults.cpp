@@ -1,7 +1,5 @@
 #include "support/topo_bench_faults.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -13,6 +11,8 @@
 #include "merganser/base/options.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "support/command.hpp"
+#include "support/job_report.hpp"
 #include "support/table.hpp"
 
 namespace merganser::app {
@@ -118,11 +118,10 @@ std::string stall_text(const topology::Stall& s) {
 }
 
 void end_stalled(const topology::Stall& stall) {
-  const std::string line = "communication: " + stall_text(stall) + '\n';
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  print_line(stall_text(stall), 4);
   // The rank that lacks a message speaks before the job ends, not only those that wait for that rank.
   std::this_thread::sleep_for(std::chrono::duration<double>(std::min(2.0, 0.3 + stall.seconds / 4)));
-  comm::abort(4);
+  end_job(4);
 }
 
 }  // namespace merganser::app

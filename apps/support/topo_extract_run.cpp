@@ -1,6 +1,5 @@
 #include "support/topo_extract_run.hpp"
 
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
 #include <unistd.h>
 
 #include <filesystem>
@@ -26,25 +25,16 @@ std::string trace_library() {
   const fs::path here = fs::path(self_path()).parent_path();
   for (const fs::path& folder : {here / "..", here, here / ".." / MERGANSER_LIBDIR / "merganser"}) {
     const fs::path candidate = folder / kName;
-    if (::access(candidate.c_str(), R_OK) == 0) return fs::weakly_canonical(candidate).string();
+    if (::access(candidate.c_str(), R_OK) == 0) return fs::canonical(candidate).string();
   }
   throw CommError(
       std::string(kName) + " is not beside " + here.string() +
       ": this build has neither MPI nor OpenSHMEM, or it was moved; set MERGANSER_TRACE_LIBRARY to its path");
 }
 
-TemporaryFolder::TemporaryFolder(const std::string& beside) {
-  const fs::path folder = fs::path(beside).parent_path();
-  const fs::path parent = fs::absolute(folder.empty() ? fs::path(".") : folder);
-  path_ = (parent.lexically_normal() / ".merganser-trace-XXXXXX").string();
-  if (::mkdtemp(path_.data()) == nullptr) {
-    throw InputError("cannot make a folder for the trace in " + parent.lexically_normal().string());
-  }
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
+std::string trace_place(const std::string& output) {
+  const fs::path folder = fs::path(output).parent_path();
+  return fs::absolute(folder.empty() ? fs::path(".") : folder).lexically_normal().string();
 }
 
 int run_traced(int ranks, const std::vector<std::string>& program, const std::string& folder) {
@@ -54,6 +44,7 @@ int run_traced(int ranks, const std::vector<std::string>& program, const std::st
   if (const Launcher launcher = find_launcher(); !launcher.problem.empty()) throw CommError(launcher.problem);
   LaunchPlan plan = plan_launch(ranks, {}, true);
   plan.command.pop_back();  // this program
+  plan.of_this_program = false;
   // Through env, so that every launcher passes it on, and only ranks load the library.
   std::string preload = library;
   if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0')

@@ -196,8 +196,9 @@ std::string VerifyPlan::input_name(std::size_t input) const {
 }
 
 void compute_expected(VerifyPlan& plan) {
-  plan.expected.assign(plan.inputs(), {});
-  for (std::size_t i = 0; i < plan.inputs(); ++i)
+  plan.expected.clear();
+  for (std::size_t i = 0; i < plan.inputs(); ++i) {
+    plan.expected.emplace_back();
     on_ranks({"threads", 1, ""}, [&](comm::Transport& t) {
       const Input in = load(plan, i, t);
       for (const Search search : plan.searches) {
@@ -207,6 +208,7 @@ void compute_expected(VerifyPlan& plan) {
         plan.expected[i].push_back(digest(p).text());
       }
     });
+  }
 }
 
 int run_all(const VerifyPlan& plan, const std::string& model, int ranks, Tally& tally) {

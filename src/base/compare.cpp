@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "merganser/base/error.hpp"
@@ -11,40 +10,40 @@
 namespace merganser {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kPriorFreedom = 4;        // weight of the variance that families share
-constexpr double kLeastDeviation = 0.003;  // no launch is more alike than this to another
-constexpr double kTrim = 0.15;             // of each end, in means over timings
-constexpr double kTame = 3.7;              // 2.5 normal deviations, in median distances
-constexpr double kOneLaunchFreedom = 20;   // of a variance that is mostly a floor
+constexpr double kEnoughFreedom = 8;      // of five launches a side; what launches lack of it is assumed
+constexpr double kLeastDeviation = 0.01;  // no launch is more alike than this to another
+constexpr double kTrim = 0.15;            // of each end, in means over timings
+constexpr double kTame = 3.7;             // 2.5 normal deviations, in median distances
+constexpr double kMedianLoss = 1.57;      // variance of a median to that of a mean
+constexpr double kPower = 0.95;           // with which "would find" finds
+constexpr double kLargestLog = 700;       // of what still is a number
 // How the false alarms are shared out.
 constexpr double kSuiteShare = 0.4;
 constexpr double kFamilyShare = 0.4;
 constexpr double kTimingShare = 0.2;
 
-/// Logarithms of the times of one side of one timing, less its reference: one value per block, a launch or, where both
-/// sides have one launch, a round.
+/// Logarithms of the medians of launches.
 using Blocks = std::vector<double>;
+using Members = std::vector<std::size_t>;
 
-struct Side {
-  std::vector<Blocks> of;  // by timing
-  bool rounds = false;     // blocks are rounds of one launch
+struct Timing {
+  std::size_t family = 0;
+  Blocks before, after;
+  double within = 0;  // variance of the median of a launch, as its rounds show it
 };
 
 struct Suite {
   std::span<const TimedPair> pairs;
   std::vector<std::string> families;
-  std::vector<std::size_t> family;  // of each pair
-  Side before, after;
-  std::vector<double> reference;
-  bool one_launch = true;
+  std::vector<Timing> timings;  // in the order of the pairs
 };
 
 /// A difference of logarithms and what its noise is.
 struct Estimate {
   double difference = 0;
   double deviation = 0;  // standard error
-  double freedom = kInfinity;
+  double freedom = kEnoughFreedom;
+  bool assumed = false;
 };
 
 double trimmed_mean(std::vector<double> x) {
@@ -91,268 +90,166 @@ void check(const CompareOptions& o) {
     throw UsageError("threshold is " + std::to_string(o.threshold) + "; allowed: above 0");
   if (!(o.false_alarms > 0 && o.false_alarms < 1))
     throw UsageError("chance of false alarms is " + std::to_string(o.false_alarms) + "; allowed: between 0 and 1");
+  for (const double floor : {o.launch_floor, o.single_floor})
+    if (!(floor >= 0) || !std::isfinite(floor))
+      throw UsageError("a floor is " + std::to_string(floor) + "; allowed: 0 and more");
 }
 
 /// Rounds that something disturbed, brought back to the edge of the others: a launch is what most of its rounds were.
-Blocks tamed(Blocks blocks) {
-  if (blocks.size() < 4) return blocks;
-  const double middle = median(blocks);
+Blocks tamed(Blocks rounds) {
+  if (rounds.size() < 4) return rounds;
+  const double middle = median(rounds);
   std::vector<double> distances;
-  for (const double b : blocks) distances.push_back(std::fabs(b - middle));
+  for (const double b : rounds) distances.push_back(std::fabs(b - middle));
   const double reach = kTame * median(std::move(distances));
-  for (auto& b : blocks) b = std::clamp(b, middle - reach, middle + reach);
-  return blocks;
+  for (auto& b : rounds) b = std::clamp(b, middle - reach, middle + reach);
+  return rounds;
 }
 
-Blocks blocks_of(const Launches& launches, bool one_launch, double reference) {
+Blocks medians_of(const Launches& launches) {
   Blocks out;
-  for (const auto& launch : launches) {
-    if (launch.empty()) continue;
-    if (!one_launch) {
-      out.push_back(std::log(median(launch)) - reference);
-      continue;
-    }
-    for (const double x : launch) out.push_back(std::log(x) - reference);
-  }
-  return one_launch ? tamed(std::move(out)) : out;
+  for (const auto& launch : launches)
+    if (!launch.empty()) out.push_back(std::log(median(launch)));
+  return out;
 }
 
-Suite make_suite(std::span<const TimedPair> pairs) {
+/// Variance of the median of a launch, from its rounds; from the floor where no launch has two.
+double variance_within(const TimedPair& p, const CompareOptions& o) {
+  double sum = 0, freedom = 0, inverse = 0, launches = 0;
+  for (const auto* side : {&p.before, &p.after})
+    for (const auto& launch : *side) {
+      if (launch.empty()) continue;
+      Blocks rounds;
+      for (const double x : launch) rounds.push_back(std::log(x));
+      const auto n = static_cast<double>(rounds.size());
+      sum += squares(tamed(std::move(rounds)));
+      freedom += n - 1;
+      inverse += (n > 2 ? kMedianLoss : 1) / n;
+      launches += 1;
+    }
+  return freedom > 0 ? sum / freedom * inverse / launches : o.single_floor * o.single_floor;
+}
+
+Suite make_suite(std::span<const TimedPair> pairs, const CompareOptions& o) {
   Suite s;
   s.pairs = pairs;
   for (const auto& p : pairs) {
     const auto at = std::find(s.families.begin(), s.families.end(), p.family);
-    s.family.push_back(static_cast<std::size_t>(at - s.families.begin()));
+    const auto family = static_cast<std::size_t>(at - s.families.begin());
     if (at == s.families.end()) s.families.push_back(p.family);
-    s.one_launch = s.one_launch && launches_of(p.before) == 1 && launches_of(p.after) == 1;
-  }
-  s.before.rounds = s.after.rounds = s.one_launch;
-  for (const auto& p : pairs) {
-    s.reference.push_back(0.5 * (std::log(centre(p.before)) + std::log(centre(p.after))));
-    s.before.of.push_back(blocks_of(p.before, s.one_launch, s.reference.back()));
-    s.after.of.push_back(blocks_of(p.after, s.one_launch, s.reference.back()));
+    s.timings.push_back({family, medians_of(p.before), medians_of(p.after), variance_within(p, o)});
   }
   return s;
 }
 
-/// Robust means over chosen timings, block by block. Blocks that a timing lacks are left to the others.
-template <class Choose>
-Blocks pool(const Side& side, const Choose& chosen) {
-  std::vector<std::vector<double>> at;
-  for (std::size_t i = 0; i < side.of.size(); ++i) {
-    if (!chosen(i)) continue;
-    at.resize(std::max(at.size(), side.of[i].size()));
-    for (std::size_t b = 0; b < side.of[i].size(); ++b) at[b].push_back(side.of[i][b]);
-  }
-  Blocks out;
-  for (auto& values : at) out.push_back(trimmed_mean(std::move(values)));
-  return side.rounds ? tamed(std::move(out)) : out;
-}
-
-/// Blocks of a family less the mean of all other families: what a launch does to all of them is gone.
-Blocks less_others(const std::vector<Blocks>& families, std::size_t mine) {
-  Blocks out = families[mine];
-  for (std::size_t b = 0; b < out.size(); ++b) {
-    std::vector<double> others;
-    for (std::size_t f = 0; f < families.size(); ++f)
-      if (f != mine && b < families[f].size()) others.push_back(families[f][b]);
-    if (others.empty()) continue;
-    out[b] -= median(std::move(others));
-  }
-  return out;
-}
-
 struct Spread {
-  double variance = 0;  // of one block
+  double squares = 0;
   double freedom = 0;
 };
 
-Spread spread(const Blocks& before, const Blocks& after) {
-  const double freedom = static_cast<double>(before.size() + after.size()) - 2;
-  return freedom > 0 ? Spread{(squares(before) + squares(after)) / freedom, freedom} : Spread{};
-}
-
-/// The variance that several spreads share.
-double shared_variance(const std::vector<Spread>& all) {
-  std::vector<double> known;
-  for (const auto& s : all)
-    if (s.freedom > 0) known.push_back(s.variance);
-  return known.empty() ? -1 : median(std::move(known));
-}
-
-/// What is known of a kind of estimate beside its own blocks.
-struct Prior {
-  double variance = -1;  // of a block, shared by estimates of this kind; negative: unknown
-  double floor = 0;      // deviation between launches that is assumed: alone where there is one, as a part elsewhere
-  double single = 0;     // deviation of a block, where there is one
-  bool careful = false;  // the shared variance may raise that of an estimate, not lower it
-};
-
-Estimate estimate(const Blocks& before, const Blocks& after, const Prior& prior, bool one_launch) {
-  Estimate e;
-  e.difference = mean(after) - mean(before);
-  const Spread own = spread(before, after);
-  const double share = 1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size());
-  double variance = prior.single * prior.single;
-  if (own.freedom > 0 || prior.variance >= 0) {
-    double shared = std::max(prior.variance, 0.0);
-    if (!one_launch) shared = std::max(shared, prior.floor * prior.floor);
-    e.freedom = own.freedom + kPriorFreedom;
-    variance = (own.variance * own.freedom + shared * kPriorFreedom) / e.freedom;
-    if (prior.careful) variance = std::max(variance, own.variance);
-    if (one_launch) e.freedom = std::max(e.freedom, kOneLaunchFreedom);
+/// How launches of one side scatter: robust means over timings, launch by launch, of what each timing deviates from its
+/// own mean. So a timing that became faster or slower as a whole leaves it as it is.
+Spread spread(const Suite& s, const Members& members, Blocks Timing::*side) {
+  std::vector<std::vector<double>> at;
+  for (const std::size_t i : members) {
+    const Blocks& mine = s.timings[i].*side;
+    if (mine.size() < 2) continue;
+    const double middle = mean(mine);
+    at.resize(std::max(at.size(), mine.size()));
+    for (std::size_t b = 0; b < mine.size(); ++b) at[b].push_back(mine[b] - middle);
   }
-  variance = std::max(variance, kLeastDeviation * kLeastDeviation) * share;
-  if (one_launch) variance += 2 * prior.floor * prior.floor;
-  e.deviation = std::sqrt(variance);
+  if (at.empty()) return {};
+  Blocks pooled;
+  for (auto& values : at) pooled.push_back(trimmed_mean(std::move(values)));
+  return {squares(pooled), static_cast<double>(pooled.size()) - 1};
+}
+
+/// What some timings say together about the change.
+/// @param families  that they are of
+Estimate estimate(const Suite& s, const Members& members, std::size_t families, const CompareOptions& o) {
+  const auto n = static_cast<double>(members.size());
+  std::vector<double> differences;
+  double within = 0, inverse = 0;  // means over the timings: of the variance in a launch, of 1 / launches
+  for (const std::size_t i : members) {
+    const Timing& t = s.timings[i];
+    differences.push_back(mean(t.after) - mean(t.before));
+    within += t.within / n;
+    inverse += (1 / static_cast<double>(t.before.size()) + 1 / static_cast<double>(t.after.size())) / n;
+  }
+  const Spread before = spread(s, members, &Timing::before), after = spread(s, members, &Timing::after);
+  const double known = before.freedom + after.freedom;
+  const double own = known > 0 ? (before.squares + after.squares) / known : 0;
+  Estimate e;
+  e.difference = trimmed_mean(std::move(differences));
+  e.assumed = known < kEnoughFreedom;
+  e.freedom = std::max(known, kEnoughFreedom);
+  double variance = own;
+  if (e.assumed) {
+    const double floor = o.launch_floor * o.launch_floor * (1 + 1 / static_cast<double>(families) + 1 / n) + within;
+    variance = std::max(own, (own * known + floor * (kEnoughFreedom - known)) / kEnoughFreedom);
+  }
+  e.deviation = std::sqrt(std::max(variance, kLeastDeviation * kLeastDeviation) * inverse);
   return e;
 }
 
-/// Holm: the p-values of all tests, each corrected so that the chance of one false finding among all is bounded.
-std::vector<double> corrected(const std::vector<double>& p) {
-  std::vector<std::size_t> order(p.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&p](std::size_t a, std::size_t b) { return p[a] < p[b]; });
-  std::vector<double> out(p.size());
-  double largest = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    largest = std::max(largest, std::min(1.0, p[order[i]] * static_cast<double>(p.size() - i)));
-    out[order[i]] = largest;
-  }
-  return out;
+Verdict verdict_of(double p, double ratio, const CompareOptions& o) {
+  if (p > o.false_alarms) return Verdict::same;
+  if (ratio >= 1 + o.threshold) return Verdict::slower;
+  return ratio <= 1 / (1 + o.threshold) ? Verdict::faster : Verdict::small;
 }
 
-double two_sided(const Estimate& e) {
-  if (e.deviation == 0) return e.difference == 0 ? 1 : 0;
-  return std::min(1.0, 2 * student_tail(std::fabs(e.difference) / e.deviation, e.freedom));
-}
+double ratio_of(double difference) { return std::exp(std::clamp(difference, -kLargestLog, kLargestLog)); }
 
-Change change_of(std::string name, std::size_t timings, const Estimate& e) {
+/// @param share  of the false alarms that this test may use up
+Change judged(std::string name, std::size_t timings, const Estimate& e, double share, const CompareOptions& o) {
   Change c;
   c.name = std::move(name);
   c.timings = timings;
-  c.ratio = std::exp(e.difference);
+  c.ratio = ratio_of(e.difference);
   const double half = student_quantile(0.025, e.freedom) * e.deviation;
-  c.low = std::exp(e.difference - half);
-  c.high = std::exp(e.difference + half);
+  c.low = ratio_of(e.difference - half);
+  c.high = ratio_of(e.difference + half);
+  c.p = std::min(1.0, student_tail(std::fabs(e.difference) / e.deviation, e.freedom) / share);
+  const double needed = student_quantile(share * o.false_alarms, e.freedom) * e.deviation;
+  const double reach = student_quantile(1 - kPower, e.freedom) * e.deviation;
+  c.detectable = ratio_of(std::max(needed, std::log1p(o.threshold)) + reach) - 1;
+  c.verdict = verdict_of(c.p, c.ratio, o);
   return c;
 }
 
-/// The slowdown that is shown, and above the threshold, in 19 of 20 cases when `tests` share the false alarms.
-double detectable(const Estimate& e, std::size_t tests, const CompareOptions& o, double alpha) {
-  const double reach = student_quantile(0.05, e.freedom) * e.deviation;
-  const double needed = student_quantile(alpha / 2 / static_cast<double>(tests), e.freedom) * e.deviation;
-  return std::exp(std::max(needed, std::log1p(o.threshold)) + reach) - 1;
+/// Timings that decide; all, if none does.
+Members deciding(const Suite& s) {
+  Members out, all(s.pairs.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  for (const std::size_t i : all)
+    if (s.pairs[i].decides) out.push_back(i);
+  return out.empty() ? all : out;
 }
 
-Verdict verdict_of(double p, double ratio, double alpha, double threshold) {
-  if (p > alpha) return Verdict::same;
-  if (ratio >= 1 + threshold) return Verdict::slower;
-  return ratio <= 1 / (1 + threshold) ? Verdict::faster : Verdict::small;
-}
-
-Change judged(std::string name, std::size_t timings, const Estimate& e, double p, std::size_t tests, double alpha,
-              const CompareOptions& o) {
-  Change c = change_of(std::move(name), timings, e);
-  c.p = p;
-  c.detectable = detectable(e, tests, o, alpha);
-  c.verdict = verdict_of(p, c.ratio, alpha, o.threshold);
-  return c;
-}
-
-std::vector<double> p_values(const std::vector<Estimate>& estimates) {
-  std::vector<double> p;
-  for (const auto& e : estimates) p.push_back(two_sided(e));
-  return corrected(p);
-}
-
-/// The blocks of all families.
-struct Pooled {
-  std::vector<Blocks> before, after;
-
-  [[nodiscard]] double variance() const {
-    std::vector<Spread> all;
-    for (std::size_t f = 0; f < before.size(); ++f) all.push_back(spread(before[f], after[f]));
-    return shared_variance(all);
+void compare_families(const Suite& s, const CompareOptions& o, SuiteComparison& out) {
+  std::vector<Members> members(s.families.size());
+  std::vector<bool> decides(s.families.size());
+  for (std::size_t i = 0; i < s.pairs.size(); ++i) {
+    members[s.timings[i].family].push_back(i);
+    if (s.pairs[i].decides) decides[s.timings[i].family] = true;
   }
-  [[nodiscard]] Pooled relative() const {
-    Pooled out;
-    for (std::size_t f = 0; f < before.size(); ++f) {
-      out.before.push_back(less_others(before, f));
-      out.after.push_back(less_others(after, f));
-    }
-    return out;
-  }
-  void estimate_into(std::vector<Estimate>& out, const Prior& prior, bool one_launch) const {
-    for (std::size_t f = 0; f < before.size(); ++f) out.push_back(estimate(before[f], after[f], prior, one_launch));
-  }
-};
-
-Pooled pool_families(const Suite& s) {
-  Pooled out;
-  for (std::size_t f = 0; f < s.families.size(); ++f) {
-    const auto mine = [&](std::size_t i) { return s.family[i] == f; };
-    out.before.push_back(pool(s.before, mine));
-    out.after.push_back(pool(s.after, mine));
-  }
-  return out;
-}
-
-/// All timings together. What single families scatter is more than what their mean does.
-void compare_whole(const Suite& s, const Pooled& families, const CompareOptions& o, SuiteComparison& out) {
-  const bool any = std::any_of(s.pairs.begin(), s.pairs.end(), [](const auto& p) { return p.decides; });
-  const auto chosen = [&](std::size_t i) { return !any || s.pairs[i].decides; };
-  const Estimate e = estimate(pool(s.before, chosen), pool(s.after, chosen),
-                              {families.variance(), o.launch_floor, o.single_floor}, s.one_launch);
-  out.suite = judged("suite", s.pairs.size(), e, two_sided(e), 1, kSuiteShare * o.false_alarms, o);
-}
-
-/// Against the others, and by its own time too: a family is not slower because the others became faster.
-void judge_relative(Change& c, const Estimate& e, double p, std::size_t tests, double alpha, const CompareOptions& o) {
-  const Change r = judged(c.name, c.timings, e, p, tests, alpha, o);
-  c.detectable = std::min(c.detectable, r.detectable);
-  const bool slower = r.verdict == Verdict::slower && c.ratio >= 1 + o.threshold;
-  const bool faster = r.verdict == Verdict::faster && c.ratio <= 1 / (1 + o.threshold);
-  if (!slower && !faster) return;
-  c.verdict = r.verdict;
-  c.p = std::min(c.p, p);
-}
-
-void compare_families(const Suite& s, const Pooled& families, const CompareOptions& o, SuiteComparison& out) {
-  const std::size_t n = s.families.size();
-  const double alpha = kFamilyShare * o.false_alarms;
-  std::vector<Estimate> estimates;
-  families.estimate_into(estimates, {families.variance(), std::hypot(o.launch_floor, o.family_floor), o.single_floor},
-                         s.one_launch);
-  if (n >= 3) {
-    const Pooled relative = families.relative();
-    relative.estimate_into(estimates, {relative.variance(), o.family_floor, o.single_floor}, s.one_launch);
-  }
-  const auto p = p_values(estimates);
-  for (std::size_t f = 0; f < n; ++f) {
-    const auto size = static_cast<std::size_t>(std::count(s.family.begin(), s.family.end(), f));
-    Change c = judged(s.families[f], size, estimates[f], p[f], p.size(), alpha, o);
-    if (n >= 3) judge_relative(c, estimates[n + f], p[n + f], p.size(), alpha, o);
-    c.decides = false;
-    for (std::size_t i = 0; i < s.pairs.size(); ++i) c.decides = c.decides || (s.family[i] == f && s.pairs[i].decides);
+  const auto tests = std::max<std::ptrdiff_t>(1, std::count(decides.begin(), decides.end(), true));
+  for (std::size_t f = 0; f < members.size(); ++f) {
+    const Estimate e = estimate(s, members[f], 1, o);
+    Change c = judged(s.families[f], members[f].size(), e, kFamilyShare / static_cast<double>(tests), o);
+    c.decides = decides[f];
     out.families.push_back(std::move(c));
   }
 }
 
-/// Every timing for itself. What most of them scatter must not excuse one that scatters more.
-void compare_timings(const Suite& s, const CompareOptions& o, SuiteComparison& out) {
-  const std::size_t n = s.pairs.size();
-  std::vector<Spread> spreads;
-  for (std::size_t i = 0; i < n; ++i) spreads.push_back(spread(s.before.of[i], s.after.of[i]));
-  const Prior prior{shared_variance(spreads), std::hypot(o.launch_floor, o.timing_floor), o.single_floor, true};
-  std::vector<Estimate> estimates;
-  for (std::size_t i = 0; i < n; ++i) estimates.push_back(estimate(s.before.of[i], s.after.of[i], prior, s.one_launch));
-  const auto p = p_values(estimates);
-  for (std::size_t i = 0; i < n; ++i) {
-    Change c = judged(s.pairs[i].key, 1, estimates[i], p[i], n, kTimingShare * o.false_alarms, o);
+void compare_timings(const Suite& s, std::size_t tests, const CompareOptions& o, SuiteComparison& out) {
+  for (std::size_t i = 0; i < s.pairs.size(); ++i) {
+    const Estimate e = estimate(s, {i}, 1, o);
+    Change c = judged(s.pairs[i].key, 1, e, kTimingShare / static_cast<double>(tests), o);
     c.before = centre(s.pairs[i].before);
     c.after = centre(s.pairs[i].after);
     c.decides = s.pairs[i].decides;
+    out.assumed = out.assumed || e.assumed;
     out.timings.push_back(std::move(c));
   }
 }
@@ -377,13 +274,12 @@ SuiteComparison compare_suites(std::span<const TimedPair> pairs, const CompareOp
   if (pairs.empty()) throw UsageError("nothing to compare: no timing is on both sides");
   check(o);
   for (const auto& p : pairs) check(p);
-  const Suite s = make_suite(pairs);
+  const Suite s = make_suite(pairs, o);
   SuiteComparison out;
-  out.one_launch = s.one_launch;
-  const Pooled families = pool_families(s);
-  compare_whole(s, families, o, out);
-  compare_families(s, families, o, out);
-  compare_timings(s, o, out);
+  const Members members = deciding(s);
+  out.suite = judged("suite", members.size(), estimate(s, members, s.families.size(), o), kSuiteShare, o);
+  compare_families(s, o, out);
+  compare_timings(s, members.size(), o, out);
   const auto look = [&out](const Change& c) {
     out.slower = out.slower || (c.decides && c.verdict == Verdict::slower);
     out.faster = out.faster || (c.decides && c.verdict == Verdict::faster);

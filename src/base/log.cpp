@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <utility>
@@ -21,7 +22,77 @@ Shared& shared() {
   return s;
 }
 
+/// A character of UTF-8 at the start of a text.
+struct Character {
+  char32_t code = 0;
+  std::size_t bytes = 0;  // 0: it is none
+};
+
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return {};
+  char32_t code = lead & (0x7fU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3fU);
+  }
+  const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
+  if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {};
+  return {code, bytes};
+}
+
+/// Moves the cursor, ends the line or changes the order in which the rest is shown.
+bool disturbs(char32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || (c >= 0x200e && c <= 0x200f) ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+void append_hex(std::string& out, std::string_view mark, unsigned value, int digits) {
+  out += mark;
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += "0123456789abcdef"[value >> shift & 15U];
+}
+
+void append_escaped(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    const auto [code, bytes] = first_character(text);
+    if (bytes == 0) {
+      append_hex(out, "\\x", static_cast<unsigned char>(text[0]), 2);
+    } else if (code == '\n' || code == '\t' || code == '\r') {
+      out += code == '\n' ? "\\n" : code == '\t' ? "\\t" : "\\r";
+    } else if (disturbs(code)) {
+      append_hex(out, bytes == 1 ? "\\x" : "\\u", code, bytes == 1 ? 2 : 4);
+    } else {
+      out += text.substr(0, bytes);
+    }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+}
+
+/// The last place at or before `at` where no character is cut.
+std::size_t boundary(std::string_view text, std::size_t at) {
+  for (std::size_t back = 0; back < 4 && back < at; ++back)
+    if ((static_cast<unsigned char>(text[at - back]) & 0xc0) != 0x80) return at - back;
+  return at;
+}
+
 }  // namespace
+
+std::string one_line(std::string_view text, std::size_t most) {
+  std::string out;
+  if (text.size() <= most) {
+    append_escaped(out, text);
+    return out;
+  }
+  const std::size_t head = boundary(text, most / 2);
+  const std::size_t tail = boundary(text, text.size() - most / 2);
+  append_escaped(out, text.substr(0, head));
+  out += " [... " + std::to_string(tail - head) + " of " + std::to_string(text.size()) + " bytes left out ...] ";
+  append_escaped(out, text.substr(tail));
+  return out;
+}
 
 void set_log_sink(LogSink sink) {
   const std::lock_guard lock(shared().mutex);
@@ -46,8 +117,7 @@ LogSink stderr_sink(Level most, bool every_rank) {
     if (level > most || (rank != 0 && !every_rank)) return;
     std::string line = "merganser: " + std::string(level_name(level)) + ": ";
     if (every_rank) line += "[rank " + std::to_string(rank) + "] ";
-    line += text;
-    line += '\n';
+    line += one_line(text) + '\n';
     // One write, so that lines of several processes do not mix.
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
   };

@@ -1,5 +1,7 @@
 #include "merganser/comm/runtime.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <mutex>
 
@@ -7,6 +9,8 @@
 #include "detail/auto_choice.hpp"
 #include "detail/registry.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/resources.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::comm {
 namespace {
@@ -88,6 +92,26 @@ void run(const RunOptions& options, const std::function<void(Transport&)>& body)
   const auto choice = detail::choose(options);
   remember_choice(choice.line);
   run_on(*choice.entry, options, body);
+}
+
+void check_thread_ranks(int ranks) {
+  // Stack and kernel memory of a thread, its transport and its share of the heap; what a gather holds of each other.
+  constexpr double kBytesPerRank = 48 * 1024;
+  constexpr double kBytesPerPair = 64;
+  const ThreadRoom room = thread_room();
+  const auto there = static_cast<double>(available_bytes());
+  // The greatest P with P (a + b P) below what is there.
+  const double fit = there == 0
+                         ? 0x1p31
+                         : (std::sqrt(kBytesPerRank * kBytesPerRank + 4 * kBytesPerPair * there) - kBytesPerRank) /
+                               (2 * kBytesPerPair);
+  const std::int64_t most = std::min(room.more + 1, std::max<std::int64_t>(1, static_cast<std::int64_t>(fit)));
+  if (ranks <= most) return;
+  const double p = ranks;
+  throw UsageError("ranks: " + std::to_string(ranks) + " threads, which need about " +
+                   bytes_text(p * (kBytesPerRank + kBytesPerPair * p)) + "; allowed here: up to " +
+                   std::to_string(most) + " (" + (most <= room.more ? "there is " + bytes_text(there) : room.limit) +
+                   "); more ranks need processes on more machines: merganser run -n N");
 }
 
 std::string last_choice() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/output_file.hpp"
 #include "topology/files/formats.hpp"
 #include "topology/files/parsing.hpp"
 #include "topology/files/whole_file.hpp"
@@ -128,7 +129,7 @@ void write_graph(const std::string& path, const ProcessGraph& graph, GraphFormat
       bytes = print_metis(path, graph);
       break;
   }
-  write_whole(path, bytes);
+  write_file(path, bytes);
 }
 
 }  // namespace merganser::topology

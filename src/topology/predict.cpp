@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <set>
 
+#include "merganser/base/compare.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
 #include "merganser/base/summary.hpp"
 
 namespace merganser::topology {
@@ -16,9 +20,11 @@ constexpr int kSizesOfPiece = 3;  // fewest sizes that a piece is fitted to
 constexpr int kSweeps = 60;       // of coordinate descent
 constexpr int kReweightings = 4;
 constexpr double kTune = 0.15;           // relative deviation from which a cell loses weight
-constexpr double kOneGraphError = 0.35;  // where nothing can be left out
-constexpr double kLeastError = 0.02;
-constexpr double kPrior = 0.25;  // weight against which residuals near by must stand
+constexpr double kPrior = 0.25;          // weight against which residuals near by must stand
+constexpr double kMostFactor = 100;      // an interval from a hundredth to a hundred times the time tells nothing
+constexpr std::size_t kLeastFolds = 3;   // two that are left out tell too little of a third
+constexpr double kNormal = 1.6448536;    // the normal quantile of the stated confidence
+constexpr double kOccasionError = 0.15;  // what all launches of one record have in common, on a quiet machine
 
 using Row = std::array<double, kFeatures>;
 
@@ -79,6 +85,34 @@ double badness(std::span<const Sample> samples, const Row& beta) {
   }
   return sum;
 }
+
+/// Errors of what was left out.
+struct Errors {
+  std::vector<double> sizes;    // of the errors, as logarithms
+  std::set<std::string> folds;  // that they are of
+  double occasion = 0;          // relative deviation of what they do not show: another day
+
+  void add(const std::string& fold, const KnownCell& cell, const std::vector<double>& errors) {
+    for (const double e : errors) sizes.push_back(std::fabs(e));
+    folds.insert(fold);
+    occasion = std::max(occasion, kOccasionError * cell.crowding / std::sqrt(cell.occasions));
+  }
+
+  /// What the next one does not exceed with the stated confidence: the order statistic for one more to come [vovk2005].
+  /// Errors of one fold resemble each other, so few folds are few samples: as much wider as Student's
+  /// distribution is wider for so few. Infinite for too few.
+  [[nodiscard]] double reach() const {
+    const auto n = static_cast<double>(sizes.size());
+    const auto rank = static_cast<std::size_t>(std::ceil((n + 1) * Prediction::kConfidence));
+    if (sizes.empty() || rank > sizes.size() || folds.size() < kLeastFolds)
+      return std::numeric_limits<double>::infinity();
+    std::vector<double> sorted = sizes;
+    std::sort(sorted.begin(), sorted.end());
+    const auto f = static_cast<double>(folds.size());
+    const double few = student_quantile((1 - Prediction::kConfidence) / 2, f - 1) / kNormal * std::sqrt(1 + 1 / f);
+    return std::hypot(sorted[rank - 1] * few, kNormal * occasion);
+  }
+};
 
 struct Fit {
   std::vector<std::size_t> cuts;  // samples at which pieces begin, the first left out
@@ -183,35 +217,78 @@ Load load_of(const ProcessGraph& graph, int cores, double bytes) {
   return load_from(graph, cores, bytes);
 }
 
-double KnownCell::time() const {
-  std::vector<double> medians;
+double KnownCell::time() const { return median(medians()); }
+
+std::vector<double> KnownCell::medians() const {
+  std::vector<double> out;
   for (const auto& l : launches)
-    if (!l.empty()) medians.push_back(median(l));
-  return median(std::move(medians));
+    if (!l.empty()) out.push_back(median(l));
+  return out;
+}
+
+std::vector<KnownCell> joined(std::span<const KnownCell> cells) {
+  std::vector<KnownCell> out;
+  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::set<std::string>> sources;
+  for (const auto& c : cells) {
+    const std::string key = c.kernel + '|' + c.completion + '|' + c.graph + '|' + number_text(c.load.bytes) + '|' +
+                            std::to_string(c.load.ranks) + '|' + std::to_string(c.load.cores);
+    const auto [at, fresh] = places.emplace(key, out.size());
+    sources[key].insert(c.source);
+    if (fresh) {
+      out.push_back(c);
+      continue;
+    }
+    KnownCell& known = out[at->second];
+    known.launches.insert(known.launches.end(), c.launches.begin(), c.launches.end());
+    known.crowding = std::max(known.crowding, c.crowding);
+    known.occasions = static_cast<int>(sources[key].size());
+  }
+  return out;
 }
 
 KernelModel::KernelModel(std::span<const KnownCell> cells) {
   if (cells.empty()) throw UsageError("a kernel without measured cells cannot be predicted");
   for (const auto& c : cells) check(c);
-  // Each graph left out in turn tells the error; then all are used.
   std::set<std::string> graphs;
   for (const auto& c : cells) graphs.insert(c.graph);
-  for (const auto& left_out : graphs) {
-    if (graphs.size() < 2) break;
+  one_graph_ = graphs.size() < 2;
+  auto by_size = leave_out(cells, Fold::size, size_reach_);
+  leave_out(cells, Fold::ranks, ranks_reach_);
+  left_out_ = leave_out(cells, Fold::graph, graph_reach_);
+  if (one_graph_) left_out_ = std::move(by_size);
+  fit(cells);
+}
+
+std::string KernelModel::fold_of(Fold kind, const KnownCell& cell) {
+  if (kind == Fold::graph) return cell.graph;
+  return kind == Fold::size ? number_text(cell.load.size()) : std::to_string(cell.load.ranks);
+}
+
+/// What a cell is missed by when all that shares its fold is left out.
+/// @param reach  becomes what is not exceeded by that with the stated confidence
+std::vector<KernelModel::LeftOut> KernelModel::leave_out(std::span<const KnownCell> cells, Fold kind, Reach& reach) {
+  std::set<std::string> folds;
+  for (const auto& c : cells) folds.insert(fold_of(kind, c));
+  std::vector<LeftOut> out;
+  std::array<Errors, 2> errors;
+  for (const auto& held : folds) {
     std::vector<KnownCell> rest;
     for (const auto& c : cells)
-      if (c.graph != left_out) rest.push_back(c);
+      if (fold_of(kind, c) != held) rest.push_back(c);
+    if (rest.empty()) break;
     fit(rest);
-    for (const auto& c : cells)
-      if (c.graph == left_out) left_out_.push_back({c.graph, c.load.size(), std::log(c.time() / corrected(c.load))});
+    for (const auto& c : cells) {
+      // What would have been refused tells nothing about what is predicted.
+      if (fold_of(kind, c) != held || !range_.misses(c.load).empty()) continue;
+      LeftOut l{c.graph, c.load.size(), {}};
+      for (const double time : c.medians()) l.log_errors.push_back(std::log(time / corrected(c.load)));
+      errors[c.load.oversubscribed() ? 1 : 0].add(held, c, l.log_errors);
+      out.push_back(std::move(l));
+    }
   }
-  std::vector<double> errors;
-  for (const auto& e : left_out_) errors.push_back(std::fabs(e.log_error));
-  // The median of absolute normal errors is 0.67 of a standard deviation; the mean minds the tail.
-  double mean = 0;
-  for (const double e : errors) mean += e / static_cast<double>(errors.size());
-  error_ = errors.empty() ? kOneGraphError : std::max({kLeastError, 1.48 * median(errors), 0.8 * mean});
-  fit(cells);
+  for (std::size_t i = 0; i < reach.size(); ++i) reach[i] = errors[i].reach();
+  return out;
 }
 
 void KernelModel::fit(std::span<const KnownCell> cells) {
@@ -226,6 +303,8 @@ void KernelModel::fit(std::span<const KnownCell> cells) {
   pieces_.assign(f.pieces.begin(), f.pieces.end());
   for (const std::size_t cut : f.cuts) breaks_.push_back(samples[cut].size);
   residuals_.clear();
+  range_ = {};
+  for (const auto& s : samples) range_.add(*s.load);
   for (const auto& s : samples) residuals_.push_back({*s.load, std::log(s.time / fitted(*s.load))});
 }
 
@@ -246,26 +325,54 @@ double KernelModel::corrected(const Load& load) const {
   return fitted(load) * std::exp(sum / weights);
 }
 
-double KernelModel::extrapolation(const Load& load) const {
-  double nearest = 1e9;
-  for (const auto& r : residuals_) {
-    // Beyond what was measured, each doubling adds doubt: of ranks and of their crowding most.
-    const double ranks = std::fabs(log2_of(load.ranks) - log2_of(r.load.ranks));
-    const double crowd =
-        load.oversubscribed() != r.load.oversubscribed()
-            ? 1 + std::fabs(log2_of(1.0 * load.ranks / load.cores) - log2_of(1.0 * r.load.ranks / r.load.cores))
-            : 0;
-    const double size = std::max(0.0, std::fabs(log2_of(1 + load.size()) - log2_of(1 + r.load.size())) - 2);
-    const double degree = std::max(0.0, std::fabs(log2_of(load.degree) - log2_of(r.load.degree)) - 1);
-    nearest = std::min(nearest, 0.10 * ranks + 0.25 * crowd + 0.04 * size + 0.08 * degree);
-  }
-  return nearest;
+/// Of all the ways in which a load is unlike what was measured the one that tells least.
+double KernelModel::reach(const Load& load) const {
+  const auto measured = [this](const auto& alike) {
+    return std::any_of(residuals_.begin(), residuals_.end(), [&](const Residual& r) { return alike(r.load); });
+  };
+  const bool size = measured([&](const Load& l) { return std::fabs(l.size() - load.size()) <= 0.01 * load.size(); });
+  const bool ranks = measured([&](const Load& l) { return l.ranks == load.ranks; });
+  const std::size_t crowded = load.oversubscribed() ? 1 : 0;
+  double out = one_graph_ ? size_reach_[crowded] : graph_reach_[crowded];
+  if (!size) out = std::max(out, size_reach_[crowded]);
+  if (!ranks) out = std::max(out, ranks_reach_[crowded]);
+  return out;
 }
 
 Prediction KernelModel::predict(const Load& load) const {
   if (!(load.arcs > 0)) throw UsageError("a graph without arcs has no time to predict");
-  const double beyond = extrapolation(load);
-  return {corrected(load), std::hypot(error_, beyond), beyond};
+  const std::size_t crowded = load.oversubscribed() ? 1 : 0;
+  const double least = one_graph_ ? size_reach_[crowded] : graph_reach_[crowded];
+  const double reached = reach(load);
+  const double time = corrected(load);
+  return {time, time / std::exp(reached), time * std::exp(reached), std::isinf(reached) ? 1 : reached / least};
+}
+
+std::string KernelModel::why_too_wide(const Load& load) const {
+  const std::size_t crowded = load.oversubscribed() ? 1 : 0;
+  const std::string where = crowded != 0 ? " of ranks that share cores" : " of ranks with a core each";
+  if (!one_graph_ && std::isinf(graph_reach_[crowded]))
+    return "too few graphs" + where + " were measured to know how far off a prediction is; measure more, or this one";
+  if (std::isinf(reach(load)) && std::isinf(size_reach_[crowded]))
+    return "too few sizes were measured to tell of another one; measure more, or " + number_text(load.size()) +
+           " bytes an arc";
+  if (std::isinf(reach(load)))
+    return "too few numbers of ranks were measured to tell of another one; measure " + std::to_string(load.ranks) +
+           " ranks";
+  return "what was measured is missed by a factor of more than " + number_text(kMostFactor) +
+         " where it is left out; measure it again, or this graph";
+}
+
+std::vector<std::string> KernelModel::unknown(const Load& load) const {
+  std::vector<std::string> out = range_.misses(load);
+  if (!out.empty()) return out;
+  if (one_graph_) {
+    const Load& known = residuals_.front().load;
+    if (load.ranks != known.ranks || load.arcs != known.arcs || load.degree != known.degree)
+      out.emplace_back("one graph was measured, which tells of other sizes on it only; measure two more graphs");
+  }
+  if (out.empty() && !(reach(load) <= std::log(kMostFactor))) out.push_back(why_too_wide(load));
+  return out;
 }
 
 }  // namespace merganser::topology

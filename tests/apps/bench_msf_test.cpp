@@ -1,6 +1,7 @@
 /// The study of forests: its numbers, plans, records and tables, and small runs of it.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "apps/program.hpp"
@@ -17,8 +18,10 @@ namespace {
 
 using namespace merganser;
 using namespace merganser::app;
+using merganser::test::command_path;
 using merganser::test::Folder;
 using merganser::test::Outcome;
+using merganser::test::Program;
 using merganser::test::Words;
 
 bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -254,6 +257,27 @@ TEST(BenchMsf, writes_a_record_of_a_small_study) {
   EXPECT_EQ(bench.at("derived").at("published").size(), 14U);
 }
 
+TEST(BenchMsf, counts_its_own_sources_and_runs_no_script_it_finds) {
+  const Folder folder;
+  std::filesystem::create_directories(folder.path() / "tools");
+  std::filesystem::create_directories(folder.path() / "below");
+  std::ofstream(folder.path() / "tools" / "productivity.py") << "open('" + folder.file("run") + "', 'w')\n";
+  const std::string record = folder.file("t.json");
+  const Outcome o = Program({"/bin/sh", "-c", "cd '" + folder.file("below") + "' && exec \"$@\"", "sh", command_path(),
+                             "bench", "msf", "--quick", "--models", "threads", "--only", "T9", "--json", record})
+                        .wait(std::chrono::seconds(60));
+  EXPECT_EQ(o.code, 0) << o.text();
+  EXPECT_FALSE(std::filesystem::exists(folder.file("run")));
+  std::ifstream in(record);
+  const auto counted = nlohmann::json::parse(in).at("msf_bench").at("productivity");
+  if (counted.is_null()) {
+    EXPECT_TRUE(says(o.out, "no Python where this program was built")) << o.text();
+  } else {
+    EXPECT_GT(counted.at("models").at(0).at("lines").get<int>(), 10);
+    EXPECT_TRUE(says(o.out, "here: model")) << o.text();
+  }
+}
+
 TEST(BenchMsf, tells_users_what_was_wrong) {
   const auto code = [](const Words& more) {
     Words words{"bench", "msf", "--quick", "--models", "threads"};
@@ -261,7 +285,6 @@ TEST(BenchMsf, tells_users_what_was_wrong) {
     return merganser::test::run(words);
   };
   EXPECT_EQ(code({"--only", "T99"}).code, 2);
-  EXPECT_EQ(code({"--only", "T9", "--source", "/nowhere"}).code, 3);
   const Outcome missing = code({"--only", "T8", "--graphs", "/nowhere/graph.txt"});
   EXPECT_EQ(missing.code, 3);
   EXPECT_TRUE(says(missing.err, "/nowhere/graph.txt")) << missing.text();

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 
 #include "apps/program.hpp"
 #include "apps/topo_records.hpp"
@@ -52,6 +53,27 @@ TEST_F(Compare, a_faster_run_is_no_regression) {
   EXPECT_TRUE(says(o, "faster")) << o.text();
 }
 
+/// One launch of three kernels, each with its times multiplied.
+Json three_kernels(std::uint64_t seed, const std::map<std::string, double>& factors) {
+  Json record = topo_record({.noise = 0.05, .seed = seed, .launches = 1});
+  std::erase_if(record["topology"]["cells"].get_ref<Json::array_t&>(),
+                [&](const Json& cell) { return !factors.contains(cell["kernel"]); });
+  for (auto& cell : record["topology"]["cells"])
+    for (auto& round : cell["rounds"])
+      round["p50_ns"] = round["p50_ns"].get<double>() * factors.at(cell["kernel"].get<std::string>());
+  return record;
+}
+
+TEST_F(Compare, what_became_faster_does_not_turn_the_rest_into_a_regression) {
+  const char *a = "p2p.isend-irecv", *b = "rma.put-flush", *c = "shmem.put-quiet";
+  const std::string before = write("b.json", three_kernels(1, {{a, 1}, {b, 1}, {c, 1}}));
+  for (const double first : {1.06, 0.6, 0.01}) {
+    const Outcome o = run({"compare", before, write("a.json", three_kernels(2, {{a, first}, {b, 1.06}, {c, 1.06}}))});
+    EXPECT_EQ(o.code, 0) << first << o.text();
+  }
+  EXPECT_EQ(run({"compare", before, write("a.json", three_kernels(2, {{a, 0.01}, {b, 9}, {c, 1.06}}))}).code, 5);
+}
+
 TEST_F(Compare, more_messages_are_a_regression_without_statistics) {
   Json after = topo_record({.seed = 2});
   after["topology"]["cells"][3]["messages_total"] = 999;
@@ -100,6 +122,12 @@ TEST_F(Compare, broken_records_are_refused_with_the_field) {
   refused([](Json& j) { j["topology"]["cells"][2]["graph"] = "nowhere"; }, "not in topology.graphs");
   refused([](Json& j) { j["topology"]["cells"] = Json::array(); }, "nothing was measured");
   refused([](Json& j) { j.erase("topology"); }, "without timings");
+  refused([](Json& j) { j["topology"]["cells"][2]["rounds"][1]["p50_ns"] = 1e-320; }, "allowed: a positive time");
+  refused([](Json& j) { j["topology"]["cells"][2]["rounds"][1]["p50_ns"] = 1e300; }, "allowed: a positive time");
+  refused([](Json& j) { j["topology"]["cells"][2]["rounds"][1]["launch"] = 1e300; }, "launch is 1e+300; allowed");
+  refused([](Json& j) { j["topology"]["cells"][2]["rounds"][1]["launch"] = 0.5; }, "allowed: a whole number");
+  refused([](Json& j) { j["topology"]["graphs"][0]["ranks"] = -1e30; }, "ranks is -1e+30; allowed");
+  refused([](Json& j) { j["samples"] = {{"x", {{"launches", {Json::array()}}}}}; }, "holds no times");
   refused([](Json& j) { j = Json::array(); }, "no run record");
   const std::string half = folder_.file("half.json");
   std::ofstream(half) << topo_record({}).dump().substr(0, 5000);
@@ -122,7 +150,48 @@ TEST_F(Compare, more_launches_may_come_from_more_files) {
   words.insert(words.end(), {"--more-before", before, "--more-after", after});
   const Outcome o = run(words);
   EXPECT_EQ(o.code, 5) << o.text();
-  EXPECT_FALSE(says(o, "one launch on each side")) << o.text();
+  EXPECT_FALSE(says(o, "fewer than five launches")) << o.text();
+  words[4] = before + ',' + a;
+  const Outcome twice = run(words);
+  EXPECT_EQ(twice.code, 3);
+  EXPECT_TRUE(says(twice, "is given twice")) << twice.text();
+  Json other = topo_record({.seed = 77, .launches = 1});
+  other["provenance"]["cpu"] = "y";
+  words[4] = write("other.json", other);
+  EXPECT_TRUE(says(run(words), "cpu differs: x in ")) << run(words).text();
+  other["topology"]["graphs"][0]["digest"] = "another";
+  words[4] = write("other.json", other);
+  EXPECT_TRUE(says(run(words), "is of another input")) << run(words).text();
+}
+
+TEST_F(Compare, a_stage_counts_by_its_share_of_the_step_before) {
+  const auto cluster = [](double search, double merge, double step) {
+    Json j = topo_record({});
+    j.erase("topology");
+    j["command"] = "cluster";
+    j["timings"] = {{"search", {{"max", search}}}, {"merge", {{"max", merge}}}, {"step", {{"max", step}}}};
+    return j;
+  };
+  const std::string before = write("before.json", cluster(1, 0.001, 1));
+  EXPECT_EQ(run({"compare", before, write("small.json", cluster(1, 0.015, 1))}).code, 0);
+  // The step became a hundred times faster, so that a small stage is a large part of it.
+  EXPECT_EQ(run({"compare", before, write("small.json", cluster(0.01, 0.015, 0.025))}).code, 0);
+  EXPECT_EQ(run({"compare", before, write("large.json", cluster(1, 0.5, 1.5))}).code, 5);
+}
+
+TEST_F(Compare, changes_beyond_all_measure_are_told_in_numbers) {
+  const auto record = [](double time) {
+    Json j = topo_record({});
+    j.erase("topology");
+    j["samples"] = {{"x", {{"family", "f"}, {"launches", {{time, time}, {time, time}}}}}};
+    return j;
+  };
+  const std::string out = folder_.file("c.json");
+  const Outcome o = run({"compare", write("a.json", record(1e-100)), write("b.json", record(1e100)), "--json", out});
+  EXPECT_EQ(o.code, 5) << o.text();
+  EXPECT_TRUE(says(o, "x 1e+200")) << o.text();
+  std::ifstream in(out);
+  EXPECT_TRUE(Json::parse(in)["result"]["suite"]["high"].is_number());
 }
 
 TEST_F(Compare, merge_benchmarks_compare_by_stage_and_by_result) {

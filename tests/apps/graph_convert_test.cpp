@@ -59,8 +59,8 @@ TEST(GraphConvert, what_was_done_to_a_file_is_said) {
 
 TEST(GraphConvert, what_does_not_fit_is_refused_before_it_is_read) {
   const Outcome o = run({"graph", "convert", "--gen", "rmat:40:100"});
-  EXPECT_EQ(o.code, 3) << o.text();
-  EXPECT_TRUE(says(o.err, "rmat:40:100 needs about ")) << o.err;
+  EXPECT_EQ(o.code, 2) << o.text();
+  EXPECT_TRUE(says(o.err, "rmat:40:100 (") && says(o.err, ": needs about ")) << o.err;
   EXPECT_TRUE(says(o.err, "there is ") && says(o.err, "--force")) << o.err;
   const Folder folder;
   std::ofstream(folder.file("a.mtx"))

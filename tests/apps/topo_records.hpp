@@ -19,7 +19,7 @@ struct TopoRecord {
   int ranks = 4;
 };
 
-/// Graphs chain, ring and complete; two-sided, one-sided kernels with times of the form o + d (g + s G).
+/// Graphs chain, one-way chain, complete and ring; two-sided, one-sided kernels with times of the form o + d (g + s G).
 inline nlohmann::ordered_json topo_record(const TopoRecord& r) {
   using Json = nlohmann::ordered_json;
   struct Kernel {
@@ -35,7 +35,7 @@ inline nlohmann::ordered_json topo_record(const TopoRecord& r) {
     const char* name;
     int arcs, degree;
   };
-  const std::vector<Graph> graphs{{"chain", 6, 2}, {"one-way", 4, 1}, {"complete", 12, 3}};
+  const std::vector<Graph> graphs{{"chain", 6, 2}, {"one-way", 4, 1}, {"complete", 12, 3}, {"ring", 8, 2}};
   Json out = {{"schema", "merganser-run-record"}, {"schema_version", 1},
               {"command", "topo bench"},          {"arguments", Json::array()},
               {"options", {{"seed", 1}}},         {"provenance", {{"cores", 8}, {"cpu", "x"}}}};

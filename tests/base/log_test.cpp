@@ -58,4 +58,46 @@ TEST_F(Log, standard_error_gets_important_lines_of_rank_0) {
   EXPECT_NE(all.find("[rank 3]"), std::string::npos) << all;
 }
 
+TEST(OneLine, keeps_what_can_be_printed) {
+  for (const char* text : {"", "plain, with \\ and 'quotes'", "gr\u00fc\u00dfe \u4f60\u597d \U0001f986"})
+    EXPECT_EQ(one_line(text), text);
+}
+
+TEST(OneLine, escapes_what_would_leave_the_line_or_move_the_cursor) {
+  EXPECT_EQ(one_line("a\nb\tc\rd"), "a\\nb\\tc\\rd");
+  EXPECT_EQ(one_line("\x1b[2J\x7f\b"), "\\x1b[2J\\x7f\\x08");
+  EXPECT_EQ(one_line(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(one_line("\u0085\u009b31m\u202egnp.exe\u2028"), "\\u0085\\u009b31m\\u202egnp.exe\\u2028");
+}
+
+TEST(OneLine, escapes_bytes_that_are_no_utf8) {
+  EXPECT_EQ(one_line("caf\xe9.nc"), "caf\\xe9.nc");
+  EXPECT_EQ(one_line("\xc3"), "\\xc3");
+  EXPECT_EQ(one_line("\xc0\xaf"), "\\xc0\\xaf");                    // overlong
+  EXPECT_EQ(one_line("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // half of a pair
+  EXPECT_EQ(one_line("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond the last character
+}
+
+TEST(OneLine, leaves_the_middle_of_a_long_text_out_and_says_how_much) {
+  const std::string line = one_line("begin" + std::string(1000000, 'x') + "end");
+  EXPECT_TRUE(line.starts_with("beginx"));
+  EXPECT_TRUE(line.ends_with("xend"));
+  EXPECT_NE(line.find(" [... 998008 of 1000008 bytes left out ...] "), std::string::npos) << line;
+  EXPECT_LT(line.size(), 2100U);
+  EXPECT_EQ(one_line(std::string(2000, 'x')), std::string(2000, 'x'));
+}
+
+TEST(OneLine, cuts_between_characters) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "\u4f60";
+  for (std::size_t most = 20; most < 26; ++most) EXPECT_EQ(one_line(text, most).find('\\'), std::string::npos) << most;
+}
+
+TEST_F(Log, a_line_on_standard_error_stays_one_line) {
+  testing::internal::CaptureStderr();
+  set_log_sink(stderr_sink(Level::info, false));
+  log(Level::info, 0, "two\nlines");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "merganser: info: two\\nlines\n");
+}
+
 }  // namespace

@@ -1,12 +1,16 @@
 #include "merganser/comm/runtime.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <set>
 
+#include "base/system.hpp"
 #include "merganser/base/error.hpp"
 
 namespace {
@@ -69,6 +73,55 @@ TEST(RuntimeTest, ranks_that_cannot_be_are_refused) {
     if (!backend.processes) continue;
     EXPECT_THROW(comm::run(options(std::string(backend.name), 2), kNothing), UsageError);
   }
+}
+
+/// What run() says on a system of a test.
+std::string refusal_of(int ranks) {
+  try {
+    comm::run(options("threads", ranks), kNothing);
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(RuntimeTest, more_threads_than_the_system_has_room_for_are_refused_before_anything_is_made) {
+  const test::System system;
+  system.memory(1 << 20);
+  system.write("/proc/self/cgroup", "0::/job\n");
+  system.write("/sys/fs/cgroup/job/pids.max", "20");
+  system.write("/sys/fs/cgroup/job/pids.current", "17");
+  EXPECT_EQ(refusal_of(4), "");
+  for (const int ranks : {5, 100000, std::numeric_limits<int>::max()}) {
+    const std::string why = refusal_of(ranks);
+    EXPECT_NE(why.find("ranks: " + std::to_string(ranks) + " threads, which need about "), std::string::npos) << why;
+    EXPECT_NE(why.find("allowed here: up to 4 (pids.max of /sys/fs/cgroup/job)"), std::string::npos) << why;
+  }
+}
+
+TEST(RuntimeTest, more_threads_than_fit_into_memory_are_refused) {
+  const test::System system;
+  system.memory(1);
+  EXPECT_EQ(refusal_of(20), "");
+  const std::string why = refusal_of(30);
+  EXPECT_NE(why.find("(there is 1.00 MiB)"), std::string::npos) << why;
+}
+
+TEST(RuntimeTest, no_rank_begins_where_one_thread_cannot_be_started) {
+  pthread_attr_t usual, endless;
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(pthread_attr_init(&endless), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&endless, std::size_t{1} << 48), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&endless), 0);
+  std::atomic<int> begun{0};
+  try {
+    comm::run(options("threads", 3), [&](comm::Transport&) { ++begun; });
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const CommError& e) {
+    EXPECT_NE(std::string(e.what()).find("only 1 of 3 threads could be started"), std::string::npos) << e.what();
+  }
+  pthread_setattr_default_np(&usual);
+  EXPECT_EQ(begun, 0);
 }
 
 TEST(RuntimeTest, an_error_on_one_thread_releases_the_others_and_comes_out) {

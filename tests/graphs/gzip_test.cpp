@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "base/system.hpp"
 #include "graphs/mutated.hpp"
 #include "graphs/whole_graph.hpp"
 #include "io/folder.hpp"
@@ -107,6 +108,69 @@ TEST(GzipGraphs, spoiled_files_are_read_or_refused_and_never_more) {
     }
   }
   EXPECT_GT(refused, 50);
+}
+
+/// The error of reading where there are so many MiB.
+std::string error_with(std::int64_t mib, const std::string& path, int ranks) {
+  const System system;
+  system.memory(mib);
+  try {
+    static_cast<void>(read_whole(path, {}, ranks));
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(GzipGraphs, what_comes_out_is_refused_as_soon_as_it_does_not_fit) {
+  Folder folder;
+  std::string text;
+  for (int i = 0; i < 400000; ++i) text += "0 1\n";
+  write_gzip(folder.file("a.txt.gz"), text, "wb9");
+  write_bytes(folder.file("b.txt"), text);
+  for (const char* name : {"a.txt.gz", "b.txt"}) {
+    for (const int ranks : {1, 3}) {
+      const std::string path = folder.file(name), why = error_with(8, path, ranks);
+      EXPECT_NE(why.find(path + ": more than "), std::string::npos) << why;
+      EXPECT_NE(why.find("there is 8.00 MiB"), std::string::npos) << why;
+      EXPECT_EQ(error_with(1 << 20, path, ranks), "");
+    }
+  }
+}
+
+TEST(GzipGraphs, entries_that_the_head_does_not_speak_of_are_counted_but_not_kept) {
+  Folder folder;
+  std::string arcs, entries;
+  for (int i = 0; i < 400000; ++i) arcs += "a 1 2 5\n", entries += "1 2\n";
+  write_gzip(folder.file("a.gr.gz"), "p sp 2 2\n" + arcs, "wb9");
+  write_gzip(folder.file("a.mtx.gz"), "%%MatrixMarket matrix coordinate pattern general\n2 2 3\n" + entries, "wb9");
+  for (const int ranks : {1, 3}) {  // in memory that they would not fit into
+    EXPECT_EQ(error_with(1, folder.file("a.gr.gz"), ranks),
+              folder.file("a.gr.gz") + ": 400000 arcs or edges; allowed: 2, as the line p says");
+    EXPECT_EQ(error_with(1, folder.file("a.mtx.gz"), ranks),
+              folder.file("a.mtx.gz") + ": 400000 entries; allowed: 3, as its sizes say");
+  }
+}
+
+TEST(GzipGraphs, a_line_without_an_end_is_refused_as_soon_as_it_does_not_fit) {
+  Folder folder;
+  const std::string path = folder.file("a.metis.gz");
+  write_gzip(path, "1000000 1\n" + std::string(32 << 20, ' ') + "2\n1\n", "wb9");
+  const std::string why = error_with(16, path, 1);
+  EXPECT_NE(why.find("line 2 has more than "), std::string::npos) << why;
+  EXPECT_NE(why.find("there is 16.0 MiB"), std::string::npos) << why;
+}
+
+TEST(GzipGraphs, no_writer_puts_plain_text_under_a_compressed_name) {
+  Folder folder;
+  for (const graphs::Format format : graphs::formats()) {
+    comm::run({"threads", 2, "", {}}, [&](comm::Transport& t) {
+      graphs::EdgeList graph;
+      graph.vertices = 2;
+      EXPECT_THROW(graphs::write_graph(folder.file("a.gz"), graph, format, t), UsageError);
+    });
+  }
+  EXPECT_TRUE(folder.list().empty());
 }
 
 TEST(GzipGraphs, a_line_that_no_graph_has_is_not_kept_in_memory) {

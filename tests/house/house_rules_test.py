@@ -60,6 +60,22 @@ class HouseRules(unittest.TestCase):
         for line in ("exit(1);", "std::exit(1);", "std::abort();", "::_exit(1);", "std::terminate();", "MPI_Abort(c, 1);"):
             self.assert_breach("src/parcels/a.cpp", f"void f() {{ {line} }}\n", "never ends")
 
+    def test_files_written_past_the_one_way_are_found(self):
+        for line in ("open(p, O_CREAT | O_WRONLY);", "open(p, O_WRONLY | O_TRUNC);", "std::ofstream f(p);", 'fopen(p, "w");',
+                     "mkstemp(p);", "fs::weakly_canonical(p);"):
+            self.assert_breach("src/io/a.cpp", f"void f() {{ {line} }}\n", "base/output_file.hpp")
+            self.assert_breach("apps/a.cpp", f"void f() {{ {line} }}\n", "base/output_file.hpp")
+            self.assertEqual(self.breaches("tests/io/a.cpp", f"void f() {{ {line} }}\n"), [])
+        self.assertEqual(self.breaches("src/io/a.cpp", "int f = open(p, O_CREAT | O_EXCL | O_WRONLY);\n"), [])
+
+    def test_a_shell_in_programs_is_found(self):
+        for line in ('popen(c, "r");', '::popen(c, "r");', "std::system(c);", "system (c);", 'execl("/bin/sh", c);', 'f("bash");'):
+            for name in ("apps/a.cpp", "src/links/a.cpp"):
+                self.assert_breach(name, f"void f(char* c) {{ {line} }}\n", "no shell")
+            self.assertEqual(self.breaches("tests/apps/a.cpp", f"void f(char* c) {{ {line} }}\n"), [])
+        clean = 'void f(S s) { s.system(1); file_system(2); say("as typed in a shell"); }  // popen(\n'
+        self.assertEqual(self.breaches("apps/a.cpp", clean), [])
+
     def test_a_long_file_is_found(self):
         self.assert_breach("tests/links/a.cpp", "int a();\n" * (house_rules.MAX_LINES + 1), "at most")
         self.assertEqual(self.breaches("tests/links/a.cpp", "int a();\n" * house_rules.MAX_LINES), [])

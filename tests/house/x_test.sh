@@ -14,7 +14,7 @@ expect() { # CODE WORDS COMMAND...: exit code and a part of the last line
 }
 
 ./x >"$temporary/tasks"
-for task in demo test build bench lint format docs; do
+for task in demo test build bench attack lint format docs; do
   grep -qE "^  $task " "$temporary/tasks" || fail "./x does not list $task"
 done
 expect 2 "unknown task buidl" ./x buidl

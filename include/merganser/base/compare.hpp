@@ -1,10 +1,10 @@
 #pragma once
 /// A regression gate: has a suite of timings become slower?
 ///
-/// What is tested is not each timing for itself but what many of them say together: all of them, each family (a kernel,
-/// a stage), and each family against the others, which cancels what a launch does to all of them. The scatter that counts
-/// is that between launches; rounds of one launch know nothing of it, so where there is one launch only, a floor is added.
-/// The method and how well it works: docs/compare.md.
+/// What is tested is not each timing for itself only but what many of them say together: all of them, and each family (a
+/// kernel, a stage). The scatter that counts is that between launches; rounds of one launch know little of it, so where
+/// launches are few, what they cannot tell is assumed. No test of a family or a timing looks at any other one: what
+/// became faster elsewhere changes nothing. The method and how well it works: docs/compare.md.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,14 +28,12 @@ struct TimedPair {
 
 struct CompareOptions {
   double threshold = 0.05;     ///< smallest change that matters, as a share, > 0
-  double false_alarms = 0.01;  ///< chance that a suite without a change is found to have one, in (0, 1)
-  /// Relative standard deviations, used where both sides have one launch: of what a launch does to all its timings, to
-  /// those of one family, to one timing.
-  double launch_floor = 0.015;
-  double family_floor = 0.01;
-  double timing_floor = 0.06;
-  /// Standard deviation of a timing that was taken once and so shows none.
-  double single_floor = 0.20;
+  double false_alarms = 0.01;  ///< chance that a suite without a change is found to be slower, in (0, 1)
+  /// Relative standard deviation of what a launch does to all its timings, and of as much again to each family and to
+  /// each timing, >= 0. Assumed as far as launches are fewer than five a side.
+  double launch_floor = 0.07;
+  double single_floor =
+      0.20;  ///< the same of a timing that was taken once in each launch and so shows no scatter, >= 0
 };
 
 enum class Verdict : std::uint8_t {
@@ -53,7 +51,7 @@ struct Change {
   double after = 0;
   double ratio = 1;          ///< after / before
   double low = 1, high = 1;  ///< 95 % interval of it
-  double p = 1;              ///< chance of such a change, in either direction, by noise; corrected for all tests
+  double p = 1;              ///< chance that noise shows as much in this direction in any of the tests of the suite
   double detectable = 0;     ///< the slowdown that would be found in 19 of 20 cases, as a share
   Verdict verdict = Verdict::same;
   bool decides = true;
@@ -63,14 +61,15 @@ struct SuiteComparison {
   Change suite;
   std::vector<Change> families;
   std::vector<Change> timings;  ///< in the order of the pairs
-  bool one_launch = false;      ///< both sides have one launch: floors were used
+  bool assumed = false;         ///< launches are so few that part of the scatter was assumed
   bool slower = false;          ///< the verdict: something that decides is slower
   bool faster = false;          ///< something is faster
 };
 
-/// Local. Medians of rounds, robust means over timings, tests with Student's distribution and variances shared between
-/// families, Holm's correction. @throws UsageError for no pairs, a side without times, a time that is not positive and
-/// finite, or options out of range
+/// Local. Medians of rounds, robust means over timings, one-sided tests with Student's distribution, the false alarms shared
+/// out beforehand (Bonferroni): the result for a family or a timing is a function of its own times, of how many families
+/// and timings there are, and of the options. @throws UsageError for no pairs, a side without times, a time that is not
+/// positive and finite, or options out of range
 [[nodiscard]] SuiteComparison compare_suites(std::span<const TimedPair> pairs, const CompareOptions& options = {});
 
 /// Student's distribution: P(T > t) with `freedom` > 0 degrees of freedom; for infinity the normal one.

@@ -24,6 +24,9 @@ namespace merganser {
 using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                                  std::vector<double>, std::vector<std::string>>;
 
+/// What a program does with the files that an option names.
+enum class FileRole : std::uint8_t { none, reads, writes };
+
 /// One field of an option struct. Made by OptionTable.
 struct Option {
   std::string name;  ///< "min-volume-ratio"; of a positional argument: "FILE"
@@ -37,8 +40,9 @@ struct Option {
   bool list = false;  ///< a positional that takes every remaining positional argument
   bool rest = false;  ///< and, after its first, every remaining argument
   bool required = false;
-  bool hidden = false;                          ///< not in --help
-  bool given = false;                           ///< set by parse()
+  bool hidden = false;  ///< not in --help
+  bool given = false;   ///< set by parse()
+  FileRole role = FileRole::none;
   std::function<void(const std::string&)> set;  ///< @throws UsageError without the option's name
   std::function<OptionValue()> value;
 };
@@ -69,6 +73,10 @@ struct Hidden {};
 /// Of a positional list: what follows its first argument belongs to it too, options included.
 struct Rest {};
 struct Required {};
+/// The value names a file (or is a list of them) that is read, or written. Values may be something else too, as long as
+/// no file has that name.
+struct Reads {};
+struct Writes {};
 /// Words and what they stand for, for enumerations.
 template <class E>
 struct Choices {
@@ -316,6 +324,14 @@ class OptionTable {
   template <class T>
   static void apply(Option& o, T&, Required) {
     o.required = true;
+  }
+  template <class T>
+  static void apply(Option& o, T&, Reads) {
+    o.role = FileRole::reads;
+  }
+  template <class T>
+  static void apply(Option& o, T&, Writes) {
+    o.role = FileRole::writes;
   }
   static void apply(Option& o, std::string&, Words words);
   static void apply(Option& o, std::vector<std::string>&, Words words);

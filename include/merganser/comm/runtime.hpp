@@ -43,6 +43,11 @@ struct RunOptions {
 /// @throws CommError if the launcher promised several ranks and the library sees one ("N singletons")
 void run(const RunOptions& options, const std::function<void(Transport&)>& body);
 
+/// Refuses a number of ranks that cannot be threads of this process: more than the system allows, or than fit into its
+/// memory with what transports keep for each rank and each pair of ranks. run() asks before it makes anything; call it
+/// before the first of several runs. Local. @throws UsageError with what is allowed
+void check_thread_ranks(int ranks);
+
 /// What "auto" measured and picked in the last run(), one line; empty if a model was named.
 [[nodiscard]] std::string last_choice();
 

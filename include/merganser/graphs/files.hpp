@@ -64,7 +64,7 @@ void check_writable(Format format);
 /// Writes a graph: binary and ParHIP by all ranks (they must see one disk), text by rank 0 in bounded memory. METIS and
 /// ParHIP hold both arcs of every edge, 24 bytes each meanwhile; they take integer weights only and no loops. The file
 /// appears whole or not at all. Collective. @throws InputError on every rank if it cannot be written, UsageError for a
-/// format that is read only
+/// format that is read only and a name that ends in .gz
 void write_graph(const std::string& path, const EdgeList& graph, Format format, comm::Transport& transport);
 
 }  // namespace merganser::graphs

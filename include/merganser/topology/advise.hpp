@@ -17,8 +17,8 @@ struct AdvisedKernel {
   std::string kernel;
   std::string model;
   Standing standing;  ///< among those of its class
+  /// Predicted, not measured: the interval is that of Prediction::kConfidence, and for one launch.
   bool predicted = false;
-  double error = 0;  ///< relative standard error of the prediction
 };
 
 /// The kernels of one completion class for one load, fastest first.
@@ -33,13 +33,21 @@ struct ClassAdvice {
 /// cells are left out
 [[nodiscard]] std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells);
 
-/// Predictors of all kernels in `cells`.
+/// Kernels that cannot be predicted, and why.
+struct Unknown {
+  std::string reason;  ///< with what would have to be measured
+  std::vector<std::string> kernels;
+  bool all = false;  ///< no kernel can be predicted
+};
+
+/// Predictors of all kernels in `cells`. Equal cells of several records are taken as launches.
 class Advisor {
  public:
   explicit Advisor(std::span<const KnownCell> cells);
+  /// Of those kernels that can be predicted; empty if none can.
   [[nodiscard]] std::vector<ClassAdvice> advise(const Load& load) const;
-  /// What is doubtful about a prediction for this load, in words.
-  [[nodiscard]] std::vector<std::string> doubts(const Load& load) const;
+  /// Why kernels are missing in advise().
+  [[nodiscard]] std::vector<Unknown> unknown(const Load& load) const;
 
  private:
   struct Entry {
@@ -48,9 +56,6 @@ class Advisor {
     double own_error;  ///< of the ratio to the other kernels of its class: what is common to all cancels
   };
   std::vector<Entry> entries_;
-  int least_ranks_ = 0, most_ranks_ = 0;
-  bool crowded_ = false, roomy_ = false;
-  std::size_t graphs_ = 0;
 };
 
 /// How often an advice made without a graph is right on it.
@@ -63,13 +68,22 @@ struct Evaluation {
     int rma_right = 0;     ///< so would be the first kernel of rma of this class
     double mean_loss = 0;  ///< mean of (time of the advice / time of the winner - 1)
   };
-  std::vector<Score> classes;
+  /// Launches that were left out, and how well their medians were predicted.
+  struct Coverage {
+    int launches = 0;
+    int inside = 0;           ///< of the stated interval
+    int refused = 0;          ///< not predicted
+    double median_error = 0;  ///< absolute and relative
+    double p90_error = 0;
+    double median_factor = 1;  ///< from the predicted time to either end of its interval
+  };
+  std::vector<Score> classes;  ///< with graphs left out, or sizes where sizes_left_out
   Score all;
-  double median_error = 0;  ///< of predicted times, absolute and relative
-  double p90_error = 0;
-  bool sizes_left_out = false;  ///< there is one graph only: sizes were left out instead
+  bool sizes_left_out = false;  ///< there are less than four graphs: three tell of a fourth
+  Coverage graphs, sizes;       ///< each graph left out in turn; each size
 };
-/// @throws UsageError if there is nothing to leave out
+/// Leaves graphs and sizes out in turn; where cells are from several records, what is left out is predicted from the other
+/// records, as it would be on another day. @throws UsageError if there is nothing to leave out
 [[nodiscard]] Evaluation evaluate_advice(std::span<const KnownCell> cells);
 
 }  // namespace merganser::topology

@@ -33,7 +33,8 @@ enum class GraphFormat : std::uint8_t {
 [[nodiscard]] ProcessGraph read_graph(const std::string& path, GraphFormat format);
 
 /// Writes a graph; a plain file appears whole or not at all. @throws InputError if the file cannot be written, or the
-/// format cannot hold the graph (metis: arcs without their equal reverse, weights that are not whole)
+/// format cannot hold the graph (metis: arcs without their equal reverse, weights that are not whole); UsageError for a
+/// name that ends in .gz
 void write_graph(const std::string& path, const ProcessGraph& graph, GraphFormat format);
 
 }  // namespace merganser::topology

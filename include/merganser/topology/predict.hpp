@@ -3,8 +3,10 @@
 ///
 /// A kernel's time is o + d (g + s G) on its busiest rank, plus the same over all arcs that share the cores, piecewise
 /// in the size s of messages: libraries change their protocol where messages become long. What the measured cells near by
-/// say beyond that is added. Method, limits and how well it does: docs/topology-advice.md.
+/// say beyond that is added. How far off that is, is what it was off for graphs that were left out; what is too far from
+/// all that was measured is refused. Method, limits and how well it does: docs/topology-advice.md.
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,13 +40,33 @@ struct KnownCell {
   std::string completion;
   Load load;
   std::vector<std::vector<double>> launches;  ///< medians of rounds by launch [ns]
-  [[nodiscard]] double time() const;          ///< median of the launches' medians
+  std::string source = {};                    ///< record that it is from
+  int occasions = 1;                          ///< records that its launches are from
+  double crowding = 1;                        ///< processes that waited for a core while it was measured, per core
+
+  [[nodiscard]] double time() const;                  ///< median of the launches' medians
+  [[nodiscard]] std::vector<double> medians() const;  ///< of each launch
+};
+/// Cells of the same kernel, graph and load become launches of one. Local; keeps the order of the first of each.
+[[nodiscard]] std::vector<KnownCell> joined(std::span<const KnownCell> cells);
+
+/// Of what the median of one launch will be, on another occasion.
+struct Prediction {
+  static constexpr double kConfidence = 0.90;
+  double time = 0;           ///< [ns]
+  double low = 0, high = 0;  ///< between which it lies with kConfidence [ns]
+  double beyond = 1;         ///< times by which the interval is wider than at a measured size and number of ranks
 };
 
-struct Prediction {
-  double time = 0;    ///< [ns]
-  double error = 0;   ///< relative standard error
-  double beyond = 0;  ///< the part of it that comes from going beyond what was measured
+/// What loads were measured.
+class MeasuredRange {
+ public:
+  void add(const Load& load);
+  /// Why nothing measured is like a load, each reason with what would have to be measured; empty if something is.
+  [[nodiscard]] std::vector<std::string> misses(const Load& load) const;
+
+ private:
+  std::vector<Load> loads_;
 };
 
 /// Predicts one kernel. Made from its cells.
@@ -53,16 +75,18 @@ class KernelModel {
   /// @throws UsageError without cells, or for one whose time or load is not positive
   explicit KernelModel(std::span<const KnownCell> cells);
 
+  /// Whether the load can be predicted or not is told by unknown(). @throws UsageError for a load without arcs
   [[nodiscard]] Prediction predict(const Load& load) const;
+  /// Why a load cannot be predicted, each reason with what measurement would allow it; empty if it can.
+  [[nodiscard]] std::vector<std::string> unknown(const Load& load) const;
   /// Sizes from which on other coefficients hold [bytes].
   [[nodiscard]] const std::vector<double>& breaks() const noexcept { return breaks_; }
-  /// Typical relative error on a graph that was left out; wide where only one graph is known.
-  [[nodiscard]] double error() const noexcept { return error_; }
-  /// log(measured / predicted) of every cell, predicted without its graph; empty where only one graph is known.
+  /// log(measured / predicted) of the launches of a cell, predicted without its graph, or without its size where only one
+  /// graph is known.
   struct LeftOut {
     std::string graph;
     double size;
-    double log_error;
+    std::vector<double> log_errors;
   };
   [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
@@ -74,16 +98,26 @@ class KernelModel {
     double log_ratio;  ///< measured / fitted
   };
 
+  /// What is left out together, and is the same in a load and a measured cell.
+  enum class Fold : std::uint8_t { graph, size, ranks };
+  static std::string fold_of(Fold kind, const KnownCell& cell);
+  /// Half the width of an interval, as a logarithm, for loads whose ranks have their own cores and for those whose ranks
+  /// share them; infinite where too little could be left out.
+  using Reach = std::array<double, 2>;
+  std::vector<LeftOut> leave_out(std::span<const KnownCell> cells, Fold kind, Reach& reach);
+  [[nodiscard]] double reach(const Load& load) const;
+  [[nodiscard]] std::string why_too_wide(const Load& load) const;
   void fit(std::span<const KnownCell> cells);
   [[nodiscard]] double fitted(const Load& load) const;
   [[nodiscard]] double corrected(const Load& load) const;
-  [[nodiscard]] double extrapolation(const Load& load) const;
 
   std::vector<double> breaks_;
   std::vector<Coefficients> pieces_;
   std::vector<Residual> residuals_;
   std::vector<LeftOut> left_out_;
-  double error_ = 0;
+  MeasuredRange range_;
+  bool one_graph_ = false;
+  Reach graph_reach_{}, size_reach_{}, ranks_reach_{};  // for another graph, another size, another number of ranks
 };
 
 }  // namespace merganser::topology

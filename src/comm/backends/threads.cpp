@@ -9,6 +9,7 @@
 
 #include "../detail/message_transport.hpp"
 #include "../detail/registry.hpp"
+#include "merganser/comm/runtime.hpp"
 
 /// Ranks are threads of this process; a message is a vector that changes hands.
 namespace merganser::comm::detail {
@@ -238,10 +239,35 @@ std::unique_ptr<Transport> ThreadTransport::subset(bool take_part) {
   return std::make_unique<ThreadTransport>(std::move(hub), mine);
 }
 
+/// Holds threads back until all are there, so that one that cannot be started costs no work.
+class Gate {
+ public:
+  void open(bool all_there) {
+    const std::scoped_lock lock(mutex_);
+    state_ = all_there ? State::open : State::given_up;
+    moved_.notify_all();
+  }
+  /// @return false if the run is given up
+  bool pass() {
+    std::unique_lock lock(mutex_);
+    moved_.wait(lock, [this] { return state_ != State::closed; });
+    return state_ == State::open;
+  }
+
+ private:
+  enum class State { closed, open, given_up };
+  std::mutex mutex_;
+  std::condition_variable moved_;
+  State state_ = State::closed;
+};
+
 void run_threads(int ranks, const BackendEntry::Each& each) {
+  check_thread_ranks(ranks);
   const auto hub = std::make_shared<Hub>(ranks);
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
+  Gate gate;
   const auto one = [&](int rank) {
+    if (!gate.pass()) return;
     try {
       ThreadTransport transport(hub, rank);
       each(transport);
@@ -254,11 +280,13 @@ void run_threads(int ranks, const BackendEntry::Each& each) {
   std::vector<std::thread> threads;
   try {
     for (int rank = 1; rank < ranks; ++rank) threads.emplace_back(one, rank);
+    gate.open(true);
     one(0);
   } catch (const std::system_error& e) {
-    hub->poison();
+    gate.open(false);
     errors[0] = std::make_exception_ptr(CommError("threads: only " + std::to_string(threads.size() + 1) + " of " +
-                                                  std::to_string(ranks) + " threads could be started: " + e.what()));
+                                                  std::to_string(ranks) + " threads could be started (" + e.what() +
+                                                  "); allowed now: up to those"));
   }
   for (auto& thread : threads) thread.join();
   for (const auto& error : errors) {

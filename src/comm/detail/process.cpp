@@ -16,6 +16,16 @@ void cure_environment() {
   for (const auto& setting : launcher_settings()) setenv(setting.name.c_str(), setting.value.c_str(), 0);
 }
 
+constexpr std::array kKept{SIGINT, SIGTERM, SIGHUP};
+
+KeptSignals::KeptSignals() {
+  for (std::size_t i = 0; i < kKept.size(); ++i) ::sigaction(kKept[i], nullptr, &before_[i]);
+}
+
+KeptSignals::~KeptSignals() {
+  for (std::size_t i = 0; i < kKept.size(); ++i) ::sigaction(kKept[i], &before_[i], nullptr);
+}
+
 void check_world(int rank, int size, const char* library) {
   const World promised = launcher_world();
   if (promised.size == size && promised.rank == rank) return;

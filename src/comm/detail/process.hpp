@@ -1,5 +1,7 @@
 #pragma once
 /// Life of a process as one rank of a job.
+#include <array>
+#include <csignal>
 #include <functional>
 #include <memory>
 
@@ -9,6 +11,19 @@ namespace merganser::comm::detail {
 
 /// Exports the launcher_settings() that work from inside, those not set yet. Before a library is started.
 void cure_environment();
+
+/// Puts back what the program does on SIGINT, SIGTERM and SIGHUP when it dies: around the start of a library. Open MPI's
+/// OpenSHMEM swallows SIGTERM, and UCX takes SIGHUP as a wish for debugging, so ranks that are told to stop would not.
+class KeptSignals {
+ public:
+  KeptSignals();
+  ~KeptSignals();
+  KeptSignals(const KeptSignals&) = delete;
+  KeptSignals& operator=(const KeptSignals&) = delete;
+
+ private:
+  std::array<struct sigaction, 3> before_{};
+};
 
 /// @throws CommError if the launcher promised several ranks and the library sees `size`
 void check_world(int rank, int size, const char* library);

@@ -281,7 +281,8 @@ void write_file(const char* header, const Text& body) {
     std::snprintf(path, sizeof path, "%s/rank-%d.trace", folder, state.rank);
   }
   std::snprintf(draft, sizeof draft, "%s.draft", path);
-  const int file = ::open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  ::unlink(draft);  // what a killed program left; and nobody's link is followed
+  const int file = ::open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) return complain(path);
   const bool good = write_all(file, header, std::strlen(header)) && write_all(file, body.data(), body.size());
   if (::close(file) != 0 || !good || std::rename(draft, path) != 0) {

@@ -11,7 +11,7 @@
 
 #include "graphs/files/disk.hpp"
 #include "graphs/files/raw.hpp"
-#include "graphs/files/replace.hpp"
+#include "merganser/comm/shared_output.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
@@ -128,7 +128,7 @@ void write_binary(const std::string& path, const EdgeList& graph, comm::Transpor
   h.vertices = graph.vertices;
   h.edges = all;
   h.names = named > 0 ? 1 : 0;
-  Replacement file(path, transport);
+  comm::SharedOutput file(path, transport);
   agree_first(transport, [&] {
     std::visit(
         [&](const auto& edges) {
@@ -143,7 +143,7 @@ void write_binary(const std::string& path, const EdgeList& graph, comm::Transpor
                  graph.names.data(), graph.names.size() * 8);
     if (transport.rank() == 0) file.write(0, &h, sizeof h);
   });
-  file.keep();
+  file.commit();
 }
 
 Sizes sizes_of_binary(const std::string& path) {

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "graphs/files/disk.hpp"
-#include "graphs/files/replace.hpp"
+#include "merganser/comm/shared_output.hpp"
 
 namespace merganser::graphs::detail {
 
 void write_blocks(const std::string& path, const std::string& head, comm::Transport& transport,
                   const std::function<bool(std::string&)>& next) {
-  Replacement file(path, transport);
+  comm::SharedOutput file(path, transport);
   std::uint64_t at = 0;
   const auto put = [&](const void* data, std::size_t bytes) {
     agree_first(transport, [&] {
@@ -35,7 +35,7 @@ void write_blocks(const std::string& path, const std::string& head, comm::Transp
       put(block.data(), block.size());
     }
   }
-  file.keep();
+  file.commit();
 }
 
 }  // namespace merganser::graphs::detail

@@ -263,7 +263,7 @@ void go_to(Decoder& decoder, const std::string& base, const BvProperties& p, std
 }  // namespace
 
 Raw read_bvgraph(const Source& source) {
-  Raw raw(source.path);
+  Raw raw(source.path, source.sharing);
   BvProperties p;
   agree_first(source.transport, [&] {
     p = read_properties(source.path);

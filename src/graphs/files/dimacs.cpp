@@ -90,7 +90,8 @@ Raw read_dimacs(const Source& source) {
       throw InputError(source.path + ": " + std::to_string(header.vertices) + " vertices; allowed for a file of " +
                        std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most));
   });
-  Raw raw(source.path);
+  Raw raw(source.path, source.sharing);
+  raw.most = header.entries;
   DimacsParser parser(*text, header, raw);
   text->each({header.body}, [&](const Piece& piece) { parser(piece); });
   const auto with = source.transport.all_reduce(parser.with(), comm::Op::sum);

@@ -10,6 +10,9 @@
 #include <exception>
 #include <new>
 
+#include "merganser/base/resources.hpp"
+#include "merganser/base/text.hpp"
+
 namespace merganser::graphs::detail {
 
 void fail_at_byte(const std::string& path, std::uint64_t byte, const std::string& what) {
@@ -21,6 +24,14 @@ std::string shown(std::string_view text) {
   std::string out = "\"";
   for (const char c : text.substr(0, most)) out += c >= ' ' && c <= '~' ? c : '?';
   return out + (text.size() > most ? "...\"" : "\"");
+}
+
+void check_room(const std::string& path, double bytes, int sharing, const std::string& what) {
+  const auto there = static_cast<double>(available_bytes());
+  if (there == 0 || bytes * sharing <= there) return;
+  throw InputError(path + ": " + what + ", which takes about " + bytes_text(bytes) + " more" +
+                   (sharing > 1 ? " on each of " + std::to_string(sharing) + " ranks here" : "") + "; there is " +
+                   bytes_text(there) + ": use more memory, or more ranks on more machines");
 }
 
 void agree_first(comm::Transport& transport, const std::function<void()>& local) {

@@ -121,7 +121,7 @@ Raw read_edge_list(const Source& source) {
       throw InputError(source.path + ": " + std::to_string(preface.vertices) + " vertices; allowed for a file of " +
                        std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most));
   });
-  Raw raw(source.path);
+  Raw raw(source.path, source.sharing);
   EdgeListParser parser(*text, preface, raw);
   text->each({}, [&](const Piece& piece) { parser(piece); });
   const auto all = [&](int columns, comm::Op op) { return source.transport.all_reduce(std::int64_t{columns}, op); };

@@ -9,6 +9,7 @@
 #include "graphs/files/raw.hpp"
 #include "graphs/files/text.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/comm/hosts.hpp"
 #include "merganser/graphs/weights.hpp"
 
 namespace merganser::graphs {
@@ -183,7 +184,7 @@ EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::T
     log.format = chosen(path, options);
     log.file_bytes = bytes_of(path, log.format);
   });
-  const Source source{path, transport, log};
+  const Source source{path, transport, log, comm::host_of(transport).ranks};
   if (log.format != Format::binary) return finish(read_raw(source, log.format), options, transport, log);
   EdgeList graph = read_binary(source, options);
   if (!options.weights.empty()) make_weights(graph, options, log);

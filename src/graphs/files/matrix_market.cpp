@@ -80,7 +80,8 @@ Raw read_matrix_market(const Source& source) {
       throw InputError(source.path + ": " + std::to_string(header.size) + " rows; allowed for a file of " +
                        std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most));
   });
-  Raw raw(source.path);
+  Raw raw(source.path, source.sharing);
+  raw.most = header.entries;
   raw.weighted = header.weighted;
   if (header.real) raw.widen(Numbers::real);
   text->each({header.body}, [&](const Piece& piece) {
@@ -104,7 +105,7 @@ Raw read_matrix_market(const Source& source) {
         text->fail(piece, walk.at(), "value " + shown(weight) + "; allowed: an integer to 64 bit or a number");
     }
   });
-  const auto entries = source.transport.all_reduce(static_cast<std::int64_t>(raw.arcs.size()), comm::Op::sum);
+  const auto entries = source.transport.all_reduce(static_cast<std::int64_t>(raw.added()), comm::Op::sum);
   agree_first(source.transport, [&] {
     if (static_cast<std::uint64_t>(entries) != header.entries)
       throw InputError(source.path + ": " + std::to_string(entries) +

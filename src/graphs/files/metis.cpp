@@ -83,7 +83,8 @@ Raw read_metis(const Source& source) {
                        std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most) +
                        ", since each has a line");
   });
-  Raw raw(source.path);
+  Raw raw(source.path, source.sharing);
+  raw.most = 2 * header.edges;
   raw.weighted = header.weighted;
   std::uint64_t rows = 0;
   // No line is longer than one with all the vertices in it, in 64 bytes each.
@@ -104,7 +105,7 @@ Raw read_metis(const Source& source) {
     }
   });
   const auto all_rows = source.transport.all_reduce(static_cast<std::int64_t>(rows), comm::Op::sum);
-  const auto entries = source.transport.all_reduce(static_cast<std::int64_t>(raw.arcs.size()), comm::Op::sum);
+  const auto entries = source.transport.all_reduce(static_cast<std::int64_t>(raw.added()), comm::Op::sum);
   agree_first(source.transport, [&] {
     if (static_cast<std::uint64_t>(all_rows) < header.vertices)
       throw InputError(source.path + ": ends after the lines of " + std::to_string(all_rows) +

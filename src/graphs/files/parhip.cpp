@@ -119,7 +119,7 @@ void read_parhip_rows(const File& file, const ParhipLayout& layout, std::uint64_
 }  // namespace
 
 Raw read_parhip(const Source& source) {
-  Raw raw(source.path);
+  Raw raw(source.path, source.sharing);
   agree_first(source.transport, [&] {
     const File file(source.path);
     const ParhipLayout layout = read_parhip_layout(file);

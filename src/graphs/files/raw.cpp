@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "graphs/files/disk.hpp"
 #include "merganser/base/error.hpp"
 
 namespace merganser::graphs::detail {
@@ -27,6 +28,20 @@ void Raw::refuse(std::uint64_t weight) const {
                    " beside negative ones; allowed: integers below 2^63 there");
 }
 
+bool Raw::grow() {
+  if (arcs.size() >= most) {
+    ++beyond_;
+    return false;
+  }
+  // A copy of the arcs while they move, then the edges that they become and those that are sorted beside them.
+  constexpr double kBytesPerArc = sizeof(Arc) + 40;
+  check_room(path, static_cast<double>(arcs.size()) * kBytesPerArc, sharing_,
+             "more than " + std::to_string(arcs.size()) + " arcs on a rank");
+  constexpr std::uint64_t kFirst = 1024;
+  arcs.reserve(static_cast<std::size_t>(std::min(most, std::max<std::uint64_t>(kFirst, 2 * arcs.size()))));
+  return true;
+}
+
 void Raw::widen(Numbers to) {
   if (numbers >= to) return;
   const bool was_natural = numbers == Numbers::natural;
@@ -46,11 +61,11 @@ void Raw::add_bits(std::uint64_t from, std::uint64_t to, bool negative, std::uin
   if (negative && magnitude != 0) widen(Numbers::integer);
   if (numbers == Numbers::real) {
     const double value = static_cast<double>(magnitude);
-    arcs.push_back({from, to, std::bit_cast<std::uint64_t>(negative ? -value : value)});
+    keep({from, to, std::bit_cast<std::uint64_t>(negative ? -value : value)});
     return;
   }
   if (numbers == Numbers::integer && !negative && magnitude >= kTop) refuse(magnitude);
-  arcs.push_back({from, to, negative ? 0 - magnitude : magnitude});
+  keep({from, to, negative ? 0 - magnitude : magnitude});
 }
 
 void Raw::add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight) {
@@ -72,7 +87,7 @@ bool Raw::add(std::uint64_t from, std::uint64_t to, std::string_view text) {
   double value = 0;
   if (!parse_real(text, value)) return false;
   widen(Numbers::real);
-  arcs.push_back({from, to, std::bit_cast<std::uint64_t>(value)});
+  keep({from, to, std::bit_cast<std::uint64_t>(value)});
   return true;
 }
 

@@ -20,11 +20,13 @@ enum class Numbers : std::uint8_t { natural, integer, real };
 
 /// One rank's arcs.
 struct Raw {
-  explicit Raw(std::string file) : path(std::move(file)) {}
+  /// @param sharing  ranks that share the memory of this machine
+  explicit Raw(std::string file, int sharing = 1) : path(std::move(file)), sharing_(sharing) {}
   std::string path;  ///< for errors
   std::vector<Arc> arcs;
-  std::uint64_t vertices = 0;   ///< as the file tells them; 0 where it does not (see vertices_known)
-  bool vertices_known = false;  ///< else: the greatest id + 1, or a name for each
+  std::uint64_t most = UINT64_MAX;  ///< arcs that the head of the file speaks of; those beyond are counted, not kept
+  std::uint64_t vertices = 0;       ///< as the file tells them; 0 where it does not (see vertices_known)
+  bool vertices_known = false;      ///< else: the greatest id + 1, or a name for each
   bool weighted = false;
   Numbers numbers = Numbers::natural;
   bool directed = false;           ///< an arc alone does not say that its reverse is there
@@ -34,14 +36,25 @@ struct Raw {
 
   /// Adds an arc with a weight as text. @return false if it is none; then nothing is added
   bool add(std::uint64_t from, std::uint64_t to, std::string_view weight);
-  void add(std::uint64_t from, std::uint64_t to) { arcs.push_back({from, to, 0}); }
+  void add(std::uint64_t from, std::uint64_t to) { keep({from, to, 0}); }
   void add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight);
   /// Makes the weights those of a wider mode. @throws InputError for integers that do not fit
   void widen(Numbers to);
+  /// Arcs added, those beyond `most` too.
+  [[nodiscard]] std::uint64_t added() const { return arcs.size() + beyond_; }
 
  private:
+  void keep(const Arc& arc) {
+    if (arcs.size() == arcs.capacity() && !grow()) return;
+    arcs.push_back(arc);
+  }
+  /// Makes room for more arcs. @return false at `most` @throws InputError where what was read would not fit any more
+  bool grow();
   [[noreturn]] void refuse(std::uint64_t weight) const;
   void add_bits(std::uint64_t from, std::uint64_t to, bool negative, std::uint64_t magnitude);
+
+  int sharing_;
+  std::uint64_t beyond_ = 0;
 };
 
 /// Made edges of the graph, from all ranks' arcs: see files.hpp. Collective.
@@ -55,6 +68,7 @@ struct Source {
   std::string path;
   comm::Transport& transport;
   ReadLog& log;
+  int sharing = 1;  ///< ranks of this machine
 };
 
 // One for each format. Collective; errors are the same on every rank.

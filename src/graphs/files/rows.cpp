@@ -7,7 +7,7 @@
 #include "graphs/files/disk.hpp"
 #include "graphs/files/exchange.hpp"
 #include "graphs/files/raw.hpp"
-#include "graphs/files/replace.hpp"
+#include "merganser/comm/shared_output.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
@@ -103,7 +103,7 @@ void write_parhip(const std::string& path, const EdgeList& graph, comm::Transpor
     ids.push_back(a.to);
     weights.push_back(a.weight);
   }
-  Replacement file(path, transport);
+  comm::SharedOutput file(path, transport);
   agree_first(transport, [&] {
     file.write(offsets_at + rows.first * word, offsets.data(), offsets.size() * word);
     file.write(ids_at + rows.before * word, ids.data(), ids.size() * word);
@@ -113,7 +113,7 @@ void write_parhip(const std::string& path, const EdgeList& graph, comm::Transpor
     file.write(0, head.data(), sizeof head);
     file.write(offsets_at + graph.vertices * word, &weights_at, word);
   });
-  file.keep();
+  file.commit();
 }
 
 }  // namespace merganser::graphs::detail

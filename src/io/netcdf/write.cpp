@@ -1,17 +1,16 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <span>
 
 #include "../columns.hpp"
 #include "../layout.hpp"
 #include "../numbering.hpp"
-#include "../output_file.hpp"
 #include "../parcel_check.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
+#include "merganser/comm/shared_output.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "new_header.hpp"
 
@@ -43,12 +42,6 @@ Layout gather_layout(std::size_t mine, comm::Transport& transport) {
     std::memcpy(&counts.back(), bytes.data(), sizeof(std::int64_t));
   }
   return stacked(counts);
-}
-
-/// Rank 0's text on every rank.
-std::string same_text(const std::string& mine, comm::Transport& transport) {
-  const auto all = transport.all_gather(std::as_bytes(std::span(mine.data(), transport.rank() == 0 ? mine.size() : 0)));
-  return {reinterpret_cast<const char*>(all[0].data()), all[0].size()};
 }
 
 class Writer {
@@ -199,17 +192,11 @@ void write_parcels(const std::string& path, const Parcels& parcels, const Decomp
   const bool at_home = all_at_home(parcels, decomposition, transport.rank());
   const bool with_boxes = transport.all_reduce(std::int64_t{at_home}, comm::Op::min) != 0;
 
-  std::unique_ptr<OutputFile> output;
-  comm::agree(transport, [&] {
-    if (transport.rank() == 0)
-      output = std::make_unique<OutputFile>(
-          path, file_bytes(layout, chunks(list, layout.total()), heading_bytes(heading.root)));
-  });
-  std::optional<NcFile> file = create(same_text(output ? output->temporary() : "", transport), path,
-                                      has_text_variables(heading.root), transport);
-  comm::agree(transport, [&] {
-    if (output) output->hold_room();
-  });
+  comm::SharedOutput output(path, transport,
+                            file_bytes(layout, chunks(list, layout.total()), heading_bytes(heading.root)),
+                            OutputFile::Opened::by_name);
+  std::optional<NcFile> file = create(output.name(), path, has_text_variables(heading.root), transport);
+  output.hold_room();
   Defined defined;
   comm::agree(transport, [&] {
     if (!file) return;
@@ -227,9 +214,7 @@ void write_parcels(const std::string& path, const Parcels& parcels, const Decomp
       throw InputError(e.what() + room_left(path));
     }
   });
-  comm::agree(transport, [&] {
-    if (output) output->commit();
-  });
+  output.commit();
 }
 
 }  // namespace merganser::io

@@ -6,6 +6,8 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/base/resources.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/topology/process_graph.hpp"
 
 namespace merganser::topology::detail {
@@ -22,12 +24,24 @@ inline void join(Rows& rows, int a, int b) {
 
 inline constexpr std::int64_t kMostArcs = std::int64_t{1} << 28;
 
-/// @throws UsageError if a graph would have more arcs than kMostArcs
+/// @throws UsageError if a graph would have more arcs than kMostArcs, or than memory while it is made
 inline void check_arcs(double arcs) {
-  if (!(arcs <= static_cast<double>(kMostArcs))) {
-    throw UsageError("the process graph would have about " + number_text(arcs) + " arcs; allowed: at most " +
-                     std::to_string(kMostArcs));
-  }
+  constexpr double kBytesPerArc = 64;  // in a set, in rows and in the graph
+  const std::string what = "the process graph would have about " + number_text(arcs) + " arcs";
+  if (!(arcs <= static_cast<double>(kMostArcs)))
+    throw UsageError(what + "; allowed: at most " + std::to_string(kMostArcs));
+  const auto there = static_cast<double>(available_bytes());
+  if (there > 0 && arcs * kBytesPerArc > there)
+    throw UsageError(what + ", which take about " + bytes_text(arcs * kBytesPerArc) + " of memory; there is " +
+                     bytes_text(there));
+}
+
+/// The same for points or vertices of which each takes so much. @throws UsageError
+inline void check_vertices(double vertices, double bytes) {
+  const auto there = static_cast<double>(available_bytes());
+  if (there > 0 && vertices * bytes > there)
+    throw UsageError(number_text(vertices) + " vertices on all ranks take about " + bytes_text(vertices * bytes) +
+                     " of memory; there is " + bytes_text(there));
 }
 
 /// An unordered pair of ranks as one number.

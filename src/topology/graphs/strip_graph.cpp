@@ -33,6 +33,8 @@ void check(const GraphOptions& o, std::span<const double> percents) {
   if (o.vertices < 1) throw UsageError(std::to_string(o.vertices) + " vertices per rank; allowed: at least 1");
   const double all = static_cast<double>(o.vertices) * o.ranks;
   if (all >= 0x1p32) throw UsageError(number_text(all) + " vertices on all ranks; allowed: at most 4294967295");
+  check_vertices(static_cast<double>(o.vertices), 64);  // of the strips in work
+  if (o.ghost_bytes > 0) check_vertices(all, 56);       // each may have neighbours elsewhere
   if (!(o.degree >= 0)) throw UsageError("a mean degree of " + number_text(o.degree) + "; allowed: at least 0");
   for (const double percent : percents) {
     if (!(percent >= 0)) throw UsageError(number_text(percent) + " % of cross edges; allowed: at least 0");

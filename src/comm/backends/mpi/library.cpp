@@ -59,6 +59,7 @@ void start_mpi() {
   if (ended != 0) throw CommError("MPI has been ended in this process and cannot be started again");
   if (!running()) {
     cure_environment();
+    const KeptSignals kept;
     int provided = 0;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     std::atexit(end_mpi);

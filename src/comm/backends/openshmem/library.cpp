@@ -50,6 +50,7 @@ void start_shmem() {
     if (mpi() != nullptr) mpi()->start();
     cure_environment();
     note_heap_setting();
+    const KeptSignals kept;
     shmem_init();
     started = true;
     std::atexit(end_shmem);

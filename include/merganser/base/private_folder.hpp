@@ -1,0 +1,28 @@
+#pragma once
+/// A folder for files that hand something from one process to another.
+#include <string>
+
+namespace merganser {
+
+/// TMPDIR, else /tmp. @throws InputError if it is no folder that can be written to
+[[nodiscard]] std::string temporary_folder();
+
+/// Made under a name that nobody can know before, entered by this user only, and removed with everything in it when it
+/// goes out of scope.
+class PrivateFolder {
+ public:
+  /// @param parent  where it is made; if other hosts use it too, a folder that they see
+  /// @throws InputError if it cannot be made
+  explicit PrivateFolder(const std::string& parent = temporary_folder());
+  ~PrivateFolder();
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + '/' + name; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace merganser

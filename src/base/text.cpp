@@ -1,0 +1,50 @@
+#include "merganser/base/text.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+namespace merganser {
+namespace {
+
+/// Three significant digits and a unit.
+std::string scaled(double x, const char* unit) {
+  const double a = std::fabs(x);
+  char buffer[400];
+  std::snprintf(buffer, sizeof buffer, "%.*f %s", a < 9.995 ? 2 : (a < 99.95 ? 1 : 0), x, unit);
+  return buffer;
+}
+
+}  // namespace
+
+std::string count_text(std::int64_t n) {
+  std::string digits = std::to_string(n);
+  const std::size_t first = n < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+std::string seconds_text(double s) {
+  if (s == 0) return "0";
+  if (std::fabs(s) < 0.9995e-6) return scaled(s * 1e9, "ns");
+  if (std::fabs(s) < 0.9995e-3) return scaled(s * 1e6, "us");
+  if (std::fabs(s) < 0.9995) return scaled(s * 1e3, "ms");
+  return scaled(s, "s");
+}
+
+std::string bytes_text(double bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1023.5 && unit < 6) {
+    bytes /= 1024;
+    ++unit;
+  }
+  if (unit > 0) return bytes < 1e6 ? scaled(bytes, kUnits[unit]) : "over a million EiB";
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.0f B", bytes);
+  return buffer;
+}
+
+}  // namespace merganser

@@ -1,0 +1,74 @@
+#include "merganser/comm/shared_output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::comm {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, int error) {
+  throw InputError("cannot write " + path + ": " + std::strerror(error) + room_left(path));
+}
+
+/// Rank 0's text on every rank.
+std::string same_text(const std::string& mine, Transport& transport) {
+  const auto all = transport.all_gather(std::as_bytes(std::span(mine.data(), transport.rank() == 0 ? mine.size() : 0)));
+  return {reinterpret_cast<const char*>(all[0].data()), all[0].size()};
+}
+
+}  // namespace
+
+SharedOutput::SharedOutput(std::string path, Transport& transport, std::int64_t bytes, OutputFile::Opened opened)
+    : path_(std::move(path)), transport_(transport) {
+  if (transport.size() > 1 && transport.capabilities().processes) opened = OutputFile::Opened::by_name;
+  agree(transport_, [&] {
+    if (transport_.rank() == 0) file_ = std::make_unique<OutputFile>(path_, bytes, opened);
+  });
+  name_ = same_text(file_ ? file_->name() : "", transport_);
+}
+
+SharedOutput::~SharedOutput() {
+  if (opened_ >= 0) ::close(opened_);
+}
+
+void SharedOutput::write(std::uint64_t at, const void* data, std::uint64_t bytes) {
+  if (file_) return file_->write(at, data, bytes);
+  if (opened_ < 0) opened_ = ::open(name_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (opened_ < 0) fail(path_, errno);
+  for (std::uint64_t done = 0; done < bytes;) {
+    const ssize_t n =
+        ::pwrite(opened_, static_cast<const char*>(data) + done, bytes - done, static_cast<off_t>(at + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) fail(path_, n == 0 ? EIO : errno);
+    done += static_cast<std::uint64_t>(n);
+  }
+}
+
+void SharedOutput::hold_room() {
+  agree(transport_, [&] {
+    if (file_) file_->hold_room();
+  });
+}
+
+void SharedOutput::commit() {
+  agree(transport_, [&] {  // what a rank wrote may fail as late as here
+    const int opened = opened_;
+    opened_ = -1;
+    if (opened >= 0 && ::fsync(opened) != 0 && errno != EINVAL) {
+      const int error = errno;
+      ::close(opened);
+      fail(path_, error);
+    }
+    if (opened >= 0 && ::close(opened) != 0) fail(path_, errno);
+  });
+  agree(transport_, [&] {
+    if (file_) file_->commit();
+  });
+}
+
+}  // namespace merganser::comm

@@ -1,0 +1,282 @@
+/// Programs and jobs that are told to stop: one line, exit code 128 + number, nothing left behind.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+#include "apps/program.hpp"
+#include "io/folder.hpp"
+
+namespace {
+
+using namespace merganser::test;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+namespace fs = std::filesystem;
+
+bool comes_true(const std::function<bool()>& what) {
+  for (int i = 0; i < 4000; ++i) {
+    if (what()) return true;
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return false;
+}
+
+bool is_alive(pid_t pid) { return fs::exists("/proc/" + std::to_string(pid) + "/exe"); }  // a dead one has no program
+
+pid_t parent_of(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+  const std::string stat{std::istreambuf_iterator<char>(in), {}};
+  return std::atoi(stat.c_str() + stat.rfind(')') + 4);
+}
+
+Words shared_memory_of(const std::vector<pid_t>& processes) {
+  Words files;
+  for (const pid_t pid : processes) {
+    std::ifstream in("/proc/" + std::to_string(pid) + "/maps");
+    for (std::string line; std::getline(in, line);)
+      if (const auto at = line.find(" /dev/shm/"); at != std::string::npos) files.push_back(line.substr(at + 1));
+  }
+  return files;
+}
+
+const Words kLong{"--steps", "100000000", "--work-ms", "1", "--size", "8"};  // it is stopped
+
+/// Without what a library says of a rank that vanished: "[host:pid] Read -1, expected 160000, errno = 3".
+int own_lines(const std::string& text) {
+  std::istringstream in(text);
+  int n = 0;
+  for (std::string line; std::getline(in, line);) n += line.starts_with('[') ? 0 : 1;
+  return n;
+}
+
+struct Target {
+  std::string who;  ///< "run", "launcher", "rank", or "group": run and all in its process group
+  int signal;
+  int code;
+  std::string says;  ///< the only line on standard error; empty: none
+};
+
+class StoppedJobs : public testing::TestWithParam<std::string> {
+ protected:
+  /// Starts a job of two ranks and signals a part of it, right after ranks have begun or when they are at work.
+  void stop(const Target& target, bool at_work) const {
+    Words command{command_path(), "run", "-n", "2", "--", "announce", "bench", "--comm", GetParam()};
+    command.insert(command.end(), kLong.begin(), kLong.end());
+    Program job(command);
+    std::vector<pid_t> all;
+    ASSERT_TRUE(comes_true([&] { return (all = job.ranks()).size() == 2; }));
+    ASSERT_TRUE(!at_work || comes_true([&] { return !shared_memory_of(all).empty(); }));
+    if (at_work) std::this_thread::sleep_for(milliseconds(300));
+    const Words segments = shared_memory_of(all);
+    const pid_t launcher = parent_of(all[0]);
+    const pid_t hit = target.who == "rank" ? all[1] : target.who == "launcher" ? launcher : job.pid();
+    all.push_back(launcher);
+    ASSERT_EQ(::kill(target.who == "group" ? -hit : hit, target.signal), 0);
+    const Outcome o = job.wait(seconds(20));
+    EXPECT_EQ(o.code, target.code) << o.text();
+    EXPECT_EQ(o.err.find(target.says) != std::string::npos, true) << o.text();
+    EXPECT_EQ(own_lines(o.err), target.says.empty() ? 0 : 1) << o.text();
+    for (const pid_t pid : all) EXPECT_TRUE(comes_true([&] { return !is_alive(pid); })) << pid;
+    for (const auto& path : segments) EXPECT_FALSE(fs::exists(path)) << path;
+  }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StoppedJobs);
+
+INSTANTIATE_TEST_SUITE_P(Models, StoppedJobs, testing::ValuesIn(process_models()),
+                         [](const auto& i) { return i.param; });
+
+TEST_P(StoppedJobs, end_with_the_number_of_the_signal_that_run_gets) {
+  stop({"run", SIGTERM, 143, "interrupted: stopped by signal 15 (Terminated)"}, true);
+  stop({"run", SIGINT, 130, "interrupted: stopped by signal 2 (Interrupt)"}, false);
+}
+
+TEST_P(StoppedJobs, end_once_when_the_whole_group_gets_the_signal) {
+  stop({"group", SIGHUP, 129, "interrupted: stopped by signal 1 (Hangup)"}, true);
+}
+
+TEST_P(StoppedJobs, end_when_run_is_killed) { stop({"run", SIGKILL, 137, ""}, true); }
+
+TEST_P(StoppedJobs, are_not_called_a_failed_verification_when_the_launcher_gets_the_signal) {
+  stop({"launcher", SIGTERM, 143, "interrupted: the launcher stopped the ranks by signal 15 (Terminated)"}, true);
+}
+
+TEST_P(StoppedJobs, leave_nothing_when_the_launcher_is_killed) {
+  stop({"launcher", SIGKILL, 137, "was ended by signal 9 (Killed), and the ranks with it"}, true);
+}
+
+TEST_P(StoppedJobs, name_the_rank_that_gets_the_signal) {
+  stop({"rank", SIGINT, 130, "interrupted: rank 1 was stopped by signal 2 (Interrupt)"}, true);
+  stop({"rank", SIGHUP, 129, "interrupted: rank 1 was stopped by signal 1 (Hangup)"}, true);
+}
+
+/// A launcher as the test wants it.
+class Launchers : public testing::Test {
+ protected:
+  [[nodiscard]] std::string launcher(const std::string& body) const {
+    const std::string path = folder_.file("launcher");
+    std::ofstream(path) << "#!/bin/sh\n[ \"$1\" = --version ] && echo some launcher && exit 0\n" + body;
+    fs::permissions(path, fs::perms::owner_all);
+    return path;
+  }
+  [[nodiscard]] static Words doctor() { return {command_path(), "run", "-n", "2", "--", "doctor"}; }
+  Folder folder_;
+};
+
+TEST_F(Launchers, that_do_not_listen_are_killed_with_what_they_started) {
+  const std::string started = folder_.file("started");
+  Program job(doctor(), {{"MERGANSER_LAUNCHER",
+                          launcher("trap '' TERM\necho $$ > '" + started + "'\nsleep 1000 & wait\nsleep 1000\n")}});
+  ASSERT_TRUE(comes_true([&] { return fs::exists(started) && fs::file_size(started) > 0; }));
+  pid_t launcher = 0;
+  std::ifstream(started) >> launcher;
+  ::kill(job.pid(), SIGTERM);
+  const Outcome o = job.wait(seconds(30));
+  EXPECT_EQ(o.code, 143) << o.text();
+  EXPECT_EQ(o.err, "interrupted: stopped by signal 15 (Terminated)\n");
+  EXPECT_FALSE(is_alive(launcher));
+}
+
+TEST_F(Launchers, that_end_with_1_before_a_rank_begins_are_no_failed_verification) {
+  const Outcome o = Program(doctor(), {{"MERGANSER_LAUNCHER", launcher("exit 1\n")}}).wait(seconds(60));
+  EXPECT_EQ(o.code, 4) << o.text();
+  EXPECT_NE(o.err.find("ended with code 1, before a rank had begun"), std::string::npos) << o.text();
+}
+
+TEST_F(Launchers, that_end_with_1_after_ranks_are_asked_whether_they_were_stopped) {
+  const std::string body =
+      "while [ \"$1\" != doctor ]; do last=$1; shift; done\n\"$last\" \"$@\" > /dev/null\nexit 1\n";
+  const Outcome o = Program(doctor(), {{"MERGANSER_LAUNCHER", launcher(body)}}).wait(seconds(60));
+  EXPECT_EQ(o.code, 4) << o.text();
+  EXPECT_NE(o.err.find("no rank says that it failed"), std::string::npos) << o.text();
+}
+
+TEST_F(Launchers, that_may_run_elsewhere_pass_on_their_code) {
+  const Outcome o =
+      Program(doctor(), {{"MERGANSER_LAUNCHER", launcher("exit 1\n")}, {"PBS_JOBID", "7"}}).wait(seconds(60));
+  EXPECT_EQ(o.code, 1) << o.text();
+}
+
+TEST_F(Launchers, that_cannot_be_run_are_named_with_the_reason) {
+  const std::string path = folder_.file("no-interpreter");
+  std::ofstream(path) << "#!/no/such/interpreter\n";
+  fs::permissions(path, fs::perms::owner_all);
+  const Outcome o = Program(doctor(), {{"MERGANSER_LAUNCHER", path}}).wait(seconds(60));
+  EXPECT_EQ(o.code, 4) << o.text();
+  EXPECT_NE(o.err.find("cannot run " + path + ": No such file or directory"), std::string::npos) << o.text();
+  const Outcome folder = Program(doctor(), {{"MERGANSER_LAUNCHER", folder_.path().string()}}).wait(seconds(60));
+  EXPECT_EQ(folder.code, 4) << folder.text();
+  EXPECT_NE(folder.err.find("which is no program"), std::string::npos) << folder.text();
+}
+
+TEST_F(Launchers, are_no_text_for_a_shell) {
+  const fs::path hostile = folder_.path() / "'; touch pwned; '";
+  fs::create_directory(hostile);
+  fs::copy_file(launcher("exit 0\n"), hostile / "mpirun");
+  const std::string inside = "cd '" + folder_.path().string() + "' && exec \"$@\"";
+  for (const std::pair<std::string, std::string>& variable :
+       {std::pair<std::string, std::string>{"MERGANSER_LAUNCHER", (hostile / "mpirun").string()},
+        {"PATH", hostile.string() + ":/usr/bin:/bin"}})
+    for (const Words& verb : {Words{"doctor"}, Words{"run", "-n", "2", "--dry-run", "--", "doctor"}}) {
+      Words command{"/bin/sh", "-c", inside, "sh", command_path()};
+      command.insert(command.end(), verb.begin(), verb.end());
+      const Outcome o = Program(command, {variable}).wait(seconds(60));
+      EXPECT_EQ(o.code, 0) << o.text();
+      EXPECT_NE(o.out.find("touch pwned"), std::string::npos) << o.out;  // it was found
+      EXPECT_FALSE(fs::exists(folder_.path() / "pwned"));
+    }
+}
+
+TEST_F(Launchers, that_talk_without_end_are_asked_for_one_line_only) {
+  const std::string path = folder_.file("talker");
+  std::ofstream(path) << "#!/bin/sh\nprintf 'first\\033[2J line\\n'\nexec yes\n";
+  fs::permissions(path, fs::perms::owner_all);
+  const Outcome o = Program({command_path(), "doctor"}, {{"MERGANSER_LAUNCHER", path}}).wait(seconds(60));
+  EXPECT_EQ(o.code, 0) << o.text();
+  EXPECT_NE(o.out.find("first\\x1b[2J line; fits"), std::string::npos) << o.out;
+}
+
+/// A job of threads, long enough to be stopped.
+Words long_run() {
+  Words command{command_path(), "announce", "bench", "--ranks", "2"};
+  command.insert(command.end(), kLong.begin(), kLong.end());
+  return command;
+}
+
+TEST(StoppedThreads, end_with_one_line_and_the_number_of_the_signal) {
+  for (const auto& [signal, text] :
+       {std::pair{SIGINT, "2 (Interrupt)"}, {SIGTERM, "15 (Terminated)"}, {SIGHUP, "1 (Hangup)"}}) {
+    Program job(long_run());
+    ASSERT_TRUE(comes_true([&] {
+      return fs::exists("/proc/" + std::to_string(job.pid()) + "/task") &&
+             std::distance(fs::directory_iterator("/proc/" + std::to_string(job.pid()) + "/task"), {}) > 1;
+    }));
+    ::kill(job.pid(), signal);
+    const Outcome o = job.wait(seconds(20));
+    EXPECT_EQ(o.code, 128 + signal) << o.text();
+    EXPECT_EQ(o.err, std::string("interrupted: stopped by signal ") + text + "\n");
+  }
+}
+
+TEST(StoppedThreads, what_the_user_ignores_stays_ignored) {
+  Words command{"/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"};
+  const Words run = long_run();
+  command.insert(command.end(), run.begin(), run.end());
+  Program job(command);
+  ASSERT_TRUE(comes_true([&] {
+    return !job.ranks().empty() || fs::read_symlink("/proc/" + std::to_string(job.pid()) + "/exe") == command_path();
+  }));
+  std::this_thread::sleep_for(milliseconds(300));
+  ::kill(job.pid(), SIGHUP);
+  std::this_thread::sleep_for(milliseconds(100));
+  ::kill(job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait(seconds(20)).code, 143);
+}
+
+TEST(JobReports, a_variable_of_somebody_else_is_no_address_to_write_to) {
+  const Folder folder;
+  const std::string path = folder.file("mine");
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+  ASSERT_GE(file, 0);
+  for (const std::string& value :
+       {std::to_string(::getpid()) + ' ' + std::to_string(file) + " 7", std::string("x"), std::string(""),
+        std::string("1 1 1 1"), std::string("-1 -1 7"), std::string("99999999999 1 1")}) {
+    const Outcome o = run({"--version"}, {{"MERGANSER_JOB", value}});
+    EXPECT_EQ(o.code, 0) << value << '\n' << o.text();
+  }
+  EXPECT_EQ(fs::file_size(path), 0U);
+  ::close(file);
+}
+
+TEST(ClosedOutput, no_file_takes_the_place_of_standard_output) {
+  const Folder folder;
+  const std::string out = folder.file("g.txt");
+  const Outcome o =
+      Program({"/bin/sh", "-c", "exec \"$@\" >&- 2>&-", "sh", command_path(), "topo", "gen", "ring", "-o", out})
+          .wait(seconds(60));
+  const Outcome good = run({"topo", "gen", "ring", "-o", folder.file("good.txt")});
+  ASSERT_EQ(good.code, 0) << good.text();
+  EXPECT_EQ(o.code, good.out.empty() ? 0 : 3);
+  std::ifstream a(out), b(folder.file("good.txt"));
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(a), {}), std::string(std::istreambuf_iterator<char>(b), {}));
+}
+
+TEST(ClosedOutput, a_reader_who_has_gone_ends_nothing_before_its_time) {
+  const Folder folder;
+  const std::string out = folder.file("d.json");
+  const Outcome o = Program({"/bin/sh", "-c", "{ sleep 0.2; \"$@\"; echo $? >&2; } | true", "sh", command_path(),
+                             "doctor", "--json", out})
+                        .wait(seconds(60));
+  EXPECT_EQ(o.err, "141\n");
+  EXPECT_TRUE(fs::exists(out));
+}
+
+}  // namespace

@@ -1,0 +1,80 @@
+"""Runs one case in a folder of its own and tells what is wrong; makes it smaller while that stays wrong."""
+import signal
+import time
+
+from . import judge
+from .case import WROTE, Finding, smaller_cases
+from .folder import Folder
+
+END_S = 10  # seconds in which a program that is interrupted must end, times the scale of the machine
+
+
+class Attempt:
+    """What a case left: its result, and the findings, the most severe first."""
+
+    def __init__(self, case, result, findings):
+        self.case, self.result, self.findings = case, result, findings
+
+
+def interrupt_if_endless(case, program, scale):
+    """After a while, if there is work for hours, ends it as a user would."""
+    if not case.endless or program.ended(3 * scale):
+        return program.wait()
+    program.signal(program.pid, signal.SIGINT)
+    result = program.wait(until=END_S * scale)
+    if result.code == -signal.SIGINT:
+        result.code = 128 + signal.SIGINT
+    return result
+
+
+def run_case(case, attack, world):
+    """One run, judged. The attack can drive it itself (`drive`) and add to what must hold (`check`)."""
+    folder = Folder(world.scratch)
+    try:
+        folder.lay(case)
+        attack.prepare(case, folder, world)
+        before = folder.states()
+        result = attack.drive(case, folder, world)
+        found = judge.findings(case, result, before, folder.states())
+        if case.endless and result.after_signal is not None:
+            found = [f for f in found if not f.kind.startswith("exit 130")]
+            if result.hung:
+                found.insert(0, Finding("hang", f"did not end within {END_S} s (scaled) of SIGINT"))
+        if not found and result.code in WROTE:
+            found += read_again(case, result, folder, world)
+        if not result.hung and not result.too_large:
+            found = attack.check(case, result, folder, world) + found
+        return Attempt(case, result, found)
+    finally:
+        folder.remove()
+
+
+def read_again(case, result, folder, world):
+    """The program must be able to read what it says it wrote."""
+    for words in case.read_again:
+        again = world.run(words, folder)
+        if again.code not in WROTE:
+            what = again.err.decode(errors="replace")[:300]
+            yield Finding("unreadable output", f"exit code {result.code}, but merganser {' '.join(words)} ends with "
+                                               f"{again.code}: {what}")
+
+
+def shrink(attempt, attack, world, until):
+    """The smallest case found by then that shows the same kind of finding."""
+    kind = attempt.findings[0].kind
+    best, progress, tried = attempt, True, 0
+    while progress and not best.case.racy:
+        progress = False
+        for case in smaller_cases(best.case):
+            if time.monotonic() > until or tried >= 150:
+                return best
+            tried += 1
+            try:
+                new = run_case(case, attack, world)
+            except OSError:  # a smaller case that cannot even be laid out
+                continue
+            if any(f.kind == kind for f in new.findings):
+                new.findings.sort(key=lambda f: f.kind != kind)
+                best, progress = new, True
+                break
+    return best

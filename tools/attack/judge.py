@@ -1,0 +1,92 @@
+"""What must hold after any run, whatever it was given."""
+import re
+
+from .case import WROTE, Finding
+from .folder import changes
+from .processes import RSS_AT_MOST_KIB
+
+LINE_AT_MOST = 4096  # bytes of a line on standard error
+BASE_KIB = 400 << 10  # a process with all libraries, and threads
+PER_INPUT_BYTE = 200  # bytes of memory for a byte of input; gzip alone may stand for 1,000
+EVERYWHERE = ("long line", "control characters", "newline echoed")  # one place prints all errors: told once, whatever the verb
+LOG = (b"merganser: warning: ", b"merganser: info: ", b"merganser: debug: ")
+CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
+SANITIZER = re.compile(rb"ERROR: (Address|Thread|Leak)Sanitizer|runtime error:|Assertion .* failed|terminate called")
+
+
+def error_lines(result):
+    """Lines of standard error but the log and the command that `run` repeats (which a newline in it makes several)."""
+    text = result.err
+    if text.startswith(b"+ "):
+        repeated = text.find(b"\n")
+        text = text[repeated + 1:]
+    return [line for line in text.split(b"\n") if line and not line.startswith(LOG)]
+
+
+def signature(result):
+    """The first error line without what differs from case to case."""
+    lines = error_lines(result)
+    if not lines:
+        return ""
+    text = lines[0].decode(errors="replace")
+    text = re.sub(r"\"[^\"]*\"|'[^']*'|\S*/\S*|\d[\d.,e+-]*", "_", text)
+    return re.sub(r"[^ -~]", "?", text)[:80]
+
+
+def of_end(case, result):
+    if result.hung and not case.endless:
+        yield Finding("hang", f"did not end within {result.seconds:.0f} s")
+    if result.too_large:
+        yield Finding("memory", f"took {case.limits.get('rss_kib', RSS_AT_MOST_KIB) >> 10} MiB in one process and was ended")
+    if result.hung or result.too_large:
+        return
+    if result.code < 0:
+        yield Finding(f"signal {-result.code}", f"crashed with signal {-result.code}")
+    elif result.code not in case.codes:
+        what = f"crashed with signal {result.code - 128}" if result.code > 128 else f"exit code {result.code}"
+        yield Finding(f"exit {result.code} {signature(result)}", f"{what}; allowed here: {case.codes}")
+    if SANITIZER.search(result.err):
+        yield Finding("aborted", "the libraries or a sanitizer stopped it")
+    allowed = case.memory_kib or BASE_KIB + PER_INPUT_BYTE * case.bytes_of_inputs() // 1024
+    if result.rss_kib > allowed:
+        yield Finding("memory", f"took {result.rss_kib >> 10} MiB for {case.bytes_of_inputs()} bytes of input; "
+                                f"allowed: {allowed >> 10} MiB")
+    if result.left:
+        yield Finding("process left", f"processes outlived it: {'; '.join(result.left)[:300]}")
+    if result.shared:
+        yield Finding("shared memory left", f"left in shared memory: {' '.join(result.shared)}")
+
+
+def of_files(case, result, before, after):
+    wrote = result.code in WROTE
+    for name, how in sorted(changes(before, after).items()):
+        if name in case.inputs:
+            yield Finding("input lost", f"the input {name} is {how} (exit code {result.code})")
+        elif name in case.outputs:
+            if not wrote and not case.old_or_new:
+                yield Finding("old output lost", f"the output {name} is {how}, but the exit code is {result.code}")
+        elif name.startswith("outside/"):
+            yield Finding("outside", f"{name}, outside of all that was named, is {how}")
+        elif not (name.startswith("tmp/") and result.code < 0):
+            yield Finding("left", f"{name} is {how}, which no option names (exit code {result.code})")
+
+
+def of_text(case, result):
+    lines = error_lines(result)
+    if result.code in (2, 3, 4, 70) and len(lines) != 1:
+        echoed = len(lines) > 1 and any("\n" in word for word in [*case.words(), *case.environment.values()])
+        yield Finding("newline echoed" if echoed else "error lines", f"{len(lines)} lines for one error, exit code {result.code}")
+    longest = max((len(line) for line in lines), default=0)
+    if longest > LINE_AT_MOST:
+        yield Finding("long line", f"a line of {longest} bytes on standard error; allowed: {LINE_AT_MOST}")
+    found = CONTROL.search(b"\n".join(lines))
+    if found:
+        yield Finding("control characters", f"byte {found[0][0]} on standard error")
+
+
+def findings(case, result, before, after):
+    """All that is wrong, the most severe first."""
+    found = [*of_files(case, result, before, after), *of_end(case, result)]
+    if not result.hung and not result.too_large:
+        found += of_text(case, result)
+    return found

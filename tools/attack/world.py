@@ -1,0 +1,142 @@
+"""What all cases share: the program, its verbs, valid inputs, how slow the machine is at the moment."""
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from . import samples, verbs
+from .processes import Limits, Program
+
+MODELS = ("p2p", "neighborhood", "rma", "shmem")
+# What Open MPI and its OpenSHMEM need on a small machine or in a container, as in ./x; what is set already is kept.
+SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_MCA_opal_common_ucx_opal_mem_hooks": "0", "OMPI_MCA_osc": "sm,rdma,pt2pt",
+            "SHMEM_SYMMETRIC_HEAP_SIZE": "64M"}
+KEPT = ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", *SETTINGS)
+
+
+class World:
+    def __init__(self, program, scratch=None, keep=None):
+        self.program = os.path.abspath(program)
+        self.keep_samples = keep and os.path.join(keep, "samples")
+        self.scratch = tempfile.mkdtemp(prefix="merganser-attack-", dir=scratch)
+        self.lock = threading.RLock()
+        self.made = {}
+        self.running = []
+        self.end = math.inf  # when what still runs is given up
+        self.quiet_s = None
+        self.scaled_at = 0
+        self.scale_now = 1.0
+        self.verbs = self.read_verbs()
+        self.launches = shutil.which("mpirun") is not None and "run" in self.verbs
+
+    def deadline(self):
+        return self.end
+
+    def close(self):
+        for program in self.running:
+            if program.process.returncode is None:
+                program.end_all()
+        if "attack.epic" in sys.modules:
+            sys.modules["attack.epic"].close()
+        shutil.rmtree(os.fsencode(self.scratch), ignore_errors=True)
+
+    def environment(self, folder, more=()):
+        mine = {**SETTINGS, **{name: os.environ[name] for name in KEPT if name in os.environ},
+                "HOME": os.path.join(folder, "home"), "TMPDIR": os.path.join(folder, "tmp")}
+        for name, value in dict(more).items():
+            mine.pop(name, None)
+            if value is not None:
+                mine[name] = value.replace("{folder}", folder)
+        return mine
+
+    def scale(self):
+        """How many times slower than a quiet machine this one is now: by its load, and by what a start takes."""
+        with self.lock:
+            if time.monotonic() > self.scaled_at + 5:
+                began = time.monotonic()
+                subprocess.run([self.program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+                took = time.monotonic() - began
+                self.quiet_s = min(self.quiet_s or 0.1, took, 0.1)
+                load = os.getloadavg()[0] / (os.cpu_count() or 1)
+                self.scale_now = min(30.0, max(1.0, load, took / max(self.quiet_s, 0.03)))
+                self.scaled_at = time.monotonic()
+            return self.scale_now
+
+    def read_verbs(self):
+        found = {}
+        names = verbs.verbs_of(self.ask(["--help"]))
+        for name in names:
+            found[name] = verbs.parse(name, self.ask([*name.split(), "--help"]))
+        return found
+
+    def ask(self, words):
+        return subprocess.run([self.program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                              check=False, env=self.environment(self.scratch)).stdout.decode(errors="replace")
+
+    def sample(self, name):
+        """Valid bytes by name, {name: bytes} for inputs of several files; made once. See samples.py."""
+        with self.lock:
+            if name not in self.made:
+                timed = name.startswith("record:")
+                self.made[name] = self.same_again(name) if timed and self.keep_samples else samples.make(name, self)
+            return self.made[name]
+
+    def same_again(self, name):
+        """A sample that holds times, as the last call with this program made it: else a case could not be run again."""
+        about = os.stat(self.program)
+        path = os.path.join(self.keep_samples, f"{about.st_mtime_ns:x}", name.replace(":", "-"))
+        if not os.path.exists(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            for old in os.listdir(self.keep_samples):
+                if old != f"{about.st_mtime_ns:x}":
+                    shutil.rmtree(os.path.join(self.keep_samples, old), ignore_errors=True)
+            with open(path + ".new", "wb") as file:
+                file.write(samples.make(name, self))
+            os.replace(path + ".new", path)
+        with open(path, "rb") as file:
+            return file.read()
+
+    def make_with_program(self, words, name):
+        """What the program writes to the file `name` with these words."""
+        return self.make_several(words)[name]
+
+    def make_several(self, words, given=()):
+        folder = tempfile.mkdtemp(prefix="sample-", dir=self.scratch)
+        try:
+            for name, content in dict(given).items():
+                with open(os.path.join(folder, name), "wb") as file:
+                    file.write(content)
+            done = subprocess.run([self.program, *words], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=120, check=False, env=self.environment(folder, {"TMPDIR": folder}))
+            if done.returncode != 0:
+                raise RuntimeError(f"no sample: merganser {' '.join(words)}: exit {done.returncode}, {done.stderr[:300]!r}")
+            found = {}
+            for name in os.listdir(folder):
+                if os.path.isfile(os.path.join(folder, name)):
+                    with open(os.path.join(folder, name), "rb") as file:
+                        found[name] = file.read()
+            return found
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def start(self, case, folder, stopped=False):
+        return self.keep(Program([self.program, *case.words()], folder.at("work"),
+                                 self.environment(folder.path, case.environment), Limits(**case.limits), stopped, self.deadline))
+
+    def keep(self, program):
+        """Programs that run are known, so that none outlives this tool."""
+        with self.lock:
+            self.running = [p for p in self.running if p.process.returncode is None] + [program]
+        return program
+
+    def run(self, words, folder, seconds=20):
+        """One more command in the folder of a case."""
+        program = Program([self.program, *words], folder.at("work"), self.environment(folder.path),
+                          Limits(seconds=seconds * self.scale()), deadline=self.deadline)
+        return self.keep(program).wait()
