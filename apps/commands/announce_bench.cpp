@@ -71,7 +71,7 @@ std::vector<Exchanged> chosen(const BenchAnnounce& o) {
     const auto* e = std::find_if(kExchanged.begin(), kExchanged.end(),
                                  [&](Exchanged known) { return exchanged_name(known) == name; });
     if (std::find(kinds.begin(), kinds.end(), *e) != kinds.end())
-      throw UsageError("--exchange: " + name + " stands twice");
+      throw UsageError("--exchange: " + name + " stands twice; allowed: each variant once");
     kinds.push_back(*e);
   }
   return kinds;
@@ -88,7 +88,9 @@ Variants fitting(const std::vector<Exchanged>& kinds, const comm::Transport& t) 
       v.missing.push_back({e, reason});
     }
   }
-  if (v.measured.empty()) throw UsageError("--exchange: " + v.missing.front().reason);
+  if (v.measured.empty())
+    throw UsageError("--exchange: " + v.missing.front().reason +
+                     "; allowed: a variant that the model has, as none or network");
   return v;
 }
 

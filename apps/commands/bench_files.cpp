@@ -49,7 +49,10 @@ int run(BenchFiles& o, const Invocation& in) {
     const io::ParcelFileInfo info = io::read_info(f);
     most = std::max(most, info.parcels);
     if (!(info.grid == first.grid))
-      throw InputError(f + " has another grid than " + o.files[0] + "; the files of one benchmark share theirs");
+      throw InputError(f + " has another grid than " + o.files[0] + "; allowed: files of one grid in a benchmark");
+    if (!(info.schema == first.schema))
+      throw InputError("vorticity or buoyancy is in one of " + o.files[0] + " and " + f +
+                       " only; allowed: files of the same variables in a benchmark");
   }
   BenchProgram program;
   program.series = {"files"};

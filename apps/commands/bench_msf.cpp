@@ -134,7 +134,7 @@ class MsfBench {
 
   /// @param heap_mib  symmetric heap of each process; 0: as the launcher sets it
   int measure_elsewhere(const MsfWork& work, int heap_mib, MsfResults& into) {
-    const PrivateFolder folder;
+    PrivateFolder folder;
     const std::string task = folder.file("work.json");
     const std::string answer = folder.file("results.json");
     write_record(task, to_json(work));

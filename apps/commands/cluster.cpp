@@ -1,6 +1,4 @@
 // cluster: reads a parcel file, merges, reports and writes.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -78,14 +76,14 @@ void describe(ClusterCommand& o, V&& option) {
   describe(o.room, option);
 }
 
-/// Whether to show progress as a line that changes: on a terminal, unless lines of log tell it.
+/// Whether to show progress as a line that changes: unless lines of log tell it.
 bool shows_one_line(const OptionTable& table) {
   const auto& all = table.options();
   const auto log = std::find_if(all.begin(), all.end(), [](const auto& o) { return o.name == "log"; });
   const OptionValue level = log == all.end() ? OptionValue() : log->value();
   const auto* word = std::get_if<std::string>(&level);
   const bool logged = word != nullptr && (*word == "info" || *word == "debug");
-  return !logged && ::isatty(STDERR_FILENO) != 0;
+  return !logged;
 }
 
 /// One run on one rank.

@@ -1,6 +1,4 @@
 // linkage: single linkage and HDBSCAN* clusters of points or of a graph.
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -14,6 +12,7 @@
 #include "support/memory.hpp"
 #include "support/msf_report.hpp"
 #include "support/points_input.hpp"
+#include "support/progress.hpp"
 #include "support/ranks.hpp"
 #include "support/table.hpp"
 
@@ -81,18 +80,14 @@ struct Found {
 class LinkageRun {
  public:
   LinkageRun(const LinkageCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
-    if (t.rank() == 0 && ::isatty(STDERR_FILENO) != 0) {
-      report_.progress = [](std::string_view what, double share) {
-        std::cerr << "\r\033[K" << what << " " << percent_text(share) << std::flush;
-      };
-    }
+    if (t.rank() == 0) report_.progress = share_progress(true);
   }
 
   void all() {
     timed("load", [&] { load(); });
     t_.barrier();
     timed("forest", [&] { find(); });
-    if (report_.progress) std::cerr << "\r\033[K" << std::flush;
+    report_.progress = {};
     totals_ = msf::totals(forest_, t_);
     timed("gather", [&] { forest_ = together([&] { return msf::gather_forest(forest_, t_); }); });
     cluster();
@@ -321,14 +316,15 @@ void check_choice(const LinkageCommand& o, const OptionTable& table) {
     throw UsageError("--height and --clusters; allowed: one of them");
   if (dense && (cut || o.break_ties || o.join))
     throw UsageError("--method hdbscan with --height, --clusters, --break-ties or --join; allowed: --method single");
-  if (o.break_ties && !table.given("clusters")) throw UsageError("--break-ties without --clusters");
+  if (o.break_ties && !table.given("clusters")) throw UsageError("--break-ties without --clusters; allowed: with it");
   if (!dense && !o.labels.empty() && !cut)
     throw UsageError("--labels without a cut; allowed: with --height, --clusters or --method hdbscan");
   for (const auto& [name, file] : {std::pair{"--condensed", &o.condensed}, {"--probabilities", &o.probabilities}}) {
-    if (!dense && !file->empty()) throw UsageError(std::string(name) + " without --method hdbscan");
+    if (!dense && !file->empty()) throw UsageError(std::string(name) + " without --method hdbscan; allowed: with it");
   }
   for (const char* name : {"min-cluster-size", "selection", "epsilon", "allow-single-cluster", "max-cluster-size"}) {
-    if (!dense && table.given(name)) throw UsageError(std::string("--") + name + " without --method hdbscan");
+    if (!dense && table.given(name))
+      throw UsageError(std::string("--") + name + " without --method hdbscan; allowed: with it");
   }
 }
 

@@ -1,6 +1,4 @@
 // msf: the minimum spanning forest of a graph, or of points.
-#include <unistd.h>
-
 #include <cstring>
 #include <iostream>
 
@@ -16,6 +14,7 @@
 #include "support/memory.hpp"
 #include "support/msf_report.hpp"
 #include "support/points_input.hpp"
+#include "support/progress.hpp"
 #include "support/ranks.hpp"
 #include "support/table.hpp"
 
@@ -65,30 +64,11 @@ void describe(MsfCommand& o, V&& option) {
 
 constexpr std::int64_t kMostPairs = 65'536;  // points that --verify compares pair by pair
 
-/// A line that changes: what is being done, how far it is, and when it will be done if it goes on like that.
-std::function<void(std::string_view, double)> progress_line() {
-  struct State {
-    std::string what;
-    double began = 0;
-    double told = 0;
-  };
-  return [state = State()](std::string_view what, double share) mutable {
-    const double time = now();
-    if (state.what != what) state = {std::string(what), time, 0};
-    if (time - state.told < 0.2) return;
-    state.told = time;
-    std::string line = state.what + ", " + percent_text(share);
-    if (share > 0.02 && time > state.began)
-      line += ", about " + seconds_text((time - state.began) * (1 - share) / share) + " to go";
-    std::cerr << "\r\033[K" << line << std::flush;
-  };
-}
-
 /// One run on one rank.
 class MsfRun {
  public:
   MsfRun(const MsfCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
-    if (t.rank() == 0 && ::isatty(STDERR_FILENO) != 0) report_.progress = progress_line();
+    if (t.rank() == 0) report_.progress = share_progress(true);
   }
 
   void all() {
@@ -185,7 +165,7 @@ void MsfRun::find() {
   double seconds[1] = {now() - start};
   t_.all_reduce(seconds, comm::Op::max);
   seconds_ = seconds[0];
-  if (report_.progress) std::cerr << "\r\033[K" << std::flush;
+  report_.progress = {};
   totals_ = msf::totals(forest_, t_);
 }
 

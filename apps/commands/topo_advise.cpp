@@ -141,7 +141,8 @@ class Adviser {
     Json out = {{"graph", {{"ranks", graph_.ranks()}, {"arcs", graph_.arcs()}, {"digest", graph_.digest()}}},
                 {"oversubscribed", graph_.ranks() > cores_},
                 {"way", o_.records.empty() ? "measured" : "predicted"}};
-    introduce(known.machine);
+    introduce(known.machine,
+              std::any_of(known.cells.begin(), known.cells.end(), [](const auto& c) { return c.crowding > 1; }));
     if (o_.records.empty()) {
       measure(out);
     } else {
@@ -160,7 +161,8 @@ class Adviser {
   }
 
   /// @param machine_of_records  empty where it is measured
-  void introduce(const std::string& machine_of_records) const {
+  /// @param busy  it had more to run than it has cores while records were made
+  void introduce(const std::string& machine_of_records, bool busy) const {
     if (o_.json == "-") return;
     std::cout << o_.files[0] << ": " << ranks() << ", " << graph_.arcs() << " arcs, mean degree "
               << fixed_text(graph_.mean_degree(), 1) << ", digest " << graph_.digest() << '\n';
@@ -176,6 +178,9 @@ class Adviser {
       const std::string mine = machine_text(here.cores, here.cpu);
       if (mine != machine_of_records) std::cout << "; this machine is another one: " << mine;
       std::cout << '\n';
+      if (busy)
+        std::cout << "note: other programs used its cores then; that they take more or less of them is not in the "
+                     "intervals\n";
     }
     std::cout << '\n';
   }

@@ -40,7 +40,7 @@ class Launches {
 
  private:
   int once(const std::vector<std::string>& kernels, bool processes, int launch, BenchResults& results) {
-    const PrivateFolder folder;
+    PrivateFolder folder;
     const std::string path = folder.file("record.json");
     std::vector<std::string> arguments = arguments_again(in_, kOfParent);
     const int ranks = o_.ranks == 0 ? 4 : o_.ranks;
@@ -77,8 +77,10 @@ class Launches {
 int measure_launched(const TopoBenchOptions& o, BenchResults& results) {
   ChosenKernels kernels = choose_kernels(o, true);
   if (kernels.processes.empty())
-    throw UsageError("kernels of model threads need no launcher: merganser topo bench --models threads --ranks " +
-                     std::to_string(comm::launcher_world().size));
+    throw UsageError(
+        "kernels of model threads under a launcher; allowed: without one, as merganser topo bench --models threads "
+        "--ranks " +
+        std::to_string(comm::launcher_world().size));
   if (o.launches > 1)
     throw UsageError("--launches: " + std::to_string(o.launches) +
                      ", but this is one launch already; call topo bench without a launcher, with --ranks " +
@@ -101,7 +103,9 @@ int measure_alone(const TopoBenchOptions& o, const Invocation& in, BenchResults&
 
 int run(TopoBenchOptions& o, const Invocation& in) {
   for (const auto& s : o.sizes) (void)parse_message_size(s);
-  if (o.graphs.empty() || o.sizes.empty()) throw UsageError("topo bench: no graph or no size; see --help");
+  if (o.graphs.empty() || o.sizes.empty())
+    throw UsageError("topo bench: " + std::to_string(o.graphs.size()) + " graphs and " +
+                     std::to_string(o.sizes.size()) + " sizes; allowed: at least one of each (--graph, --sizes)");
   BenchResults results;
   const int code = comm::launched() ? measure_launched(o, results) : measure_alone(o, in, results);
   if (code != 0 || comm::launcher_world().rank != 0) return code;

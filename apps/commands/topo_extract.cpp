@@ -108,8 +108,8 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   int code = 0;
   Extracted e;
   if (o.from.empty()) {
-    const PrivateFolder folder(trace_place(o.output));
-    code = run_traced(o.ranks, o.words, folder.path());
+    PrivateFolder folder(trace_place(o.output));
+    code = run_traced(o.ranks, o.words, folder);
     const std::string ended = o.words[0] + (code == 0 ? " ended" : " ended with code " + std::to_string(code));
     if (std::filesystem::is_empty(folder.path())) {
       throw CommError(ended + (code == 0 ? ", but no rank has written a trace: it started neither MPI nor OpenSHMEM in "
@@ -130,7 +130,7 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   const topology::ProcessGraph graph = e.traffic.graph();
   if (o.output != "-") tell(e, graph, o);
   if (wants_traffic(o.output)) {
-    write_text_file(o.output, traffic_json(e.traffic).dump() + '\n');
+    write_text_file(o.output, json_text(traffic_json(e.traffic)) + '\n');
   } else if (!o.output.empty()) {
     topology::write_graph(o.output, graph, topology::format_of_path(o.output));
   }

@@ -58,7 +58,9 @@ topology::ProcessGraph pattern_of(const TopoReplayOptions& o, int ranks) {
   }
   const std::string of = o.input + " has " + std::to_string(graph.ranks()) + (graph.ranks() == 1 ? " rank" : " ranks");
   if (o.coarsen > 0) graph = graph.coarsened(o.coarsen);
-  if (graph.arcs() == 0) throw InputError(of + (o.coarsen > 0 ? ", and" : " and") + " no arcs: nothing to replay");
+  if (graph.arcs() == 0)
+    throw InputError(of + (o.coarsen > 0 ? ", and" : " and") +
+                     " no arcs: nothing to replay; allowed: graphs with arcs");
   if (ranks > 0 && graph.ranks() != ranks) {
     throw UsageError(of + (o.coarsen > 0 ? ", coarsened to " + std::to_string(o.coarsen) : "") +
                      ", the launcher started " + std::to_string(ranks) + "; start " + std::to_string(graph.ranks()) +
@@ -118,7 +120,7 @@ int run(TopoReplayOptions& o, const Invocation& in) {
         << "note: the graph knows no sizes; it is replayed with 8, 1024 and 65536 bytes along every arc (--sizes)\n";
   if (launched) {
     if (kernels.processes.empty())
-      throw UsageError("--models threads: its ranks are threads; start it without a launcher");
+      throw UsageError("--models threads under a launcher; allowed: models of processes, or no launcher");
     return replay_here(o, in, graph, kernels);
   }
   if (kernels.processes.empty()) return replay_here(o, in, graph, kernels);

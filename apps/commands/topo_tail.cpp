@@ -1,5 +1,6 @@
 // topo tail: how much longer exchanges take while other ranks send as much as they can.
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include "merganser/base/error.hpp"
@@ -8,6 +9,7 @@
 #include "support/forecast.hpp"
 #include "support/graph_facts.hpp"
 #include "support/launcher.hpp"
+#include "support/progress.hpp"
 #include "support/ranks.hpp"
 #include "support/table.hpp"
 #include "support/topo_bench.hpp"
@@ -183,6 +185,8 @@ std::string report(const TopoTail& o, const topology::TailMeasurement& m) {
 }
 
 int run(TopoTail& o, const Invocation& in) {
+  if (o.kernels.empty()) throw UsageError("--kernels: none; allowed: names of kernels, as p2p.isend-irecv");
+  if (o.sizes.empty()) throw UsageError("--sizes: none; allowed: numbers of bytes, as 8,4096");
   const bool launched = comm::launched();
   bool processes = launched;
   for (const auto& b : comm::backends()) processes = processes || (b.processes && find_launcher().problem.empty());
@@ -208,6 +212,10 @@ int run(TopoTail& o, const Invocation& in) {
       comm::agree(t, [&] {
         if (t.rank() != 0) options = tail_options(o, t.size());
       });
+      ProgressLine line(t.rank() == 0 && !o.quiet);
+      options.on_progress = [&line](const topology::Progress& p) {
+        line.count("second", std::floor(p.seconds), p.total_seconds);
+      };
       return topology::measure_tail(t, options);
     });
     if (t.rank() == 0) measured = std::move(m);

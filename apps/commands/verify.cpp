@@ -116,7 +116,8 @@ class Verification {
     plan_.prunes = chosen(o.prune, prune_choices());
     plan_.chaos = o.chaos;
     plan_.ranks = o.ranks;
-    if (plan_.inputs() == 0) throw UsageError("nothing to verify: --samples 0 and no FILE");
+    if (plan_.inputs() == 0)
+      throw UsageError("nothing to verify: --samples 0 and no FILE; allowed: one of the two at least");
   }
 
   void all() {
@@ -230,7 +231,7 @@ Json lines_json(const std::vector<Line>& lines) {
 }
 
 int run(VerifyCommand& o, const Invocation& in) {
-  if (comm::launched()) throw UsageError("verify starts its runs itself; call it without a launcher");
+  if (comm::launched()) throw UsageError("verify under a launcher; allowed: without one, it starts its runs itself");
   if (o.ranks.empty()) throw UsageError("--ranks: \"\"; allowed: numbers of ranks, like 1,2,3,4,7");
   Verification v(o);
   v.all();

@@ -6,6 +6,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/timer.hpp"
+#include "support/progress.hpp"
 
 namespace merganser::app {
 namespace {
@@ -160,10 +161,12 @@ AnnounceBench::~AnnounceBench() = default;
 
 void AnnounceBench::run() {
   Impl& m = *impl_;
-  for (int done = 0; done < m.experiment.steps; done += m.experiment.block) {
+  ProgressLine line(m.transport.rank() == 0);
+  for (std::int64_t done = 0; done < m.experiment.steps; done += m.experiment.block) {
+    line.count("step", static_cast<double>(done), m.experiment.steps);
     for (const Exchanged e : m.variants) {
       m.transport.barrier();  // a variant does not inherit the delays of the one before
-      const int steps = std::min(m.experiment.block, m.experiment.steps - done);
+      const auto steps = std::min<std::int64_t>(m.experiment.block, m.experiment.steps - done);
       for (int i = 0; i < steps; ++i) m.step(e);
     }
   }

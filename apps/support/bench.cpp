@@ -54,7 +54,7 @@ class Bench {
     if (comm::launched()) {
       if (ranks_.size() > 1 || (ranks_.size() == 1 && ranks_[0] != world.size))
         throw UsageError("--ranks: " + std::to_string(ranks_[0]) + " asked, but the launcher started " +
-                         std::to_string(world.size) + "; leave it out, or call bench without a launcher");
+                         std::to_string(world.size) + "; allowed: that number, none, or bench without a launcher");
       ranks_ = {world.size};
     }
     if (ranks_.empty()) ranks_ = {1};
@@ -136,6 +136,7 @@ class Bench {
       setup.blocks = o_.blocks;
       setup.steps = o_.steps;
       setup.force = o_.room.force;
+      setup.quiet = o_.quiet;
       setup.memory = set.series.empty() && o_.compare.empty();
       BenchSeries s;
       const int code = on_ranks({variant.comm, set.ranks, ""}, [&](comm::Transport& t) {
@@ -151,7 +152,7 @@ class Bench {
   }
 
   int measure_under_launcher(SeriesSet& set, const Variant& variant) {
-    const PrivateFolder folder;
+    PrivateFolder folder;
     const std::string path = folder.file("record.json");
     std::vector<std::string> arguments = arguments_again(in_, kOfParent);
     arguments.insert(arguments.end(),

@@ -27,8 +27,8 @@ std::vector<T> list_of(const Json& json, const F& one) {
   return out;
 }
 
-Json graph_json(const BenchGraph& g) { return {{"name", g.name}, {"file", g.file}}; }
-BenchGraph graph_of(const Json& j) { return {j.at("name"), j.at("file")}; }
+Json graph_json(const BenchGraph& g) { return {{"name", bytes_to_utf8(g.name)}, {"file", g.file}}; }
+BenchGraph graph_of(const Json& j) { return {utf8_to_bytes(j.at("name").get<std::string>()), j.at("file")}; }
 
 Json case_json(const ForestCase& c) {
   return {{"graph", graph_json(c.graph)}, {"model", c.model}, {"style", c.style}, {"post", c.post}};
@@ -41,11 +41,12 @@ Json spread_json(const Spread& s) {
 Spread spread_in(const Json& j) { return {j.at("min"), j.at("low"), j.at("median"), j.at("high"), j.at("count")}; }
 
 Json facts_json(const GraphFacts& g) {
-  return {{"graph", g.graph},           {"vertices", g.vertices}, {"edges", g.edges},
-          {"max_degree", g.max_degree}, {"bytes", g.bytes},       {"arcs_per_vertex", g.arcs_per_vertex()}};
+  return {{"graph", bytes_to_utf8(g.graph)}, {"vertices", g.vertices}, {"edges", g.edges},
+          {"max_degree", g.max_degree},      {"bytes", g.bytes},       {"arcs_per_vertex", g.arcs_per_vertex()}};
 }
 GraphFacts facts_in(const Json& j) {
-  return {j.at("graph"), j.at("vertices"), j.at("edges"), j.at("max_degree"), j.at("bytes")};
+  return {utf8_to_bytes(j.at("graph").get<std::string>()), j.at("vertices"), j.at("edges"), j.at("max_degree"),
+          j.at("bytes")};
 }
 
 Json forest_json(const ForestResult& r) {

@@ -161,7 +161,8 @@ using Transports = std::vector<comm::Transport*>;
 
 comm::Transport& transport_of(const std::string& model, const Transports& transports) {
   const auto at = std::find_if(transports.begin(), transports.end(), [&](auto* t) { return t->name() == model; });
-  if (at == transports.end()) throw UsageError("model " + model + " is not open on these ranks");
+  if (at == transports.end())
+    throw UsageError("model " + model + " is not open on these ranks; allowed: models of the plan");
   return **at;
 }
 

@@ -197,7 +197,7 @@ MsfPlan plan_msf_bench(const MsfBenchOptions& o, int here, const std::vector<std
   plan.models = chosen_models(o, models);
   if (here > 0 && !o.ranks.empty() && o.ranks != std::vector<int>{here}) {
     throw UsageError("--ranks: the launcher started " + std::to_string(here) +
-                     "; leave it out, or call bench msf without a launcher");
+                     "; allowed: that number, none, or bench msf without a launcher");
   }
   auto ranks = here > 0 ? std::vector<int>{here} : o.ranks.empty() ? default_ranks(o, cores) : o.ranks;
   std::sort(ranks.begin(), ranks.end());

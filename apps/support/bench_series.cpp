@@ -6,6 +6,7 @@
 
 #include "merganser/base/timer.hpp"
 #include "support/memory.hpp"
+#include "support/progress.hpp"
 #include "support/ranks.hpp"
 #include "support/results.hpp"
 
@@ -103,8 +104,10 @@ void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
   trim_memory();
   std::optional<Clusterer> clusterer;
   RawBuffer copy;
+  ProgressLine line(t.rank() == 0 && !setup.quiet);
   // Cycle -1 warms up: buffers grow, pages are touched.
   for (int cycle = -1; cycle < setup.steps; ++cycle) {
+    line.count("cycle", cycle + 1, setup.steps);
     Parcels p = setup.make(t, blocks, std::max(cycle, 0));
     if (!clusterer) clusterer.emplace(t, blocks, p.schema(), cluster_options(setup.method, setup.min_volume_ratio), &p);
     t.barrier();

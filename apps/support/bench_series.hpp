@@ -20,6 +20,7 @@ struct BenchSetup {
   BlockOptions blocks;
   int steps = 10;
   bool memory = true;  ///< add one cycle, not timed, that measures the peak
+  bool quiet = false;  ///< show no progress
   Need need;           ///< of a cycle
   bool force = false;  ///< go on where the forecast says that it does not fit
   /// Makes the parcels of a cycle, on the ranks that own them. Called by every rank; may be collective.

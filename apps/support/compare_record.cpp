@@ -24,7 +24,7 @@ constexpr double kLeastTime = 1e-100;  // seconds or nanoseconds, so that no pro
 constexpr double kMostTime = 1e100;
 
 std::string short_json(const Json& j) {
-  const std::string text = j.dump();
+  const std::string text = json_text(j);
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }
 
@@ -113,9 +113,9 @@ void read_series(const Field& s, const std::string& name, std::size_t repeats, R
     facts.timings.push_back(std::move(t));
   }
   for (const char* input : {"n_before", "n_small"})
-    facts.inputs.push_back({work + ": " + input, s.at(input).json().dump()});
+    facts.inputs.push_back({work + ": " + input, json_text(s.at(input).json())});
   for (const char* result : {"n_merged", "n_after"})
-    facts.results.push_back({work + ": " + result, s.at(result).json().dump()});
+    facts.results.push_back({work + ": " + result, json_text(s.at(result).json())});
   read_counters(s.at("counters_all_cycles"), work + ", each cycle: ", static_cast<double>(cycles.size()), facts);
 }
 
@@ -167,9 +167,9 @@ void read_samples(const Field& samples, const std::string& work, RecordFacts& fa
 
 void read_result(const Field& result, RecordFacts& facts) {
   for (const char* input : {"n_before", "n_small"})
-    if (result.has(input)) facts.inputs.push_back({input, result.at(input).json().dump()});
+    if (result.has(input)) facts.inputs.push_back({input, json_text(result.at(input).json())});
   for (const char* key : {"digest", "n_merged", "n_after"})
-    if (result.has(key)) facts.results.push_back({key, result.at(key).json().dump()});
+    if (result.has(key)) facts.results.push_back({key, json_text(result.at(key).json())});
 }
 
 std::string work_of(const Field& record) {

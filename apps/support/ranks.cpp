@@ -9,13 +9,15 @@
 namespace merganser::app {
 namespace {
 
-/// What a rank that fails alone does. Threads: the runtime releases the others and hands the error to the caller.
-/// Processes: the others may wait for this one for ever, so the job ends here.
+/// What a rank that fails by itself does. Threads: the runtime releases the others and hands the error to the caller.
+/// Processes: the others may wait for this one for ever, so the job ends here, with one message however many fail.
 [[noreturn]] void fail_alone(const comm::Transport& transport, const std::string& what, int code) {
   const std::string message = transport.size() > 1 ? "rank " + std::to_string(transport.rank()) + ": " + what : what;
   if (!transport.capabilities().processes) throw Error(message, code);
-  print_line(message, code);
-  end_job(code);
+  comm::end_job(code, [&] {
+    print_line(message, code);
+    report_end(code);
+  });
 }
 
 }  // namespace
@@ -31,7 +33,10 @@ int on_ranks(const RankOptions& options, const std::function<void(comm::Transpor
   comm::run({options.comm, options.ranks, options.decorators}, [&](comm::Transport& transport) {
     try {
       body(transport);
+    } catch (const comm::Released&) {
+      throw;  // the error of another rank will come out of run()
     } catch (const TogetherError& e) {
+      if (!transport.capabilities().processes) throw;
       code = e.exit_code();
       if (transport.rank() == 0) print_line(e.what(), e.exit_code());
     } catch (const Error& e) {

@@ -39,13 +39,16 @@ template <class F>
 auto together(F&& f) {
   try {
     return f();
+  } catch (const comm::Released&) {
+    throw;
   } catch (const Error& e) {
     throw TogetherError(e);
   }
 }
 
-/// Runs `body` once on every rank. @return the exit code: 0, or that of an error that all ranks share.
-/// An error of one rank ends the job with a message that names the rank.
+/// Runs `body` once on every rank. An error ends the job with one message, however many ranks meet it; if it is not
+/// shared by all, the message names the rank.
+/// @return the exit code: 0, or, in processes, that of an error that all ranks share. @throws Error on threads
 int on_ranks(const RankOptions& options, const std::function<void(comm::Transport&)>& body);
 
 }  // namespace merganser::app

@@ -3,9 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/output_file.hpp"
@@ -78,19 +76,6 @@ void write_text_file(const std::string& path, const std::string& text) {
   }
 }
 
-void write_record(const std::string& path, const Json& record) { write_text_file(path, record.dump(1) + '\n'); }
-
-Json read_json(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) throw InputError("cannot read " + path + ": " + std::strerror(errno));
-  if (std::filesystem::is_directory(path)) throw InputError("cannot read " + path + ": it is a folder");
-  std::stringstream text;
-  text << in.rdbuf();
-  try {
-    return Json::parse(text.str());
-  } catch (const Json::exception& e) {
-    throw InputError(path + " is not JSON: " + e.what());
-  }
-}
+void write_record(const std::string& path, const Json& record) { write_text_file(path, json_text(record, 1) + '\n'); }
 
 }  // namespace merganser::app

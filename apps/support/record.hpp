@@ -1,16 +1,14 @@
 #pragma once
 /// The run record: everything needed to understand, repeat and compare a run, as JSON.
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "merganser/base/summary.hpp"
 #include "merganser/comm/transport.hpp"
 #include "support/command.hpp"
+#include "support/json.hpp"
 
 namespace merganser::app {
-
-using Json = nlohmann::ordered_json;
 
 /// Changes when a reader of older records would be misled.
 inline constexpr int kRecordVersion = 1;
@@ -34,7 +32,5 @@ struct Placement {
 /// @throws InputError if it cannot be written
 void write_record(const std::string& path, const Json& record);
 void write_text_file(const std::string& path, const std::string& text);
-/// @throws InputError if the file is missing or no JSON
-[[nodiscard]] Json read_json(const std::string& path);
 
 }  // namespace merganser::app

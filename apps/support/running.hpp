@@ -5,6 +5,7 @@
 
 #include "merganser/announce/published.hpp"
 #include "merganser/cluster/cluster.hpp"
+#include "support/progress.hpp"
 
 namespace merganser::app {
 
@@ -14,9 +15,8 @@ class RunningTotals {
  public:
   /// Collective.
   /// @param steps     that the run will make
-  /// @param one_line  on rank 0 also show them as a line on standard error that changes
+  /// @param one_line  on rank 0 also show them as a line of a terminal that changes
   RunningTotals(comm::Transport& transport, int steps, bool one_line);
-  ~RunningTotals();
   RunningTotals(const RunningTotals&) = delete;
   RunningTotals& operator=(const RunningTotals&) = delete;
 
@@ -40,8 +40,7 @@ class RunningTotals {
   std::string name_;
   announce::AnnouncementNetwork network_;
   announce::Published totals_;
-  bool one_line_;
-  double shown_ = -1;  // when the line was last drawn
+  ProgressLine line_;
 };
 
 }  // namespace merganser::app

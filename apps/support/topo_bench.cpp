@@ -17,6 +17,7 @@
 #include "support/forecast.hpp"
 #include "support/gather.hpp"
 #include "support/graph_facts.hpp"
+#include "support/progress.hpp"
 #include "support/provenance.hpp"
 #include "support/ranks.hpp"
 #include "support/record.hpp"
@@ -95,7 +96,8 @@ std::vector<topology::NamedGraph> make_graphs(const TopoBenchOptions& o, int ran
   std::vector<topology::NamedGraph> graphs;
   for (const auto& text : o.graphs) {
     graphs.push_back({text, topology::make_graph(text, ranks, o.seed)});
-    if (graphs.back().graph.arcs() == 0) throw InputError("graph " + text + " has no arcs: nothing to measure");
+    if (graphs.back().graph.arcs() == 0)
+      throw InputError("graph " + text + " has no arcs: nothing to measure; allowed: graphs with arcs");
   }
   return graphs;
 }
@@ -116,30 +118,14 @@ Need need_of(const std::vector<topology::NamedGraph>& graphs, comm::Transport& t
   return need;
 }
 
-/// Shows where the measurement stands, on one line of a terminal.
-class ProgressLine {
- public:
-  explicit ProgressLine(bool on) : on_(on) {}
-  ~ProgressLine() {
-    if (on_) std::cerr << '\r' << std::string(78, ' ') << '\r' << std::flush;
-  }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-  void show(const topology::Progress& p) {
-    if (!on_ || p.seconds - shown_ < 0.2) return;
-    shown_ = p.seconds;
-    const double part = p.total_seconds > 0 ? std::min(1.0, p.seconds / p.total_seconds) : 0;
-    const auto full = static_cast<std::size_t>(part * 24);
-    std::string line = "\r[" + std::string(full, '#') + std::string(24 - full, '.') + "] " + std::to_string(p.settled) +
-                       " of " + std::to_string(p.cells) + " medians within width, at most " +
-                       fixed_text(std::max(0.0, p.total_seconds - p.seconds), 0) + " s left ";
-    std::cerr << line << std::flush;
-  }
-
- private:
-  bool on_;
-  double shown_ = -1;
-};
+/// Where the measurement stands.
+std::string progress_text(const topology::Progress& p) {
+  const double part = p.total_seconds > 0 ? std::min(1.0, p.seconds / p.total_seconds) : 0;
+  const auto full = static_cast<std::size_t>(part * 24);
+  return "[" + std::string(full, '#') + std::string(24 - full, '.') + "] " + std::to_string(p.settled) + " of " +
+         std::to_string(p.cells) + " medians within width, at most " +
+         fixed_text(std::max(0.0, p.total_seconds - p.seconds), 0) + " s left";
+}
 
 }  // namespace
 
@@ -160,7 +146,8 @@ ChosenKernels choose_kernels(const TopoBenchOptions& o, bool processes_run) {
     (threads ? out.threads : out.processes).emplace_back(k.name);
   }
   if (out.threads.empty() && out.processes.empty())
-    throw UsageError("--models, --kernels: no kernel of this build is in both");
+    throw UsageError(
+        "--models, --kernels: no kernel of this build is in both; allowed: kernels of the models (merganser doctor)");
   return out;
 }
 
@@ -232,8 +219,10 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
     m.memory_bytes = static_cast<double>(t.all_reduce(static_cast<std::int64_t>(free), comm::Op::min));
     m.watchdog_s = o.watchdog;
     m.on_stall = end_stalled;
-    ProgressLine line(t.rank() == 0 && (o.progress || (!o.quiet && ::isatty(STDERR_FILENO) != 0)));
-    m.on_progress = [&line](const topology::Progress& p) { line.show(p); };
+    ProgressLine line = o.progress ? ProgressLine::forced(t.rank() == 0) : ProgressLine(t.rank() == 0 && !o.quiet);
+    m.on_progress = [&line](const topology::Progress& p) {
+      if (line.due()) line.show(progress_text(p));
+    };
     auto measured = together([&] { return topology::measure(t, m); });
     if (t.rank() != 0) return;
     for (auto& cell : measured.cells)

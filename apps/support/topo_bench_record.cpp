@@ -123,7 +123,8 @@ CellResult cell_of(const Json& j, const std::vector<GraphSummary>& graphs) {
   CellResult c;
   const auto name = j.at("graph").get<std::string>();
   while (c.graph < graphs.size() && graphs[c.graph].name != name) ++c.graph;
-  if (c.graph == graphs.size()) throw InputError("record of topo bench: a cell of graph " + name + ", which it lacks");
+  if (c.graph == graphs.size())
+    throw InputError("record of topo bench: a cell of graph " + name + ", which it lacks; allowed: its graphs");
   c.kernel = j.at("kernel").get<std::string>();
   c.size = parse_message_size(j.at("size").get<std::string>());
   c.bytes_total = j.at("bytes_total").get<std::int64_t>();
@@ -306,7 +307,7 @@ std::string csv_text(const BenchResults& results) {
 }
 
 std::string compact_text(const Json& record) {
-  const std::string text = record.dump(1);
+  const std::string text = json_text(record, 1);
   std::string out;
   out.reserve(text.size());
   bool in_string = false;

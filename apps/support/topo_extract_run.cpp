@@ -37,7 +37,7 @@ std::string trace_place(const std::string& output) {
   return fs::absolute(folder.empty() ? fs::path(".") : folder).lexically_normal().string();
 }
 
-int run_traced(int ranks, const std::vector<std::string>& program, const std::string& folder) {
+int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder& folder) {
   const std::string library = trace_library();
   const std::string path = which(program.at(0));
   if (path.empty()) throw UsageError("no program " + program[0] + ": it is no file that can be run, nor on PATH");
@@ -51,8 +51,9 @@ int run_traced(int ranks, const std::vector<std::string>& program, const std::st
     preload += ':' + std::string(others);
   const std::string env = which("env");
   plan.command.insert(plan.command.end(), {env.empty() ? "/usr/bin/env" : env, "LD_PRELOAD=" + preload,
-                                           "MERGANSER_TRACE_FOLDER=" + folder, path});
+                                           "MERGANSER_TRACE_FOLDER=" + folder.path(), path});
   plan.command.insert(plan.command.end(), program.begin() + 1, program.end());
+  for (int rank = 0; rank < ranks; ++rank) folder.file("rank-" + std::to_string(rank) + ".trace");
   std::cerr << "+ " << plan.text() << std::endl;
   return launch(plan);
 }

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "merganser/base/private_folder.hpp"
+
 namespace merganser::app {
 
 /// Path of libmerganser-trace.so: the variable MERGANSER_TRACE_LIBRARY, else where it was built or installed.
@@ -14,6 +16,6 @@ namespace merganser::app {
 
 /// Starts `ranks` processes of a program under the tracing library, which only they load, and waits.
 /// @return its exit code @throws CommError if there is no launcher, UsageError if there is no such program
-int run_traced(int ranks, const std::vector<std::string>& program, const std::string& folder);
+int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder& folder);
 
 }  // namespace merganser::app

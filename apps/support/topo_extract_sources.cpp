@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "merganser/base/error.hpp"
 #include "merganser/topology/graph_files.hpp"
@@ -27,15 +26,6 @@ struct Source {
   std::string text;
   Content content = Content::other;
 };
-
-std::string content_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError("cannot read " + path + ": " + std::strerror(errno));
-  std::stringstream text;
-  text << in.rdbuf();
-  if (in.bad()) throw InputError("cannot read " + path + ": " + std::strerror(errno));
-  return text.str();
-}
 
 Content kind_of(const std::string& text) {
   if (topology::is_trace_part(text)) return Content::trace;
@@ -76,7 +66,7 @@ std::vector<Source> open_all(const std::vector<std::string>& paths) {
   }
   std::vector<Source> sources;
   for (const auto& file : files) {
-    Source source{file, content_of(file)};
+    Source source{file, read_text(file)};
     source.content = kind_of(source.text);
     sources.push_back(std::move(source));
   }
@@ -115,7 +105,7 @@ Extracted of_json(const Source& source) {
   Extracted out;
   Json json;
   try {
-    json = Json::parse(source.text);
+    json = parse_json(source.text, source.path);
     const std::string schema = json.value("schema", "");
     if (schema == kTrafficSchema) {
       out.traffic = traffic_of_json(json, source.path);

@@ -22,7 +22,7 @@ Json row_of(const Flow& flow) {
 
 std::int64_t whole(const Json& value, const std::string& what) {
   if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX)) {
-    throw InputError(what + " is " + value.dump() + "; allowed: whole numbers");
+    throw InputError(what + " is " + json_text(value) + "; allowed: whole numbers");
   }
   return value.get<std::int64_t>();
 }
@@ -37,7 +37,7 @@ int small(const Json& value, const std::string& what) {
 
 Flow flow_of(const Json& row, const std::string& where) {
   if (!row.is_array() || row.size() < kFixedColumns || row.size() == kFixedColumns + 1 || !row[2].is_string()) {
-    throw InputError(where + " is " + row.dump() +
+    throw InputError(where + " is " + json_text(row) +
                      "; allowed: [from, to, \"message\"|\"put\"|\"get\", operations, bytes, first size class, counts]");
   }
   Flow flow;
@@ -58,8 +58,8 @@ Traffic read(const Json& json) {
     throw InputError(std::string("is no traffic: \"schema\" is not \"") + kTrafficSchema + '"');
   }
   if (!json.contains("schema_version") || json["schema_version"] != kTrafficVersion) {
-    throw InputError("\"schema_version\" is " + json.value("schema_version", Json()).dump() + "; this program reads " +
-                     std::to_string(kTrafficVersion));
+    throw InputError("\"schema_version\" is " + json_text(json.value("schema_version", Json())) +
+                     "; this program reads " + std::to_string(kTrafficVersion));
   }
   if (!json.contains("ranks")) throw InputError("\"ranks\" is missing");
   std::vector<Flow> flows;

@@ -10,6 +10,7 @@
 #include "support/gather.hpp"
 #include "support/homecoming.hpp"
 #include "support/merge_options.hpp"
+#include "support/progress.hpp"
 #include "support/ranks.hpp"
 
 namespace merganser::app {
@@ -177,14 +178,22 @@ class Verifier {
 int make_runs(const VerifyPlan& plan, const std::string& model, int ranks, Tally& tally) {
   int code = on_ranks({model, ranks, ""}, [&](comm::Transport& t) {
     Verifier v(plan, t, model, tally);
-    for (std::size_t i = 0; i < plan.inputs(); ++i) v.all_of(i);
+    ProgressLine line(t.rank() == 0);
+    for (std::size_t i = 0; i < plan.inputs(); ++i) {
+      line.count("runs on input", static_cast<double>(i + 1), static_cast<double>(plan.inputs()));
+      v.all_of(i);
+    }
   });
   if (plan.samples == 0) return code;
   const auto turns = static_cast<int>(plan.ranks.size());
   const auto turn = static_cast<int>(std::find(plan.ranks.begin(), plan.ranks.end(), ranks) - plan.ranks.begin());
-  for (int seed = turn; seed < plan.chaos && code == 0; seed += turns)
+  ProgressLine line(comm::launcher_world().rank == 0);
+  for (std::int64_t next = turn; next < plan.chaos && code == 0; next += turns) {
+    const int seed = static_cast<int>(next);
+    line.count("chaos seed", seed, plan.chaos);
     code = on_ranks({model, ranks, "chaos:" + std::to_string(seed)},
                     [&](comm::Transport& t) { Verifier(plan, t, model, tally).chaos(seed); });
+  }
   return code;
 }
 
@@ -197,7 +206,9 @@ std::string VerifyPlan::input_name(std::size_t input) const {
 
 void compute_expected(VerifyPlan& plan) {
   plan.expected.clear();
+  ProgressLine line(true);
   for (std::size_t i = 0; i < plan.inputs(); ++i) {
+    line.count("serial reference of input", static_cast<double>(i + 1), static_cast<double>(plan.inputs()));
     plan.expected.emplace_back();
     on_ranks({"threads", 1, ""}, [&](comm::Transport& t) {
       const Input in = load(plan, i, t);
@@ -219,9 +230,10 @@ int run_all(const VerifyPlan& plan, const std::string& model, int ranks, Tally& 
 }
 
 Json to_json(const VerifyPlan& plan) {
-  Json out = {{"samples", plan.samples},       {"seed", plan.seed},   {"files", plan.files},
+  Json out = {{"samples", plan.samples},       {"seed", plan.seed},   {"files", Json::array()},
               {"file_ratio", plan.file_ratio}, {"chaos", plan.chaos}, {"ranks", plan.ranks},
               {"expected", plan.expected}};
+  for (const auto& file : plan.files) out["files"].push_back(bytes_to_utf8(file));
   for (const Search s : plan.searches) out["searches"].push_back(static_cast<int>(s));
   for (const Prune p : plan.prunes) out["prunes"].push_back(static_cast<int>(p));
   return out;
@@ -231,7 +243,7 @@ VerifyPlan verify_plan(const Json& json) {
   VerifyPlan plan;
   plan.samples = json.at("samples").get<int>();
   plan.seed = json.at("seed").get<std::uint64_t>();
-  plan.files = json.at("files").get<std::vector<std::string>>();
+  for (const auto& file : json.at("files")) plan.files.push_back(utf8_to_bytes(file.get<std::string>()));
   plan.file_ratio = json.at("file_ratio").get<double>();
   plan.chaos = json.at("chaos").get<int>();
   plan.ranks = json.at("ranks").get<std::vector<int>>();
@@ -242,8 +254,12 @@ VerifyPlan verify_plan(const Json& json) {
 }
 
 Json to_json(const Tally& t) {
-  return {{"runs", t.runs},         {"chaos_runs", t.chaos_runs},       {"shapes", t.shapes},
-          {"failures", t.failures}, {"first_failure", t.first_failure}, {"seconds", t.seconds}};
+  return {{"runs", t.runs},
+          {"chaos_runs", t.chaos_runs},
+          {"shapes", t.shapes},
+          {"failures", t.failures},
+          {"first_failure", bytes_to_utf8(t.first_failure)},
+          {"seconds", t.seconds}};
 }
 
 Tally tally_of(const Json& json) {

@@ -31,36 +31,15 @@ void append(std::vector<std::byte>& message, const Header& header, std::span<con
   if (!bytes.empty()) std::memcpy(message.data() + at + sizeof(Header), bytes.data(), bytes.size());
 }
 
-std::uint64_t fingerprint(std::string_view text, std::uint64_t hash = 1469598103934665603U) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return hash;
-}
-
-/// Numbers that must be the same everywhere. Collective.
-void check_same(comm::Transport& transport, const Network& network, const AnnouncementOptions& options) {
-  const auto print = static_cast<std::int64_t>(fingerprint(network.describe()) >> 2);
-  const auto bytes = static_cast<std::int64_t>(options.max_bytes);
-  const auto step = static_cast<std::int64_t>(options.max_step_bytes);
-  const bool good = network.vertices() == transport.size() && bytes >= 1 && options.max_bytes <= kMostBytes &&
-                    options.max_step_bytes >= options.max_bytes && step > 0;
-  std::array<std::int64_t, 7> low{good ? 1 : 0, print, -print, bytes, -bytes, step, -step};
-  transport.all_reduce(low, comm::Op::min);
-  if (network.vertices() != transport.size()) {
+void check_options(const Network& network, int ranks, const AnnouncementOptions& options) {
+  if (network.vertices() != ranks) {
     throw UsageError("AnnouncementNetwork: " + network.describe() + " has " + std::to_string(network.vertices()) +
-                     " vertices; one per rank must there be, " + std::to_string(transport.size()));
+                     " vertices; allowed: one per rank, " + std::to_string(ranks));
   }
-  if (!good) {
+  if (options.max_bytes < 1 || options.max_bytes > kMostBytes || options.max_step_bytes < options.max_bytes) {
     throw UsageError("AnnouncementNetwork: max_bytes " + std::to_string(options.max_bytes) + ", max_step_bytes " +
                      std::to_string(options.max_step_bytes) +
-                     "; allowed: 1 <= max_bytes <= max_step_bytes, below 2^32");
-  }
-  if (low[0] == 0) throw UsageError("AnnouncementNetwork: another rank passed a wrong network or wrong options");
-  for (std::size_t i = 1; i < low.size(); i += 2) {
-    if (low[i] != -low[i + 1]) {
-      throw UsageError("AnnouncementNetwork: ranks passed different networks or options; this one passed " +
-                       network.describe() + ", max_bytes " + std::to_string(bytes) + ", max_step_bytes " +
-                       std::to_string(step));
-    }
+                     "; allowed: 1 <= max_bytes <= max_step_bytes, max_bytes below 2^32");
   }
 }
 
@@ -75,7 +54,11 @@ void Announcement::check_size(std::size_t wanted) const {
 struct AnnouncementNetwork::Impl {
   Impl(comm::Transport& transport, const Network& network, const AnnouncementOptions& o)
       : options(o), rank(transport.rank()), size(transport.size()) {
-    check_same(transport, network, o);
+    comm::agree(transport, [&] { check_options(network, size, o); });
+    comm::check_same(transport, "AnnouncementNetwork",
+                     {{"the network", network.describe()},
+                      {"max_bytes", std::to_string(o.max_bytes)},
+                      {"max_step_bytes", std::to_string(o.max_step_bytes)}});
     int farthest = 0;
     comm::agree(transport, [&] { farthest = eccentricity(network, rank); });
     ttl = static_cast<int>(std::max<std::int64_t>(1, transport.all_reduce(std::int64_t{farthest}, comm::Op::max)));
@@ -253,7 +236,9 @@ AnnouncementNetwork& AnnouncementNetwork::operator=(AnnouncementNetwork&&) noexc
 
 AnnouncementId AnnouncementNetwork::announce(Topic topic, std::span<const std::byte> bytes, Delivery delivery) {
   Impl& m = *impl_;
-  if (m.closed) throw UsageError("announce: rank " + std::to_string(m.rank) + " has closed; it may not announce");
+  if (m.closed)
+    throw UsageError("announce: rank " + std::to_string(m.rank) +
+                     " has closed and announces; allowed: announcements before close");
   if (bytes.size() > m.options.max_bytes) {
     throw UsageError("announce: " + std::to_string(bytes.size()) + " bytes; allowed: up to max_bytes, " +
                      std::to_string(m.options.max_bytes));

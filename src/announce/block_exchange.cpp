@@ -61,7 +61,7 @@ void BlockExchange::check(const BlockPlacement& placement) const {
       throw InputError(what + "; allowed: 0 to " + std::to_string(grid_.count() - 1));
     }
     if (i > 0 && mine[i - 1] >= block) {
-      throw InputError(what + " follows " + std::to_string(mine[i - 1]) + "; they must ascend");
+      throw InputError(what + " follows " + std::to_string(mine[i - 1]) + "; allowed: ascending ones");
     }
     if (placement.owner(block) != transport_.rank()) {
       throw InputError(what + " is listed by rank " + std::to_string(transport_.rank()) + " but owned by rank " +
@@ -83,7 +83,7 @@ void BlockExchange::check(const BlockPlacement& placement) const {
 }
 
 void BlockExchange::place(BlockPlacement placement) {
-  if (wiring_ != Wiring::any_rank) throw UsageError("BlockExchange::place needs the wiring any_rank");
+  if (wiring_ != Wiring::any_rank) throw UsageError("BlockExchange::place with another wiring; allowed: with any_rank");
   check(placement);
   placement_ = std::move(placement);
   wire();
@@ -136,7 +136,8 @@ std::size_t BlockExchange::local(std::int64_t block) const {
   const auto& mine = placement_.mine;
   const auto found = std::lower_bound(mine.begin(), mine.end(), block);
   if (found == mine.end() || *found != block) {
-    throw UsageError("block " + std::to_string(block) + " is not held by rank " + std::to_string(transport_.rank()));
+    throw UsageError("block " + std::to_string(block) + " is not of rank " + std::to_string(transport_.rank()) +
+                     "; allowed: blocks that it holds");
   }
   return static_cast<std::size_t>(found - mine.begin());
 }

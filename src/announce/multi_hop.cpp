@@ -38,7 +38,7 @@ MultiHop::MultiHop(comm::Transport& transport, BlockGrid grid, BlockPlacement pl
   const std::int64_t placed = transport.all_reduce(static_cast<std::int64_t>(exchange_.blocks().size()), comm::Op::sum);
   if (placed != grid.count()) {
     throw InputError("multi-hop: " + std::to_string(placed) + " of " + std::to_string(grid.count()) +
-                     " blocks have an owner; every block needs one");
+                     " blocks have an owner; allowed: one for each");
   }
 }
 

@@ -34,10 +34,10 @@ Published::~Published() { network_.unsubscribe(subscription_); }
 
 void Published::publish(std::span<const double> mine) {
   if (mine.size() != columns_) {
-    throw UsageError("Published: " + std::to_string(mine.size()) + " numbers; expected " + std::to_string(columns_));
+    throw UsageError("Published: " + std::to_string(mine.size()) + " numbers; allowed: " + std::to_string(columns_));
   }
   for (const double x : mine) {
-    if (!std::isfinite(x)) throw UsageError("Published: " + std::to_string(x) + "; only finite numbers can be added");
+    if (!std::isfinite(x)) throw UsageError("Published: " + std::to_string(x) + "; allowed: finite numbers");
   }
   const bool same = published_ && std::memcmp(mine.data(), last_.data(), mine.size_bytes()) == 0;
   if (same) return;
@@ -65,7 +65,7 @@ void Published::take(const Announcement& announcement) {
 
 void Published::check_column(std::size_t column) const {
   if (column < columns_) return;
-  throw UsageError("Published: column " + std::to_string(column) + "; there are " + std::to_string(columns_));
+  throw UsageError("Published: column " + std::to_string(column) + "; allowed: 0 to below " + std::to_string(columns_));
 }
 
 double Published::sum(std::size_t column) const {
@@ -101,7 +101,8 @@ double Published::max(std::size_t column) const {
 
 std::span<const double> Published::of(int rank) const {
   if (rank < 0 || rank >= network_.size()) {
-    throw UsageError("Published: rank " + std::to_string(rank) + "; there are " + std::to_string(network_.size()));
+    throw UsageError("Published: rank " + std::to_string(rank) + "; allowed: 0 to below " +
+                     std::to_string(network_.size()));
   }
   const auto r = static_cast<std::size_t>(rank);
   return heard_[r] == 0 ? std::span<const double>() : std::span(values_).subspan(r * columns_, columns_);

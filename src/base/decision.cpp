@@ -21,7 +21,7 @@ void check(const Candidate& c) {
       if (!(x > 0) || !std::isfinite(x))
         throw UsageError("a time of " + c.name + " is " + std::to_string(x) + "; allowed: positive numbers");
   }
-  if (samples == 0) throw UsageError(c.name + " has no times to decide by");
+  if (samples == 0) throw UsageError(c.name + " has no times to decide by; allowed: at least one");
   if (!(c.uncertainty >= 0) || !std::isfinite(c.uncertainty))
     throw UsageError("the uncertainty of " + c.name + " is " + std::to_string(c.uncertainty) + "; allowed: 0 and more");
 }
@@ -87,11 +87,11 @@ Saving saving_of(const std::vector<double>& best, const std::vector<double>& oth
 const Standing& Decision::of(std::size_t candidate) const {
   for (const auto& s : order)
     if (s.candidate == candidate) return s;
-  throw UsageError("candidate " + std::to_string(candidate) + " took no part in the decision");
+  throw UsageError("candidate " + std::to_string(candidate) + " took no part in the decision; allowed: its candidates");
 }
 
 Decision decide(std::span<const Candidate> candidates, const DecisionOptions& o) {
-  if (candidates.empty()) throw UsageError("a decision needs candidates");
+  if (candidates.empty()) throw UsageError("a decision without candidates; allowed: at least one");
   if (o.resamples < 1) throw UsageError("resamples is " + std::to_string(o.resamples) + "; allowed: 1 and more");
   for (const auto& c : candidates) check(c);
   const Draws draws = draw(candidates, o);

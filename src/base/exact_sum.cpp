@@ -45,7 +45,7 @@ double round_sum(const std::int64_t* limbs) {
 void ExactSum::add(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const auto exponent = static_cast<int>(bits >> 52 & 0x7ff);
-  if (exponent == 0x7ff) throw InputError("a sum met " + std::to_string(x) + "; only finite values can be added");
+  if (exponent == 0x7ff) throw InputError("a sum met " + std::to_string(x) + "; allowed: finite values");
   const std::uint64_t fraction = bits & 0xfffffffffffffULL;
   const std::uint64_t mantissa = exponent == 0 ? fraction : fraction | 1ULL << 52;
   const int place = exponent == 0 ? 0 : exponent - 1;

@@ -33,7 +33,7 @@ Histogram& Histogram::operator+=(const Histogram& other) {
 }
 
 double Histogram::quantile(double q) const {
-  if (empty()) throw UsageError("quantile of an empty histogram");
+  if (empty()) throw UsageError("quantile of an empty histogram; allowed: of at least one value");
   // Sample i (from 0) stands at (i + 1/2) / n of the way; the samples of a bucket are spread evenly over it.
   const double at = std::clamp(q, 0.0, 1.0) * static_cast<double>(count_);
   std::uint64_t below = 0;

@@ -250,7 +250,9 @@ void OptionTable::set_named(const std::string& argument, std::span<const std::st
   }
   if (o == nullptr) unknown(is_long ? "--" + name : argument);
   if (o->flag) {
-    if (has_value) throw UsageError("--" + o->name + " takes no value, but got " + quoted(value));
+    if (has_value)
+      throw UsageError("--" + o->name + " has the value " + quoted(value) + "; allowed: --" + o->name + " or --no-" +
+                       o->name);
     value = off ? "false" : "true";
   } else if (!has_value) {
     if (rest.empty()) throw UsageError("--" + o->name + " needs a value: " + o->kind);

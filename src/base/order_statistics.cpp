@@ -129,7 +129,7 @@ QuantileInterval quantile_interval(const Histogram& samples, double q, double co
 
 QuantileInterval block_median_interval(std::span<const double> blocks, double confidence) {
   check_share("confidence", confidence);
-  if (blocks.empty()) throw UsageError("interval of the median of no block");
+  if (blocks.empty()) throw UsageError("interval of the median of no block; allowed: of at least one");
   std::vector<double> sorted(blocks.begin(), blocks.end());
   std::sort(sorted.begin(), sorted.end());
   const double last = static_cast<double>(sorted.size()) - 1;

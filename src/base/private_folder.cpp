@@ -25,11 +25,18 @@ std::string temporary_folder() {
 PrivateFolder::PrivateFolder(const std::string& parent) : path_(parent + "/.merganser-XXXXXX") {
   if (::mkdtemp(path_.data()) == nullptr)
     throw InputError("cannot make a temporary folder in " + parent + ": " + std::strerror(errno));
+  itself_ = CleanupName(path_, true);
 }
 
 PrivateFolder::~PrivateFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+}
+
+std::string PrivateFolder::file(const std::string& name) {
+  std::string path = path_ + '/' + name;
+  files_.try_emplace(name, path, false);
+  return path;
 }
 
 }  // namespace merganser

@@ -146,6 +146,13 @@ std::int64_t available_bytes() {
     const std::int64_t left = *limit - std::min(*limit, *used);
     there = there == 0 ? left : std::min(there, left);
   }
+  // A shell's limit counts address space, of which this process has taken some.
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    const std::int64_t used = number_in(root + "/proc/self/status", "VmSize:").value_or(0) * 1024;
+    const std::int64_t left = std::max<std::int64_t>(0, static_cast<std::int64_t>(limit.rlim_cur) - used);
+    there = there == 0 ? left : std::min(there, left);
+  }
   return there;
 }
 

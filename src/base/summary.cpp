@@ -40,13 +40,13 @@ Summary summarise(std::vector<double> samples) {
 double median(std::vector<double> samples) { return summarise(std::move(samples)).median; }
 
 double quantile(std::vector<double> samples, double q) {
-  if (samples.empty()) throw UsageError("quantile of an empty sample");
+  if (samples.empty()) throw UsageError("quantile of an empty sample; allowed: of at least one value");
   std::sort(samples.begin(), samples.end());
   return sorted_quantile(samples, std::clamp(q, 0.0, 1.0));
 }
 
 Interval median_interval(const std::vector<double>& samples, double confidence, std::uint64_t seed) {
-  if (samples.empty()) throw UsageError("confidence interval of an empty sample");
+  if (samples.empty()) throw UsageError("confidence interval of an empty sample; allowed: of at least one value");
   std::vector<double> medians;
   medians.reserve(kResamples);
   std::vector<double> resample(samples.size());

@@ -15,6 +15,8 @@
 namespace merganser {
 namespace {
 
+constexpr std::size_t kMostParcels = std::size_t{1} << 31;  // of one rank
+
 /// Up to this many ranks everybody is a neighbour of everybody: as many arcs as a block has neighbours in 3D.
 constexpr int kSmallWorld = 27;
 
@@ -59,9 +61,32 @@ class Laps {
 void check(const ClusterOptions& o, const Schema& schema) {
   if (!(o.min_volume_ratio > 0) || !std::isfinite(o.min_volume_ratio))
     throw UsageError("min-volume-ratio: " + std::to_string(o.min_volume_ratio) + "; must be positive and finite");
+  const auto check_value = [](const char* name, int value, int most) {
+    if (value <= most) return;
+    throw UsageError(std::string(name) + ": " + std::to_string(value) + "; allowed: a value of its enumeration, 0 to " +
+                     std::to_string(most));
+  };
+  check_value("search", static_cast<int>(o.search), static_cast<int>(Search::cells8));
+  check_value("prune", static_cast<int>(o.prune), static_cast<int>(Prune::iterative));
+  check_value("epoch", static_cast<int>(o.iterative.epoch), static_cast<int>(comm::Epoch::per_operation));
   for (std::size_t i = 0; i < schema.attributes().size(); ++i)
     if (schema.attributes()[i].rule == Rule::callback && (i >= o.callbacks.size() || !o.callbacks[i]))
       throw UsageError("attribute " + schema.attributes()[i].name + " is merged by a callback, but none is given");
+}
+
+/// What ranks that merge together are given alike.
+std::vector<comm::Same> same_of(const ClusterOptions& o, const Schema& schema, const Decomposition& d, bool parcels) {
+  std::string callbacks;
+  for (const auto& c : o.callbacks) callbacks += c ? '1' : '0';
+  auto same = cluster::same_of(schema, d);
+  same.push_back({"min-volume-ratio", cluster::exact_text(o.min_volume_ratio)});
+  same.push_back({"search", std::to_string(static_cast<int>(o.search))});
+  same.push_back({"prune", std::to_string(static_cast<int>(o.prune))});
+  same.push_back({"sub-communicator of the iterative pruning", std::to_string(o.iterative.sub_communicator)});
+  same.push_back({"epoch of the iterative pruning", std::to_string(static_cast<int>(o.iterative.epoch))});
+  same.push_back({"the list of callbacks given", "'" + callbacks + "'"});
+  same.push_back({"the argument `parcels`", parcels ? "given" : "null"});
+  return same;
 }
 
 }  // namespace
@@ -77,7 +102,8 @@ struct Clusterer::Impl {
         stream(t.stream(graph, {})),
         search(*mailbox, decomposition, t.rank(), sight2(d, t.rank(), graph.out), options),
         rules(schema, d.grid().box),
-        iterative(o.iterative) {
+        iterative(o.iterative),
+        checked(t.capabilities().checked) {
     rules.callbacks = o.callbacks;
     active_out.resize(graph.out.size());
     active_in.resize(graph.out.size());
@@ -100,6 +126,7 @@ struct Clusterer::Impl {
   MergeRules rules;
   links::SinglePass single_pass;
   links::IterativePruner iterative;
+  bool checked;
   const links::Stars* stars = nullptr;
   links::Stars iterative_stars;
   std::int64_t travelling = 0;  // sent by the last rehome to a rank that is not their owner
@@ -112,10 +139,11 @@ struct Clusterer::Impl {
 
 Clusterer::Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
                      const ClusterOptions& options, const Parcels* parcels) {
-  check(options, schema);
-  if (transport.size() != decomposition.ranks())
-    throw UsageError("decomposition for " + std::to_string(decomposition.ranks()) + " ranks on a transport of " +
-                     std::to_string(transport.size()));
+  comm::agree(transport, [&] {
+    check(options, schema);
+    cluster::check_ranks(decomposition, transport);
+  });
+  comm::check_same(transport, "Clusterer", same_of(options, schema, decomposition, parcels != nullptr));
   impl_ = std::make_unique<Impl>(transport, decomposition, schema, options, parcels);
 }
 Clusterer::~Clusterer() = default;
@@ -124,6 +152,7 @@ Clusterer::Clusterer(Clusterer&&) noexcept = default;
 const Decomposition& Clusterer::decomposition() const { return impl_->decomposition; }
 
 std::int64_t Clusterer::rehome(Parcels& parcels) {
+  impl_->mailbox->check_usable();
   const auto count = cluster::rehome(parcels, impl_->decomposition, impl_->transport.rank(), *impl_->mailbox);
   impl_->travelling = count.travelling;
   return count.sent;
@@ -140,6 +169,11 @@ bool Clusterer::home_in_one_wave() const {
 StepReport Clusterer::step(Parcels& parcels) {
   if (!(parcels.schema() == impl_->schema))
     throw UsageError("step: the parcels have another schema than the Clusterer");
+  impl_->mailbox->check_usable();
+  if (parcels.size() > kMostParcels)
+    throw InputError("step: " + std::to_string(parcels.size()) + " parcels on one rank; allowed: up to " +
+                     std::to_string(kMostParcels) + "; use more ranks");
+  if (impl_->checked) cluster::check_parcels(parcels, impl_->decomposition, impl_->transport.rank());
   return impl_->step(parcels);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -53,7 +54,123 @@ void remove(Parcels& parcels, const std::vector<std::uint8_t>& gone) {
   parcels.resize(j);
 }
 
+void check_volume(const Parcels& parcels, std::size_t i) {
+  const double volume = parcels.site(i).volume;
+  if (volume > 0 && std::isfinite(volume)) return;
+  throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": volume " + std::to_string(volume) +
+                   "; must be positive and finite");
+}
+
+/// @throws InputError if two of the sorted ids are equal
+void refuse_twin(const std::vector<std::int64_t>& sorted) {
+  const auto twin = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twin == sorted.end()) return;
+  throw InputError("parcel id " + std::to_string(*twin) + " is there twice; ids must be distinct over all ranks");
+}
+
+/// The ids of a rank in a line, where they are in order.
+struct IdRange {
+  std::int64_t ascending = 1;
+  std::int64_t count = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+IdRange id_range(const Parcels& parcels) {
+  const std::size_t n = parcels.size();
+  if (n == 0) return {};
+  IdRange range{1, static_cast<std::int64_t>(n), parcels.id(0), parcels.id(n - 1)};
+  for (std::size_t i = 1; i < n; ++i) {
+    if (parcels.id(i - 1) >= parcels.id(i)) range.ascending = 0;
+  }
+  return range;
+}
+
+/// Whether the ids of no two ranks can be the same, and those of no rank. Collective.
+bool surely_distinct(const Parcels& parcels, comm::Transport& transport) {
+  const IdRange mine = id_range(parcels);
+  std::vector<IdRange> all;
+  for (const auto& theirs : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {
+    IdRange range;
+    std::memcpy(&range, theirs.data(), sizeof range);
+    if (range.ascending == 0) return false;
+    if (range.count > 0) all.push_back(range);
+  }
+  std::sort(all.begin(), all.end(), [](const IdRange& a, const IdRange& b) { return a.first < b.first; });
+  return std::adjacent_find(all.begin(), all.end(),
+                            [](const IdRange& a, const IdRange& b) { return b.first <= a.last; }) == all.end();
+}
+
+/// Each id goes to a rank that it says itself, where equal ones meet. Collective. @throws InputError on every rank
+void check_ids(const Parcels& parcels, comm::Transport& transport) {
+  if (surely_distinct(parcels, transport)) return;
+  const auto ranks = static_cast<std::uint64_t>(transport.size());
+  std::vector<std::vector<std::byte>> to(ranks);
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const std::int64_t id = parcels.id(i);
+    const auto bytes = std::as_bytes(std::span(&id, 1));
+    auto& message = to[static_cast<std::uint64_t>(id) % ranks];
+    message.insert(message.end(), bytes.begin(), bytes.end());
+  }
+  std::vector<std::int64_t> met;
+  for (const auto& message : transport.all_to_all(to)) {
+    const std::size_t at = met.size();
+    met.resize(at + message.size() / sizeof(std::int64_t));
+    if (!message.empty()) std::memcpy(met.data() + at, message.data(), message.size());
+  }
+  std::sort(met.begin(), met.end());
+  comm::agree(transport, [&] { refuse_twin(met); });
+}
+
 }  // namespace
+
+void check_ranks(const Decomposition& decomposition, const comm::Transport& transport) {
+  if (transport.size() == decomposition.ranks()) return;
+  throw UsageError("decomposition for " + std::to_string(decomposition.ranks()) + " ranks on a transport of " +
+                   std::to_string(transport.size()) + "; they must be equal");
+}
+
+std::string exact_text(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.17g", value);
+  return text.data();
+}
+
+std::vector<comm::Same> same_of(const Schema& schema, const Decomposition& decomposition) {
+  std::string attributes;
+  for (const Attribute& a : schema.attributes())
+    attributes += " " + a.name + ":" + std::to_string(a.components) + ":" + std::to_string(static_cast<int>(a.rule));
+  const Grid& grid = decomposition.grid();
+  std::string box;
+  std::string cuts = decomposition.describe();
+  for (int a = 0; a < 3; ++a) {
+    box += std::to_string(grid.cells[a]) + " cells from " + exact_text(grid.box.lower[a]) + " over " +
+           exact_text(grid.box.extent[a]) + (grid.box.periodic[a] ? ", periodic; " : ", walls; ");
+    for (int part = 1; part < decomposition.shape()[a]; ++part)
+      cuts += std::string(part == 1 ? "; " : ",") + std::to_string(decomposition.cut(a, part));
+  }
+  return {
+      {"the list of attributes", "'" + attributes + "'"}, {"the grid", "'" + box + "'"}, {"the decomposition", cuts}};
+}
+
+void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank) {
+  std::vector<std::int64_t> ids;
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const Site& s = parcels.site(i);
+    const Vec3 p{s.x, s.y, s.z};
+    check_volume(parcels, i);
+    // What is not in the box has no owner.
+    const int owner = decomposition.grid().box.contains(p) ? decomposition.owner(p) : -1;
+    if (owner != rank)
+      throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + exact_text(p[0]) + ", " +
+                       exact_text(p[1]) + ", " + exact_text(p[2]) + " is on rank " + std::to_string(rank) + ", but " +
+                       (owner < 0 ? "not inside the box" : "belongs to rank " + std::to_string(owner)) +
+                       "; bring parcels home (rehome, distribute) before a step");
+    ids.push_back(parcels.id(i));
+  }
+  std::sort(ids.begin(), ids.end());
+  refuse_twin(ids);
+}
 
 void append_parcel(std::vector<std::byte>& message, const Site& site, const double* row, std::size_t width) {
   const std::size_t at = message.size();
@@ -107,12 +224,16 @@ Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, c
 }  // namespace cluster
 
 void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Transport& transport) {
+  comm::agree(transport, [&] { cluster::check_ranks(decomposition, transport); });
+  comm::check_same(transport, "distribute", cluster::same_of(parcels.schema(), decomposition));
+  cluster::check_ids(parcels, transport);
   const Box& box = decomposition.grid().box;
   std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
   std::vector<std::uint8_t> gone(parcels.size(), 0);
   comm::agree(transport, [&] {
     for (std::size_t i = 0; i < parcels.size(); ++i) {
       Site& s = parcels.site(i);
+      cluster::check_volume(parcels, i);
       cluster::settle(box, parcels, i, s);
       const int owner = decomposition.owner({s.x, s.y, s.z});
       if (owner == transport.rank()) continue;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
@@ -15,6 +16,17 @@ namespace merganser::cluster {
 void append_parcel(std::vector<std::byte>& message, const Site& site, const double* row, std::size_t width);
 /// Appends the parcels of a message to the container. @throws CommError if the length is no multiple of a parcel
 void take_parcels(std::span<const std::byte> message, Parcels& parcels);
+
+/// @throws UsageError unless the decomposition is for the ranks of the transport
+void check_ranks(const Decomposition& decomposition, const comm::Transport& transport);
+/// Schema, grid and decomposition as values that every rank must give alike.
+[[nodiscard]] std::vector<comm::Same> same_of(const Schema& schema, const Decomposition& decomposition);
+/// A number that reads back to the same bits.
+[[nodiscard]] std::string exact_text(double value);
+
+/// What a step asks of the parcels of a rank, but that no other rank has their ids: at home, volumes positive and finite,
+/// ids distinct. For the decorator `checked`. @throws InputError
+void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank);
 
 struct Rehomed {
   std::int64_t sent = 0;

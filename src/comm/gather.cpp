@@ -46,7 +46,11 @@ const detail::GatherEntry* find_gather(std::string_view model, GatherKind kind) 
 
 std::string_view gather_name(GatherKind kind) {
   constexpr std::array<std::string_view, 3> kNames{"blocking", "non-blocking", "neighborhood"};
-  return kNames[static_cast<std::size_t>(kind)];
+  const auto at = static_cast<std::size_t>(kind);
+  if (at >= kNames.size()) {
+    throw UsageError("GatherKind is " + std::to_string(at) + "; allowed: 0 to " + std::to_string(kNames.size() - 1));
+  }
+  return kNames[at];
 }
 
 std::span<const GatherInfo> gathers() {

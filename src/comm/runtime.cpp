@@ -1,13 +1,16 @@
 #include "merganser/comm/runtime.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 
 #include "decorators/decorators.hpp"
 #include "detail/auto_choice.hpp"
 #include "detail/registry.hpp"
+#include "detail/waiter.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/resources.hpp"
 #include "merganser/base/text.hpp"
@@ -62,6 +65,7 @@ void check_ranks(const RunOptions& options, const Backend& backend) {
 
 void run_on(const detail::BackendEntry& entry, const RunOptions& options, const std::function<void(Transport&)>& body) {
   check_ranks(options, entry.info);
+  detail::read_wait_limit();
   const auto decorators = detail::parse_decorators(options.decorators);
   entry.run(options.ranks == 0 ? 1 : options.ranks, [&](detail::TransportBase& transport) {
     const auto decorated = detail::decorate(transport, decorators);
@@ -123,6 +127,47 @@ void abort(int exit_code) {
   if (detail::mpi() != nullptr) detail::mpi()->abort(exit_code);
   if (detail::shmem() != nullptr) detail::shmem()->abort(exit_code);
   std::_Exit(exit_code);
+}
+
+namespace {
+
+constexpr auto kGrace = std::chrono::milliseconds(300);  // in which others that fail at the same time are heard
+constexpr auto kMostWait = std::chrono::seconds(10);     // until the rank that speaks has ended the job
+
+bool is_comm(int exit_code) { return exit_code == CommError("").exit_code(); }
+
+/// Whether another rank's failure tells more than this one's: those of communication follow from others.
+bool tells_more(const detail::FailureNotice& theirs, const detail::FailureNotice& mine) {
+  if (is_comm(theirs.exit_code) != is_comm(mine.exit_code)) return is_comm(mine.exit_code);
+  return theirs.rank < mine.rank;
+}
+
+/// Whether this rank is the one that tells the user.
+bool speaks(const detail::Library& library, int exit_code) {
+  if (!library.heard_failures().empty()) return false;
+  const detail::FailureNotice mine{launcher_world().rank, exit_code};
+  library.tell_failure(exit_code);
+  const bool foremost = mine.rank == 0 && !is_comm(exit_code);
+  const auto end = std::chrono::steady_clock::now() + (foremost ? kGrace / 10 : kGrace);
+  while (std::chrono::steady_clock::now() < end) {  // this also lets the notices leave
+    for (const auto& theirs : library.heard_failures()) {
+      if (tells_more(theirs, mine)) return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+}  // namespace
+
+void end_job(int exit_code, const std::function<void()>& tell) {
+  const detail::Library* library = detail::mpi() != nullptr ? detail::mpi() : detail::shmem();
+  if (launched() && library != nullptr && !speaks(*library, exit_code)) {
+    std::this_thread::sleep_for(kMostWait);
+  } else {
+    tell();
+  }
+  abort(exit_code);
 }
 
 std::string mpi_library() { return detail::mpi() != nullptr ? detail::mpi()->version() : "none"; }

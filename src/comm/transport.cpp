@@ -1,6 +1,7 @@
 #include "merganser/comm/transport.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <new>
 #include <type_traits>
@@ -44,6 +45,11 @@ void Mailbox::check_record_size(std::size_t bytes, std::size_t record) {
                   std::to_string(record));
 }
 
+void Mailbox::throw_no_arc(const char* side, std::size_t arc, std::size_t arcs) {
+  throw CommError("Mailbox: " + std::string(side) + "-arc " + std::to_string(arc) + "; " +
+                  (arcs == 0 ? "there is none" : "allowed: 0 to " + std::to_string(arcs - 1)));
+}
+
 void Transport::barrier() {
   ++counters().collectives;
   do_barrier();
@@ -83,16 +89,55 @@ T combine(T a, T b, Op op) {
   }
 }
 
+/// What a rank asks for, ahead of its values: ranks that ask for different things would get different answers.
+struct Reduction {
+  std::uint32_t op = 0;
+  std::uint32_t integers = 0;
+
+  friend bool operator==(const Reduction&, const Reduction&) = default;
+  [[nodiscard]] std::string text(std::size_t values) const {
+    constexpr std::array kNames{"sum", "min", "max"};
+    return std::string(op < kNames.size() ? kNames[op] : "an unknown Op") + " of " + std::to_string(values) +
+           (integers != 0 ? " integers" : " doubles");
+  }
+};
+
+[[noreturn]] void throw_together(const CommError& error) {
+  detail::note_agreed_error(error.what());
+  throw error;
+}
+
+/// What the first ranks that differ ask for; every rank finds the same two.
+void check_reduction(const std::vector<std::vector<std::byte>>& all, std::size_t value_bytes) {
+  const auto text = [&](std::size_t rank) {
+    const auto what = detail::read<Reduction>(all[rank]);
+    return what.text((all[rank].size() - sizeof what) / value_bytes) + " on rank " + std::to_string(rank);
+  };
+  if (detail::read<Reduction>(all[0]).op > static_cast<std::uint32_t>(Op::max)) {
+    throw_together(CommError("all_reduce: " + text(0) + "; allowed: Op::sum, Op::min, Op::max"));
+  }
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank].size() == all[0].size() && detail::read<Reduction>(all[rank]) == detail::read<Reduction>(all[0])) {
+      continue;
+    }
+    throw_together(CommError("all_reduce: " + text(0) + ", but " + text(rank)));
+  }
+}
+
+template <class T>
+detail::Bytes reduction_card(std::span<const T> values, Op op) {
+  detail::Bytes card = detail::to_bytes(Reduction{static_cast<std::uint32_t>(op), std::is_integral_v<T> ? 1U : 0U});
+  const auto bytes = std::as_bytes(values);
+  card.insert(card.end(), bytes.begin(), bytes.end());
+  return card;
+}
+
 template <class T>
 void reduce(std::span<T> values, Op op, const std::vector<std::vector<std::byte>>& all) {
+  check_reduction(all, sizeof(T));
   std::vector<T> theirs(values.size());
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].size() != values.size_bytes()) {
-      throw CommError("all_reduce: " + std::to_string(values.size()) + " values here, " +
-                      std::to_string(all[rank].size() / sizeof(T)) + " on rank " + std::to_string(rank));
-    }
-    if (values.empty()) continue;
-    std::memcpy(theirs.data(), all[rank].data(), values.size_bytes());
+  for (std::size_t rank = 0; rank < all.size() && !values.empty(); ++rank) {
+    std::memcpy(theirs.data(), all[rank].data() + sizeof(Reduction), values.size_bytes());
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] = rank == 0 ? theirs[i] : combine(values[i], theirs[i], op);
     }
@@ -101,10 +146,12 @@ void reduce(std::span<T> values, Op op, const std::vector<std::vector<std::byte>
 
 }  // namespace
 
-void Transport::all_reduce(std::span<double> values, Op op) { reduce(values, op, all_gather(std::as_bytes(values))); }
+void Transport::all_reduce(std::span<double> values, Op op) {
+  reduce(values, op, all_gather(reduction_card<double>(values, op)));
+}
 
 void Transport::all_reduce(std::span<std::int64_t> values, Op op) {
-  reduce(values, op, all_gather(std::as_bytes(values)));
+  reduce(values, op, all_gather(reduction_card<std::int64_t>(values, op)));
 }
 
 std::int64_t Transport::all_reduce(std::int64_t value, Op op) {
@@ -168,6 +215,51 @@ Failure failure_of(const std::function<void()>& local) {
 }
 
 }  // namespace
+
+namespace {
+
+std::uint64_t digest(std::span<const std::byte> bytes) {  // FNV-1a
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const std::byte b : bytes) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001B3U;
+  return hash;
+}
+
+/// Names and values as lines; the same number of them on ranks that make the same call.
+std::vector<std::string> lines_of(std::span<const std::byte> bytes) {
+  std::vector<std::string> lines(1);
+  for (const std::byte b : bytes) {
+    if (b == std::byte{0}) {
+      lines.emplace_back();
+    } else {
+      lines.back() += static_cast<char>(b);
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+void check_same(Transport& transport, std::string_view what, const std::vector<Same>& values) {
+  std::string text(what);
+  for (const Same& value : values) text += '\0' + value.name + " is " + value.value;
+  const auto mine = std::as_bytes(std::span(text));
+  const auto digests = transport.all_gather(detail::to_bytes(digest(mine)));
+  if (std::all_of(digests.begin(), digests.end(), [&](const auto& theirs) { return theirs == digests[0]; })) return;
+  const auto all = transport.all_gather(mine);
+  const auto first = lines_of(all[0]);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const auto theirs = lines_of(all[rank]);
+    for (std::size_t i = 0; i < std::min(first.size(), theirs.size()); ++i) {
+      if (first[i] == theirs[i]) continue;
+      const std::string name = i == 0 ? "" : first[0] + ": ";
+      const std::string error = name + first[i] + " on rank 0 and " + theirs[i] + " on rank " + std::to_string(rank) +
+                                "; every rank must give the same";
+      detail::note_agreed_error(error);
+      throw UsageError(error);
+    }
+  }
+  throw_together(CommError("check_same: ranks give different numbers of values"));
+}
 
 void agree(Transport& transport, const std::function<void()>& local) {
   const Failure mine = failure_of(local);

@@ -57,13 +57,14 @@ std::array<int, 3> parse_shape(const Grid& grid, int ranks, const std::string& t
   std::array<int, 3> s{0, 0, 0};
   char rest = 0;
   if (std::sscanf(text.c_str(), "%dx%dx%d%c", &s[0], &s[1], &s[2], &rest) != 3 || s[0] < 1 || s[1] < 1 || s[2] < 1)
-    throw UsageError("decomposition " + text + "; known: auto 1d 2d 3d AxBxC");
+    throw UsageError("decomposition " + text + "; allowed: auto, 1d, 2d, 3d, or a shape like 2x2x1");
   if (static_cast<std::int64_t>(s[0]) * s[1] * s[2] != ranks)
-    throw UsageError("decomposition " + text + " has not as many parts as there are ranks: " + std::to_string(ranks));
+    throw UsageError("decomposition " + text + " has not as many parts as there are ranks; allowed: shapes of " +
+                     std::to_string(ranks) + " parts");
   for (int a = 0; a < 3; ++a)
     if (s[a] > grid.cells[a])
       throw InputError("decomposition " + text + ": axis " + "xyz"[a] + " has " + std::to_string(grid.cells[a]) +
-                       " cells only");
+                       " cells only; allowed: as many parts at most");
   return s;
 }
 
@@ -72,7 +73,8 @@ std::array<int, 3> parse_shape(const Grid& grid, int ranks, const std::string& t
 Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& shape) : grid_(grid) {
   for (int a = 0; a < 3; ++a) {
     if (grid.cells[a] < 1)
-      throw InputError("grid: " + std::to_string(grid.cells[a]) + " cells on axis " + "xyz"[a] + "; at least 1");
+      throw InputError("grid: " + std::to_string(grid.cells[a]) + " cells on axis " + "xyz"[a] +
+                       "; allowed: at least 1");
     const double extent = grid.box.extent[a];
     const double lower = grid.box.lower[a];
     // Beyond these, squared distances underflow or overflow.
@@ -84,13 +86,17 @@ Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& sha
       throw InputError(text);
     }
   }
-  if (ranks < 1) throw UsageError("ranks: " + std::to_string(ranks) + "; at least 1");
+  const double cells =
+      static_cast<double>(grid.cells[0]) * static_cast<double>(grid.cells[1]) * static_cast<double>(grid.cells[2]);
+  if (cells > 0x1p62) throw InputError("grid: " + cells_text(grid) + " in all; allowed: up to 2^62");
+  if (ranks < 1) throw UsageError("ranks: " + std::to_string(ranks) + "; allowed: at least 1");
   if (ranks > grid.cell_count())
-    throw InputError(std::to_string(ranks) + " ranks for " + cells_text(grid) + "; at most one rank per cell");
+    throw InputError(std::to_string(ranks) + " ranks for " + cells_text(grid) + "; allowed: at most one rank per cell");
   shape_ = parse_shape(grid, ranks, shape);
   if (shape_[0] == 0)
-    throw InputError(cells_text(grid) + " cannot be split into " + std::to_string(ranks) + " blocks (" + shape +
-                     "): no factorisation fits; choose another number of ranks");
+    throw InputError(
+        cells_text(grid) + " cannot be split into " + std::to_string(ranks) + " blocks (" + shape +
+        "): no factorisation fits; allowed: numbers of ranks that are a product of at most the cells of each axis");
   for (int a = 0; a < 3; ++a) {
     // The first ranks of an axis get the extra cells, as the published programs deal them.
     const std::int64_t each = grid.cells[a] / shape_[a];
@@ -105,7 +111,7 @@ Decomposition Decomposition::balanced(const std::array<std::vector<std::int64_t>
     const auto cells = static_cast<std::size_t>(grid_.cells[a]);
     if (weight[a].size() != cells)
       throw UsageError(std::string("balance: axis ") + "xyz"[a] + " has " + std::to_string(weight[a].size()) +
-                       " weights for " + std::to_string(cells) + " cells");
+                       " weights; allowed: one for each of its " + std::to_string(cells) + " cells");
     const std::int64_t total = std::accumulate(weight[a].begin(), weight[a].end(), std::int64_t{0});
     const int parts = shape_[a];
     std::int64_t sum = 0;

@@ -115,8 +115,8 @@ class Doubling {
   /// What this rank knows of one of its vertices.
   [[nodiscard]] Pointer look_up(std::uint32_t vertex) const {
     if (vertex >= terminal_.size())
-      throw InputError("a link to vertex " + std::to_string(vertex) + " of a rank that has " +
-                       std::to_string(terminal_.size()) + " vertices");
+      throw InputError("a link to vertex " + std::to_string(vertex) + "; allowed: below " +
+                       std::to_string(terminal_.size()) + ", those of its rank");
     const std::uint32_t end = terminal_[vertex];
     const std::uint32_t to = links_.target[end];
     if (to == kNone) return {channels_.transport.rank(), end, 1};

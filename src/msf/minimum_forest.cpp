@@ -4,6 +4,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/same.hpp"
 #include "merganser/msf/local_forest.hpp"
 #include "merganser/msf/partition.hpp"
 #include "msf/boruvka.hpp"
@@ -17,6 +18,14 @@ using graphs::EdgeList;
 void check(const ForestOptions& options) {
   if (options.threads < 1 || options.threads > 1024)
     throw UsageError("threads: " + std::to_string(options.threads) + "; allowed: 1 to 1024");
+  const auto check_value = [](const char* name, int value, int most) {
+    if (value > most)
+      throw UsageError(std::string(name) + ": " + std::to_string(value) +
+                       "; allowed: a value of its enumeration, 0 to " + std::to_string(most));
+  };
+  check_value("method", static_cast<int>(options.method), static_cast<int>(ForestMethod::local));
+  check_value("policy", static_cast<int>(options.policy), static_cast<int>(links::Policy::trees));
+  check_value("sense", static_cast<int>(options.sense), static_cast<int>(Sense::maximum));
 }
 
 template <class Edge>
@@ -199,7 +208,13 @@ class ForestSearch {
 
 Forest minimum_spanning_forest(const EdgeList& graph, comm::Transport& transport, const ForestOptions& options,
                                Report& report) {
-  check(options);
+  comm::agree(transport, [&] { check(options); });
+  auto same = comm::same_of(options);
+  same.push_back({"sense", std::to_string(static_cast<int>(options.sense))});
+  same.push_back({"the number of vertices", std::to_string(graph.vertices)});
+  same.push_back({"the kind of weights", std::to_string(static_cast<int>(graph.kind))});
+  same.push_back({"the width of edges", std::to_string(graph.edges.index())});
+  comm::check_same(transport, "minimum_spanning_forest", same);
   Forest out{graph.vertices, graph.kind, {}};
   std::visit(
       [&]<class Edge>(const std::vector<Edge>&) {

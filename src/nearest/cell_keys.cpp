@@ -4,6 +4,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <limits>
+
 #include "nearest/cell_keys.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -38,14 +40,16 @@ bool CellKeys(const CellArithmetic& c, const Site* HWY_RESTRICT sites, std::size
   const Keys keys{c};
   const VD small_volume = hn::Set(d, c.small_volume);
   const VD one = hn::Set(d, 1.0);
-  auto all_inside = hn::FirstN(d, lanes);
+  const VD largest = hn::Set(d, std::numeric_limits<double>::max());
+  auto all_fit = hn::FirstN(d, lanes);
   const auto keys_of = [&](const Site* from) HWY_ATTR {
     VD x;
     VD y;
     VD z;
     VD volume;
     hn::LoadInterleaved4(d, &from->x, x, y, z, volume);
-    all_inside = hn::And(all_inside, hn::And(keys.inside(0, x), hn::And(keys.inside(1, y), keys.inside(2, z))));
+    all_fit = hn::And(all_fit, hn::And(keys.inside(0, x), hn::And(keys.inside(1, y), keys.inside(2, z))));
+    all_fit = hn::And(all_fit, hn::And(hn::Gt(volume, hn::Zero(d)), hn::Le(volume, largest)));
     const auto row = hn::Add(hn::Mul(keys.cell_on_axis(2, z), hn::Set(i, c.cells[1])), keys.cell_on_axis(1, y));
     const auto cell = hn::Add(hn::Mul(row, hn::Set(i, c.cells[0])), keys.cell_on_axis(0, x));
     const auto kind = hn::DemoteTo(i, hn::IfThenZeroElse(hn::Lt(volume, small_volume), one));
@@ -61,7 +65,7 @@ bool CellKeys(const CellArithmetic& c, const Site* HWY_RESTRICT sites, std::size
     hn::StoreU(keys_of(last), i, last_key);
     for (std::size_t k = 0; at + k < count; ++k) key[at + k] = static_cast<std::uint32_t>(last_key[k]);
   }
-  return hn::AllTrue(d, all_inside);
+  return hn::AllTrue(d, all_fit);
 }
 
 void FilterCoordinates(const Vec3& lower, double scale, const Site* HWY_RESTRICT sites, std::size_t count,

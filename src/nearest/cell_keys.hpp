@@ -19,7 +19,7 @@ struct CellArithmetic {
 };
 
 /// key[i] = 2 * cell of sites[i], + 1 if it is not small.
-/// @return false if a position is not allowed or not a number; the keys are then of no use
+/// @return false if a position is not allowed or a volume not positive and finite; the keys are then of no use
 bool cell_keys(const CellArithmetic& cells, const Site* sites, std::size_t count, std::uint32_t* key);
 
 /// Coordinates of the filter: (position - lower) * scale, rounded to single precision; to[a] for axis a.

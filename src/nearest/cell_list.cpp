@@ -62,8 +62,8 @@ std::int64_t CellList::cell_on_axis(int axis, double x) const {
 std::int64_t CellList::bin(const Parcels& parcels, double small_volume, const Cut& cut) {
   n_ = parcels.size();
   if (n_ >= links::kAway)
-    throw InputError(std::to_string(n_) + " parcels on one rank; at most " + std::to_string(links::kAway - 1) +
-                     ": use more ranks");
+    throw InputError(std::to_string(n_) + " parcels on one rank; allowed: at most " + std::to_string(links::kAway - 1) +
+                     ", use more ranks");
   lower_ = region_.lower;
   upper_ = region_.upper;
   canonical_ = cut.cells[0] != 0;
@@ -143,6 +143,9 @@ CellList::Census CellList::count(const Parcels& parcels, double small_volume, st
         if (!inside) [[unlikely]]
           throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(s) +
                            " is not inside its rank's block; bring parcels home (rehome, distribute) before a step");
+        if (!(s.volume > 0 && s.volume <= std::numeric_limits<double>::max())) [[unlikely]]
+          throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": volume " + std::to_string(s.volume) +
+                           "; must be positive and finite");
         const auto cell = (cell_on_axis(2, s.z) * cells_[1] + cell_on_axis(1, s.y)) * cells_[0] + cell_on_axis(0, s.x);
         key[i] = static_cast<std::uint32_t>(2 * cell + (s.volume < small_volume ? 0 : 1));
       }

@@ -97,7 +97,7 @@ class Generator {
     stride_ = options.variable_per_cell ? 10 + spread_ - 1 : options.per_cell;
     if (stride_ > 0 && grid.cell_count() > std::numeric_limits<std::int64_t>::max() / stride_)
       throw InputError("ids of " + std::to_string(grid.cell_count()) + " cells with up to " + std::to_string(stride_) +
-                       " parcels each do not fit into 63 bits");
+                       " parcels each; allowed: ids that fit into 63 bits");
   }
 
   [[nodiscard]] std::int64_t count(std::int64_t cell) const {
@@ -130,7 +130,7 @@ class Generator {
     if (options_.per_cell < 0 || options_.per_cell >= kCountIndex)
       throw UsageError("per_cell is " + std::to_string(options_.per_cell) + "; allowed: 0 to 4294967294");
     if (!(options_.min_volume_ratio > 0) || !std::isfinite(options_.min_volume_ratio))
-      throw UsageError("min_volume_ratio is " + std::to_string(options_.min_volume_ratio) + "; it must be above 0");
+      throw UsageError("min_volume_ratio is " + std::to_string(options_.min_volume_ratio) + "; allowed: above 0");
     if (!(options_.small_fraction >= 0 && options_.small_fraction <= 1))
       throw UsageError("small_fraction is " + std::to_string(options_.small_fraction) + "; allowed: 0 to 1");
   }
@@ -184,8 +184,12 @@ Parcels generate_random(const RandomParcels& options, const Decomposition& decom
     return (c[2] * grid.cells[1] + c[1]) * grid.cells[0] + c[0];
   };
   std::size_t total = 0;
-  for (std::int64_t i = 0; i < cells.count(); ++i)
-    total += static_cast<std::size_t>(generator.count(global(cells.at(i))));
+  if (!options.variable_per_cell) {
+    total = static_cast<std::size_t>(cells.count() * options.per_cell);
+  } else {
+    for (std::int64_t i = 0; i < cells.count(); ++i)
+      total += static_cast<std::size_t>(generator.count(global(cells.at(i))));
+  }
 
   Parcels parcels;
   parcels.resize(total);

@@ -101,7 +101,8 @@ void merge_attribute(const MergeRules& rules, std::size_t index, std::size_t off
       return;
     case Rule::callback:
       if (index >= rules.callbacks.size() || !rules.callbacks[index])
-        throw UsageError("attribute " + attribute.name + " is merged by a callback, but none is given");
+        throw UsageError("attribute " + attribute.name +
+                         " is merged by a callback, but none is given; allowed: one for each such attribute");
       std::memcpy(out, centre.row + offset, components * sizeof(double));
       rules.callbacks[index](star.members, star.volume, out);
       return;

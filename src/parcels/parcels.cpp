@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -23,14 +24,19 @@ Schema::Schema(std::vector<Attribute> attributes) : attributes_(std::move(attrib
   std::size_t at = 1;
   for (std::size_t i = 0; i < attributes_.size(); ++i) {
     const Attribute& a = attributes_[i];
-    if (a.name.empty()) throw UsageError("an attribute needs a name");
+    if (a.name.empty()) throw UsageError("an attribute without a name; allowed: names of at least one letter");
     for (std::size_t j = 0; j < i; ++j)
-      if (attributes_[j].name == a.name) throw UsageError("attribute named twice: " + a.name);
+      if (attributes_[j].name == a.name)
+        throw UsageError("attribute " + a.name + " stands twice; allowed: each name once");
     if (a.components < 1)
-      throw UsageError("attribute " + a.name + ": " + std::to_string(a.components) + " components; at least 1");
+      throw UsageError("attribute " + a.name + ": " + std::to_string(a.components) +
+                       " components; allowed: at least 1");
     if (a.rule == Rule::ellipsoid && a.components != 5)
       throw UsageError("attribute " + a.name + ": an ellipsoid has 5 components (B11 B12 B13 B22 B23), not " +
                        std::to_string(a.components));
+    if (a.rule > Rule::callback)
+      throw UsageError("attribute " + a.name + ": rule " + std::to_string(static_cast<int>(a.rule)) +
+                       "; allowed: a value of Rule");
     offsets_.push_back(at);
     at += static_cast<std::size_t>(a.components);
   }
@@ -59,6 +65,7 @@ std::size_t Schema::offset(std::string_view name) const {
 
 RawBuffer::RawBuffer(std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
+  if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
   if (bytes >= 4 * kHuge) {
     bytes_ = round_up(bytes, kHuge);
     data_ = static_cast<std::byte*>(std::aligned_alloc(kHuge, bytes_));
@@ -100,8 +107,15 @@ Parcels& Parcels::operator=(const Parcels& o) {
   return *this;
 }
 
+std::size_t Parcels::max_size() const noexcept {
+  return PTRDIFF_MAX / std::max(sizeof(Site), schema_.width() * sizeof(double));
+}
+
 void Parcels::reserve(std::size_t n) {
   if (n <= capacity_) return;
+  if (n > max_size())
+    throw UsageError("Parcels: room for " + std::to_string(n) + " parcels; allowed: up to " +
+                     std::to_string(max_size()));
   const std::size_t row_bytes = schema_.width() * sizeof(double);
   RawBuffer sites(n * sizeof(Site));
   RawBuffer rows(n * row_bytes);
@@ -115,7 +129,7 @@ void Parcels::reserve(std::size_t n) {
 }
 
 void Parcels::resize(std::size_t n) {
-  if (n > capacity_) reserve(size_ == 0 ? n : std::max(n, capacity_ + capacity_ / 4));
+  if (n > capacity_) reserve(size_ == 0 ? n : std::max(n, std::min(capacity_ + capacity_ / 4, max_size())));
   size_ = n;
 }
 

@@ -65,7 +65,8 @@ Layout layout_of(const Schema& schema) {
     if (a.rule == Rule::sum) layout.sums.emplace_back(offset, static_cast<std::size_t>(a.components));
     offset += static_cast<std::size_t>(a.components);
   }
-  if (layout.shape == 0) throw UsageError("split needs an attribute with the rule ellipsoid; this schema has none");
+  if (layout.shape == 0)
+    throw UsageError("split of parcels without an attribute of rule ellipsoid; allowed: schemas that have one");
   return layout;
 }
 
@@ -136,7 +137,7 @@ Axes axes(const double* b5, double volume) {
 
 std::int64_t split(Parcels& parcels, const Grid& grid, const SplitOptions& options) {
   if (!(options.max_aspect_ratio > 1))
-    throw UsageError("max_aspect_ratio is " + std::to_string(options.max_aspect_ratio) + "; it must be above 1");
+    throw UsageError("max_aspect_ratio is " + std::to_string(options.max_aspect_ratio) + "; allowed: above 1");
   const Layout layout = layout_of(parcels.schema());
   const double longest =
       options.max_semi_axis > 0 ? options.max_semi_axis : cube_root(detail::semi_axes_product(grid.cell_volume()));

@@ -81,12 +81,12 @@ std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells) {
 }
 
 Advisor::Advisor(std::span<const KnownCell> cells) {
-  if (cells.empty()) throw UsageError("nothing was measured to advise from");
+  if (cells.empty()) throw UsageError("nothing was measured to advise from; allowed: at least one cell");
   std::map<std::string, std::vector<KnownCell>> by_kernel;
   std::vector<std::string> order;
-  for (auto& c : joined(cells)) {
+  for (const auto& c : cells) {
     if (!by_kernel.contains(c.kernel)) order.push_back(c.kernel);
-    by_kernel[c.kernel].push_back(std::move(c));
+    by_kernel[c.kernel].push_back(c);
   }
   for (const auto& name : order) {
     const auto& mine = by_kernel[name];

@@ -32,8 +32,8 @@ class Bench {
     comm::agree(control, [this] {
       for (const auto& g : o_.graphs)
         if (g.graph.ranks() != control_.size())
-          throw UsageError("graph " + g.name + " has " + std::to_string(g.graph.ranks()) + " ranks, the job " +
-                           std::to_string(control_.size()));
+          throw UsageError("graph " + g.name + " has " + std::to_string(g.graph.ranks()) +
+                           " ranks; allowed: " + std::to_string(control_.size()) + ", as the job has");
     });
     for (const auto& g : o_.graphs) local_.push_back(g.graph.local(control.rank()));
   }

@@ -65,7 +65,8 @@ void check(const MeasureOptions& o) {
                          " have no weights; allowed: numbers of bytes");
     }
   }
-  if (o.graphs.empty() || o.sizes.empty()) throw UsageError("nothing to measure: no graph or no size");
+  if (o.graphs.empty() || o.sizes.empty())
+    throw UsageError("nothing to measure: no graph or no size; allowed: at least one of each");
 }
 
 }  // namespace

@@ -86,21 +86,21 @@ class Side {
 
 void check_options(const TailOptions& o, int ranks) {
   std::vector<int> all = o.aggressor.ranks;
-  if (o.victims.empty()) throw UsageError("tail: no victim");
+  if (o.victims.empty()) throw UsageError("tail: no victim; allowed: at least one");
   all.insert(all.end(), o.victims[0].ranks.begin(), o.victims[0].ranks.end());
   std::sort(all.begin(), all.end());
   if (std::adjacent_find(all.begin(), all.end()) != all.end())
     throw UsageError("tail: rank " + std::to_string(*std::adjacent_find(all.begin(), all.end())) +
                      " is victim and aggressor; allowed: one of them");
   if (all.empty() || all.front() < 0 || all.back() >= ranks)
-    throw UsageError("tail: a rank outside 0 to " + std::to_string(ranks - 1));
+    throw UsageError("tail: a rank that is not there; allowed: 0 to " + std::to_string(ranks - 1));
   const auto check_side = [](const TailSide& side, const char* what) {
     if (side.ranks.size() < 2)
       throw UsageError(std::string("tail: ") + std::to_string(side.ranks.size()) + " ranks are " + what +
                        "; allowed: 2 and more");
     if (side.graph.graph.ranks() != static_cast<int>(side.ranks.size()))
       throw UsageError("tail: graph " + side.graph.name + " has " + std::to_string(side.graph.graph.ranks()) +
-                       " ranks, its group " + std::to_string(side.ranks.size()));
+                       " ranks; allowed: " + std::to_string(side.ranks.size()) + ", as its group has");
     const auto& info = comm::kernel(side.kernel);
     if (info.model == "shmem" && info.completion == comm::Completion::global)
       throw UsageError("tail: " + side.kernel + " needs every rank of the job; allowed: kernels of other classes");
@@ -108,7 +108,7 @@ void check_options(const TailOptions& o, int ranks) {
   check_side(o.aggressor, "aggressors");
   for (const auto& v : o.victims) {
     check_side(v, "victims");
-    if (v.ranks != o.victims[0].ranks) throw UsageError("tail: victims on different ranks");
+    if (v.ranks != o.victims[0].ranks) throw UsageError("tail: victims on different ranks; allowed: all on the same");
   }
 }
 

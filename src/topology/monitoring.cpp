@@ -109,14 +109,14 @@ MonitoringPart parse_monitoring(std::string_view text, const std::string& name) 
       in.refuse("unknown entry \"" + std::string(kind) + "\"; known: E I S R C D O2A A2O A2A");
     }
   }
-  if (!named) throw InputError(name + ": tells no rank: there is no entry in it");
+  if (!named) throw InputError(name + ": tells no rank, there is no entry in it; allowed: files with entries");
   part.ranks = std::max(part.ranks, part.rank + 1);
   part.filtered = part.internal_operations > 0;
   return part;
 }
 
 Traffic join_monitoring(const std::vector<MonitoringPart>& parts) {
-  if (parts.empty()) throw InputError("monitoring: no file of any rank");
+  if (parts.empty()) throw InputError("monitoring: no file of any rank; allowed: one of each");
   int ranks = 1;
   std::vector<int> listed;
   std::vector<Flow> flows;

@@ -90,18 +90,17 @@ double badness(std::span<const Sample> samples, const Row& beta) {
 struct Errors {
   std::vector<double> sizes;    // of the errors, as logarithms
   std::set<std::string> folds;  // that they are of
-  double occasion = 0;          // relative deviation of what they do not show: another day
 
-  void add(const std::string& fold, const KnownCell& cell, const std::vector<double>& errors) {
+  void add(const std::string& fold, const std::vector<double>& errors) {
     for (const double e : errors) sizes.push_back(std::fabs(e));
     folds.insert(fold);
-    occasion = std::max(occasion, kOccasionError * cell.crowding / std::sqrt(cell.occasions));
   }
 
   /// What the next one does not exceed with the stated confidence: the order statistic for one more to come [vovk2005].
   /// Errors of one fold resemble each other, so few folds are few samples: as much wider as Student's
   /// distribution is wider for so few. Infinite for too few.
-  [[nodiscard]] double reach() const {
+  /// @param occasion  relative deviation of what they do not show: another day
+  [[nodiscard]] double reach(double occasion) const {
     const auto n = static_cast<double>(sizes.size());
     const auto rank = static_cast<std::size_t>(std::ceil((n + 1) * Prediction::kConfidence));
     if (sizes.empty() || rank > sizes.size() || folds.size() < kLeastFolds)
@@ -229,12 +228,10 @@ std::vector<double> KnownCell::medians() const {
 std::vector<KnownCell> joined(std::span<const KnownCell> cells) {
   std::vector<KnownCell> out;
   std::map<std::string, std::size_t> places;
-  std::map<std::string, std::set<std::string>> sources;
   for (const auto& c : cells) {
     const std::string key = c.kernel + '|' + c.completion + '|' + c.graph + '|' + number_text(c.load.bytes) + '|' +
                             std::to_string(c.load.ranks) + '|' + std::to_string(c.load.cores);
     const auto [at, fresh] = places.emplace(key, out.size());
-    sources[key].insert(c.source);
     if (fresh) {
       out.push_back(c);
       continue;
@@ -242,7 +239,6 @@ std::vector<KnownCell> joined(std::span<const KnownCell> cells) {
     KnownCell& known = out[at->second];
     known.launches.insert(known.launches.end(), c.launches.begin(), c.launches.end());
     known.crowding = std::max(known.crowding, c.crowding);
-    known.occasions = static_cast<int>(sources[key].size());
   }
   return out;
 }
@@ -253,6 +249,8 @@ KernelModel::KernelModel(std::span<const KnownCell> cells) {
   std::set<std::string> graphs;
   for (const auto& c : cells) graphs.insert(c.graph);
   one_graph_ = graphs.size() < 2;
+  assume_occasions(cells);
+  leave_out(cells, Fold::record, record_reach_);
   auto by_size = leave_out(cells, Fold::size, size_reach_);
   leave_out(cells, Fold::ranks, ranks_reach_);
   left_out_ = leave_out(cells, Fold::graph, graph_reach_);
@@ -260,8 +258,20 @@ KernelModel::KernelModel(std::span<const KnownCell> cells) {
   fit(cells);
 }
 
+/// What a day does to all that is measured on it shows in several records only, the more of them the better.
+void KernelModel::assume_occasions(std::span<const KnownCell> cells) {
+  std::set<std::string> records;
+  double crowding = 1;
+  for (const auto& c : cells) {
+    records.insert(c.source);
+    crowding = std::max(crowding, c.crowding);
+  }
+  occasion_ = kOccasionError * crowding / std::sqrt(static_cast<double>(records.size()));
+}
+
 std::string KernelModel::fold_of(Fold kind, const KnownCell& cell) {
   if (kind == Fold::graph) return cell.graph;
+  if (kind == Fold::record) return cell.source;
   return kind == Fold::size ? number_text(cell.load.size()) : std::to_string(cell.load.ranks);
 }
 
@@ -273,27 +283,27 @@ std::vector<KernelModel::LeftOut> KernelModel::leave_out(std::span<const KnownCe
   std::vector<LeftOut> out;
   std::array<Errors, 2> errors;
   for (const auto& held : folds) {
-    std::vector<KnownCell> rest;
-    for (const auto& c : cells)
-      if (fold_of(kind, c) != held) rest.push_back(c);
+    std::vector<KnownCell> rest, test;
+    for (const auto& c : cells) (fold_of(kind, c) == held ? test : rest).push_back(c);
     if (rest.empty()) break;
     fit(rest);
-    for (const auto& c : cells) {
+    for (const auto& c : joined(test)) {
       // What would have been refused tells nothing about what is predicted.
-      if (fold_of(kind, c) != held || !range_.misses(c.load).empty()) continue;
+      if (!range_.misses(c.load).empty()) continue;
       LeftOut l{c.graph, c.load.size(), {}};
       for (const double time : c.medians()) l.log_errors.push_back(std::log(time / corrected(c.load)));
-      errors[c.load.oversubscribed() ? 1 : 0].add(held, c, l.log_errors);
+      errors[c.load.oversubscribed() ? 1 : 0].add(held, l.log_errors);
       out.push_back(std::move(l));
     }
   }
-  for (std::size_t i = 0; i < reach.size(); ++i) reach[i] = errors[i].reach();
+  for (std::size_t i = 0; i < reach.size(); ++i) reach[i] = errors[i].reach(occasion_);
   return out;
 }
 
 void KernelModel::fit(std::span<const KnownCell> cells) {
+  const std::vector<KnownCell> known = joined(cells);
   std::vector<Sample> samples;
-  for (const auto& c : cells) samples.push_back({features(c.load), c.time(), c.load.size(), &c.load});
+  for (const auto& c : known) samples.push_back({features(c.load), c.time(), c.load.size(), &c.load});
   std::stable_sort(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.size < b.size; });
   std::vector<std::size_t> starts;  // where a new size begins
   for (std::size_t i = 0; i < samples.size(); ++i)
@@ -334,6 +344,7 @@ double KernelModel::reach(const Load& load) const {
   const bool ranks = measured([&](const Load& l) { return l.ranks == load.ranks; });
   const std::size_t crowded = load.oversubscribed() ? 1 : 0;
   double out = one_graph_ ? size_reach_[crowded] : graph_reach_[crowded];
+  if (!std::isinf(record_reach_[crowded])) out = std::max(out, record_reach_[crowded]);
   if (!size) out = std::max(out, size_reach_[crowded]);
   if (!ranks) out = std::max(out, ranks_reach_[crowded]);
   return out;

@@ -41,7 +41,7 @@ void join_row(std::size_t from, std::vector<Arc>& row) {
     if (kept > 0 && row[kept - 1].to == row[i].to) {
       row[kept - 1].bytes += row[i].bytes;
       if (!std::isfinite(row[kept - 1].bytes))
-        throw InputError("the weights of " + arc_text(from, row[i].to) + " add up to more than a number can hold");
+        throw InputError("the weights of " + arc_text(from, row[i].to) + " add up to infinity; allowed: a finite sum");
     } else {
       row[kept++] = row[i];
     }
@@ -141,7 +141,8 @@ comm::Graph ProcessGraph::local(int rank) const {
 
 double ProcessGraph::bytes(int from, int to) const {
   const Arc* arc = find_arc(row(from), to);
-  if (arc == nullptr) throw UsageError(arc_text(static_cast<std::size_t>(from), to) + " is not in the process graph");
+  if (arc == nullptr)
+    throw UsageError(arc_text(static_cast<std::size_t>(from), to) + " is not in the process graph; allowed: its arcs");
   return arc->bytes;
 }
 

@@ -96,7 +96,7 @@ TracePart parse_trace_part(std::string_view text, const std::string& name) {
 }
 
 Traffic join_trace_parts(const std::vector<TracePart>& parts, std::optional<int> phase) {
-  if (parts.empty()) throw InputError("trace: no part of any rank");
+  if (parts.empty()) throw InputError("trace: no part of any rank; allowed: one of each");
   const TracePart& first = parts.front();
   std::vector<int> ranks;
   std::vector<Flow> flows;

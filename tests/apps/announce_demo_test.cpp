@@ -82,7 +82,7 @@ TEST(AnnounceDemo, misuse_is_one_line_and_exit_code_2) {
       {{"potts", "--radius", "9"}, "--radius belongs to droplet"},
       {{"potts", "--edge", "20"}, "--edge 20; allowed: even numbers from 2 * reach + 6 = 22"},
       {{"droplet", "--edge", "4", "--ranks", "9"}, "use longer edges or fewer ranks"},
-      {{"droplet", "--blocks", "4"}, "--blocks needs two numbers"},
+      {{"droplet", "--blocks", "4"}, "--blocks: 1 numbers; allowed: two"},
       {{"droplet", "--steps", "0"}, "at least 1"},
       {{"droplet", "--owner", "me"}, "proposer|least-loaded"}};
   for (const auto& [arguments, text] : cases) {

@@ -114,7 +114,8 @@ TEST_F(Bounds, force_goes_on) {
                             {"graph", "convert"},
                             {"topo", "bench"},
                             {"topo", "tail"},
-                            {"announce", "bench"}}) {
+                            {"announce", "bench"},
+                            {"announce", "demo"}}) {
     Words help = verb;
     help.emplace_back("--help");
     EXPECT_NE(run(help).out.find("--force"), std::string::npos) << verb.back();

@@ -104,7 +104,7 @@ TEST(Msf, misuse_and_bad_input_are_one_line) {
                                                  {{"msf", "--gen", "path:5", "--weights", "heavy"}, 2},
                                                  {{"msf", "--gen", "path:5", "--threads", "0"}, 2},
                                                  {{"msf", "/no/such/file.mtx"}, 3},
-                                                 {{"msf", "--gen", "rmat:40:16"}, 3},
+                                                 {{"msf", "--gen", "rmat:40:16"}, 2},
                                                  {{"msf", "--points", "uniform:2:100000", "--verify"}, 2}};
   for (const auto& [words, code] : cases) {
     const Outcome o = run(words);

@@ -143,6 +143,11 @@ TEST(ParcelLabels, tell_which_parcel_of_the_output_holds_each_of_the_input_over_
   more.insert(more.end(), {"--ranks", "3"});
   same_on(run(more));
   if (!process_models().empty()) same_on(run_on(4, command));
+  // On standard output they have it to themselves.
+  const Outcome shown = run({"cluster", in, "--labels", "-", "--steps", "3", "--min-volume-ratio", "10"});
+  std::ifstream file(labels);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(shown.out, text);
 }
 
 /// The lattice with variables that EPIC does not know.
@@ -229,6 +234,20 @@ TEST(ParcelAttributes, without_a_rule_are_refused_by_name_and_the_old_output_sta
   EXPECT_NE(told.err.find("passed over, for no output is written: humidity, label, mass"), std::string::npos)
       << told.err;
   EXPECT_EQ(run({"cluster", in, "-o", out, "--attribute", "humidity:drop,mass:sum,label:drop"}).code, 0);
+}
+
+TEST(ParcelAttributes, must_be_the_same_in_all_files_of_a_benchmark) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc"), still = folder.file("still.nc");
+  EpicFile file = lattice([](std::size_t i) { return i; });
+  file.make(in);
+  file.variables.erase("buoyancy");
+  file.make(still);
+  const Outcome o = run({"bench", "files", in, still, "--steps", "2"});
+  EXPECT_EQ(o.code, 3) << o.text();
+  EXPECT_NE(o.err.find("vorticity or buoyancy is in one of " + in + " and " + still + " only"), std::string::npos)
+      << o.err;
+  EXPECT_EQ(run({"bench", "files", still, "--steps", "2"}).code, 0);
 }
 
 TEST(ParcelValues, that_would_overflow_later_are_refused_before_and_the_old_output_stays) {

@@ -226,6 +226,27 @@ TEST(StoppedThreads, end_with_one_line_and_the_number_of_the_signal) {
   }
 }
 
+TEST(StoppedThreads, leave_no_temporary_folder) {
+  for (const Words& verb : {Words{"verify", "--samples", "100000", "--ranks", "2", "--comm", "threads"},
+                            Words{"topo", "extract", "-n", "2", "--", "/bin/sleep", "1000"}}) {
+    if (verb[0] == "topo" && process_models().empty()) continue;
+    const Folder folder;
+    Words command{"/bin/sh", "-c", "cd \"$0\" && TMPDIR=\"$0\" exec \"$@\"", folder.path().string(), command_path()};
+    command.insert(command.end(), verb.begin(), verb.end());
+    Program job(command);
+    const auto temporary = [&] {
+      const auto names = folder.list();
+      return std::count_if(names.begin(), names.end(), [](const auto& n) { return n.find("merganser") < 2; });
+    };
+    ASSERT_TRUE(comes_true([&] { return temporary() == 1; })) << verb[0];
+    std::this_thread::sleep_for(milliseconds(200));
+    ::kill(job.pid(), SIGTERM);
+    const Outcome o = job.wait(seconds(20));
+    EXPECT_EQ(o.code, 143) << o.text();
+    EXPECT_EQ(temporary(), 0) << verb[0];
+  }
+}
+
 TEST(StoppedThreads, what_the_user_ignores_stays_ignored) {
   Words command{"/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"};
   const Words run = long_run();

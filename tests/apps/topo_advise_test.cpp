@@ -98,7 +98,11 @@ TEST_F(TopoAdvise, a_prediction_is_for_the_machine_of_the_records) {
   EXPECT_TRUE(says(o, "predicted for 8 cores of x, where the records were made; this machine is another one"))
       << o.text();
   EXPECT_FALSE(says(o, "share")) << o.text();
+  EXPECT_FALSE(says(o, "other programs")) << o.text();
   Json other = topo_record({.seed = 2});
+  other["provenance"]["load_average"] = {20, 20, 20};
+  write_json(folder_.file("busy.json"), other);
+  EXPECT_TRUE(says(run({"topo", "advise", graph_, "--record", folder_.file("busy.json")}), "other programs used"));
   other["provenance"]["cpu"] = "y";
   const std::string path = folder_.file("other.json");
   write_json(path, other);

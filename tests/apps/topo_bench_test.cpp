@@ -129,6 +129,24 @@ TEST(TopoBench, a_run_that_could_measure_nothing_fails) {
   EXPECT_NE(o.err.find("nothing could be measured: needs"), std::string::npos) << o.err;
 }
 
+TEST(TopoTail, misuse_is_one_line_of_one_process) {
+  const std::vector<std::pair<Words, std::string>> cases{{{"--kernels="}, "--kernels: none"},
+                                                         {{"--sizes="}, "--sizes: none"},
+                                                         {{"--aggressor", "chain"}, "a graph and bytes"},
+                                                         {{"--aggressor-ranks", "0"}, "two of each"}};
+  for (const auto& [more, text] : cases) {
+    Words command{"topo", "tail", "--time", "1"};
+    command.insert(command.end(), more.begin(), more.end());
+    std::vector<Outcome> outcomes{run(command)};
+    if (!process_models().empty()) outcomes.push_back(run_on(4, command));
+    for (const Outcome& o : outcomes) {
+      EXPECT_EQ(o.code, 2) << o.text();
+      EXPECT_NE(o.err.find(text), std::string::npos) << o.text();
+      EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.text();
+    }
+  }
+}
+
 TEST(TopoTail, tells_how_much_longer_victims_take) {
   const Folder folder;
   for (const bool processes : kinds()) {

@@ -118,7 +118,7 @@ TEST(Options, refuse_with_the_option_the_value_and_what_is_allowed) {
       {{"in", "--ratio", "1e999"}, "a finite number"},
       {{"in", "--ratio", "0"}, "greater than 0"},
       {{"in", "--ratio", "1x"}, "--ratio: \"1x\""},
-      {{"in", "--loud=yes"}, "--loud takes no value"},
+      {{"in", "--loud=yes"}, "--loud has the value \"yes\"; allowed: --loud or --no-loud"},
       {{"in", "--no-steps", "3"}, "unknown option --no-steps"},
       {{"in", "--colour", "blue"}, "--colour: \"blue\"; allowed: red|green"},
       {{"in", "--ranks", "1,,2"}, "an empty piece"},

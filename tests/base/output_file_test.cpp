@@ -236,7 +236,7 @@ TEST(FileIdentity, is_one_for_all_names_of_a_file_and_before_it_exists) {
 TEST(PrivateFolder, is_for_this_user_alone_and_goes_with_what_is_in_it) {
   std::string path;
   {
-    const PrivateFolder folder;
+    PrivateFolder folder;
     path = folder.path();
     write_file(folder.file("a"), "text");
     EXPECT_EQ(fs::status(path).permissions(), fs::perms(0700));

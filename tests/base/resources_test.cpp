@@ -2,6 +2,9 @@
 #include "merganser/base/resources.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
 
 #include "base/system.hpp"
 #include "merganser/base/error.hpp"
@@ -34,6 +37,20 @@ TEST(Resources, memory_is_what_the_smallest_of_the_nested_containers_leaves) {
   EXPECT_EQ(available_bytes(), 200 * kMiB);
   system.write("/sys/fs/cgroup/a/memory.stat", "anon 5\ninactive_file " + std::to_string(50 * kMiB) + "\n");
   EXPECT_EQ(available_bytes(), 250 * kMiB) << "files in memory can be dropped";
+}
+
+TEST(Resources, a_limit_of_the_shell_counts) {
+  struct rlimit usual {};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &usual), 0);
+  struct rlimit tight = usual;
+  tight.rlim_cur = std::min<rlim_t>(usual.rlim_max, rlim_t{1} << 48);
+  const System system;
+  system.memory(std::int64_t{1} << 30);
+  system.write("/proc/self/status", "VmSize: 1048576 kB\n");
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
+  const std::int64_t there = available_bytes();
+  ::setrlimit(RLIMIT_AS, &usual);
+  EXPECT_EQ(there, static_cast<std::int64_t>(tight.rlim_cur) - 1024 * kMiB);
 }
 
 TEST(Resources, a_container_that_sees_the_path_of_its_host_counts_too) {

@@ -1,61 +1,13 @@
 /// What happens to whole jobs: traps of the installed libraries, wrong launchers, ranks that fail or are killed. The
 /// jobs are started in an environment with nothing but what lets the launcher work in a test.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-
+#include "comm/launched.hpp"
 #include "merganser/comm/runtime.hpp"
 
 namespace {
 
-struct Outcome {
-  int code = 0;
-  std::string output;
-};
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-/// Runs a command for at most `seconds`, with the variables in `extra` and few others.
-Outcome start(const std::string& command, const std::string& extra = "", int seconds = 60) {
-  std::string line = "timeout " + std::to_string(seconds) + " env -i PATH='" + variable("PATH") + "' HOME='" +
-                     variable("HOME") + "' TMPDIR='" + variable("TMPDIR") +
-                     "' OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-                     "OMPI_MCA_rmaps_base_oversubscribe=1 " +
-                     extra + " " + command + " 2>&1";
-  Outcome outcome;
-  std::FILE* pipe = popen(line.c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot start: " + line);
-  std::array<char, 4096> part{};
-  while (std::fgets(part.data(), part.size(), pipe) != nullptr) outcome.output += part.data();
-  const int status = pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
-
-constexpr int kTimedOut = 124;
-
-bool says(const Outcome& outcome, const std::string& text) { return outcome.output.find(text) != std::string::npos; }
-
-/// "mpirun -n 3 probe ", by the launcher of this build.
-std::string launched(int ranks) {
-  return variable("MERGANSER_TEST_LAUNCHER") + " " + std::to_string(ranks) + " " + variable("MERGANSER_TEST_PROBE") +
-         " ";
-}
-std::string alone() { return variable("MERGANSER_TEST_PROBE") + " "; }
-
-std::vector<std::string> process_models() {
-  std::vector<std::string> names;
-  for (const auto& backend : merganser::comm::backends()) {
-    if (backend.processes) names.emplace_back(backend.name);
-  }
-  return names;
-}
+using namespace merganser::test;
 
 class LaunchTest : public testing::TestWithParam<std::string> {
  protected:
@@ -109,6 +61,26 @@ TEST_P(LaunchTest, a_rank_that_fails_alone_takes_the_others_down_and_says_why) {
   EXPECT_NE(outcome.code, 0);
   EXPECT_NE(outcome.code, kTimedOut) << outcome.output;
   EXPECT_TRUE(says(outcome, "probe: this rank alone has had enough")) << outcome.output;
+}
+
+TEST_P(LaunchTest, of_ranks_that_fail_at_the_same_time_one_tells_and_its_exit_code_is_that_of_the_job) {
+  for (int i = 0; i < 3; ++i) {
+    const Outcome outcome = start(launched(3) + "fail-all " + GetParam(), "", 30);
+    std::size_t told = 0;
+    for (auto at = outcome.output.find("probe: "); at != std::string::npos;
+         at = outcome.output.find("probe: ", at + 1)) {
+      ++told;
+    }
+    EXPECT_EQ(told, 1U) << outcome.output;
+    EXPECT_TRUE(outcome.code == 3 || outcome.code == 4) << outcome.code << ": " << outcome.output;
+    EXPECT_EQ(outcome.code == 3, says(outcome, "has read nonsense")) << outcome.code << ": " << outcome.output;
+  }
+}
+
+TEST_P(LaunchTest, objects_that_outlive_the_libraries_are_destroyed_in_peace) {
+  const Outcome outcome = start(launched(2) + "keep " + GetParam() + " " + GetParam());
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(says(outcome, "kept objects of " + GetParam())) << outcome.output;
 }
 
 class LaunchedOnceTest : public LaunchTest {};

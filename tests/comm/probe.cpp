@@ -1,10 +1,13 @@
 /// A small program that launch_test starts in good and bad surroundings: probe CASE MODEL...
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "comm/graphs.hpp"
@@ -50,6 +53,78 @@ void fail_alone(Transport& t) {
   wave_until(t, [] { throw InputError("this rank alone has had enough"); });
 }
 
+/// Objects that live until the statics of the program are destroyed, after the libraries have ended.
+struct Kept {
+  std::unique_ptr<comm::Mailbox> mailbox;
+  std::unique_ptr<comm::Stream> stream;
+  std::unique_ptr<comm::SegmentBody> segment;
+  std::unique_ptr<Transport> part;
+};
+std::vector<Kept> kept;
+
+void keep(Transport& t) {
+  Kept one{t.mailbox(test::ring(t)), t.stream(test::ring(t), {}),
+           t.segment_body(test::ring(t), 2, 8, comm::Epoch::lifetime), nullptr};
+  if (t.capabilities().sub_transports) one.part = t.subset(true);
+  one.mailbox->step();
+  t.barrier();
+  kept.push_back(std::move(one));
+  if (t.rank() == 0) std::cout << "kept objects of " << t.name() << std::endl;
+}
+
+/// All ranks meet an error by themselves at about the same time; those of rank 1 and above follow from another.
+void fail_all(Transport& t) {
+  t.barrier();
+  if (t.rank() == 0) throw CommError("rank 0 misses something");
+  throw InputError("rank " + std::to_string(t.rank()) + " has read nonsense");
+}
+
+/// Rank 0 waits for the others, which never come.
+void wait_in_vain(Transport& t, const std::function<void()>& wait) {
+  if (t.rank() == 0) wait();
+  std::this_thread::sleep_for(std::chrono::minutes(1));
+}
+
+void wait_mailbox(Transport& t) {
+  const auto box = t.mailbox(test::ring(t));
+  wait_in_vain(t, [&] { box->step(); });
+}
+
+void wait_some_arcs(Transport& t) {
+  const auto box = t.mailbox(test::ring(t));
+  const std::vector<std::uint8_t> all(1, 1);
+  wait_in_vain(t, [&] { box->step(all, all); });
+}
+
+void wait_stream(Transport& t) {
+  const auto stream = t.stream(test::ring(t), {});
+  const std::vector<std::size_t> none(1, 0);
+  const std::vector<std::size_t> five(1, 5);
+  wait_in_vain(t, [&] {
+    stream->open(none, five);
+    while (stream->take([](std::size_t, std::size_t, std::uint32_t) {}) > 0) stream->wait();
+  });
+}
+
+void wait_segment(Transport& t) {
+  auto words = t.segment<std::uint64_t>(test::ring(t), 1);
+  wait_in_vain(t, [&] { words.sync(); });
+}
+
+void wait_plan(Transport& t) {
+  const auto plan = t.plan(test::ring(t), {{{0, 1}}, {2}}, {});
+  const std::vector<std::byte> local(16);
+  wait_in_vain(t, [&] { plan->pull(local, [](const comm::Plan::Chunk&) {}); });
+}
+
+void wait_barrier(Transport& t) {
+  wait_in_vain(t, [&] { t.barrier(); });
+}
+
+void wait_making(Transport& t) {
+  wait_in_vain(t, [&] { (void)t.mailbox(test::ring(t)); });
+}
+
 /// What `auto` picked must run, on every rank the same.
 void be_picked(Transport& t) {
   const std::string line = comm::last_choice();
@@ -65,6 +140,15 @@ const std::map<std::string, void (*)(Transport&)> kCases{{"use", use},
                                                          {"want-much", want_much},
                                                          {"be-killed", be_killed},
                                                          {"fail-alone", fail_alone},
+                                                         {"fail-all", fail_all},
+                                                         {"keep", keep},
+                                                         {"wait-mailbox", wait_mailbox},
+                                                         {"wait-some-arcs", wait_some_arcs},
+                                                         {"wait-stream", wait_stream},
+                                                         {"wait-segment", wait_segment},
+                                                         {"wait-plan", wait_plan},
+                                                         {"wait-barrier", wait_barrier},
+                                                         {"wait-making", wait_making},
                                                          {"be-picked", be_picked}};
 
 void tell(const std::exception& e) { std::cerr << "probe: " + std::string(e.what()) + "\n"; }
@@ -80,11 +164,9 @@ int main(int argc, char** argv) {
       comm::run(options, body);
     }
   } catch (const Error& e) {
-    tell(e);
-    comm::abort(e.exit_code());
+    comm::end_job(e.exit_code(), [&] { tell(e); });
   } catch (const std::exception& e) {
-    tell(e);
-    comm::abort(1);
+    comm::end_job(1, [&] { tell(e); });
   }
   return 0;
 }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "base/system.hpp"
 #include "merganser/base/error.hpp"
@@ -137,6 +138,43 @@ TEST(RuntimeTest, an_error_on_one_thread_releases_the_others_and_comes_out) {
     } catch (const InputError& e) {
       EXPECT_STREQ(e.what(), "bad parcel");
     }
+  }
+}
+
+TEST(RuntimeTest, what_a_released_rank_throws_instead_does_not_mask_the_error) {
+  for (int i = 0; i < 20; ++i) {
+    try {
+      comm::run(options("threads", 4), [&](comm::Transport& t) {
+        try {
+          if (t.rank() == 2) throw InputError("bad parcel");
+          t.barrier();
+        } catch (const CommError& e) {
+          throw UsageError(std::string("as a program may translate it: ") + e.what());
+        }
+      });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const InputError& e) {
+      EXPECT_STREQ(e.what(), "bad parcel");
+    }
+  }
+}
+
+TEST(RuntimeTest, of_several_errors_the_lowest_rank_s_comes_out_but_one_of_communication_last) {
+  std::atomic<int> ready{0};
+  const auto meet = [&] {  // not a wait of the library, which would release ranks
+    ++ready;
+    while (ready < 4) std::this_thread::yield();
+  };
+  try {
+    comm::run(options("threads", 4), [&](comm::Transport& t) {
+      meet();
+      if (t.rank() == 0) throw CommError("missing");
+      if (t.rank() == 1) t.barrier();
+      throw InputError("bad parcel on rank " + std::to_string(t.rank()));
+    });
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const InputError& e) {
+    EXPECT_STREQ(e.what(), "bad parcel on rank 2");
   }
 }
 

@@ -244,7 +244,7 @@ TEST(Balanced, refuses_weights_that_do_not_fit_the_grid) {
   EXPECT_EQ(what_of([&] {
               (void)d.balanced({std::vector<std::int64_t>(8), {1}, {}});
             }),
-            "balance: axis z has 0 weights for 1 cells");
+            "balance: axis z has 0 weights; allowed: one for each of its 1 cells");
 }
 
 TEST(Shape, auto_has_the_least_surface_of_all_that_fit) {
@@ -289,14 +289,14 @@ TEST(Errors, say_what_is_wrong_and_what_is_allowed) {
   const auto error = [&](int ranks, const std::string& shape) {
     return what_of([&] { Decomposition d(grid, ranks, shape); });
   };
-  EXPECT_EQ(error(25, "auto"), "25 ranks for 4x3x2 cells; at most one rank per cell");
+  EXPECT_EQ(error(25, "auto"), "25 ranks for 4x3x2 cells; allowed: at most one rank per cell");
   EXPECT_NE(error(5, "auto").find("4x3x2 cells cannot be split into 5 blocks"), std::string::npos);
   EXPECT_NE(error(6, "1d").find("(1d)"), std::string::npos);
-  EXPECT_EQ(error(0, "auto"), "ranks: 0; at least 1");
-  EXPECT_EQ(error(-3, "auto"), "ranks: -3; at least 1");
-  EXPECT_EQ(error(2, "slabs"), "decomposition slabs; known: auto 1d 2d 3d AxBxC");
-  EXPECT_NE(error(4, "2x1x1").find("as many parts as there are ranks: 4"), std::string::npos);
-  EXPECT_EQ(error(3, "1x1x3"), "decomposition 1x1x3: axis z has 2 cells only");
+  EXPECT_EQ(error(0, "auto"), "ranks: 0; allowed: at least 1");
+  EXPECT_EQ(error(-3, "auto"), "ranks: -3; allowed: at least 1");
+  EXPECT_EQ(error(2, "slabs"), "decomposition slabs; allowed: auto, 1d, 2d, 3d, or a shape like 2x2x1");
+  EXPECT_NE(error(4, "2x1x1").find("as many parts as there are ranks; allowed: shapes of 4 parts"), std::string::npos);
+  EXPECT_EQ(error(3, "1x1x3"), "decomposition 1x1x3: axis z has 2 cells only; allowed: as many parts at most");
   for (const char* shape :
        {"", "2", "2x1", "2x1x1x1", "2x1x1 ", "-2x-1x1", "0x1x2", "2x1x", "99999999999999999999x1x1"})
     EXPECT_THROW(Decomposition(grid, 2, shape), UsageError) << shape;
@@ -305,7 +305,9 @@ TEST(Errors, say_what_is_wrong_and_what_is_allowed) {
 
 TEST(Errors, name_the_axis_of_an_impossible_grid) {
   const auto error = [](const Grid& grid) { return what_of([&] { Decomposition d(grid, 1); }); };
-  EXPECT_EQ(error(unit_grid({4, 0, 2})), "grid: 0 cells on axis y; at least 1");
+  EXPECT_EQ(error(unit_grid({4, 0, 2})), "grid: 0 cells on axis y; allowed: at least 1");
+  EXPECT_EQ(error(unit_grid({1 << 21, 1 << 21, 1 << 21})),
+            "grid: 2097152x2097152x2097152 cells in all; allowed: up to 2^62");
   for (const double extent : {0.0, -1.0, double{NAN}, double{INFINITY}}) {
     Grid grid = unit_grid({4, 3, 2});
     grid.box.extent[2] = extent;

@@ -117,4 +117,25 @@ TEST_P(MinimumForestTest, totals_do_not_depend_on_who_holds_the_edges) {
   });
 }
 
+TEST_P(MinimumForestTest, ranks_that_are_asked_different_things_are_told_so) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    if (t.size() == 1) return;
+    const bool other = t.rank() == t.size() - 1;
+    msf::Report report;
+    const auto expect_refusal = [&](const msf::ForestOptions& options, std::uint64_t vertices) {
+      graphs::EdgeList graph;
+      graph.vertices = vertices;
+      EXPECT_THROW((void)msf::minimum_spanning_forest(graph, t, options, report), UsageError);
+    };
+    expect_refusal({.method = other ? ForestMethod::boruvka : ForestMethod::kruskal}, 5);
+    expect_refusal({.policy = other ? links::Policy::stars : links::Policy::trees}, 5);
+    expect_refusal({.base_case = other ? 7U : 8U}, 5);
+    expect_refusal({.sense = other ? msf::Sense::maximum : msf::Sense::minimum}, 5);
+    expect_refusal({}, other ? 6 : 5);
+    expect_refusal({.method = other ? static_cast<ForestMethod>(77) : ForestMethod::kruskal}, 5);
+    expect_refusal({.threads = other ? 0 : 1}, 5);
+    t.barrier();
+  });
+}
+
 }  // namespace

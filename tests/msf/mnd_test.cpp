@@ -1,6 +1,7 @@
 // The published algorithm over every model.
 #include <array>
 
+#include "merganser/base/error.hpp"
 #include "msf/mnd/exchange.hpp"
 #include "msf/mnd_variants.hpp"
 #include "support/ranks.hpp"
@@ -89,6 +90,25 @@ TEST_P(MndTest, letters_of_many_exchanges_do_not_mix) {
         }
       }
     }
+  });
+}
+
+TEST_P(MndTest, ranks_that_are_given_different_options_are_told_so) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    if (t.size() == 1) return;
+    const bool other = t.rank() == t.size() - 1;
+    msf::Report report;
+    const auto expect_refusal = [&](const msf::MndOptions& options) {
+      graphs::EdgeList graph;
+      graph.vertices = 5;
+      EXPECT_THROW((void)msf::mnd(graph, t, options, report), UsageError);
+    };
+    expect_refusal({.style = other ? msf::MndStyle::baseline : msf::MndStyle::tuned});
+    expect_refusal({.post = other ? msf::MndPost::leader : msf::MndPost::single});
+    expect_refusal({.mst_threshold = other ? 0.5 : 0.24});
+    expect_refusal({.chunk = other ? 1 : 2});
+    expect_refusal({.carrier = static_cast<msf::MndCarrier>(9)});
+    t.barrier();
   });
 }
 

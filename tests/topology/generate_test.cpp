@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/system.hpp"
 #include "io/folder.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/topology/graph_files.hpp"
@@ -275,6 +276,20 @@ TEST(MakeGraph, takes_files_of_the_right_number_of_ranks) {
     EXPECT_NE(std::string(e.what()).find("a graph of 8 ranks for a run on 4"), std::string::npos) << e.what();
   }
   EXPECT_THROW((void)make_graph("no/such/file", 4, 1), InputError);
+}
+
+TEST(Generate, graphs_that_do_not_fit_into_memory_are_refused_before_they_are_made) {
+  const test::System system;
+  system.memory(8);
+  for (const char* kind : {"complete", "incast", "chain", "torus2d", "random", "power-law"}) {
+    const int ranks = std::string(kind) == "complete" ? 4000 : 1000000;
+    const std::string why = usage([&] { (void)generate(kind, on(ranks)); });
+    EXPECT_NE(why.find(" of memory; there is 8.00 MiB"), std::string::npos) << kind << ": " << why;
+  }
+  GraphOptions o = on(2);
+  o.vertices = 1000000;
+  EXPECT_NE(usage([&] { (void)generate("rgg", o); }).find(" of memory; there is 8.00 MiB"), std::string::npos);
+  EXPECT_EQ(usage([&] { (void)generate("complete", on(100)); }), "");
 }
 
 }  // namespace

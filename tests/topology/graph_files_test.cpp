@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/system.hpp"
 #include "io/folder.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/topology/generate.hpp"
@@ -288,6 +289,29 @@ TEST(GraphFiles, text_by_hand_is_read_too) {
   EXPECT_EQ(topology::detail::parse_any("file", "# ranks 3\n").ranks(), 3);
   for (const char* bad : {"hello\n", "# only\n# comments\n", "\xff\xfe\x01", "{\"a\" 1}"})
     EXPECT_THROW((void)topology::detail::parse_any("file", bad), InputError) << bad;
+}
+
+TEST(GraphFiles, files_that_do_not_fit_into_memory_are_refused_before_they_are_read) {
+  const Folder folder;
+  const std::string path = folder.file("large.txt");
+  std::ofstream(path) << "0: 1\n";
+  std::filesystem::resize_file(path, 5 << 20);  // a hole
+  const System system;
+  system.memory(8);
+  try {
+    (void)read_graph(path);
+    ADD_FAILURE();
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find(path + ": it has 5.00 MiB; allowed: up to half"), std::string::npos)
+        << e.what();
+  }
+}
+
+TEST(GraphFiles, compressed_names_get_no_plain_file) {
+  const Folder folder;
+  for (const GraphFormat format : graph_formats())
+    EXPECT_THROW(write_graph(folder.file("a.bin.gz"), generate("ring", {}).graph, format), UsageError);
+  EXPECT_TRUE(folder.list().empty());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "merganser/base/timer.hpp"
 #include "support/gather.hpp"
 #include "support/minis/pictures.hpp"
+#include "support/progress.hpp"
 #include "support/table.hpp"
 
 namespace merganser::app::minis {
@@ -16,7 +17,8 @@ namespace {
 /// The time loop: what it costs, without what --check adds.
 class Loop {
  public:
-  explicit Loop(comm::Transport& transport) : transport_(transport) {}
+  Loop(comm::Transport& transport, int steps)
+      : transport_(transport), all_steps_(steps), line_(transport.rank() == 0) {}
   template <class F>
   void step(F&& f) {
     const comm::Counters before = transport_.counters();
@@ -25,9 +27,11 @@ class Loop {
     seconds_ += now() - start;
     counters_ += transport_.counters() - before;
     ++steps_;
+    line_.count("step", static_cast<double>(steps_), all_steps_);
   }
   /// Collective.
   void finish() {
+    line_.erase();
     total_ = {};
     for (const auto& c : gather(transport_, counters_)) total_ += c;
     std::vector<double> per_step;
@@ -55,6 +59,8 @@ class Loop {
   Summary times_;
   double seconds_ = 0;
   std::int64_t steps_ = 0;
+  int all_steps_;
+  ProgressLine line_;
 };
 
 std::string digest_text(comm::Transport& t, std::uint64_t mine) {
@@ -237,7 +243,7 @@ void demo_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t
   std::int64_t most = at_start;
   std::optional<WholeDroplet> whole;
   if (o.check) whole.emplace(o.droplet);
-  Loop loop(t);
+  Loop loop(t, o.steps);
   for (int s = 0; s < o.steps; ++s) {
     loop.step([&] { droplet.step(); });
     if (s + 1 == o.disturb) droplet.disturb();
@@ -275,7 +281,7 @@ void demo_potts(const DemoOptions& o, const Invocation& in, comm::Transport& t) 
   const auto placement = announce::contiguous_placement(plane.grid, t.rank(), t.size());
   Potts potts(t, o.potts, placement);
   if (o.check) require_equal(first_difference(t, potts, plane), 0);
-  Loop loop(t);
+  Loop loop(t, o.steps);
   for (int s = 0; s < o.steps; ++s) {
     loop.step([&] { potts.step(); });
     if (s + 1 == o.disturb) potts.disturb();

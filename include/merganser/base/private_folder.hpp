@@ -1,6 +1,9 @@
 #pragma once
 /// A folder for files that hand something from one process to another.
+#include <map>
 #include <string>
+
+#include "merganser/base/cleanup.hpp"
 
 namespace merganser {
 
@@ -8,7 +11,7 @@ namespace merganser {
 [[nodiscard]] std::string temporary_folder();
 
 /// Made under a name that nobody can know before, entered by this user only, and removed with everything in it when it
-/// goes out of scope.
+/// goes out of scope; with the files that it was told of if a signal ends the program (cleanup.hpp).
 class PrivateFolder {
  public:
   /// @param parent  where it is made; if other hosts use it too, a folder that they see
@@ -19,10 +22,13 @@ class PrivateFolder {
   PrivateFolder& operator=(const PrivateFolder&) = delete;
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + '/' + name; }
+  /// Path of a file in it, by this process or one that it starts.
+  std::string file(const std::string& name);
 
  private:
   std::string path_;
+  CleanupName itself_;
+  std::map<std::string, CleanupName> files_;
 };
 
 }  // namespace merganser

@@ -85,7 +85,8 @@ class Clusterer {
  public:
   /// Collective.
   /// @param parcels  this rank's parcels, or parcels spread like those to come; null: touching blocks will do
-  /// @throws UsageError for bad options or a callback that is missing
+  /// @throws UsageError on every rank alike for bad options or a callback that is missing, or if ranks differ in the
+  /// options (but for lineage), the schema, the grid or the decomposition
   Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
             const ClusterOptions& options, const Parcels* parcels = nullptr);
   ~Clusterer();
@@ -113,7 +114,12 @@ class Clusterer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Brings every parcel to its owner from wherever it is. Collective (set-up).
+/// Brings every parcel to its owner from wherever it is, after bringing it into periodic axes and onto walls. Collective
+/// (set-up). Beside the parcels it moves the ids, 8 bytes each, to find those that are there twice, unless they ascend on
+/// every rank and the ranges of ranks are apart, as in what a file gives.
+/// @throws UsageError if the decomposition is for another number of ranks, or ranks differ in it or in the schema
+/// @throws InputError for a coordinate that is not finite, a volume that is not positive and finite, or an id that two
+/// parcels have; all on every rank alike, with nothing moved yet
 void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Transport& transport);
 
 }  // namespace merganser

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "merganser/base/error.hpp"
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::comm {
@@ -34,11 +35,17 @@ struct RunOptions {
   std::function<Graph(int rank, int size)> pattern;
 };
 
+/// Thrown on threads that wait, when another rank has failed. Let it pass: run() throws that rank's error instead.
+struct Released : CommError {
+  Released() : CommError("another rank has failed") {}
+};
+
 /// Runs `body` once on every rank over the chosen model and returns when all have ended.
 ///
 /// Without a launcher: `threads`, in this process. Under one: called by every process; `threads` is then refused
 /// unless the world has one rank. If `body` throws on one thread rank the others are released from their waits and the
-/// error is rethrown; in processes the caller ends the job (see abort()).
+/// error is rethrown: of several that failed by themselves that of the lowest rank, a CommError only if there is no other.
+/// In processes the caller ends the job (see end_job()).
 /// @throws UsageError for an unknown or missing model, with the list of names
 /// @throws CommError if the launcher promised several ranks and the library sees one ("N singletons")
 void run(const RunOptions& options, const std::function<void(Transport&)>& body);
@@ -60,6 +67,11 @@ struct World {
 
 /// Ends every process of the job with `exit_code`. For main() only.
 [[noreturn]] void abort(int exit_code);
+
+/// The same for a rank that has failed by itself: of several that fail at about the same time one alone calls `tell`, to
+/// print its message, and gives the exit code. That is the first one, or among those within a fraction of a second the
+/// lowest, one with a CommError (4) only if there is no other. Waits for so long, unless it can be no other.
+[[noreturn]] void end_job(int exit_code, const std::function<void()>& tell);
 
 /// Settings that cure the traps of the installed libraries; `merganser run` exports those not yet set. Name, value, why.
 struct Setting {

@@ -54,6 +54,9 @@ struct Counters {
 };
 
 /// One message of any size per arc and step. No collective after it is made.
+///
+/// This object and the three below belong to the transport that made them. One that outlives it, or the run, may be
+/// destroyed; using it throws CommError.
 class Mailbox {
  public:
   explicit Mailbox(Graph graph) : graph_(std::move(graph)), outbox_(graph_.out.size()), inbox_(graph_.in.size()) {}
@@ -65,13 +68,17 @@ class Mailbox {
 
   /// The message that the next step sends along out-arc `arc`: append to it freely. A step leaves it empty, with its
   /// capacity kept.
-  [[nodiscard]] std::vector<std::byte>& outbox(std::size_t arc) { return outbox_.at(arc); }
+  /// @throws CommError if there is no such arc
+  [[nodiscard]] std::vector<std::byte>& outbox(std::size_t arc) {
+    if (arc >= outbox_.size()) throw_no_arc("out", arc, outbox_.size());
+    return outbox_[arc];
+  }
 
-  /// Appends one record to the message of out-arc `arc`.
+  /// Appends one record to the message of out-arc `arc`. @throws CommError if there is no such arc
   template <class T>
   void post(std::size_t arc, const T& record) {
     static_assert(std::is_trivially_copyable_v<T>);
-    auto& box = outbox_[arc];
+    auto& box = outbox(arc);
     const auto at = box.size();
     box.resize(at + sizeof(T));
     std::memcpy(box.data() + at, &record, sizeof(T));
@@ -79,17 +86,25 @@ class Mailbox {
 
   /// Sends the outboxes and waits until one message (perhaps empty) from every in-arc has arrived.
   /// Called by every rank of the graph.
-  void step() { step_all(); }
+  void step() {
+    check_usable();
+    step_all();
+  }
 
   /// The same along some arcs only: out-arc i takes part if active_out[i] != 0, in-arc i if active_in[i] != 0. Both
   /// ends of an arc must mark it in the same step of theirs; a rank without active arcs need not call. Outboxes of
   /// arcs that are not active must be empty, their inboxes become empty.
   void step(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) {
+    check_usable();
     step_some(active_out, active_in);
   }
 
   /// The message that in-arc `arc` delivered in the last step; valid until the next step.
-  [[nodiscard]] std::span<const std::byte> inbox(std::size_t arc) const { return inbox_.at(arc); }
+  /// @throws CommError if there is no such arc
+  [[nodiscard]] std::span<const std::byte> inbox(std::size_t arc) const {
+    if (arc >= inbox_.size()) throw_no_arc("in", arc, inbox_.size());
+    return inbox_[arc];
+  }
 
   /// The same as records of type T. @throws CommError if the length is no multiple of sizeof(T)
   template <class T>
@@ -100,10 +115,14 @@ class Mailbox {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
+  /// @throws CommError if the transport that made this has ended; step() asks by itself
+  virtual void check_usable() const = 0;
+
  protected:
   virtual void step_all() = 0;
   virtual void step_some(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) = 0;
   static void check_record_size(std::size_t bytes, std::size_t record);
+  [[noreturn]] static void throw_no_arc(const char* side, std::size_t arc, std::size_t arcs);
 
   Graph graph_;
   std::vector<std::vector<std::byte>> outbox_;
@@ -121,6 +140,7 @@ enum class Epoch : std::uint8_t {
 class SegmentBody {
  public:
   virtual ~SegmentBody() = default;
+  virtual void check_usable() const = 0;
   [[nodiscard]] virtual std::byte* local() = 0;
   virtual void put(int rank, std::size_t index, const void* word) = 0;
   virtual void get(int rank, std::size_t index, std::size_t count, void* to) = 0;
@@ -184,6 +204,8 @@ class Stream {
   virtual void wait() = 0;
   /// Completes all sends of this round locally. Call once after the last take().
   virtual void finish() = 0;
+  /// @throws CommError if the transport that made this has ended; the calls above ask by themselves
+  virtual void check_usable() const = 0;
 
  protected:
   Graph graph_;
@@ -225,6 +247,7 @@ struct Capabilities {
   bool subset_waves = true;     ///< Mailbox::step on some arcs uses the backend's own model
   bool sub_transports = false;  ///< Transport::subset works
   bool processes = false;       ///< ranks are processes, not threads
+  bool checked = false;         ///< the decorator `checked` is around it: checks that cost time are wanted
 };
 
 struct StreamOptions {
@@ -290,6 +313,16 @@ class Transport {
  private:
   friend class detail::Decorator;
 };
+
+/// What ranks must agree on, as a name and a value that people can read.
+struct Same {
+  std::string name;
+  std::string value;
+};
+/// Checks that every rank gives the same values; `what` begins the message. Collective; one all-gather of 8 bytes.
+/// For options and other arguments that ranks are to be given alike, where a difference would hang them or go unseen.
+/// @throws UsageError on every rank alike, with the first name that differs and two of its values
+void check_same(Transport& transport, std::string_view what, const std::vector<Same>& values);
 
 /// Runs `local` on this rank; if it threw on any rank, every rank throws the error of the lowest such rank, of the same
 /// type. Collective. For errors a user can cause: one message, one exit code, no rank left waiting.

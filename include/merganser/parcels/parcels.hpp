@@ -46,7 +46,7 @@ struct Attribute {
 class Schema {
  public:
   Schema() : Schema(std::vector<Attribute>{}) {}
-  /// @throws UsageError for a repeated or empty name, or an ellipsoid without 5 components
+  /// @throws UsageError for a repeated or empty name, a rule that is none, or an ellipsoid without 5 components
   explicit Schema(std::vector<Attribute> attributes);
   /// EPIC's: vorticity (3, mean), buoyancy (mean), B (5, ellipsoid).
   [[nodiscard]] static const Schema& epic();
@@ -96,7 +96,10 @@ class Parcels {
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-  /// Rows above the old size are uninitialised. Grows by at least a quarter.
+  /// Parcels whose bytes can be counted.
+  [[nodiscard]] std::size_t max_size() const noexcept;
+  /// Rows above the old size are uninitialised. Grows by at least a quarter. Like reserve() it throws UsageError above
+  /// max_size() and std::bad_alloc without memory; the container is then as before.
   void resize(std::size_t n);
   void reserve(std::size_t n);
   void clear() noexcept { size_ = 0; }

@@ -41,7 +41,6 @@ struct KnownCell {
   Load load;
   std::vector<std::vector<double>> launches;  ///< medians of rounds by launch [ns]
   std::string source = {};                    ///< record that it is from
-  int occasions = 1;                          ///< records that its launches are from
   double crowding = 1;                        ///< processes that waited for a core while it was measured, per core
 
   [[nodiscard]] double time() const;                  ///< median of the launches' medians
@@ -69,7 +68,7 @@ class MeasuredRange {
   std::vector<Load> loads_;
 };
 
-/// Predicts one kernel. Made from its cells.
+/// Predicts one kernel. Made from its cells, of one record or several.
 class KernelModel {
  public:
   /// @throws UsageError without cells, or for one whose time or load is not positive
@@ -99,12 +98,13 @@ class KernelModel {
   };
 
   /// What is left out together, and is the same in a load and a measured cell.
-  enum class Fold : std::uint8_t { graph, size, ranks };
+  enum class Fold : std::uint8_t { graph, size, ranks, record };
   static std::string fold_of(Fold kind, const KnownCell& cell);
   /// Half the width of an interval, as a logarithm, for loads whose ranks have their own cores and for those whose ranks
   /// share them; infinite where too little could be left out.
   using Reach = std::array<double, 2>;
   std::vector<LeftOut> leave_out(std::span<const KnownCell> cells, Fold kind, Reach& reach);
+  void assume_occasions(std::span<const KnownCell> cells);
   [[nodiscard]] double reach(const Load& load) const;
   [[nodiscard]] std::string why_too_wide(const Load& load) const;
   void fit(std::span<const KnownCell> cells);
@@ -117,7 +117,9 @@ class KernelModel {
   std::vector<LeftOut> left_out_;
   MeasuredRange range_;
   bool one_graph_ = false;
-  Reach graph_reach_{}, size_reach_{}, ranks_reach_{};  // for another graph, another size, another number of ranks
+  // For another graph, another size, another number of ranks, another day.
+  Reach graph_reach_{}, size_reach_{}, ranks_reach_{}, record_reach_{};
+  double occasion_ = 0;  // relative deviation that is assumed between days
 };
 
 }  // namespace merganser::topology

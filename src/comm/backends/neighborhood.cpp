@@ -74,9 +74,9 @@ class Parts {
 
 class NeighborhoodMailbox final : public MessageMailbox {
  public:
-  NeighborhoodMailbox(Place place, Graph graph, std::unique_ptr<Link> link, MPI_Comm comm)
-      : MessageMailbox(place, std::move(graph), std::move(link)),
-        comm_(comm),
+  NeighborhoodMailbox(Place place, Graph graph, std::unique_ptr<Link> link, std::shared_ptr<const Communicator> comm)
+      : MessageMailbox(std::move(place), std::move(graph), std::move(link)),
+        comm_(std::move(comm)),
         out_bytes_(graph_.out.size() + 1),
         in_bytes_(graph_.in.size() + 1),
         out_(graph_.out.size()),
@@ -84,6 +84,13 @@ class NeighborhoodMailbox final : public MessageMailbox {
 
  protected:
   void step_all() override {
+    const Waiter::Describe describe = [this] {
+      std::string text =
+          place_.text() + ", full step " + std::to_string(full_steps_) + ": not every neighbour of ranks";
+      for (const int rank : graph_.in) text += " " + std::to_string(rank);
+      return text + " has come (MPI does not tell which)";
+    };
+    ++full_steps_;
     const std::vector<std::uint8_t> all(outbox_.size(), 1);
     count_wave(all);
     for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
@@ -91,17 +98,17 @@ class NeighborhoodMailbox final : public MessageMailbox {
       out_.set(arc, outbox_[arc].data(), static_cast<std::size_t>(out_bytes_[arc]));
     }
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ineighbor_alltoall(out_bytes_.data(), 1, MPI_INT64_T, in_bytes_.data(), 1, MPI_INT64_T, comm_, &request),
+    check(MPI_Ineighbor_alltoall(out_bytes_.data(), 1, MPI_INT64_T, in_bytes_.data(), 1, MPI_INT64_T, *comm_, &request),
           "MPI_Ineighbor_alltoall");
-    complete(request, "MPI_Ineighbor_alltoall");
+    complete(request, "MPI_Ineighbor_alltoall", describe);
     for (std::size_t arc = 0; arc < inbox_.size(); ++arc) {
       inbox_[arc].resize(static_cast<std::size_t>(in_bytes_[arc]));
       in_.set(arc, inbox_[arc].data(), inbox_[arc].size());
     }
     check(MPI_Ineighbor_alltoallw(MPI_BOTTOM, out_.counts(), out_.places(), out_.types(), MPI_BOTTOM, in_.counts(),
-                                  in_.places(), in_.types(), comm_, &request),
+                                  in_.places(), in_.types(), *comm_, &request),
           "MPI_Ineighbor_alltoallw");
-    complete(request, "MPI_Ineighbor_alltoallw");
+    complete(request, "MPI_Ineighbor_alltoallw", describe);
     out_.free();
     in_.free();
     if (self_out_ != ArcOf::kNone) deliver_self();
@@ -109,7 +116,8 @@ class NeighborhoodMailbox final : public MessageMailbox {
   }
 
  private:
-  Communicator comm_;
+  std::shared_ptr<const Communicator> comm_;
+  std::uint64_t full_steps_ = 0;
   std::vector<std::int64_t> out_bytes_;
   std::vector<std::int64_t> in_bytes_;
   Parts out_;
@@ -125,14 +133,26 @@ class Neighborhood final : public MpiTransport {
   }
 
  protected:
-  [[nodiscard]] std::unique_ptr<Transport> make(MPI_Comm parent) const override {
+  [[nodiscard]] std::unique_ptr<MpiTransport> make(MPI_Comm parent) const override {
     return std::make_unique<Neighborhood>(parent);
   }
   std::unique_ptr<Mailbox> make_mailbox(Graph graph, Place place) override {
     auto some_arcs = link(graph);
-    const MPI_Comm all_arcs = graph_communicator(comm(), graph);
-    return std::make_unique<NeighborhoodMailbox>(place, std::move(graph), std::move(some_arcs), all_arcs);
+    std::erase_if(graphs_, [](const auto& known) { return known.expired(); });
+    auto all_arcs = std::make_shared<Communicator>(graph_communicator(comm(), graph));
+    graphs_.push_back(all_arcs);
+    return std::make_unique<NeighborhoodMailbox>(std::move(place), std::move(graph), std::move(some_arcs),
+                                                 std::move(all_arcs));
   }
+  void release() override {
+    for (const auto& known : graphs_) {
+      if (const auto graph = known.lock()) graph->free();
+    }
+    MpiTransport::release();
+  }
+
+ private:
+  std::vector<std::weak_ptr<Communicator>> graphs_;  // of mailboxes that may outlive this
 };
 
 void run_neighborhood(int, const BackendEntry::Each& each) {

@@ -17,7 +17,7 @@ class P2p final : public MpiTransport {
   }
 
  protected:
-  [[nodiscard]] std::unique_ptr<Transport> make(MPI_Comm parent) const override {
+  [[nodiscard]] std::unique_ptr<MpiTransport> make(MPI_Comm parent) const override {
     return std::make_unique<P2p>(parent);
   }
 };

@@ -155,11 +155,7 @@ class Rma final : public OneSided<MpiTransport> {
   using OneSided::OneSided;
   ~Rma() override {
     // A sub-transport ends with its owner; ranks that unwind an error leave the windows to the end of the process.
-    if (std::uncaught_exceptions() == 0 && !closed_) close();
-  }
-  void close() override {
-    closed_ = true;
-    OneSided::close();
+    if (std::uncaught_exceptions() == 0) close();
   }
   [[nodiscard]] std::string_view name() const noexcept override { return "rma"; }
   [[nodiscard]] Capabilities capabilities() const noexcept override {
@@ -167,7 +163,7 @@ class Rma final : public OneSided<MpiTransport> {
   }
 
  protected:
-  [[nodiscard]] std::unique_ptr<Transport> make(MPI_Comm parent) const override {
+  [[nodiscard]] std::unique_ptr<MpiTransport> make(MPI_Comm parent) const override {
     return std::make_unique<Rma>(parent);
   }
   std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch epoch) override {
@@ -176,9 +172,6 @@ class Rma final : public OneSided<MpiTransport> {
     this->agree_on(error);  // also: every block is zero before anybody puts
     return memory;
   }
-
- private:
-  bool closed_ = false;
 };
 
 void run_rma(int, const BackendEntry::Each& each) {

@@ -1,6 +1,7 @@
 // requires: OpenSHMEM
 #include <shmem.h>
 
+#include <atomic>
 #include <cstring>
 #include <numeric>
 
@@ -15,6 +16,7 @@ namespace merganser::comm::detail {
 namespace {
 
 constexpr std::size_t kBoardBytes = std::size_t{256} << 10;
+constexpr std::size_t kRounds = 32;  // of a barrier, for up to 2^32 ranks
 
 /// Memory at the same place of every rank's heap. Null where the heap is too small, on every rank.
 std::byte* symmetric_zeros(std::size_t bytes) {
@@ -27,6 +29,13 @@ std::byte* symmetric_zeros(std::size_t bytes) {
 std::string heap_error(std::size_t bytes) {
   return "shmem: the symmetric heap has no room for " + std::to_string(bytes) + " bytes more; set " +
          heap_setting().name + " higher (it is " + heap_setting().value + ")";
+}
+
+/// `idle_word` is one that nobody writes: a test of it that never holds lets the library work. In Open MPI it lets
+/// nothing work, but a probe of MPI does; else a rank whose put needs the target's help, as over TCP, would wait for ever.
+void let_shmem_work(long* idle_word) {
+  (void)shmem_long_test(idle_word, SHMEM_CMP_NE, 0L);
+  if (mpi() != nullptr) mpi()->progress();
 }
 
 class ShmemMemory final : public Memory {
@@ -67,12 +76,7 @@ class ShmemMemory final : public Memory {
   void order() override { shmem_fence(); }
   void commit() override {}
   void complete() override { shmem_quiet(); }
-  void progress() override {
-    // A test that never holds, to let the library work. In Open MPI it lets nothing work, but a probe of MPI does; else
-    // a rank whose put needs the target's help, as over TCP, would wait for ever.
-    (void)shmem_long_test(idle_word_, SHMEM_CMP_NE, 0L);
-    if (mpi() != nullptr) mpi()->progress();
-  }
+  void progress() override { let_shmem_work(idle_word_); }
   void free() override { shmem_free(data_); }
 
  private:
@@ -80,14 +84,16 @@ class ShmemMemory final : public Memory {
   long* idle_word_;
 };
 
-/// Collectives: every rank shows a board of fixed size, the others read what is theirs, again and again.
+/// Collectives: every rank shows a board of fixed size, the others read what is theirs, again and again. The barrier
+/// between is our own, since the library's cannot be left by a rank that waits in vain: ceil(log2(ranks)) rounds, in
+/// round k a word goes to the rank 2^k further on.
 class ShmemCollectives : public MessageTransport {
  public:
   ShmemCollectives()
       : rank_(shmem_my_pe()),
         size_(shmem_n_pes()),
         rows_bytes_(sizeof(std::uint64_t) * static_cast<std::size_t>(size_)) {
-    const std::size_t bytes = kBoardBytes + rows_bytes_ + sizeof(long);
+    const std::size_t bytes = kBoardBytes + rows_bytes_ + kRounds * sizeof(std::uint64_t) + sizeof(long);
     board_ = symmetric_zeros(bytes);
     if (board_ == nullptr) {
       note_agreed_error(heap_error(bytes));
@@ -97,17 +103,17 @@ class ShmemCollectives : public MessageTransport {
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
   [[nodiscard]] int size() const noexcept override { return size_; }
-  void close() override {
-    shmem_barrier_all();
-    shmem_free(board_);
-  }
 
  protected:
+  void release() override {
+    barrier("end of the run");
+    shmem_free(board_);
+  }
   std::unique_ptr<Link> link(const Graph&) override { return nullptr; }  // made by OneSided
-  void do_barrier() override { shmem_barrier_all(); }
+  void do_barrier() override { barrier("barrier"); }
   std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_to_all(const std::vector<Bytes>& to) override;
-  [[nodiscard]] long* idle_word() { return reinterpret_cast<long*>(board_ + kBoardBytes + rows_bytes_); }
+  [[nodiscard]] long* idle_word() { return reinterpret_cast<long*>(words() + kRounds); }
 
  private:
   /// Bytes begin .. begin + to.size() of what another rank shows.
@@ -115,20 +121,45 @@ class ShmemCollectives : public MessageTransport {
     std::uint64_t begin;
     Bytes* to;
   };
+  /// Completes what this rank has put and waits until every rank has. `what` it waits in is named.
+  void barrier(const char* what);
+  [[nodiscard]] std::uint64_t* words() { return row() + rows_bytes_ / sizeof(std::uint64_t); }  // of barriers
   [[nodiscard]] std::uint64_t* row() { return reinterpret_cast<std::uint64_t*>(board_ + kBoardBytes); }
-  void show(std::span<const std::byte> mine, std::uint64_t longest, const std::vector<Part>& parts);
+  void show(const char* what, std::span<const std::byte> mine, std::uint64_t longest, const std::vector<Part>& parts);
 
+  std::uint64_t barriers_ = 0;
   int rank_;
   int size_;
   std::size_t rows_bytes_;
   std::byte* board_ = nullptr;
 };
 
-void ShmemCollectives::show(std::span<const std::byte> mine, std::uint64_t longest, const std::vector<Part>& parts) {
+void ShmemCollectives::barrier(const char* what) {
+  check_usable();
+  shmem_quiet();
+  ++barriers_;
+  int distance = 1;
+  const Waiter::Describe describe = [&] {
+    return "rank " + std::to_string(rank_) + " in " + what + ": no word from rank " +
+           std::to_string((rank_ + size_ - distance) % size_) + ", which may wait for others itself";
+  };
+  for (std::size_t round = 0; distance < size_; ++round, distance *= 2) {
+    Waiter waiter(describe);
+    shmem_uint64_p(words() + round, barriers_, (rank_ + distance) % size_);
+    const std::atomic_ref<std::uint64_t> mine(words()[round]);
+    while (mine.load(std::memory_order_acquire) < barriers_) {
+      let_shmem_work(idle_word());
+      waiter.idle();
+    }
+  }
+}
+
+void ShmemCollectives::show(const char* what, std::span<const std::byte> mine, std::uint64_t longest,
+                            const std::vector<Part>& parts) {
   for (std::uint64_t begin = 0; begin < longest; begin += kBoardBytes) {
     const std::uint64_t end = begin + kBoardBytes;
     if (begin < mine.size()) std::memcpy(board_, mine.data() + begin, std::min(kBoardBytes, mine.size() - begin));
-    shmem_barrier_all();
+    barrier(what);
     for (int i = 0; i < size_; ++i) {
       const int other = (rank_ + i) % size_;
       const Part& part = parts[static_cast<std::size_t>(other)];
@@ -136,13 +167,14 @@ void ShmemCollectives::show(std::span<const std::byte> mine, std::uint64_t longe
       const std::uint64_t to = std::min<std::uint64_t>(end, part.begin + part.to->size());
       if (from < to) shmem_getmem(part.to->data() + (from - part.begin), board_ + (from - begin), to - from, other);
     }
-    shmem_barrier_all();
+    barrier(what);
   }
 }
 
 std::vector<Bytes> ShmemCollectives::do_all_gather(std::span<const std::byte> mine) {
+  check_usable();
   row()[0] = mine.size();
-  shmem_barrier_all();
+  barrier("all_gather");
   std::vector<Bytes> all(static_cast<std::size_t>(size_));
   std::vector<Part> parts;
   std::uint64_t longest = 0;
@@ -152,19 +184,20 @@ std::vector<Bytes> ShmemCollectives::do_all_gather(std::span<const std::byte> mi
     longest = std::max<std::uint64_t>(longest, theirs.size());
     parts.push_back({0, &theirs});
   }
-  shmem_barrier_all();
-  show(mine, longest, parts);
+  barrier("all_gather");
+  show("all_gather", mine, longest, parts);
   return all;
 }
 
 std::vector<Bytes> ShmemCollectives::do_all_to_all(const std::vector<Bytes>& to) {
+  check_usable();
   const auto ranks = static_cast<std::size_t>(size_);
   Bytes mine;
   for (std::size_t r = 0; r < ranks; ++r) {
     row()[r] = to[r].size();
     mine.insert(mine.end(), to[r].begin(), to[r].end());
   }
-  shmem_barrier_all();
+  barrier("all_to_all");
   std::vector<Bytes> all(ranks);
   std::vector<Part> parts;
   std::uint64_t longest = 0;
@@ -175,8 +208,8 @@ std::vector<Bytes> ShmemCollectives::do_all_to_all(const std::vector<Bytes>& to)
     parts.push_back({std::accumulate(sizes.begin(), sizes.begin() + rank_, std::uint64_t{0}), &all[r]});
     longest = std::max(longest, std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}));
   }
-  shmem_barrier_all();
-  show(mine, longest, parts);
+  barrier("all_to_all");
+  show("all_to_all", mine, longest, parts);
   return all;
 }
 

@@ -1,4 +1,6 @@
 // requires: nothing
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -15,10 +17,23 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Thrown on the ranks that wait when another one has failed; run() tells it from the original error.
-struct Released : CommError {
-  Released() : CommError("another rank has failed") {}
-};
+/// Whether this rank has been released from a wait: whatever it throws after that follows from another rank's error.
+thread_local bool released = false;
+
+[[noreturn]] void release_this_rank() {
+  released = true;
+  throw Released();
+}
+
+/// What ranks meet for.
+enum class Call : std::uint8_t { barrier, all_gather, all_to_all, subset };
+
+std::string call_name(Call call) {
+  constexpr std::array kNames{"barrier", "all_gather", "all_to_all", "subset"};
+  return kNames[static_cast<std::size_t>(call)];
+}
+
+constexpr std::chrono::milliseconds kLook{50};  // how often one who sleeps looks at the wait limit
 
 struct Mail {
   std::size_t from;
@@ -35,13 +50,14 @@ struct Desk {
 
 class Hub {
  public:
-  explicit Hub(int size) : size_(size), desks_(static_cast<std::size_t>(size)), boards_(desks_.size()) {}
+  explicit Hub(int size)
+      : size_(size), desks_(static_cast<std::size_t>(size)), boards_(desks_.size()), here_(desks_.size()) {}
 
   [[nodiscard]] int size() const noexcept { return size_; }
   Desk& desk(int rank) { return desks_[static_cast<std::size_t>(rank)]; }
 
   void check() const {
-    if (poisoned_.load(std::memory_order_acquire)) throw Released();
+    if (poisoned_.load(std::memory_order_acquire)) release_this_rank();
   }
   [[nodiscard]] bool poisoned() const { return poisoned_.load(std::memory_order_acquire); }
 
@@ -59,26 +75,49 @@ class Hub {
     }
   }
 
-  void barrier() {
+  /// Waits until every rank has come for the same call. @throws CommError if one has come for another
+  void meet(int rank, Call call) {
     std::unique_lock lock(mutex_);
     const auto generation = generation_;
-    if (++here_ == size_) {
-      here_ = 0;
+    if (count_ > 0 && call_ != call) {
+      const auto first = std::find(here_.begin(), here_.end(), 1) - here_.begin();
+      throw CommError("rank " + std::to_string(rank) + " calls " + call_name(call) + ", but rank " +
+                      std::to_string(first) + " calls " + call_name(call_) +
+                      "; every rank must make the same collective calls in the same order");
+    }
+    call_ = call;
+    here_[static_cast<std::size_t>(rank)] = 1;
+    if (++count_ == size_) {
+      count_ = 0;
+      std::fill(here_.begin(), here_.end(), 0);
       ++generation_;
       everybody_.notify_all();
-    } else {
-      everybody_.wait(lock, [&] { return generation_ != generation || poisoned(); });
-      if (generation_ == generation) throw Released();
+      return;
     }
+    const auto over = [&] { return generation_ != generation || poisoned(); };
+    if (wait_limit() > 0) {
+      const Waiter::Describe describe = [&] { return missing(rank); };
+      Waiter waiter(describe);
+      try {
+        while (!everybody_.wait_until(lock, std::chrono::system_clock::now() + kLook, over)) waiter.check_limit();
+      } catch (...) {
+        here_[static_cast<std::size_t>(rank)] = 0;  // it has not come after all
+        --count_;
+        throw;
+      }
+    } else {
+      everybody_.wait(lock, over);
+    }
+    if (generation_ == generation) release_this_rank();
   }
 
   /// Shows `mine` to everybody while `look` runs on every rank.
   template <class Look>
-  void show(int rank, const void* mine, const Look& look) {
+  void show(int rank, Call call, const void* mine, const Look& look) {
     boards_[static_cast<std::size_t>(rank)] = mine;
-    barrier();
+    meet(rank, call);
     look(boards_);
-    barrier();
+    meet(rank, call);
   }
 
   void adopt(const std::shared_ptr<Hub>& child) {
@@ -88,12 +127,23 @@ class Hub {
   }
 
  private:
+  [[nodiscard]] std::string missing(int rank) const {
+    std::string text = "rank " + std::to_string(rank) + " in " + call_name(call_) + ": " + std::to_string(count_) +
+                       " of " + std::to_string(size_) + " ranks have come, not ranks";
+    for (std::size_t r = 0; r < here_.size(); ++r) {
+      if (here_[r] == 0) text += " " + std::to_string(r);
+    }
+    return text;
+  }
+
   int size_;
   std::deque<Desk> desks_;
   std::vector<const void*> boards_;
   std::mutex mutex_;
   std::condition_variable everybody_;
-  int here_ = 0;
+  std::vector<std::uint8_t> here_;  // by rank: has come
+  int count_ = 0;
+  Call call_ = Call::barrier;
   std::uint64_t generation_ = 0;
   std::atomic<bool> poisoned_{false};
   std::vector<std::weak_ptr<Hub>> children_;
@@ -147,7 +197,7 @@ class ThreadLink final : public Link {
     std::unique_lock lock(desk_.mutex);
     const auto ready = [this] { return desk_.version.load(std::memory_order_relaxed) != seen_ || hub_->poisoned(); };
     if (wait_limit() > 0) {
-      if (!desk_.arrived.wait_until(lock, std::chrono::system_clock::now() + std::chrono::milliseconds(50), ready)) {
+      if (!desk_.arrived.wait_until(lock, std::chrono::system_clock::now() + kLook, ready)) {
         waiter.check_limit();
       }
     } else {
@@ -182,7 +232,10 @@ class ThreadTransport final : public MessageTransport {
   std::unique_ptr<Link> link(const Graph& graph) override {
     return std::make_unique<ThreadLink>(hub_, rank_, links_++, graph);
   }
-  void do_barrier() override { hub_->barrier(); }
+  void do_barrier() override {
+    check_usable();
+    hub_->meet(rank_, Call::barrier);
+  }
   std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_to_all(const std::vector<Bytes>& to) override;
 
@@ -193,8 +246,9 @@ class ThreadTransport final : public MessageTransport {
 };
 
 std::vector<Bytes> ThreadTransport::do_all_gather(std::span<const std::byte> mine) {
+  check_usable();
   std::vector<Bytes> all;
-  hub_->show(rank_, &mine, [&](const std::vector<const void*>& boards) {
+  hub_->show(rank_, Call::all_gather, &mine, [&](const std::vector<const void*>& boards) {
     for (const void* board : boards) {
       const auto& theirs = *static_cast<const std::span<const std::byte>*>(board);
       all.emplace_back(theirs.begin(), theirs.end());
@@ -204,8 +258,9 @@ std::vector<Bytes> ThreadTransport::do_all_gather(std::span<const std::byte> min
 }
 
 std::vector<Bytes> ThreadTransport::do_all_to_all(const std::vector<Bytes>& to) {
+  check_usable();
   std::vector<Bytes> all;
-  hub_->show(rank_, &to, [&](const std::vector<const void*>& boards) {
+  hub_->show(rank_, Call::all_to_all, &to, [&](const std::vector<const void*>& boards) {
     for (const void* board : boards) {
       all.push_back((*static_cast<const std::vector<Bytes>*>(board))[static_cast<std::size_t>(rank_)]);
     }
@@ -232,11 +287,35 @@ std::unique_ptr<Transport> ThreadTransport::subset(bool take_part) {
     hub_->adopt(hub);
   }
   const std::shared_ptr<Hub> shown = hub;
-  hub_->show(rank_, &shown, [&](const std::vector<const void*>& boards) {
+  hub_->show(rank_, Call::subset, &shown, [&](const std::vector<const void*>& boards) {
     if (take_part) hub = *static_cast<const std::shared_ptr<Hub>*>(boards[static_cast<std::size_t>(leader)]);
   });
   if (!take_part) return nullptr;
-  return std::make_unique<ThreadTransport>(std::move(hub), mine);
+  auto part = std::make_unique<ThreadTransport>(std::move(hub), mine);
+  adopt(*part);
+  return part;
+}
+
+bool is_comm_error(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& e) {
+    return e.exit_code() == CommError("").exit_code();
+  } catch (...) {
+    return false;
+  }
+}
+
+/// Throws what ended the ranks, if anything did: the error of the lowest rank, but one of communication only if there is
+/// no other, since it may follow from that.
+void rethrow_cause(const std::vector<std::exception_ptr>& errors) {
+  std::exception_ptr cause;
+  for (const auto& error : errors) {
+    if (!error) continue;
+    if (!is_comm_error(error)) std::rethrow_exception(error);
+    if (!cause) cause = error;
+  }
+  if (cause) std::rethrow_exception(cause);
 }
 
 /// Holds threads back until all are there, so that one that cannot be started costs no work.
@@ -268,11 +347,12 @@ void run_threads(int ranks, const BackendEntry::Each& each) {
   Gate gate;
   const auto one = [&](int rank) {
     if (!gate.pass()) return;
+    released = false;
     try {
       ThreadTransport transport(hub, rank);
       each(transport);
-    } catch (const Released&) {
     } catch (...) {
+      if (released) return;
       errors[static_cast<std::size_t>(rank)] = std::current_exception();
       hub->poison();
     }
@@ -289,9 +369,7 @@ void run_threads(int ranks, const BackendEntry::Each& each) {
                                                   "); allowed now: up to those"));
   }
   for (auto& thread : threads) thread.join();
-  for (const auto& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  rethrow_cause(errors);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ class ChaosMailbox final : public Mailbox {
         rank_(rank),
         shared_(shared),
         dice_(own) {}
+  void check_usable() const override { inner_->check_usable(); }
 
  protected:
   void step_all() override {
@@ -125,6 +126,7 @@ class ChaosStream final : public Stream {
   }
 
   void send(std::size_t arc, std::size_t slot, std::uint32_t value) override {
+    check_usable();
     rules_.send(arc, slot);
     held_.push_back({arc, slot, value});
     if (dice_.one_in(16)) let_go(4);
@@ -149,11 +151,14 @@ class ChaosStream final : public Stream {
   }
 
   void wait() override {
+    check_usable();
     let_go(1);
     if (arrived_.empty() && left_ > 0) inner_->wait();
   }
 
+  void check_usable() const override { inner_->check_usable(); }
   void finish() override {
+    check_usable();
     if (left_ > 0) throw CommError("Stream::finish: " + std::to_string(left_) + " records have not been taken");
     let_go(1);
     inner_->finish();
@@ -194,6 +199,7 @@ class ChaosSegment final : public SegmentBody {
   ChaosSegment(std::unique_ptr<SegmentBody> inner, WordLimits limits, std::size_t word_bytes, std::uint64_t seed)
       : inner_(std::move(inner)), limits_(std::move(limits)), word_bytes_(word_bytes), dice_(seed) {}
 
+  void check_usable() const override { inner_->check_usable(); }
   [[nodiscard]] std::byte* local() override { return inner_->local(); }
   void put(int rank, std::size_t index, const void* word) override {
     operate(Kind::put, rank, index, 1, word, nullptr);
@@ -225,6 +231,7 @@ class ChaosSegment final : public SegmentBody {
   };
 
   void operate(Kind kind, int rank, std::size_t index, std::size_t count, const void* word, void* to) {
+    check_usable();
     limits_.check(rank, index, count);
     Operation operation{kind, rank, index, count, 0, to};
     if (word != nullptr) std::memcpy(&operation.word, word, word_bytes_);

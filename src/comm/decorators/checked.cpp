@@ -17,6 +17,11 @@ class Checked final : public Decorator {
     set_default_wait_limit(kWaitLimitSeconds);
   }
 
+  [[nodiscard]] Capabilities capabilities() const noexcept override {
+    Capabilities all = Decorator::capabilities();
+    all.checked = true;
+    return all;
+  }
   [[nodiscard]] std::unique_ptr<Mailbox> mailbox(Graph graph) override {
     return std::make_unique<CheckedMailbox>(inner().mailbox(std::move(graph)), here(), waves_);
   }
@@ -46,7 +51,7 @@ class Checked final : public Decorator {
   }
 
  private:
-  Place here() { return {rank(), &counters(), &traffic()}; }
+  Place here() { return {rank(), &counters(), &traffic(), nullptr, {}}; }  // who is alive, the inner object knows
 
   std::shared_ptr<WaveLog> waves_;
 };

@@ -109,6 +109,7 @@ void CheckedStream::open(std::span<const std::size_t> counts_out, std::span<cons
   check_waves(counts_in, graph_.in, waves_in_);
   rules_.open(counts_out);
   expected_.assign(counts_in.begin(), counts_in.end());
+  came_.assign(counts_in.size(), 0);
   const Uncounted quiet(*place_.counters, *place_.traffic);
   std::vector<std::size_t> out;
   std::vector<std::size_t> in;
@@ -137,8 +138,42 @@ void CheckedStream::send(std::size_t arc, std::size_t slot, std::uint32_t value)
 }
 
 std::size_t CheckedStream::take(const Take& callback) {
+  check_usable();
   (void)take_counts();
-  return inner_->take(callback);
+  const auto early = std::move(early_);
+  early_.clear();
+  for (const Record& record : early) callback(record.arc, record.slot, record.value);
+  return inner_->take([&](std::size_t arc, std::size_t slot, std::uint32_t value) {
+    ++came_[arc];
+    callback(arc, slot, value);
+  });
+}
+
+/// Looks for counts too: the sender of one that is wrong may have found out, and send no records any more.
+void CheckedStream::wait() {
+  check_usable();
+  const Waiter::Describe describe = [this] { return missing(); };
+  Waiter waiter(describe);
+  while (early_.empty()) {
+    (void)take_counts();
+    const std::size_t left = inner_->take([this](std::size_t arc, std::size_t slot, std::uint32_t value) {
+      ++came_[arc];
+      early_.push_back({arc, slot, value});
+    });
+    if (left == 0) return;
+    if (early_.empty()) waiter.idle();
+  }
+}
+
+std::string CheckedStream::missing() const {
+  std::string text = "rank " + std::to_string(place_.rank) + " in Stream (checked):";
+  for (std::size_t arc = 0; arc < expected_.size(); ++arc) {
+    if (came_[arc] == expected_[arc]) continue;
+    text += " " + std::to_string(came_[arc]) + " of " + std::to_string(expected_[arc]) +
+            " records have come from rank " + std::to_string(graph_.in[arc]) + ",";
+  }
+  text.pop_back();
+  return text;
 }
 
 void CheckedStream::finish() {

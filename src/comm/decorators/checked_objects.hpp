@@ -16,6 +16,7 @@ using WaveLog = std::vector<std::int64_t>;
 class CheckedMailbox final : public Mailbox {
  public:
   CheckedMailbox(std::unique_ptr<Mailbox> inner, Place place, std::shared_ptr<WaveLog> waves);
+  void check_usable() const override { inner_->check_usable(); }
 
  protected:
   void step_all() override;
@@ -48,13 +49,20 @@ class CheckedStream final : public Stream {
   void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) override;
   void send(std::size_t arc, std::size_t slot, std::uint32_t value) override;
   std::size_t take(const Take& callback) override;
-  void wait() override { inner_->wait(); }
+  void wait() override;
   void finish() override;
+  void check_usable() const override { inner_->check_usable(); }
 
  private:
   void check_waves(std::span<const std::size_t> counts, const std::vector<int>& ranks, std::vector<std::int64_t>& seen);
   std::size_t take_counts();
+  [[nodiscard]] std::string missing() const;
 
+  struct Record {
+    std::size_t arc;
+    std::size_t slot;
+    std::uint32_t value;
+  };
   std::unique_ptr<Stream> inner_;
   std::unique_ptr<Stream> counts_;
   Place place_;
@@ -62,6 +70,8 @@ class CheckedStream final : public Stream {
   std::vector<std::int64_t> waves_out_;  // per arc: waves with that rank when the arc last carried a round
   std::vector<std::int64_t> waves_in_;
   std::vector<std::size_t> expected_;  // per in-arc
+  std::vector<std::size_t> came_;      // per in-arc: of them
+  std::vector<Record> early_;          // came while wait() looked for counts
   SendRules rules_;
 };
 
@@ -76,6 +86,7 @@ class CheckedSegment final : public SegmentBody {
   };
   CheckedSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes);
 
+  void check_usable() const override { parts_.body->check_usable(); }
   [[nodiscard]] std::byte* local() override { return parts_.body->local(); }
   void put(int rank, std::size_t index, const void* word) override;
   void get(int rank, std::size_t index, std::size_t count, void* to) override;

@@ -90,6 +90,7 @@ void CheckedSegment::check_local_writes(const Words& words) const {
 }
 
 void CheckedSegment::exchange_logs() {
+  check_usable();
   const Uncounted quiet(*place_.counters, *place_.traffic);
   // The owner's own puts are noted last: for them its local memory says nothing.
   parts_.logs->step();

@@ -1,14 +1,15 @@
 #include "memory_segment.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace merganser::comm::detail {
 
 MemorySegment::MemorySegment(Place place, Graph graph, Parts parts, std::size_t words, std::size_t word_bytes)
-    : place_(place),
+    : place_(std::move(place)),
       graph_(std::move(graph)),
       parts_(std::move(parts)),
-      peers_(peers_of(place, graph_.out)),
+      peers_(peers_of(place_, graph_.out)),
       out_arc_(graph_.out),
       words_(words),
       word_bytes_(word_bytes) {
@@ -16,6 +17,7 @@ MemorySegment::MemorySegment(Place place, Graph graph, Parts parts, std::size_t 
 }
 
 PeerTraffic* MemorySegment::check(int rank, std::size_t index, std::size_t count) const {
+  check_usable();
   if (rank == place_.rank) {
     check_words(rank, index, count, words_);
     return nullptr;
@@ -69,6 +71,7 @@ void MemorySegment::fetch_or(int rank, std::size_t index, const void* word, void
 }
 
 void MemorySegment::end_phase() {
+  check_usable();
   ++place_.counters->syncs;
   ++phase_;
   parts_.words->complete();
@@ -103,11 +106,14 @@ bool MemorySegment::sync_any(bool mine) {
 }
 
 std::string MemorySegment::missing() {
-  std::string text = "on rank " + std::to_string(place_.rank) + " in Segment::sync, for ranks";
+  std::vector<std::uint8_t> late;
   for (std::size_t i = 0; i < parts_.neighbours.size(); ++i) {
-    if (parts_.control->word(8 * i) < phase_) text += " " + std::to_string(parts_.neighbours[i]);
+    late.push_back(parts_.control->word(8 * i) < phase_ ? 1 : 0);
   }
-  return text;
+  const auto ended = std::count(late.begin(), late.end(), 0);
+  return place_.text() + ", sync " + std::to_string(phase_) + ": " + std::to_string(ended) + " of " +
+         std::to_string(late.size()) + " neighbours have ended the phase, no word " +
+         marked_ranks(parts_.neighbours, late);
 }
 
 }  // namespace merganser::comm::detail

@@ -19,7 +19,11 @@ class MemorySegment final : public SegmentBody {
   };
   MemorySegment(Place place, Graph graph, Parts parts, std::size_t words, std::size_t word_bytes);
 
-  [[nodiscard]] std::byte* local() override { return parts_.words->data(); }
+  void check_usable() const override { place_.life->check("Segment"); }
+  [[nodiscard]] std::byte* local() override {
+    check_usable();
+    return parts_.words->data();
+  }
   void put(int rank, std::size_t index, const void* word) override;
   void get(int rank, std::size_t index, std::size_t count, void* to) override;
   void fetch_or(int rank, std::size_t index, const void* word, void* old) override;

@@ -8,16 +8,20 @@ namespace {
 
 constexpr unsigned kRoundShift = 32;
 
-std::uint64_t load(const std::byte* slots, std::size_t slot) {
+std::uint64_t load(const std::byte* slots, std::ptrdiff_t slot) {
   auto* word = const_cast<std::uint64_t*>(reinterpret_cast<const std::uint64_t*>(slots) + slot);
   return std::atomic_ref(*word).load(std::memory_order_acquire);
+}
+
+std::int32_t ahead_of(std::uint32_t round, std::uint64_t word) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> kRoundShift) - round);
 }
 
 }  // namespace
 
 MemoryStream::MemoryStream(Place place, Graph graph, std::unique_ptr<Link> link, std::shared_ptr<Memory> memory,
                            Slots slots)
-    : MessageStream(place, std::move(graph), std::move(link)),
+    : MessageStream(std::move(place), std::move(graph), std::move(link)),
       memory_(std::move(memory)),
       slots_(std::move(slots)),
       slots_data_(memory_->data() + slots_.mine),
@@ -29,6 +33,27 @@ void MemoryStream::open(std::span<const std::size_t> counts_out, std::span<const
     pending_[arc].resize(arc == self_in_ ? 0 : std::min(in_[arc].count, slots_.per_arc));
     std::iota(pending_[arc].begin(), pending_[arc].end(), 0U);
   }
+  for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+    if (out_[arc].count == 0 || arc == self_out_) continue;
+    const auto word = (static_cast<std::uint64_t>(out_[arc].round) << kRoundShift) | out_[arc].count;
+    memory_->put_word(graph_.out[arc], slots_.theirs[arc], word);
+    uncommitted_ = true;
+  }
+}
+
+void MemoryStream::throw_ahead(std::size_t arc) const {
+  throw CommError("Stream: rank " + std::to_string(graph_.in[arc]) +
+                  " has sent records of its next round over records not taken on rank " + std::to_string(place_.rank) +
+                  "; rounds must be separated by a Mailbox step");
+}
+
+void MemoryStream::check_count(std::size_t arc) const {
+  if (in_[arc].count == 0 || arc == self_in_) return;
+  const std::uint64_t word = load(slots_of(arc), -1);
+  const auto ahead = ahead_of(in_[arc].round, word);
+  if (ahead > 0 && in_[arc].left > 0) throw_ahead(arc);
+  const auto count = static_cast<std::uint32_t>(word);
+  if (ahead == 0 && count != in_[arc].count) throw_other_count(arc, count);
 }
 
 void MemoryStream::send(std::size_t arc, std::size_t slot, std::uint32_t value) {
@@ -38,7 +63,7 @@ void MemoryStream::send(std::size_t arc, std::size_t slot, std::uint32_t value) 
   }
   check_send(arc, slot);
   const auto word = (static_cast<std::uint64_t>(out_[arc].round) << kRoundShift) | value;
-  memory_->put_word(graph_.out[arc], slots_.theirs[arc] + slot * sizeof word, word);
+  memory_->put_word(graph_.out[arc], slots_.theirs[arc] + Slots::slot_at(slot), word);
   ++place_.counters->puts;
   place_.counters->bytes += static_cast<std::int64_t>(sizeof word);
   if (!peers_.empty()) peers_[arc]->add(Move::put, sizeof word);
@@ -58,16 +83,12 @@ void MemoryStream::take_slots(std::size_t arc, const Take& callback) {
   for (std::size_t i = 0; i < pending.size(); ++i) {
     const std::uint32_t slot = pending[i];
     const std::uint64_t word = load(slots, slot);
-    const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> kRoundShift) - in_[arc].round);
+    const auto ahead = ahead_of(in_[arc].round, word);
     if (ahead < 0) {
       pending[kept++] = slot;
       continue;
     }
-    if (ahead > 0) {
-      throw CommError("Stream: rank " + std::to_string(graph_.in[arc]) +
-                      " has sent records of its next round over records not taken on rank " +
-                      std::to_string(place_.rank) + "; rounds must be separated by a Mailbox step");
-    }
+    if (ahead > 0) throw_ahead(arc);
     --in_[arc].left;
     --left_;
     callback(arc, slot, static_cast<std::uint32_t>(word));
@@ -76,10 +97,13 @@ void MemoryStream::take_slots(std::size_t arc, const Take& callback) {
 }
 
 std::size_t MemoryStream::take(const Take& callback) {
+  check_usable();
   commit();
   memory_->progress();
   for (std::size_t arc = 0; arc < pending_.size(); ++arc) {
-    if (!pending_[arc].empty()) take_slots(arc, callback);
+    if (pending_[arc].empty()) continue;
+    check_count(arc);
+    take_slots(arc, callback);
   }
   const std::size_t left = MessageStream::take(callback);
   commit();
@@ -88,6 +112,8 @@ std::size_t MemoryStream::take(const Take& callback) {
 
 bool MemoryStream::something_arrived() {
   for (std::size_t arc = 0; arc < pending_.size(); ++arc) {
+    if (pending_[arc].empty()) continue;
+    check_count(arc);
     const std::byte* slots = slots_of(arc);
     for (const std::uint32_t slot : pending_[arc]) {
       if (static_cast<std::uint32_t>(load(slots, slot) >> kRoundShift) == in_[arc].round) return true;
@@ -97,6 +123,7 @@ bool MemoryStream::something_arrived() {
 }
 
 void MemoryStream::wait() {
+  check_usable();
   commit();
   ship_all();
   const Waiter::Describe describe = [this] { return missing(); };
@@ -108,8 +135,10 @@ void MemoryStream::wait() {
 }
 
 void MemoryStream::finish() {
+  check_usable();
   commit();
   MessageStream::finish();
+  for (std::size_t arc = 0; arc < in_.size(); ++arc) check_count(arc);
 }
 
 }  // namespace merganser::comm::detail

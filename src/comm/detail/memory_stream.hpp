@@ -6,13 +6,18 @@
 namespace merganser::comm::detail {
 
 /// A record is one put into the slot that its receiver assigned: the round of the arc and the value in one word. So
-/// no slot needs a reset and a record needs no notice. Records beyond the slots go as messages.
+/// no slot needs a reset and a record needs no notice. Records beyond the slots go as messages. Ahead of the slots of an
+/// arc stands a word with the round and the number of its records, so that ends that disagree find out.
 class MemoryStream final : public MessageStream {
  public:
   struct Slots {
-    std::size_t mine = 0;  ///< offset of the slots of in-arc 0 in this rank's block
+    std::size_t mine = 0;  ///< offset of what belongs to in-arc 0 in this rank's block
     std::size_t per_arc = 0;
-    std::vector<std::uint64_t> theirs;  ///< per out-arc: offset of its slots in the receiver's block
+    std::vector<std::uint64_t> theirs;  ///< per out-arc: where that begins in the receiver's block
+
+    /// The word of the round, then the slots.
+    [[nodiscard]] std::size_t arc_bytes() const { return (1 + per_arc) * sizeof(std::uint64_t); }
+    [[nodiscard]] static std::size_t slot_at(std::size_t slot) { return (1 + slot) * sizeof(std::uint64_t); }
   };
   MemoryStream(Place place, Graph graph, std::unique_ptr<Link> link, std::shared_ptr<Memory> memory, Slots slots);
 
@@ -23,7 +28,12 @@ class MemoryStream final : public MessageStream {
   void finish() override;
 
  private:
-  [[nodiscard]] const std::byte* slots_of(std::size_t arc) const { return slots_data_ + arc * slots_.per_arc * 8; }
+  [[nodiscard]] const std::byte* slots_of(std::size_t arc) const {
+    return slots_data_ + arc * slots_.arc_bytes() + Slots::slot_at(0);
+  }
+  /// @throws CommError if the sender has told another number of records than is expected here
+  void check_count(std::size_t arc) const;
+  [[noreturn]] void throw_ahead(std::size_t arc) const;
   void take_slots(std::size_t arc, const Take& callback);
   [[nodiscard]] bool something_arrived();
   void commit();

@@ -16,6 +16,14 @@ std::vector<PeerTraffic*> peers_of(const Place& place, std::span<const int> rank
   return peers;
 }
 
+std::string marked_ranks(std::span<const int> ranks, std::span<const std::uint8_t> marks) {
+  std::string text;
+  for (std::size_t arc = 0; arc < ranks.size(); ++arc) {
+    if (marks[arc] != 0) text += " " + std::to_string(ranks[arc]);
+  }
+  return text.empty() ? text : "from ranks" + text;
+}
+
 void check_wave(const Graph& graph, const std::vector<Bytes>& outbox, std::span<const std::uint8_t> active_out,
                 std::span<const std::uint8_t> active_in) {
   if (active_out.size() != outbox.size() || active_in.size() != graph.in.size()) {
@@ -33,10 +41,10 @@ void check_wave(const Graph& graph, const std::vector<Bytes>& outbox, std::span<
 
 MessageMailbox::MessageMailbox(Place place, Graph graph, std::unique_ptr<Link> link)
     : Mailbox(std::move(graph)),
-      place_(place),
-      self_out_(position(graph_.out, place.rank)),
-      self_in_(position(graph_.in, place.rank)),
-      peers_(peers_of(place, graph_.out)),
+      place_(std::move(place)),
+      self_out_(position(graph_.out, place_.rank)),
+      self_in_(position(graph_.in, place_.rank)),
+      peers_(peers_of(place_, graph_.out)),
       link_(std::move(link)),
       early_(graph_.in.size()),
       all_out_(graph_.out.size(), 1),
@@ -76,6 +84,9 @@ void MessageMailbox::start(std::span<const std::uint8_t> active_out) {
 
 void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
   waiting_.assign(active_in.begin(), active_in.end());
+  ++steps_;
+  expected_ =
+      static_cast<std::size_t>(std::count_if(active_in.begin(), active_in.end(), [](auto on) { return on != 0; }));
   std::size_t pending = 0;
   for (std::size_t arc = 0; arc < inbox_.size(); ++arc) {
     inbox_[arc].clear();
@@ -111,12 +122,12 @@ void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
 }
 
 std::string MessageMailbox::missing() const {
-  std::string ranks;
-  for (std::size_t arc = 0; arc < waiting_.size(); ++arc) {
-    if (waiting_[arc] != 0) ranks += " " + std::to_string(graph_.in[arc]);
-  }
-  const std::string where = "on rank " + std::to_string(place_.rank) + " in Mailbox::step, ";
-  return ranks.empty() ? where + "which is still sending" : where + "for messages from ranks" + ranks;
+  const auto missing = std::count_if(waiting_.begin(), waiting_.end(), [](auto on) { return on != 0; });
+  const std::string where = place_.text() + ", step " + std::to_string(steps_) + ": " +
+                            std::to_string(expected_ - static_cast<std::size_t>(missing)) + " of " +
+                            std::to_string(expected_) + " messages have come";
+  if (missing > 0) return where + ", none " + marked_ranks(graph_.in, waiting_);
+  return where + ", but what this rank sends is not taken";
 }
 
 }  // namespace merganser::comm::detail

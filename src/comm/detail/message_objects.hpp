@@ -7,17 +7,26 @@
 #include <vector>
 
 #include "bytes.hpp"
+#include "life.hpp"
 #include "link.hpp"
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::comm::detail {
 
-/// Where an object is: its rank and the counts it adds to.
+/// Where an object is: its rank, the counts it adds to, and what it is called in messages to people.
 struct Place {
   int rank = 0;
   Counters* counters = nullptr;
-  TrafficCount* traffic = nullptr;  ///< null: not counted by peer
+  TrafficCount* traffic = nullptr;   ///< null: not counted by peer
+  std::shared_ptr<const Life> life;  ///< of the transport that the counts belong to
+  std::string name;                  ///< "Mailbox 3": numbered in the order of creation, alike on every rank
+
+  /// "rank 1 in Mailbox 3": how the description of a wait begins.
+  [[nodiscard]] std::string text() const { return "rank " + std::to_string(rank) + " in " + name; }
 };
+
+/// "from ranks 0 3" for those marked; "" if none is. For descriptions of waits.
+[[nodiscard]] std::string marked_ranks(std::span<const int> ranks, std::span<const std::uint8_t> marks);
 
 /// The counts of every neighbour in a list of ranks; empty where nothing is counted by peer.
 [[nodiscard]] std::vector<PeerTraffic*> peers_of(const Place& place, std::span<const int> ranks);
@@ -29,6 +38,7 @@ void check_wave(const Graph& graph, const std::vector<Bytes>& outbox, std::span<
 class MessageMailbox : public Mailbox {
  public:
   MessageMailbox(Place place, Graph graph, std::unique_ptr<Link> link);
+  void check_usable() const override { place_.life->check("Mailbox"); }
 
  protected:
   void step_all() override;
@@ -54,6 +64,8 @@ class MessageMailbox : public Mailbox {
   std::unique_ptr<Link> link_;
   std::vector<std::deque<Bytes>> early_;  // messages of a neighbour that is ahead
   std::vector<std::uint8_t> waiting_;
+  std::uint64_t steps_ = 0;
+  std::size_t expected_ = 0;  // messages of this step
   std::vector<std::uint8_t> all_out_;
   std::vector<std::uint8_t> all_in_;
   Bytes buffer_;
@@ -68,6 +80,7 @@ class MessageStream : public Stream {
   std::size_t take(const Take& callback) override;
   void wait() override;
   void finish() override;
+  void check_usable() const override { place_.life->check("Stream"); }
 
  protected:
   struct Record {
@@ -86,6 +99,7 @@ class MessageStream : public Stream {
   };
 
   void check_send(std::size_t arc, std::size_t slot);
+  [[noreturn]] void throw_other_count(std::size_t arc, std::size_t count) const;
   /// Queues a record for the next message along `arc`.
   void post(std::size_t arc, Record record);
   /// Sends what is queued.
@@ -130,9 +144,13 @@ class MessageSegment : public SegmentBody {
     std::vector<std::size_t> remote_words;  ///< words of each out-neighbour
     std::function<bool(bool)> any;          ///< logical OR over all ranks
   };
-  MessageSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes);
+  MessageSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes, Bytes memory);
 
-  [[nodiscard]] std::byte* local() override { return memory_.data(); }
+  void check_usable() const override { place_.life->check("Segment"); }
+  [[nodiscard]] std::byte* local() override {
+    check_usable();
+    return memory_.data();
+  }
   void put(int rank, std::size_t index, const void* word) override;
   void get(int rank, std::size_t index, std::size_t count, void* to) override;
   void fetch_or(int rank, std::size_t index, const void* word, void* old) override;
@@ -198,6 +216,7 @@ class MessagePlan : public Plan {
   std::vector<std::vector<Bytes>> out_;  // [stage % 2][out-arc]
   std::vector<Arriving> in_;
   std::size_t left_ = 0;  // elements still to come in this pull
+  std::uint64_t pulls_ = 0;
   Bytes buffer_;
 };
 

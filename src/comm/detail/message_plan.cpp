@@ -5,26 +5,26 @@
 namespace merganser::comm::detail {
 
 MessagePlan::MessagePlan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern, PlanOptions options)
-    : place_(place),
+    : place_(std::move(place)),
       graph_(std::move(graph)),
-      peers_(peers_of(place, graph_.out)),
+      peers_(peers_of(place_, graph_.out)),
       link_(std::move(link)),
       pattern_(std::move(pattern)),
       options_(options),
-      self_out_(position(graph_.out, place.rank)),
+      self_out_(position(graph_.out, place_.rank)),
       out_(2, std::vector<Bytes>(graph_.out.size())),
       in_(graph_.in.size()) {
   for (std::size_t arc = 0; arc < graph_.out.size(); ++arc) {
     for (const std::size_t element : pattern_.out[arc]) highest_ = std::max(highest_, element + 1);
     if (arc == self_out_) continue;
     const std::size_t count = pattern_.out[arc].size();
-    stages_ = std::max(stages_, (count + options_.chunk_elements - 1) / options_.chunk_elements);
+    stages_ = std::max(stages_, count / options_.chunk_elements + (count % options_.chunk_elements != 0 ? 1 : 0));
   }
 }
 
 void MessagePlan::gather(std::size_t arc, std::size_t first, std::span<const std::byte> local, Bytes& to) const {
   const auto& elements = pattern_.out[arc];
-  const std::size_t last = std::min(elements.size(), first + options_.chunk_elements);
+  const std::size_t last = first + std::min(elements.size() - first, options_.chunk_elements);
   const std::size_t size = options_.element_bytes;
   to.resize((last - first) * size);
   for (std::size_t i = first; i < last; ++i) {
@@ -41,7 +41,7 @@ void MessagePlan::own(std::span<const std::byte> local, const Use& use) {
 }
 
 void MessagePlan::start_stage(std::size_t stage, std::span<const std::byte> local) {
-  const std::size_t first = stage * options_.chunk_elements;
+  const std::size_t first = stage * options_.chunk_elements;  // below some arc's number of elements
   for (std::size_t arc = 0; arc < graph_.out.size(); ++arc) {
     if (arc == self_out_ || first >= pattern_.out[arc].size()) continue;
     auto& chunk = out_[stage % 2][arc];
@@ -62,11 +62,13 @@ void MessagePlan::hand_over(std::size_t arc, const Bytes& chunk, const Use& use)
 }
 
 void MessagePlan::pull(std::span<const std::byte> local, const Use& use) {
-  if (highest_ * options_.element_bytes > local.size()) {
+  place_.life->check("Plan::pull");
+  if (highest_ > local.size() / options_.element_bytes) {
     throw CommError("Plan::pull: the pattern sends element " + std::to_string(highest_ - 1) + ", but there are " +
                     std::to_string(local.size() / options_.element_bytes));
   }
   left_ = 0;
+  ++pulls_;
   for (std::size_t arc = 0; arc < in_.size(); ++arc) {
     in_[arc].next = 0;
     if (graph_.in[arc] != place_.rank) left_ += pattern_.in[arc];
@@ -105,12 +107,14 @@ void MessagePlan::pull(std::span<const std::byte> local, const Use& use) {
 }
 
 std::string MessagePlan::missing() const {
-  std::string text = "on rank " + std::to_string(place_.rank) + " in Plan::pull";
+  std::string text = place_.text() + ", pull " + std::to_string(pulls_) + ":";
   for (std::size_t arc = 0; arc < in_.size(); ++arc) {
     if (graph_.in[arc] == place_.rank || in_[arc].next == pattern_.in[arc]) continue;
-    text += ", for elements " + std::to_string(in_[arc].next) + " to " + std::to_string(pattern_.in[arc]) +
-            " from rank " + std::to_string(graph_.in[arc]);
+    text += " " + std::to_string(in_[arc].next) + " of " + std::to_string(pattern_.in[arc]) +
+            " elements have come from rank " + std::to_string(graph_.in[arc]) + ",";
   }
+  if (left_ == 0) return text + " all elements have come, but what this rank sends is not taken";
+  text.pop_back();
   return text;
 }
 

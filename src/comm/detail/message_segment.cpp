@@ -33,23 +33,23 @@ void count_carriers(Mailbox& logs, const std::vector<PeerTraffic*>& peers) {
 
 }  // namespace
 
-MessageSegment::MessageSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes)
-    : place_(place),
+MessageSegment::MessageSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes, Bytes memory)
+    : place_(std::move(place)),
       parts_(std::move(parts)),
-      out_peers_(peers_of(place, parts_.forward->graph().out)),
-      in_peers_(peers_of(place, parts_.forward->graph().in)),
+      out_peers_(peers_of(place_, parts_.forward->graph().out)),
+      in_peers_(peers_of(place_, parts_.forward->graph().in)),
       out_arc_(parts_.forward->graph().out),
       words_(words),
       word_bytes_(word_bytes),
-      memory_(words * word_bytes),
+      memory_(std::move(memory)),
       wanted_(parts_.forward->graph().out.size()),
       asked_(parts_.forward->graph().out.size()),
       answers_(parts_.forward->graph().in.size()) {}
 
 void check_words(int rank, std::size_t index, std::size_t count, std::size_t words) {
   if (count <= words && index <= words - count) return;
-  throw CommError("Segment: words " + std::to_string(index) + " to " + std::to_string(index + count) +
-                  " asked of rank " + std::to_string(rank) + ", which has " + std::to_string(words));
+  throw CommError("Segment: " + std::to_string(count) + " words from word " + std::to_string(index) +
+                  " on asked of rank " + std::to_string(rank) + ", which has " + std::to_string(words));
 }
 
 void throw_no_neighbour(int rank, int here) {
@@ -57,6 +57,7 @@ void throw_no_neighbour(int rank, int here) {
 }
 
 std::size_t MessageSegment::arc(int rank, std::size_t index, std::size_t count) const {
+  check_usable();
   const std::size_t arc = out_arc_(rank);
   const bool own = rank == place_.rank;
   if (!own && arc == ArcOf::kNone) throw_no_neighbour(rank, place_.rank);
@@ -157,6 +158,7 @@ void MessageSegment::collect_answers() {
 }
 
 void MessageSegment::sync() {
+  check_usable();
   ++place_.counters->syncs;
   for (std::size_t arc = 0; arc < wanted_.size(); ++arc) asked_[arc] = wanted_[arc].empty() ? 0 : 1;
   const Counters before = *parts_.scratch;

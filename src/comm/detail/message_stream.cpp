@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "message_objects.hpp"
 
 namespace merganser::comm::detail {
@@ -10,21 +12,23 @@ struct Header {
 
 constexpr std::size_t kFullBytes = 16384;  // a message of this size goes at once
 constexpr std::size_t kKeptBuffers = 64;
+constexpr std::size_t kMostRecords = 0xFFFFFFFF;  // on an arc in a round
 
 }  // namespace
 
 MessageStream::MessageStream(Place place, Graph graph, std::unique_ptr<Link> link)
     : Stream(std::move(graph)),
-      place_(place),
-      peers_(peers_of(place, graph_.out)),
-      self_out_(position(graph_.out, place.rank)),
-      self_in_(position(graph_.in, place.rank)),
+      place_(std::move(place)),
+      peers_(peers_of(place_, graph_.out)),
+      self_out_(position(graph_.out, place_.rank)),
+      self_in_(position(graph_.in, place_.rank)),
       link_(std::move(link)),
       out_(graph_.out.size()),
       in_(graph_.in.size()),
       held_(graph_.out.size()) {}
 
 void MessageStream::open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) {
+  place_.life->check("Stream::open");
   if (open_ && left_ > 0) {
     throw CommError("Stream::open: " + std::to_string(left_) + " records of the round before have not been taken");
   }
@@ -32,6 +36,12 @@ void MessageStream::open(std::span<const std::size_t> counts_out, std::span<cons
     throw CommError("Stream::open: counts for " + std::to_string(counts_out.size()) + " out- and " +
                     std::to_string(counts_in.size()) + " in-arcs; the graph has " + std::to_string(out_.size()) +
                     " and " + std::to_string(in_.size()));
+  }
+  for (const auto counts : {counts_out, counts_in}) {
+    const auto too_many = std::find_if(counts.begin(), counts.end(), [](std::size_t n) { return n > kMostRecords; });
+    if (too_many == counts.end()) continue;
+    throw CommError("Stream::open: " + std::to_string(*too_many) + " records on an arc; allowed: up to " +
+                    std::to_string(kMostRecords));
   }
   for (std::size_t arc = 0; arc < out_.size(); ++arc) {
     if (counts_out[arc] > 0) ++out_[arc].round;
@@ -49,6 +59,7 @@ void MessageStream::open(std::span<const std::size_t> counts_out, std::span<cons
 }
 
 void MessageStream::check_send(std::size_t arc, std::size_t slot) {
+  place_.life->check("Stream::send");
   if (!open_ || arc >= out_.size() || slot >= out_[arc].count || out_[arc].left == 0) {
     const std::string allowed = !open_ ? "no round is open"
                                 : arc >= out_.size()
@@ -117,14 +128,18 @@ bool MessageStream::collect() {
   return any;
 }
 
+void MessageStream::throw_other_count(std::size_t arc, std::size_t count) const {
+  throw CommError("Stream: rank " + std::to_string(graph_.in[arc]) + " sends " + std::to_string(count) +
+                  " records in this round, but rank " + std::to_string(place_.rank) + " expects " +
+                  std::to_string(in_[arc].count));
+}
+
 void MessageStream::hand_over(const Arrival& arrival, const Take& callback) {
   const auto header = read<Header>(arrival.message);
   auto& arc = in_[arrival.arc];
   const std::size_t records = (arrival.message.size() - sizeof(Header)) / sizeof(Record);
   if (header.count != static_cast<std::uint32_t>(arc.count) || records > arc.left) {
-    throw CommError("Stream: rank " + std::to_string(graph_.in[arrival.arc]) + " sends " +
-                    std::to_string(header.count) + " records in this round, but rank " + std::to_string(place_.rank) +
-                    " expects " + std::to_string(arc.count));
+    throw_other_count(arrival.arc, header.count);
   }
   arc.left -= records;
   left_ -= records;
@@ -163,6 +178,7 @@ void MessageStream::hand_over(const Take& callback) {
 }
 
 std::size_t MessageStream::take(const Take& callback) {
+  place_.life->check("Stream::take");
   ship_all();
   collect();
   hand_over(callback);
@@ -172,6 +188,7 @@ std::size_t MessageStream::take(const Take& callback) {
 }
 
 void MessageStream::wait() {
+  place_.life->check("Stream::wait");
   ship_all();
   const Waiter::Describe describe = [this] { return missing(); };
   Waiter waiter(describe);
@@ -182,6 +199,7 @@ void MessageStream::wait() {
 }
 
 void MessageStream::finish() {
+  place_.life->check("Stream::finish");
   for (std::size_t arc = 0; arc < out_.size(); ++arc) {
     if (out_[arc].left == 0) continue;
     throw CommError("Stream::finish: " + std::to_string(out_[arc].left) + " of " + std::to_string(out_[arc].count) +
@@ -200,14 +218,15 @@ void MessageStream::finish() {
 }
 
 std::string MessageStream::missing() const {
-  std::string text = "on rank " + std::to_string(place_.rank) + " in Stream,";
+  std::string text = place_.text() + ":";
   for (std::size_t arc = 0; arc < in_.size(); ++arc) {
     if (in_[arc].left == 0) continue;
-    text += " for " + std::to_string(in_[arc].left) + " of " + std::to_string(in_[arc].count) + " records from rank " +
-            std::to_string(graph_.in[arc]) + ",";
+    text += " " + std::to_string(in_[arc].count - in_[arc].left) + " of " + std::to_string(in_[arc].count) +
+            " records have come from rank " + std::to_string(graph_.in[arc]) + " in round " +
+            std::to_string(in_[arc].round) + ",";
   }
   text.pop_back();
-  return text;
+  return left_ > 0 ? text : text + ": all records have come, but what this rank sends is not taken";
 }
 
 }  // namespace merganser::comm::detail

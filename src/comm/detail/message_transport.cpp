@@ -1,6 +1,8 @@
 #include "message_transport.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <exception>
 
 namespace merganser::comm::detail {
 namespace {
@@ -11,19 +13,63 @@ struct PlanCard {
   std::uint64_t count;
 };
 
+/// "Plan: chunk_elements is 0; allowed: 1 to 5"; empty if it is.
+std::string range_error(const char* what, std::size_t value, std::size_t least, std::size_t most) {
+  if (value >= least && value <= most) return {};
+  return std::string(what) + " is " + std::to_string(value) + "; allowed: " + std::to_string(least) + " to " +
+         std::to_string(most);
+}
+
+constexpr std::size_t kMostBytes = PTRDIFF_MAX;  // of anything in memory
+
 }  // namespace
 
 std::string plan_error(const Graph& graph, const Pattern& pattern, const PlanOptions& options) {
-  if (options.element_bytes == 0) return "Plan: element_bytes is 0; allowed: 1 and more";
-  if (options.chunk_elements == 0) return "Plan: chunk_elements is 0; allowed: 1 and more";
-  if (pattern.out.size() == graph.out.size() && pattern.in.size() == graph.in.size()) return {};
-  return "Plan: pattern for " + std::to_string(pattern.out.size()) + " out- and " + std::to_string(pattern.in.size()) +
-         " in-arcs; the graph has " + std::to_string(graph.out.size()) + " and " + std::to_string(graph.in.size());
+  std::string error = range_error("Plan: element_bytes", options.element_bytes, 1, kMostBytes);
+  if (!error.empty()) return error;
+  const std::size_t most = kMostBytes / options.element_bytes;
+  error = range_error("Plan: chunk_elements", options.chunk_elements, 1, kMostBytes);
+  if (!error.empty()) return error;
+  if (pattern.out.size() != graph.out.size() || pattern.in.size() != graph.in.size()) {
+    return "Plan: pattern for " + std::to_string(pattern.out.size()) + " out- and " +
+           std::to_string(pattern.in.size()) + " in-arcs; the graph has " + std::to_string(graph.out.size()) + " and " +
+           std::to_string(graph.in.size());
+  }
+  for (const auto& elements : pattern.out) {
+    for (const std::size_t element : elements) {
+      error = range_error("Plan: index of an element", element, 0, most - 1);
+      if (!error.empty()) return error;
+    }
+    error = range_error("Plan: number of elements along an arc", elements.size(), 0, most);
+    if (!error.empty()) return error;
+  }
+  return {};
+}
+
+std::string stream_error(const Graph& graph, const StreamOptions& options) {
+  constexpr std::size_t kReserved = std::size_t{1} << 32;  // for rings and the words of rounds
+  const std::size_t arcs = std::max<std::size_t>(1, graph.in.size());
+  return range_error("Stream: slots_per_arc", options.slots_per_arc, 0,
+                     (kMostBytes - kReserved) / sizeof(std::uint64_t) / arcs);
+}
+
+std::string segment_error(std::size_t words, std::size_t word_bytes, Epoch epoch) {
+  if (word_bytes != 4 && word_bytes != 8) {
+    return "Segment: words of " + std::to_string(word_bytes) + " bytes; allowed: 4 and 8";
+  }
+  if (epoch > Epoch::per_operation) {
+    return "Segment: epoch is " + std::to_string(static_cast<int>(epoch)) + "; allowed: a value of comm::Epoch";
+  }
+  return range_error("Segment: number of words", words, 0, kMostBytes / word_bytes);
+}
+
+Place MessageTransport::place(const char* kind) {
+  return {rank(), &counters_, &traffic_, life(), std::string(kind) + " " + std::to_string(++objects_)};
 }
 
 std::unique_ptr<Mailbox> MessageTransport::make_mailbox(Graph graph, Place place) {
   auto link_of_graph = link(graph);
-  return std::make_unique<MessageMailbox>(place, std::move(graph), std::move(link_of_graph));
+  return std::make_unique<MessageMailbox>(std::move(place), std::move(graph), std::move(link_of_graph));
 }
 
 bool MessageTransport::any(bool mine) {
@@ -35,24 +81,23 @@ bool MessageTransport::any(bool mine) {
 std::unique_ptr<Mailbox> MessageTransport::mailbox(Graph graph) {
   ++counters_.collectives;
   introduce(graph);
-  return make_mailbox(std::move(graph), place());
+  return make_mailbox(std::move(graph), place("Mailbox"));
 }
 
-std::unique_ptr<Stream> MessageTransport::stream(Graph graph, StreamOptions) {
+std::unique_ptr<Stream> MessageTransport::stream(Graph graph, StreamOptions options) {
   ++counters_.collectives;
-  introduce(graph);
+  introduce(graph, {}, {}, stream_error(graph, options));
   auto link_of_graph = link(graph);
-  return std::make_unique<MessageStream>(place(), std::move(graph), std::move(link_of_graph));
+  return std::make_unique<MessageStream>(place("Stream"), std::move(graph), std::move(link_of_graph));
 }
 
 std::unique_ptr<Plan> MessageTransport::plan(Graph graph, Pattern pattern, PlanOptions options) {
   ++counters_.collectives;
-  agree_on(plan_error(graph, pattern, options));
   std::vector<Bytes> cards;
   for (const auto& elements : pattern.out) {
     cards.push_back(to_bytes(PlanCard{options.element_bytes, options.chunk_elements, elements.size()}));
   }
-  const auto introduction = introduce(graph, cards);
+  const auto introduction = introduce(graph, cards, {}, plan_error(graph, pattern, options));
   std::string error;
   for (std::size_t arc = 0; arc < graph.in.size() && error.empty(); ++arc) {
     const auto card = read<PlanCard>(introduction.from_in[arc]);
@@ -67,26 +112,34 @@ std::unique_ptr<Plan> MessageTransport::plan(Graph graph, Pattern pattern, PlanO
   }
   agree_on(error);
   auto link_of_graph = link(graph);
-  return std::make_unique<MessagePlan>(place(), std::move(graph), std::move(link_of_graph), std::move(pattern),
+  return std::make_unique<MessagePlan>(place("Plan"), std::move(graph), std::move(link_of_graph), std::move(pattern),
                                        options);
 }
 
 std::unique_ptr<SegmentBody> MessageTransport::segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
-                                                            Epoch) {
+                                                            Epoch epoch) {
   ++counters_.collectives;
+  std::string error = segment_error(words, word_bytes, epoch);
+  Bytes memory;
+  try {
+    if (error.empty()) memory.resize(words * word_bytes);
+  } catch (const std::exception&) {
+    error = "Segment: no memory for " + std::to_string(words * word_bytes) + " bytes";
+  }
   const std::vector<Bytes> sizes(graph.in.size(), to_bytes(static_cast<std::uint64_t>(words)));
-  const auto introduction = introduce(graph, {}, sizes);
+  const auto introduction = introduce(graph, {}, sizes, error);
   MessageSegment::Parts parts;
   for (const auto& size : introduction.from_out) {
     parts.remote_words.push_back(static_cast<std::size_t>(read<std::uint64_t>(size)));
   }
   parts.scratch = std::make_shared<Counters>();
   const Graph reversed{graph.in, graph.out};
-  const Place quiet{rank(), parts.scratch.get(), nullptr};
+  Place here = place("Segment");
+  const Place quiet{rank(), parts.scratch.get(), nullptr, life(), here.name + " (logs)"};
   parts.forward = make_mailbox(std::move(graph), quiet);
   parts.backward = make_mailbox(reversed, quiet);
   parts.any = [this](bool mine) { return any(mine); };
-  return std::make_unique<MessageSegment>(place(), std::move(parts), words, word_bytes);
+  return std::make_unique<MessageSegment>(std::move(here), std::move(parts), words, word_bytes, std::move(memory));
 }
 
 }  // namespace merganser::comm::detail

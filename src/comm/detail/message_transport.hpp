@@ -23,10 +23,16 @@ class MessageTransport : public TransportBase {
   /// Logical OR over all ranks; not counted.
   virtual bool any(bool mine);
 
-  [[nodiscard]] Place place() { return {rank(), &counters_, &traffic_}; }
+  /// Of a new object of this kind ("Mailbox"), which it numbers.
+  [[nodiscard]] Place place(const char* kind);
+
+ private:
+  std::uint64_t objects_ = 0;
 };
 
-/// Collective check of what both ends say of a plan. @throws CommError on every rank
+/// What is wrong with what this rank says of an object; empty if nothing is. Sizes whose bytes have no number are wrong.
 std::string plan_error(const Graph& graph, const Pattern& pattern, const PlanOptions& options);
+std::string stream_error(const Graph& graph, const StreamOptions& options);
+std::string segment_error(std::size_t words, std::size_t word_bytes, Epoch epoch);
 
 }  // namespace merganser::comm::detail

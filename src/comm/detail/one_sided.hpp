@@ -31,13 +31,13 @@ class OneSided : public Base {
 
   [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override {
     ++this->counters_.collectives;
-    this->agree_on(graph_is_sane(graph));
+    this->agree_on(first_of(stream_error(graph, options), graph));
     const RingLayout rings{0, graph.in.size(), graph.out.size(), kStreamRingBytes};
     MemoryStream::Slots slots{rings.end(), options.slots_per_arc, {}};
-    auto memory = new_memory(slots.mine + graph.in.size() * slots.per_arc * 8, Epoch::lifetime);
+    auto memory = new_memory(slots.mine + graph.in.size() * slots.arc_bytes(), Epoch::lifetime);
     auto cards = receiving_cards(rings);
     for (std::size_t arc = 0; arc < cards.size(); ++arc) {
-      append(cards[arc], static_cast<std::uint64_t>(slots.mine + arc * slots.per_arc * 8));
+      append(cards[arc], static_cast<std::uint64_t>(slots.mine + arc * slots.arc_bytes()));
       append(cards[arc], static_cast<std::uint64_t>(slots.per_arc));
     }
     const auto introduction = this->introduce(graph, sending_cards(rings), cards);
@@ -50,14 +50,14 @@ class OneSided : public Base {
     }
     this->agree_on(error);
     auto link = std::make_unique<RingLink>(memory, graph, rings, ring_ends(introduction));
-    return std::make_unique<MemoryStream>(this->place(), std::move(graph), std::move(link), std::move(memory),
+    return std::make_unique<MemoryStream>(this->place("Stream"), std::move(graph), std::move(link), std::move(memory),
                                           std::move(slots));
   }
 
   [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
                                                           Epoch epoch) override {
     ++this->counters_.collectives;
-    this->agree_on(graph_is_sane(graph));
+    this->agree_on(first_of(segment_error(words, word_bytes, epoch), graph));
     MemorySegment::Parts parts;
     parts.neighbours = neighbours_of(graph, this->rank());
     parts.words = new_memory(words * word_bytes, epoch);
@@ -86,17 +86,17 @@ class OneSided : public Base {
       parts.remote_words.push_back(static_cast<std::size_t>(read<std::uint64_t>(one)));
     }
     parts.any = [this](bool mine) { return this->any(mine); };
-    auto body = std::make_unique<MemorySegment>(this->place(), std::move(graph), std::move(parts), words, word_bytes);
+    auto body =
+        std::make_unique<MemorySegment>(this->place("Segment"), std::move(graph), std::move(parts), words, word_bytes);
     this->do_barrier();  // with an epoch per phase the first one is open on every rank now
     return body;
   }
 
-  void close() override {
-    keeper_.close();
-    Base::close();
-  }
-
  protected:
+  void release() override {
+    keeper_.close();
+    Base::release();
+  }
   /// A block of at least so many bytes, zero. Collective; throws alike on every rank.
   virtual std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch epoch) = 0;
 
@@ -113,8 +113,10 @@ class OneSided : public Base {
     return keeper_.keep(allocate(bytes, epoch));
   }
 
-  /// Errors in the graph are found before memory is made from it.
-  std::string graph_is_sane(const Graph& graph) const { return graph_error(graph, this->size()); }
+  /// Errors in the graph, too, are found before memory is made from it.
+  std::string first_of(const std::string& error, const Graph& graph) const {
+    return error.empty() ? graph_error(graph, this->size()) : error;
+  }
 
   Keeper keeper_;
 };

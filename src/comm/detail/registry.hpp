@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "merganser/comm/runtime.hpp"
 #include "transport_base.hpp"
@@ -20,6 +21,12 @@ struct BackendEntry {
   void (*run)(int ranks, const Each& each);
 };
 
+/// What a rank that fails by itself tells the others, see end_job().
+struct FailureNotice {
+  int rank = 0;
+  int exit_code = 0;
+};
+
 /// A message-passing library that processes need.
 struct Library {
   std::string (*version)();
@@ -29,6 +36,11 @@ struct Library {
   void (*start)();
   /// Lets the started library work; null where it has no call for that.
   void (*progress)() = nullptr;
+  /// Tells every other rank that this one fails with `exit_code`. Local: those who do not listen miss nothing. Null where
+  /// the library cannot, like the next.
+  void (*tell_failure)(int exit_code) = nullptr;
+  /// What others have told so far.
+  std::vector<FailureNotice> (*heard_failures)() = nullptr;
 };
 
 [[nodiscard]] std::span<const BackendEntry* const> backend_entries();

@@ -47,6 +47,28 @@ bool was_agreed(const std::exception& error) {
   return !agreed_text.empty() && agreed_text == error.what();
 }
 
+TransportBase::~TransportBase() {
+  end();
+  if (const auto whole = whole_.lock()) std::erase(*whole, this);
+}
+
+void TransportBase::end() noexcept {
+  life_->end();
+  for (auto* part : *parts_) part->end();
+}
+
+void TransportBase::close() {
+  if (ended()) return;
+  for (auto* part : *parts_) part->close();
+  release();
+  end();
+}
+
+void TransportBase::adopt(TransportBase& part) {
+  part.whole_ = parts_;
+  parts_->push_back(&part);
+}
+
 void TransportBase::agree_on(const std::string& error) {
   const auto mine = std::as_bytes(std::span(error));
   const auto all = do_all_gather(mine);
@@ -60,8 +82,8 @@ void TransportBase::agree_on(const std::string& error) {
 }
 
 Introduction TransportBase::introduce(const Graph& graph, const std::vector<Bytes>& to_out,
-                                      const std::vector<Bytes>& to_in) {
-  agree_on(graph_error(graph, size()));
+                                      const std::vector<Bytes>& to_in, const std::string& wrong) {
+  agree_on(wrong.empty() ? graph_error(graph, size()) : wrong);
   const auto ranks = static_cast<std::size_t>(size());
   constexpr auto kNone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> out_arc(ranks, kNone);

@@ -1,10 +1,12 @@
 #pragma once
 /// What the transports of all backends share.
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "bytes.hpp"
+#include "life.hpp"
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::comm::detail {
@@ -15,18 +17,43 @@ struct Introduction {
   std::vector<Bytes> from_out;  ///< per out-arc: what its receiver said against it
 };
 
+/// A transport of some of the ranks of another one belongs to that one, which ends it at its own end: user code may keep
+/// both it and objects beyond the run.
 class TransportBase : public Transport {
  public:
-  /// Frees what needs every rank. Collective; not called when ranks end with different errors.
-  virtual void close() {}
+  /// Ends what was made from it: objects refuse to work from now on. Local.
+  ~TransportBase() override;
+
+  /// Ends this transport, and those of some of its ranks first, and frees what needs every rank. Collective; once. Not
+  /// called when ranks end with different errors.
+  void close();
 
  protected:
+  /// Frees what needs every rank.
+  virtual void release() {}
+  /// Called with every transport that subset() makes.
+  void adopt(TransportBase& part);
+  [[nodiscard]] std::shared_ptr<const Life> life() const { return life_; }
+  [[nodiscard]] bool ended() const noexcept { return life_->ended(); }
+  /// @throws CommError if this has ended; what every collective call begins with
+  void check_usable() const { life_->check("Transport"); }
+
   /// Collective: checks that both ends of every arc know of it and exchanges what they have to say.
-  /// @throws CommError on every rank if some rank's graph is wrong
+  /// @param error  what else is wrong on this rank; empty if nothing is
+  /// @throws CommError on every rank if some rank has an error or its graph is wrong
   Introduction introduce(const Graph& graph, const std::vector<Bytes>& to_out = {},
-                         const std::vector<Bytes>& to_in = {});
+                         const std::vector<Bytes>& to_in = {}, const std::string& error = {});
   /// Collective: if some rank has an error (not empty), every rank throws CommError with that of the lowest one.
   void agree_on(const std::string& error);
+
+ private:
+  using Parts = std::vector<TransportBase*>;
+
+  void end() noexcept;
+
+  std::shared_ptr<Life> life_ = std::make_shared<Life>();
+  std::shared_ptr<Parts> parts_ = std::make_shared<Parts>();  // in the order of creation, alike on every rank
+  std::weak_ptr<Parts> whole_;                                // the list that this one is in
 };
 
 /// What is wrong with a graph as seen from one of `size` ranks; empty if nothing is.

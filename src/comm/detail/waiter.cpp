@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <iomanip>
 #include <sstream>
 #include <thread>
 
@@ -14,27 +15,29 @@ constexpr int kSpins = 32;     // then yield
 constexpr int kYields = 2000;  // then sleep; a yield with nobody waiting takes well under a microsecond
 constexpr auto kSleep = std::chrono::microseconds(50);
 
-std::atomic<double> default_limit{0};
+std::atomic<double> limit{0};
+std::atomic<bool> pinned{false};  // by the variable
 
-double limit_from_environment() {
+}  // namespace
+
+double wait_limit() noexcept { return limit.load(std::memory_order_relaxed); }
+
+void read_wait_limit() {
   const char* text = std::getenv("MERGANSER_WAIT_LIMIT");
-  if (text == nullptr || *text == '\0') return -1;
+  pinned = text != nullptr && *text != '\0';
+  limit = 0;
+  if (!pinned) return;
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);
   if (end == text || *end != '\0' || !(seconds >= 0)) {
     throw UsageError(std::string("MERGANSER_WAIT_LIMIT is '") + text + "'; allowed: seconds >= 0, 0 waits for ever");
   }
-  return seconds;
+  limit = seconds;
 }
 
-}  // namespace
-
-double wait_limit() {
-  const double pinned = limit_from_environment();
-  return pinned >= 0 ? pinned : default_limit.load(std::memory_order_relaxed);
+void set_default_wait_limit(double seconds) {
+  if (!pinned) limit = seconds;
 }
-
-void set_default_wait_limit(double seconds) { default_limit = seconds; }
 
 void Waiter::idle() {
   ++rounds_;
@@ -48,12 +51,15 @@ void Waiter::idle() {
 }
 
 void Waiter::check_limit() {
+  const double most = wait_limit();
+  if (most <= 0) return;
   const auto now = std::chrono::steady_clock::now();
   if (since_ == std::chrono::steady_clock::time_point{}) since_ = now;
-  const double limit = wait_limit();
-  if (limit <= 0 || std::chrono::duration<double>(now - since_).count() < limit) return;
+  const double waited = std::chrono::duration<double>(now - since_).count();
+  if (waited < most) return;
   std::ostringstream text;
-  text << "waited " << limit << " s (MERGANSER_WAIT_LIMIT) for " << describe_();
+  text << "waited " << std::fixed << std::setprecision(1) << waited << std::defaultfloat << std::setprecision(6)
+       << " s (MERGANSER_WAIT_LIMIT is " << most << "): " << describe_();
   throw CommError(text.str());
 }
 

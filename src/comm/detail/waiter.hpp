@@ -6,19 +6,24 @@
 
 namespace merganser::comm::detail {
 
-/// Longest wait for a neighbour in seconds; 0: for ever. From the environment variable MERGANSER_WAIT_LIMIT.
-[[nodiscard]] double wait_limit();
-/// Sets the limit where the variable did not.
+/// Longest wait without anything arriving, in seconds; 0: for ever.
+[[nodiscard]] double wait_limit() noexcept;
+/// Reads the variable MERGANSER_WAIT_LIMIT; when a run starts. @throws UsageError if it is no time
+void read_wait_limit();
+/// Sets the limit of this run where the variable did not.
 void set_default_wait_limit(double seconds);
 
-/// One wait. `describe` says what for; it is called only when the limit is over.
+/// One wait. `describe` says who waits where for whom, and how much has come; it is called only when the limit is over.
 class Waiter {
  public:
   using Describe = std::function<std::string()>;
   explicit Waiter(const Describe& describe) : describe_(describe) {}
 
-  /// Something happened: be quick again.
-  void reset() noexcept { rounds_ = 0; }
+  /// Something happened: be quick again, and as patient as at first.
+  void reset() noexcept {
+    rounds_ = 0;
+    since_ = {};
+  }
   /// Nothing happened. @throws CommError when the limit is over
   void idle();
   /// Checks the limit only, for those who sleep themselves.

@@ -44,7 +44,7 @@ void agree_first(comm::Transport& transport, const std::function<void()>& local)
     error = std::current_exception();
   } catch (const std::bad_alloc&) {
     position = 0;
-    error = std::make_exception_ptr(InputError("out of memory while reading; use more ranks"));
+    error = std::make_exception_ptr(InputError("out of memory while reading; allowed: what fits, more ranks share it"));
   } catch (const Error&) {
     position = 0;
     error = std::current_exception();

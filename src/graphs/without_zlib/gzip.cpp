@@ -4,7 +4,8 @@ namespace merganser::graphs::detail {
 
 std::unique_ptr<Inflater> open_gzip(const std::string& path) {
   throw InputError("cannot read " + path +
-                   ": it is compressed with gzip and this build has no zlib (Debian: zlib1g-dev); decompress it first");
+                   ": it is compressed with gzip and this build has no zlib (Debian: zlib1g-dev); allowed: plain text, "
+                   "decompress it first");
 }
 
 }  // namespace merganser::graphs::detail

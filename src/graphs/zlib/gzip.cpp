@@ -1,6 +1,8 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "graphs/files/text.hpp"
 
@@ -10,7 +12,8 @@ namespace {
 class Zlib final : public Inflater {
  public:
   explicit Zlib(const std::string& path) : path_(path), file_(::gzopen(path.c_str(), "rb")) {
-    if (file_ == nullptr) throw InputError("cannot read " + path);
+    if (file_ == nullptr)
+      throw InputError("cannot read " + path + ": " + std::strerror(errno) + "; allowed: a file that can be read");
     ::gzbuffer(file_, 1U << 17);
   }
   ~Zlib() override { ::gzclose(file_); }

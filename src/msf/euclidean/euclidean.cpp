@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/same.hpp"
 #include "msf/euclidean/cores.hpp"
 #include "msf/euclidean/deal.hpp"
 #include "msf/euclidean/global_rounds.hpp"
@@ -46,6 +47,9 @@ struct Ground {
 Ground make_ground(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options, bool remember,
                    Report& report) {
   comm::agree(transport, [&] { check_options(options); });
+  auto same = comm::same_of(options);
+  same.push_back({"the dimension", std::to_string(points.dimension)});
+  comm::check_same(transport, "Euclidean tree", same);
   Ground ground;
   const auto fold = static_cast<std::uint32_t>(std::max(options.min_samples, 2));
   {

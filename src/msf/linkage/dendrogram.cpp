@@ -52,10 +52,11 @@ std::string edge_text(const graphs::Edge24& e) {
 void check_edge(const Forest& forest, std::size_t i) {
   const auto& e = forest.edges[i];
   if (e.low >= forest.vertices || e.high >= forest.vertices) {
-    throw InputError("dendrogram: " + edge_text(e) + "; vertices are 0 to below " + std::to_string(forest.vertices));
+    throw InputError("dendrogram: " + edge_text(e) + "; allowed: vertices from 0 to below " +
+                     std::to_string(forest.vertices));
   }
   if (i > 0 && e < forest.edges[i - 1]) {
-    throw InputError("dendrogram: " + edge_text(e) + " comes before a greater one; edges must be in ascending order");
+    throw InputError("dendrogram: " + edge_text(e) + " comes before a greater one; allowed: edges in ascending order");
   }
 }
 
@@ -96,7 +97,7 @@ Dendrogram dendrogram(const Forest& forest, Apart apart) {
     const auto& e = forest.edges[i];
     const std::uint32_t x = clusters.find(static_cast<std::uint32_t>(e.low));
     const std::uint32_t y = clusters.find(static_cast<std::uint32_t>(e.high));
-    if (x == y) throw InputError("dendrogram: " + edge_text(e) + " closes a cycle; the edges must be a forest");
+    if (x == y) throw InputError("dendrogram: " + edge_text(e) + " closes a cycle; allowed: edges of a forest");
     clusters.join(x, y, graphs::weight_of(forest.kind, e.weight), d);
   }
   if (apart == Apart::stay) return d;
@@ -109,7 +110,7 @@ Dendrogram dendrogram(const Forest& forest, Apart apart) {
 }
 
 Labels cut_by_height(const Dendrogram& d, double h) {
-  if (std::isnan(h)) throw UsageError("cut_by_height: height is not a number");
+  if (std::isnan(h)) throw UsageError("cut_by_height: height is not a number; allowed: any number, infinity too");
   const auto above =
       std::partition_point(d.merges.begin(), d.merges.end(), [&](const Merge& m) { return m.height <= h; });
   return cut_after(d, static_cast<std::size_t>(above - d.merges.begin()));

@@ -16,7 +16,7 @@ void check_vertices(const Forest& mine, comm::Transport& transport) {
   comm::agree(transport, [&] {
     if (least != most) {
       throw UsageError("gather_forest: " + std::to_string(least) + " and " + std::to_string(most) +
-                       " vertices on different ranks");
+                       " vertices on different ranks; allowed: the same number on all");
     }
     if (mine.vertices > kMostLinkageVertices) {
       throw InputError("linkage: " + std::to_string(mine.vertices) + " vertices; allowed: at most " +

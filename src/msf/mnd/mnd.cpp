@@ -9,6 +9,7 @@
 #include "exchange.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
+#include "merganser/comm/same.hpp"
 #include "merganser/msf/partition.hpp"
 #include "part.hpp"
 #include "talk.hpp"
@@ -31,6 +32,10 @@ void check_options(const MndOptions& o) {
     throw UsageError("leader_group is " + std::to_string(o.leader_group) + "; allowed: 2 and more");
   }
   if (o.chunk < 1) throw UsageError("chunk is " + std::to_string(o.chunk) + "; allowed: 1 and more");
+  if (o.style > MndStyle::tuned || o.post > MndPost::leader || o.carrier > MndCarrier::memory ||
+      o.sense > Sense::maximum) {
+    throw UsageError("style, post, carrier or sense is no value of its enumeration");
+  }
 }
 
 /// One rank's run. Ranks that are multiples of stride_ hold components; at first that is every rank.
@@ -205,6 +210,11 @@ class Run {
 
 Forest mnd(const graphs::EdgeList& graph, comm::Transport& transport, const MndOptions& options, Report& report) {
   comm::agree(transport, [&] { published::check_options(options); });
+  auto same = comm::same_of(options);
+  same.push_back({"sense", std::to_string(static_cast<int>(options.sense))});
+  same.push_back({"the number of vertices", std::to_string(graph.vertices)});
+  same.push_back({"the kind of weights", std::to_string(static_cast<int>(graph.kind))});
+  comm::check_same(transport, "mnd", same);
   return published::Run(transport, options, report).find(graph);
 }
 

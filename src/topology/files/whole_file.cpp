@@ -40,7 +40,7 @@ std::string read_whole(const std::string& path) {
   if (file.get() < 0) fail("read", path, errno);
   struct stat s {};
   if (::fstat(file.get(), &s) != 0) fail("read", path, errno);
-  if (!S_ISREG(s.st_mode)) throw InputError("cannot read " + path + ": it is not a plain file");
+  if (!S_ISREG(s.st_mode)) throw InputError("cannot read " + path + ": it is not a plain file; allowed: those");
   // The graph that is made of them takes as much again, and more.
   if (const auto there = available_bytes(); there > 0 && s.st_size > there / 2)
     throw InputError("cannot read " + path + ": it has " + bytes_text(static_cast<double>(s.st_size)) +

@@ -6,6 +6,7 @@
 namespace merganser::topology::detail {
 
 Rows chain(int ranks) {
+  check_arcs(2.0 * ranks);
   Rows rows = empty_rows(ranks);
   for (int r = 0; r + 1 < ranks; ++r) join(rows, r, r + 1);
   return rows;

@@ -33,7 +33,7 @@ inline void check_arcs(double arcs) {
   const auto there = static_cast<double>(available_bytes());
   if (there > 0 && arcs * kBytesPerArc > there)
     throw UsageError(what + ", which take about " + bytes_text(arcs * kBytesPerArc) + " of memory; there is " +
-                     bytes_text(there));
+                     bytes_text(there) + ", allowed: what fits");
 }
 
 /// The same for points or vertices of which each takes so much. @throws UsageError

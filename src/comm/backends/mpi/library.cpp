@@ -9,9 +9,8 @@
 #include "merganser/base/error.hpp"
 
 namespace merganser::comm::detail {
-namespace {
 
-bool running() {
+bool mpi_running() {
   int started = 0;
   int ended = 0;
   MPI_Initialized(&started);
@@ -19,9 +18,11 @@ bool running() {
   return started != 0 && ended == 0;
 }
 
+namespace {
+
 void end_mpi() {
   // A rank that leaves with an error of its own must not wait for others here; the launcher ends the job.
-  if (running() && !left_alone()) MPI_Finalize();
+  if (mpi_running() && !left_alone()) MPI_Finalize();
 }
 
 std::string version() {
@@ -34,7 +35,41 @@ std::string version() {
 }
 
 void abort_mpi(int exit_code) {
-  if (running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  if (mpi_running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+}
+
+/// Ranks that fail tell each other here, whatever the others wait for. Never freed: it lives as long as MPI.
+MPI_Comm failures = MPI_COMM_NULL;
+constexpr int kFailureTag = 1;
+
+void tell_failure(int exit_code) {
+  if (!mpi_running() || failures == MPI_COMM_NULL) return;
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(failures, &rank);
+  MPI_Comm_size(failures, &size);
+  static int code = 0;  // the sends may still be under way when the job ends
+  code = exit_code;
+  for (int other = 0; other < size; ++other) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (other == rank || MPI_Isend(&code, 1, MPI_INT, other, kFailureTag, failures, &request) != MPI_SUCCESS) continue;
+    MPI_Request_free(&request);
+  }
+}
+
+std::vector<FailureNotice> heard_failures() {
+  std::vector<FailureNotice> heard;
+  for (;;) {
+    int found = 0;
+    int code = 0;
+    MPI_Status status;
+    if (!mpi_running() || failures == MPI_COMM_NULL ||
+        MPI_Iprobe(MPI_ANY_SOURCE, kFailureTag, failures, &found, &status) != MPI_SUCCESS || found == 0 ||
+        MPI_Recv(&code, 1, MPI_INT, status.MPI_SOURCE, kFailureTag, failures, &status) != MPI_SUCCESS) {
+      return heard;
+    }
+    heard.push_back({status.MPI_SOURCE, code});
+  }
 }
 
 void let_mpi_work() {
@@ -57,12 +92,14 @@ void start_mpi() {
   int ended = 0;
   MPI_Finalized(&ended);
   if (ended != 0) throw CommError("MPI has been ended in this process and cannot be started again");
-  if (!running()) {
+  if (!mpi_running()) {
     cure_environment();
     const KeptSignals kept;
     int provided = 0;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     std::atexit(end_mpi);
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &failures), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(failures, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
   int rank = 0;
   int size = 0;
@@ -72,6 +109,6 @@ void start_mpi() {
 }
 
 extern const Library mpi_hooks;
-const Library mpi_hooks{version, abort_mpi, start_mpi, let_mpi_work};
+const Library mpi_hooks{version, abort_mpi, start_mpi, let_mpi_work, tell_failure, heard_failures};
 
 }  // namespace merganser::comm::detail

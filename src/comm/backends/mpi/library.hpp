@@ -8,6 +8,9 @@ namespace merganser::comm::detail {
 /// launcher of another library
 void start_mpi();
 
+/// Whether MPI has been started and has not been ended.
+[[nodiscard]] bool mpi_running();
+
 [[noreturn]] void throw_mpi_error(int result, const char* call);
 
 /// @throws CommError naming the call and MPI's text, unless `result` is MPI_SUCCESS

@@ -10,6 +10,7 @@ MpiLink::MpiLink(MPI_Comm comm, int tag, const Graph& graph)
     : comm_(comm), tag_(tag), out_(graph.out), in_(graph.in), limit_(max_piece_bytes), partial_(graph.in.size()) {}
 
 MpiLink::~MpiLink() {
+  if (!mpi_running()) return;
   // Only an error leaves sends behind: their memory is about to go.
   for (auto& request : requests_) {
     if (request == MPI_REQUEST_NULL) continue;

@@ -40,28 +40,37 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
 
 void Communicator::free() noexcept {
   const MPI_Comm comm = std::exchange(comm_, MPI_COMM_NULL);
-  int ended = 0;
-  MPI_Finalized(&ended);
   // While an error unwinds one rank the others may be anywhere.
-  if (comm != MPI_COMM_NULL && ended == 0 && std::uncaught_exceptions() == 0) {
+  if (comm != MPI_COMM_NULL && mpi_running() && std::uncaught_exceptions() == 0) {
     MPI_Comm freed = comm;
     MPI_Comm_free(&freed);
   }
 }
 
-void complete(std::vector<MPI_Request>& requests, const char* what) {
-  const Waiter::Describe describe = [what] { return std::string(what); };
+void complete(std::vector<MPI_Request>& requests, const char* call, const Waiter::Describe& describe) {
   Waiter waiter(describe);
   for (int done = 0; done == 0;) {
-    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), what);
+    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), call);
     if (done == 0) waiter.idle();
   }
   requests.clear();
 }
 
-void complete(MPI_Request request, const char* what) {
+void complete(MPI_Request request, const char* call, const Waiter::Describe& describe) {
   std::vector<MPI_Request> one{request};
-  complete(one, what);
+  complete(one, call, describe);
+}
+
+void MpiTransport::complete(std::vector<MPI_Request>& requests, const char* what, const char* call) const {
+  detail::complete(requests, call, [&] {
+    return "rank " + std::to_string(rank_) + " in " + what + ": not every one of " + std::to_string(size_) +
+           " ranks has come (" + call + " does not tell which)";
+  });
+}
+
+void MpiTransport::complete(MPI_Request request, const char* what, const char* call) const {
+  std::vector<MPI_Request> one{request};
+  complete(one, what, call);
 }
 
 MpiTransport::MpiTransport(MPI_Comm parent) {
@@ -78,11 +87,14 @@ MpiTransport::MpiTransport(MPI_Comm parent) {
 
 std::unique_ptr<Transport> MpiTransport::subset(bool take_part) {
   ++counters_.collectives;
+  do_barrier();  // there a rank that does not come is noticed
   MPI_Comm part = MPI_COMM_NULL;
   check(MPI_Comm_split(comm_, take_part ? 0 : MPI_UNDEFINED, rank_, &part), "MPI_Comm_split");
   if (!take_part) return nullptr;
   const Communicator owner(part);
-  return make(part);
+  auto transport = make(part);
+  adopt(*transport);
+  return transport;
 }
 
 std::unique_ptr<Link> MpiTransport::link(const Graph& graph) {
@@ -92,26 +104,29 @@ std::unique_ptr<Link> MpiTransport::link(const Graph& graph) {
 }
 
 bool MpiTransport::any(bool mine) {
+  check_usable();
   int flag = mine ? 1 : 0;
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_LOR, comm_, &request), "MPI_Iallreduce");
-  complete(request, "MPI_Iallreduce");
+  complete(request, "sync_any", "MPI_Iallreduce");
   return flag != 0;
 }
 
 void MpiTransport::do_barrier() {
+  check_usable();
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
-  complete(request, "MPI_Ibarrier");
+  complete(request, "barrier", "MPI_Ibarrier");
 }
 
 std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) {
+  check_usable();
   const auto ranks = static_cast<std::size_t>(size_);
   const auto size = static_cast<std::int64_t>(mine.size());
   std::vector<std::int64_t> sizes(ranks);
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallgather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, comm_, &request), "MPI_Iallgather");
-  complete(request, "MPI_Iallgather");
+  complete(request, "all_gather", "MPI_Iallgather");
 
   std::vector<Bytes> all(ranks);
   std::vector<int> counts(ranks);
@@ -128,7 +143,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
     check(MPI_Iallgatherv(mine.data(), static_cast<int>(size), MPI_BYTE, flat.data(), counts.data(), offsets.data(),
                           MPI_BYTE, comm_, &request),
           "MPI_Iallgatherv");
-    complete(request, "MPI_Iallgatherv");
+    complete(request, "all_gather", "MPI_Iallgatherv");
     for (std::size_t r = 0; r < ranks; ++r) std::copy_n(flat.begin() + offsets[r], counts[r], all[r].begin());
     return all;
   }
@@ -137,20 +152,21 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
     auto& theirs = all[static_cast<std::size_t>(r)];
     in_pieces(theirs.size(), [&](std::size_t at, int length) {
       check(MPI_Ibcast(theirs.data() + at, length, MPI_BYTE, r, comm_, &request), "MPI_Ibcast");
-      complete(request, "MPI_Ibcast");
+      complete(request, "all_gather", "MPI_Ibcast");
     });
   }
   return all;
 }
 
 std::vector<Bytes> MpiTransport::do_all_to_all(const std::vector<Bytes>& to) {
+  check_usable();
   const auto ranks = static_cast<std::size_t>(size_);
   std::vector<std::int64_t> out(ranks);
   std::vector<std::int64_t> in(ranks);
   for (std::size_t r = 0; r < ranks; ++r) out[r] = static_cast<std::int64_t>(to[r].size());
   std::vector<MPI_Request> requests(1, MPI_REQUEST_NULL);
   check(MPI_Ialltoall(out.data(), 1, MPI_INT64_T, in.data(), 1, MPI_INT64_T, comm_, requests.data()), "MPI_Ialltoall");
-  complete(requests, "MPI_Ialltoall");
+  complete(requests, "all_to_all", "MPI_Ialltoall");
 
   std::vector<Bytes> from(ranks);
   for (int i = 0; i < size_; ++i) {
@@ -176,7 +192,7 @@ std::vector<Bytes> MpiTransport::do_all_to_all(const std::vector<Bytes>& to) {
             "MPI_Isend");
     });
   }
-  complete(requests, "the messages of all_to_all");
+  complete(requests, "all_to_all", "MPI_Irecv");
   return from;
 }
 

@@ -24,9 +24,10 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Waits for requests without keeping the core from others. `what` is named when the wait limit is over.
-void complete(std::vector<MPI_Request>& requests, const char* what);
-void complete(MPI_Request request, const char* what);
+/// Waits for requests without keeping the core from others. `call` is named in errors of MPI, `describe` asked when the
+/// wait limit is over.
+void complete(std::vector<MPI_Request>& requests, const char* call, const Waiter::Describe& describe);
+void complete(MPI_Request request, const char* call, const Waiter::Describe& describe);
 
 class MpiTransport : public MessageTransport {
  public:
@@ -36,11 +37,11 @@ class MpiTransport : public MessageTransport {
   [[nodiscard]] int rank() const noexcept override { return rank_; }
   [[nodiscard]] int size() const noexcept override { return size_; }
   [[nodiscard]] std::unique_ptr<Transport> subset(bool take_part) override;
-  void close() override { comm_.free(); }
 
  protected:
+  void release() override { comm_.free(); }
   /// The same model on other ranks. Collective over `parent`.
-  [[nodiscard]] virtual std::unique_ptr<Transport> make(MPI_Comm parent) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<MpiTransport> make(MPI_Comm parent) const = 0;
   std::unique_ptr<Link> link(const Graph& graph) override;
   bool any(bool mine) override;
   void do_barrier() override;
@@ -50,6 +51,10 @@ class MpiTransport : public MessageTransport {
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
 
  private:
+  /// Waits for a collective call of MPI, made for `what` ("all_gather"). MPI does not tell who is missing.
+  void complete(std::vector<MPI_Request>& requests, const char* what, const char* call) const;
+  void complete(MPI_Request request, const char* what, const char* call) const;
+
   Communicator comm_;
   int rank_ = 0;
   int size_ = 1;

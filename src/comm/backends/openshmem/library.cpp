@@ -43,6 +43,29 @@ void abort_shmem(int exit_code) {
   if (started) shmem_global_exit(exit_code);
 }
 
+/// By rank: 1 + the exit code with which it fails, in the memory of every rank. Never freed: it lives as long as the
+/// library.
+long* failures = nullptr;
+
+void tell_failure(int exit_code) {
+  if (failures == nullptr) return;
+  const int rank = shmem_my_pe();
+  for (int other = 0; other < shmem_n_pes(); ++other) {
+    if (other != rank) shmem_long_p(failures + rank, 1L + exit_code, other);
+  }
+  shmem_fence();
+}
+
+std::vector<FailureNotice> heard_failures() {
+  std::vector<FailureNotice> heard;
+  for (int rank = 0; failures != nullptr && rank < shmem_n_pes(); ++rank) {
+    if (shmem_long_test(failures + rank, SHMEM_CMP_EQ, 0L) != 0 || rank == shmem_my_pe()) continue;
+    heard.push_back({rank, static_cast<int>(failures[rank] - 1)});
+    failures[rank] = 0;
+  }
+  return heard;
+}
+
 }  // namespace
 
 void start_shmem() {
@@ -54,6 +77,8 @@ void start_shmem() {
     shmem_init();
     started = true;
     std::atexit(end_shmem);
+    if (mpi() == nullptr)
+      failures = static_cast<long*>(shmem_calloc(static_cast<std::size_t>(shmem_n_pes()), sizeof(long)));
   }
   check_world(shmem_my_pe(), shmem_n_pes(), "OpenSHMEM");
 }
@@ -61,6 +86,6 @@ void start_shmem() {
 const HeapSetting& heap_setting() { return heap; }
 
 extern const Library openshmem_hooks;
-const Library openshmem_hooks{version, abort_shmem, start_shmem};
+const Library openshmem_hooks{version, abort_shmem, start_shmem, nullptr, tell_failure, heard_failures};
 
 }  // namespace merganser::comm::detail

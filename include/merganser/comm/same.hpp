@@ -1,0 +1,20 @@
+#pragma once
+/// Options as values that every rank must give alike, for check_same().
+#include <vector>
+
+#include "merganser/base/options.hpp"
+#include "merganser/comm/transport.hpp"
+
+namespace merganser::comm {
+
+/// One value per option of a struct that has describe().
+template <class T>
+[[nodiscard]] std::vector<Same> same_of(const T& options) {
+  T copy = options;  // a table binds to what it may change
+  const OptionTable table(copy);
+  std::vector<Same> values;
+  for (const auto& option : table.options()) values.push_back({option.name, value_text(option.value())});
+  return values;
+}
+
+}  // namespace merganser::comm

@@ -1,0 +1,52 @@
+/// Errors of ranks that are threads, as a verb meets them: the one that caused the others comes out, with its exit code.
+#include "support/ranks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/command.hpp"
+
+/// The verbs belong to the program, not to the library that is tested here.
+std::span<const merganser::app::Command* const> merganser::app::commands() { return {}; }
+
+namespace {
+
+using namespace merganser;
+
+Error error_of(int ranks, const std::function<void(comm::Transport&)>& body) {
+  try {
+    app::on_ranks({"threads", ranks, ""}, body);
+  } catch (const Error& e) {
+    return e;
+  }
+  return {"nothing was thrown", 0};
+}
+
+TEST(OnRanksTest, an_error_of_one_rank_is_not_masked_by_those_who_waited_for_it) {
+  for (int culprit = 0; culprit < 4; ++culprit) {
+    const Error e = error_of(4, [&](comm::Transport& t) {
+      if (t.rank() == culprit) throw InputError("bad parcel");
+      t.barrier();
+    });
+    EXPECT_EQ(e.exit_code(), 3);
+    EXPECT_EQ(e.what(), "rank " + std::to_string(culprit) + ": bad parcel");
+  }
+}
+
+TEST(OnRanksTest, nor_is_it_where_they_take_their_errors_for_known_to_all) {
+  for (int i = 0; i < 10; ++i) {
+    const Error e = error_of(3, [](comm::Transport& t) {
+      if (t.rank() == 2) throw UsageError("ratio: -1");
+      app::together([&] { t.barrier(); });
+    });
+    EXPECT_EQ(e.exit_code(), 2);
+    EXPECT_STREQ(e.what(), "rank 2: ratio: -1");
+  }
+}
+
+TEST(OnRanksTest, an_error_that_all_ranks_share_names_none) {
+  const Error e = error_of(3, [](comm::Transport&) { app::together([] { throw InputError("in.nc: no such file"); }); });
+  EXPECT_EQ(e.exit_code(), 3);
+  EXPECT_STREQ(e.what(), "in.nc: no such file");
+}
+
+}  // namespace

@@ -1,0 +1,64 @@
+#pragma once
+/// Jobs of the probe that a test of one process starts, in an environment with nothing but what lets the launcher work.
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::test {
+
+struct Outcome {
+  int code = 0;
+  std::string output;
+};
+
+inline std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// Runs a command for at most `seconds`, with the variables in `extra` and few others.
+inline Outcome start(const std::string& command, const std::string& extra = "", int seconds = 60) {
+  std::string line = "timeout " + std::to_string(seconds) + " env -i PATH='" + variable("PATH") + "' HOME='" +
+                     variable("HOME") + "' TMPDIR='" + variable("TMPDIR") +
+                     "' OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+                     "OMPI_MCA_rmaps_base_oversubscribe=1 " +
+                     extra + " " + command + " 2>&1";
+  Outcome outcome;
+  std::FILE* pipe = popen(line.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot start: " + line);
+  std::array<char, 4096> part{};
+  while (std::fgets(part.data(), part.size(), pipe) != nullptr) outcome.output += part.data();
+  const int status = pclose(pipe);
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+inline constexpr int kTimedOut = 124;
+
+inline bool says(const Outcome& outcome, const std::string& text) {
+  return outcome.output.find(text) != std::string::npos;
+}
+
+/// "mpirun -n 3 probe ", by the launcher of this build.
+inline std::string launched(int ranks) {
+  return variable("MERGANSER_TEST_LAUNCHER") + " " + std::to_string(ranks) + " " + variable("MERGANSER_TEST_PROBE") +
+         " ";
+}
+inline std::string alone() { return variable("MERGANSER_TEST_PROBE") + " "; }
+
+inline std::vector<std::string> process_models() {
+  std::vector<std::string> names;
+  for (const auto& backend : merganser::comm::backends()) {
+    if (backend.processes) names.emplace_back(backend.name);
+  }
+  return names;
+}
+
+}  // namespace merganser::test

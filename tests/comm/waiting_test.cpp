@@ -1,0 +1,206 @@
+/// A rank that waits in vain says, after a limit, where it waits for whom and how much has come.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "comm/detail/waiter.hpp"
+#include "comm/graphs.hpp"
+#include "comm/launched.hpp"
+#include "merganser/base/error.hpp"
+#include "support/ranks.hpp"
+
+namespace {
+
+using namespace merganser;
+using comm::Transport;
+using namespace merganser::test;
+
+/// Rank 0 waits, the others do not come before it has given up. They stay out of waits of their own meanwhile.
+std::string complaint(Transport& t, const std::function<void()>& wait) {
+  static std::atomic<int> over{0};  // waits given up in this process
+  const int before = over;
+  t.barrier();
+  std::string text;
+  if (t.rank() == 0) {
+    comm::detail::set_default_wait_limit(0.2);
+    try {
+      wait();
+      text = "nothing was thrown";
+    } catch (const CommError& e) {
+      text = e.what();
+    }
+    comm::detail::set_default_wait_limit(0);
+    ++over;
+  } else {
+    while (over == before) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  t.barrier();
+  return text;
+}
+
+void expect_parts(const Transport& t, const std::string& text, const std::vector<std::string>& parts) {
+  if (t.rank() != 0) return;
+  EXPECT_NE(text.find("waited "), std::string::npos) << text;
+  EXPECT_NE(text.find("s (MERGANSER_WAIT_LIMIT is 0.2): rank 0 in "), std::string::npos) << text;
+  for (const auto& part : parts) EXPECT_NE(text.find(part), std::string::npos) << "no '" << part << "' in: " << text;
+}
+
+class WaitingTest : public testing::TestWithParam<Setup> {
+ protected:
+  /// Runs `body` where there are others to wait for.
+  static void on_several(const std::function<void(Transport&)>& body) {
+    if (GetParam().ranks > 1) on_ranks(GetParam(), body);
+  }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WaitingTest);
+INSTANTIATE_TEST_SUITE_P(Models, WaitingTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+
+std::string last(const Transport& t) { return std::to_string(t.size() - 1); }
+
+TEST_P(WaitingTest, in_a_wave) {
+  on_several([](Transport& t) {
+    const auto box = t.mailbox(ring(t));
+    const auto text = complaint(t, [&] { box->step(); });
+    expect_parts(t, text, {"Mailbox 1, step 1: 0 of 1 messages have come, none from ranks " + last(t)});
+  });
+}
+
+TEST_P(WaitingTest, in_a_wave_over_some_arcs) {
+  on_several([](Transport& t) {
+    const auto box = t.mailbox(complete(t));  // arc 0 leads to the rank itself
+    std::vector<std::uint8_t> in(box->graph().in.size());
+    std::vector<std::uint8_t> out(box->graph().out.size());
+    out[0] = in[0] = in.back() = 1;
+    const auto text = complaint(t, [&] { box->step(out, in); });
+    expect_parts(t, text, {"Mailbox 1, step 1: 1 of 2 messages have come, none from ranks " + last(t)});
+  });
+}
+
+TEST_P(WaitingTest, for_records_that_nobody_sends) {
+  on_several([](Transport& t) {
+    const auto stream = t.stream(ring(t), {});
+    const std::vector<std::size_t> none(1, 0);
+    const std::vector<std::size_t> five(1, 5);
+    const auto text = complaint(t, [&] {
+      stream->open(none, five);
+      while (stream->take([](std::size_t, std::size_t, std::uint32_t) {}) > 0) stream->wait();
+    });
+    expect_parts(t, text, {"Stream 1: 0 of 5 records have come from rank " + last(t) + " in round 1"});
+  });
+}
+
+TEST_P(WaitingTest, at_the_end_of_a_phase) {
+  on_several([](Transport& t) {
+    auto words = t.segment<std::uint64_t>(complete(t), 1);
+    const auto text = complaint(t, [&] { words.sync(); });
+    expect_parts(t, text, {"Segment 1 (logs), step 1: 1 of ", " messages have come, none from ranks 1"});
+  });
+}
+
+TEST_P(WaitingTest, for_ghosts) {
+  on_several([](Transport& t) {
+    const auto plan = t.plan(ring(t), {{{0, 1}}, {2}}, {});
+    const std::vector<std::byte> local(16);
+    const auto text = complaint(t, [&] { plan->pull(local, [](const comm::Plan::Chunk&) {}); });
+    expect_parts(t, text, {"Plan 1, pull 1: 0 of 2 elements have come from rank " + last(t)});
+  });
+}
+
+TEST_P(WaitingTest, in_a_collective_call) {
+  on_several([](Transport& t) {
+    const auto text = complaint(t, [&] { t.barrier(); });
+    expect_parts(t, text, {"barrier: 1 of " + std::to_string(t.size()) + " ranks have come", "not ranks 1"});
+  });
+}
+
+TEST(WaitLimitTest, that_is_no_time_is_refused_when_a_run_starts) {
+  for (const char* text : {"soon", "-1", "1s", "nan"}) {
+    setenv("MERGANSER_WAIT_LIMIT", text, 1);
+    comm::RunOptions options;
+    options.backend = "threads";
+    EXPECT_THROW(comm::run(options, [](Transport&) { ADD_FAILURE() << "the run has begun"; }), UsageError) << text;
+  }
+  unsetenv("MERGANSER_WAIT_LIMIT");
+}
+
+TEST(WaitLimitTest, of_the_environment_holds_for_a_whole_run) {
+  setenv("MERGANSER_WAIT_LIMIT", "0.1", 1);
+  comm::RunOptions options;
+  options.backend = "threads";
+  options.ranks = 3;
+  std::string text;
+  try {
+    comm::run(options, [](Transport& t) {
+      const auto box = t.mailbox(ring(t));
+      if (t.rank() == 2) {
+        t.barrier();
+      } else {
+        box->step();
+      }
+    });
+  } catch (const CommError& e) {
+    text = e.what();
+  }
+  unsetenv("MERGANSER_WAIT_LIMIT");
+  EXPECT_NE(text.find("(MERGANSER_WAIT_LIMIT is 0.1): rank "), std::string::npos) << text;
+}
+
+TEST(ThreadsTest, different_collective_calls_are_refused) {
+  comm::RunOptions options;
+  options.backend = "threads";
+  options.ranks = 2;
+  std::string text;
+  try {
+    comm::run(options, [](Transport& t) {
+      if (t.rank() == 0) t.barrier();
+      if (t.rank() == 1) (void)t.all_gather({});
+    });
+  } catch (const CommError& e) {
+    text = e.what();
+  }
+  EXPECT_NE(text.find("every rank must make the same collective calls in the same order"), std::string::npos) << text;
+}
+
+/// What a rank that waits for another in vain over processes says, and what it ends the job with.
+struct Wait {
+  const char* where;                 // a case of the probe
+  const char* expected;              // part of the message
+  const char* in_neighborhood = "";  // instead, where a collective call of MPI carries it
+  const char* one_sided = "";        // instead, over words that others put
+};
+
+class WaitingProcessTest : public testing::TestWithParam<std::string> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WaitingProcessTest);
+INSTANTIATE_TEST_SUITE_P(Models, WaitingProcessTest, testing::ValuesIn(process_models()),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(WaitingProcessTest, in_vain_ends_the_job_with_one_message_that_names_the_rank_and_what_has_come) {
+  if (variable("MERGANSER_TEST_LAUNCHER").empty()) GTEST_SKIP() << "MERGANSER_TEST_LAUNCHER does not name a launcher";
+  const bool one_sided = GetParam() == "rma" || GetParam() == "shmem";
+  const std::vector<Wait> waits{
+      {"wait-mailbox", "Mailbox 1, step 1: 0 of 1 messages have come, none from ranks 1",
+       "Mailbox 1, full step 1: not every neighbour of ranks 1 has come"},
+      {"wait-some-arcs", "Mailbox 1, step 1: 0 of 1 messages have come, none from ranks 1"},
+      {"wait-stream", "Stream 1: 0 of 5 records have come from rank 1 in round 1"},
+      {"wait-segment", "Segment 1 (logs), step 1: 0 of 1 messages have come, none from ranks 1",
+       "Segment 1 (logs), full step 1: not every neighbour of ranks 1 has come",
+       "Segment 1, sync 1: 0 of 1 neighbours have ended the phase, no word from ranks 1"},
+      {"wait-plan", "Plan 1, pull 1: 0 of 2 elements have come from rank 1"},
+      {"wait-barrier", "rank 0 in barrier: "},
+      {"wait-making", "rank 0 in all_gather: "},
+  };
+  for (const Wait& wait : waits) {
+    std::string expected = wait.expected;
+    if (GetParam() == "neighborhood" && *wait.in_neighborhood != 0) expected = wait.in_neighborhood;
+    if (one_sided && *wait.one_sided != 0) expected = wait.one_sided;
+    const Outcome outcome = start(launched(2) + wait.where + " " + GetParam(), "MERGANSER_WAIT_LIMIT=0.2");
+    EXPECT_EQ(outcome.code, 4) << wait.where << ": " << outcome.output;
+    EXPECT_TRUE(says(outcome, "probe: waited ")) << wait.where << ": " << outcome.output;
+    EXPECT_TRUE(says(outcome, expected)) << "no '" << expected << "' in: " << outcome.output;
+  }
+}
+
+}  // namespace
