@@ -19,7 +19,7 @@ TEXTS = (
     "topo convert <p.bin >q.bin --json >r.json",
     "topo convert <p.bin >q.txt",
     "topo extract --from <r.json -o >p.bin",
-    "topo advise <p.bin --record <k.json --json >a.json",
+    "topo advise <p2.bin --record <k.json --sizes 8 --json >a.json",
     "topo bench --models threads --ranks 2 --graph chain --sizes 8 --time 0.2 --quiet --json >r.json --csv >c.csv",
     "topo replay <p.bin --models threads --sizes 8 --time 0.2 --quiet --json >r.json --csv >c.csv",
     "doctor --record <k.json --json >d.json",
@@ -30,7 +30,8 @@ TEXTS = (
     "verify --ranks 2 --comm threads --samples 0 <in.nc --json >v.json",
 )
 SAMPLES = {"in.nc": "parcels", "g.txt": "graph:edge-list", "g.mtx": "graph:matrix-market", "p.txt": "points:text",
-           "r.json": "record:cluster", "r2.json": "record:cluster", "k.json": "record:bench", "p.bin": "topo:binary"}
+           "r.json": "record:cluster", "r2.json": "record:cluster", "k.json": "record:bench", "p.bin": "topo:binary",
+           "p2.bin": "topo:small"}
 OLD = b"old output\n"
 
 

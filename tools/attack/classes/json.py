@@ -95,9 +95,9 @@ class Json(Attack):
         elif reader == "doctor":
             case.parts = [Part(["doctor", "--record", "bad.json"]), Part(["--json", "out.json"], True)]
         elif reader == "topo advise":
-            case.files |= {f"work/{n}": c for n, c in world.sample("topo:binary").items()}
+            case.files |= {f"work/{n}": c for n, c in world.sample("topo:small").items()}
             evaluate = random.random() < 0.4
-            case.parts = [Part(["topo", "advise", *(["--evaluate", "bad.json"] if evaluate else ["p.bin", "--record", "bad.json"])]),
+            case.parts = [Part(["topo", "advise", *(["--evaluate", "bad.json"] if evaluate else ["p2.bin", "--record", "bad.json", "--sizes", "8"])]),
                           Part(["--json", "out.json"], True)]
         else:
             case.parts = [Part(["verify-child", "bad.json", "out.json", "threads"])]

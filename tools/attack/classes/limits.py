@@ -11,7 +11,7 @@ MIB = 1 << 20
 AT_ONCE_S = 2  # a refusal may take so long, times the scale of the machine
 NOBODY = 65534
 HUGE = (
-    "cluster <in.nc --ranks {n}", "cluster <in.nc --ranks 100000", "cluster <in.nc -o >out.nc --ranks 2000", "cluster <in.nc -o >out.nc --ranks {n}", "msf --gen gnm:5:3 --ranks {n}", "graph convert --gen gnm:5:3 --ranks {n}",
+    "cluster <in.nc --ranks {n}", "cluster <in.nc --ranks 100000", "cluster <in.nc -o >out.nc --ranks 100000", "cluster <in.nc -o >out.nc --ranks {n}", "msf --gen gnm:5:3 --ranks {n}", "graph convert --gen gnm:5:3 --ranks {n}",
     "linkage --points <p.txt --clusters 2 --ranks {n}", "gen random --cells 3,3,3 -o >out.nc --ranks {n}", "announce demo droplet --steps 2 --ranks {n}",
     "announce bench --size 8 --steps 2 --work-ms 0 --ranks {n}", "bench random --cells 3,3,3 --steps 1 --ranks {n}",
     "bench files <in.nc --steps 1 --ranks {n}", "verify --ranks {n} --comm threads --samples 1",

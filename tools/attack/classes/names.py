@@ -14,7 +14,7 @@ PYTHON = b"import os\nfor name in ('X', '../outside/X'):\n    open(name, 'w')\n"
 # Programs that one could be tempted to call by their names alone from the working directory.
 CALLED = ("mpirun", "git", "python3", "sh", "srun", "lscpu", "uname", "hostname", "merganser", "clang", "numactl")
 ASKS = (["doctor"], ["run", "--dry-run", "doctor"], ["run", "-n", "2", "--", "doctor"], ["bench", "msf", "--quick", "--only", "T9"],
-        ["topo", "advise", "p.bin", "--record", "k.json"], ["--version"], ["cluster", "in.nc", "-o", "out.nc"],
+        ["topo", "advise", "p2.bin", "--record", "k.json", "--sizes", "8"], ["--version"], ["cluster", "in.nc", "-o", "out.nc"],
         ["topo", "bench", "--models", "threads", "--ranks", "2", "--graph", "chain", "--sizes", "8", "--time", "0.2", "--json", "r.json"],
         ["graph", "convert", "--gen", "path:9", "out.mgr"], ["verify", "--ranks", "2", "--samples", "1", "--comm", "p2p", "--timeout", "60"])
 
@@ -44,7 +44,7 @@ class Names(Attack):
     def of_environment(self, random, world):
         words = random.choice([a for a in ASKS if a[0].startswith("-") or a[0] in world.verbs or " ".join(a[:2]) in world.verbs])
         case = Case(verb=" ".join(words[:2] if " ".join(words[:2]) in world.verbs else words[:1]), parts=[Part(words)])
-        for name, sample in (("p.bin", "p.bin"), ("k.json", "k.json"), ("in.nc", "in.nc")):
+        for name, sample in (("p2.bin", "p2.bin"), ("k.json", "k.json"), ("in.nc", "in.nc")):
             if name in words:
                 case.files[f"work/{name}"] = shapes.sample(world, sample)
         case.inputs = list(case.files)

@@ -29,7 +29,7 @@ LITTLE = {
     "linkage": ["--points", "p.txt", "--labels", "out.txt", "--clusters", "2"],
     "msf": ["g.txt", "-o", "out.txt"],
     "run": ["--dry-run", "doctor"],
-    "topo advise": ["p.bin", "--record", "k.json"],
+    "topo advise": ["p2.bin", "--record", "k.json", "--sizes", "8"],
     "topo bench": ["--models", "threads", "--ranks", "2", "--graph", "chain", "--sizes", "8", "--time", "0.2"],
     "topo convert": ["p.bin", "out.bin"],
     "topo extract": ["--from", "r.json", "-o", "out.bin"],
@@ -48,7 +48,7 @@ WRITTEN = ("--output", "-o", "--json", "--csv", "--picture", "--labels", "--link
 def files_for(words, world):
     """The files that a command names, of those that there are."""
     files = {f"work/{name}": world.sample(sample) for name, sample in GIVEN.items() if name in words}
-    for name, sample in (("g.txt", "graph:edge-list"), ("p.bin", "topo:binary"), ("p.txt", "points:text")):
+    for name, sample in (("g.txt", "graph:edge-list"), ("p.bin", "topo:binary"), ("p2.bin", "topo:small"), ("p.txt", "points:text")):
         if name in words:
             files[f"work/{name}"] = world.sample(sample)[name]
     return files
@@ -66,6 +66,13 @@ def without_option(words, option):
         else:
             out.append(word)
     return out
+
+
+def read_words(words):
+    """Words and values of a command but for those that say where to write."""
+    written = [i for i, word in enumerate(words) if i > 0 and words[i - 1] in WRITTEN]
+    rest = [word for i, word in enumerate(words) if i not in written and word.partition("=")[0] not in WRITTEN]
+    return rest + [word.partition("=")[2] for word in rest]
 
 
 def outputs_in(words):
@@ -101,7 +108,8 @@ class Options(Attack):
         flat = [w for part in parts for w in part.words]
         values = [part.partition("=")[2] if "=" in part else part for part in flat]
         files = files_for(flat + values, world)
-        case = Case(verb=verb.name, parts=parts, files=files, folders=["work/folder"], inputs=list(files))
+        case = Case(verb=verb.name, parts=parts, files=files, folders=["work/folder"],
+                    inputs=list(files_for(read_words(flat), world)))
         case.what = "options " + " ".join(p[0].partition("=")[0] for p, _ in given)
         case.endless = verb.name in SLOW or any(w.partition("=")[0] in WORK for w in flat)
         case.outputs = [o for o in outputs_in(flat) if o not in case.inputs]

@@ -9,6 +9,7 @@ from ..processes import Watch, command_of
 from ..world import MODELS
 
 END_S = 10  # seconds to the end after a signal, times the scale of the machine
+EARLY_S = 0.2  # of its start a program can be ended before it is one that knows of signals, times the same
 OLD = b"old output\n"
 SIGNALS = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "HUP": signal.SIGHUP, "KILL": signal.SIGKILL}
 # What is written, and how it is read again.
@@ -97,8 +98,9 @@ class Signals(Attack):
         case.data["signal"] = random.choice(list(SIGNALS))
         case.data["whom"] = random.choice(["parent", "launcher", "rank"]) if case.launch else "parent"
         number = SIGNALS[case.data["signal"]]
+        # A launcher ends its ranks by SIGTERM, whatever ended it.
         case.what = f"{case.data['signal']} to the {case.data['whom']} ({case.data['moment']})"
-        case.codes = (0, 1, 4, 128 + number, -number) if case.data["whom"] != "parent" else (0, 128 + number, -number)
+        case.codes = (0, 1, 4, 128 + number, 128 + signal.SIGTERM, -number) if case.data["whom"] != "parent" else (0, 128 + number, -number)
         return case
 
     def drive(self, case, folder, world):
@@ -109,6 +111,7 @@ class Signals(Attack):
         pid = self.target(case, program)
         sent = pid and not program.ended(0) and program.signal(pid, number, case.data["whom"])
         scale = world.scale()
+        case.data["early"] = bool(sent) and program.signal_at - program.began < EARLY_S * scale
         result = program.wait(grace=3 * scale, until=END_S * scale if sent else None)
         case.data["sent"] = bool(sent)
         if case.data["signal"] == "KILL" and sent:
@@ -138,7 +141,7 @@ class Signals(Attack):
     def check(self, case, result, folder, world):
         found = after_the_end(case, folder, world, OLD)
         number = SIGNALS[case.data["signal"]]
-        if case.data["sent"] and case.data["whom"] == "parent" and result.code == -number and number != signal.SIGKILL:
+        if case.data["sent"] and not case.data["early"] and case.data["whom"] == "parent" and result.code == -number and number != signal.SIGKILL:
             found.append(Finding("no exit code", f"ended by signal {number} itself, without a line; must be {128 + number}"))
         return found
 
