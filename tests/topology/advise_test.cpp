@@ -153,7 +153,8 @@ TEST(Advise, what_cannot_be_predicted_is_refused_with_the_reason) {
   const Load known = cells[0].load;
   const Advisor advisor(cells);
   EXPECT_TRUE(advisor.unknown(known).empty());
-  const auto& first = of(advisor.advise(known), "notified").kernels[0];
+  const auto near = advisor.advise(known);
+  const auto& first = of(near, "notified").kernels[0];
   EXPECT_TRUE(first.predicted);
   EXPECT_LT(first.standing.low, first.standing.time);
   EXPECT_GT(first.standing.high, first.standing.time);
