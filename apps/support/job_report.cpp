@@ -80,6 +80,7 @@ void join_job() {
 }
 
 bool in_job() noexcept { return g_in_job; }
+void report_working() noexcept { tell(RankReport::Kind::working, 0); }
 void report_end(int exit_code) noexcept { tell(RankReport::Kind::ended, exit_code); }
 void report_signal(int signal) noexcept { tell(RankReport::Kind::stopped, signal); }
 

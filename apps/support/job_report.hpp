@@ -11,7 +11,7 @@ namespace merganser::app {
 
 /// What one rank has told.
 struct RankReport {
-  enum class Kind : int { began = 1, ended = 2, stopped = 3 };
+  enum class Kind : int { began = 1, ended = 2, stopped = 3, working = 4 };
   Kind kind;
   int rank;
   int value;  ///< exit code, number of the signal; of one that began what Open MPI calls the job, 0 if nothing does
@@ -41,6 +41,8 @@ class JobReports {
 void join_job();
 /// True if another process of this program has started the launcher; it tells the user of signals, wherever it runs.
 [[nodiscard]] bool in_job() noexcept;
+/// Tells that MPI or OpenSHMEM has started: what they do to a rank before is no signal to the launcher.
+void report_working() noexcept;
 /// Tells how this process is about to end: async-signal-safe, and nothing where nobody is told.
 void report_end(int exit_code) noexcept;
 void report_signal(int signal) noexcept;

@@ -131,41 +131,58 @@ std::set<unsigned> jobs_of(const JobReports& reports) {
 
 std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
 
-/// What a launcher's exit code 1 stands for, which it also has when it is stopped itself.
-JobEnd meaning_of_1(const LaunchPlan& plan, const std::vector<RankReport>& reports) {
-  using Kind = RankReport::Kind;
-  const auto first = [&](auto&& is) {
-    const auto at = std::find_if(reports.begin(), reports.end(), is);
-    return at == reports.end() ? std::nullopt : std::optional(*at);
-  };
-  if (first([](const auto& r) { return r.kind == Kind::ended && r.value == 1; })) return {1, 1, ""};
-  if (const auto r = first([](const auto& x) { return x.kind == Kind::ended && x.value != 0; }))
-    return {r->value, r->value, ""};  // it has said why
-  if (const auto r = first([](const auto& x) { return x.kind == Kind::stopped; }))
+using Kind = RankReport::Kind;
+
+/// The first report of a kind for which `is` holds.
+template <class F>
+std::optional<RankReport> first_report(const std::vector<RankReport>& reports, Kind kind, F&& is) {
+  const auto at = std::find_if(reports.begin(), reports.end(), [&](const auto& r) { return r.kind == kind && is(r); });
+  return at == reports.end() ? std::nullopt : std::optional(*at);
+}
+
+/// A rank that has begun and told nothing more, neither that its libraries have started nor how it ended.
+std::optional<RankReport> vanished_rank(const std::vector<RankReport>& reports) {
+  return first_report(reports, Kind::began, [&](const RankReport& began) {
+    return std::none_of(reports.begin(), reports.end(),
+                        [&](const auto& r) { return r.kind != Kind::began && r.rank == began.rank; });
+  });
+}
+
+/// What an exit code of the launcher stands for that no rank has told, 1 above all: that is its own when it is stopped.
+JobEnd untold_end(const LaunchPlan& plan, int code, const std::vector<RankReport>& reports) {
+  if (code == 1)
+    if (const auto r = first_report(reports, Kind::ended, [](const auto& x) { return x.value != 0; }))
+      return {r->value, r->value, ""};  // it has said why
+  if (const auto r = vanished_rank(reports))
+    return {
+        4, 4,
+        rank_text(r->rank) + " ended with code " + std::to_string(code) + " before its MPI or OpenSHMEM had started"};
+  if (code != 1) return {code, code, ""};
+  if (const auto r = first_report(reports, Kind::stopped, [](const auto&) { return true; }))
     return {128 + r->value, 128 + r->value, "the launcher stopped the ranks by signal " + signal_text(r->value)};
   const std::string ended = plan.command[0] + " ended with code 1, ";
-  if (first([](const auto&) { return true; }))
-    return {4, 4, ended + "but no rank says that it failed; was the launcher told to stop?"};
+  if (!reports.empty()) return {4, 4, ended + "but no rank says that it failed; was the launcher told to stop?"};
   if (may_be_elsewhere()) return {1, 1, ""};
   return {4, 4, ended + "before a rank had begun"};
 }
 
-JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& reports) {
+JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
     return {128 + signal, 4,
             plan.command[0] + " was ended by signal " + signal_text(signal) + ", and the ranks with it"};
   }
   const int code = WEXITSTATUS(status);
+  const auto reports = job.read();
   if (code > 128 && code < 128 + 65) {
     const int signal = code - 128;
-    for (const auto& r : reports.read())
-      if (r.kind == RankReport::Kind::stopped && r.value == signal)
-        return {code, code, rank_text(r.rank) + " was stopped by signal " + signal_text(signal)};
+    if (const auto r = first_report(reports, Kind::stopped, [&](const auto& x) { return x.value == signal; }))
+      return {code, code, rank_text(r->rank) + " was stopped by signal " + signal_text(signal)};
     return {code, 4, "a rank was ended by signal " + signal_text(signal) + "; the launcher stopped the others"};
   }
-  if (code == 1 && plan.of_this_program && !reports.variable().empty()) return meaning_of_1(plan, reports.read());
-  return {code, code, ""};
+  const bool told = first_report(reports, Kind::ended, [&](const auto& x) { return x.value == code; }).has_value();
+  if (code == 0 || told || !plan.of_this_program || job.variable().empty()) return {code, code, ""};
+  return untold_end(plan, code, reports);
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ std::string model_names() {
 int on_ranks(const RankOptions& options, const std::function<void(comm::Transport&)>& body) {
   std::atomic<int> code{0};
   comm::run({options.comm, options.ranks, options.decorators}, [&](comm::Transport& transport) {
+    report_working();
     try {
       body(transport);
     } catch (const comm::Released&) {

@@ -60,6 +60,8 @@ std::vector<Setting> launcher_settings() {
                         "ranks that wait leave the core to others; else a barrier of more ranks than cores takes tens "
                         "of milliseconds"});
     settings.push_back({"OMPI_MCA_rmaps_base_oversubscribe", "1", "more ranks than cores are allowed"});
+    settings.push_back({"UCX_DEBUG_SIGNO", "0",
+                        "UCX takes SIGHUP as a wish for debugging: ranks would write pages instead of ending"});
   }
   if (mpi.find("Open MPI v4") != std::string::npos) {  // its successor has no pt2pt
     settings.push_back({"OMPI_MCA_osc", "sm,rdma,pt2pt",

@@ -17,6 +17,21 @@ constexpr std::size_t kChunk = 16;                       // rounds that are agre
 constexpr int kChunksPerClock = 8;                       // after which clocks are synchronised again
 constexpr std::size_t kGatherBytes = 8UL * 1024 * 1024;  // of one round, from all ranks
 
+/// What ranks that measure together are given alike; the root alone decides by times and seeds.
+std::vector<comm::Same> same_of(const MeasureOptions& o) {
+  std::string graphs;
+  std::string kernels;
+  std::string sizes;
+  for (const auto& g : o.graphs) graphs += " " + g.name;
+  for (const auto& k : o.kernels) kernels += " " + k;
+  for (const MessageSize& s : o.sizes) sizes += " " + size_text(s);
+  return {{"the list of graphs", "'" + graphs + "'"},
+          {"the list of kernels", "'" + kernels + "'"},
+          {"the list of sizes", "'" + sizes + "'"},
+          {"sync", std::to_string(static_cast<int>(o.sync))},
+          {"buffers", std::to_string(static_cast<int>(o.buffers))}};
+}
+
 /// What a round of the whole job is made of, on one rank.
 class Bench {
  public:
@@ -35,6 +50,7 @@ class Bench {
           throw UsageError("graph " + g.name + " has " + std::to_string(g.graph.ranks()) +
                            " ranks; allowed: " + std::to_string(control_.size()) + ", as the job has");
     });
+    comm::check_same(control, "measure", same_of(o_));
     for (const auto& g : o_.graphs) local_.push_back(g.graph.local(control.rank()));
   }
 

@@ -246,15 +246,12 @@ std::vector<KnownCell> joined(std::span<const KnownCell> cells) {
 KernelModel::KernelModel(std::span<const KnownCell> cells) {
   if (cells.empty()) throw UsageError("a kernel without measured cells cannot be predicted");
   for (const auto& c : cells) check(c);
-  std::set<std::string> graphs;
-  for (const auto& c : cells) graphs.insert(c.graph);
-  one_graph_ = graphs.size() < 2;
   assume_occasions(cells);
   leave_out(cells, Fold::record, record_reach_);
   auto by_size = leave_out(cells, Fold::size, size_reach_);
   leave_out(cells, Fold::ranks, ranks_reach_);
   left_out_ = leave_out(cells, Fold::graph, graph_reach_);
-  if (one_graph_) left_out_ = std::move(by_size);
+  if (left_out_.empty()) left_out_ = std::move(by_size);
   fit(cells);
 }
 
@@ -335,15 +332,26 @@ double KernelModel::corrected(const Load& load) const {
   return fitted(load) * std::exp(sum / weights);
 }
 
+template <class Alike>
+bool KernelModel::measured(const Alike& alike) const {
+  return std::any_of(residuals_.begin(), residuals_.end(), [&](const Residual& r) { return alike(r.load); });
+}
+
+/// For a measured number of ranks and size. What is asked of a measured graph, or one like it, is no other graph.
+double KernelModel::least_reach(const Load& load) const {
+  const std::size_t crowded = load.oversubscribed() ? 1 : 0;
+  const bool known = measured([&](const Load& l) {
+    return l.ranks == load.ranks && l.cores == load.cores && l.arcs == load.arcs && l.degree == load.degree;
+  });
+  return known ? std::min(graph_reach_[crowded], size_reach_[crowded]) : graph_reach_[crowded];
+}
+
 /// Of all the ways in which a load is unlike what was measured the one that tells least.
 double KernelModel::reach(const Load& load) const {
-  const auto measured = [this](const auto& alike) {
-    return std::any_of(residuals_.begin(), residuals_.end(), [&](const Residual& r) { return alike(r.load); });
-  };
   const bool size = measured([&](const Load& l) { return std::fabs(l.size() - load.size()) <= 0.01 * load.size(); });
   const bool ranks = measured([&](const Load& l) { return l.ranks == load.ranks; });
   const std::size_t crowded = load.oversubscribed() ? 1 : 0;
-  double out = one_graph_ ? size_reach_[crowded] : graph_reach_[crowded];
+  double out = least_reach(load);
   if (!std::isinf(record_reach_[crowded])) out = std::max(out, record_reach_[crowded]);
   if (!size) out = std::max(out, size_reach_[crowded]);
   if (!ranks) out = std::max(out, ranks_reach_[crowded]);
@@ -352,19 +360,18 @@ double KernelModel::reach(const Load& load) const {
 
 Prediction KernelModel::predict(const Load& load) const {
   if (!(load.arcs > 0)) throw UsageError("a graph without arcs has no time to predict");
-  const std::size_t crowded = load.oversubscribed() ? 1 : 0;
-  const double least = one_graph_ ? size_reach_[crowded] : graph_reach_[crowded];
   const double reached = reach(load);
   const double time = corrected(load);
-  return {time, time / std::exp(reached), time * std::exp(reached), std::isinf(reached) ? 1 : reached / least};
+  return {time, time / std::exp(reached), time * std::exp(reached),
+          std::isinf(reached) ? 1 : reached / least_reach(load)};
 }
 
 std::string KernelModel::why_too_wide(const Load& load) const {
-  const std::size_t crowded = load.oversubscribed() ? 1 : 0;
-  const std::string where = crowded != 0 ? " of ranks that share cores" : " of ranks with a core each";
-  if (!one_graph_ && std::isinf(graph_reach_[crowded]))
-    return "too few graphs" + where + " were measured to know how far off a prediction is; measure more, or this one";
-  if (std::isinf(reach(load)) && std::isinf(size_reach_[crowded]))
+  const std::string where = load.oversubscribed() ? " of ranks that share cores" : " of ranks with a core each";
+  if (std::isinf(least_reach(load)))
+    return "too few graphs" + where +
+           " were measured to know how far off a prediction for another one is; measure more, or this one";
+  if (std::isinf(reach(load)) && std::isinf(size_reach_[load.oversubscribed() ? 1 : 0]))
     return "too few sizes were measured to tell of another one; measure more, or " + number_text(load.size()) +
            " bytes an arc";
   if (std::isinf(reach(load)))
@@ -376,12 +383,6 @@ std::string KernelModel::why_too_wide(const Load& load) const {
 
 std::vector<std::string> KernelModel::unknown(const Load& load) const {
   std::vector<std::string> out = range_.misses(load);
-  if (!out.empty()) return out;
-  if (one_graph_) {
-    const Load& known = residuals_.front().load;
-    if (load.ranks != known.ranks || load.arcs != known.arcs || load.degree != known.degree)
-      out.emplace_back("one graph was measured, which tells of other sizes on it only; measure two more graphs");
-  }
   if (out.empty() && !(reach(load) <= std::log(kMostFactor))) out.push_back(why_too_wide(load));
   return out;
 }

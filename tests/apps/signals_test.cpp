@@ -14,10 +14,12 @@
 
 #include "apps/program.hpp"
 #include "io/folder.hpp"
+#include "merganser/comm/runtime.hpp"
 
 namespace {
 
 using namespace merganser::test;
+namespace comm = merganser::comm;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 namespace fs = std::filesystem;
@@ -157,6 +159,16 @@ TEST_F(Launchers, that_end_with_1_after_ranks_are_asked_whether_they_were_stoppe
   const Outcome o = Program(doctor(), {{"MERGANSER_LAUNCHER", launcher(body)}}).wait(seconds(60));
   EXPECT_EQ(o.code, 4) << o.text();
   EXPECT_NE(o.err.find("no rank says that it failed"), std::string::npos) << o.text();
+}
+
+TEST_F(Launchers, whose_ranks_cannot_start_their_library_end_with_code_4) {
+  if (process_models().empty() || comm::mpi_library().find("Open MPI") == std::string::npos)
+    GTEST_SKIP() << "this build has no Open MPI to misconfigure";
+  const Outcome o = Program({command_path(), "run", "-n", "2", "--", "msf", "--gen", "path:50", "--comm", "p2p"},
+                            {{"OMPI_MCA_pml", "nonsense"}})
+                        .wait(seconds(60));
+  EXPECT_EQ(o.code, 4) << o.text();
+  EXPECT_NE(o.err.find("before its MPI or OpenSHMEM had started"), std::string::npos) << o.text();
 }
 
 TEST_F(Launchers, that_may_run_elsewhere_pass_on_their_code) {

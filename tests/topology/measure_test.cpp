@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <set>
 
 #include "merganser/base/error.hpp"
@@ -113,6 +115,26 @@ TEST(Measure, finds_a_byte_that_arrived_wrong) {
                  VerificationError);
     EXPECT_EQ(verified, ranks);
   }
+}
+
+TEST(Measure, ranks_that_are_to_measure_different_things_are_told_so) {
+  const auto o = small_options("chain", 3, {"threads.copy-flag"});
+  const auto refused = [&](const std::function<void(MeasureOptions&)>& change) {
+    std::atomic<int> told{0};
+    comm::run({"threads", 3, ""}, [&](comm::Transport& t) {
+      auto mine = o;
+      if (t.rank() == 2) change(mine);
+      try {
+        (void)measure(t, mine);
+      } catch (const UsageError&) {
+        ++told;
+      }
+    });
+    return told == 3;
+  };
+  EXPECT_TRUE(refused([](MeasureOptions& m) { m.sizes.push_back({4096, false}); }));
+  EXPECT_TRUE(refused([](MeasureOptions& m) { m.kernels.clear(); }));
+  EXPECT_TRUE(refused([](MeasureOptions& m) { m.sync = m.sync == Sync::none ? Sync::dissemination : Sync::none; }));
 }
 
 TEST(Measure, names_the_rank_that_is_slow) {

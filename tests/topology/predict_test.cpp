@@ -128,9 +128,9 @@ TEST(Predict, one_graph_alone_tells_of_its_sizes_only) {
   std::erase_if(known, [](const KnownCell& c) { return c.load.degree != 2; });
   const KernelModel model(known);
   EXPECT_EQ(refusal(model, load(2, 1000)), "");
-  EXPECT_TRUE(says(refusal(model, load(3, 1000)), "one graph was measured")) << refusal(model, load(3, 1000));
+  EXPECT_TRUE(says(refusal(model, load(3, 1000)), "too few graphs")) << refusal(model, load(3, 1000));
   known.resize(4);
-  EXPECT_TRUE(says(refusal(KernelModel(known), load(2, 100)), "too few sizes"));
+  EXPECT_TRUE(says(refusal(KernelModel(known), load(2, 100)), "too few graphs"));
 }
 
 TEST(Predict, a_day_of_its_own_is_allowed_for_what_was_measured_on_one) {

@@ -105,6 +105,9 @@ class KernelModel {
   using Reach = std::array<double, 2>;
   std::vector<LeftOut> leave_out(std::span<const KnownCell> cells, Fold kind, Reach& reach);
   void assume_occasions(std::span<const KnownCell> cells);
+  template <class Alike>
+  [[nodiscard]] bool measured(const Alike& alike) const;
+  [[nodiscard]] double least_reach(const Load& load) const;
   [[nodiscard]] double reach(const Load& load) const;
   [[nodiscard]] std::string why_too_wide(const Load& load) const;
   void fit(std::span<const KnownCell> cells);
@@ -116,7 +119,6 @@ class KernelModel {
   std::vector<Residual> residuals_;
   std::vector<LeftOut> left_out_;
   MeasuredRange range_;
-  bool one_graph_ = false;
   // For another graph, another size, another number of ranks, another day.
   Reach graph_reach_{}, size_reach_{}, ranks_reach_{}, record_reach_{};
   double occasion_ = 0;  // relative deviation that is assumed between days
