@@ -150,8 +150,8 @@ void Run::read() {
       apply_file_rules(rules_, o_.input, o_.output, info_, t_.rank());
     });
     info_.grid.box.periodic = o_.periodic;
-    check_room();
     if (!o_.labels.empty()) labels_.emplace(t_);
+    check_room();
     parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_, labels_ ? &places_ : nullptr); });
   }
   const Scope s(profile_, "distribute");
@@ -165,7 +165,7 @@ void Run::read() {
 /// Containers at a time were measured with 2.1 million parcels on one and two ranks.
 void Run::check_room() {
   const double ranks = t_.size(), parcels = static_cast<double>(info_.parcels);
-  const double container = static_cast<double>(parcels_.parcel_bytes());
+  const double container = static_cast<double>(Parcels(info_.schema).parcel_bytes());
   const double containers = 2.2 + (o_.output.empty() ? 0 : 0.7) + (o_.picture.empty() ? 0 : 1.1) + (o_.audit ? 2.4 : 0);
   const double cells = static_cast<double>(info_.grid.cells[0]) * static_cast<double>(info_.grid.cells[1]) *
                        static_cast<double>(info_.grid.cells[2]);
@@ -173,9 +173,13 @@ void Run::check_room() {
   need.what = o_.input + " (" + count_text(info_.parcels) + " parcels, " + grid_text(info_.grid) + ")";
   need.rank_bytes =
       std::ceil(parcels / ranks) * container * containers + balance_bytes(o_.blocks, info_.grid, t_.size());
+  if (labels_) {  // their places, and on rank 0 their lines of text
+    need.rank_bytes += std::ceil(parcels / ranks) * 64;
+    need.first_bytes += parcels * 48;
+  }
   if (o_.method.search == Search::cells8) need.rank_bytes += std::ceil(cells / ranks) * 8;
-  need.first_bytes = o_.reference ? 4 * parcels * container : 0;
-  need.disk_bytes = o_.output.empty() ? 0 : parcels * kParcelFileBytes;
+  if (o_.reference) need.first_bytes += 4 * parcels * container;
+  need.disk_bytes = o_.output.empty() ? 0 : parcels * parcel_file_bytes(info_.schema);
   need.file = o_.output;
   need.of_file = true;
   need.help = "more ranks on more machines";

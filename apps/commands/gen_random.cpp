@@ -79,7 +79,7 @@ Need need_of(const GenRandomOptions& o, const Grid& grid, int ranks) {
   need.what = general_text(parcels, 6) + " parcels in " + grid_text(grid);
   need.rank_bytes = parcels_per_rank(o.parcels, grid, ranks) * (kContainers * Parcels().parcel_bytes() + 8) +
                     balance_bytes(o.blocks, grid, ranks);
-  need.disk_bytes = parcels * kParcelFileBytes;
+  need.disk_bytes = parcels * parcel_file_bytes(Schema::epic());
   need.file = o.output;
   need.help = "fewer --cells or --per-cell, or more ranks on more machines";
   return need;

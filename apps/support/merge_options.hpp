@@ -53,8 +53,11 @@ void describe(BlockOptions& o, V&& option) {
 /// Memory of a rank while decompose() balances, for forecasts: every rank sees all ranks' weights of the planes of cells.
 [[nodiscard]] double balance_bytes(const BlockOptions& blocks, const Grid& grid, int ranks);
 
-/// What a parcel takes in a parcel file, measured with 2.1 million of them.
-inline constexpr double kParcelFileBytes = 108;
+/// What a parcel takes in a parcel file: a variable for each number of the container, and what keeps track of chunks
+/// (measured with 2.1 million parcels).
+[[nodiscard]] inline double parcel_file_bytes(const Schema& schema) {
+  return static_cast<double>(Parcels(schema).parcel_bytes()) + 4;
+}
 
 [[nodiscard]] std::string grid_text(const Grid& grid);  ///< "32 x 32 x 32 cells, periodic in xy"
 

@@ -296,26 +296,28 @@ std::unique_ptr<Transport> ThreadTransport::subset(bool take_part) {
   return part;
 }
 
-bool is_comm_error(const std::exception_ptr& error) {
+/// How much an error tells: those of communication may follow from others, those of released ranks do.
+enum class Tells : std::uint8_t { nothing, little, all };
+
+Tells tells(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
+  } catch (const Released&) {
+    return Tells::nothing;
   } catch (const Error& e) {
-    return e.exit_code() == CommError("").exit_code();
+    return e.exit_code() == CommError("").exit_code() ? Tells::little : Tells::all;
   } catch (...) {
-    return false;
+    return Tells::all;
   }
 }
 
-/// Throws what ended the ranks, if anything did: the error of the lowest rank, but one of communication only if there is
-/// no other, since it may follow from that.
+/// Throws what ended the ranks, if anything did: of the errors that tell most that of the lowest rank.
 void rethrow_cause(const std::vector<std::exception_ptr>& errors) {
-  std::exception_ptr cause;
-  for (const auto& error : errors) {
-    if (!error) continue;
-    if (!is_comm_error(error)) std::rethrow_exception(error);
-    if (!cause) cause = error;
+  for (const Tells most : {Tells::all, Tells::little, Tells::nothing}) {
+    for (const auto& error : errors) {
+      if (error && tells(error) == most) std::rethrow_exception(error);
+    }
   }
-  if (cause) std::rethrow_exception(cause);
 }
 
 /// Holds threads back until all are there, so that one that cannot be started costs no work.

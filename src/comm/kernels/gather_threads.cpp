@@ -6,6 +6,7 @@
 #include "../detail/bytes.hpp"
 #include "../detail/waiter.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/comm/runtime.hpp"
 #include "support/exchange_base.hpp"
 #include "support/family.hpp"
 
@@ -66,7 +67,7 @@ class BoardGather final : public Gather {
     while (theirs.count.load(std::memory_order_acquire) < count_) {
       if (board_->broken.load(std::memory_order_acquire)) {
         control_.barrier();  // throws once the error of the other rank has reached run()
-        throw CommError("another rank has failed");
+        throw Released();
       }
       waiter.idle();
     }

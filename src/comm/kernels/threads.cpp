@@ -8,6 +8,7 @@
 #include "../detail/bytes.hpp"
 #include "../detail/waiter.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/comm/runtime.hpp"
 #include "support/exchange_base.hpp"
 #include "support/family.hpp"
 
@@ -85,7 +86,7 @@ class Seat {
  private:
   [[noreturn]] void leave() {
     control_.barrier();  // throws once the error of the other rank has reached run()
-    throw CommError("another rank has failed");
+    throw Released();
   }
 
   Transport& control_;
