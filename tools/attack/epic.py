@@ -3,11 +3,11 @@
 The NetCDF library is used in a process of its own: it is not safe with threads, prints, and may crash on a bad file.
 """
 import math
-import multiprocessing
 import os
+import pickle
+import subprocess
+import sys
 import threading
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 
 import numpy
 
@@ -162,46 +162,61 @@ def read_here(content):
             variable[...]
 
 
-def be_silent():
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+def serve():
+    """The helper: reads (name of a function, argument), writes its result, until there is no more."""
+    source, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    while True:
+        try:
+            function, argument = pickle.load(source)
+        except EOFError:
+            return
+        try:
+            answer = HELPS[function](argument)
+        except Exception:  # the library refuses it, in one of its many ways
+            answer = None
+        pickle.dump(answer, answers)
+        answers.flush()
 
 
 def ask(function, argument, crashed=None):
     """In the helper; `crashed` if the library crashed on it, None if it refused it."""
     with LOCK:
         if not _helper:
-            context = multiprocessing.get_context("spawn")
-            _helper.append(ProcessPoolExecutor(1, mp_context=context, initializer=be_silent))
+            root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+            _helper.append(subprocess.Popen([sys.executable, "-m", "attack.epic"], cwd=root, stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL))
         try:
-            return _helper[0].submit(function, argument).result()
-        except BrokenProcessPool:
-            _helper.pop().shutdown()
+            pickle.dump((function, argument), _helper[0].stdin)
+            _helper[0].stdin.flush()
+            return pickle.load(_helper[0].stdout)
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+            close()
             return crashed
-        except (OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError, AttributeError):
-            pass
-        return None
 
 
 def close():
     """Ends the helper."""
     with LOCK:
         while _helper:
-            _helper.pop().shutdown()
+            helper = _helper.pop()
+            helper.kill()
+            helper.communicate()
 
 
 def build(steps):
     """Bytes of the valid file with these steps applied; empty if the library cannot write that."""
-    return ask(build_here, steps) or b""
+    return ask("build", steps) or b""
 
 
 def library_crashes(content):
     """Whether the NetCDF library by itself crashes on a file: the same version is beneath the program."""
-    return ask(read_here, content, crashed=True) is True
+    return ask("read", content, crashed=True) is True
 
 
 def volume(content):
     """Sum of the volumes of all parcels of a file; None if it cannot be read."""
-    return ask(volume_here, content)
+    return ask("volume", content)
 
 
 def choose(random):
@@ -231,3 +246,8 @@ def choose(random):
         ("same place",),
         ("group", "volume"),
     ], [12, 5, 6, 3, 2, 2, 3, 6, 2, 2, 2, 2, 2, 2, 2, 3, 1, 1])[0]
+
+
+HELPS = {"build": build_here, "read": read_here, "volume": volume_here}
+if __name__ == "__main__":
+    serve()

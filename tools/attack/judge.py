@@ -9,6 +9,7 @@ LINE_AT_MOST = 4096  # bytes of a line on standard error
 BASE_KIB = 400 << 10  # a process with all libraries, and threads
 PER_INPUT_BYTE = 200  # bytes of memory for a byte of input; gzip alone may stand for 1,000
 EVERYWHERE = ("long line", "control characters", "newline echoed")  # one place prints all errors: told once, whatever the verb
+TELL_OF_FAILURES = ("verify", "topo advise")  # their records hold the answer also where it is an error
 LOG = (b"merganser: warning: ", b"merganser: info: ", b"merganser: debug: ")
 CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
 SANITIZER = re.compile(rb"ERROR: (Address|Thread|Leak)Sanitizer|runtime error:|Assertion .* failed|terminate called")
@@ -63,7 +64,7 @@ def of_files(case, result, before, after):
         if name in case.inputs:
             yield Finding("input lost", f"the input {name} is {how} (exit code {result.code})")
         elif name in case.outputs:
-            if not wrote and not case.old_or_new:
+            if not wrote and not case.old_or_new and case.verb not in TELL_OF_FAILURES:
                 yield Finding("old output lost", f"the output {name} is {how}, but the exit code is {result.code}")
         elif name.startswith("outside/"):
             yield Finding("outside", f"{name}, outside of all that was named, is {how}")

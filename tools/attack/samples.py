@@ -20,7 +20,10 @@ def make(name, world):
 
 def parcels(_, __):
     from . import epic  # needs the NetCDF module, which those who run other attacks may not have
-    return epic.build([])
+    content = epic.build([])
+    if not content:
+        raise RuntimeError("no sample of a parcel file: the NetCDF module is missing (Debian: python3-netcdf4)")
+    return content
 
 
 def many_parcels(cells, world):

@@ -63,7 +63,7 @@ class Shape:
         words = list(self.words)
         for i, slot in enumerate(self.slots):
             words[slot.at] = names.get(i, slot.name)
-        case = Case(verb=self.verb, parts=[Part(words)], old_or_new=self.verb == "verify")  # its record tells of failures too
+        case = Case(verb=self.verb, parts=[Part(words)])
         for i, slot in enumerate(self.slots):
             place = "work/" + names.get(i, slot.name).removeprefix("./")
             if slot.reads:
