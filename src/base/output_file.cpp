@@ -274,6 +274,8 @@ void check_output(const std::string& path) {
   const std::string file = place.folder + '/' + place.name;
   struct stat s {};
   const bool exists = ::stat(place.stream ? path.c_str() : file.c_str(), &s) == 0;
+  if (!exists && errno != ENOENT)  // a name that is too long, a folder that is none
+    throw InputError("cannot write " + path + ": " + std::strerror(errno));
   if (exists && S_ISDIR(s.st_mode)) throw InputError("cannot write " + path + ": it is a folder; allowed: a file");
   const int answer = place.stream ? ::access(path.c_str(), W_OK) : ::access((place.folder + "/.").c_str(), W_OK | X_OK);
   if (answer != 0) throw InputError("cannot write " + path + ": " + std::strerror(errno));

@@ -145,6 +145,9 @@ TEST(OutputFile, refuses_what_is_no_place_for_a_file) {
   EXPECT_NE(refusal(folder.path().string()).find("it is a folder; allowed: a file"), std::string::npos);
   EXPECT_NE(refusal(folder.file("plain/")).find("allowed: a file"), std::string::npos);
   EXPECT_NE(refusal(folder.file("new/..")).find("allowed: a file"), std::string::npos);
+  EXPECT_THROW(check_output(folder.file(std::string(300, 'a'))), InputError);
+  EXPECT_THROW(check_output(folder.file("plain/out.nc")), InputError);
+  EXPECT_NO_THROW(check_output(folder.file(std::string(255, 'a'))));
   EXPECT_THROW(OutputFile(""), UsageError);
   EXPECT_THROW(check_output(folder.file("a.txt.gz")), UsageError);
   EXPECT_THROW(OutputFile(folder.file("a.txt.gz")), UsageError);
