@@ -8,12 +8,14 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "merganser/base/error.hpp"
 #include "support/command.hpp"
 #include "support/job_report.hpp"
 #include "support/launcher.hpp"
+#include "support/ranks.hpp"
 #include "support/signals.hpp"
 
 namespace {
@@ -42,6 +44,10 @@ int run(const std::vector<std::string>& arguments) {
     return e.exit_code();
   } catch (const std::filesystem::filesystem_error& e) {
     const InputError error(e.what());  // the disk, the working directory or TMPDIR, not a fault of this program
+    app::print_error(error.what(), error.exit_code());
+    return error.exit_code();
+  } catch (const std::system_error& e) {
+    const CommError error(app::refusal_text(e));
     app::print_error(error.what(), error.exit_code());
     return error.exit_code();
   } catch (const std::bad_alloc&) {

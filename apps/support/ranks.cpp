@@ -1,6 +1,7 @@
 #include "support/ranks.hpp"
 
 #include <atomic>
+#include <filesystem>
 #include <new>
 
 #include "support/command.hpp"
@@ -22,6 +23,12 @@ namespace {
 
 }  // namespace
 
+std::string refusal_text(const std::system_error& error) {
+  const bool short_of = error.code() == std::errc::resource_unavailable_try_again;
+  return std::string("the system refuses: ") + error.what() +
+         (short_of ? "; allowed: as many threads and processes as limits of this user leave (ulimit -u)" : "");
+}
+
 std::string model_names() {
   std::string names = "auto";
   for (const auto& b : comm::backends()) names += '|' + std::string(b.name);
@@ -42,6 +49,10 @@ int on_ranks(const RankOptions& options, const std::function<void(comm::Transpor
       if (transport.rank() == 0) print_line(e.what(), e.exit_code());
     } catch (const Error& e) {
       fail_alone(transport, e.what(), e.exit_code());
+    } catch (const std::filesystem::filesystem_error& e) {
+      fail_alone(transport, e.what(), InputError("").exit_code());
+    } catch (const std::system_error& e) {
+      fail_alone(transport, refusal_text(e), CommError("").exit_code());
     } catch (const std::bad_alloc&) {
       fail_alone(transport, "out of memory; use more ranks or a smaller input", kInternalError);
     } catch (const std::exception& e) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
