@@ -136,7 +136,7 @@ class Verification {
 
  private:
   /// Ranks, files and digests of all runs, before the first is made.
-  void check_room() const {
+  void check_room() {
     for (const int ranks : o_.ranks) {
       if (models_.threads) comm::check_thread_ranks(ranks);
       if (!models_.processes.empty()) check_processes(ranks);

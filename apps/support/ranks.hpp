@@ -47,6 +47,9 @@ auto together(F&& f) {
   }
 }
 
+/// What to say of a call that the system refused, mostly a thread that could not be started.
+[[nodiscard]] std::string refusal_text(const std::system_error& error);
+
 /// Runs `body` once on every rank. An error ends the job with one message, however many ranks meet it; if it is not
 /// shared by all, the message names the rank.
 /// @return the exit code: 0, or, in processes, that of an error that all ranks share. @throws Error on threads
