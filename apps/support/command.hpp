@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "merganser/base/options.hpp"
+#include "support/error_line.hpp"
 #include "support/paths.hpp"
 
 namespace merganser::app {
@@ -92,16 +93,5 @@ constexpr Command make_command(std::string_view name, std::string_view summary, 
 
 /// Finds the verb in the arguments and runs it; --help and --version too. @return exit code @throws UsageError
 int dispatch(std::span<const std::string> arguments);
-
-/// Prints one line for an error: "input: no such file". Only the first process of a launched job prints.
-void print_error(const std::string& message, int exit_code);
-/// The same from any process: what only this rank knows. In one write, so that lines of several processes do not mix, and
-/// as base/log.hpp makes one_line() of whatever the message repeats.
-void print_line(const std::string& message, int exit_code);
-/// As "input:", "usage:" by exit code.
-[[nodiscard]] std::string_view error_kind(int exit_code);
-
-/// Exit code for errors that are a fault of this program.
-inline constexpr int kInternalError = 70;
 
 }  // namespace merganser::app
