@@ -50,7 +50,7 @@ Words shared_memory_of(const std::vector<pid_t>& processes) {
   return files;
 }
 
-const Words kLong{"--steps", "100000000", "--work-ms", "1", "--size", "8"};  // it is stopped
+const Words kLong{"--steps", "1000000", "--work-ms", "1", "--size", "8"};  // it is stopped
 
 /// Without what a library says of a rank that vanished: "[host:pid] Read -1, expected 160000, errno = 3".
 int own_lines(const std::string& text) {
@@ -82,6 +82,7 @@ class StoppedJobs : public testing::TestWithParam<std::string> {
     const pid_t launcher = parent_of(all[0]);
     const pid_t hit = target.who == "rank" ? all[1] : target.who == "launcher" ? launcher : job.pid();
     all.push_back(launcher);
+    ASSERT_GT(hit, 1) << "it has ended by itself, and 0 and 1 would be everybody";
     ASSERT_EQ(::kill(target.who == "group" ? -hit : hit, target.signal), 0);
     const Outcome o = job.wait(seconds(20));
     EXPECT_EQ(o.code, target.code) << o.text();
