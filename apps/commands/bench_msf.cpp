@@ -1,7 +1,6 @@
 // bench msf: the experiments of a study of forests in MPI and OpenSHMEM, on this machine.
 #include <unistd.h>
 
-#include <filesystem>
 #include <iostream>
 
 #include "merganser/base/error.hpp"
@@ -17,7 +16,6 @@
 namespace merganser::app {
 namespace {
 
-namespace fs = std::filesystem;
 
 /// What a started process writes for the one that started it.
 int work_for_parent(const MsfBenchOptions& o) {

@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <iostream>
+#include <thread>
 
+#include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/comm/runtime.hpp"
 
@@ -29,7 +32,12 @@ std::string_view error_kind(int exit_code) {
 }
 
 void print_error(const std::string& message, int exit_code) {
-  if (comm::launcher_world().rank == 0) print_line(message, exit_code);
+  const int rank = comm::launcher_world().rank;
+  if (rank == 0) return print_line(message, exit_code);
+  // A launcher ends all when one process ends badly: the first one would be stopped before it has spoken.
+  constexpr auto kUntilEnded = std::chrono::seconds(10);
+  std::this_thread::sleep_for(kUntilEnded);
+  if (exit_code != UsageError("").exit_code()) print_line("rank " + std::to_string(rank) + ": " + message, exit_code);
 }
 
 void print_line(const std::string& message, int exit_code) {

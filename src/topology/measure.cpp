@@ -22,10 +22,10 @@ std::vector<comm::Same> same_of(const MeasureOptions& o) {
   std::string graphs;
   std::string kernels;
   std::string sizes;
-  for (const auto& g : o.graphs) graphs += " " + g.name;
+  for (const auto& g : o.graphs) graphs += " " + g.graph.digest();
   for (const auto& k : o.kernels) kernels += " " + k;
   for (const MessageSize& s : o.sizes) sizes += " " + size_text(s);
-  return {{"the list of graphs", "'" + graphs + "'"},
+  return {{"the list of graphs (digests)", "'" + graphs + "'"},
           {"the list of kernels", "'" + kernels + "'"},
           {"the list of sizes", "'" + sizes + "'"},
           {"sync", std::to_string(static_cast<int>(o.sync))},
