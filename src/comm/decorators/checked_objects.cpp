@@ -9,7 +9,7 @@ namespace merganser::comm::detail {
 CheckedMailbox::CheckedMailbox(std::unique_ptr<Mailbox> inner, Place place, std::shared_ptr<WaveLog> waves)
     : Mailbox(inner->graph()),
       inner_(std::move(inner)),
-      place_(place),
+      place_(std::move(place)),
       waves_(std::move(waves)),
       sent_(graph_.out.size()),
       taken_(graph_.in.size()) {}
@@ -85,7 +85,7 @@ CheckedStream::CheckedStream(std::unique_ptr<Stream> inner, std::unique_ptr<Stre
     : Stream(inner->graph()),
       inner_(std::move(inner)),
       counts_(std::move(counts)),
-      place_(place),
+      place_(std::move(place)),
       waves_(std::move(waves)),
       waves_out_(graph_.out.size(), -1),
       waves_in_(graph_.in.size(), -1) {}

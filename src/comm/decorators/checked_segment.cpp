@@ -6,7 +6,7 @@
 namespace merganser::comm::detail {
 
 CheckedSegment::CheckedSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes)
-    : place_(place),
+    : place_(std::move(place)),
       parts_(std::move(parts)),
       words_(words),
       word_bytes_(word_bytes),
