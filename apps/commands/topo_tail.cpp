@@ -51,7 +51,7 @@ void describe(TopoTail& o, V&& option) {
   option("time", o.time, "seconds, all told", positive());
   option("seed", o.seed, "of random graphs, of the order of rounds and of the bootstrap");
   option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",
-         at_least(0));
+         watchdog_seconds());
   describe(o.room, option);
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});

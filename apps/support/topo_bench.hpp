@@ -1,5 +1,6 @@
 #pragma once
 /// topo bench: options, what they stand for, and one launch of it.
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,11 @@ struct TopoBenchOptions {
   return {{{"warm", Buffers::warm}, {"rotate", Buffers::rotate}, {"flush", Buffers::flush}}};
 }
 
+/// Seconds that a watchdog may wait; less than a tenth would call any start a stall.
+[[nodiscard]] inline Check watchdog_seconds() {
+  return {"0, or at least 0.1", [](double x) { return x == 0 || (x >= 0.1 && std::isfinite(x)); }};
+}
+
 template <class V>
 void describe(TopoBenchOptions& o, V&& option) {
   option.section("What is measured");
@@ -67,7 +73,7 @@ void describe(TopoBenchOptions& o, V&& option) {
   option("seed", o.seed, "of random graphs and of the order of rounds");
   option("memory", o.memory_mib, "MiB of buffers on a rank", at_least(0), Initial{"half of what is free"});
   option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",
-         at_least(0));
+         watchdog_seconds());
   describe(o.room, option);
   option("inject", o.inject,
          "faults, for tests: drop:rank=R,iteration=I; slow:rank=R,us=X; late:rank=R,us=X; kill:rank=R,iteration=I",

@@ -1,18 +1,16 @@
 #include "merganser/topology/advise.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/summary.hpp"
+#include "topology/advice_rules.hpp"
 
 namespace merganser::topology {
 namespace {
 
-constexpr std::array kClasses{"local", "remote", "notified", "global"};
-constexpr double kEqual = 0.05;         // kernels this near are as good
 constexpr double kUnknownError = 0.25;  // of a ratio that nothing was left out for
 constexpr double kLeastOwnError = 0.02;
 // Relative deviations between launches, of 100 on a shared machine (docs/measurements.md): what all kernels of a launch have
@@ -39,7 +37,7 @@ ClassAdvice decided(const std::string& completion, std::vector<AdvisedKernel> ke
                     const std::vector<Candidate>& candidates) {
   ClassAdvice out;
   out.completion = completion;
-  const Decision d = decide(candidates, {.tie = kEqual});
+  const Decision d = decide(candidates, {.tie = detail::kEqual});
   for (const auto& s : d.order) {
     AdvisedKernel k = kernels[s.candidate];
     k.standing = s;
@@ -62,7 +60,7 @@ double deviation(std::vector<double> errors) {
 
 std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells) {
   std::vector<ClassAdvice> out;
-  for (const char* completion : kClasses) {
+  for (const char* completion : detail::kCompletions) {
     std::vector<AdvisedKernel> kernels;
     std::vector<Candidate> candidates;
     double common = 0;
@@ -108,7 +106,7 @@ Advisor::Advisor(std::span<const KnownCell> cells) {
 
 std::vector<ClassAdvice> Advisor::advise(const Load& load) const {
   std::vector<ClassAdvice> out;
-  for (const char* completion : kClasses) {
+  for (const char* completion : detail::kCompletions) {
     std::vector<AdvisedKernel> kernels;
     std::vector<Candidate> candidates;
     std::map<std::string, Prediction> predictions;

@@ -1,6 +1,5 @@
 // How good advice is on what it was not made from.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -10,12 +9,11 @@
 #include "merganser/base/options.hpp"
 #include "merganser/base/summary.hpp"
 #include "merganser/topology/advise.hpp"
+#include "topology/advice_rules.hpp"
 
 namespace merganser::topology {
 namespace {
 
-constexpr std::array kClasses{"local", "remote", "notified", "global"};
-constexpr double kEqual = 0.05;               // kernels this near are as good
 constexpr std::size_t kGraphsToLeaveOut = 4;  // one is left out, and two tell nothing of others
 
 /// Tells what is left out together.
@@ -57,7 +55,9 @@ void score(const Contest& contest, const ClassAdvice& advice, Evaluation::Score&
     if (advised != nullptr) break;
   }
   if (advised == nullptr) return;
-  const auto right = [&](const KnownCell* c) { return c != nullptr && c->time() <= winner->time() * (1 + kEqual); };
+  const auto right = [&](const KnownCell* c) {
+    return c != nullptr && c->time() <= winner->time() * (1 + detail::kEqual);
+  };
   ++s.cells;
   s.right += right(advised) ? 1 : 0;
   s.p2p_right += right(p2p) ? 1 : 0;
@@ -127,7 +127,7 @@ Trial leave_out(std::span<const KnownCell> cells, const Fold& fold) {
 }
 
 void add_scores(const Trial& trial, Evaluation& out) {
-  for (const char* completion : kClasses) {
+  for (const char* completion : detail::kCompletions) {
     const auto at = trial.scores.find(completion);
     if (at == trial.scores.end() || at->second.cells == 0) continue;
     Evaluation::Score s = at->second;

@@ -1,5 +1,6 @@
 #pragma once
 /// What a file holds besides the values of its parcels: reading and writing it.
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +8,9 @@
 #include "nc_file.hpp"
 
 namespace merganser::io {
+
+/// Variables over the ranks: where the parcels of each rank begin, and its box. The writer makes them anew.
+inline constexpr std::array<const char*, 5> kBoxNames{"start_index", "xlo", "xhi", "ylo", "yhi"};
 
 /// Everything but values of parcels. Values of other variables up to 16 MiB in all; what is more is lost, by name.
 /// @throws InputError if the library cannot read it

@@ -11,7 +11,6 @@ namespace merganser::io {
 namespace {
 
 constexpr std::size_t kMostValues = std::size_t{16} << 20;  // bytes of variables that are carried
-constexpr std::array<const char*, 5> kBoxNames{"start_index", "xlo", "xhi", "ylo", "yhi"};
 constexpr std::array<const char*, 3> kOwnDimensions{"n_parcels", "t", "world%size"};
 
 template <class List>

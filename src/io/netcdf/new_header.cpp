@@ -76,7 +76,6 @@ class Header {
   NcFile& file_;
 };
 
-constexpr std::array<const char*, 5> kBoxNames{"start_index", "xlo", "xhi", "ylo", "yhi"};
 constexpr std::array<const char*, 5> kBoxLongNames{"MPI rank start index", "lower box boundary in x",
                                                    "upper box boundary in x", "lower box boundary in y",
                                                    "upper box boundary in y"};
