@@ -16,7 +16,6 @@
 namespace merganser::app {
 namespace {
 
-
 /// What a started process writes for the one that started it.
 int work_for_parent(const MsfBenchOptions& o) {
   MsfResults results;
