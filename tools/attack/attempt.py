@@ -53,7 +53,8 @@ def read_again(case, result, folder, world):
     """The program must be able to read what it says it wrote."""
     for words in case.read_again:
         again = world.run(words, folder)
-        # It was read, but merging what it holds once more gives a shape that doubles cannot hold: refused, and named.
+        # The output was read; it is the result of merging it once more that is refused (seen once, with a singular shape
+        # from an input of wild volumes; why is not known). Of the output itself that says nothing.
         refused = again.code == 3 and again.err.startswith(b"input: the result of ")
         if again.code not in WROTE and not refused:
             what = again.err.decode(errors="replace")[:300]
