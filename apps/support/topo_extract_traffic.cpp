@@ -1,5 +1,6 @@
 #include "support/topo_extract_traffic.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "merganser/base/error.hpp"
@@ -11,6 +12,9 @@ using topology::Flow;
 using topology::Traffic;
 
 constexpr std::size_t kFixedColumns = 5;  // from, to, move, operations, bytes
+/// A graph takes memory for every rank: so many may have no arc, or so many for each flow that is listed.
+constexpr std::size_t kMostRanksWithoutArcs = std::size_t{1} << 20;
+constexpr std::size_t kMostRanksPerFlow = 64;
 
 Json row_of(const Flow& flow) {
   Json row = {flow.from, flow.to, topology::move_name(flow.move), flow.operations, flow.bytes};
@@ -73,7 +77,13 @@ Traffic read(const Json& json) {
   } else {
     throw InputError("\"rows\" or \"packed\" is missing");
   }
-  Traffic traffic(small(json["ranks"], "\"ranks\""), std::move(flows));
+  const int ranks = small(json["ranks"], "\"ranks\"");
+  const std::size_t most = std::max(kMostRanksWithoutArcs, kMostRanksPerFlow * flows.size());
+  if (static_cast<std::size_t>(ranks) > most) {
+    throw InputError("\"ranks\" is " + std::to_string(ranks) + "; allowed with " + std::to_string(flows.size()) +
+                     " rows: 1 to " + std::to_string(most));
+  }
+  Traffic traffic(ranks, std::move(flows));
   if (json.contains("exchanges") && !json["exchanges"].is_null()) {
     const std::int64_t n = whole(json["exchanges"], "\"exchanges\"");
     if (n < 1) throw InputError("\"exchanges\" is " + std::to_string(n) + "; allowed: 1 and more, or null");

@@ -91,6 +91,8 @@ TEST_F(TopoExtractTest, broken_traffic_is_refused_with_what_is_wrong) {
   EXPECT_NE(refusal([](Json& j) { j["schema_version"] = 9; }).find("this program reads 1"), std::string::npos);
   EXPECT_NE(refusal([](Json& j) { j.erase("ranks"); }).find("\"ranks\" is missing"), std::string::npos);
   EXPECT_NE(refusal([](Json& j) { j["ranks"] = 2; }).find("ranks 0 to 1"), std::string::npos);
+  EXPECT_NE(refusal([](Json& j) { j["ranks"] = 2147483647; }).find("is 2147483647; allowed with"), std::string::npos);
+  EXPECT_EQ(refusal([](Json& j) { j["ranks"] = 1 << 20; }), "accepted");
   EXPECT_NE(refusal([](Json& j) { j.erase("rows"); }).find("is missing"), std::string::npos);
   EXPECT_NE(refusal([](Json& j) { j["rows"][1] = 7; }).find("row 2 is 7"), std::string::npos);
   EXPECT_NE(refusal([](Json& j) { j["rows"][0][4] = 1.5; }).find("row 1, column 5, is 1.5"), std::string::npos);
