@@ -40,6 +40,17 @@ std::function<void(EpicFile&)> ids(std::vector<double> values) {
   };
 }
 
+/// A variable with an attribute that says what its values mean.
+std::function<void(EpicFile&)> packed(const char* variable, const char* attribute, std::vector<double> by) {
+  return [=](EpicFile& f) {
+    f.more = [=](int file) {
+      int number = 0;
+      nc_inq_varid(file, variable, &number);
+      EXPECT_EQ(nc_put_att_double(file, number, attribute, NC_DOUBLE, by.size(), by.data()), NC_NOERR);
+    };
+  };
+}
+
 std::vector<BadFile> bad_files() {
   std::vector<BadFile> list{
       {"no_parcel_dimension", [](EpicFile& f) { f.parcel_dimension = "n"; }, {"n_parcels is missing"}},
@@ -130,6 +141,11 @@ std::vector<BadFile> bad_files() {
       {"floating_ids",
        [](EpicFile& f) { f.variables["merganser_id"] = {4, 5, 6, 7, 8, 9}; },
        {"merganser_id has type double; it must be int64"}},
+      {"packed_volume", packed("volume", "scale_factor", {1e18}), {"volume is packed: scale_factor = 1e+18; allowed"}},
+      {"shifted_position",
+       packed("x_position", "add_offset", {-2}),
+       {"x_position is packed: add_offset = -2; allowed"}},
+      {"two_scales", packed("B11", "scale_factor", {1, 1}), {"B11 is packed: scale_factor = 2 values"}},
       {"bad_parcel_with_id",
        [](EpicFile& f) {
          ids({4, 5, 6, 7, 8, 9})(f);
@@ -204,6 +220,8 @@ TEST_P(BadFiles, the_unspoiled_file_and_its_harmless_variants_are_read) {
     };
     read([](EpicFile&) {});
     read([](EpicFile& f) { f.time = false; });
+    read(packed("volume", "scale_factor", {1}));
+    read(packed("volume", "add_offset", {0}));
     const auto [info, still] = read([](EpicFile& f) {
       for (const char* name : {"x_vorticity", "y_vorticity", "z_vorticity", "buoyancy"}) f.variables.erase(name);
     });

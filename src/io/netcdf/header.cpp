@@ -69,6 +69,24 @@ Grid read_grid(const NcFile& file) {
   return grid;
 }
 
+/// Merging computes with numbers as they are stored. @throws InputError if they are meant otherwise
+void check_unpacked(const NcFile& file, const std::string& name) {
+  const auto variable = file.variable(name);
+  const auto lock = netcdf_lock();
+  for (const auto& [attribute, neutral] : {std::pair{"scale_factor", 1.0}, std::pair{"add_offset", 0.0}}) {
+    if (nc_inq_attid(file.id(), *variable, attribute, nullptr) != NC_NOERR) continue;
+    std::size_t length = 0;
+    double value = neutral;
+    file.check(nc_inq_attlen(file.id(), *variable, attribute, &length), "look at " + name);
+    if (length == 1)
+      file.check(nc_get_att_double(file.id(), *variable, attribute, &value), "read " + (attribute + (" of " + name)));
+    if (length != 1 || value != neutral)
+      throw InputError(file.path() + ": the variable " + name + " is packed: " + attribute + " = " +
+                       (length == 1 ? number_text(value) : std::to_string(length) + " values") +
+                       "; allowed: values as they are, as \"ncpdq --unpack\" makes them");
+  }
+}
+
 double read_time(const NcFile& file) {
   const auto variable = file.variable("t");
   const auto levels = file.dimension("t");
@@ -100,9 +118,13 @@ ParcelFileInfo info_of(const NcFile& file, std::int64_t bytes) {
   for (const Attribute& a : Schema::epic().attributes())
     if (a.name == "B" || has_all(file, a.component_names)) attributes.push_back(a);
   info.schema = Schema(std::move(attributes));
-  for (const Column& column : columns(info.schema, {})) static_cast<void>(find(file, column, info.parcels));
+  const auto look_at = [&](const Column& column) {
+    static_cast<void>(find(file, column, info.parcels));
+    check_unpacked(file, column.name);
+  };
+  for (const Column& column : columns(info.schema, {})) look_at(column);
   info.has_ids = file.variable(std::string(kIdName)).has_value();
-  if (info.has_ids) static_cast<void>(find(file, id_column({}), info.parcels));
+  if (info.has_ids) look_at(id_column({}));
   info.heading = read_heading(file);
   int format = 0;
   file.call("find its format", [&] { return nc_inq_format(file.id(), &format); });
