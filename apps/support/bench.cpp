@@ -49,6 +49,7 @@ class Bench {
  public:
   Bench(const BenchOptions& o, const Invocation& in, const BenchProgram& program)
       : o_(o), in_(in), program_(program), base_{"", o.comm, o.method} {
+    comm::check_backend(o.comm);
     const comm::World world = comm::launcher_world();
     ranks_ = o.ranks;
     if (comm::launched()) {

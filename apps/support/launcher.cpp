@@ -10,6 +10,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
+#include "merganser/base/text.hpp"
 #include "support/launch_room.hpp"
 
 namespace merganser::app {
@@ -17,7 +18,8 @@ namespace {
 
 bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
 
-constexpr double kVersionSeconds = 10;  // far beyond what --version takes on a slow disk
+constexpr std::int64_t kMostArgumentBytes = 100'000;  // Linux: 128 KiB for a variable
+constexpr double kVersionSeconds = 10;                // far beyond what --version takes on a slow disk
 
 std::string first_line_of(const std::string& program) {
   std::string text = output_of({program, "--version"}, kVersionSeconds, 200);
@@ -131,12 +133,24 @@ std::vector<std::string> arguments_again(const Invocation& in, std::span<const s
   return out;
 }
 
+void check_launchable(std::span<const std::string> arguments) {
+  std::int64_t bytes = 0;
+  for (const std::string& a : arguments) {
+    if (a == ":") throw UsageError("an argument \":\" begins another program for launchers; allowed: any other");
+    bytes += static_cast<std::int64_t>(a.size()) + 1;
+  }
+  if (bytes > kMostArgumentBytes)
+    throw UsageError("arguments of " + count_text(bytes) + " bytes in all; allowed with a launcher: up to " +
+                     count_text(kMostArgumentBytes));
+}
+
 LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet) {
   const Launcher launcher = find_launcher();
   if (!launcher.problem.empty())
     throw CommError(launcher.problem + "; alone, use threads: merganser " + (arguments.empty() ? "..." : arguments[0]) +
                     " ... --ranks " + std::to_string(ranks));
   check_processes(ranks);
+  check_launchable(arguments);
   LaunchPlan plan;
   for (auto& s : comm::launcher_settings())
     if (!is_set(s.name)) plan.exports.push_back(std::move(s));

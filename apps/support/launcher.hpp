@@ -35,8 +35,12 @@ struct LaunchPlan {
 /// The command again, with the options that were given but those of `except`: for a process that does part of the work.
 [[nodiscard]] std::vector<std::string> arguments_again(const Invocation& in, std::span<const std::string_view> except);
 
+/// Refuses arguments that a launcher would take for its own (":"), or that are too long to hand on in a variable of the
+/// environment, as Open MPI does. @throws UsageError
+void check_launchable(std::span<const std::string> arguments);
+
 /// @param quiet  the launcher's own messages about failed ranks are left out
-/// @throws CommError if there is no launcher that fits
+/// @throws CommError if there is no launcher that fits; UsageError as check_launchable()
 [[nodiscard]] LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet);
 
 /// This program was told by a signal to stop while a job of its ran. No Error: what goes on after errors must end.

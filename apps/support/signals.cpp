@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "merganser/base/cleanup.hpp"
+#include "merganser/base/library_call.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "support/job_report.hpp"
 
@@ -31,6 +32,8 @@ const std::array<Stop, 3>* g_stops = nullptr;
 bool g_speaks = false;
 std::atomic_flag g_stopping = ATOMIC_FLAG_INIT;
 
+constexpr int kInputCode = 3;
+
 void stop(int signal) {
   while (g_stopping.test_and_set()) ::pause();  // another thread is at it, by another signal
   remove_cleanup_names();
@@ -43,6 +46,33 @@ void stop(int signal) {
   }
   remove_cleanup_names();  // what another thread made meanwhile
   ::_exit(128 + signal);
+}
+
+/// Writes without memory from the heap; control characters of a name as '?'.
+void write_crash(const char* file) {
+  std::array<char, 600> line{};
+  std::size_t n = 0;
+  const auto add = [&](const char* text, std::size_t most) {
+    for (; *text != '\0' && most > 0 && n < line.size(); ++text, --most)
+      line[n++] = static_cast<unsigned char>(*text) < 0x20 || *text == 0x7f ? '?' : *text;
+  };
+  add("input: ", 10);
+  add(file, 400);
+  add(": the NetCDF library crashes on it; allowed: files that are not damaged", 100);
+  line[n++] = '\n';
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), n);
+}
+
+/// A crash inside a library that reads a file is a fault of the file. Any other takes its usual way.
+void crash(int signal) {
+  if (const char* file = library_call_file(); file != nullptr) {
+    remove_cleanup_names();
+    write_crash(file);
+    report_end(kInputCode);
+    ::_exit(kInputCode);
+  }
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
 }
 
 /// A closed descriptor would become the next file that is opened.
@@ -77,6 +107,14 @@ void handle_signals() {
       ::sigaction(s.signal, &action, nullptr);
   }
   ::sigprocmask(SIG_UNBLOCK, &action.sa_mask, nullptr);
+  struct sigaction fault {};
+  fault.sa_handler = crash;
+  sigemptyset(&fault.sa_mask);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT}) {
+    struct sigaction before {};  // a sanitizer's stays
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
+      ::sigaction(signal, &fault, nullptr);
+  }
 }
 
 }  // namespace merganser::app

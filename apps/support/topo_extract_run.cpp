@@ -43,6 +43,7 @@ int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder
   if (path.empty()) throw UsageError("no program " + program[0] + ": it is no file that can be run, nor on PATH");
   if (const Launcher launcher = find_launcher(); !launcher.problem.empty()) throw CommError(launcher.problem);
   LaunchPlan plan = plan_launch(ranks, {}, true);
+  check_launchable(program);
   plan.command.pop_back();  // this program
   plan.of_this_program = false;
   // Through env, so that every launcher passes it on, and only ranks load the library.

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <ctime>
 #include <utility>
 
 namespace merganser {
@@ -25,6 +26,9 @@ static_assert(std::atomic<State>::is_always_lock_free && std::atomic<bool>::is_a
 std::array<Slot, kCleanupNames> g_slots;
 std::atomic<std::uint64_t> g_order{0};
 std::atomic<bool> g_ending{false};
+std::atomic<int> g_making{0};        // threads that make files
+thread_local int t_making = 0;       // whether this one does
+constexpr int kMilliseconds = 1000;  // that a thread may take from a name to its file
 
 void remove(State kind) noexcept {
   const pid_t self = ::getpid();
@@ -72,9 +76,30 @@ void CleanupName::release() noexcept {
   if (slot_ >= 0) g_slots[static_cast<std::size_t>(std::exchange(slot_, -1))].state = State::free;
 }
 
+MakingFiles::MakingFiles() noexcept {
+  if (t_making > 0) {
+    ++t_making;
+    return;
+  }
+  ++g_making;
+  ++t_making;
+  if (!g_ending) return;
+  --g_making;
+  while (true) ::pause();
+}
+
+MakingFiles::~MakingFiles() {
+  if (--t_making == 0) --g_making;
+}
+
 void remove_cleanup_names() noexcept {
   const int saved = errno;
   g_ending = true;
+  // A thread that the signal has interrupted makes nothing any more.
+  for (int i = 0; i < kMilliseconds && g_making > std::min(t_making, 1); ++i) {
+    const timespec pause{0, 1'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
   remove(State::file);
   remove(State::folder);
   errno = saved;

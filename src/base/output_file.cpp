@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -72,15 +71,6 @@ int write_all(int file, const char* data, std::size_t bytes, std::int64_t at) {
 
 /// How the private folders of a destination begin; what follows is random.
 std::string private_prefix(const std::string& base) { return "." + base.substr(0, 200) + ".merganser-"; }
-
-std::string random_letters() {
-  std::array<unsigned char, 12> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw InputError("cannot make a temporary file: the system gives no random bytes");
-  std::string out;
-  for (const unsigned char b : bytes) out += "abcdefghijklmnopqrstuvwxyz012345"[b % 32];
-  return out;
-}
 
 void remove_private(int folder, const std::string& name, int inside) noexcept {
   ::unlinkat(inside, kData, 0);
@@ -190,6 +180,7 @@ void OutputFile::open_in_folder() {
 void OutputFile::make_private() {
   const std::string name = private_prefix(base_) + random_letters();
   const std::string path = folder_path_ + '/' + name;
+  const MakingFiles making;
   cleanup_[0] = CleanupName(path, true);
   cleanup_[1] = CleanupName(path + '/' + kLock, false);
   cleanup_[2] = CleanupName(path + '/' + kData, false);

@@ -1,8 +1,10 @@
 #include "merganser/base/private_folder.hpp"
 
-#include <stdlib.h>  // mkdtemp
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,10 +24,20 @@ std::string temporary_folder() {
   return folder;
 }
 
-PrivateFolder::PrivateFolder(const std::string& parent) : path_(parent + "/.merganser-XXXXXX") {
-  if (::mkdtemp(path_.data()) == nullptr)
-    throw InputError("cannot make a temporary folder in " + parent + ": " + std::strerror(errno));
+std::string random_letters() {
+  std::array<unsigned char, 12> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw InputError("cannot make a temporary file: the system gives no random bytes");
+  std::string out;
+  for (const unsigned char b : bytes) out += "abcdefghijklmnopqrstuvwxyz012345"[b % 32];
+  return out;
+}
+
+PrivateFolder::PrivateFolder(const std::string& parent) : path_(parent + "/.merganser-" + random_letters()) {
+  const MakingFiles making;
   itself_ = CleanupName(path_, true);
+  if (::mkdir(path_.c_str(), 0700) != 0)
+    throw InputError("cannot make a temporary folder in " + parent + ": " + std::strerror(errno));
 }
 
 PrivateFolder::~PrivateFolder() {

@@ -84,6 +84,10 @@ std::span<const Backend> backends() {
   return all;
 }
 
+void check_backend(std::string_view name) {
+  if (name != "auto") (void)find(name);
+}
+
 std::span<const std::string_view> missing_backends() { return detail::missing_backend_names(); }
 
 bool launched() { return launcher_world().size > 1; }

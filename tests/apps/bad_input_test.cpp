@@ -202,4 +202,18 @@ TEST_F(BadOutput, a_full_disk_is_an_error_and_leaves_the_old_file_and_no_other) 
   EXPECT_EQ(old, "old");
 }
 
+/// HDF5 1.10 reads through a wild pointer here; a later one may refuse it by itself.
+TEST(BadInput, that_crashes_the_library_below_is_refused_like_any_other) {
+  const auto file = std::filesystem::path(__FILE__).parent_path().parent_path() / "data" / "hdf5_crash.nc";
+  const Folder folder;
+  std::ofstream(folder.file("out.nc")) << "old";
+  for (const char* ranks : {"1", "3"}) {
+    const Outcome o = run({"cluster", file.string(), "-o", folder.file("out.nc"), "--ranks", ranks});
+    expect_one_line(o, 3, {"input: ", "hdf5_crash.nc"});
+  }
+  std::string left;
+  std::ifstream(folder.file("out.nc")) >> left;
+  EXPECT_EQ(left, "old");
+}
+
 }  // namespace

@@ -87,7 +87,10 @@ TEST(Commands, misuse_is_one_line_and_exit_code_2) {
       {{"verify", "--comm", "telepathy"}, "telepathy"},
       {{"verify", "--samples", "0"}, "nothing to verify"},
       {{"run", "-n", "0", "--", "doctor"}, "at least 1"},
-      {{"run", "-n", "2", "--", "cluster", "in.nc", "--comm", "threads"}, "--ranks 2"}};
+      {{"run", "-n", "2", "--", "cluster", "in.nc", "--comm", "threads"}, "--ranks 2"},
+      {{"run", "-n", "2", "--", "doctor", ":", "doctor"}, "\":\" begins another program"},
+      {{"run", "-n", "2", "--", "doctor", std::string(100000, 'x')}, "100,008 bytes in all; allowed"},
+      {{"bench", "random", "--comm", std::string(100000, '9')}, "unknown communication model"}};
   for (const auto& [arguments, text] : cases) {
     const Outcome o = run(arguments);
     std::string typed;

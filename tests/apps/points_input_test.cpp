@@ -131,6 +131,11 @@ TEST_F(PointsFile, of_text_that_is_wrong_is_refused_with_the_line) {
     EXPECT_EQ(error(write("e", "# nothing\n\n"), ranks).substr(0, 11), ": no points");
     EXPECT_NE(error(write("f", std::string(200000, '1')), ranks), "no error");
     EXPECT_NE(error(write("g", ""), ranks), "no error");
+    const std::string blanks(65536 - 4, ',');
+    EXPECT_EQ(load(write("h", "1 2\n" + blanks + "3 4 \n5 6\n"), ranks).at.size(), 3U);
+    for (const std::size_t more : {1U, 70000U, 400000U})
+      EXPECT_EQ(error(write("i", "1 2\n" + blanks + std::string(more, ' ') + "3 4 \n5 6\n"), ranks),
+                ", line 2: more than 65,536 bytes; allowed: x y [z]");
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -70,6 +71,32 @@ TEST_F(Cleanup, removes_a_folder_after_what_is_in_it_and_keeps_one_that_is_not_e
   });
   EXPECT_FALSE(fs::exists(outer));
   EXPECT_TRUE(fs::exists(full + "/of someone else"));
+}
+
+TEST_F(Cleanup, waits_for_what_another_thread_is_making_and_lets_no_more_be_made) {
+  const std::string late = folder_ + "/late", later = folder_ + "/later";
+  in_child([&] {
+    std::promise<void> named;
+    std::thread maker([&] {
+      CleanupName name;
+      {
+        const MakingFiles making;
+        const MakingFiles again;  // what is made is made of parts
+        name = CleanupName(late, true);
+        named.set_value();
+        ::usleep(200'000);  // descheduled between the name and the folder
+        fs::create_directory(late);
+      }
+      const MakingFiles making;  // does not return
+      std::ofstream(later) << 1;
+    });
+    maker.detach();
+    named.get_future().wait();
+    remove_cleanup_names();
+    ::usleep(100'000);
+  });
+  EXPECT_FALSE(fs::exists(late));
+  EXPECT_FALSE(fs::exists(later));
 }
 
 TEST_F(Cleanup, a_moved_name_has_one_owner) {

@@ -22,7 +22,3 @@ class Attack:
     def check(self, case, result, folder, world):
         """What must hold besides what judge.py asks of every run."""
         return []
-
-    def excuse(self, case, result):
-        """Why a crash is no fault of the program; empty if it is."""
-        return ""

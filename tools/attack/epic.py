@@ -179,8 +179,8 @@ def serve():
         answers.flush()
 
 
-def ask(function, argument, crashed=None):
-    """In the helper; `crashed` if the library crashed on it, None if it refused it."""
+def ask(function, argument):
+    """In the helper; None if the library refused it or crashed on it."""
     with LOCK:
         if not _helper:
             root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -192,7 +192,7 @@ def ask(function, argument, crashed=None):
             return pickle.load(_helper[0].stdout)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             close()
-            return crashed
+            return None
 
 
 def close():
@@ -207,11 +207,6 @@ def close():
 def build(steps):
     """Bytes of the valid file with these steps applied; empty if the library cannot write that."""
     return ask("build", steps) or b""
-
-
-def library_crashes(content):
-    """Whether the NetCDF library by itself crashes on a file: the same version is beneath the program."""
-    return ask("read", content, crashed=True) is True
 
 
 def volume(content):

@@ -35,6 +35,16 @@ class CleanupName {
 inline constexpr int kCleanupNames = 256;
 inline constexpr std::size_t kCleanupLength = 4096;  ///< PATH_MAX of Linux
 
+/// Held while files and folders whose names are kept are made: remove_cleanup_names() on another thread waits for it
+/// (a second at most), and one that comes later than that does not return. So nothing is made behind its back.
+class MakingFiles {
+ public:
+  MakingFiles() noexcept;
+  ~MakingFiles();
+  MakingFiles(const MakingFiles&) = delete;
+  MakingFiles& operator=(const MakingFiles&) = delete;
+};
+
 /// Removes everything that is in the list, files before folders and what came last before what came first, and keeps
 /// every later CleanupName from returning: for a signal handler that ends the program next (async-signal-safe).
 void remove_cleanup_names() noexcept;

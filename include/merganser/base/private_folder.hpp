@@ -10,6 +10,9 @@ namespace merganser {
 /// TMPDIR, else /tmp. @throws InputError if it is no folder that can be written to
 [[nodiscard]] std::string temporary_folder();
 
+/// Twelve letters and digits that nobody can know before. @throws InputError if the system gives no random bytes
+[[nodiscard]] std::string random_letters();
+
 /// Made under a name that nobody can know before, entered by this user only, and removed with everything in it when it
 /// goes out of scope; with the files that it was told of if a signal ends the program (cleanup.hpp).
 class PrivateFolder {

@@ -24,6 +24,9 @@ struct Backend {
 /// Names of models this build lacks and why, for doctor: "shmem: OpenSHMEM not found at configure time".
 [[nodiscard]] std::span<const std::string_view> missing_backends();
 
+/// Refuses a name that is neither "auto" nor that of a model in this build. @throws UsageError with the list of names
+void check_backend(std::string_view name);
+
 /// True if a launcher (mpirun, srun, ...) started this process as one of several ranks.
 [[nodiscard]] bool launched();
 

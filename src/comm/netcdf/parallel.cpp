@@ -2,6 +2,7 @@
 #include <netcdf.h>
 #include <netcdf_par.h>
 
+#include "merganser/base/library_call.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
 
 namespace merganser::comm {
@@ -21,10 +22,12 @@ bool netcdf_is_parallel(Transport& transport) {
 }
 
 int netcdf_open(const std::string& path, int& id) {
+  const LibraryCall call(path.c_str());
   return nc_open_par(path.c_str(), NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id);
 }
 
 int netcdf_create(const std::string& path, int& id) {
+  const LibraryCall call(path.c_str());
   return nc_create_par(path.c_str(), NC_NETCDF4 | NC_CLOBBER, MPI_COMM_WORLD, MPI_INFO_NULL, &id);
 }
 

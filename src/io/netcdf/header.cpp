@@ -72,7 +72,7 @@ Grid read_grid(const NcFile& file) {
 /// Merging computes with numbers as they are stored. @throws InputError if they are meant otherwise
 void check_unpacked(const NcFile& file, const std::string& name) {
   const auto variable = file.variable(name);
-  const auto lock = netcdf_lock();
+  const auto lock = file.lock();
   for (const auto& [attribute, neutral] : {std::pair{"scale_factor", 1.0}, std::pair{"add_offset", 0.0}}) {
     if (nc_inq_attid(file.id(), *variable, attribute, nullptr) != NC_NOERR) continue;
     std::size_t length = 0;
@@ -91,7 +91,7 @@ double read_time(const NcFile& file) {
   const auto variable = file.variable("t");
   const auto levels = file.dimension("t");
   if (!variable || !levels || *levels == 0) return 0;
-  const auto lock = netcdf_lock();
+  const auto lock = file.lock();
   int dimensions = 0;
   nc_type type = NC_NAT;
   if (nc_inq_varndims(file.id(), *variable, &dimensions) != NC_NOERR || dimensions != 1) return 0;
@@ -138,7 +138,7 @@ Variable find(const NcFile& file, const Column& column, std::int64_t parcels) {
   const std::string& name = column.name;
   const auto variable = file.variable(name);
   if (!variable) throw InputError(file.path() + ": the variable " + name + " is missing");
-  const auto lock = netcdf_lock();
+  const auto lock = file.lock();
   nc_type type = NC_NAT;
   int dimensions = 0;
   std::array<int, NC_MAX_VAR_DIMS> dimension{};

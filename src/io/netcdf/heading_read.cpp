@@ -23,7 +23,7 @@ using Name = std::array<char, NC_MAX_NAME + 1>;
 /// Reads level by level. Holds the lock all the time.
 class HeadingReader {
  public:
-  explicit HeadingReader(const NcFile& file) : file_(file), lock_(netcdf_lock()) {
+  explicit HeadingReader(const NcFile& file) : file_(file), lock_(file.lock()) {
     if (nc_inq_dimid(file.id(), "t", &time_) != NC_NOERR) time_ = -1;
   }
 
@@ -216,7 +216,7 @@ class HeadingReader {
   }
 
   const NcFile& file_;
-  std::unique_lock<std::mutex> lock_;
+  NetcdfLock lock_;
   int time_ = -1;  // the dimension of which the last level is taken
   FileHeading heading_;
   std::size_t carried_ = 0;

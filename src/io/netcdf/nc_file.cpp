@@ -30,10 +30,12 @@ int open_status(int status, const std::string& path) {
 
 }  // namespace
 
-std::unique_lock<std::mutex> netcdf_lock() {
-  static std::mutex mutex;
-  return std::unique_lock(mutex);
-}
+NetcdfLock::NetcdfLock(const std::string& path)
+    : lock_([]() -> std::mutex& {
+        static std::mutex mutex;
+        return mutex;
+      }()),
+      call_(path.c_str()) {}
 
 std::int64_t check_readable(const std::string& path) {
   struct stat s {};
@@ -54,7 +56,7 @@ std::int64_t check_readable(const std::string& path) {
 
 NcFile NcFile::open(const std::string& path) {
   check_readable(path);
-  const auto lock = netcdf_lock();
+  const NetcdfLock lock(path);
   int id = -1;
   open_status(nc_open(path.c_str(), NC_NOWRITE, &id), path);
   return {id, path, false};
@@ -69,7 +71,7 @@ NcFile NcFile::open(const std::string& path, comm::Transport& together) {
 }
 
 NcFile NcFile::create(const std::string& path, const std::string& shown) {
-  const auto lock = netcdf_lock();
+  const NetcdfLock lock(path);
   int id = -1;
   const int status = nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &id);
   NcFile file(status == NC_NOERR ? id : -1, shown, false);
@@ -90,12 +92,12 @@ NcFile::NcFile(NcFile&& o) noexcept
 
 NcFile::~NcFile() {
   if (id_ < 0) return;
-  const auto lock = netcdf_lock();
+  const NetcdfLock lock(shown_);
   nc_close(id_);
 }
 
 void NcFile::close() {
-  const auto lock = netcdf_lock();
+  const NetcdfLock lock(shown_);
   check(nc_close(std::exchange(id_, -1)), "finish it");
 }
 
@@ -104,7 +106,7 @@ void NcFile::check(int status, const std::string& what) const {
 }
 
 std::optional<std::int64_t> NcFile::dimension(const std::string& name) const {
-  const auto lock = netcdf_lock();
+  const NetcdfLock lock(shown_);
   int dimension = 0;
   std::size_t length = 0;
   if (nc_inq_dimid(id_, name.c_str(), &dimension) != NC_NOERR) return std::nullopt;
@@ -113,19 +115,19 @@ std::optional<std::int64_t> NcFile::dimension(const std::string& name) const {
 }
 
 std::optional<int> NcFile::variable(const std::string& name) const {
-  const auto lock = netcdf_lock();
+  const NetcdfLock lock(shown_);
   int variable = 0;
   if (nc_inq_varid(id_, name.c_str(), &variable) != NC_NOERR) return std::nullopt;
   return variable;
 }
 
 bool NcFile::has_attribute(const std::string& name) const {
-  const auto lock = netcdf_lock();
+  const NetcdfLock lock(shown_);
   return nc_inq_attid(id_, NC_GLOBAL, name.c_str(), nullptr) == NC_NOERR;
 }
 
 std::vector<double> NcFile::attribute(const std::string& name, std::size_t count) const {
-  const auto lock = netcdf_lock();
+  const NetcdfLock lock(shown_);
   nc_type type = NC_NAT;
   std::size_t length = 0;
   if (nc_inq_att(id_, NC_GLOBAL, name.c_str(), &type, &length) != NC_NOERR)

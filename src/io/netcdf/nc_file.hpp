@@ -9,12 +9,21 @@
 #include <utility>
 #include <vector>
 
+#include "merganser/base/library_call.hpp"
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::io {
 
 /// Held around every call of the NetCDF library.
-[[nodiscard]] std::unique_lock<std::mutex> netcdf_lock();
+class NetcdfLock {
+ public:
+  /// @param path  the file that the call is for; lives as long as the object
+  explicit NetcdfLock(const std::string& path);
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  LibraryCall call_;  // HDF5 crashes on some damaged files
+};
 
 class NcFile {
  public:
@@ -37,13 +46,14 @@ class NcFile {
   [[nodiscard]] bool together() const noexcept { return together_; }
   [[nodiscard]] const std::string& path() const noexcept { return shown_; }
 
+  [[nodiscard]] NetcdfLock lock() const { return NetcdfLock(shown_); }
   /// @throws InputError "PATH: cannot WHAT: reason" unless status is NC_NOERR
   void check(int status, const std::string& what) const;
 
   /// Calls `f`, which calls the NetCDF library and gives its status, under the lock; nothing in it may lock again.
   template <class F>
   [[nodiscard]] int locked(F&& f) const {
-    const auto lock = netcdf_lock();
+    const NetcdfLock lock(shown_);
     return f();
   }
   /// The same, with check().

@@ -89,7 +89,7 @@ std::vector<std::int64_t> chunks(const std::vector<Column>& columns, std::int64_
 }
 
 Defined define(NcFile& file, const NewFile& in) {
-  const auto lock = netcdf_lock();
+  const auto lock = file.lock();
   Header header(file);
   header.global(in.grid, in.heading);
   // A fixed dimension cannot be empty: its length 0 means unlimited, which is then what it is.

@@ -42,7 +42,7 @@ int read_values(const NcFile& file, const Column& column, const Variable& v, con
 
 /// One chunk must fit into the cache, or each read of a part of it unpacks it again.
 void fit_cache(const NcFile& file, const Variable& v) {
-  const auto lock = netcdf_lock();
+  const auto lock = file.lock();
   const std::size_t bytes = chunk_bytes(file, v);
   std::size_t size = 0;
   std::size_t slots = 0;

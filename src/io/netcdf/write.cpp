@@ -54,7 +54,7 @@ class Writer {
   void header_values(double time, const Decomposition& decomposition, const FileHeading& heading) {
     if (file_ == nullptr) return;
     const bool mine = transport_.rank() == 0;
-    const auto lock = netcdf_lock();
+    const auto lock = file_->lock();
     const std::array<std::size_t, 1> start{0};
     const std::array<std::size_t, 1> one{mine ? std::size_t{1} : 0};
     note(nc_put_vara_double(file_->id(), defined_.time, start.data(), one.data(), &time));

@@ -1,5 +1,4 @@
 """Bad inputs for every reader, beside an old output that must survive."""
-import signal
 
 from ..attack import Attack
 from ..case import Case, Finding, Part, Recipe
@@ -160,14 +159,6 @@ class Inputs(Attack):
             case.parts = [p for p in case.parts if p.words[0] != "--ranks"] + [Part(["--comm", random.choice(MODELS)])]
             case.launch = random.choice([2, 3])
         return case
-
-    def excuse(self, case, result):
-        """Damaged files crash the HDF5 library itself, here as in any program; that is told, but is no finding."""
-        content = case.files.get("work/in.nc")
-        if result.code not in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGFPE) or not isinstance(content, bytes):
-            return ""
-        from .. import epic
-        return "the NetCDF library itself crashes on this file" if epic.library_crashes(content) else ""
 
     def check(self, case, result, folder, world):
         if result.code != 0 and result.code in case.codes:

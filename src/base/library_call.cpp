@@ -1,0 +1,18 @@
+#include "merganser/base/library_call.hpp"
+
+#include <utility>
+
+namespace merganser {
+namespace {
+
+thread_local const char* t_file = nullptr;
+
+}  // namespace
+
+LibraryCall::LibraryCall(const char* file) noexcept : before_(std::exchange(t_file, file)) {}
+
+LibraryCall::~LibraryCall() { t_file = before_; }
+
+const char* library_call_file() noexcept { return t_file; }
+
+}  // namespace merganser
