@@ -11,12 +11,12 @@
 #include <system_error>
 #include <vector>
 
+#include "apps/frame/command.hpp"
+#include "apps/frame/job_report.hpp"
+#include "apps/frame/launcher.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/frame/signals.hpp"
 #include "merganser/base/error.hpp"
-#include "support/command.hpp"
-#include "support/job_report.hpp"
-#include "support/launcher.hpp"
-#include "support/ranks.hpp"
-#include "support/signals.hpp"
 
 namespace {
 

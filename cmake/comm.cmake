@@ -1,6 +1,5 @@
 # The communication models in this build: one file each in src/comm/backends/, whose first line says what it needs
 # ("// requires: MPI"). Helper files in folders below it follow the same rule. What is missing is kept with the reason.
-# The kernels for measuring, in src/comm/kernels/, are found in the same way.
 
 # merganser_optional_library(package switch reason): looks for a package as AUTO, ON or OFF says.
 macro(merganser_optional_library package switch reason)
@@ -19,13 +18,16 @@ endmacro()
 merganser_optional_library(MPI "${MERGANSER_MPI}" merganser_no_MPI COMPONENTS C)
 merganser_optional_library(OpenSHMEM "${MERGANSER_SHMEM}" merganser_no_OpenSHMEM)
 
-if(TARGET MPI::MPI_C)
-  merganser_link(comm MPI::MPI_C)
-  target_compile_definitions(merganser_comm PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-endif()
-if(TARGET OpenSHMEM::OpenSHMEM)
-  merganser_link(comm OpenSHMEM::OpenSHMEM)
-endif()
+# The rooms that pass messages.
+foreach(room comm kernels)
+  if(TARGET MPI::MPI_C)
+    merganser_link(${room} MPI::MPI_C)
+    target_compile_definitions(merganser_${room} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  endif()
+  if(TARGET OpenSHMEM::OpenSHMEM)
+    merganser_link(${room} OpenSHMEM::OpenSHMEM)
+  endif()
+endforeach()
 
 # merganser_needs(file name reason): what the first line of a file asks for, and why it is not there (empty if it is).
 function(merganser_needs file needs reason)
@@ -43,13 +45,13 @@ function(merganser_needs file needs reason)
   set(${reason} "${missing}" PARENT_SCOPE)
 endfunction()
 
-# merganser_helpers(folder): adds the files below a folder of models or kernels that have what they need.
-function(merganser_helpers folder)
+# merganser_helpers(room folder): adds the files below a folder of models or kernels that have what they need.
+function(merganser_helpers room folder)
   file(GLOB helpers CONFIGURE_DEPENDS ${folder}/*/*.cpp)
   foreach(file IN LISTS helpers)
     merganser_needs(${file} needs reason)
     if(NOT reason)
-      target_sources(merganser_comm PRIVATE ${file})
+      target_sources(merganser_${room} PRIVATE ${file})
     endif()
   endforeach()
 endfunction()
@@ -73,7 +75,7 @@ function(merganser_backend_table)
       string(APPEND entries "&${name}_backend, ")
     endif()
   endforeach()
-  merganser_helpers(${folder})
+  merganser_helpers(comm ${folder})
   foreach(library MPI OpenSHMEM)
     string(TOLOWER ${library} name)
     set(${name}_pointer nullptr)
@@ -86,27 +88,6 @@ function(merganser_backend_table)
   target_sources(merganser_comm PRIVATE ${PROJECT_BINARY_DIR}/backend_table.cpp)
 endfunction()
 merganser_backend_table()
-
-function(merganser_kernel_table)
-  set(folder ${PROJECT_SOURCE_DIR}/src/comm/kernels)
-  file(GLOB families CONFIGURE_DEPENDS ${folder}/*.cpp)
-  set(declarations "")
-  set(entries "")
-  foreach(file IN LISTS families)
-    get_filename_component(name ${file} NAME_WE)
-    merganser_needs(${file} needs reason)
-    if(NOT reason)
-      target_sources(merganser_comm PRIVATE ${file})
-      set_source_files_properties(${file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # each names its kernels alike
-      string(APPEND declarations "extern const KernelFamily ${name}_kernels;\n")
-      string(APPEND entries "&${name}_kernels, ")
-    endif()
-  endforeach()
-  merganser_helpers(${folder})
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/kernel_table.cpp.in ${PROJECT_BINARY_DIR}/kernel_table.cpp @ONLY)
-  target_sources(merganser_comm PRIVATE ${PROJECT_BINARY_DIR}/kernel_table.cpp)
-endfunction()
-merganser_kernel_table()
 
 # What the backends of two libraries call alike must not meet in one piece.
 file(GLOB files ${PROJECT_SOURCE_DIR}/src/comm/backends/openshmem/*.cpp ${PROJECT_SOURCE_DIR}/src/comm/backends/*.cpp)

@@ -18,6 +18,7 @@ foreach(room links nearest parcels)
   set_target_properties(merganser_${room} PROPERTIES UNITY_BUILD OFF)  # a file is included once for each kind of vectors
 endforeach()
 include(comm)
+include(kernels)
 include(trace)
 include(netcdf)
 include(zlib)

@@ -40,7 +40,7 @@ endfunction()
 
 # Writes merganser.pc: our archives, the highest room first, then what they link from outside.
 function(merganser_pkg_config)
-  get_property(rooms GLOBAL PROPERTY MERGANSER_ROOMS)
+  get_property(rooms GLOBAL PROPERTY MERGANSER_INSTALLED_ROOMS)
   set(archives "")
   set(outside "")
   foreach(room IN LISTS rooms)
@@ -65,11 +65,11 @@ function(merganser_pkg_config)
 endfunction()
 
 function(merganser_install)
-  get_property(rooms GLOBAL PROPERTY MERGANSER_ROOMS)
+  get_property(rooms GLOBAL PROPERTY MERGANSER_INSTALLED_ROOMS)
   list(TRANSFORM rooms PREPEND merganser_ OUTPUT_VARIABLE targets)
   install(TARGETS ${targets} merganser_all EXPORT merganser-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/merganser DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-          FILES_MATCHING PATTERN "*.hpp")
+          FILES_MATCHING PATTERN "*.hpp" PATTERN studies EXCLUDE)
   if(TARGET merganser)
     install(TARGETS merganser RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()

@@ -1,16 +1,18 @@
-# merganser_room(name USES room...): library target merganser_<name> (alias merganser::<name>) from src/<name>/**.cpp.
+# merganser_room(name USES room... [NOT_INSTALLED]): library target merganser_<name> (alias merganser::<name>) from src/<name>/**.cpp.
 function(merganser_room name)
-  cmake_parse_arguments(arg "" "" "USES" ${ARGN})
+  cmake_parse_arguments(arg "NOT_INSTALLED" "" "USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   if(name STREQUAL "comm")
-    list(FILTER sources EXCLUDE REGEX "/comm/(backends|kernels|trace)/")  # chosen in comm.cmake, trace.cmake
+    list(FILTER sources EXCLUDE REGEX "/comm/backends/")  # chosen in comm.cmake
+  elseif(name STREQUAL "kernels")
+    list(FILTER sources EXCLUDE REGEX "/kernels/families/")  # chosen in kernels.cmake
   endif()
   set(target merganser_${name})
   if(sources)
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -26,11 +28,14 @@ function(merganser_room name)
     target_link_libraries(${target} ${scope} merganser_${used})
   endforeach()
   set_property(GLOBAL APPEND PROPERTY MERGANSER_ROOMS ${name})
+  if(NOT arg_NOT_INSTALLED)
+    set_property(GLOBAL APPEND PROPERTY MERGANSER_INSTALLED_ROOMS ${name})
+  endif()
 endfunction()
 
-# merganser::merganser links every room.
+# merganser::merganser links every room that is installed.
 function(merganser_umbrella)
-  get_property(rooms GLOBAL PROPERTY MERGANSER_ROOMS)
+  get_property(rooms GLOBAL PROPERTY MERGANSER_INSTALLED_ROOMS)
   add_library(merganser_all INTERFACE)
   add_library(merganser::merganser ALIAS merganser_all)
   set_target_properties(merganser_all PROPERTIES EXPORT_NAME merganser)

@@ -9,7 +9,7 @@ mark_as_advanced(RAPIDCHECK_INCLUDE_DIR RAPIDCHECK_LIBRARY)
 
 add_library(merganser_test_support STATIC
   ${PROJECT_SOURCE_DIR}/tests/support/main.cpp ${PROJECT_SOURCE_DIR}/tests/support/ranks.cpp)
-target_include_directories(merganser_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+target_include_directories(merganser_test_support PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(merganser_test_support PUBLIC merganser_comm GTest::gtest)
 # Half of what the compiler does for a test is to read these.
 target_precompile_headers(merganser_test_support PRIVATE <gtest/gtest.h> <algorithm> <functional> <memory> <random>
@@ -67,8 +67,7 @@ function(merganser_add_test path)
   string(REPLACE "/" "_" target "test_${path}")
   add_executable(${target} ${PROJECT_SOURCE_DIR}/tests/${path}.cpp)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  if(TARGET merganser_${room})
+  if(TARGET merganser::${room})
     target_link_libraries(${target} PRIVATE merganser_${room})
   endif()
   target_link_libraries(${target} PRIVATE ${arg_LIBS} merganser_test_support)

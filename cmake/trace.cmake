@@ -1,8 +1,8 @@
 # The tracing library, loaded into other programs by LD_PRELOAD: counts what they move between ranks. It is linked with
 # neither MPI nor OpenSHMEM, so that it can be loaded into any program, nor with the C++ library.
-set(sources ${PROJECT_SOURCE_DIR}/src/comm/trace/record.cpp ${PROJECT_SOURCE_DIR}/src/comm/trace/handle_table.cpp)
-file(GLOB wrappers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/comm/trace/mpi_*.cpp
-     ${PROJECT_SOURCE_DIR}/src/comm/trace/shmem_*.cpp)
+set(sources ${PROJECT_SOURCE_DIR}/src/trace/record.cpp ${PROJECT_SOURCE_DIR}/src/trace/handle_table.cpp)
+file(GLOB wrappers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/trace/mpi_*.cpp
+     ${PROJECT_SOURCE_DIR}/src/trace/shmem_*.cpp)
 set(found FALSE)
 foreach(file IN LISTS wrappers)
   merganser_needs(${file} needs reason)
@@ -17,6 +17,7 @@ if(found AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MERGANSER_SANITIZE)
   add_library(merganser_trace SHARED ${sources})
   set_target_properties(merganser_trace PROPERTIES
     OUTPUT_NAME merganser-trace LINKER_LANGUAGE C CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON UNITY_BUILD OFF)
+  target_include_directories(merganser_trace PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_features(merganser_trace PRIVATE cxx_std_20)
   target_compile_options(merganser_trace PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics)
   target_compile_definitions(merganser_trace PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)

@@ -8,9 +8,11 @@ from pathlib import Path
 # Which rooms a room may use. CMakeLists.txt links the same rooms; that is checked too.
 ROOMS = {
     "base": "",
-    "comm": "base",
+    "stats": "base",
+    "comm": "base stats",
+    "kernels": "base comm",
     "geometry": "base",
-    "topology": "base comm",
+    "topology": "base stats comm kernels",
     "announce": "base comm geometry",
     "parcels": "base geometry",
     "links": "base comm",
@@ -19,7 +21,14 @@ ROOMS = {
     "graphs": "base comm",
     "msf": "base comm geometry nearest links graphs",
     "cluster": "base comm geometry parcels links nearest",
+    "studies": "base comm graphs msf topology",
+    "trace": "",
 }
+# Rooms that are no library of their own.
+NO_LIBRARY = {"trace"}
+# Whose private headers (src/ROOM/) a room may use besides its own: kernels talk to the
+# libraries that comm has started, studies draw the very graphs of a paper.
+INSIDE = {"kernels": "comm", "studies": "topology"}
 MAX_LINES = 600
 CODE = {".cpp", ".hpp", ".h"}
 TEXT = CODE | {".py", ".cmake", ".sh", ".txt", ".md", ".json", ".in", ""}
@@ -28,19 +37,21 @@ LIBRARY_TALKS = re.compile(
     r"std::(cout|cerr|clog)\b|\b(fmt|std)::print|(?<![\w:])(std::)?(printf|fprintf|vprintf|puts|fputs|putchar)\s*\("
 )
 LIBRARY_ENDS = re.compile(r"(?<![\w.>:])(std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(|\b(MPI_Abort|shmem_global_exit)\s*\(")
-# A text that a shell reads can come from outside; programs are started from argument vectors (apps/support/process.hpp).
+# A text that a shell reads can come from outside; programs are started from argument vectors (apps/frame/process.hpp).
 SHELL = re.compile(r"(?<![\w.>])(std::|::)?(popen|system|wordexp)\s*\(")
 SHELL_WORD = re.compile(r'"(/usr)?(/bin/)?(ba|da)?sh"')
 SHELL_FREE = ("src/", "apps/", "include/")
 # comm::abort, which main() calls, must end every process of a job.
 MAY_END = {"include/merganser/comm/runtime.hpp"}
-MAY_END_ROOM = "src/comm/"
+MAY_END_ROOM = ("src/comm/", "src/trace/")
 # Only base/output_file writes files; other programs must not decide where a name leads.
 WRITES_FILES = re.compile(r"\bO_TRUNC\b|\bO_CREAT\b(?!.*\bO_EXCL\b)|\b(std::)?(ofstream|fopen|creat|mkstemp|tmpfile|tmpnam)\b|\bweakly_canonical\b")
 WRITTEN_BY = "base/output_file.hpp"
 MESSAGE_PASSING = re.compile(r'^\s*#\s*include\s*[<"](?:mpp/)?(mpi|shmem|shmemx)\.h[>"]')
-MAY_PASS_MESSAGES = ("src/comm/", "include/merganser/comm/", "tests/comm/")
-INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:merganser/)?(\w+)/')
+MAY_PASS_MESSAGES = ("src/comm/", "src/kernels/", "src/trace/", "include/merganser/comm/", "tests/comm/", "tests/trace/")
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]*)"')
+# One form of including: the path from include/ or from the root of the tree.
+ROOTS = ("merganser/", "src/", "apps/", "tests/")
 
 
 def files(root):
@@ -68,6 +79,25 @@ def room_of(name):
     return None
 
 
+def check_include(name, room, included):
+    """A quoted include: its form, and whose header it is."""
+    if not included.startswith(ROOTS):
+        yield f'include "{included}": write the path from include/ or from the root of the tree: {" ".join(ROOTS)}'
+        return
+    if included.startswith(("apps/", "tests/")):
+        if not name.startswith(("apps/", "tests/")) or (name.startswith("apps/") and included.startswith("tests/")):
+            yield f"{included} is not for {name.split('/')[0]}/"
+        return
+    parts = included.split("/")
+    used = parts[1] if len(parts) > 2 else None
+    if name.startswith("tests/"):
+        return
+    if included.startswith("src/") and (room is None or used not in (room, INSIDE.get(room))):
+        yield f"{included} is private to room {used}"
+    elif room is not None and used in ROOMS and used != room and used not in ROOMS[room].split():
+        yield f"room {room} may not use {used}; allowed: {ROOMS[room] or 'none'}"
+
+
 def check_code(name, text):
     lines = text.split("\n")
     code = without_comments_and_strings(text).split("\n")
@@ -77,17 +107,17 @@ def check_code(name, text):
         room = None
     for number, (line, bare) in enumerate(zip(lines, code), 1):
         if MESSAGE_PASSING.match(line) and not name.startswith(MAY_PASS_MESSAGES):
-            yield number, f"only comm includes {MESSAGE_PASSING.match(line)[1]}.h"
+            yield number, f"only comm, kernels and trace include {MESSAGE_PASSING.match(line)[1]}.h"
         if room is not None or name.startswith("apps/"):
             if WRITES_FILES.search(bare):
                 yield number, f"{WRITES_FILES.search(bare)[0]} may write where a link leads; files are written by {WRITTEN_BY}"
         if name.startswith(SHELL_FREE) and (SHELL.search(bare) or SHELL_WORD.search(line)):
             yield number, "no shell: start programs from argument vectors, by start_process() of apps"
+        if INCLUDE.match(line) and not MESSAGE_PASSING.match(line):
+            for what in check_include(name, room, INCLUDE.match(line)[1]):
+                yield number, what
         if room is None:
             continue
-        used = INCLUDE.match(line)
-        if used and used[1] in ROOMS and used[1] != room and used[1] not in ROOMS[room].split():
-            yield number, f"room {room} may not use {used[1]}; allowed: {ROOMS[room] or 'none'}"
         if LIBRARY_TALKS.search(bare):
             yield number, "the library never prints"
         if LIBRARY_ENDS.search(bare) and name not in MAY_END and not name.startswith(MAY_END_ROOM):
@@ -98,7 +128,7 @@ def check_code(name, text):
 
 def check_rooms_of_cmake(text):
     for number, line in enumerate(text.split("\n"), 1):
-        room = re.match(r"\s*merganser_room\((\w+)(?:\s+USES\s+([\w ]+))?\)", line)
+        room = re.match(r"\s*merganser_room\((\w+)(?:\s+USES\s+([a-z ]+?))?(?:\s+NOT_INSTALLED)?\)", line)
         if room and (room[2] or "").split() != ROOMS.get(room[1], "?").split():
             yield number, f"room {room[1]} links \"{room[2] or ''}\", the table says \"{ROOMS.get(room[1], 'no such room')}\""
 

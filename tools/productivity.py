@@ -15,7 +15,7 @@ BACKENDS = "src/comm/backends"
 SHARED = {"mpi": "shared by p2p, neighborhood, rma", "openshmem": "shmem"}  # folders of backends
 ORDER = ["threads", "p2p", "neighborhood", "rma", SHARED["mpi"], "shmem"]
 DETAIL = "src/comm/detail"
-ALGORITHM = ["src/msf/partition.cpp", "src/msf/mnd"]
+ALGORITHM = ["src/msf/partition.cpp", "src/studies/mnd"]
 CODE = {".cpp", ".hpp"}
 
 CALL = re.compile(r"\b(MPI_[A-Z]\w*|shmem_\w+)\s*\(")

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
-#include "store.hpp"
+#include "src/announce/store.hpp"
 
 namespace merganser::announce {
 namespace {

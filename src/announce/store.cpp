@@ -1,4 +1,4 @@
-#include "store.hpp"
+#include "src/announce/store.hpp"
 
 #include <algorithm>
 

@@ -6,11 +6,11 @@
 #include <numeric>
 #include <string>
 
-#include "cluster/distributed_search.hpp"
-#include "cluster/home.hpp"
-#include "cluster/pack.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
+#include "src/cluster/distributed_search.hpp"
+#include "src/cluster/home.hpp"
+#include "src/cluster/pack.hpp"
 
 namespace merganser {
 namespace {

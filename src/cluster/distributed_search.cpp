@@ -1,4 +1,4 @@
-#include "cluster/distributed_search.hpp"
+#include "src/cluster/distributed_search.hpp"
 
 #include <algorithm>
 #include <cmath>

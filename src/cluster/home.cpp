@@ -1,4 +1,4 @@
-#include "cluster/home.hpp"
+#include "src/cluster/home.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "cluster/pack.hpp"
+#include "src/cluster/pack.hpp"
 
 #include <algorithm>
 #include <array>

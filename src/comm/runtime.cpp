@@ -7,13 +7,13 @@
 #include <mutex>
 #include <thread>
 
-#include "decorators/decorators.hpp"
-#include "detail/auto_choice.hpp"
-#include "detail/registry.hpp"
-#include "detail/waiter.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/resources.hpp"
 #include "merganser/base/text.hpp"
+#include "src/comm/decorators/decorators.hpp"
+#include "src/comm/detail/auto_choice.hpp"
+#include "src/comm/detail/registry.hpp"
+#include "src/comm/detail/waiter.hpp"
 
 namespace merganser::comm {
 namespace {

@@ -6,8 +6,8 @@
 #include <new>
 #include <type_traits>
 
-#include "detail/bytes.hpp"
-#include "detail/transport_base.hpp"
+#include "src/comm/detail/bytes.hpp"
+#include "src/comm/detail/transport_base.hpp"
 
 namespace merganser::comm {
 

@@ -1,4 +1,4 @@
-#include "columns.hpp"
+#include "src/io/columns.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "layout.hpp"
+#include "src/io/layout.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "numbering.hpp"
+#include "src/io/numbering.hpp"
 
 #include <algorithm>
 #include <array>

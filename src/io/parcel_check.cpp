@@ -1,4 +1,4 @@
-#include "parcel_check.hpp"
+#include "src/io/parcel_check.hpp"
 
 #include <array>
 #include <cmath>

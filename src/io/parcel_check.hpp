@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
-#include "columns.hpp"
 #include "merganser/geometry/box.hpp"
 #include "merganser/parcels/parcels.hpp"
+#include "src/io/columns.hpp"
 
 namespace merganser::io {
 

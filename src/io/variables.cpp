@@ -1,9 +1,9 @@
 /// Further variables of a parcel file as attributes of its parcels.
 #include <algorithm>
 
-#include "columns.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/io/parcel_file.hpp"
+#include "src/io/columns.hpp"
 
 namespace merganser::io {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "links/cross_links.hpp"
 #include "merganser/base/error.hpp"
+#include "src/links/cross_links.hpp"
 
 namespace merganser::links {
 namespace {

@@ -1,4 +1,4 @@
-#include "links/cross_links.hpp"
+#include "src/links/cross_links.hpp"
 
 #include <string>
 

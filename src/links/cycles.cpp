@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "links/cross_links.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/links/prune.hpp"
+#include "src/links/cross_links.hpp"
 
 // In a cycle the link before the largest is smaller than it. So the largest link of every cycle starts at a vertex with
 // an arriving link that is smaller than its own: an ascent. In a symmetric search there are none. From each ascent a

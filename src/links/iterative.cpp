@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "links/cross_links.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/links/prune.hpp"
+#include "src/links/cross_links.hpp"
 
 namespace merganser::links {
 namespace {

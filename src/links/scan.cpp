@@ -1,11 +1,11 @@
 // Compiled once per vector target by Highway; see the end of the file for the dispatch.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "links/scan.cpp"
+#define HWY_TARGET_INCLUDE "src/links/scan.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "links/scan.hpp"
 #include "merganser/links/links.hpp"
+#include "src/links/scan.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace merganser::links::HWY_NAMESPACE {

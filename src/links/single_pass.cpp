@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <string>
 
-#include "links/cross_links.hpp"
-#include "links/scan.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/links/prune.hpp"
+#include "src/links/cross_links.hpp"
+#include "src/links/scan.hpp"
 
 namespace merganser::links {
 namespace {

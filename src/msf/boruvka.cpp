@@ -1,12 +1,12 @@
-#include "msf/boruvka.hpp"
+#include "src/msf/boruvka.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <string>
 
 #include "merganser/base/error.hpp"
-#include "msf/id_table.hpp"
-#include "msf/local/union_find.hpp"
+#include "src/msf/id_table.hpp"
+#include "src/msf/local/union_find.hpp"
 
 namespace merganser::msf {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "merganser/links/contract.hpp"
 #include "merganser/msf/forest.hpp"
-#include "msf/components.hpp"
+#include "src/msf/components.hpp"
 
 namespace merganser::msf {
 

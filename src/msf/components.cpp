@@ -1,9 +1,9 @@
-#include "msf/components.hpp"
+#include "src/msf/components.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "msf/id_table.hpp"
+#include "src/msf/id_table.hpp"
 
 namespace merganser::msf {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "merganser/graphs/edges.hpp"
-#include "msf/peers.hpp"
+#include "src/msf/peers.hpp"
 
 namespace merganser::msf {
 

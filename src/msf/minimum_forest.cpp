@@ -7,8 +7,8 @@
 #include "merganser/comm/same.hpp"
 #include "merganser/msf/local_forest.hpp"
 #include "merganser/msf/partition.hpp"
-#include "msf/boruvka.hpp"
-#include "msf/local/halting.hpp"
+#include "src/msf/boruvka.hpp"
+#include "src/msf/local/halting.hpp"
 
 namespace merganser::msf {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
-#include "msf/verify/hierarchy.hpp"
-#include "msf/verify/paths.hpp"
-#include "msf/verify/routing.hpp"
+#include "src/msf/verify/hierarchy.hpp"
+#include "src/msf/verify/paths.hpp"
+#include "src/msf/verify/routing.hpp"
 
 namespace merganser::msf {
 namespace {

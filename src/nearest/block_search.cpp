@@ -1,6 +1,6 @@
 // Compiled once per vector target by Highway; see the end of the file for the dispatch.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "nearest/block_search.cpp"
+#define HWY_TARGET_INCLUDE "src/nearest/block_search.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "merganser/links/links.hpp"
-#include "nearest/block_search.hpp"
+#include "src/nearest/block_search.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace merganser::nearest::HWY_NAMESPACE {

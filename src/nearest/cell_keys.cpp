@@ -1,12 +1,12 @@
 // Compiled once per vector target by Highway; see the end of the file for the dispatch.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "nearest/cell_keys.cpp"
+#define HWY_TARGET_INCLUDE "src/nearest/cell_keys.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <limits>
 
-#include "nearest/cell_keys.hpp"
+#include "src/nearest/cell_keys.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace merganser::nearest::HWY_NAMESPACE {

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "merganser/base/error.hpp"
-#include "nearest/block_search.hpp"
-#include "nearest/cell_keys.hpp"
-#include "nearest/tree.hpp"
+#include "src/nearest/block_search.hpp"
+#include "src/nearest/cell_keys.hpp"
+#include "src/nearest/tree.hpp"
 
 namespace merganser::nearest {
 namespace {

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "merganser/nearest/cell_list.hpp"
-#include "nearest/contest.hpp"
-#include "nearest/tree.hpp"
+#include "src/nearest/contest.hpp"
+#include "src/nearest/tree.hpp"
 
 namespace merganser::nearest {
 

@@ -1,6 +1,6 @@
 // Compiled once per vector target by Highway; see the end of the file for the dispatch.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "nearest/leaf_scan.cpp"
+#define HWY_TARGET_INCLUDE "src/nearest/leaf_scan.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

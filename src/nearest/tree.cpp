@@ -1,4 +1,4 @@
-#include "nearest/tree.hpp"
+#include "src/nearest/tree.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "nearest/contest.hpp"
+#include "src/nearest/contest.hpp"
 
 namespace merganser::nearest {
 

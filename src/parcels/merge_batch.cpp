@@ -1,7 +1,7 @@
 // Compiled once per vector target by Highway; see the end of the file for the dispatch. The order of operations is that
 // of detail/merge_epic.hpp, and nothing is fused.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "parcels/merge_batch.cpp"
+#define HWY_TARGET_INCLUDE "src/parcels/merge_batch.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/summary.hpp"
-#include "topology/advice_rules.hpp"
+#include "merganser/stats/summary.hpp"
+#include "src/topology/advice_rules.hpp"
 
 namespace merganser::topology {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
-#include "merganser/base/summary.hpp"
+#include "merganser/stats/summary.hpp"
 #include "merganser/topology/advise.hpp"
-#include "topology/advice_rules.hpp"
+#include "src/topology/advice_rules.hpp"
 
 namespace merganser::topology {
 namespace {

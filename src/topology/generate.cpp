@@ -6,9 +6,9 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/topology/graph_files.hpp"
-#include "topology/graphs/random.hpp"
-#include "topology/graphs/regular.hpp"
-#include "topology/graphs/strip_graph.hpp"
+#include "src/topology/graphs/random.hpp"
+#include "src/topology/graphs/regular.hpp"
+#include "src/topology/graphs/strip_graph.hpp"
 
 namespace merganser::topology {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/output_file.hpp"
-#include "topology/files/formats.hpp"
-#include "topology/files/parsing.hpp"
-#include "topology/files/whole_file.hpp"
+#include "src/topology/files/formats.hpp"
+#include "src/topology/files/parsing.hpp"
+#include "src/topology/files/whole_file.hpp"
 
 namespace merganser::topology {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <map>
 
-#include "measure_schedule.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/timer.hpp"
+#include "src/topology/measure_schedule.hpp"
 
 namespace merganser::topology {
 namespace {

@@ -1,4 +1,4 @@
-#include "measure_cells.hpp"
+#include "src/topology/measure_cells.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
-#include "measure_collect.hpp"
+#include "src/topology/measure_collect.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "merganser/base/summary.hpp"
+#include "merganser/stats/summary.hpp"
 
 namespace merganser::topology {
 namespace {

@@ -2,7 +2,7 @@
 /// From the times of all ranks to the statistics of a cell.
 #include <vector>
 
-#include "measure_round.hpp"
+#include "src/topology/measure_round.hpp"
 
 namespace merganser::topology::detail {
 

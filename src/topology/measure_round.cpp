@@ -1,4 +1,4 @@
-#include "measure_round.hpp"
+#include "src/topology/measure_round.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "measure_cells.hpp"
 #include "merganser/topology/clock.hpp"
 #include "merganser/topology/watchdog.hpp"
+#include "src/topology/measure_cells.hpp"
 
 namespace merganser::topology::detail {
 

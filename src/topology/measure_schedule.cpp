@@ -1,4 +1,4 @@
-#include "measure_schedule.hpp"
+#include "src/topology/measure_schedule.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 /// What is measured when, and for how long: rank 0 decides.
 #include <vector>
 
-#include "measure_collect.hpp"
 #include "merganser/base/random.hpp"
+#include "src/topology/measure_collect.hpp"
 
 namespace merganser::topology::detail {
 

@@ -6,11 +6,11 @@
 #include <numeric>
 #include <thread>
 
-#include "measure_round.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
-#include "merganser/base/summary.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/stats/summary.hpp"
+#include "src/topology/measure_round.hpp"
 
 namespace merganser::topology {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "merganser/base/error.hpp"
-#include "words.hpp"
+#include "src/topology/words.hpp"
 
 /// Entries of a file, after a heading of each part:
 ///   E|I  FROM TO BYTES bytes N msgs sent [COUNT,COUNT,...]   messages of the program, of the library

@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
-#include "merganser/base/compare.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
-#include "merganser/base/summary.hpp"
+#include "merganser/stats/compare.hpp"
+#include "merganser/stats/summary.hpp"
 
 namespace merganser::topology {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/topology/traffic.hpp"
-#include "words.hpp"
+#include "src/topology/words.hpp"
 
 namespace merganser::topology {
 namespace {

@@ -13,7 +13,7 @@
 #include <tuple>
 
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

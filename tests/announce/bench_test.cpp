@@ -1,10 +1,10 @@
 /// The experiment of `announce bench` and the tables: what is counted is what the formulas say.
 #include <gtest/gtest.h>
 
-#include "../support/ranks.hpp"
+#include "apps/announce/bench.hpp"
+#include "apps/announce/tables.hpp"
 #include "merganser/comm/runtime.hpp"
-#include "support/announce_bench.hpp"
-#include "support/announce_tables.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "announce/blocks.hpp"
 #include "merganser/announce/block_exchange.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/announce/blocks.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -4,10 +4,10 @@
 
 #include <random>
 
-#include "announce/blocks.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
-#include "support/ranks.hpp"
+#include "tests/announce/blocks.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

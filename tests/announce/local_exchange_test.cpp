@@ -4,9 +4,9 @@
 
 #include <random>
 
-#include "announce/blocks.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/announce/blocks.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

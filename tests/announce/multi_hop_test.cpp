@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <map>
 
-#include "announce/blocks.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/announce/blocks.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include "merganser/announce/published.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "apps/program.hpp"
-#include "io/folder.hpp"
+#include "tests/apps/program.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

@@ -1,10 +1,10 @@
 /// The two small simulations against runs on the whole plane, over every model.
 #include <gtest/gtest.h>
 
+#include "apps/announce/droplet.hpp"
+#include "apps/announce/potts.hpp"
 #include "merganser/base/error.hpp"
-#include "support/minis/droplet.hpp"
-#include "support/minis/potts.hpp"
-#include "support/ranks.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/program.hpp"
-#include "io/folder.hpp"
+#include "apps/bench_msf/analysis.hpp"
+#include "apps/bench_msf/published.hpp"
+#include "apps/bench_msf/tables.hpp"
 #include "merganser/base/error.hpp"
-#include "support/bench_msf_analysis.hpp"
-#include "support/bench_msf_published.hpp"
-#include "support/bench_msf_tables.hpp"
+#include "tests/apps/program.hpp"
+#include "tests/io/folder.hpp"
 
 /// The table of commands belongs to the program; what is tested here needs none.
 std::span<const merganser::app::Command* const> merganser::app::commands() { return {}; }

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "apps/program.hpp"
-#include "io/folder.hpp"
+#include "tests/apps/program.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

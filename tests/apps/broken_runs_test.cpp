@@ -4,8 +4,8 @@
 #include <csignal>
 #include <thread>
 
-#include "apps/program.hpp"
-#include "io/folder.hpp"
+#include "tests/apps/program.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "apps/parcel_files.hpp"
-#include "apps/program.hpp"
-#include "io/folder.hpp"
+#include "tests/apps/parcel_files.hpp"
+#include "tests/apps/program.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <map>
 
-#include "apps/program.hpp"
-#include "apps/topo_records.hpp"
-#include "io/folder.hpp"
+#include "tests/apps/program.hpp"
+#include "tests/apps/topo_records.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

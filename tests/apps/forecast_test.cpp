@@ -1,13 +1,13 @@
 /// What a command needs against what there is: who refuses, with which exit code, and what it says.
-#include "support/forecast.hpp"
+#include "apps/frame/forecast.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "base/system.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "tests/base/system.hpp"
 
 namespace {
 

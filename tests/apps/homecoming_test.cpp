@@ -1,16 +1,16 @@
 /// Bringing parcels home over so many ranks that not everybody may ask everybody.
-#include "support/homecoming.hpp"
+#include "apps/cluster/homecoming.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
+#include "apps/frame/gather.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/reference.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "merganser/parcels/statistics.hpp"
-#include "support/gather.hpp"
 
 namespace {
 

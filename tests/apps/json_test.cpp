@@ -3,10 +3,10 @@
 
 #include <fstream>
 
-#include "apps/program.hpp"
-#include "io/folder.hpp"
+#include "apps/frame/json.hpp"
 #include "merganser/base/error.hpp"
-#include "support/json.hpp"
+#include "tests/apps/program.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <set>
 #include <sstream>
 
-#include "apps/program.hpp"
-#include "io/epic_file.hpp"
-#include "io/folder.hpp"
+#include "tests/apps/program.hpp"
+#include "tests/io/epic_file.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/parcel_files.hpp"
-#include "apps/program.hpp"
-#include "io/folder.hpp"
+#include "tests/apps/parcel_files.hpp"
+#include "tests/apps/program.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 /// Points from files and from names: the same whatever the number of ranks, with clear errors.
-#include "support/points_input.hpp"
+#include "apps/msf/points_input.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "apps/program.hpp"
+#include "tests/apps/program.hpp"
 
 #include <fcntl.h>
 #include <sys/wait.h>

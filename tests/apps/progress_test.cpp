@@ -1,5 +1,5 @@
 /// The line that tells how far long work is.
-#include "support/progress.hpp"
+#include "apps/frame/progress.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 /// Errors of ranks that are threads, as a verb meets them: the one that caused the others comes out, with its exit code.
-#include "support/ranks.hpp"
+#include "apps/frame/ranks.hpp"
 
 #include <gtest/gtest.h>
 
-#include "support/command.hpp"
+#include "apps/frame/command.hpp"
 
 /// The verbs belong to the program, not to the library that is tested here.
 std::span<const merganser::app::Command* const> merganser::app::commands() { return {}; }

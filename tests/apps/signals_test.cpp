@@ -12,9 +12,9 @@
 #include <sstream>
 #include <thread>
 
-#include "apps/program.hpp"
-#include "io/folder.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "tests/apps/program.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

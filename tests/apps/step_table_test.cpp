@@ -1,5 +1,5 @@
 /// The table of steps and ranks, of more steps than are sent at a time.
-#include "support/step_table.hpp"
+#include "apps/cluster/step_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,10 +3,10 @@
 
 #include <fstream>
 
-#include "apps/program.hpp"
-#include "apps/topo_records.hpp"
-#include "io/folder.hpp"
-#include "support/hints.hpp"
+#include "apps/doctor/hints.hpp"
+#include "tests/apps/program.hpp"
+#include "tests/apps/topo_records.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "apps/program.hpp"
+#include "apps/topo/extract_traffic.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/topology/graph_files.hpp"
-#include "support/topo_extract_traffic.hpp"
+#include "tests/apps/program.hpp"
 
 namespace {
 

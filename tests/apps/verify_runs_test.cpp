@@ -1,11 +1,11 @@
 /// The comparison that `verify` makes must be able to fail.
-#include "support/verify_runs.hpp"
+#include "apps/verify/runs.hpp"
 
 #include <gtest/gtest.h>
 
+#include "apps/frame/command.hpp"
+#include "apps/verify/cases.hpp"
 #include "merganser/parcels/statistics.hpp"
-#include "support/cases.hpp"
-#include "support/command.hpp"
 
 /// The verbs belong to the program; none is called here.
 std::span<const merganser::app::Command* const> merganser::app::commands() { return {}; }

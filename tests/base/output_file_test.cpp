@@ -10,10 +10,10 @@
 #include <csignal>
 #include <fstream>
 
-#include "io/folder.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/file_identity.hpp"
 #include "merganser/base/private_folder.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

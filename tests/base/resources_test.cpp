@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "base/system.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
+#include "tests/base/system.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <string>
 
-#include "io/folder.hpp"
 #include "merganser/base/resources.hpp"
+#include "tests/io/folder.hpp"
 
 namespace merganser::test {
 

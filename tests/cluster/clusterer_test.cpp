@@ -8,12 +8,12 @@
 #include <limits>
 #include <random>
 
-#include "data/graph_cases.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/reference.hpp"
 #include "merganser/parcels/generate.hpp"
 #include "merganser/parcels/statistics.hpp"
-#include "support/ranks.hpp"
+#include "tests/data/graph_cases.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
-#include "support/ranks.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

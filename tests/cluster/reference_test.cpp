@@ -9,11 +9,11 @@
 #include <random>
 #include <set>
 
-#include "data/graph_cases.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "merganser/parcels/generate.hpp"
 #include "merganser/parcels/statistics.hpp"
+#include "tests/data/graph_cases.hpp"
 
 namespace {
 

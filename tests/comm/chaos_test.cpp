@@ -1,9 +1,9 @@
 /// One small program over all four objects gives the same answer under every seed of `chaos`.
 #include <gtest/gtest.h>
 
-#include "comm/graphs.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/comm/graphs.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

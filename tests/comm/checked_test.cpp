@@ -1,9 +1,9 @@
 /// The decorator `checked` finds each violation of the contract that it promises to find.
 #include <gtest/gtest.h>
 
-#include "comm/graphs.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/comm/graphs.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

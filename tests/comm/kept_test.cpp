@@ -5,9 +5,9 @@
 #include <mutex>
 #include <vector>
 
-#include "comm/graphs.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/comm/graphs.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

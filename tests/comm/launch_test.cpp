@@ -2,8 +2,8 @@
 /// jobs are started in an environment with nothing but what lets the launcher work in a test.
 #include <gtest/gtest.h>
 
-#include "comm/launched.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "tests/comm/launched.hpp"
 
 namespace {
 

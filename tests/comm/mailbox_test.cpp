@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "comm/graphs.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/comm/graphs.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

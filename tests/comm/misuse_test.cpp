@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <limits>
 
-#include "comm/graphs.hpp"
 #include "merganser/base/error.hpp"
-#include "merganser/comm/gather.hpp"
-#include "support/ranks.hpp"
+#include "merganser/kernels/gather.hpp"
+#include "tests/comm/graphs.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

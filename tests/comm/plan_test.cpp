@@ -2,9 +2,9 @@
 
 #include <random>
 
-#include "comm/graphs.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/comm/graphs.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "comm/graphs.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "tests/comm/graphs.hpp"
 
 namespace {
 

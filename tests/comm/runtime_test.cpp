@@ -11,8 +11,8 @@
 #include <set>
 #include <thread>
 
-#include "base/system.hpp"
 #include "merganser/base/error.hpp"
+#include "tests/base/system.hpp"
 
 namespace {
 

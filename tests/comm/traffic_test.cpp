@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "comm/graphs.hpp"
-#include "support/ranks.hpp"
+#include "tests/comm/graphs.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <thread>
 
-#include "comm/detail/waiter.hpp"
-#include "comm/graphs.hpp"
-#include "comm/launched.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "src/comm/detail/waiter.hpp"
+#include "tests/comm/graphs.hpp"
+#include "tests/comm/launched.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "geometry/boxes.hpp"
+#include "tests/geometry/boxes.hpp"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <set>
 
-#include "geometry/boxes.hpp"
 #include "merganser/base/error.hpp"
+#include "tests/geometry/boxes.hpp"
 
 namespace {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "geometry/boxes.hpp"
 #include "merganser/geometry/decomposition.hpp"
+#include "tests/geometry/boxes.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
 /// Malformed files of every format: one error on every rank, which says the file, the place, what and what is allowed.
 #include <gtest/gtest.h>
 
-#include "graphs/whole_graph.hpp"
-#include "io/folder.hpp"
+#include "tests/graphs/whole_graph.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

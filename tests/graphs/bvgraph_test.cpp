@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "graphs/bv_encoder.hpp"
-#include "graphs/whole_graph.hpp"
-#include "io/folder.hpp"
 #include "merganser/base/random.hpp"
+#include "tests/graphs/bv_encoder.hpp"
+#include "tests/graphs/whole_graph.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "graphs/whole_graph.hpp"
-#include "io/folder.hpp"
 #include "merganser/graphs/weights.hpp"
+#include "tests/graphs/whole_graph.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
-#include "graphs/generate/spec.hpp"
-#include "graphs/whole_graph.hpp"
+#include "src/graphs/generate/spec.hpp"
+#include "tests/graphs/whole_graph.hpp"
 
 namespace {
 

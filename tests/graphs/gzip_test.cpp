@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "base/system.hpp"
-#include "graphs/mutated.hpp"
-#include "graphs/whole_graph.hpp"
-#include "io/folder.hpp"
+#include "tests/base/system.hpp"
+#include "tests/graphs/mutated.hpp"
+#include "tests/graphs/whole_graph.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

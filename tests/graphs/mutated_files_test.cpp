@@ -4,10 +4,10 @@
 
 #include <atomic>
 
-#include "graphs/bv_encoder.hpp"
-#include "graphs/mutated.hpp"
-#include "graphs/whole_graph.hpp"
-#include "io/folder.hpp"
+#include "tests/graphs/bv_encoder.hpp"
+#include "tests/graphs/mutated.hpp"
+#include "tests/graphs/whole_graph.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

@@ -3,10 +3,10 @@
 
 #include <fstream>
 
-#include "io/folder.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/graphs/files.hpp"
-#include "support/ranks.hpp"
+#include "tests/io/folder.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -7,11 +7,11 @@
 #include <limits>
 #include <span>
 
-#include "io/epic_file.hpp"
-#include "io/folder.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/io/parcel_file.hpp"
-#include "support/ranks.hpp"
+#include "tests/io/epic_file.hpp"
+#include "tests/io/folder.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <limits>
 
-#include "io/epic_file.hpp"
-#include "io/folder.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/io/parcel_file.hpp"
-#include "support/ranks.hpp"
+#include "tests/io/epic_file.hpp"
+#include "tests/io/folder.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

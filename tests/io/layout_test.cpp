@@ -1,4 +1,4 @@
-#include "io/layout.hpp"
+#include "src/io/layout.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "io/numbering.hpp"
+#include "src/io/numbering.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,11 @@
 #include <map>
 #include <set>
 
-#include "data/graph_cases.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
 #include "merganser/parcels/statistics.hpp"
-#include "support/ranks.hpp"
+#include "tests/data/graph_cases.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

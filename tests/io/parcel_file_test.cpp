@@ -8,12 +8,12 @@
 #include <cstring>
 #include <fstream>
 
-#include "data/graph_cases.hpp"
-#include "io/folder.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/parcels/generate.hpp"
 #include "merganser/parcels/statistics.hpp"
-#include "support/ranks.hpp"
+#include "tests/data/graph_cases.hpp"
+#include "tests/io/folder.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "links/distribute_links.hpp"
-#include "links/oracles.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/links/distribute_links.hpp"
+#include "tests/links/oracles.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // What pruning costs in communication.
 #include <gtest/gtest.h>
 
-#include "links/distribute_links.hpp"
-#include "support/ranks.hpp"
+#include "tests/links/distribute_links.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

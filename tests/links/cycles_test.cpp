@@ -1,10 +1,10 @@
 // Cutting cycles of three and more links against a walk round each of them.
 #include <gtest/gtest.h>
 
-#include "links/distribute_links.hpp"
-#include "links/oracles.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/links/distribute_links.hpp"
+#include "tests/links/oracles.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "links/graphs.hpp"
 #include "merganser/links/prune.hpp"
+#include "tests/links/graphs.hpp"
 
 namespace merganser::test {
 

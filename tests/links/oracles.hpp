@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "links/graphs.hpp"
+#include "tests/links/graphs.hpp"
 
 namespace merganser::test {
 

@@ -1,9 +1,9 @@
 // What pruning says about bad links, and graphs at its limits. On threads only.
 #include <gtest/gtest.h>
 
-#include "links/distribute_links.hpp"
 #include "merganser/base/error.hpp"
-#include "support/ranks.hpp"
+#include "tests/links/distribute_links.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

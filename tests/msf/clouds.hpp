@@ -8,7 +8,7 @@
 #include "merganser/base/random.hpp"
 #include "merganser/geometry/box.hpp"
 #include "merganser/msf/euclidean.hpp"
-#include "msf/oracle.hpp"
+#include "tests/msf/oracle.hpp"
 
 namespace merganser::test {
 

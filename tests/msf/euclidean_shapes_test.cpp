@@ -3,7 +3,7 @@
 
 #include "merganser/comm/runtime.hpp"
 #include "merganser/msf/euclidean.hpp"
-#include "msf/clouds.hpp"
+#include "tests/msf/clouds.hpp"
 
 namespace {
 

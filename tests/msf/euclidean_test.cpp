@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"
-#include "msf/clouds.hpp"
-#include "support/ranks.hpp"
+#include "tests/msf/clouds.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

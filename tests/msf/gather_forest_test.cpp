@@ -3,8 +3,8 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/msf/linkage.hpp"
-#include "msf/oracle.hpp"
-#include "support/ranks.hpp"
+#include "tests/msf/oracle.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

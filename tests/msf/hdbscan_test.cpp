@@ -8,8 +8,8 @@
 #include <set>
 
 #include "merganser/base/error.hpp"
-#include "msf/hdbscan_cases.hpp"
-#include "msf/oracle.hpp"
+#include "tests/msf/hdbscan_cases.hpp"
+#include "tests/msf/oracle.hpp"
 
 namespace {
 

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "msf/oracle.hpp"
-#include "support/ranks.hpp"
+#include "tests/msf/oracle.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "merganser/base/error.hpp"
-#include "msf/oracle.hpp"
+#include "tests/msf/oracle.hpp"
 
 namespace {
 

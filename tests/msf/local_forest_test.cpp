@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "msf/oracle.hpp"
+#include "tests/msf/oracle.hpp"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"
-#include "msf/oracle.hpp"
-#include "support/ranks.hpp"
+#include "tests/msf/oracle.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

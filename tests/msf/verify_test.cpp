@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "merganser/base/error.hpp"
-#include "msf/oracle.hpp"
-#include "support/ranks.hpp"
+#include "tests/msf/oracle.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 

@@ -1,9 +1,9 @@
 /// The box is split over ranks: what one rank settles alone must be right for all, and what it answers others exact.
 #include <gtest/gtest.h>
 
-#include "geometry/boxes.hpp"
 #include "merganser/geometry/decomposition.hpp"
-#include "nearest/clouds.hpp"
+#include "tests/geometry/boxes.hpp"
+#include "tests/nearest/clouds.hpp"
 
 namespace {
 

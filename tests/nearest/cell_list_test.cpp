@@ -5,9 +5,9 @@
 #include <cstring>
 #include <set>
 
-#include "geometry/boxes.hpp"
 #include "merganser/base/error.hpp"
-#include "nearest/clouds.hpp"
+#include "tests/geometry/boxes.hpp"
+#include "tests/nearest/clouds.hpp"
 
 namespace {
 

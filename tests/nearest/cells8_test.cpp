@@ -1,9 +1,9 @@
 /// The published search: candidates in the 2x2x2 cells around the nearest grid node, nothing beyond.
 #include <gtest/gtest.h>
 
-#include "geometry/boxes.hpp"
 #include "merganser/geometry/decomposition.hpp"
-#include "nearest/clouds.hpp"
+#include "tests/geometry/boxes.hpp"
+#include "tests/nearest/clouds.hpp"
 
 namespace {
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "geometry/boxes.hpp"
 #include "merganser/geometry/box.hpp"
 #include "merganser/links/links.hpp"
 #include "merganser/nearest/cell_list.hpp"
 #include "merganser/parcels/parcels.hpp"
+#include "tests/geometry/boxes.hpp"
 
 namespace merganser::test {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <map>
 
-#include "geometry/boxes.hpp"
-#include "nearest/clouds.hpp"
+#include "tests/geometry/boxes.hpp"
+#include "tests/nearest/clouds.hpp"
 
 namespace {
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-#include "geometry/boxes.hpp"
-#include "nearest/clouds.hpp"
+#include "tests/geometry/boxes.hpp"
+#include "tests/nearest/clouds.hpp"
 
 namespace {
 

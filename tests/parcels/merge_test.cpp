@@ -11,7 +11,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/reference.hpp"
 #include "merganser/parcels/generate.hpp"
-#include "parcels/ellipsoids.hpp"
+#include "tests/parcels/ellipsoids.hpp"
 
 namespace {
 

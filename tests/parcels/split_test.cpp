@@ -9,7 +9,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/parcels/merge.hpp"
 #include "merganser/parcels/statistics.hpp"
-#include "parcels/ellipsoids.hpp"
+#include "tests/parcels/ellipsoids.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "support/ranks.hpp"
+#include "tests/support/ranks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <set>
 
-#include "base/system.hpp"
-#include "io/folder.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/topology/graph_files.hpp"
+#include "tests/base/system.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 

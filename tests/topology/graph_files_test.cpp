@@ -7,11 +7,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/system.hpp"
-#include "io/folder.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/topology/generate.hpp"
-#include "topology/graph_samples.hpp"
+#include "tests/base/system.hpp"
+#include "tests/io/folder.hpp"
+#include "tests/topology/graph_samples.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
-#include "topology/graph_samples.hpp"
+#include "tests/topology/graph_samples.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "merganser/base/random.hpp"
 #include "merganser/topology/graph_files.hpp"
-#include "topology/files/formats.hpp"
+#include "src/topology/files/formats.hpp"
 
 namespace merganser::test {
 

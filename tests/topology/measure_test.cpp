@@ -11,7 +11,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "merganser/topology/generate.hpp"
-#include "topology/measure_schedule.hpp"
+#include "src/topology/measure_schedule.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "topology/graphs/strips.hpp"
+#include "src/topology/graphs/strips.hpp"
 
 #include <gtest/gtest.h>
 

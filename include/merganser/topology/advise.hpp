@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "merganser/base/decision.hpp"
+#include "merganser/stats/decision.hpp"
 #include "merganser/topology/predict.hpp"
 
 namespace merganser::topology {

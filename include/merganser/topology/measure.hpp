@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "merganser/base/histogram.hpp"
-#include "merganser/base/order_statistics.hpp"
-#include "merganser/comm/exchange.hpp"
+#include "merganser/kernels/exchange.hpp"
+#include "merganser/stats/histogram.hpp"
+#include "merganser/stats/order_statistics.hpp"
 #include "merganser/topology/process_graph.hpp"
 
 namespace merganser::topology {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "merganser/base/histogram.hpp"
-#include "merganser/base/order_statistics.hpp"
+#include "merganser/stats/histogram.hpp"
+#include "merganser/stats/order_statistics.hpp"
 #include "merganser/topology/measure.hpp"
 
 namespace merganser::topology {

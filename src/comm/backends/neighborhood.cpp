@@ -1,11 +1,11 @@
 // requires: MPI
 #include <algorithm>
 
-#include "../detail/limits.hpp"
-#include "../detail/process.hpp"
-#include "../detail/registry.hpp"
-#include "mpi/library.hpp"
-#include "mpi/transport.hpp"
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/transport.hpp"
+#include "src/comm/detail/limits.hpp"
+#include "src/comm/detail/process.hpp"
+#include "src/comm/detail/registry.hpp"
 
 /// A wave over the whole graph is one pair of neighbourhood collectives: sizes, then messages. Waves over some arcs,
 /// Streams and Plans cannot be, since every neighbour would have to take part; they go two-sided.

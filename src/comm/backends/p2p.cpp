@@ -1,8 +1,8 @@
 // requires: MPI
-#include "../detail/process.hpp"
-#include "../detail/registry.hpp"
-#include "mpi/library.hpp"
-#include "mpi/transport.hpp"
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/transport.hpp"
+#include "src/comm/detail/process.hpp"
+#include "src/comm/detail/registry.hpp"
 
 /// Two-sided messages: non-blocking sends and matched probes. Nothing is collective once an object is made.
 namespace merganser::comm::detail {

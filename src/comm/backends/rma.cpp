@@ -1,11 +1,11 @@
 // requires: MPI
 #include <cstring>
 
-#include "../detail/one_sided.hpp"
-#include "../detail/process.hpp"
-#include "../detail/registry.hpp"
-#include "mpi/library.hpp"
-#include "mpi/transport.hpp"
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/transport.hpp"
+#include "src/comm/detail/one_sided.hpp"
+#include "src/comm/detail/process.hpp"
+#include "src/comm/detail/registry.hpp"
 
 /// MPI one-sided: windows made by MPI_Win_allocate, one access epoch for the window's life, one flush per phase.
 namespace merganser::comm::detail {

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <numeric>
 
-#include "../detail/one_sided.hpp"
-#include "../detail/process.hpp"
-#include "../detail/registry.hpp"
-#include "openshmem/library.hpp"
+#include "src/comm/backends/openshmem/library.hpp"
+#include "src/comm/detail/one_sided.hpp"
+#include "src/comm/detail/process.hpp"
+#include "src/comm/detail/registry.hpp"
 
 /// OpenSHMEM 1.4, all of it over the world: symmetric blocks of the largest size asked for, fences instead of flushes.
 /// Set-up needs nothing but puts, gets and barriers, so this works without MPI too.

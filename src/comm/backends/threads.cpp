@@ -9,9 +9,9 @@
 #include <thread>
 #include <unordered_map>
 
-#include "../detail/message_transport.hpp"
-#include "../detail/registry.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "src/comm/detail/message_transport.hpp"
+#include "src/comm/detail/registry.hpp"
 
 /// Ranks are threads of this process; a message is a vector that changes hands.
 namespace merganser::comm::detail {

@@ -3,10 +3,10 @@
 #include <random>
 #include <thread>
 
-#include "../detail/message_objects.hpp"
-#include "chaos.hpp"
-#include "decorator.hpp"
 #include "merganser/base/error.hpp"
+#include "src/comm/decorators/chaos.hpp"
+#include "src/comm/decorators/decorator.hpp"
+#include "src/comm/detail/message_objects.hpp"
 
 namespace merganser::comm::detail {
 namespace {

@@ -1,8 +1,8 @@
-#include "checked.hpp"
+#include "src/comm/decorators/checked.hpp"
 
-#include "../detail/waiter.hpp"
-#include "checked_objects.hpp"
-#include "decorator.hpp"
+#include "src/comm/decorators/checked_objects.hpp"
+#include "src/comm/decorators/decorator.hpp"
+#include "src/comm/detail/waiter.hpp"
 
 namespace merganser::comm::detail {
 namespace {

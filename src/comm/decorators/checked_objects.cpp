@@ -1,4 +1,4 @@
-#include "checked_objects.hpp"
+#include "src/comm/decorators/checked_objects.hpp"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../detail/message_objects.hpp"
-#include "decorator.hpp"
+#include "src/comm/decorators/decorator.hpp"
+#include "src/comm/detail/message_objects.hpp"
 
 namespace merganser::comm::detail {
 

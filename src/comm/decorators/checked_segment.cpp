@@ -1,7 +1,7 @@
 #include <sstream>
 
-#include "checked_objects.hpp"
 #include "merganser/base/error.hpp"
+#include "src/comm/decorators/checked_objects.hpp"
 
 namespace merganser::comm::detail {
 

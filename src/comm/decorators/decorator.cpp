@@ -1,6 +1,6 @@
-#include "decorator.hpp"
+#include "src/comm/decorators/decorator.hpp"
 
-#include "../detail/message_objects.hpp"
+#include "src/comm/detail/message_objects.hpp"
 
 namespace merganser::comm::detail {
 

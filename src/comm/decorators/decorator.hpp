@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "../detail/bytes.hpp"
 #include "merganser/comm/transport.hpp"
+#include "src/comm/detail/bytes.hpp"
 
 namespace merganser::comm::detail {
 

@@ -1,12 +1,12 @@
-#include "decorators.hpp"
+#include "src/comm/decorators/decorators.hpp"
 
 #include <array>
 #include <charconv>
 #include <sstream>
 
-#include "chaos.hpp"
-#include "checked.hpp"
 #include "merganser/base/error.hpp"
+#include "src/comm/decorators/chaos.hpp"
+#include "src/comm/decorators/checked.hpp"
 
 namespace merganser::comm::detail {
 namespace {

@@ -1,11 +1,11 @@
-#include "auto_choice.hpp"
+#include "src/comm/detail/auto_choice.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 
-#include "merganser/base/decision.hpp"
+#include "merganser/stats/decision.hpp"
 
 namespace merganser::comm::detail {
 namespace {

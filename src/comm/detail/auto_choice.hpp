@@ -2,7 +2,7 @@
 /// The model "auto".
 #include <string>
 
-#include "registry.hpp"
+#include "src/comm/detail/registry.hpp"
 
 namespace merganser::comm::detail {
 

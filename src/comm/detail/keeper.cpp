@@ -1,4 +1,4 @@
-#include "keeper.hpp"
+#include "src/comm/detail/keeper.hpp"
 
 #include <algorithm>
 

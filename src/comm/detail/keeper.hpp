@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "bytes.hpp"
+#include "src/comm/detail/bytes.hpp"
 
 namespace merganser::comm::detail {
 

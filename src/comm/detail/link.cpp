@@ -1,4 +1,4 @@
-#include "link.hpp"
+#include "src/comm/detail/link.hpp"
 
 #include <algorithm>
 

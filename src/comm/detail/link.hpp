@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
-#include "waiter.hpp"
+#include "src/comm/detail/waiter.hpp"
 
 namespace merganser::comm::detail {
 

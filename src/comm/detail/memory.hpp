@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "keeper.hpp"
+#include "src/comm/detail/keeper.hpp"
 
 namespace merganser::comm::detail {
 

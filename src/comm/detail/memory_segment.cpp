@@ -1,4 +1,4 @@
-#include "memory_segment.hpp"
+#include "src/comm/detail/memory_segment.hpp"
 
 #include <algorithm>
 #include <cstring>

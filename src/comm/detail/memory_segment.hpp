@@ -1,7 +1,7 @@
 #pragma once
 /// Segment over one-sided memory.
-#include "memory.hpp"
-#include "message_objects.hpp"
+#include "src/comm/detail/memory.hpp"
+#include "src/comm/detail/message_objects.hpp"
 
 namespace merganser::comm::detail {
 

@@ -1,4 +1,4 @@
-#include "memory_stream.hpp"
+#include "src/comm/detail/memory_stream.hpp"
 
 #include <algorithm>
 #include <numeric>

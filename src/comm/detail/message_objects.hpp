@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "bytes.hpp"
-#include "life.hpp"
-#include "link.hpp"
 #include "merganser/comm/transport.hpp"
+#include "src/comm/detail/bytes.hpp"
+#include "src/comm/detail/life.hpp"
+#include "src/comm/detail/link.hpp"
 
 namespace merganser::comm::detail {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "message_objects.hpp"
+#include "src/comm/detail/message_objects.hpp"
 
 namespace merganser::comm::detail {
 

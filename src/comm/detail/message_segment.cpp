@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "message_objects.hpp"
+#include "src/comm/detail/message_objects.hpp"
 
 namespace merganser::comm::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "message_transport.hpp"
+#include "src/comm/detail/message_transport.hpp"
 
 #include <algorithm>
 #include <cstdint>

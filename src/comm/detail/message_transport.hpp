@@ -2,8 +2,8 @@
 /// A transport that makes its objects from Links.
 #include <memory>
 
-#include "message_objects.hpp"
-#include "transport_base.hpp"
+#include "src/comm/detail/message_objects.hpp"
+#include "src/comm/detail/transport_base.hpp"
 
 namespace merganser::comm::detail {
 

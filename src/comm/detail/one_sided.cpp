@@ -1,4 +1,4 @@
-#include "one_sided.hpp"
+#include "src/comm/detail/one_sided.hpp"
 
 namespace merganser::comm::detail {
 

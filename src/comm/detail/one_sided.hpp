@@ -4,11 +4,11 @@
 #include <memory>
 #include <utility>
 
-#include "memory.hpp"
-#include "memory_segment.hpp"
-#include "memory_stream.hpp"
-#include "message_transport.hpp"
-#include "ring_link.hpp"
+#include "src/comm/detail/memory.hpp"
+#include "src/comm/detail/memory_segment.hpp"
+#include "src/comm/detail/memory_stream.hpp"
+#include "src/comm/detail/message_transport.hpp"
+#include "src/comm/detail/ring_link.hpp"
 
 namespace merganser::comm::detail {
 

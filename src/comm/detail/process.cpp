@@ -1,4 +1,4 @@
-#include "process.hpp"
+#include "src/comm/detail/process.hpp"
 
 #include <atomic>
 #include <cstdlib>

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "transport_base.hpp"
+#include "src/comm/detail/transport_base.hpp"
 
 namespace merganser::comm::detail {
 

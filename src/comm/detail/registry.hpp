@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "merganser/comm/runtime.hpp"
-#include "transport_base.hpp"
+#include "src/comm/detail/transport_base.hpp"
 
 namespace merganser::comm::detail {
 

@@ -1,4 +1,4 @@
-#include "ring_link.hpp"
+#include "src/comm/detail/ring_link.hpp"
 
 #include <algorithm>
 

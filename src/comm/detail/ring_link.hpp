@@ -3,8 +3,8 @@
 #include <deque>
 #include <memory>
 
-#include "link.hpp"
-#include "memory.hpp"
+#include "src/comm/detail/link.hpp"
+#include "src/comm/detail/memory.hpp"
 
 namespace merganser::comm::detail {
 

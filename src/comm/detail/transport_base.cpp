@@ -1,4 +1,4 @@
-#include "transport_base.hpp"
+#include "src/comm/detail/transport_base.hpp"
 
 #include <mutex>
 #include <unordered_set>

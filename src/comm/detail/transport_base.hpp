@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "bytes.hpp"
-#include "life.hpp"
 #include "merganser/comm/transport.hpp"
+#include "src/comm/detail/bytes.hpp"
+#include "src/comm/detail/life.hpp"
 
 namespace merganser::comm::detail {
 

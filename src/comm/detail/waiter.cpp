@@ -1,4 +1,4 @@
-#include "waiter.hpp"
+#include "src/comm/detail/waiter.hpp"
 
 #include <atomic>
 #include <cstdlib>

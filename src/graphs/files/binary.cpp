@@ -9,9 +9,9 @@
 #include <cstring>
 #include <optional>
 
-#include "graphs/files/disk.hpp"
-#include "graphs/files/raw.hpp"
 #include "merganser/comm/shared_output.hpp"
+#include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/raw.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graphs/files/disk.hpp"
+#include "src/graphs/files/disk.hpp"
 
 namespace merganser::graphs::detail {
 

@@ -1,10 +1,10 @@
-#include "graphs/files/blocks.hpp"
+#include "src/graphs/files/blocks.hpp"
 
 #include <cstring>
 #include <vector>
 
-#include "graphs/files/disk.hpp"
 #include "merganser/comm/shared_output.hpp"
+#include "src/graphs/files/disk.hpp"
 
 namespace merganser::graphs::detail {
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <optional>
 
-#include "graphs/files/bit_stream.hpp"
-#include "graphs/files/raw.hpp"
-#include "graphs/files/text.hpp"
+#include "src/graphs/files/bit_stream.hpp"
+#include "src/graphs/files/raw.hpp"
+#include "src/graphs/files/text.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

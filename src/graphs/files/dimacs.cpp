@@ -1,8 +1,8 @@
 // DIMACS files: "p sp N M" with arcs "a FROM TO WEIGHT", or "p edge N M" (also col) with edges "e A B" or "e A B WEIGHT".
 #include <algorithm>
 
-#include "graphs/files/raw.hpp"
-#include "graphs/files/text.hpp"
+#include "src/graphs/files/raw.hpp"
+#include "src/graphs/files/text.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "graphs/files/disk.hpp"
+#include "src/graphs/files/disk.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

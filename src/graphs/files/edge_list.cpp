@@ -1,8 +1,8 @@
 // Edge lists: one edge on a line, two ids and perhaps a weight and a time. SNAP, KONECT, TSV and CSV files are such.
 #include <algorithm>
 
-#include "graphs/files/raw.hpp"
-#include "graphs/files/text.hpp"
+#include "src/graphs/files/raw.hpp"
+#include "src/graphs/files/text.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

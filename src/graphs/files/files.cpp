@@ -4,13 +4,13 @@
 #include <array>
 #include <filesystem>
 
-#include "graphs/files/disk.hpp"
-#include "graphs/files/exchange.hpp"
-#include "graphs/files/raw.hpp"
-#include "graphs/files/text.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/hosts.hpp"
 #include "merganser/graphs/weights.hpp"
+#include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/exchange.hpp"
+#include "src/graphs/files/raw.hpp"
+#include "src/graphs/files/text.hpp"
 
 namespace merganser::graphs {
 namespace {

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <bit>
 
-#include "graphs/files/disk.hpp"
-#include "graphs/files/exchange.hpp"
-#include "graphs/files/raw.hpp"
-#include "graphs/files/relabel.hpp"
 #include "merganser/graphs/weights.hpp"
+#include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/exchange.hpp"
+#include "src/graphs/files/raw.hpp"
+#include "src/graphs/files/relabel.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

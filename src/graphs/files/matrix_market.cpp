@@ -3,8 +3,8 @@
 #include <array>
 #include <cctype>
 
-#include "graphs/files/raw.hpp"
-#include "graphs/files/text.hpp"
+#include "src/graphs/files/raw.hpp"
+#include "src/graphs/files/text.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

@@ -1,8 +1,8 @@
 // METIS files: line i lists the neighbours of vertex i, so every edge stands twice.
 #include <algorithm>
 
-#include "graphs/files/raw.hpp"
-#include "graphs/files/text.hpp"
+#include "src/graphs/files/raw.hpp"
+#include "src/graphs/files/text.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstring>
 
-#include "graphs/files/disk.hpp"
-#include "graphs/files/raw.hpp"
+#include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/raw.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

@@ -1,12 +1,12 @@
-#include "graphs/files/raw.hpp"
+#include "src/graphs/files/raw.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
 
-#include "graphs/files/disk.hpp"
 #include "merganser/base/error.hpp"
+#include "src/graphs/files/disk.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

@@ -1,9 +1,9 @@
-#include "graphs/files/relabel.hpp"
+#include "src/graphs/files/relabel.hpp"
 
 #include <algorithm>
 #include <span>
 
-#include "graphs/files/exchange.hpp"
+#include "src/graphs/files/exchange.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 /// Dense ids for sparse ones.
-#include "graphs/files/raw.hpp"
+#include "src/graphs/files/raw.hpp"
 
 namespace merganser::graphs::detail {
 

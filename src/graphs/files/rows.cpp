@@ -3,11 +3,11 @@
 #include <cstring>
 #include <span>
 
-#include "graphs/files/blocks.hpp"
-#include "graphs/files/disk.hpp"
-#include "graphs/files/exchange.hpp"
-#include "graphs/files/raw.hpp"
 #include "merganser/comm/shared_output.hpp"
+#include "src/graphs/files/blocks.hpp"
+#include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/exchange.hpp"
+#include "src/graphs/files/raw.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graphs/files/disk.hpp"
+#include "src/graphs/files/disk.hpp"
 
 namespace merganser::graphs::detail {
 

@@ -4,12 +4,12 @@
 #include <limits>
 #include <string>
 
-#include "graphs/files/blocks.hpp"
-#include "graphs/files/disk.hpp"
-#include "graphs/files/exchange.hpp"
-#include "graphs/files/raw.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/graphs/files.hpp"
+#include "src/graphs/files/blocks.hpp"
+#include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/exchange.hpp"
+#include "src/graphs/files/raw.hpp"
 
 namespace merganser::graphs {
 namespace {

@@ -1,7 +1,7 @@
 #include "merganser/graphs/generate.hpp"
 
-#include "graphs/generate/spec.hpp"
 #include "merganser/base/error.hpp"
+#include "src/graphs/generate/spec.hpp"
 
 namespace merganser::graphs {
 namespace {

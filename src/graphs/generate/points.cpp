@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "graphs/generate/spec.hpp"
 #include "merganser/base/random.hpp"
+#include "src/graphs/generate/spec.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

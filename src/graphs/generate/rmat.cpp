@@ -1,8 +1,8 @@
 // R-MAT graphs. Five levels of quadrants are drawn at once from a table: one alias draw of 32 bits.
 #include <algorithm>
 
-#include "graphs/generate/spec.hpp"
 #include "merganser/base/random.hpp"
+#include "src/graphs/generate/spec.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

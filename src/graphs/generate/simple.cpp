@@ -1,8 +1,8 @@
 // G(n, m), preferential attachment, and graphs that a formula gives.
 #include <algorithm>
 
-#include "graphs/generate/spec.hpp"
 #include "merganser/base/random.hpp"
+#include "src/graphs/generate/spec.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

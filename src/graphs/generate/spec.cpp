@@ -1,4 +1,4 @@
-#include "graphs/generate/spec.hpp"
+#include "src/graphs/generate/spec.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "graphs/files/text.hpp"
+#include "src/graphs/files/text.hpp"
 
 namespace merganser::graphs::detail {
 

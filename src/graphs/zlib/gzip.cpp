@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "graphs/files/text.hpp"
+#include "src/graphs/files/text.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

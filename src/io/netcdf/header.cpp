@@ -1,16 +1,16 @@
-#include "header.hpp"
+#include "src/io/netcdf/header.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
 
-#include "../archive.hpp"
-#include "../parcel_check.hpp"
-#include "heading.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/io/parcel_file.hpp"
+#include "src/io/archive.hpp"
+#include "src/io/netcdf/heading.hpp"
+#include "src/io/parcel_check.hpp"
 
 namespace merganser::io {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../columns.hpp"
-#include "nc_file.hpp"
+#include "src/io/columns.hpp"
+#include "src/io/netcdf/nc_file.hpp"
 
 namespace merganser::io {
 

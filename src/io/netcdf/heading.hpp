@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "merganser/io/file_heading.hpp"
-#include "nc_file.hpp"
+#include "src/io/netcdf/nc_file.hpp"
 
 namespace merganser::io {
 

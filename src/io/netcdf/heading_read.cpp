@@ -3,9 +3,9 @@
 #include <cstring>
 #include <set>
 
-#include "../columns.hpp"
-#include "heading.hpp"
 #include "merganser/base/error.hpp"
+#include "src/io/columns.hpp"
+#include "src/io/netcdf/heading.hpp"
 
 namespace merganser::io {
 namespace {

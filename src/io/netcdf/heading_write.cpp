@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "../columns.hpp"
-#include "heading.hpp"
 #include "merganser/base/error.hpp"
+#include "src/io/columns.hpp"
+#include "src/io/netcdf/heading.hpp"
 
 namespace merganser::io {
 namespace {

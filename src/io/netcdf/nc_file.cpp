@@ -1,4 +1,4 @@
-#include "nc_file.hpp"
+#include "src/io/netcdf/nc_file.hpp"
 
 #include <sys/stat.h>
 

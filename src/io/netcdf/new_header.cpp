@@ -1,4 +1,4 @@
-#include "new_header.hpp"
+#include "src/io/netcdf/new_header.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "../columns.hpp"
-#include "../layout.hpp"
-#include "heading.hpp"
 #include "merganser/geometry/box.hpp"
-#include "nc_file.hpp"
+#include "src/io/columns.hpp"
+#include "src/io/layout.hpp"
+#include "src/io/netcdf/heading.hpp"
+#include "src/io/netcdf/nc_file.hpp"
 
 namespace merganser::io {
 

@@ -3,11 +3,11 @@
 #include <cstring>
 #include <span>
 
-#include "../columns.hpp"
-#include "../layout.hpp"
-#include "../numbering.hpp"
-#include "../parcel_check.hpp"
-#include "header.hpp"
+#include "src/io/columns.hpp"
+#include "src/io/layout.hpp"
+#include "src/io/numbering.hpp"
+#include "src/io/parcel_check.hpp"
+#include "src/io/netcdf/header.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
 #include "merganser/io/parcel_file.hpp"

@@ -4,15 +4,15 @@
 #include <optional>
 #include <span>
 
-#include "../columns.hpp"
-#include "../layout.hpp"
-#include "../numbering.hpp"
-#include "../parcel_check.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
 #include "merganser/comm/shared_output.hpp"
 #include "merganser/io/parcel_file.hpp"
-#include "new_header.hpp"
+#include "src/io/columns.hpp"
+#include "src/io/layout.hpp"
+#include "src/io/netcdf/new_header.hpp"
+#include "src/io/numbering.hpp"
+#include "src/io/parcel_check.hpp"
 
 namespace merganser::io {
 namespace {

@@ -1,9 +1,9 @@
-#include "msf/euclidean/cores.hpp"
+#include "src/msf/euclidean/cores.hpp"
 
 #include <mutex>
 
-#include "msf/euclidean/neighbours.hpp"
-#include "msf/euclidean/wire.hpp"
+#include "src/msf/euclidean/neighbours.hpp"
+#include "src/msf/euclidean/wire.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
-#include "msf/euclidean/outside.hpp"
-#include "msf/euclidean/point_tree.hpp"
+#include "src/msf/euclidean/outside.hpp"
+#include "src/msf/euclidean/point_tree.hpp"
 
 namespace merganser::msf::euclidean {
 

@@ -1,4 +1,4 @@
-#include "msf/euclidean/deal.hpp"
+#include "src/msf/euclidean/deal.hpp"
 
 #include <cstring>
 #include <string>
@@ -6,8 +6,8 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/base/random.hpp"
-#include "msf/euclidean/wire.hpp"
-#include "msf/euclidean/withheld.hpp"
+#include "src/msf/euclidean/wire.hpp"
+#include "src/msf/euclidean/withheld.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "merganser/comm/transport.hpp"
 #include "merganser/msf/euclidean.hpp"
-#include "msf/euclidean/point_tree.hpp"
+#include "src/msf/euclidean/point_tree.hpp"
 
 namespace merganser::msf::euclidean {
 

@@ -4,13 +4,13 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/same.hpp"
-#include "msf/euclidean/cores.hpp"
-#include "msf/euclidean/deal.hpp"
-#include "msf/euclidean/global_rounds.hpp"
-#include "msf/euclidean/outside.hpp"
-#include "msf/euclidean/state.hpp"
-#include "msf/euclidean/wire.hpp"
-#include "msf/euclidean/withheld.hpp"
+#include "src/msf/euclidean/cores.hpp"
+#include "src/msf/euclidean/deal.hpp"
+#include "src/msf/euclidean/global_rounds.hpp"
+#include "src/msf/euclidean/outside.hpp"
+#include "src/msf/euclidean/state.hpp"
+#include "src/msf/euclidean/wire.hpp"
+#include "src/msf/euclidean/withheld.hpp"
 
 namespace merganser::msf {
 namespace euclidean {

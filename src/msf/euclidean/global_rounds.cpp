@@ -1,10 +1,10 @@
-#include "msf/euclidean/global_rounds.hpp"
+#include "src/msf/euclidean/global_rounds.hpp"
 
 #include <numeric>
 #include <string>
 
 #include "merganser/base/error.hpp"
-#include "msf/euclidean/wire.hpp"
+#include "src/msf/euclidean/wire.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {

@@ -2,8 +2,8 @@
 /// Boruvka's rounds over all ranks, for the components that no rank can contract alone.
 #include "merganser/comm/transport.hpp"
 #include "merganser/msf/forest.hpp"
-#include "msf/euclidean/outside.hpp"
-#include "msf/euclidean/state.hpp"
+#include "src/msf/euclidean/outside.hpp"
+#include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
 

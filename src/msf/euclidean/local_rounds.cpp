@@ -1,4 +1,4 @@
-#include "msf/euclidean/state.hpp"
+#include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
 

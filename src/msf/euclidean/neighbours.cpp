@@ -1,9 +1,9 @@
-#include "msf/euclidean/neighbours.hpp"
+#include "src/msf/euclidean/neighbours.hpp"
 
 #include <algorithm>
 
 #include "merganser/nearest/leaf_scan.hpp"
-#include "msf/euclidean/parallel.hpp"
+#include "src/msf/euclidean/parallel.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {

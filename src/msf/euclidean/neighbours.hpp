@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "msf/euclidean/point_tree.hpp"
+#include "src/msf/euclidean/point_tree.hpp"
 
 namespace merganser::msf::euclidean {
 

@@ -1,8 +1,8 @@
-#include "msf/euclidean/outside.hpp"
+#include "src/msf/euclidean/outside.hpp"
 
 #include <queue>
 
-#include "msf/euclidean/wire.hpp"
+#include "src/msf/euclidean/wire.hpp"
 
 namespace merganser::msf::euclidean {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
-#include "msf/euclidean/state.hpp"
+#include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
 

@@ -1,4 +1,4 @@
-#include "msf/euclidean/point_tree.hpp"
+#include "src/msf/euclidean/point_tree.hpp"
 
 #include <array>
 

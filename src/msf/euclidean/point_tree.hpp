@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "msf/euclidean/metric.hpp"
+#include "src/msf/euclidean/metric.hpp"
 
 namespace merganser::msf::euclidean {
 

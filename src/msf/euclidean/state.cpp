@@ -1,6 +1,6 @@
-#include "msf/euclidean/state.hpp"
+#include "src/msf/euclidean/state.hpp"
 
-#include "msf/euclidean/neighbours.hpp"
+#include "src/msf/euclidean/neighbours.hpp"
 
 namespace merganser::msf::euclidean {
 

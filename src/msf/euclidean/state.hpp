@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "merganser/graphs/edges.hpp"
-#include "msf/euclidean/point_tree.hpp"
+#include "src/msf/euclidean/point_tree.hpp"
 
 namespace merganser::msf::euclidean {
 

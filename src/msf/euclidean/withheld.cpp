@@ -1,9 +1,9 @@
-#include "msf/euclidean/withheld.hpp"
+#include "src/msf/euclidean/withheld.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "msf/euclidean/wire.hpp"
+#include "src/msf/euclidean/wire.hpp"
 
 namespace merganser::msf::euclidean {
 

@@ -2,8 +2,8 @@
 /// Points that are not dealt because enough equal ones are: where most points are equal, no rank gets them all.
 #include <vector>
 
-#include "msf/euclidean/deal.hpp"
-#include "msf/euclidean/point_tree.hpp"
+#include "src/msf/euclidean/deal.hpp"
+#include "src/msf/euclidean/point_tree.hpp"
 
 namespace merganser::msf::euclidean {
 

@@ -1,10 +1,10 @@
-#include "msf/local/halting.hpp"
+#include "src/msf/local/halting.hpp"
 
 #include <algorithm>
 
 #include "merganser/msf/local_forest.hpp"
-#include "msf/id_table.hpp"
-#include "msf/local/union_find.hpp"
+#include "src/msf/id_table.hpp"
+#include "src/msf/local/union_find.hpp"
 
 namespace merganser::msf {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
-#include "msf/local/buffer.hpp"
-#include "msf/local/parallel.hpp"
-#include "msf/local/sort_edges.hpp"
-#include "msf/local/union_find.hpp"
+#include "src/msf/local/buffer.hpp"
+#include "src/msf/local/parallel.hpp"
+#include "src/msf/local/sort_edges.hpp"
+#include "src/msf/local/union_find.hpp"
 
 namespace merganser::msf {
 namespace {

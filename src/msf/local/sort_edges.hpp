@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "merganser/graphs/edges.hpp"
-#include "msf/local/buffer.hpp"
+#include "src/msf/local/buffer.hpp"
 
 namespace merganser::msf {
 

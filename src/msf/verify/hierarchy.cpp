@@ -1,8 +1,8 @@
-#include "msf/verify/hierarchy.hpp"
+#include "src/msf/verify/hierarchy.hpp"
 
 #include <utility>
 
-#include "msf/verify/routing.hpp"
+#include "src/msf/verify/routing.hpp"
 
 namespace merganser::msf::detail {
 namespace {

@@ -1,6 +1,6 @@
-#include "msf/verify/paths.hpp"
+#include "src/msf/verify/paths.hpp"
 
-#include "msf/verify/routing.hpp"
+#include "src/msf/verify/routing.hpp"
 
 namespace merganser::msf::detail {
 namespace {

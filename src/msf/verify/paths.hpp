@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
-#include "msf/verify/hierarchy.hpp"
+#include "src/msf/verify/hierarchy.hpp"
 
 namespace merganser::msf::detail {
 

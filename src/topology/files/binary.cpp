@@ -3,8 +3,8 @@
 #include <limits>
 #include <span>
 
-#include "topology/files/formats.hpp"
-#include "topology/files/parsing.hpp"
+#include "src/topology/files/formats.hpp"
+#include "src/topology/files/parsing.hpp"
 
 namespace merganser::topology::detail {
 namespace {

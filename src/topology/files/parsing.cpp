@@ -1,4 +1,4 @@
-#include "topology/files/parsing.hpp"
+#include "src/topology/files/parsing.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include <charconv>
 
 #include "merganser/base/options.hpp"
-#include "topology/files/formats.hpp"
-#include "topology/files/parsing.hpp"
+#include "src/topology/files/formats.hpp"
+#include "src/topology/files/parsing.hpp"
 
 namespace merganser::topology::detail {
 namespace {

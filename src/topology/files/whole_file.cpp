@@ -1,4 +1,4 @@
-#include "topology/files/whole_file.hpp"
+#include "src/topology/files/whole_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "topology/graphs/random.hpp"
+#include "src/topology/graphs/random.hpp"
 
 #include <algorithm>
 #include <cmath>

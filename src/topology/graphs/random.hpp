@@ -2,7 +2,7 @@
 /// Graphs by chance whose vertices are the ranks.
 #include <cstdint>
 
-#include "topology/graphs/rows.hpp"
+#include "src/topology/graphs/rows.hpp"
 
 namespace merganser::topology::detail {
 

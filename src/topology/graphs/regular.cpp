@@ -1,4 +1,4 @@
-#include "topology/graphs/regular.hpp"
+#include "src/topology/graphs/regular.hpp"
 
 #include <algorithm>
 #include <functional>

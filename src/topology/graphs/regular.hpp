@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "topology/graphs/rows.hpp"
+#include "src/topology/graphs/rows.hpp"
 
 namespace merganser::topology::detail {
 

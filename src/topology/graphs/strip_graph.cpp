@@ -1,11 +1,11 @@
-#include "topology/graphs/strip_graph.hpp"
+#include "src/topology/graphs/strip_graph.hpp"
 
 #include <cmath>
 
 #include "merganser/base/random.hpp"
-#include "topology/graphs/random.hpp"
-#include "topology/graphs/strips.hpp"
-#include "topology/graphs/vertex_arcs.hpp"
+#include "src/topology/graphs/random.hpp"
+#include "src/topology/graphs/strips.hpp"
+#include "src/topology/graphs/vertex_arcs.hpp"
 
 namespace merganser::topology::detail {
 namespace {

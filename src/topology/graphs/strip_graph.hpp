@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "merganser/topology/generate.hpp"
-#include "topology/graphs/rows.hpp"
+#include "src/topology/graphs/rows.hpp"
 
 namespace merganser::topology::detail {
 

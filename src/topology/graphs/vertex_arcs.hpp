@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "topology/graphs/rows.hpp"
+#include "src/topology/graphs/rows.hpp"
 
 namespace merganser::topology::detail {
 

@@ -1,12 +1,12 @@
 // requires: MPI
-#include "library.hpp"
+#include "src/comm/backends/mpi/library.hpp"
 
 #include <cstdlib>
 #include <string>
 
-#include "../../detail/process.hpp"
-#include "../../detail/registry.hpp"
 #include "merganser/base/error.hpp"
+#include "src/comm/detail/process.hpp"
+#include "src/comm/detail/registry.hpp"
 
 namespace merganser::comm::detail {
 

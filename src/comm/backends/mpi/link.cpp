@@ -1,8 +1,8 @@
 // requires: MPI
-#include "link.hpp"
+#include "src/comm/backends/mpi/link.hpp"
 
-#include "../../detail/limits.hpp"
-#include "library.hpp"
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/detail/limits.hpp"
 
 namespace merganser::comm::detail {
 

@@ -2,8 +2,8 @@
 /// Two-sided messages along the arcs of a graph.
 #include <mpi.h>
 
-#include "../../detail/bytes.hpp"
-#include "../../detail/link.hpp"
+#include "src/comm/detail/bytes.hpp"
+#include "src/comm/detail/link.hpp"
 
 namespace merganser::comm::detail {
 

@@ -1,13 +1,13 @@
 // requires: MPI
-#include "transport.hpp"
+#include "src/comm/backends/mpi/transport.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <utility>
 
-#include "../../detail/limits.hpp"
-#include "library.hpp"
-#include "link.hpp"
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/link.hpp"
+#include "src/comm/detail/limits.hpp"
 
 namespace merganser::comm::detail {
 namespace {

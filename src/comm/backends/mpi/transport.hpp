@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "../../detail/message_transport.hpp"
+#include "src/comm/detail/message_transport.hpp"
 
 namespace merganser::comm::detail {
 

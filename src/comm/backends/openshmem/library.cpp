@@ -1,13 +1,13 @@
 // requires: OpenSHMEM
-#include "library.hpp"
+#include "src/comm/backends/openshmem/library.hpp"
 
 #include <shmem.h>
 
 #include <cstdlib>
 #include <string>
 
-#include "../../detail/process.hpp"
-#include "../../detail/registry.hpp"
+#include "src/comm/detail/process.hpp"
+#include "src/comm/detail/registry.hpp"
 
 namespace merganser::comm::detail {
 namespace {

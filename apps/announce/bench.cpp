@@ -1,0 +1,240 @@
+#include "apps/announce/bench.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "apps/frame/progress.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/timer.hpp"
+
+namespace merganser::app {
+namespace {
+
+using announce::AnnouncementNetwork;
+
+/// Ranks in a box as cubic as can be, periodic: a block has six sides.
+std::array<int, 3> block_grid(int ranks) {
+  std::array<int, 3> best{ranks, 1, 1};
+  for (int x = 1; x <= ranks; ++x) {
+    if (ranks % x != 0) continue;
+    for (int y = 1; y <= ranks / x; ++y) {
+      if (ranks / x % y != 0) continue;
+      const std::array<int, 3> grid{x, y, ranks / x / y};
+      if (*std::max_element(grid.begin(), grid.end()) < *std::max_element(best.begin(), best.end())) best = grid;
+    }
+  }
+  return best;
+}
+
+/// The six neighbours of a rank, twice the same where the grid is thin.
+std::vector<int> sides(int rank, int ranks) {
+  const auto grid = block_grid(ranks);
+  const std::array<int, 3> at{rank % grid[0], rank / grid[0] % grid[1], rank / grid[0] / grid[1]};
+  std::vector<int> to;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (const int step : {-1, 1}) {
+      auto x = at;
+      x[axis] = (x[axis] + step + grid[axis]) % grid[axis];
+      to.push_back(x[0] + grid[0] * (x[1] + grid[1] * x[2]));
+    }
+  }
+  return to;
+}
+
+/// Announcements of a rank before one of the steps first .. last - 1 if it announces when (step + rank) % every == 0.
+std::int64_t announced(std::int64_t last, int rank, int every) {
+  const std::int64_t first = (every - rank % every) % every;
+  return last <= first ? 0 : (last - 1 - first) / every + 1;
+}
+
+}  // namespace
+
+std::string_view exchanged_name(Exchanged e) {
+  constexpr std::array<std::string_view, kExchanged.size()> kNames{"none", "network", "all-gather", "non-blocking",
+                                                                   "neighborhood"};
+  return kNames[static_cast<std::size_t>(e)];
+}
+
+std::optional<comm::GatherKind> gather_of(Exchanged e) {
+  switch (e) {
+    case Exchanged::all_gather:
+      return comm::GatherKind::blocking;
+    case Exchanged::non_blocking:
+      return comm::GatherKind::non_blocking;
+    case Exchanged::neighborhood:
+      return comm::GatherKind::neighborhood;
+    case Exchanged::nothing:
+    case Exchanged::network:
+      break;
+  }
+  return std::nullopt;
+}
+
+struct AnnounceBench::Impl {
+  Impl(comm::Transport& t, const AnnounceExperiment& e, const std::vector<Exchanged>& v)
+      : transport(t),
+        experiment(e),
+        variants(v),
+        network(announce::make_network(e.network, t.size(), e.dimension)),
+        announcements(t, *network, limits(e)),
+        payload(static_cast<std::size_t>(e.size), static_cast<std::byte>(t.rank())),
+        side(static_cast<std::size_t>(e.edge) * static_cast<std::size_t>(e.edge) * sizeof(double)) {
+    const auto to = sides(t.rank(), t.size());
+    auto distinct = to;
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (const int rank : distinct) sides_of.push_back(std::count(to.begin(), to.end(), rank));
+    halo = t.mailbox(comm::Graph::symmetric(distinct));
+    for (const Exchanged variant : variants) {
+      if (const auto kind = gather_of(variant)) gathers[variant] = comm::make_gather(t, *kind, payload.size());
+    }
+  }
+
+  static announce::AnnouncementOptions limits(const AnnounceExperiment& e) {
+    announce::AnnouncementOptions o;
+    o.max_bytes = std::max(o.max_bytes, static_cast<std::size_t>(e.size));
+    o.max_step_bytes = std::max(o.max_step_bytes, o.max_bytes);
+    return o;
+  }
+
+  void step(Exchanged e) {
+    const double start = now();
+    comm::Gather* const gather = gathers.contains(e) ? gathers.at(e).get() : nullptr;
+    if (e == Exchanged::non_blocking) begin(*gather);
+    while ((now() - start) * 1e3 < experiment.work_ms) {
+    }
+    const auto before = transport.counters();
+    for (std::size_t arc = 0; arc < sides_of.size(); ++arc) {
+      halo->outbox(arc).resize(static_cast<std::size_t>(sides_of[arc]) * side);
+    }
+    halo->step();
+    const auto after = transport.counters() - before;
+    counts.halo_messages += after.messages;
+    counts.halo_bytes += after.bytes;
+    if (e == Exchanged::network) {
+      if ((announcements.now() + transport.rank()) % experiment.every == 0) announcements.announce(0, payload);
+      announcements.step();
+    }
+    counts.collectives += (transport.counters() - before).collectives;
+    if (gather != nullptr && e != Exchanged::non_blocking) begin(*gather);
+    const auto all = gather != nullptr ? gather->complete() : std::span<const std::byte>{};
+    seconds[e].push_back(now() - start);
+    if (gather != nullptr) look_at(all);
+  }
+
+  void begin(comm::Gather& gather) {
+    const auto before = transport.counters();
+    gather.start(payload);
+    const auto after = transport.counters() - before;
+    counts.gather_calls += after.collectives;
+    counts.gather_messages += after.messages;
+    counts.gather_bytes += after.bytes;
+  }
+
+  /// Counts the bytes that are those of the rank whose part they should be.
+  void look_at(std::span<const std::byte> all) {
+    for (std::size_t r = 0; r < static_cast<std::size_t>(transport.size()); ++r) {
+      const auto part = all.subspan(r * payload.size(), payload.size());
+      counts.gathered += std::count(part.begin(), part.end(), static_cast<std::byte>(r));
+    }
+  }
+
+  comm::Transport& transport;
+  AnnounceExperiment experiment;
+  std::vector<Exchanged> variants;
+  std::unique_ptr<announce::Network> network;
+  AnnouncementNetwork announcements;
+  std::vector<std::byte> payload;
+  std::size_t side;
+  std::vector<std::int64_t> sides_of;  // per arc of the halo
+  std::unique_ptr<comm::Mailbox> halo;
+  std::map<Exchanged, std::unique_ptr<comm::Gather>> gathers;
+  std::map<Exchanged, std::vector<double>> seconds;
+  AnnounceCounts counts;
+};
+
+AnnounceBench::AnnounceBench(comm::Transport& transport, const AnnounceExperiment& experiment,
+                             const std::vector<Exchanged>& variants)
+    : impl_(std::make_unique<Impl>(transport, experiment, variants)) {}
+AnnounceBench::~AnnounceBench() = default;
+
+void AnnounceBench::run() {
+  Impl& m = *impl_;
+  ProgressLine line(m.transport.rank() == 0);
+  for (std::int64_t done = 0; done < m.experiment.steps; done += m.experiment.block) {
+    line.count("step", static_cast<double>(done), m.experiment.steps);
+    for (const Exchanged e : m.variants) {
+      m.transport.barrier();  // a variant does not inherit the delays of the one before
+      const auto steps = std::min<std::int64_t>(m.experiment.block, m.experiment.steps - done);
+      for (int i = 0; i < steps; ++i) m.step(e);
+    }
+  }
+}
+
+const std::vector<double>& AnnounceBench::seconds(Exchanged e) const { return impl_->seconds[e]; }
+
+AnnounceCounts AnnounceBench::counted() const {
+  AnnounceCounts c = impl_->counts;
+  const auto& s = impl_->announcements.statistics();
+  c.messages = s.messages;
+  c.bytes = s.bytes;
+  c.sent = s.sent;
+  c.delivered = s.delivered;
+  c.duplicates = s.duplicates;
+  return c;
+}
+
+AnnounceCounts AnnounceBench::expected() const {
+  const Impl& m = *impl_;
+  const int rank = m.transport.rank();
+  const int ranks = m.transport.size();
+  const int ttl = m.announcements.time_to_live();
+  const auto steps =
+      static_cast<std::int64_t>(m.seconds.contains(Exchanged::network) ? m.seconds.at(Exchanged::network).size() : 0);
+  const auto out = m.network->out(rank);
+  const auto in = m.network->in(rank);
+  // What rank v has passed on of an origin d hops before it: announcements not older than the run, one hop a step.
+  const auto passed = [&](int origin, int d) { return d < ttl ? announced(steps - d, origin, m.experiment.every) : 0; };
+  AnnounceCounts c;
+  c.messages = steps * static_cast<std::int64_t>(out.size());
+  const auto to_here = announce::distances(*m.network, rank, true);
+  std::int64_t first_time = 0;
+  for (int origin = 0; origin < ranks; ++origin) {
+    const int d = to_here[static_cast<std::size_t>(origin)];
+    c.sent += passed(origin, d) * static_cast<std::int64_t>(out.size());
+    c.delivered += announced(steps - ttl + 1, origin, m.experiment.every);
+    if (d > 0) first_time += announced(steps - d + 1, origin, m.experiment.every);
+  }
+  for (const int neighbour : in) {
+    const auto to_there = announce::distances(*m.network, neighbour, true);
+    for (int origin = 0; origin < ranks; ++origin) {
+      c.duplicates += passed(origin, to_there[static_cast<std::size_t>(origin)]);
+    }
+  }
+  c.duplicates -= first_time;
+  c.bytes = c.sent * (m.experiment.size + static_cast<std::int64_t>(AnnouncementNetwork::header_bytes));
+  std::int64_t all_steps = 0;
+  for (const auto& [e, seconds] : m.seconds) all_steps += static_cast<std::int64_t>(seconds.size());
+  for (std::size_t arc = 0; arc < m.sides_of.size(); ++arc) {
+    if (m.halo->graph().out[arc] == rank || m.side == 0) continue;
+    c.halo_messages += all_steps;
+    c.halo_bytes += all_steps * m.sides_of[arc] * static_cast<std::int64_t>(m.side);
+  }
+  for (const auto& [e, seconds] : m.seconds) {
+    const auto kind = gather_of(e);
+    if (!kind) continue;
+    const auto calls = static_cast<std::int64_t>(seconds.size());
+    c.gather_calls += calls;
+    c.gathered += calls * ranks * m.experiment.size;
+    if (kind != comm::GatherKind::neighborhood) continue;
+    c.gather_messages += calls * (ranks - 1);
+    c.gather_bytes += calls * (ranks - 1) * m.experiment.size;
+  }
+  return c;
+}
+
+const announce::Network& AnnounceBench::network() const { return *impl_->network; }
+int AnnounceBench::time_to_live() const { return impl_->announcements.time_to_live(); }
+
+}  // namespace merganser::app

@@ -1,0 +1,338 @@
+// announce bench: the published weak scaling experiment, announcement network against collective.
+#include <iostream>
+
+#include "apps/announce/bench.hpp"
+#include "apps/frame/command.hpp"
+#include "apps/frame/forecast.hpp"
+#include "apps/frame/gather.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/frame/record.hpp"
+#include "apps/frame/table.hpp"
+#include "merganser/stats/summary.hpp"
+
+namespace merganser::app {
+namespace {
+
+std::vector<std::string> exchange_names() {
+  std::vector<std::string> names;
+  for (const Exchanged e : kExchanged) names.emplace_back(exchanged_name(e));
+  return names;
+}
+
+struct BenchAnnounce {
+  AnnounceExperiment experiment;
+  std::vector<std::string> exchange = exchange_names();
+  RankOptions ranks;
+  ForceOption room;
+  std::string json;
+};
+
+template <class V>
+void describe(BenchAnnounce& o, V&& option) {
+  auto& e = o.experiment;
+  option.section("Experiment");
+  option("size", e.size,
+         "bytes of an announcement, and of each rank's fixed part of an all-gather; published: 400, "
+         "8000, 800000",
+         between(1, 1 << 30));
+  option("steps", e.steps, "steps of each variant", at_least(1));
+  option("work-ms", e.work_ms, "artificial work of a step, a busy wait; published: 65", between(0, 3600000));
+  option("edge", e.edge, "cells along the edge of a block; each of six sides sends edge^2 doubles to its neighbour",
+         between(0, 10000));
+  option("every", e.every, "each rank announces once in so many steps", at_least(1));
+  option("exchange", o.exchange,
+         "variants, measured in turns; non-blocking and neighborhood are all-gathers too. Left out where the model "
+         "does not have one",
+         Words{exchange_names()}, Kind{"LIST"});
+  option("block", e.block, "steps of a variant before the next has its turn", at_least(1));
+  option("network", e.network, "manhattan, torus, hypercube or debruijn",
+         Words{{"manhattan", "torus", "hypercube", "debruijn"}});
+  option("dimension", e.dimension, "of manhattan and torus; the degree of debruijn; published: 5", between(2, 30));
+  describe(o.ranks, option);
+  describe(o.room, option);
+  option.section("Output");
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+}
+
+/// What is measured, and what is not because the model does not have it.
+struct Variants {
+  std::vector<Exchanged> measured;
+  struct Missing {
+    Exchanged exchanged;
+    std::string reason;
+  };
+  std::vector<Missing> missing;
+};
+
+std::vector<Exchanged> chosen(const BenchAnnounce& o) {
+  if (o.exchange.empty()) throw UsageError("--exchange: \"\"; allowed: one or more of the list in --help");
+  std::vector<Exchanged> kinds;
+  for (const auto& name : o.exchange) {
+    const auto* e = std::find_if(kExchanged.begin(), kExchanged.end(),
+                                 [&](Exchanged known) { return exchanged_name(known) == name; });
+    if (std::find(kinds.begin(), kinds.end(), *e) != kinds.end())
+      throw UsageError("--exchange: " + name + " stands twice; allowed: each variant once");
+    kinds.push_back(*e);
+  }
+  return kinds;
+}
+
+Variants fitting(const std::vector<Exchanged>& kinds, const comm::Transport& t) {
+  Variants v;
+  for (const Exchanged e : kinds) {
+    const auto gather = gather_of(e);
+    const std::string reason = gather ? comm::missing_gather(t, *gather) : std::string();
+    if (reason.empty()) {
+      v.measured.push_back(e);
+    } else {
+      v.missing.push_back({e, reason});
+    }
+  }
+  if (v.measured.empty())
+    throw UsageError("--exchange: " + v.missing.front().reason +
+                     "; allowed: a variant that the model has, as none or network");
+  return v;
+}
+
+/// Every rank's list of seconds, by rank, on rank 0; empty ones on the others.
+std::vector<std::vector<double>> gather_lists(comm::Transport& t, const std::vector<double>& mine) {
+  std::vector<std::vector<double>> lists;
+  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(t.size()));
+  const auto mine_bytes = std::as_bytes(std::span(mine));
+  to[0].assign(mine_bytes.begin(), mine_bytes.end());
+  for (const auto& bytes : t.all_to_all(to)) {
+    auto& list = lists.emplace_back(bytes.size() / sizeof(double));
+    if (!list.empty()) std::memcpy(list.data(), bytes.data(), bytes.size());
+  }
+  return lists;
+}
+
+/// Times of a variant: of every step on every rank, and of every step on its slowest rank.
+struct Times {
+  Exchanged exchanged;
+  std::vector<double> all;
+  std::vector<double> slowest;
+  std::vector<double> rank_medians;
+};
+
+/// What a rank holds: the announcements of all that are on their way, all-gathers, sides, and the times of its steps.
+Need need_of(const BenchAnnounce& o, const std::vector<Exchanged>& kinds, int ranks) {
+  const AnnounceExperiment& e = o.experiment;
+  const double variants = static_cast<double>(kinds.size()), times = e.steps * variants * sizeof(double);
+  const double side = 8.0 * e.edge * e.edge;
+  double parts = 2.0 * e.dimension;  // of the size of an announcement: outboxes and inboxes
+  for (const Exchanged x : kinds) parts += gather_of(x) ? ranks : x == Exchanged::network ? 2.0 * ranks : 0;
+  Need need;
+  need.what = "announce bench of " + count_text(e.steps) + " steps with " + count_text(e.size) + " bytes";
+  need.rank_bytes = parts * static_cast<double>(e.size) + 18 * side + 3 * times;
+  need.first_bytes = 4 * times * ranks;
+  need.help = "fewer --steps, ranks or variants, smaller --size or --edge";
+  return need;
+}
+
+Times collect(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
+  Times v{e, {}, {}, {}};
+  for (const auto& list : gather_lists(t, bench.seconds(e))) {
+    v.all.insert(v.all.end(), list.begin(), list.end());
+    v.slowest.resize(list.size(), 0);
+    for (std::size_t i = 0; i < list.size(); ++i) v.slowest[i] = std::max(v.slowest[i], list[i]);
+    if (!list.empty()) v.rank_medians.push_back(median(list));
+  }
+  return v;
+}
+
+constexpr double kQuantiles[] = {0.0, 0.1, 0.5, 0.9, 0.99, 1.0};
+
+Json distribution(const std::vector<double>& seconds, double ideal) {
+  Json j = summary_json(summarise(seconds));
+  for (const double q : kQuantiles) {
+    const double s = quantile(seconds, q);
+    j["quantiles"].push_back({{"q", q}, {"seconds", s}, {"efficiency", s > 0 ? ideal / s : 0}});
+  }
+  return j;
+}
+
+Json counts_json(const AnnounceCounts& c) {
+  return {{"messages", c.messages},         {"bytes", c.bytes},
+          {"announcements_sent", c.sent},   {"delivered", c.delivered},
+          {"duplicates", c.duplicates},     {"gathers", c.gather_calls},
+          {"gathered_bytes", c.gathered},   {"gather_messages", c.gather_messages},
+          {"gather_bytes", c.gather_bytes}, {"halo_messages", c.halo_messages},
+          {"halo_bytes", c.halo_bytes},     {"collectives", c.collectives}};
+}
+
+AnnounceCounts total(const std::vector<AnnounceCounts>& ranks) {
+  AnnounceCounts t;
+  for (const auto& c : ranks) {
+    t.messages += c.messages;
+    t.bytes += c.bytes;
+    t.sent += c.sent;
+    t.delivered += c.delivered;
+    t.duplicates += c.duplicates;
+    t.gather_calls += c.gather_calls;
+    t.gathered += c.gathered;
+    t.gather_messages += c.gather_messages;
+    t.gather_bytes += c.gather_bytes;
+    t.halo_messages += c.halo_messages;
+    t.halo_bytes += c.halo_bytes;
+    t.collectives += c.collectives;
+  }
+  return t;
+}
+
+/// What section II-D of [berghoff2018] says of a step: N processes, degree n, messages of m bytes, diameter d.
+struct Published {
+  double messages;             ///< n N
+  double one_each;             ///< n N m: every process announces in one step
+  double each_step;            ///< n N m d: every process announces in every step, as published
+  double each_step_true;       ///< n N^2 m: what that must read, since every announcement crosses n N arcs
+  double all_to_all_messages;  ///< N^2
+  double all_to_all;           ///< N^2 m
+};
+Published published(const BenchAnnounce& o, int ranks, const AnnounceBench& bench) {
+  const double n = bench.network().degree();
+  const double arcs = n * ranks;
+  const double pairs = static_cast<double>(ranks) * ranks;
+  const auto m = static_cast<double>(o.experiment.size);
+  return {arcs, arcs * m, arcs * m * bench.time_to_live(), arcs * ranks * m, pairs, pairs * m};
+}
+
+void print_times(const BenchAnnounce& o, const std::vector<Times>& variants,
+                 const std::vector<Variants::Missing>& missing) {
+  Table table({"beside the halo", "step: median", "p10", "p90", "p99", "max", "slowest rank: mean",
+               "efficiency: median", "p10 to p90"});
+  const double work = o.experiment.work_ms * 1e-3;
+  for (const Times& v : variants) {
+    const auto at = [&](double q) { return quantile(v.all, q); };
+    const auto share = [&](double q) { return percent_text(work / at(q)); };
+    table.row({std::string(exchanged_name(v.exchanged)), seconds_text(at(0.5)), seconds_text(at(0.1)),
+               seconds_text(at(0.9)), seconds_text(at(0.99)), seconds_text(at(1)),
+               seconds_text(summarise(v.slowest).mean), share(0.5), share(0.9) + " to " + share(0.1)});
+  }
+  std::cout << table.text() << "  efficiency: work / time of a step, over all steps and ranks\n";
+  for (const auto& m : missing)
+    std::cout << "  " << exchanged_name(m.exchanged) << ": not in this model (" << m.reason << ")\n";
+  std::cout << '\n';
+}
+
+void print_counts(const AnnounceCounts& c, const AnnounceCounts& want, bool exact) {
+  Table table({"all ranks, all steps", "counted", "by the formulas"});
+  const auto row = [&](const char* name, std::int64_t a, std::int64_t b) {
+    table.row({name, count_text(a), count_text(b) + (a == b ? "" : "  DIFFERS")});
+  };
+  row("network: messages", c.messages, want.messages);
+  row("network: bytes", c.bytes, want.bytes);
+  row("network: announcements sent", c.sent, want.sent);
+  row("network: delivered", c.delivered, want.delivered);
+  row("network: duplicates dropped", c.duplicates, want.duplicates);
+  row("all-gathers", c.gather_calls, want.gather_calls);
+  row("all-gathers: bytes delivered", c.gathered, want.gathered);
+  if (want.gather_messages > 0) {
+    row("neighborhood: messages", c.gather_messages, want.gather_messages);
+    row("neighborhood: bytes", c.gather_bytes, want.gather_bytes);
+  }
+  row("halo: messages", c.halo_messages, want.halo_messages);
+  row("halo: bytes", c.halo_bytes, want.halo_bytes);
+  row("collective calls beside all-gathers", c.collectives, want.collectives);
+  std::cout << table.text() << (exact ? "  equal on every rank\n" : "  NOT EQUAL on every rank\n");
+}
+
+/// The calls of an all-gather of this model.
+std::string_view calls_of(const comm::Transport& t, comm::GatherKind kind) {
+  const auto all = comm::gathers();
+  return std::find_if(all.begin(), all.end(), [&](const auto& g) { return g.model == t.name() && g.kind == kind; })
+      ->description;
+}
+
+/// On rank 0: tables and the record.
+void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, const AnnounceBench& bench,
+            const std::vector<Times>& variants, const std::vector<Variants::Missing>& missing,
+            const std::vector<AnnounceCounts>& counted, const std::vector<AnnounceCounts>& expected) {
+  const bool exact = counted == expected;
+  const Published p = published(o, t.size(), bench);
+  const AnnounceCounts c = total(counted);
+  if (o.json != "-") {
+    std::cout << t.size() << (t.size() == 1 ? " rank, " : " ranks, ") << t.name() << "; " << bench.network().describe()
+              << ", time to live " << bench.time_to_live() << " steps; " << count_text(o.experiment.size)
+              << " bytes, work " << general_text(o.experiment.work_ms, 4) << " ms\n\n";
+    print_times(o, variants, missing);
+    print_counts(c, total(expected), exact);
+    std::cout << "  section II-D, bytes of a step if every process announces in every step: n N m d = "
+              << bytes_text(p.each_step) << " as published,\n  n N^2 m = " << bytes_text(p.each_step_true)
+              << " by counting arcs (headers not counted); all-to-all: N^2 m = " << bytes_text(p.all_to_all)
+              << " in N^2 = " << count_text(static_cast<std::int64_t>(p.all_to_all_messages))
+              << " messages, of which N go to oneself\n";
+  }
+  if (o.json.empty()) return;
+  Json record = make_record(in, {t.size(), std::string(t.name()), comm::last_choice(), o.ranks.decorators, ""});
+  const double work = o.experiment.work_ms * 1e-3;
+  for (const Times& v : variants) {
+    const auto gather = gather_of(v.exchanged);
+    Json j = {{"exchange", exchanged_name(v.exchanged)},
+              {"steps_and_ranks", distribution(v.all, work)},
+              {"slowest_rank", distribution(v.slowest, work)},
+              {"rank_medians", v.rank_medians}};
+    if (gather) j["calls"] = calls_of(t, *gather);
+    record["announce_bench"]["variants"].push_back(std::move(j));
+  }
+  auto& b = record["announce_bench"];
+  b["missing"] = Json::array();
+  for (const auto& m : missing)
+    b["missing"].push_back({{"exchange", exchanged_name(m.exchanged)}, {"reason", m.reason}});
+  b["network"] = {{"name", bench.network().describe()},
+                  {"degree", bench.network().degree()},
+                  {"time_to_live", bench.time_to_live()}};
+  b["counts"] = {
+      {"counted", counts_json(c)}, {"expected", counts_json(total(expected))}, {"equal_on_every_rank", exact}};
+  b["section_2d"] = {{"messages_per_step", p.messages},
+                     {"bytes_every_process_once", p.one_each},
+                     {"bytes_every_process_every_step_published", p.each_step},
+                     {"bytes_every_process_every_step", p.each_step_true},
+                     {"messages_all_to_all", p.all_to_all_messages},
+                     {"bytes_all_to_all", p.all_to_all}};
+  write_record(o.json, record);
+}
+
+int run(BenchAnnounce& o, const Invocation& in) {
+  const std::vector<Exchanged> kinds = chosen(o);
+  return on_ranks(o.ranks, [&](comm::Transport& t) {
+    Variants variants;
+    std::unique_ptr<AnnounceBench> bench;
+    together([&] {
+      variants = fitting(kinds, t);
+      require(need_of(o, variants.measured, t.size()), o.room.force, t);
+      bench = std::make_unique<AnnounceBench>(t, o.experiment, variants.measured);
+    });
+    bench->run();
+    std::vector<Times> times;
+    for (const Exchanged e : variants.measured) times.push_back(collect(t, *bench, e));
+    const auto counted = gather(t, bench->counted());
+    const auto expected = gather(t, bench->expected());
+    together([&] {
+      comm::agree(t, [&] {
+        if (t.rank() == 0) report(o, in, t, *bench, times, variants.missing, counted, expected);
+      });
+      if (counted != expected) throw VerificationError("messages and bytes are not those of the formulas");
+    });
+  });
+}
+
+constexpr std::string_view kText =
+    "The published weak scaling experiment: every step is constant work, a halo exchange over six sides with a grid "
+    "of\n"
+    "blocks, and nothing global, an announcement network, or an all-gather of a fixed size: blocking, non-blocking\n"
+    "(started before the work, completed after the halo), or a neighbourhood collective on the complete graph. The\n"
+    "variants take turns.\n"
+    "Efficiency is work / time of a step. Messages and bytes are compared with formulas; ends with 1 if they differ.\n"
+    "With --comm neighborhood halo and network are neighbourhood collectives.\n\n"
+    "  merganser run -n 4 -- announce bench --size 8000 --steps 200 --work-ms 5 --json a.json\n"
+    "  merganser announce bench --ranks 8 --size 400 --every 10 --dimension 3\n"
+    "  merganser run -n 4 -- announce bench --comm p2p --exchange network,non-blocking,neighborhood\n";
+
+}  // namespace
+
+extern const Command announce_bench_command;
+const Command announce_bench_command =
+    make_command<BenchAnnounce, run>("announce bench", "time announcement networks against collectives", kText);
+
+}  // namespace merganser::app

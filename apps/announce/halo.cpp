@@ -1,0 +1,15 @@
+#include "apps/announce/halo.hpp"
+
+#include "merganser/base/random.hpp"
+
+namespace merganser::app::minis {
+
+std::uint64_t cell_hash(std::int64_t cell, std::uint64_t bits) {
+  const auto at = static_cast<std::uint64_t>(cell);
+  const auto out = philox({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at >> 32),
+                           static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)},
+                          {0x6d657267U, 0x616e7372U});
+  return out[0] | static_cast<std::uint64_t>(out[1]) << 32;
+}
+
+}  // namespace merganser::app::minis

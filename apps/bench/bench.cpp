@@ -1,0 +1,211 @@
+#include "apps/bench/bench.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include "apps/bench/report.hpp"
+#include "apps/frame/launch_room.hpp"
+#include "apps/frame/launcher.hpp"
+#include "apps/frame/table.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/private_folder.hpp"
+
+namespace merganser::app {
+namespace {
+
+/// Options that a started run gets from its parent, not from the user.
+constexpr std::array<std::string_view, 8> kOfParent{"ranks",   "json",    "csv",   "compare",
+                                                    "repeats", "timeout", "quiet", "here"};
+
+bool is_model(const std::string& word) {
+  return std::any_of(comm::backends().begin(), comm::backends().end(), [&](const auto& b) { return b.name == word; });
+}
+
+/// Sets what a word of --compare names.
+void apply_word(Variant& v, const std::string& word) {
+  v.label = word;
+  if (is_model(word)) {
+    v.comm = word;
+    return;
+  }
+  const auto set = [&word](const auto& choices, auto& field) {
+    for (const auto& [w, e] : choices.words)
+      if (w == word) {
+        field = e;
+        return true;
+      }
+    return false;
+  };
+  if (set(prune_choices(), v.method.prune) || set(search_choices(), v.method.search)) return;
+  if (set(epoch_choices(), v.method.epoch)) {
+    v.method.prune = Prune::iterative;  // epochs are opened there only
+    return;
+  }
+  throw UsageError("--compare: \"" + word + "\"; allowed: single-pass iterative exact cells8 lifetime per-phase " +
+                   "per-operation or a model: " + model_names().substr(5));
+}
+
+class Bench {
+ public:
+  Bench(const BenchOptions& o, const Invocation& in, const BenchProgram& program)
+      : o_(o), in_(in), program_(program), base_{"", o.comm, o.method} {
+    comm::check_backend(o.comm);
+    const comm::World world = comm::launcher_world();
+    ranks_ = o.ranks;
+    if (comm::launched()) {
+      if (ranks_.size() > 1 || (ranks_.size() == 1 && ranks_[0] != world.size))
+        throw UsageError("--ranks: " + std::to_string(ranks_[0]) + " asked, but the launcher started " +
+                         std::to_string(world.size) + "; allowed: that number, none, or bench without a launcher");
+      ranks_ = {world.size};
+    }
+    if (ranks_.empty()) ranks_ = {1};
+    speaks_ = world.rank == 0;
+    if (!o.compare.empty() && o.compare.size() != 2)
+      throw UsageError("--compare: " + std::to_string(o.compare.size()) + " words; allowed: two, A,B");
+  }
+
+  int run() {
+    check_room();
+    BenchReport report(o_, in_, program_);
+    for (const int ranks : ranks_) {
+      if (!o_.compare.empty()) {
+        if (const int code = compare(ranks, report); code != 0) return code;
+        continue;
+      }
+      SeriesSet set(ranks, base_);
+      for (int repeat = 0; repeat < o_.repeats; ++repeat)
+        if (const int code = measure_into(set, base_, program_.series); code != 0) return code;
+      if (speaks_) report.add(std::move(set));
+    }
+    if (speaks_) report.finish();
+    return 0;
+  }
+
+ private:
+  [[nodiscard]] static bool of_threads(const Variant& v) { return v.comm == "threads" || v.comm == "auto"; }
+
+  /// Ranks and raw times of all of it, before the first is started.
+  void check_room() const {
+    double cycles = 0;
+    for (const int ranks : ranks_) {
+      if (!comm::launched() && of_threads(base_)) comm::check_thread_ranks(ranks);
+      if (!comm::launched() && !of_threads(base_)) check_processes(ranks);
+      cycles += static_cast<double>(o_.steps) * o_.repeats * ranks;
+    }
+    cycles *= static_cast<double>(o_.compare.empty() ? program_.series.size() : 2);
+    const bool kept = !o_.json.empty() || !o_.csv.empty();
+    Need need;
+    need.what = "raw times of " + general_text(cycles, 6) + " cycles and ranks";
+    need.rank_bytes = cycles * (kept ? Cycle::kRecordBytes : Cycle::kBytes);
+    need.disk_bytes = kept ? cycles * Cycle::kRecordBytes / 2 : 0;
+    need.file = o_.json.empty() ? o_.csv : o_.json;
+    need.help = "fewer --steps or --repeats";
+    require(need, o_.room.force);
+  }
+
+  int compare(int ranks, BenchReport& report) {
+    Comparison c(ranks);
+    c.variants.assign(2, base_);
+    for (std::size_t i = 0; i < 2; ++i) apply_word(c.variants[i], o_.compare[i]);
+    c.sets.assign(2, SeriesSet(ranks, base_));
+    for (std::size_t i = 0; i < 2; ++i) c.sets[i].variant = c.variants[i];
+    const std::vector<std::string> series{program_.series.front()};
+    for (int repeat = 0; repeat < o_.repeats; ++repeat) {
+      // A, B, then B, A: a drift of the machine falls on both.
+      for (std::size_t turn = 0; turn < 2; ++turn) {
+        const std::size_t i = (turn + static_cast<std::size_t>(repeat)) % 2;
+        SeriesSet once(ranks, c.variants[i]);
+        if (const int code = measure_into(once, c.variants[i], series); code != 0) return code;
+        if (!speaks_) continue;
+        c.seconds[i].push_back(once.series.at(0).second.seconds());
+        c.sets[i].merge(once);
+      }
+    }
+    if (speaks_) report.add(std::move(c));
+    return 0;
+  }
+
+  /// Measures all series of a variant once more.
+  int measure_into(SeriesSet& set, const Variant& variant, const std::vector<std::string>& series) {
+    const bool threads = of_threads(variant);
+    // Not in this process even on one rank: a process in which MPI has started cannot start a launcher.
+    if (!comm::launched() && !o_.here && !threads) return measure_under_launcher(set, variant);
+    SeriesSet once(set.ranks, variant);
+    for (const auto& name : series) {
+      BenchSetup setup = program_.setup(name, set.ranks);
+      setup.method = variant.method;
+      setup.blocks = o_.blocks;
+      setup.steps = o_.steps;
+      setup.force = o_.room.force;
+      setup.quiet = o_.quiet;
+      setup.memory = set.series.empty() && o_.compare.empty();
+      BenchSeries s;
+      const int code = on_ranks({variant.comm, set.ranks, ""}, [&](comm::Transport& t) {
+        BenchSeries local;
+        measure(t, setup, local);
+        if (t.rank() == 0) s = std::move(local);
+      });
+      if (code != 0) return code;
+      once.series.emplace_back(name, std::move(s));
+    }
+    set.merge(once);
+    return 0;
+  }
+
+  int measure_under_launcher(SeriesSet& set, const Variant& variant) {
+    PrivateFolder folder;
+    const std::string path = folder.file("record.json");
+    std::vector<std::string> arguments = arguments_again(in_, kOfParent);
+    arguments.insert(arguments.end(),
+                     {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
+                      "--search=" + search_name(variant.method.search), "--epoch=" + epoch_name(variant.method.epoch),
+                      "--steps=" + std::to_string(o_.steps), "--json=" + path, "--quiet", "--here"});
+    const int code = launch(plan_launch(set.ranks, arguments, true), o_.timeout);
+    if (code == kTimedOut) throw CommError("the run on " + std::to_string(set.ranks) + " ranks did not end in time");
+    if (code != 0) return code;
+    const Json record = read_json(path);
+    SeriesSet once(set.ranks, variant);
+    for (const auto& name : program_.series)
+      if (record.at("result").contains(name)) once.series.emplace_back(name, series_of(record.at("result").at(name)));
+    set.merge(once);
+    return 0;
+  }
+
+  const BenchOptions& o_;
+  const Invocation& in_;
+  const BenchProgram& program_;
+  Variant base_;
+  std::vector<int> ranks_;
+  bool speaks_ = true;
+};
+
+}  // namespace
+
+void preset_bench(BenchOptions& o) {
+  const bool comparing = !o.compare.empty();
+  o = BenchOptions();
+  if (!comparing) return;
+  o.steps = 3;
+  o.repeats = 8;
+}
+
+Grid weak_grid(Grid grid, int ranks) {
+  std::size_t axis = 0;
+  for (int factor = 2; ranks > 1;) {
+    if (ranks % factor != 0) {
+      ++factor;
+      continue;
+    }
+    grid.cells[axis] *= factor;
+    grid.box.extent[axis] *= factor;
+    ranks /= factor;
+    axis = 1 - axis;
+  }
+  return grid;
+}
+
+int run_bench(const BenchOptions& options, const Invocation& in, const BenchProgram& program) {
+  return Bench(options, in, program).run();
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,71 @@
+#pragma once
+/// The benchmark programs: series of cycles over numbers of ranks, repeats and variants, and their report.
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/bench/series.hpp"
+#include "apps/frame/command.hpp"
+#include "apps/frame/forecast.hpp"
+#include "apps/frame/ranks.hpp"
+
+namespace merganser::app {
+
+struct BenchOptions {
+  int steps = 10;
+  int repeats = 1;
+  std::vector<int> ranks;
+  bool weak = false;
+  std::string comm = "auto";
+  std::vector<std::string> compare;
+  double timeout = 3600;
+  MethodOptions method;
+  BlockOptions blocks;
+  std::string json, csv;
+  bool quiet = false;
+  ForceOption room;
+  bool here = false;  ///< this process was started to measure; it starts no others
+};
+
+template <class V>
+void describe(BenchOptions& o, V&& option) {
+  option.section("Measurement");
+  option("steps", o.steps, "timed cycles; each makes its parcels anew, not timed (with --compare: 3)", at_least(1));
+  option("repeats", o.repeats, "times all of it is repeated (with --compare: 8)", at_least(1));
+  option("compare", o.compare,
+         "two prunings, searches, epochs or models, measured in turns in this run; reports the ratio of their times",
+         Kind{"A,B"}, Initial{"none"});
+  option("ranks", o.ranks, "numbers of ranks, one run each; threads, or started under the launcher for other models",
+         at_least(1), Initial{"1, or those of the launcher"});
+  option("weak", o.weak, "the grid is that of one rank, and grows with the ranks, along x and y in turn");
+  option("comm", o.comm, "communication model; auto: threads alone, the fastest under a launcher", Kind{model_names()});
+  option("timeout", o.timeout, "seconds that a run under the launcher may take", positive());
+  describe(o.method, option);
+  describe(o.blocks, option);
+  option.section("Output");
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("csv", o.csv, "raw times to write: one line per cycle and rank", Kind{"FILE"}, Writes{});
+  option("quiet", o.quiet, "print no tables");
+  describe(o.room, option);
+  option("here", o.here, "measure in this process", Hidden{});
+}
+
+/// Steps and repeats for comparisons, where none are given.
+void preset_bench(BenchOptions& o);
+
+/// Cells of a weak scaling run: the axes x and y multiplied in turn by the prime factors of `ranks`.
+[[nodiscard]] Grid weak_grid(Grid grid, int ranks);
+
+/// A benchmark: named series, each with its set-up.
+struct BenchProgram {
+  std::vector<std::string> series;  ///< "shuffled", "ordered"
+  std::function<BenchSetup(const std::string& series, int ranks)> setup;
+  /// Words about published numbers for a series, or empty. Called where results are printed.
+  std::function<std::string(const std::string& series, const BenchSeries&)> published;
+};
+
+/// Runs a benchmark with everything the options ask for. @return exit code
+int run_bench(const BenchOptions& options, const Invocation& in, const BenchProgram& program);
+
+}  // namespace merganser::app

@@ -1,0 +1,90 @@
+// bench files: the published benchmark that reads parcel files and merges them.
+#include <algorithm>
+#include <cmath>
+
+#include "apps/bench/bench.hpp"
+#include "apps/frame/table.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/io/parcel_file.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct BenchFiles {
+  std::vector<std::string> files;
+  double min_volume_ratio = 20;
+  BenchOptions bench;
+};
+
+template <class V>
+void describe(BenchFiles& o, V&& option) {
+  option.positional("FILE", o.files, "EPIC parcel files of one grid, taken in turn", Required{}, Reads{});
+  describe(o.bench, option);
+  option.section("Parcels");
+  option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small", positive());
+}
+
+void preset(BenchFiles& o) {
+  preset_bench(o.bench);
+  o.min_volume_ratio = BenchFiles().min_volume_ratio;
+}
+
+/// Containers at a time were measured with 2.1 million parcels.
+Need need_of(const BenchFiles& o, const Grid& grid, std::int64_t parcels, int ranks) {
+  constexpr double kContainers = 4.5;
+  Need need;
+  need.what = count_text(parcels) + " parcels of a file on " + grid_text(grid);
+  need.rank_bytes = std::ceil(static_cast<double>(parcels) / ranks) * kContainers * Parcels().parcel_bytes() +
+                    balance_bytes(o.bench.blocks, grid, ranks);
+  need.of_file = true;
+  need.help = "more ranks on more machines";
+  return need;
+}
+
+int run(BenchFiles& o, const Invocation& in) {
+  if (o.bench.weak) throw UsageError("--weak: a file has the grid it has; allowed with bench random only");
+  const io::ParcelFileInfo first = io::read_info(o.files[0]);
+  std::int64_t most = 0;
+  for (const auto& f : o.files) {
+    const io::ParcelFileInfo info = io::read_info(f);
+    most = std::max(most, info.parcels);
+    if (!(info.grid == first.grid))
+      throw InputError(f + " has another grid than " + o.files[0] + "; allowed: files of one grid in a benchmark");
+    if (!(info.schema == first.schema))
+      throw InputError("vorticity or buoyancy is in one of " + o.files[0] + " and " + f +
+                       " only; allowed: files of the same variables in a benchmark");
+  }
+  BenchProgram program;
+  program.series = {"files"};
+  program.setup = [&](const std::string&, int ranks) {
+    BenchSetup setup;
+    setup.grid = first.grid;
+    setup.min_volume_ratio = o.min_volume_ratio;
+    setup.need = need_of(o, first.grid, most, ranks);
+    setup.make = [&o](comm::Transport& t, const Decomposition& d, int cycle) {
+      const std::string& path = o.files[static_cast<std::size_t>(cycle) % o.files.size()];
+      return together([&] {
+        Parcels p = io::read_parcels(path, io::read_info(path, t), t);
+        distribute(p, d, t);
+        return p;
+      });
+    };
+    return setup;
+  };
+  program.published = [](const std::string&, const BenchSeries&) { return std::string(); };
+  return run_bench(o.bench, in, program);
+}
+
+constexpr std::string_view kText =
+    "Times merge steps of parcels read from files, one file per cycle; reading is not timed. The default volume ratio\n"
+    "is the one the published program has built in.\n\n"
+    "  merganser bench files run_*_parcels.nc --steps 20\n"
+    "  merganser bench files in.nc --ranks 1,2,4 --comm p2p --csv times.csv\n";
+
+}  // namespace
+
+extern const Command bench_files_command;
+const Command bench_files_command =
+    make_command<BenchFiles, run>("bench files", "time merge steps of parcels from files", kText);
+
+}  // namespace merganser::app

@@ -1,0 +1,98 @@
+#include "apps/bench_msf/analysis.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "apps/bench_msf/published.hpp"
+#include "merganser/stats/summary.hpp"
+
+namespace merganser::app {
+
+namespace pub = msf_published;
+
+std::string text_of(const MsfWay& w) { return w.model + " " + w.style + (w.post == "single" ? "" : " " + w.post); }
+
+double improvement(double before, double after) { return 100 * (before - after) / before; }
+
+const ForestResult* MsfTimes::find(const std::string& graph, const MsfWay& way, int ranks) const {
+  for (const auto& f : results_.forests) {
+    if (f.what.graph.name == graph && f.ranks == ranks && f.what.model == way.model && f.what.style == way.style &&
+        f.what.post == way.post)
+      return &f;
+  }
+  return nullptr;
+}
+
+double MsfTimes::seconds(const std::string& graph, const MsfWay& way, int ranks) const {
+  const auto* f = find(graph, way, ranks);
+  return f == nullptr || f->seconds.empty() ? 0 : median(f->seconds);
+}
+
+std::vector<std::string> MsfTimes::graphs() const {
+  std::vector<std::string> names;
+  for (const auto& f : results_.forests)
+    if (std::find(names.begin(), names.end(), f.what.graph.name) == names.end()) names.push_back(f.what.graph.name);
+  return names;
+}
+
+std::vector<int> MsfTimes::ranks() const {
+  std::set<int> all;
+  for (const auto& f : results_.forests) all.insert(f.ranks);
+  return {all.begin(), all.end()};
+}
+
+std::vector<MsfImprovement> improvements(const MsfResults& results, const MsfWay& before, const MsfWay& after) {
+  const MsfTimes times(results);
+  std::vector<MsfImprovement> out;
+  for (const auto& g : times.graphs()) {
+    MsfImprovement i{g, 0, 0};
+    for (const int n : times.ranks()) {
+      const double a = times.seconds(g, before, n);
+      const double b = times.seconds(g, after, n);
+      if (n < 2 || a <= 0 || b <= 0) continue;
+      i.percent += improvement(a, b);
+      ++i.cases;
+    }
+    if (i.cases > 0) i.percent /= i.cases;
+    out.push_back(i);
+  }
+  return out;
+}
+
+std::vector<MsfCorrelations> correlations(const MsfResults& results, const std::vector<MsfImprovement>& improvements) {
+  std::vector<double> saved;
+  std::vector<double> edges;
+  std::vector<double> bytes;
+  std::vector<double> ratio;
+  for (const auto& i : improvements) {
+    const auto at =
+        std::find_if(results.graphs.begin(), results.graphs.end(), [&](const auto& g) { return g.graph == i.graph; });
+    if (i.cases == 0 || at == results.graphs.end()) continue;
+    saved.push_back(i.percent);
+    edges.push_back(static_cast<double>(at->edges));
+    bytes.push_back(static_cast<double>(at->bytes));
+    ratio.push_back(at->arcs_per_vertex());
+  }
+  if (saved.size() < 3) return {};
+  return {{pub::pearson(edges, saved), pub::pearson(bytes, saved), pub::pearson(ratio, saved)}};
+}
+
+Json msf_derived_json(const MsfResults& results) {
+  Json out;
+  for (const auto& d : pub::derived())
+    out["published"].push_back({{"what", d.what}, {"printed", d.printed}, {"recomputed", d.recomputed}});
+  for (const auto& [before, after] :
+       {std::pair{kMpi, kShmem}, {kMpiTuned, kShmem}, {kMpiTuned, kRma}, {kMpi, kMpiTuned}}) {
+    const auto list = improvements(results, before, after);
+    Json pair = {{"before", text_of(before)}, {"after", text_of(after)}, {"graphs", Json::array()}};
+    for (const auto& i : list)
+      if (i.cases > 0) pair["graphs"].push_back({{"graph", i.graph}, {"percent", i.percent}, {"cases", i.cases}});
+    for (const auto& c : correlations(results, list))
+      pair["pearson"] = {{"edges", c.edges}, {"bytes", c.bytes}, {"arcs_per_vertex", c.arcs_per_vertex}};
+    out["measured"].push_back(pair);
+  }
+  return out;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,135 @@
+#pragma once
+/// bench msf: what is measured on ranks, what comes out, and how both travel between processes.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/frame/record.hpp"
+
+namespace merganser::app {
+
+/// A sample: extremes, median, and the 95 % interval of the median by order statistics.
+struct Spread {
+  double min = 0;
+  double low = 0;
+  double median = 0;
+  double high = 0;
+  std::int64_t count = 0;
+};
+/// All zero for an empty sample; the interval of 5 samples and fewer is all of it.
+[[nodiscard]] Spread spread_of(std::vector<double> samples);
+
+/// A name of graphs::generate(), or a file.
+struct BenchGraph {
+  std::string name;
+  bool file = false;
+  friend bool operator==(const BenchGraph&, const BenchGraph&) = default;
+};
+
+/// A graph and a way to find its forest.
+struct ForestCase {
+  BenchGraph graph;
+  std::string model;
+  std::string style;  ///< "baseline", "tuned"
+  std::string post;   ///< "single", "leader"
+};
+
+/// Calls in which every rank takes part.
+struct CollectiveCase {
+  std::string call;  ///< "barrier", "all-reduce", "all-gather"
+  std::string model;
+  std::vector<std::int64_t> bytes;
+  int iterations = 0;
+};
+
+/// Exchanges along one arc, from rank 0 to rank 1.
+struct ArcCase {
+  std::vector<std::string> kernels;  ///< empty: nothing is measured
+  std::vector<std::int64_t> bytes;
+  double seconds = 0;
+};
+
+/// What one launch measures.
+struct MsfWork {
+  int ranks = 1;
+  int repeats = 1;
+  std::vector<ForestCase> forests;
+  std::vector<CollectiveCase> collectives;
+  ArcCase arcs;
+  std::vector<BenchGraph> facts;  ///< graphs that are looked at
+  [[nodiscard]] bool empty() const {
+    return forests.empty() && collectives.empty() && arcs.kernels.empty() && facts.empty();
+  }
+};
+
+struct GraphFacts {
+  std::string graph;
+  std::int64_t vertices = 0;
+  std::int64_t edges = 0;  ///< undirected
+  std::int64_t max_degree = 0;
+  std::int64_t bytes = 0;  ///< of the edges in memory
+  [[nodiscard]] double arcs_per_vertex() const {
+    return vertices > 0 ? 2 * static_cast<double>(edges) / static_cast<double>(vertices) : 0;
+  }
+};
+
+/// Of one phase: seconds of the slowest rank, median over repeats; bytes and messages of all ranks in one repeat.
+struct PhaseResult {
+  std::string name;
+  double seconds = 0;
+  std::int64_t bytes = 0;
+  std::int64_t messages = 0;  ///< sent, put or got
+};
+
+struct ForestResult {
+  ForestCase what;
+  int ranks = 1;
+  std::vector<double> seconds;  ///< by repeat, of the slowest rank
+  std::vector<PhaseResult> phases;
+  std::int64_t bytes = 0;
+  std::int64_t messages = 0;
+  std::string digest;
+  std::string failure;        ///< why there are no times
+  std::int64_t heap_mib = 0;  ///< symmetric heap that was set for this run; 0: the default
+};
+
+struct CollectiveResult {
+  std::string call;
+  std::string model;
+  int ranks = 1;
+  std::int64_t bytes = 0;
+  Spread seconds;  ///< of the slowest rank in each iteration
+};
+
+struct ArcResult {
+  std::string kernel;
+  std::string completion;
+  bool pulls = false;
+  std::int64_t bytes = 0;
+  Spread seconds;
+};
+
+struct MsfResults {
+  std::vector<GraphFacts> graphs;
+  std::vector<ForestResult> forests;
+  std::vector<ForestResult> heaps;  ///< of runs with a symmetric heap of their own
+  std::vector<CollectiveResult> collectives;
+  std::vector<ArcResult> arcs;
+  std::vector<std::string> notes;  ///< what could not be measured
+  Json productivity;               ///< counted when this program was built; null where there was no Python
+
+  void add(MsfResults more);
+  /// What contradicts itself: forests of one graph that are not the same. Empty if nothing does.
+  [[nodiscard]] std::vector<std::string> complaints() const;
+};
+
+[[nodiscard]] Json to_json(const MsfWork& work);
+[[nodiscard]] MsfWork msf_work_of(const Json& json);
+[[nodiscard]] Json to_json(const MsfResults& results);
+[[nodiscard]] MsfResults msf_results_of(const Json& json);
+
+/// Does the work on the ranks of this process or job, over every model that it names. Called by every process.
+/// @param results  filled where rank 0 is @return exit code
+int measure_msf(const MsfWork& work, MsfResults& results);
+
+}  // namespace merganser::app

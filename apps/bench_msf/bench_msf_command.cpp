@@ -1,0 +1,205 @@
+// bench msf: the experiments of a study of forests in MPI and OpenSHMEM, on this machine.
+#include <unistd.h>
+
+#include <iostream>
+
+#include "apps/bench_msf/analysis.hpp"
+#include "apps/bench_msf/plan.hpp"
+#include "apps/bench_msf/tables.hpp"
+#include "apps/frame/command.hpp"
+#include "apps/frame/launcher.hpp"
+#include "apps/frame/provenance.hpp"
+#include "apps/frame/table.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/private_folder.hpp"
+
+namespace merganser::app {
+namespace {
+
+/// What a started process writes for the one that started it.
+int work_for_parent(const MsfBenchOptions& o) {
+  MsfResults results;
+  const int code = measure_msf(msf_work_of(read_json(o.work)), results);
+  if (code == 0 && comm::launcher_world().rank == 0) write_record(o.json, to_json(results));
+  return code;
+}
+
+/// Models that launches of this process can use; those of its own ranks where it is part of a job.
+std::vector<std::string> models_here() {
+  const bool launched = comm::launched();
+  const bool processes = launched || find_launcher().problem.empty();
+  std::vector<std::string> models;
+  for (const auto& b : comm::backends())
+    if (b.processes ? processes : !launched) models.emplace_back(b.name);
+  return models;
+}
+
+/// Calls and lines of this program; null where nobody counted them.
+Json productivity(MsfResults& results) {
+  if (const auto counted = counted_productivity(); !counted.empty()) return Json::parse(counted);
+  results.notes.emplace_back("T9: not counted: there was no Python where this program was built");
+  return {};
+}
+
+/// Does the launches of a plan, here or in jobs of their own.
+class MsfBench {
+ public:
+  MsfBench(const MsfBenchOptions& o, const MsfPlan& plan) : o_(o), plan_(plan) {}
+
+  MsfResults results;
+
+  /// Errors that the next launch would meet again.
+  [[nodiscard]] static bool is_users(int code) {
+    return code == UsageError("").exit_code() || code == InputError("").exit_code();
+  }
+
+  /// @return exit code of what failed last; the rest is measured all the same
+  int run() {
+    int code = 0;
+    const std::size_t all = plan_.launches.size() + plan_.heaps.size();
+    std::size_t number = 0;
+    for (const auto& work : plan_.launches) {
+      say(++number, all, work, "");
+      if (const int failed = measure(work, results); failed != 0) code = failed;
+      if (is_users(code)) return code;
+    }
+    for (const auto& heap : plan_.heaps) {
+      say(++number, all, heap.work, ", symmetric heap of " + std::to_string(heap.mib) + " MiB");
+      measure_heap(heap);
+    }
+    return code;
+  }
+
+ private:
+  void say(std::size_t number, std::size_t all, const MsfWork& work, const std::string& more) const {
+    if (o_.quiet || comm::launcher_world().rank != 0) return;
+    std::cerr << '[' << number << " of " << all << "] " << work.ranks << (work.ranks == 1 ? " rank" : " ranks") << more
+              << ": " << work.forests.size() << " ways to find forests x " << work.repeats << std::endl;
+  }
+
+  int measure(const MsfWork& work, MsfResults& into) {
+    if (comm::launched()) return measure_msf(work, into);
+    const auto [threads, processes] = split(work);
+    if (const int code = threads.empty() ? 0 : measure_msf(threads, into); code != 0) return code;
+    if (processes.empty()) return 0;
+    const int code = measure_elsewhere(processes, 0, into);
+    if (code != 0)
+      into.notes.push_back("the launch on " + std::to_string(work.ranks) + " ranks ended with " + outcome(code));
+    return code;
+  }
+
+  /// What threads of this process do, and what processes do.
+  [[nodiscard]] static std::pair<MsfWork, MsfWork> split(const MsfWork& work) {
+    const auto is_threads = [](const auto& c) { return c.model == "threads"; };
+    const auto is_other = [](const auto& c) { return c.model != "threads"; };
+    std::pair<MsfWork, MsfWork> parts{work, work};
+    std::erase_if(parts.first.forests, is_other);
+    std::erase_if(parts.first.collectives, is_other);
+    std::erase_if(parts.second.forests, is_threads);
+    std::erase_if(parts.second.collectives, is_threads);
+    const auto kernel_is = [](bool threads) {
+      return [threads](const std::string& k) { return k.starts_with("threads.") == threads; };
+    };
+    std::erase_if(parts.first.arcs.kernels, kernel_is(false));
+    std::erase_if(parts.second.arcs.kernels, kernel_is(true));
+    parts.second.facts.clear();
+    return parts;
+  }
+
+  void measure_heap(const HeapWork& heap) {
+    MsfResults found;
+    const int code = measure_elsewhere(heap.work, heap.mib, found);
+    if (code != 0) {
+      for (const auto& what : heap.work.forests) {
+        ForestResult& r = found.forests.emplace_back();
+        r.what = what;
+        r.failure = "the launch ended with " + outcome(code);
+      }
+    }
+    for (auto& r : found.forests) {
+      r.ranks = heap.work.ranks;
+      r.heap_mib = heap.mib;
+      results.heaps.push_back(std::move(r));
+    }
+  }
+
+  [[nodiscard]] std::string outcome(int code) const {
+    if (code == kTimedOut) return "nothing within " + general_seconds();
+    return "exit code " + std::to_string(code);
+  }
+  [[nodiscard]] std::string general_seconds() const { return number_text(o_.timeout) + " s"; }
+
+  /// @param heap_mib  symmetric heap of each process; 0: as the launcher sets it
+  int measure_elsewhere(const MsfWork& work, int heap_mib, MsfResults& into) {
+    PrivateFolder folder;
+    const std::string task = folder.file("work.json");
+    const std::string answer = folder.file("results.json");
+    write_record(task, to_json(work));
+    LaunchPlan plan = plan_launch(work.ranks, {"bench", "msf", "--work=" + task, "--json=" + answer, "--quiet"}, true);
+    if (heap_mib > 0) {
+      const std::string name = "SHMEM_SYMMETRIC_HEAP_SIZE";
+      std::erase_if(plan.exports, [&](const auto& s) { return s.name == name; });
+      plan.exports.push_back({name, std::to_string(heap_mib) + "M", "the size that is tried"});
+    }
+    const int code = launch(plan, o_.timeout);
+    if (code == 0) into.add(msf_results_of(read_json(answer)));
+    return code;
+  }
+
+  const MsfBenchOptions& o_;
+  const MsfPlan& plan_;
+};
+
+void report(const MsfBenchOptions& o, const Invocation& in, const MsfPlan& plan, const MsfResults& results) {
+  const std::string here = std::to_string(machine().cores) + (machine().cores == 1 ? " core" : " cores") + ", 1 node";
+  if (!o.json.empty()) {
+    Placement placement;
+    if (!plan.launches.empty()) placement.ranks = plan.launches.back().ranks;
+    Json record = make_record(in, placement);
+    record["msf_bench"] = to_json(results);
+    record["msf_bench"]["derived"] = msf_derived_json(results);
+    record["msf_bench"]["comparable"] = "not with the published numbers: " + here;
+    write_record(o.json, record);
+  }
+  if (!o.quiet && o.json != "-") std::cout << msf_bench_text(plan, results, here);
+}
+
+int run(MsfBenchOptions& o, const Invocation& in) {
+  if (!o.work.empty()) return work_for_parent(o);
+  const bool launched = comm::launched();
+  const MsfPlan plan = plan_msf_bench(o, launched ? comm::launcher_world().size : 0, models_here(), machine().cores);
+  MsfBench bench(o, plan);
+  if (launched && plan.wants(Experiment::memory))
+    bench.results.notes.emplace_back("T2, T3: need launches of their own; start bench msf without a launcher");
+  if (const Machine m = machine(); m.load_before[0] > m.cores)
+    bench.results.notes.push_back("the machine was busy when this began: load average " +
+                                  fixed_text(m.load_before[0], 1) + " on " + std::to_string(m.cores) + " cores");
+  int code = bench.run();
+  if (comm::launcher_world().rank != 0 || MsfBench::is_users(code)) return code;
+  if (plan.wants(Experiment::productivity)) bench.results.productivity = productivity(bench.results);
+  report(o, in, plan, bench.results);
+  const auto complaints = bench.results.complaints();
+  for (const auto& text : complaints) std::cerr << "verification: " << text << '\n';
+  return complaints.empty() ? code : VerificationError("").exit_code();
+}
+
+constexpr std::string_view kText =
+    "Makes the experiments of a published study of spanning forests in MPI and OpenSHMEM again: graphs, memory\n"
+    "configurations, microbenchmarks, scaling, improvements and their correlations, productivity. Published values "
+    "stand\n"
+    "beside measured ones; docs/msf-bench.md tells what can be compared. Every forest is verified, and all of a graph\n"
+    "must be the same. Alone it starts the ranks itself, a job for each number of ranks; as part of a job it measures "
+    "on\n"
+    "the ranks that there are.\n\n"
+    "  merganser bench msf --quick --json t.json\n"
+    "  merganser bench msf --only T4,T9\n"
+    "  merganser bench msf --only T8 --graphs web/cnr-2000 --ranks 1,2,4 --repeats 5\n"
+    "  merganser run -n 4 -- bench msf --quick --only T4,F5\n";
+
+}  // namespace
+
+extern const Command bench_msf_command;
+const Command bench_msf_command =
+    make_command<MsfBenchOptions, run>("bench msf", "a published study of spanning forests, made again", kText);
+
+}  // namespace merganser::app

@@ -1,0 +1,93 @@
+#pragma once
+/// bench msf: which experiments there are, and what must be measured for those that are wanted.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/bench_msf/bench_msf.hpp"
+#include "apps/frame/ranks.hpp"
+#include "merganser/base/options.hpp"
+
+namespace merganser::app {
+
+/// Tables and figures of [ing2021] by what they need. Figures 6 to 11 are one, by graph.
+enum class Experiment : std::uint8_t {
+  facts,         ///< T1
+  memory,        ///< T2, T3
+  barriers,      ///< T4, F15
+  arcs,          ///< F3, F12, F13
+  reductions,    ///< F4, F14, F16
+  posts,         ///< F5
+  times,         ///< T5, T6, T7, T8, F6 to F11
+  productivity,  ///< T9
+};
+/// "T1", ..., "T9", "F3", ..., "F16"
+[[nodiscard]] std::vector<std::string> experiment_names();
+/// @throws UsageError for an unknown name
+[[nodiscard]] Experiment experiment_of(const std::string& name);
+
+struct MsfBenchOptions {
+  bool quick = false;
+  std::vector<std::string> only;
+  std::vector<std::string> graphs;
+  std::vector<std::string> gen;
+  std::vector<int> ranks;
+  std::vector<std::string> models;
+  std::vector<int> heaps;
+  int repeats = 0;
+  double timeout = 1800;
+  std::string json;
+  bool quiet = false;
+  std::string work;  ///< this process was started to do the work of that file
+};
+
+template <class V>
+void describe(MsfBenchOptions& o, V&& option) {
+  option.section("What is measured");
+  option("quick", o.quick, "small graphs, few ranks and repeats: about a minute");
+  option("only", o.only, "tables and figures: T1 to T9, F3 to F16", Words{experiment_names()}, Kind{"LIST"},
+         Initial{"all"});
+  option("graphs", o.graphs, "files of graphs, in any format of msf (of a BVGraph the name without extension)",
+         Kind{"FILE,FILE,..."}, Initial{"none"}, Reads{});
+  option("gen", o.gen, "graphs to make, as of msf --gen; the first two are also those of the memory configurations",
+         Kind{"NAME,NAME,..."}, Initial{"six of 2^18 vertices; --quick: of 2^13"});
+  option("ranks", o.ranks, "numbers of ranks, a launch each", at_least(1),
+         Initial{"1,2,4,8 and up to 64 where there are cores; --quick: 1,2,4"});
+  option("models", o.models, "communication models", Kind{"LIST"},
+         Initial{"all that the launcher starts; threads without one"});
+  option("heaps", o.heaps, "MiB of symmetric heap per rank that are tried", at_least(1), Kind{"N,N,..."},
+         Initial{"2,4,16,64,256; --quick: 2,4,64"});
+  option("repeats", o.repeats, "runs of each case", at_least(0), Initial{"15; --quick: 3"});
+  option("timeout", o.timeout, "seconds that a launch may take", positive());
+  option.section("Output");
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("quiet", o.quiet, "print no tables");
+  option("work", o.work, "do the work of this file on these ranks", Hidden{});
+}
+
+/// A launch with a symmetric heap of its own.
+struct HeapWork {
+  int mib = 0;
+  MsfWork work;
+};
+
+struct MsfPlan {
+  std::vector<std::string> names;  ///< of the tables and figures that are wanted
+  std::vector<Experiment> experiments;
+  std::vector<BenchGraph> graphs;
+  std::vector<std::string> models;
+  std::vector<MsfWork> launches;  ///< one for each number of ranks
+  std::vector<HeapWork> heaps;
+  [[nodiscard]] bool wants(Experiment e) const;
+  [[nodiscard]] bool wants_one_of(const std::vector<std::string>& tables) const;
+  /// Whose post-processing is compared: the published one is of two-sided messages.
+  [[nodiscard]] const std::string& posts_model() const;
+};
+
+/// @param here  ranks of the job this process is part of; 0: none, launches are its own
+/// @param models  there are
+/// @throws UsageError for options that contradict each other or are unknown
+[[nodiscard]] MsfPlan plan_msf_bench(const MsfBenchOptions& o, int here, const std::vector<std::string>& models,
+                                     int cores);
+
+}  // namespace merganser::app

@@ -1,0 +1,374 @@
+// cluster: reads a parcel file, merges, reports and writes.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <optional>
+
+#include "apps/cluster/difference.hpp"
+#include "apps/cluster/file_rules.hpp"
+#include "apps/cluster/homecoming.hpp"
+#include "apps/cluster/labels.hpp"
+#include "apps/cluster/ledger.hpp"
+#include "apps/cluster/merge_options.hpp"
+#include "apps/cluster/picture.hpp"
+#include "apps/cluster/results.hpp"
+#include "apps/cluster/running.hpp"
+#include "apps/cluster/step_table.hpp"
+#include "apps/frame/command.hpp"
+#include "apps/frame/forecast.hpp"
+#include "apps/frame/gather.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/frame/table.hpp"
+#include "apps/topo/extract_traffic.hpp"
+#include "merganser/base/log.hpp"
+#include "merganser/base/timer.hpp"
+#include "merganser/cluster/reference.hpp"
+#include "merganser/io/parcel_file.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct ClusterCommand {
+  std::string input;
+  std::string output;
+  std::string json, csv, picture, labels;
+  std::vector<std::string> attributes;
+  int steps = 1;
+  double min_volume_ratio = 40;
+  AxisFlags periodic{true, true, false};
+  MethodOptions method;
+  RankOptions ranks;
+  BlockOptions blocks;
+  bool audit = false;
+  bool reference = false;
+  ForceOption room;
+};
+
+template <class V>
+void describe(ClusterCommand& o, V&& option) {
+  option.positional("IN", o.input, "EPIC parcel file (NetCDF-4)", Required{}, Reads{});
+  option.section("Output");
+  option("output", o.output, "parcel file to write", Letter{'o'}, Kind{"FILE"}, Writes{});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"}, Writes{});
+  option("picture", o.picture, "picture to write (SVG): where the last step merged most, before and after",
+         Kind{"FILE"}, Writes{});
+  option("labels", o.labels,
+         "text to write: for each parcel of IN, in its order, its place there (from 0) and the id of the parcel of the "
+         "output that holds it",
+         Kind{"FILE"}, Writes{});
+  option.section("Merging");
+  option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small, V_min = V_cell / R",
+         positive(), Kind{"R"});
+  option("steps", o.steps, "merge steps, one after the other", at_least(1));
+  option("periodic", o.periodic, "periodic axes, as letters; the others have walls");
+  option(
+      "attribute", o.attributes,
+      "variables of IN beside EPIC's and how they merge: mean (by volume), sum, centre or largest (of that member), or "
+      "drop, to leave one out",
+      Kind{"NAME:RULE,..."});
+  describe(o.method, option);
+  describe(o.ranks, option);
+  describe(o.blocks, option);
+  option.section("Checks");
+  option("audit", o.audit, "keep the books: every input parcel is in exactly one output parcel, and its volume too");
+  option("reference", o.reference, "also merge with the slow serial reference on rank 0 and compare every bit");
+  describe(o.room, option);
+}
+
+/// Whether to show progress as a line that changes: unless lines of log tell it.
+bool shows_one_line(const OptionTable& table) {
+  const auto& all = table.options();
+  const auto log = std::find_if(all.begin(), all.end(), [](const auto& o) { return o.name == "log"; });
+  const OptionValue level = log == all.end() ? OptionValue() : log->value();
+  const auto* word = std::get_if<std::string>(&level);
+  const bool logged = word != nullptr && (*word == "info" || *word == "debug");
+  return !logged;
+}
+
+/// One run on one rank.
+class Run {
+ public:
+  Run(const ClusterCommand& o, const FileRules& rules, const Invocation& in, comm::Transport& t)
+      : o_(o), rules_(rules), in_(in), t_(t) {}
+
+  void all() {
+    read();
+    merge();
+    compare();
+    sum_up();
+    if (!o_.output.empty()) {
+      const Scope s(profile_, "write");
+      together(
+          [&] { io::write_parcels(o_.output, parcels_, clusterer_->decomposition(), info_.time, t_, info_.heading); });
+    }
+    report();
+  }
+
+ private:
+  void read();
+  void check_room();
+  void merge();
+  StepReport step(int number);
+  void add(StepReport mine, bool first);
+  void add_up();
+  void compare();
+  void sum_up();
+  void report();
+  void print(const Json& record, const std::vector<Summary>& stages, const std::vector<Summary>& others);
+
+  const ClusterCommand& o_;
+  const FileRules& rules_;
+  const Invocation& in_;
+  comm::Transport& t_;
+  Profile profile_;
+  io::ParcelFileInfo info_;
+  Parcels parcels_;
+  Parcels original_;                   // on rank 0, for the reference
+  std::vector<io::FilePlace> places_;  // for the labels
+  std::optional<Labels> labels_;
+  Moments before_, after_;
+  std::vector<Conserved> quantities_;
+  Json sums_;
+  Digest digest_;
+  std::string label_text_;
+  std::optional<Clusterer> clusterer_;
+  std::optional<Scene> scene_;
+  StepReport first_, last_, all_;  // in the loop of this rank, then of all
+  StepReport mine_;                // of all steps on this rank
+  comm::TrafficCount traffic_;     // of all steps
+  StepTable table_;                // with --csv
+  Json loop_;                      // what the loop of steps did besides merging
+  std::string verdict_;
+};
+
+void Run::read() {
+  {
+    const Scope s(profile_, "read");
+    together([&] {
+      info_ = io::read_info(o_.input, t_);
+      apply_file_rules(rules_, o_.input, o_.output, info_, t_.rank());
+    });
+    info_.grid.box.periodic = o_.periodic;
+    if (!o_.labels.empty()) labels_.emplace(t_);
+    check_room();
+    parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_, labels_ ? &places_ : nullptr); });
+  }
+  const Scope s(profile_, "distribute");
+  const Decomposition blocks = together([&] { return decompose(info_.grid, o_.blocks, parcels_, t_); });
+  together([&] { distribute(parcels_, blocks, t_); });
+  ClusterOptions options = cluster_options(o_.method, o_.min_volume_ratio);
+  options.lineage = o_.audit || labels_ || !o_.picture.empty();
+  clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
+}
+
+/// Containers at a time were measured with 2.1 million parcels on one and two ranks.
+void Run::check_room() {
+  const double ranks = t_.size(), parcels = static_cast<double>(info_.parcels);
+  const double container = static_cast<double>(Parcels(info_.schema).parcel_bytes());
+  const double containers = 2.2 + (o_.output.empty() ? 0 : 0.7) + (o_.picture.empty() ? 0 : 1.1) + (o_.audit ? 2.4 : 0);
+  const double cells = static_cast<double>(info_.grid.cells[0]) * static_cast<double>(info_.grid.cells[1]) *
+                       static_cast<double>(info_.grid.cells[2]);
+  Need need;
+  need.what = o_.input + " (" + count_text(info_.parcels) + " parcels, " + grid_text(info_.grid) + ")";
+  need.rank_bytes =
+      std::ceil(parcels / ranks) * container * containers + balance_bytes(o_.blocks, info_.grid, t_.size());
+  if (labels_) {  // their places, and on rank 0 their lines of text
+    need.rank_bytes += std::ceil(parcels / ranks) * 64;
+    need.first_bytes += parcels * 48;
+  }
+  if (o_.method.search == Search::cells8) need.rank_bytes += std::ceil(cells / ranks) * 8;
+  if (o_.reference) need.first_bytes += 4 * parcels * container;
+  need.disk_bytes = o_.output.empty() ? 0 : parcels * parcel_file_bytes(info_.schema);
+  need.file = o_.output;
+  need.of_file = true;
+  need.help = "more ranks on more machines";
+  together([&] { require(need, o_.room.force, t_); });
+  if (o_.csv.empty()) return;
+  Need table;
+  table.what = "--csv of " + count_text(o_.steps) + " steps";
+  table.rank_bytes = o_.steps * StepTable::kBytesPerStep;
+  table.first_bytes = o_.steps * StepTable::kBytesPerLine * ranks;
+  table.disk_bytes = table.first_bytes;
+  table.file = o_.csv;
+  table.help = "fewer --steps";
+  together([&] { require(table, o_.room.force, t_); });
+}
+
+void Run::merge() {
+  before_ = total_moments(t_, moments(parcels_, info_.grid.box));
+  if (o_.reference) original_ = collect(t_, parcels_);
+  Homecoming home(t_, *clusterer_);
+  std::optional<RunningTotals> running;
+  if (o_.steps > 1) running.emplace(t_, o_.steps, shows_one_line(in_.table));
+  t_.barrier();
+  const comm::Counters before = t_.counters();
+  for (int i = 0; i < o_.steps; ++i) {
+    add(step(i), i == 0);
+    if (running) running->add(last_);
+    const Scope s(profile_, "rehome");
+    home(parcels_);
+  }
+  const comm::Counters loop = t_.counters() - before;
+  loop_ = {{"collectives", t_.all_reduce(loop.collectives, comm::Op::sum)}, {"rehome_waves", home.waves()}};
+  if (running) {
+    loop_["network"] = running->network_name();
+    loop_["totals_age_steps"] = running->age();
+  }
+  add_up();
+}
+
+/// A step itself. No collective, but for --audit, --picture and what Clusterer::step() says.
+StepReport Run::step(int number) {
+  std::optional<Ledger> ledger;
+  std::optional<Photographer> photographer;
+  if (o_.audit) ledger.emplace(t_, parcels_);
+  if (!o_.picture.empty() && number + 1 == o_.steps) {
+    photographer.emplace(t_, info_.grid, info_.grid.cell_volume() / o_.min_volume_ratio);
+    photographer->before(parcels_);
+  }
+  const comm::TrafficCount before = t_.traffic();
+  StepReport mine = clusterer_->step(parcels_);
+  traffic_ += t_.traffic().since(before);
+  if (ledger) together([&] { ledger->close(parcels_, mine.lineage); });
+  if (photographer) scene_ = photographer->after(parcels_, mine.lineage);
+  if (labels_) labels_->add(mine.lineage);
+  mine.lineage.clear();
+  return mine;
+}
+
+/// A step's report on this rank. Memory does not grow with the number of steps, but for the lines of --csv.
+void Run::add(StepReport mine, bool first) {
+  if (!o_.csv.empty()) table_.add(mine);
+  mine_ += mine;
+  if (first) first_ = mine;
+  last_ = std::move(mine);
+}
+
+/// From this rank's reports to those of all. Collective.
+void Run::add_up() {
+  all_ = total_report(t_, mine_);
+  first_ = total_report(t_, first_);
+  last_ = total_report(t_, last_);
+}
+
+void Run::compare() {
+  if (!o_.reference) return;
+  const Parcels got = collect(t_, parcels_);
+  together([&] {
+    comm::agree(t_, [&] {
+      if (t_.rank() != 0) return;
+      const ClusterOptions options = cluster_options(o_.method, o_.min_volume_ratio);
+      for (int i = 0; i < o_.steps; ++i) cluster_reference(original_, info_.grid, options);
+      const std::string difference = first_difference(original_, got);
+      if (!difference.empty()) throw VerificationError("not as the serial reference: " + difference);
+    });
+  });
+  verdict_ = "equal to the serial reference, every bit";
+}
+
+/// Checks the result and adds it up: what can fail fails here, before a file is written.
+void Run::sum_up() {
+  const std::string name = o_.output.empty() ? "the result of " + o_.input : "cannot write " + o_.output;
+  together([&] { io::fit_to_file(name, parcels_, info_.grid.box, info_.heading, t_); });
+  after_ = total_moments(t_, moments(parcels_, info_.grid.box));
+  digest_ = total_digest(t_, merganser::digest(parcels_));
+  sums_ = sums_json(t_, parcels_);
+  quantities_ = conserved(before_, after_, parcels_.schema(), info_.grid.box);
+  if (labels_) label_text_ = labels_->text(places_);
+}
+
+void Run::report() {
+  const auto stages = summarise_stages(gather(t_, stage_seconds(mine_.seconds)));
+  topology::Traffic traffic;
+  if (!o_.json.empty()) traffic = topology::gather_traffic(t_, traffic_);
+  std::vector<Summary> others;
+  for (const auto& stage : profile_.stages()) {
+    const auto seconds = gather(t_, stage.seconds);
+    others.push_back(summarise(seconds));
+  }
+  const std::string table = o_.csv.empty() ? std::string() : table_.text(t_);
+  if (t_.rank() != 0) return;
+
+  Json record = make_record(in_, {t_.size(), std::string(t_.name()), comm::last_choice(), o_.ranks.decorators,
+                                  clusterer_->decomposition().describe()});
+  for (std::size_t i = 0; i < kStages.size(); ++i) record["timings"][kStages[i]] = summary_json(stages[i]);
+  for (std::size_t i = 0; i < others.size(); ++i)
+    record["timings"][profile_.stages()[i].name] = summary_json(others[i]);
+  record["counters"] = counters_json(all_.counters);
+  record["pruning"] = pruning_json(all_);
+  record["loop"] = loop_;
+  if (!o_.json.empty()) {
+    traffic.exchanges = o_.steps;
+    traffic.source = "merganser cluster, " + std::to_string(o_.steps) + (o_.steps == 1 ? " step" : " steps") +
+                     " over " + std::string(t_.name());
+    record["traffic"] = traffic_json(traffic);
+  }
+  record["conservation"] = conservation_json(quantities_, before_, after_, all_.merged);
+  record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
+  record["result"] = result_json(first_, last_, all_, sums_, digest_);
+  if (may_report(in_.table)) print(record, stages, others);
+  if (!o_.json.empty()) write_record(o_.json, record);
+  if (!o_.csv.empty()) write_text_file(o_.csv, table);
+  if (labels_) write_text_file(o_.labels, label_text_);
+  if (scene_)
+    write_text_file(o_.picture, draw(*scene_, count_text(first_.before) + " parcels, " + count_text(all_.small) +
+                                                  " of them small, become " + count_text(last_.after)));
+}
+
+void Run::print(const Json& record, const std::vector<Summary>& stages, const std::vector<Summary>& others) {
+  auto& out = std::cout;
+  out << o_.input << ": " << grid_text(info_.grid) << ", time " << general_text(info_.time, 6) << "; small below 1/"
+      << general_text(o_.min_volume_ratio, 6) << " of a cell\n"
+      << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks "
+      << clusterer_->decomposition().describe() << ", search " << search_name(o_.method.search) << ", prune "
+      << prune_name(o_.method.prune) << (o_.steps > 1 ? ", " + std::to_string(o_.steps) + " steps" : "") << '\n';
+  if (const std::string choice = comm::last_choice(); !choice.empty()) out << choice << '\n';
+  out << '\n' << counts_table(first_, last_, all_) << '\n' << clusters_table(all_) << '\n';
+  std::vector<std::string> names(kStages.begin(), kStages.end());
+  names.back() = "whole step";
+  if (o_.steps > 1) names.back() = "all steps";
+  auto rows = stages;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    names.push_back("(" + profile_.stages()[i].name + ")");
+    rows.push_back(others[i]);
+  }
+  out << stages_table(names, rows, "time over ranks") << '\n'
+      << conservation_table(quantities_, before_, after_, all_.merged) << '\n'
+      << counters_text(all_) << '\n';
+  if (o_.audit) out << "audit: every input parcel is in exactly one output parcel, with its volume\n";
+  if (!verdict_.empty()) out << verdict_ << '\n';
+  out << "digest " << record["result"]["digest"].get<std::string>() << '\n';
+  std::string files;
+  for (const auto& f : {o_.output, o_.json, o_.csv, o_.picture, o_.labels})
+    if (!f.empty()) files += (files.empty() ? "" : ", ") + f;
+  if (!files.empty()) out << "wrote " << files << '\n';
+}
+
+int run(ClusterCommand& o, const Invocation& in) {
+  const FileRules rules = parse_file_rules(o.attributes);
+  return on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, in, t).all(); });
+}
+
+constexpr std::string_view kText =
+    "Merges every small parcel with its nearest neighbour, cluster by cluster. The result is the same, bit for bit,\n"
+    "for any number of ranks, model, decomposition and pruning: the digest tells.\n\n"
+    "No step calls a collective, but with --audit, --picture, --prune iterative or --search cells8, which need some.\n"
+    "What the input holds goes into the output: global attributes, groups, units, compression. Variables of the "
+    "parcels\n"
+    "that EPIC does not know need a rule, --attribute humidity:mean,age:largest. Ids are written too, so that the "
+    "next\n"
+    "command goes on with the same parcels.\n\n"
+    "Totals of a run of several steps are announced from neighbour to neighbour: on a terminal, and with --log info, "
+    "a\n"
+    "line tells how far the run is, with totals that are some steps old.\n\n"
+    "  merganser cluster in.nc -o out.nc --min-volume-ratio 20\n"
+    "  merganser cluster in.nc -o out.nc --ranks 2 --json run.json --picture slab.svg\n"
+    "  merganser run -n 4 -- cluster in.nc -o out.nc --comm rma --audit\n";
+
+}  // namespace
+
+extern const Command cluster_command;
+const Command cluster_command = make_command<ClusterCommand, run>("cluster", "merge the parcels of a file", kText);
+
+}  // namespace merganser::app

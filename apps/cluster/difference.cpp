@@ -1,0 +1,74 @@
+#include "apps/cluster/difference.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "apps/frame/table.hpp"
+
+namespace merganser::app {
+namespace {
+
+std::vector<std::size_t> by_id(const Parcels& p) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p.id(a) < p.id(b); });
+  return order;
+}
+
+std::string name_of_column(const Schema& schema, std::size_t column) {
+  for (const auto& a : schema.attributes()) {
+    const std::size_t first = schema.offset(a.name);
+    const auto n = static_cast<std::size_t>(a.components);
+    if (column < first || column >= first + n) continue;
+    const std::size_t c = column - first;
+    if (c < a.component_names.size()) return a.component_names[c];
+    return n == 1 ? a.name : a.name + '[' + std::to_string(c) + ']';
+  }
+  return "column " + std::to_string(column);
+}
+
+std::string both(double x) { return general_text(x, 17) + " (" + hex_text(x) + ')'; }
+
+std::string compare_values(std::int64_t id, const std::string& what, double expected, double got) {
+  if (std::bit_cast<std::uint64_t>(expected) == std::bit_cast<std::uint64_t>(got)) return "";
+  return "parcel " + std::to_string(id) + ": " + what + " is " + both(got) + ", expected " + both(expected);
+}
+
+std::string compare_parcel(const Parcels& expected, std::size_t e, const Parcels& got, std::size_t g) {
+  const std::int64_t id = expected.id(e);
+  const Site& a = expected.site(e);
+  const Site& b = got.site(g);
+  std::string text = compare_values(id, "x_position", a.x, b.x);
+  if (text.empty()) text = compare_values(id, "y_position", a.y, b.y);
+  if (text.empty()) text = compare_values(id, "z_position", a.z, b.z);
+  if (text.empty()) text = compare_values(id, "volume", a.volume, b.volume);
+  std::size_t used = 1;
+  for (const auto& attribute : expected.schema().attributes()) used += static_cast<std::size_t>(attribute.components);
+  for (std::size_t c = 1; text.empty() && c < used; ++c)
+    text = compare_values(id, name_of_column(expected.schema(), c), expected.row(e)[c], got.row(g)[c]);
+  return text;
+}
+
+}  // namespace
+
+std::string first_difference(const Parcels& expected, const Parcels& got) {
+  if (!(expected.schema() == got.schema())) return "the attributes differ";
+  const auto e = by_id(expected);
+  const auto g = by_id(got);
+  for (std::size_t i = 0; i < std::max(e.size(), g.size()); ++i) {
+    const bool has_e = i < e.size();
+    const bool has_g = i < g.size();
+    if (!has_g || (has_e && expected.id(e[i]) < got.id(g[i])))
+      return "parcel " + std::to_string(expected.id(e[i])) + " is missing";
+    if (!has_e || got.id(g[i]) < expected.id(e[i]))
+      return "parcel " + std::to_string(got.id(g[i])) +
+             (i > 0 && got.id(g[i]) == got.id(g[i - 1]) ? " is there twice" : " should have been merged away");
+    const std::string text = compare_parcel(expected, e[i], got, g[i]);
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
+}  // namespace merganser::app

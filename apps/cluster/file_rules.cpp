@@ -1,0 +1,109 @@
+#include "apps/cluster/file_rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr const char* kDrop = "drop";
+constexpr std::array<std::pair<const char*, Rule>, 4> kRules{
+    {{"mean", Rule::mean}, {"sum", Rule::sum}, {"centre", Rule::keep_centre}, {"largest", Rule::keep_largest}}};
+
+bool is_in(const std::vector<std::string>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+std::string join(const std::vector<std::string>& list) {
+  std::string out;
+  for (const auto& word : list) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+/// As --attribute wants it.
+std::string rules_for(const std::vector<std::string>& names) {
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "" : ",") + name + ":RULE";
+  return out;
+}
+
+/// Everything that can be lost, by name; those that cannot be carried in words.
+struct Losses {
+  std::vector<std::string> variables;  ///< a rule would do
+  std::vector<std::string> others;
+};
+
+Losses losses(const FileRules& rules, const io::ParcelFileInfo& info) {
+  Losses out;
+  for (const std::string& name : io::passed_over(info))
+    if (!is_in(rules.dropped, name)) out.variables.push_back(name);
+  for (const io::FileLoss& loss : info.heading.lost)
+    if (!is_in(rules.dropped, loss.name)) out.others.push_back(loss.what);
+  return out;
+}
+
+void check_dropped(const FileRules& rules, const std::string& input, const io::ParcelFileInfo& info) {
+  std::vector<std::string> known = io::passed_over(info);
+  for (const io::FileLoss& loss : info.heading.lost) known.push_back(loss.name);
+  for (const std::string& name : rules.dropped)
+    if (!is_in(known, name))
+      throw UsageError("--attribute " + name + ":drop: " + input + " has nothing of this name to drop; it has " +
+                       (known.empty() ? "nothing that would need it" : join(known)));
+}
+
+}  // namespace
+
+FileRules parse_file_rules(const std::vector<std::string>& words) {
+  FileRules rules;
+  std::vector<std::string> seen;
+  for (const std::string& word : words) {
+    const std::size_t colon = word.rfind(':');
+    const std::string name = word.substr(0, colon);
+    const std::string rule = colon == std::string::npos ? "" : word.substr(colon + 1);
+    const auto* const known =
+        std::find_if(kRules.begin(), kRules.end(), [&](const auto& r) { return r.first == rule; });
+    if (name.empty() || (known == kRules.end() && rule != kDrop))
+      throw UsageError("--attribute " + word +
+                       ": allowed: NAME:RULE, where RULE is mean, sum, centre, largest or drop");
+    if (is_in(seen, name)) throw UsageError("--attribute: " + name + " has two rules; allowed: one");
+    seen.push_back(name);
+    if (known == kRules.end()) {
+      rules.dropped.push_back(name);
+    } else {
+      rules.merged.push_back({name, known->second});
+    }
+  }
+  return rules;
+}
+
+void apply_file_rules(const FileRules& rules, const std::string& input, const std::string& output,
+                      io::ParcelFileInfo& info, int rank) {
+  try {
+    io::add_variables(input, info, rules.merged);
+  } catch (const UsageError& e) {
+    throw UsageError(std::string("--attribute: ") + e.what());
+  }
+  check_dropped(rules, input, info);
+  const Losses lost = losses(rules, info);
+  if (lost.variables.empty() && lost.others.empty()) return;
+  if (output.empty()) {
+    std::vector<std::string> all = lost.variables;
+    all.insert(all.end(), lost.others.begin(), lost.others.end());
+    log(Level::info, rank, input + ": passed over, for no output is written: " + join(all));
+    return;
+  }
+  std::string what;
+  if (!lost.variables.empty())
+    what = "the variables " + join(lost.variables) + " have no rule for merging: give --attribute " +
+           rules_for(lost.variables) + " with RULE mean, sum, centre, largest or drop";
+  if (!lost.others.empty())
+    what += (what.empty() ? "" : "; and ") + std::string("merganser cannot carry into ") + output + ": " +
+            join(lost.others) + "; --attribute NAME:drop leaves one out";
+  throw InputError(input + ": " + what);
+}
+
+}  // namespace merganser::app

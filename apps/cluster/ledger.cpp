@@ -1,0 +1,103 @@
+#include "apps/cluster/ledger.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <tuple>
+
+#include "apps/frame/table.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::app {
+namespace {
+
+enum Kind : std::int64_t { kBefore, kAfter, kSource };
+
+std::string parcel(std::int64_t id) { return "audit: parcel " + std::to_string(id) + ' '; }
+
+}  // namespace
+
+std::size_t Ledger::home(std::int64_t id) const {
+  const std::uint64_t h = static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ULL;
+  return static_cast<std::size_t>((h >> 32) % static_cast<std::uint64_t>(transport_.size()));
+}
+
+void Ledger::enter(Pages& pages, const Entry& entry) const {
+  auto& page = pages[home(entry.id)];
+  const std::size_t at = page.size();
+  page.resize(at + sizeof entry);
+  std::memcpy(page.data() + at, &entry, sizeof entry);
+}
+
+std::vector<Ledger::Entry> Ledger::exchange(const Pages& pages) const {
+  std::vector<Entry> out;
+  for (const auto& page : transport_.all_to_all(pages)) {
+    const std::size_t first = out.size();
+    out.resize(first + page.size() / sizeof(Entry));
+    if (!page.empty()) std::memcpy(out.data() + first, page.data(), page.size());
+  }
+  std::sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.id, a.kind, a.other) < std::tie(b.id, b.kind, b.other);
+  });
+  return out;
+}
+
+Ledger::Ledger(comm::Transport& transport, const Parcels& before) : transport_(transport) {
+  Pages pages(static_cast<std::size_t>(transport.size()));
+  for (std::size_t i = 0; i < before.size(); ++i) enter(pages, {before.id(i), 0, before.site(i).volume, kBefore});
+  before_ = exchange(pages);
+}
+
+void Ledger::close(const Parcels& after, std::span<const StepReport::Merge> merged) {
+  const auto ranks = static_cast<std::size_t>(transport_.size());
+  Pages pages(ranks);
+  for (std::size_t i = 0; i < after.size(); ++i) enter(pages, {after.id(i), 0, after.site(i).volume, kAfter});
+  for (const auto& [source, centre] : merged) enter(pages, {source, centre, 0, kSource});
+  const auto fates = exchange(pages);
+
+  // Each parcel before has one fate; those merged away are then entered at their centre.
+  std::string fault;
+  Pages members(ranks);
+  std::size_t f = 0;
+  for (std::size_t b = 0; b < before_.size(); ++b) {
+    const Entry& e = before_[b];
+    if (b > 0 && before_[b - 1].id == e.id && fault.empty()) fault = parcel(e.id) + "is in the input twice";
+    if (f < fates.size() && fates[f].id < e.id && fault.empty())
+      fault = parcel(fates[f].id) + "is in the output but not in the input, or twice";
+    while (f < fates.size() && fates[f].id < e.id) ++f;
+    if (f == fates.size() || fates[f].id != e.id) {
+      if (fault.empty()) fault = parcel(e.id) + "is neither in the output nor merged";
+      continue;
+    }
+    if (fates[f].kind == kSource) {
+      enter(members, {fates[f].other, e.id, e.volume, kSource});
+    } else {
+      enter(members, {e.id, 0, e.volume, kBefore});
+      enter(members, {e.id, 0, fates[f].volume, kAfter});
+    }
+    ++f;
+  }
+  if (f < fates.size() && fault.empty())
+    fault = parcel(fates[f].id) + "is in the output but not in the input, or twice";
+
+  // Per centre, in the order before, after, sources by id.
+  const auto books = exchange(members);
+  for (std::size_t i = 0; i < books.size() && fault.empty();) {
+    const std::int64_t id = books[i].id;
+    if (books[i].kind != kBefore) {
+      fault = parcel(id) + "took part in a merge as centre but is not in the output";
+      break;
+    }
+    double sum = books[i].volume;
+    const double volume = books[i + 1].volume;
+    for (i += 2; i < books.size() && books[i].id == id; ++i) sum += books[i].volume;
+    if (std::bit_cast<std::uint64_t>(sum) != std::bit_cast<std::uint64_t>(volume))
+      fault = parcel(id) + "has volume " + hex_text(volume) + ", its members have " + hex_text(sum);
+  }
+  comm::agree(transport_, [&] {
+    if (!fault.empty()) throw VerificationError(fault);
+  });
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,66 @@
+#include "apps/cluster/merge_options.hpp"
+
+#include "apps/frame/table.hpp"
+
+namespace merganser::app {
+namespace {
+
+template <class E>
+std::string name_of(const Choices<E>& choices, E value) {
+  for (const auto& [word, e] : choices.words)
+    if (e == value) return word;
+  return "";
+}
+
+}  // namespace
+
+Choices<Search> search_choices() { return {{{"exact", Search::exact}, {"cells8", Search::cells8}}}; }
+Choices<Prune> prune_choices() { return {{{"single-pass", Prune::single_pass}, {"iterative", Prune::iterative}}}; }
+Choices<comm::Epoch> epoch_choices() {
+  return {{{"lifetime", comm::Epoch::lifetime},
+           {"per-phase", comm::Epoch::per_phase},
+           {"per-operation", comm::Epoch::per_operation}}};
+}
+std::string search_name(Search s) { return name_of(search_choices(), s); }
+std::string prune_name(Prune p) { return name_of(prune_choices(), p); }
+std::string epoch_name(comm::Epoch e) { return name_of(epoch_choices(), e); }
+
+ClusterOptions cluster_options(const MethodOptions& method, double min_volume_ratio) {
+  ClusterOptions o;
+  o.min_volume_ratio = min_volume_ratio;
+  o.search = method.search;
+  o.prune = method.prune;
+  o.iterative.epoch = method.epoch;
+  o.iterative.sub_communicator = method.sub_communicator;
+  return o;
+}
+
+Decomposition decompose(const Grid& grid, const BlockOptions& blocks, const Parcels& parcels,
+                        comm::Transport& transport) {
+  const Decomposition even(grid, transport.size(), blocks.decomposition);
+  if (!blocks.balance) return even;
+  std::array<std::vector<std::int64_t>, 3> weight;
+  for (int a = 0; a < 3; ++a) weight[a].assign(static_cast<std::size_t>(grid.cells[a]), 0);
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const Site& s = parcels.site(i);
+    ++weight[0][static_cast<std::size_t>(grid.cell(0, s.x))];
+    ++weight[1][static_cast<std::size_t>(grid.cell(1, s.y))];
+    ++weight[2][static_cast<std::size_t>(grid.cell(2, s.z))];
+  }
+  for (auto& w : weight) transport.all_reduce(std::span<std::int64_t>(w), comm::Op::sum);
+  return even.balanced(weight);
+}
+
+double balance_bytes(const BlockOptions& blocks, const Grid& grid, int ranks) {
+  if (!blocks.balance) return 0;
+  double planes = 0;
+  for (const auto cells : grid.cells) planes += static_cast<double>(cells);
+  return planes * sizeof(std::int64_t) * (1 + ranks);
+}
+
+std::string grid_text(const Grid& grid) {
+  return count_text(grid.cells[0]) + " x " + count_text(grid.cells[1]) + " x " + count_text(grid.cells[2]) +
+         " cells, periodic in " + merganser::detail::axes_text(grid.box.periodic);
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <unordered_set>
+
+#include "apps/cluster/picture.hpp"
+#include "apps/frame/gather.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr std::int64_t kMargin = 1;     // cells kept around the window, for links that cross its edge
+constexpr double kParcelsInView = 130;  // about what a reader can tell apart
+
+std::array<std::int64_t, 3> cell_of(const Grid& grid, const Site& s) {
+  return {grid.cell(0, s.x), grid.cell(1, s.y), grid.cell(2, s.z)};
+}
+
+/// Steps from the window's first cell to a cell, forwards on a periodic axis.
+std::int64_t steps(const Grid& grid, int axis, std::int64_t first, std::int64_t cell) {
+  const std::int64_t d = cell - first;
+  if (!grid.box.periodic[axis]) return d;
+  const std::int64_t n = grid.cells[axis];
+  return ((d % n) + n) % n;
+}
+
+bool near_window(const Grid& grid, const Window& w, const Site& s) {
+  const auto c = cell_of(grid, s);
+  for (int a = 0; a < 3; ++a) {
+    const std::int64_t d = steps(grid, a, w.first[a] - kMargin, c[a]);
+    if (d < 0 || d >= w.cells[a] + 2 * kMargin) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Window Photographer::choose(const Parcels& parcels, std::span<const StepReport::Merge> merges) const {
+  const std::int64_t parcels_all =
+      std::max<std::int64_t>(1, transport_.all_reduce(static_cast<std::int64_t>(before_.size()), comm::Op::sum));
+  const double per_cell = std::max(0.25, static_cast<double>(parcels_all) / static_cast<double>(grid_.cell_count()));
+  const auto side = std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(std::round(std::sqrt(kParcelsInView / (kSlab * per_cell)))), 2, 64);
+  Window w;
+  std::array<std::int64_t, 3> blocks{};
+  for (int a = 0; a < 3; ++a) {
+    w.cells[a] = a == w.normal ? 1 : std::min(side, grid_.cells[a]);
+    blocks[a] = std::min<std::int64_t>(64, grid_.cells[a] / w.cells[a]);
+  }
+  // Merges by block of cells; the fullest block is drawn (the first of several).
+  std::vector<std::int64_t> count(static_cast<std::size_t>(blocks[0] * blocks[1] * blocks[2]), 0);
+  std::unordered_set<std::int64_t> centres;
+  for (const auto& m : merges) centres.insert(m.centre);
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    if (!centres.contains(parcels.id(i))) continue;
+    const auto c = cell_of(grid_, parcels.site(i));
+    std::array<std::int64_t, 3> b{};
+    bool inside = true;
+    for (int a = 0; a < 3; ++a) {
+      b[a] = c[a] / w.cells[a];
+      inside = inside && b[a] < blocks[a];
+    }
+    if (inside) ++count[static_cast<std::size_t>((b[0] * blocks[1] + b[1]) * blocks[2] + b[2])];
+  }
+  transport_.all_reduce(std::span<std::int64_t>(count), comm::Op::sum);
+  const auto best = std::max_element(count.begin(), count.end()) - count.begin();
+  w.first = {best / (blocks[1] * blocks[2]) * w.cells[0], best / blocks[2] % blocks[1] * w.cells[1],
+             best % blocks[2] * w.cells[2]};
+  return w;
+}
+
+Scene Photographer::after(const Parcels& parcels, std::span<const StepReport::Merge> merges) {
+  Scene scene;
+  scene.grid = grid_;
+  scene.small_volume = small_volume_;
+  scene.window = choose(parcels, merges);
+  const auto select = [&](const Parcels& from) {
+    Parcels out(from.schema());
+    for (std::size_t i = 0; i < from.size(); ++i)
+      if (near_window(grid_, scene.window, from.site(i))) out.append(from.site(i), from.row(i));
+    return out;
+  };
+  const Parcels mine = select(parcels);
+  std::unordered_set<std::int64_t> near;
+  for (std::size_t i = 0; i < mine.size(); ++i) near.insert(mine.id(i));
+  std::vector<std::byte> packed;
+  for (const auto& m : merges) {
+    if (!near.contains(m.centre)) continue;
+    const std::size_t at = packed.size();
+    packed.resize(at + sizeof m);
+    std::memcpy(packed.data() + at, &m, sizeof m);
+  }
+  scene.before = collect(transport_, select(before_));
+  scene.after = collect(transport_, mine);
+  before_ = Parcels(before_.schema());
+  for (const auto& bytes : transport_.all_gather(packed)) {
+    const std::size_t first = scene.merges.size();
+    scene.merges.resize(first + bytes.size() / sizeof(StepReport::Merge));
+    if (!bytes.empty()) std::memcpy(scene.merges.data() + first, bytes.data(), bytes.size());
+  }
+  return scene;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,276 @@
+#include "apps/cluster/picture.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "apps/frame/table.hpp"
+#include "merganser/parcels/merge.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr double kPanel = 500;  // longest side of a panel, in pixels
+constexpr double kGap = 36;     // between and around panels
+constexpr double kTop = 84;
+constexpr double kBottom = 58;
+constexpr double kOutline = 0.5;  // outlines are drawn at this part of their size, else they would hide each other
+
+struct Point {
+  double u, v;
+};
+
+/// Outline of an ellipsoid seen along an axis: an ellipse, angle in degrees.
+struct Outline {
+  double a, b, angle;
+};
+
+/// Where things stand on the page.
+class View {
+ public:
+  View(const Scene& scene) : scene_(scene) {  // NOLINT(google-explicit-constructor)
+    const int n = scene.window.normal;
+    u_ = n == 0 ? 1 : 0;
+    v_ = n == 2 ? 1 : 2;
+    const double w = side(u_);
+    const double h = side(v_);
+    scale_ = kPanel / std::max(w, h);
+    width = w * scale_;
+    height = h * scale_;
+  }
+  /// Distance of a coordinate from the window's lower face, across periodic faces.
+  [[nodiscard]] double offset(int axis, double x) const {
+    const Grid& g = scene_.grid;
+    const double dx = g.spacing(axis);
+    double d = x - (g.box.lower[axis] + static_cast<double>(scene_.window.first[axis]) * dx);
+    if (g.box.periodic[axis]) {
+      const double centre = 0.5 * side(axis);
+      d -= g.box.extent[axis] * std::round((d - centre) / g.box.extent[axis]);
+    }
+    return d;
+  }
+  [[nodiscard]] Point place(const Site& s) const {
+    const Vec3 p{s.x, s.y, s.z};
+    return {offset(u_, p[u_]) * scale_, height - offset(v_, p[v_]) * scale_};
+  }
+  [[nodiscard]] bool in_slab(const Site& s) const {
+    const Vec3 p{s.x, s.y, s.z};
+    const double d = offset(scene_.window.normal, p[scene_.window.normal]) / side(scene_.window.normal);
+    return d >= 0.5 - 0.5 * kSlab && d < 0.5 + 0.5 * kSlab;
+  }
+  [[nodiscard]] bool in_panel(const Point& p) const { return p.u >= 0 && p.u <= width && p.v >= 0 && p.v <= height; }
+  [[nodiscard]] Outline outline(const Parcels& parcels, std::size_t i) const;
+  [[nodiscard]] double side(int axis) const {
+    return static_cast<double>(scene_.window.cells[axis]) * scene_.grid.spacing(axis);
+  }
+  [[nodiscard]] int u() const { return u_; }
+  [[nodiscard]] int v() const { return v_; }
+  double width = 0;
+  double height = 0;
+
+ private:
+  const Scene& scene_;
+  int u_, v_;
+  double scale_;
+};
+
+Outline View::outline(const Parcels& parcels, std::size_t i) const {
+  const double volume = parcels.site(i).volume;
+  const double radius = std::cbrt(0.75 * volume / M_PI) * scale_ * kOutline;
+  if (!parcels.schema().has("B")) return {radius, radius, 0};
+  const double* b5 = parcels.row(i) + parcels.schema().offset("B");
+  if (singular(b5)) return {radius, radius, 0};
+  const double full[3][3] = {{b5[0], b5[1], b5[2]}, {b5[1], b5[3], b5[4]}, {b5[2], b5[4], b33(b5, volume)}};
+  const double p = full[u_][u_];
+  const double q = full[v_][v_];
+  const double r = full[u_][v_];
+  const double mean = 0.5 * (p + q);
+  const double swing = std::hypot(0.5 * (p - q), r);
+  // The page's second axis points down.
+  const double angle = -0.5 * std::atan2(2 * r, p - q) * 180 / M_PI;
+  const double scale = scale_ * kOutline;
+  return {std::sqrt(std::max(0.0, mean + swing)) * scale, std::sqrt(std::max(0.0, mean - swing)) * scale, angle};
+}
+
+std::string n1(double x) { return fixed_text(x, 1); }
+
+std::string ellipse(const Point& p, const Outline& o, const char* style) {
+  std::string out = "<ellipse class=\"" + std::string(style) + "\" rx=\"" + n1(o.a) + "\" ry=\"" + n1(o.b) +
+                    "\" transform=\"translate(" + n1(p.u) + ' ' + n1(p.v) + ')';
+  if (std::fabs(o.angle) >= 0.05) out += " rotate(" + n1(o.angle) + ')';
+  return out + "\"/>\n";
+}
+
+std::string text(double x, double y, const char* style, const std::string& words) {
+  return "<text class=\"" + std::string(style) + "\" x=\"" + n1(x) + "\" y=\"" + n1(y) + "\">" + words + "</text>\n";
+}
+
+std::string escaped(const std::string& words) {
+  std::string out;
+  for (const char c : words) out += c == '<' ? "&lt;" : (c == '&' ? "&amp;" : (c == '>' ? "&gt;" : std::string(1, c)));
+  return out;
+}
+
+std::string frame(const Scene& scene, const View& view) {
+  std::string out = "<rect class=\"paper\" width=\"" + n1(view.width) + "\" height=\"" + n1(view.height) + "\"/>\n";
+  const std::int64_t nu = scene.window.cells[view.u()];
+  const std::int64_t nv = scene.window.cells[view.v()];
+  for (std::int64_t i = 1; i < nu; ++i) {
+    const std::string x = n1(view.width * static_cast<double>(i) / static_cast<double>(nu));
+    out += "<line class=\"cell\" x1=\"" + x + "\" x2=\"" + x + "\" y1=\"0\" y2=\"" + n1(view.height) + "\"/>\n";
+  }
+  for (std::int64_t i = 1; i < nv; ++i) {
+    const std::string y = n1(view.height * static_cast<double>(i) / static_cast<double>(nv));
+    out += "<line class=\"cell\" y1=\"" + y + "\" y2=\"" + y + "\" x1=\"0\" x2=\"" + n1(view.width) + "\"/>\n";
+  }
+  return out;
+}
+
+struct Roles {
+  std::unordered_map<std::int64_t, std::int64_t> centre_of;  // by source
+  std::unordered_set<std::int64_t> centres;
+};
+
+const char* kBig = "big";
+const char* kSource = "source";
+const char* kCentre = "centre";
+
+/// Ellipses of a set of parcels, the plain ones below the others; what lies outside the slab only if it takes part.
+struct Layers {
+  std::string plain, marked;
+  std::int64_t shown = 0, marked_count = 0;
+};
+
+Layers draw_parcels(const View& view, const Parcels& parcels, const Roles& roles,
+                    const std::unordered_set<std::int64_t>& linked) {
+  Layers out;
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const Point p = view.place(parcels.site(i));
+    const std::int64_t id = parcels.id(i);
+    const bool here = view.in_slab(parcels.site(i));
+    if (!here && !linked.contains(id)) continue;
+    const bool source = roles.centre_of.contains(id);
+    const bool centre = roles.centres.contains(id);
+    const char* style = source ? kSource : (centre ? kCentre : kBig);
+    (source || centre ? out.marked : out.plain) += ellipse(p, view.outline(parcels, i), style);
+    if (!here || !view.in_panel(p)) continue;
+    ++out.shown;
+    if (source || centre) ++out.marked_count;
+  }
+  return out;
+}
+
+std::string draw_links(const Scene& scene, const View& view, const Roles& roles,
+                       std::unordered_set<std::int64_t>& linked) {
+  std::unordered_map<std::int64_t, std::size_t> where;
+  for (std::size_t i = 0; i < scene.before.size(); ++i) where[scene.before.id(i)] = i;
+  std::map<std::int64_t, std::int64_t> ordered(roles.centre_of.begin(), roles.centre_of.end());
+  std::string out;
+  for (const auto& [source, centre] : ordered) {
+    const auto s = where.find(source);
+    const auto c = where.find(centre);
+    if (s == where.end() || c == where.end()) continue;
+    const Site& from = scene.before.site(s->second);
+    const Site& to = scene.before.site(c->second);
+    if (!view.in_slab(from) && !view.in_slab(to)) continue;
+    linked.insert(source);
+    linked.insert(centre);
+    const Point a = view.place(from);
+    const Point b = view.place(to);
+    out += "<line class=\"link\" x1=\"" + n1(a.u) + "\" y1=\"" + n1(a.v) + "\" x2=\"" + n1(b.u) + "\" y2=\"" + n1(b.v) +
+           "\"/>\n<circle class=\"dot\" cx=\"" + n1(b.u) + "\" cy=\"" + n1(b.v) + "\" r=\"2.6\"/>\n";
+  }
+  return out;
+}
+
+constexpr const char* kStyle = R"(<style>
+text { font-family: "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #22303c; }
+.title { font-size: 17px; font-weight: bold; }
+.sub { font-size: 12.5px; fill: #51606d; }
+.caption { font-size: 13.5px; }
+.paper { fill: #ffffff; }
+.edge { fill: none; stroke: #51606d; stroke-width: 1; }
+.cell { stroke: #e3e8ec; stroke-width: 1; }
+.big { fill: #b9c4ce; fill-opacity: 0.3; stroke: #93a1ad; stroke-width: 0.8; }
+.source { fill: #e8743b; fill-opacity: 0.7; stroke: #a8481a; stroke-width: 0.9; }
+.centre { fill: #2f7fc1; fill-opacity: 0.55; stroke: #1b5488; stroke-width: 1.2; }
+.link { stroke: #10202c; stroke-width: 1.5; }
+.dot { fill: #10202c; }
+</style>
+)";
+
+std::string legend(double x, double y) {
+  const auto entry = [&](const char* style, const char* words, double width) {
+    std::string out = ellipse({x + 9, y - 4}, {9, 6, 0}, style) + text(x + 25, y, "sub", words);
+    x += width;
+    return out;
+  };
+  std::string out = entry(kSource, "small, merges into its nearest", 232);
+  out += entry(kCentre, "centre of a cluster", 168);
+  out += entry(kBig, "not concerned", 132);
+  return out + "<line class=\"link\" x1=\"" + n1(x) + "\" y1=\"" + n1(y - 4) + "\" x2=\"" + n1(x + 24) + "\" y2=\"" +
+         n1(y - 4) + "\"/><circle class=\"dot\" cx=\"" + n1(x + 24) + "\" cy=\"" + n1(y - 4) + "\" r=\"2.6\"/>\n" +
+         text(x + 35, y, "sub", "link kept by the pruning");
+}
+
+std::string where_text(const Scene& scene) {
+  const char* axes = "xyz";
+  std::string out;
+  for (int a = 0; a < 3; ++a) {
+    const double side = static_cast<double>(scene.window.cells[a]) * scene.grid.spacing(a);
+    const double cut = a == scene.window.normal ? 0.5 * (1 - kSlab) * side : 0;
+    const double lo =
+        scene.grid.box.lower[a] + static_cast<double>(scene.window.first[a]) * scene.grid.spacing(a) + cut;
+    const double hi = lo + side - 2 * cut;
+    out += std::string(a == 0 ? "" : ", ") + axes[a] + " " + general_text(lo, 4) + " to " + general_text(hi, 4);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string draw(const Scene& scene, const std::string& title) {
+  const View view(scene);
+  Roles roles;
+  for (const auto& m : scene.merges) {
+    roles.centre_of[m.source] = m.centre;
+    roles.centres.insert(m.centre);
+  }
+  std::unordered_set<std::int64_t> linked;
+  const std::string links = draw_links(scene, view, roles, linked);
+  const Layers before = draw_parcels(view, scene.before, roles, linked);
+  const Layers after = draw_parcels(view, scene.after, {{}, roles.centres}, {});
+
+  const double width = std::max(820.0, 2 * view.width + 3 * kGap);
+  const double height = kTop + view.height + kBottom;
+  const double left = (width - 2 * view.width - kGap) / 2;
+  const char* axes = "xyz";
+  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + n1(width) + "\" height=\"" + n1(height) +
+                    "\" viewBox=\"0 0 " + n1(width) + ' ' + n1(height) + "\">\n" + kStyle +
+                    "<rect width=\"100%\" height=\"100%\" fill=\"#f7f9fa\"/>\n" +
+                    "<clipPath id=\"panel\"><rect width=\"" + n1(view.width) + "\" height=\"" + n1(view.height) +
+                    "\"/></clipPath>\n";
+  out += text(left, 30, "title", escaped(title));
+  out += text(left, 49, "sub",
+              std::string("slab seen along ") + axes[scene.window.normal] + " (" + axes[view.u()] + " to the right, " +
+                  axes[view.v()] + " up): " + where_text(scene) + ". Parcels are drawn at half size.");
+  const auto panel = [&](double x, const std::string& caption, const std::string& content) {
+    out += text(x, kTop - 9, "caption", caption);
+    out += "<g transform=\"translate(" + n1(x) + ' ' + n1(kTop) + ")\"><g clip-path=\"url(#panel)\">\n" +
+           frame(scene, view) + content + "</g>\n<rect class=\"edge\" width=\"" + n1(view.width) + "\" height=\"" +
+           n1(view.height) + "\"/></g>\n";
+  };
+  panel(left,
+        "before: " + count_text(before.shown) + " parcels in view, " + count_text(before.marked_count) +
+            " of them in clusters",
+        before.plain + before.marked + links);
+  panel(left + view.width + kGap,
+        "after: " + count_text(after.shown) + " parcels, " + count_text(after.marked_count) + " of them merged",
+        after.plain + after.marked);
+  out += legend(left, kTop + view.height + 32);
+  return out + "</svg>\n";
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,185 @@
+#include "apps/cluster/results.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "apps/frame/table.hpp"
+
+namespace merganser::app {
+namespace {
+
+std::string share(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? percent_text(static_cast<double>(part) / static_cast<double>(whole)) : "-";
+}
+
+}  // namespace
+
+Json sums_json(comm::Transport& transport, const Parcels& parcels) {
+  const Schema& schema = parcels.schema();
+  const bool has_b = schema.has("buoyancy");
+  const bool has_w = schema.has("vorticity");
+  const bool has_shape = schema.has("B");
+  const std::size_t b = has_b ? schema.offset("buoyancy") : 0;
+  const std::size_t w = has_w ? schema.offset("vorticity") : 0;
+  const std::size_t s = has_shape ? schema.offset("B") : 0;
+  enum { kVolume, kVb, kVw0, kVw1, kVw2, kB11, kB22, kB12, kBb, kWw, kCount };
+  std::vector<ExactSum> sums(kCount);
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const double volume = parcels.site(i).volume;
+    const double* row = parcels.row(i);
+    sums[kVolume].add(volume);
+    if (has_b) {
+      sums[kVb].add(volume * row[b]);
+      sums[kBb].add(row[b] * row[b]);
+    }
+    if (has_w) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        sums[kVw0 + c].add(volume * row[w + c]);
+        sums[kWw].add(row[w + c] * row[w + c]);
+      }
+    }
+    if (has_shape) {
+      sums[kB11].add(row[s]);
+      sums[kB12].add(row[s + 1]);
+      sums[kB22].add(row[s + 3]);
+    }
+  }
+  sums = total_sums(transport, sums);
+  Json out = {{"sum_volume", sums[kVolume].value()}};
+  if (has_b) out["sum_volume_buoyancy"] = sums[kVb].value();
+  if (has_w) out["sum_volume_vorticity"] = {sums[kVw0].value(), sums[kVw1].value(), sums[kVw2].value()};
+  if (has_shape) {
+    out["sum_B11"] = sums[kB11].value();
+    out["sum_B22"] = sums[kB22].value();
+    out["sum_B12"] = sums[kB12].value();
+  }
+  if (has_b) out["sum_b_squared"] = sums[kBb].value();
+  if (has_w) out["sum_abs_w2"] = sums[kWw].value();
+  return out;
+}
+
+Json result_json(const StepReport& first, const StepReport& last, const StepReport& all, const Json& sums,
+                 const Digest& digest) {
+  Json clusters = Json::object();
+  for (const auto& [size, count] : all.clusters) clusters[std::to_string(size)] = count;
+  Json out = {{"n_before", first.before},
+              {"n_small", all.small},
+              {"n_merged", all.merged},
+              {"n_after", last.after},
+              {"long_cycles", all.long_cycles},
+              {"clusters", clusters},
+              {"links_to_small", all.links_to_small}};
+  out.update(sums);
+  out["digest"] = digest.text();
+  return out;
+}
+
+double Conserved::relative() const {
+  const double difference = std::fabs(after - before);
+  if (difference == 0) return 0;
+  return scale > 0 ? difference / scale : std::numeric_limits<double>::infinity();
+}
+
+std::vector<Conserved> conserved(const Moments& before, const Moments& after, const Schema& schema, const Box& box) {
+  std::vector<Conserved> out;
+  const double volume = before.volume.value();
+  const auto add = [&](const std::string& name, const ExactSum& b, const ExactSum& a, double scale) {
+    out.push_back({name, b.value(), a.value(), std::max({scale, std::fabs(b.value()), std::fabs(a.value())})});
+  };
+  add("volume", before.volume, after.volume, volume);
+  for (int axis = 0; axis < 3; ++axis)
+    if (!box.periodic[axis])
+      add(std::string("volume ") + "xyz"[axis], before.volume_position[axis], after.volume_position[axis],
+          volume * box.extent[axis]);
+  std::size_t at = 0;
+  for (const auto& attribute : schema.attributes()) {
+    if (attribute.rule != Rule::mean && attribute.rule != Rule::sum) continue;
+    for (int c = 0; c < attribute.components && at < before.volume_attribute.size(); ++c, ++at) {
+      std::string name = attribute.components == 1 ? attribute.name : attribute.name + '[' + std::to_string(c) + ']';
+      if (static_cast<std::size_t>(c) < attribute.component_names.size())
+        name = attribute.component_names[static_cast<std::size_t>(c)];
+      // A mean that cancels is measured against one unit of the attribute in the whole volume.
+      add((attribute.rule == Rule::mean ? "volume " : "") + name, before.volume_attribute[at],
+          after.volume_attribute[at], volume);
+    }
+  }
+  return out;
+}
+
+Json conservation_json(const std::vector<Conserved>& quantities, const Moments& before, const Moments& after,
+                       std::int64_t merged) {
+  Json out = Json::array();
+  out.push_back({{"quantity", "number, with those merged away"},
+                 {"before", before.parcels},
+                 {"after", after.parcels + merged},
+                 {"relative_difference", before.parcels == after.parcels + merged ? 0 : 1}});
+  for (const auto& q : quantities)
+    out.push_back(
+        {{"quantity", q.name}, {"before", q.before}, {"after", q.after}, {"relative_difference", q.relative()}});
+  return out;
+}
+
+std::string counts_table(const StepReport& first, const StepReport& last, const StepReport& all) {
+  Table t({"parcels", "number", "share"});
+  t.row({"before", count_text(first.before), ""});
+  t.row({"small", count_text(all.small), share(all.small, first.before)});
+  t.row({"merged away", count_text(all.merged), share(all.merged, first.before)});
+  t.row({"after", count_text(last.after), share(last.after, first.before)});
+  if (all.lonely > 0) t.row({"small with none in reach", count_text(all.lonely), ""});
+  if (all.long_cycles > 0) t.row({"long cycles cut", count_text(all.long_cycles), ""});
+  return t.text();
+}
+
+std::string clusters_table(const StepReport& all) {
+  std::int64_t total = 0;
+  for (const auto& [size, count] : all.clusters) total += count;
+  if (total == 0) return "  no clusters\n";
+  Table t({"cluster of", "number", "share", "cumulative"});
+  std::int64_t sum = 0;
+  for (const auto& [size, count] : all.clusters) {
+    sum += count;
+    t.row({std::to_string(size), count_text(count), share(count, total), share(sum, total)});
+  }
+  return t.text();
+}
+
+std::string stages_table(const std::vector<std::string>& names, const std::vector<Summary>& seconds,
+                         const std::string& heading) {
+  Table t({heading, "min", "median", "mean", "max"});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    t.row({names[i], seconds_text(seconds[i].min), seconds_text(seconds[i].median), seconds_text(seconds[i].mean),
+           seconds_text(seconds[i].max)});
+  return t.text();
+}
+
+std::string conservation_table(const std::vector<Conserved>& quantities, const Moments& before, const Moments& after,
+                               std::int64_t merged) {
+  Table t({"conserved", "before", "after", "relative difference"});
+  t.row({"number (+ merged away)", count_text(before.parcels), count_text(after.parcels + merged),
+         before.parcels == after.parcels + merged ? "0" : "NOT CONSERVED"});
+  for (const auto& q : quantities)
+    t.row({q.name, general_text(q.before, 12), general_text(q.after, 12),
+           q.relative() == 0 ? "0" : general_text(q.relative(), 2)});
+  return t.text();
+}
+
+std::string counters_text(const StepReport& all) {
+  const comm::Counters& c = all.counters;
+  const links::PruneStatistics& p = all.pruning;
+  return "  communication, all ranks: " + count_text(c.messages) + " messages, " +
+         bytes_text(static_cast<double>(c.bytes)) + ", " + count_text(c.waves) + " waves, " + count_text(c.puts) +
+         " puts, " + count_text(c.gets) + " gets, " + count_text(c.syncs) + " syncs, " + count_text(c.collectives) +
+         " collectives\n  pruning: " + count_text(all.cross_links) + " links across ranks, longest chain or rounds " +
+         count_text(p.rounds) + ", " + count_text(p.puts) + " words written, " + count_text(p.gets) + " read, " +
+         count_text(p.syncs) + " synchronisations, " + count_text(p.reductions) + " reductions\n";
+}
+
+Json pruning_json(const StepReport& all) {
+  return {{"cross_links", all.cross_links}, {"rounds", all.pruning.rounds},
+          {"puts", all.pruning.puts},       {"gets", all.pruning.gets},
+          {"syncs", all.pruning.syncs},     {"reductions", all.pruning.reductions},
+          {"lonely", all.lonely},           {"merged_into_big", all.merged_into_big}};
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,71 @@
+#include "apps/cluster/step_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <vector>
+
+#include "apps/frame/gather.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr std::size_t kBlock = 4096;  // steps that are sent to rank 0 at a time
+
+void append(std::string& out, float x) {
+  std::array<char, 32> text;
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), x);
+  out.append(text.data(), end);
+}
+
+}  // namespace
+
+void StepTable::add(const StepReport& mine) {
+  const auto count = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
+  const auto time = [](double s) { return static_cast<float>(s); };
+  const StageTimes& s = mine.seconds;
+  lines_.push_back({{count(mine.before), count(mine.small), count(mine.merged), count(mine.after)},
+                    {time(s.search), time(s.exchange), time(s.graph), time(s.prune), time(s.migrate), time(s.merge)}});
+}
+
+void StepTable::print(const Line& line, std::size_t step, std::size_t rank, std::string& out) {
+  out += std::to_string(step) + ',' + std::to_string(rank);
+  for (const auto n : line.counts) out += ',' + std::to_string(n);
+  float total = 0;
+  for (const float s : line.seconds) {
+    out += ',';
+    append(out, s);
+    total += s;
+  }
+  out += ',';
+  append(out, total);
+  out += '\n';
+}
+
+std::string StepTable::text(comm::Transport& transport) const {
+  std::string out;
+  if (transport.rank() == 0) {
+    out = "step,rank,before,small,merged,after";
+    for (const char* stage : kStages) out += std::string(",") + stage + "_s";
+    out += '\n';
+  }
+  for (std::size_t first = 0; first < lines_.size(); first += kBlock) {
+    const std::size_t count = std::min(kBlock, lines_.size() - first);
+    const auto begin = lines_.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::vector<Line> mine(begin, begin + static_cast<std::ptrdiff_t>(count));
+    std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
+    const auto bytes = std::as_bytes(std::span(mine));
+    to[0].assign(bytes.begin(), bytes.end());
+    const auto from = transport.all_to_all(to);
+    if (transport.rank() != 0) continue;
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t rank = 0; rank < from.size(); ++rank) {
+        Line line;
+        std::memcpy(&line, from[rank].data() + i * sizeof line, sizeof line);
+        print(line, first + i + 1, rank, out);
+      }
+  }
+  return out;
+}
+
+}  // namespace merganser::app

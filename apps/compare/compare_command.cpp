@@ -1,0 +1,102 @@
+// compare: a regression gate for any two run records.
+#include <algorithm>
+#include <iostream>
+
+#include "apps/compare/report.hpp"
+#include "apps/frame/command.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr int kRegression = 5;
+
+struct CompareCommand {
+  std::string before, after;
+  std::vector<std::string> more_before, more_after;
+  std::string threshold = "5%";
+  std::string false_alarms = "1%";
+  std::string launch_floor = "7%";
+  int rows = 20;
+  std::string json;
+};
+
+template <class V>
+void describe(CompareCommand& o, V&& option) {
+  option.positional("BEFORE", o.before, "run record", Required{}, Reads{});
+  option.positional("AFTER", o.after, "run record of the same command", Required{}, Reads{});
+  option("more-before", o.more_before, "records of further launches of BEFORE", Kind{"FILE,..."}, Reads{});
+  option("more-after", o.more_after, "records of further launches of AFTER", Kind{"FILE,..."}, Reads{});
+  option("threshold", o.threshold, "smallest slowdown that matters, as 5% or 0.05", Kind{"SHARE"});
+  option("false-alarms", o.false_alarms, "chance to find a slowdown where there is none", Kind{"SHARE"});
+  option("launch-floor", o.launch_floor,
+         "standard deviation between launches that is assumed as far as sides have fewer than five", Kind{"SHARE"});
+  option.section("Output");
+  option("rows", o.rows, "timings shown, those with the largest effect first", at_least(0));
+  option("json", o.json, "comparison to write (- for standard output)", Kind{"FILE"}, Writes{});
+}
+
+/// "5%" or "0.05".
+double share(const std::string& text, const std::string& name) {
+  const bool percent = !text.empty() && text.back() == '%';
+  double x = 0;
+  std::size_t used = 0;
+  try {
+    x = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used == 0 || used != text.size() - (percent ? 1 : 0) || !((percent ? x / 100 : x) > 0) ||
+      !((percent ? x / 100 : x) < 1))
+    throw UsageError(name + ": \"" + text + "\"; allowed: a share between 0 and 1, as 5% or 0.05");
+  return percent ? x / 100 : x;
+}
+
+RecordFacts read_side(const std::string& first, const std::vector<std::string>& more) {
+  RecordFacts facts = read_facts(first);
+  for (const auto& path : more) join(facts, read_facts(path));
+  return facts;
+}
+
+/// What is assumed where nothing is known grows with the load under which it was measured.
+void widen(CompareOptions& o, const RecordFacts& before, const RecordFacts& after) {
+  double by = 1;
+  for (const auto* side : {&before, &after}) {
+    by = std::max(by, crowding(side->origin.provenance));
+    for (const auto& more : side->joined) by = std::max(by, crowding(more.provenance));
+  }
+  for (double* floor : {&o.launch_floor, &o.single_floor}) *floor *= by;
+}
+
+int run(CompareCommand& o, const Invocation& in) {
+  CompareOptions options;
+  options.threshold = share(o.threshold, "--threshold");
+  options.false_alarms = share(o.false_alarms, "--false-alarms");
+  options.launch_floor = share(o.launch_floor, "--launch-floor");
+  const RecordFacts before = read_side(o.before, o.more_before);
+  const RecordFacts after = read_side(o.after, o.more_after);
+  widen(options, before, after);
+  const RecordComparison c = compare_records(before, after, options);
+  if (!o.json.empty()) {
+    Json record = make_record(in, {});
+    record["result"] = to_json(c);
+    write_record(o.json, record);
+  }
+  if (o.json != "-") std::cout << text_of(c, static_cast<std::size_t>(o.rows));
+  return c.regression() ? kRegression : 0;
+}
+
+constexpr std::string_view kText =
+    "Finds what two run records of the same command both timed, and tells whether it has become slower: everything\n"
+    "together, each kernel or stage, each timing. Exit code 0: no regression; 5: a regression; 3: not comparable.\n"
+    "More of what is counted (messages, bytes) and another result of the same input are regressions too.\n\n"
+    "  merganser compare before.json after.json\n"
+    "  merganser compare b1.json a1.json --more-before b2.json,b3.json --more-after a2.json,a3.json --threshold 3%\n";
+
+}  // namespace
+
+extern const Command compare_command;
+const Command compare_command =
+    make_command<CompareCommand, run>("compare", "tell whether a record is slower than another", kText);
+
+}  // namespace merganser::app

@@ -1,0 +1,322 @@
+#include "apps/compare/report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "apps/frame/table.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/stats/summary.hpp"
+
+namespace merganser::app {
+namespace {
+
+// Options that do not change what is measured.
+const std::set<std::string> kIdleOptions{"json", "csv",       "output",  "picture", "quiet",
+                                         "log",  "log-ranks", "timeout", "here",    "html"};
+constexpr std::array kMachine{"cpu",   "cores", "kernel",     "mpi",           "openshmem",  "compiler",
+                              "flags", "ranks", "build_type", "decomposition", "decorators", "model"};
+constexpr std::size_t kListed = 5;
+
+std::string shown(const Json* j) {
+  if (j == nullptr) return "absent";
+  const std::string text = j->is_string() ? j->get<std::string>() : j->dump();
+  return text.empty() ? "none" : text;
+}
+
+const Json* find(const Json& object, const std::string& key) {
+  if (!object.is_object()) return nullptr;
+  const auto at = object.find(key);
+  return at == object.end() ? nullptr : &*at;
+}
+
+/// Two records, and what they are called.
+struct Alike {
+  const RecordOrigin& one;
+  const RecordOrigin& other;
+  std::string one_name, other_name;
+};
+
+void warn_if_different(const Alike& a, const Json& one, const Json& other, const std::string& what,
+                       const std::string& key, std::vector<std::string>& out) {
+  const Json* b = find(one, key);
+  const Json* c = find(other, key);
+  if (b == nullptr && c == nullptr) return;
+  if (b != nullptr && c != nullptr && *b == *c) return;
+  out.push_back(what + ' ' + key + " differs: " + shown(b) + ' ' + a.one_name + ", " + shown(c) + ' ' + a.other_name);
+}
+
+void warn_of_origin(const Alike& a, std::vector<std::string>& out) {
+  std::set<std::string> names;
+  for (const auto* side : {&a.one.options, &a.other.options})
+    if (side->is_object())
+      for (const auto& [name, value] : side->items()) names.insert(name);
+  for (const auto& name : names)
+    if (!kIdleOptions.contains(name)) warn_if_different(a, a.one.options, a.other.options, "option", name, out);
+  for (const char* key : kMachine) warn_if_different(a, a.one.provenance, a.other.provenance, "provenance:", key, out);
+}
+
+void warn_of_load(const RecordOrigin& origin, std::vector<std::string>& out) {
+  const Json* load = find(origin.provenance, "load_average");
+  const Json* cores = find(origin.provenance, "cores");
+  if (load == nullptr || cores == nullptr || !load->is_array() || load->empty() || !(*load)[0].is_number() ||
+      !cores->is_number())
+    return;
+  const double l = (*load)[0].get<double>();
+  if (l > 0.5 * cores->get<double>())
+    out.push_back("the load was " + fixed_text(l, 1) + " on " + cores->dump() + " cores for " + origin.path +
+                  ": its times are longer than on a quiet machine");
+}
+
+std::vector<std::string> warnings_of(const RecordFacts& before, const RecordFacts& after) {
+  std::vector<std::string> out;
+  warn_of_origin({before.origin, after.origin, "before", "after"}, out);
+  for (const auto* side : {&before, &after}) {
+    warn_of_load(side->origin, out);
+    for (const auto& more : side->joined) {
+      warn_of_origin({side->origin, more, "in " + side->origin.path, "in " + more.path}, out);
+      warn_of_load(more, out);
+    }
+  }
+  return out;
+}
+
+std::map<std::string, std::string> by_key(const std::vector<RecordResult>& results) {
+  std::map<std::string, std::string> out;
+  for (const auto& r : results) out[r.key] = r.value;
+  return out;
+}
+
+/// Inputs that both sides know and that differ.
+std::set<std::string> changed_inputs(const RecordFacts& before, const RecordFacts& after,
+                                     std::vector<std::string>& warnings) {
+  std::set<std::string> out;
+  const auto a = by_key(after.inputs);
+  for (const auto& [key, value] : by_key(before.inputs)) {
+    const auto at = a.find(key);
+    if (at == a.end() || at->second == value) continue;
+    out.insert(key);
+    warnings.push_back("the input differs: " + key + " is " + value + " before, " + at->second + " after");
+  }
+  return out;
+}
+
+/// A graph whose name both sides know may be another graph.
+bool on_changed_input(const std::string& key, const std::set<std::string>& changed) {
+  return std::any_of(changed.begin(), changed.end(),
+                     [&key](const auto& input) { return key.find(", " + input + ", ") != std::string::npos; });
+}
+
+double largest_median(const Launches& launches) {
+  double out = 0;
+  for (const auto& l : launches) out = std::max(out, median(l));
+  return out;
+}
+
+std::vector<TimedPair> pairs_of(const RecordFacts& before, const RecordFacts& after,
+                                const std::set<std::string>& changed, RecordComparison& out) {
+  std::map<std::string, const RecordTiming*> there;
+  for (const auto& t : after.timings) there.emplace(t.key, &t);
+  std::vector<TimedPair> pairs;
+  for (const auto& t : before.timings) {
+    const auto at = there.find(t.key);
+    if (at == there.end() || on_changed_input(t.key, changed)) {
+      out.only_before.push_back(t.key);
+      if (at != there.end()) out.only_after.push_back(t.key);
+      there.erase(t.key);
+      continue;
+    }
+    // Too small is told by the step before: it does not depend on what became of other stages.
+    const bool large = std::max(largest_median(t.launches), largest_median(at->second->launches)) >= t.least;
+    pairs.push_back({t.key, t.family, t.launches, at->second->launches, t.decides && large});
+    out.launches_before = std::max(out.launches_before, t.launches.size());
+    out.launches_after = std::max(out.launches_after, at->second->launches.size());
+    there.erase(at);
+  }
+  for (const auto& t : after.timings)
+    if (there.contains(t.key)) out.only_after.push_back(t.key);
+  return pairs;
+}
+
+std::vector<Difference> count_differences(const RecordFacts& before, const RecordFacts& after) {
+  std::vector<Difference> out;
+  std::map<std::string, double> there;
+  for (const auto& c : after.counts) there[c.key] = c.value;
+  for (const auto& c : before.counts) {
+    const auto at = there.find(c.key);
+    if (at == there.end() || std::fabs(at->second - c.value) <= c.slack * std::max(c.value, at->second)) continue;
+    out.push_back({c.key, general_text(c.value, 12), general_text(at->second, 12), at->second > c.value});
+  }
+  return out;
+}
+
+std::vector<Difference> result_differences(const RecordFacts& before, const RecordFacts& after) {
+  std::vector<Difference> out;
+  const auto a = by_key(after.results);
+  for (const auto& [key, value] : by_key(before.results)) {
+    const auto at = a.find(key);
+    if (at != a.end() && at->second != value) out.push_back({key, value, at->second, true});
+  }
+  return out;
+}
+
+std::string listed(const std::vector<std::string>& keys) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kListed, keys.size()); ++i) out += "\n    " + keys[i];
+  if (keys.size() > kListed) out += "\n    and " + std::to_string(keys.size() - kListed) + " more";
+  return out;
+}
+
+[[noreturn]] void refuse(const RecordFacts& before, const RecordFacts& after, const RecordComparison& c) {
+  std::string text = "no timing of " + before.origin.path + " is in " + after.origin.path;
+  for (const auto& w : c.warnings) text += "; " + w;
+  if (!c.only_before.empty()) text += "; only before: " + c.only_before.front();
+  if (!c.only_after.empty()) text += "; only after: " + c.only_after.front();
+  throw InputError(text);
+}
+
+Json change_json(const Change& c) {
+  return {{"name", c.name},
+          {"timings", c.timings},
+          {"before_s", c.before},
+          {"after_s", c.after},
+          {"ratio", c.ratio},
+          {"low", c.low},
+          {"high", c.high},
+          {"p", c.p},
+          {"detectable", c.detectable},
+          {"verdict", verdict_name(c.verdict)},
+          {"decides", c.decides}};
+}
+
+Json differences_json(const std::vector<Difference>& all) {
+  Json out = Json::array();
+  for (const auto& d : all)
+    out.push_back({{"key", d.key}, {"before", d.before}, {"after", d.after}, {"regression", d.regression}});
+  return out;
+}
+
+std::string change_text(double ratio) {
+  if (ratio >= 100) return "x " + general_text(ratio, 3);
+  const double percent = 100 * (ratio - 1);
+  return (percent >= 0 ? "+" : "") + fixed_text(percent, 1) + " %";
+}
+
+std::string range_text(const Change& c) { return change_text(c.low) + " .. " + change_text(c.high); }
+std::string p_text(double p) { return p < 0.0001 ? "< 0.0001" : fixed_text(p, 4); }
+
+std::vector<std::size_t> by_effect(const std::vector<Change>& changes) {
+  std::vector<std::size_t> order(changes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&changes](std::size_t a, std::size_t b) {
+    const auto rank = [](const Change& c) { return c.verdict == Verdict::slower && c.decides ? 0 : 1; };
+    if (rank(changes[a]) != rank(changes[b])) return rank(changes[a]) < rank(changes[b]);
+    return std::fabs(std::log(changes[a].ratio)) > std::fabs(std::log(changes[b].ratio));
+  });
+  return order;
+}
+
+std::string families_text(const SuiteComparison& s) {
+  Table t({"together", "timings", "change", "95 % interval", "p", "would find", "verdict"});
+  const auto row = [&t](const Change& c, const std::string& name) {
+    t.row({name, std::to_string(c.timings), change_text(c.ratio), range_text(c), p_text(c.p),
+           change_text(1 + c.detectable), std::string(verdict_name(c.verdict)) + (c.decides ? "" : " (not counted)")});
+  };
+  row(s.suite, "everything");
+  if (s.families.size() > 1)
+    for (const std::size_t i : by_effect(s.families)) row(s.families[i], s.families[i].name);
+  return t.text();
+}
+
+std::string timings_text(const SuiteComparison& s, std::size_t rows) {
+  if (rows == 0) return "";
+  Table t({"each", "before", "after", "change", "95 % interval", "verdict"});
+  const auto order = by_effect(s.timings);
+  for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
+    const Change& c = s.timings[order[i]];
+    t.row({c.name, seconds_text(c.before), seconds_text(c.after), change_text(c.ratio), range_text(c),
+           std::string(verdict_name(c.verdict)) + (c.decides ? "" : " (not counted)")});
+  }
+  std::string out = "\n" + t.text();
+  if (order.size() > rows) out += "  and " + std::to_string(order.size() - rows) + " more (--rows)\n";
+  return out;
+}
+
+std::string differences_text(const std::vector<Difference>& all, const std::string& what) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min<std::size_t>(10, all.size()); ++i)
+    out += what + ": " + all[i].key + " was " + all[i].before + ", is " + all[i].after + '\n';
+  if (all.size() > 10) out += what + ": and " + std::to_string(all.size() - 10) + " more\n";
+  return out;
+}
+
+}  // namespace
+
+bool RecordComparison::regression() const {
+  const auto bad = [](const auto& all) {
+    return std::any_of(all.begin(), all.end(), [](const Difference& d) { return d.regression; });
+  };
+  return suite.slower || bad(counts) || bad(results);
+}
+
+RecordComparison compare_records(const RecordFacts& before, const RecordFacts& after, const CompareOptions& options) {
+  if (before.command != after.command)
+    throw InputError(before.origin.path + " is a record of \"" + before.command + "\", " + after.origin.path +
+                     " of \"" + after.command + "\": their timings are of different things");
+  RecordComparison out;
+  out.warnings = warnings_of(before, after);
+  const auto changed = changed_inputs(before, after, out.warnings);
+  const auto pairs = pairs_of(before, after, changed, out);
+  if (pairs.empty()) refuse(before, after, out);
+  out.suite = compare_suites(pairs, options);
+  out.counts = count_differences(before, after);
+  if (changed.empty()) out.results = result_differences(before, after);
+  return out;
+}
+
+Json to_json(const RecordComparison& c) {
+  Json out = {{"regression", c.regression()},
+              {"assumed", c.suite.assumed},
+              {"launches_before", c.launches_before},
+              {"launches_after", c.launches_after},
+              {"suite", change_json(c.suite.suite)}};
+  out["families"] = Json::array();
+  for (const auto& f : c.suite.families) out["families"].push_back(change_json(f));
+  out["timings"] = Json::array();
+  for (const std::size_t i : by_effect(c.suite.timings)) out["timings"].push_back(change_json(c.suite.timings[i]));
+  out["counts"] = differences_json(c.counts);
+  out["results"] = differences_json(c.results);
+  out["warnings"] = c.warnings;
+  out["only_before"] = c.only_before;
+  out["only_after"] = c.only_after;
+  return out;
+}
+
+std::string text_of(const RecordComparison& c, std::size_t rows) {
+  std::string out;
+  for (const auto& w : c.warnings) out += "not alike: " + w + '\n';
+  if (!c.only_before.empty())
+    out += "only before, not compared: " + std::to_string(c.only_before.size()) + listed(c.only_before) + '\n';
+  if (!c.only_after.empty())
+    out += "only after, not compared: " + std::to_string(c.only_after.size()) + listed(c.only_after) + '\n';
+  if (!out.empty()) out += '\n';
+  out += families_text(c.suite) + timings_text(c.suite, rows) + '\n';
+  out += differences_text(c.counts, "count") + differences_text(c.results, "result of the same input");
+  if (c.suite.assumed)
+    out +=
+        "fewer than five launches on each side: part of what a launch does to its times is not known but assumed\n"
+        "(--launch-floor). Give more launches (--more-before, --more-after, or more launches in a record).\n";
+  if (c.suite.slower) {
+    out += "slower\n";
+  } else if (c.regression()) {
+    out += "not slower, but a regression: see counts and results\n";
+  } else {
+    out += c.suite.faster ? "no regression; some of it is faster\n" : "no regression\n";
+  }
+  return out;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,175 @@
+// doctor: what is here, what is missing, which settings matter. Starts neither MPI nor OpenSHMEM in this process.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "apps/doctor/hints.hpp"
+#include "apps/frame/command.hpp"
+#include "apps/frame/launcher.hpp"
+#include "apps/frame/provenance.hpp"
+#include "apps/frame/record.hpp"
+#include "apps/frame/table.hpp"
+#include "apps/topo/advise_run.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/nearest/cell_list.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr double kMeasureSeconds = 5;
+
+struct DoctorCommand {
+  std::string json;
+  std::string record;
+  bool measure = false;
+};
+template <class V>
+void describe(DoctorCommand& o, V&& option) {
+  option("measure", o.measure, "exchange messages between two ranks for some seconds, and look at what that shows");
+  option("record", o.record, "look at this record of topo bench", Kind{"FILE"}, Reads{});
+  option("json", o.json, "the same as JSON (- for standard output)", Kind{"FILE"}, Writes{});
+}
+
+const char* variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value != nullptr && *value != 0 ? value : nullptr;
+}
+
+/// Things in the environment that are known to go wrong.
+std::vector<std::string> warnings() {
+  std::vector<std::string> out;
+  if (variable("SHMEM_SYMMETRIC_SIZE") != nullptr && variable("SHMEM_SYMMETRIC_HEAP_SIZE") == nullptr)
+    out.emplace_back(
+        "SHMEM_SYMMETRIC_SIZE is set, but Open MPI's OpenSHMEM ignores it; it reads "
+        "SHMEM_SYMMETRIC_HEAP_SIZE");
+  if (variable("SHMEM_SYMMETRIC_HEAP_SIZE") != nullptr && variable("SMA_SYMMETRIC_SIZE") != nullptr)
+    out.emplace_back("SHMEM_SYMMETRIC_HEAP_SIZE and SMA_SYMMETRIC_SIZE are both set; different values stop OpenSHMEM");
+  for (const auto& s : comm::launcher_settings())
+    if (const char* value = variable(s.name); value != nullptr && s.value != value && s.name.starts_with("OMPI_"))
+      out.push_back(s.name + " is " + value + ", " + s.value + " is advised: " + s.why);
+  if (const Launcher l = find_launcher(); !l.problem.empty())
+    out.push_back(l.problem + "; ranks as threads work without (--ranks N)");
+  const Machine m = machine();
+  if (m.load[0] > 0.5 * m.cores)
+    out.push_back("the load is " + fixed_text(m.load[0], 1) + " on " + std::to_string(m.cores) +
+                  " cores: timings will suffer");
+  return out;
+}
+
+void print_machine() {
+  const Machine m = machine();
+  std::cout << "\nmachine\n  cpu        " << m.cpu << ", " << m.cores << " cores for this process\n  vectors    "
+            << m.vectors << "; the search uses " << nearest::CellList::vector_target() << "\n  memory     "
+            << bytes_text(static_cast<double>(m.available_bytes)) << " free of "
+            << bytes_text(static_cast<double>(m.memory_bytes)) << "\n  load       " << fixed_text(m.load[0], 2) << ' '
+            << fixed_text(m.load[1], 2) << ' ' << fixed_text(m.load[2], 2) << "\n  system     " << m.kernel << '\n';
+}
+
+void print_models() {
+  std::cout << "\ncommunication models\n";
+  for (const auto& b : comm::backends()) {
+    std::string name(b.name);
+    name.resize(14, ' ');
+    std::cout << "  " << name << b.description << (b.processes ? " (needs a launcher for several ranks)" : "") << '\n';
+  }
+  for (const auto& m : comm::missing_backends()) std::cout << "  missing: " << m << '\n';
+  if (const char* pin = variable("MERGANSER_COMM")) std::cout << "  MERGANSER_COMM=" << pin << " replaces auto\n";
+}
+
+void print_launcher() {
+  const Launcher l = find_launcher();
+  std::cout << "\nlauncher\n";
+  if (l.path.empty()) {
+    std::cout << "  " << l.problem << '\n';
+  } else {
+    std::cout << "  " << l.path << ", " << (l.version.empty() ? l.family : l.version)
+              << (l.problem.empty() ? "; fits the library" : "; DOES NOT FIT: " + l.problem) << '\n';
+  }
+  if (comm::launched())
+    std::cout << "  this is rank " << comm::launcher_world().rank << " of " << comm::launcher_world().size << '\n';
+  const auto settings = comm::launcher_settings();
+  if (settings.empty()) return;
+  std::cout << "\nsettings that merganser run exports\n";
+  for (const auto& s : settings) {
+    const char* value = variable(s.name);
+    std::cout << "  " << s.name << '=' << s.value;
+    if (value != nullptr) std::cout << "   (set already, to " << value << "; kept)";
+    std::cout << "\n      " << s.why << '\n';
+  }
+}
+
+/// What settings show and, if asked, a measurement.
+std::vector<Hint> hints(const DoctorCommand& o) {
+  std::vector<Hint> out = setting_hints(look_around());
+  const auto add = [&out](const std::vector<Hint>& more) { out.insert(out.end(), more.begin(), more.end()); };
+  if (!o.record.empty()) add(measured_hints(read_json(o.record), o.record));
+  if (!o.measure) return out;
+  if (const Launcher l = find_launcher(); !l.problem.empty())
+    throw CommError("--measure starts two ranks, but " + l.problem);
+  if (comm::launched()) throw UsageError("--measure starts ranks itself; call doctor without a launcher");
+  add(measured_hints(measure_job({"chain", 2, "all", "8,65536", kMeasureSeconds, 1}), "the measurement"));
+  return out;
+}
+
+Json doctor_json(const std::vector<Hint>& hints) {
+  Json out;
+  const BuildInfo b = build_info();
+  const Machine m = machine();
+  const Launcher l = find_launcher();
+  out["schema"] = "merganser-doctor";
+  out["schema_version"] = kRecordVersion;
+  out["version"] = b.version;
+  out["git"] = b.git;
+  out["compiler"] = b.compiler;
+  out["flags"] = b.flags;
+  out["mpi"] = comm::mpi_library();
+  out["openshmem"] = comm::shmem_library();
+  out["cpu"] = m.cpu;
+  out["cores"] = m.cores;
+  out["vectors"] = m.vectors;
+  out["vector_target"] = nearest::CellList::vector_target();
+  out["memory_bytes"] = m.memory_bytes;
+  out["load_average"] = m.load;
+  out["models"] = Json::array();
+  for (const auto& x : comm::backends()) out["models"].push_back(x.name);
+  out["missing"] = Json::array();
+  for (const auto& x : comm::missing_backends()) out["missing"].push_back(x);
+  out["launcher"] = {{"path", l.path}, {"version", l.version}, {"problem", l.problem}};
+  out["settings"] = Json::array();
+  for (const auto& s : comm::launcher_settings())
+    out["settings"].push_back({{"name", s.name}, {"value", s.value}, {"why", s.why}});
+  out["warnings"] = warnings();
+  out["hints"] = hints_json(hints);
+  return out;
+}
+
+int run(DoctorCommand& o, const Invocation&) {
+  const auto hinted = hints(o);
+  if (!o.json.empty()) {
+    write_record(o.json, doctor_json(hinted));
+    if (o.json == "-") return 0;
+  }
+  std::cout << version_text();
+  print_machine();
+  print_models();
+  print_launcher();
+  const auto found = warnings();
+  std::cout << (found.empty() && hinted.empty() ? "\nnothing to worry about\n" : "\nlook at this\n");
+  for (const auto& w : found) std::cout << "  - " << w << '\n';
+  std::cout << hints_text(hinted);
+  return 0;
+}
+
+constexpr std::string_view kText =
+    "Says what this program was built with and what it finds here: communication models, launcher, the settings that\n"
+    "cure traps of the installed libraries, vector extensions, memory and load, and what looks misconfigured. Starts\n"
+    "nothing but, with --measure, two ranks.\n";
+
+}  // namespace
+
+extern const Command doctor_command;
+const Command doctor_command =
+    make_command<DoctorCommand, run>("doctor", "say what is here and what is missing", kText);
+
+}  // namespace merganser::app

@@ -1,0 +1,216 @@
+#include "apps/doctor/hints.hpp"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "apps/compare/record.hpp"
+#include "apps/frame/provenance.hpp"
+#include "apps/frame/table.hpp"
+#include "apps/topo/advise_run.hpp"
+#include "merganser/comm/runtime.hpp"
+
+extern char** environ;
+
+namespace merganser::app {
+namespace {
+
+constexpr double kFarSlower = 3;  // one-sided against two-sided, same class
+constexpr double kSharedMemoryOfRank = 64.0 * 1048576;
+
+std::string value_of(const Surroundings& s, const std::string& name) {
+  const auto at = s.variables.find(name);
+  return at == s.variables.end() ? "" : at->second;
+}
+
+bool open_mpi(const Surroundings& s) { return (s.mpi + s.openshmem).find("Open MPI") != std::string::npos; }
+
+/// True if a list of components, as "a,b" or "^a,b", leaves `name` out.
+bool leaves_out(const std::string& list, const std::string& name) {
+  if (list.empty()) return false;
+  const bool negative = list[0] == '^';
+  bool listed = false;
+  std::string rest = negative ? list.substr(1) : list;
+  for (std::size_t at = 0; at <= rest.size();) {
+    const std::size_t end = std::min(rest.find(',', at), rest.size());
+    listed = listed || rest.substr(at, end - at) == name;
+    at = end + 1;
+  }
+  return listed == negative;
+}
+
+void component_hints(const Surroundings& s, std::vector<Hint>& out) {
+  const auto seen = [&s](const std::string& name) { return name + '=' + value_of(s, name); };
+  const std::string osc = value_of(s, "OMPI_MCA_osc");
+  const std::string btl = value_of(s, "OMPI_MCA_btl");
+  const std::string pml = value_of(s, "OMPI_MCA_pml");
+  if (leaves_out(osc, "sm"))
+    out.push_back({"one-sided communication on one host without shared memory", seen("OMPI_MCA_osc"),
+                   "let it hold sm: OMPI_MCA_osc=sm,rdma,pt2pt (merganser run sets it)"});
+  if (!osc.empty() && leaves_out(osc, "pt2pt") && leaves_out(osc, "ucx"))
+    out.push_back({"windows on one rank or between hosts may be refused", seen("OMPI_MCA_osc"),
+                   "let it hold pt2pt too: OMPI_MCA_osc=sm,rdma,pt2pt"});
+  if (!osc.empty() && osc[0] != '^' && !leaves_out(osc, "ucx") && leaves_out(osc, "sm"))
+    out.push_back({"windows over UCX: dynamic ones take ten times as long, targets must help", seen("OMPI_MCA_osc"),
+                   "OMPI_MCA_osc=sm,rdma,pt2pt"});
+  const bool shared = !leaves_out(btl, "vader") || !leaves_out(btl, "sm");
+  if (!btl.empty() && !shared)
+    out.push_back({"messages between ranks of one host do not go through shared memory", seen("OMPI_MCA_btl"),
+                   "let it hold vader (Open MPI 4) or sm (5): OMPI_MCA_btl=self,vader,tcp"});
+  if (pml == "ucx" && !osc.empty() && leaves_out(osc, "ucx"))
+    out.push_back({"messages go over UCX, windows do not: both progress by turns and slow each other",
+                   seen("OMPI_MCA_pml") + ' ' + seen("OMPI_MCA_osc"),
+                   "use one for both: unset OMPI_MCA_pml, or OMPI_MCA_osc=ucx"});
+  if (const std::string tls = value_of(s, "UCX_TLS");
+      !tls.empty() && tls != "all" && tls.find("sm") == std::string::npos && tls.find("posix") == std::string::npos &&
+      tls.find("sysv") == std::string::npos)
+    out.push_back({"OpenSHMEM over UCX without shared memory: a put takes microseconds instead of tens of nanoseconds",
+                   "UCX_TLS=" + tls, "add sm: UCX_TLS=" + tls + ",sm"});
+}
+
+void memory_hints(const Surroundings& s, std::vector<Hint>& out) {
+  if (s.ptrace_scope > 1)
+    out.push_back({"a rank may not copy from another's memory (cross-memory attach): long messages are copied twice",
+                   "/proc/sys/kernel/yama/ptrace_scope is " + std::to_string(s.ptrace_scope),
+                   s.in_container ? "start the container with the capability SYS_PTRACE"
+                                  : "as root: sysctl kernel.yama.ptrace_scope=0"});
+  else if (s.ptrace_scope == 1 && open_mpi(s) && s.mpi.find("v4") == std::string::npos && s.mpi != "none")
+    out.push_back({"cross-memory attach is restricted to child processes", "/proc/sys/kernel/yama/ptrace_scope is 1",
+                   "as root: sysctl kernel.yama.ptrace_scope=0"});
+  const double needed = kSharedMemoryOfRank * std::max(2, s.ranks > 0 ? s.ranks : s.cores);
+  if (s.shared_memory_bytes < 0)
+    out.push_back({"no shared memory file system: ranks on one host talk over sockets, OpenSHMEM may not start",
+                   "/dev/shm is not there", "mount -t tmpfs tmpfs /dev/shm; in a container: --shm-size=1g"});
+  else if (s.shared_memory_bytes < needed)
+    out.push_back({"little shared memory: ranks may end with a bus error, or fall back to sockets",
+                   "/dev/shm has " + bytes_text(s.shared_memory_bytes) + " free, " + bytes_text(needed) +
+                       " are advised for " + std::to_string(std::max(2, s.ranks > 0 ? s.ranks : s.cores)) + " ranks",
+                   "in a container: --shm-size=1g; files of jobs that crashed may be left there: vader_segment.*"});
+  if (open_mpi(s) && !s.xpmem && value_of(s, "OMPI_MCA_btl_vader_single_copy_mechanism") == "xpmem")
+    out.push_back({"XPMEM is asked for and not there", "OMPI_MCA_btl_vader_single_copy_mechanism=xpmem, no /dev/xpmem",
+                   "load the kernel module xpmem, or set it to cma"});
+}
+
+void crowd_hints(const Surroundings& s, std::vector<Hint>& out) {
+  const std::string yield = value_of(s, "OMPI_MCA_mpi_yield_when_idle");
+  if (s.ranks > s.cores && open_mpi(s) && yield != "1" && yield != "true")
+    out.push_back({"more ranks than cores, and ranks that wait keep their core: a barrier takes tens of milliseconds",
+                   std::to_string(s.ranks) + " ranks on " + std::to_string(s.cores) +
+                       " cores, OMPI_MCA_mpi_yield_when_idle is " + (yield.empty() ? "not set" : yield),
+                   "OMPI_MCA_mpi_yield_when_idle=1 (merganser run sets it)"});
+  else if (yield == "0" && open_mpi(s))
+    out.push_back({"ranks that wait keep their core", "OMPI_MCA_mpi_yield_when_idle=0",
+                   "1, where there may be more ranks than the " + std::to_string(s.cores) + " cores"});
+  const std::string hooks = value_of(s, "OMPI_MCA_opal_common_ucx_opal_mem_hooks");
+  if (s.openshmem != "none" && open_mpi(s) && !hooks.empty() && hooks != "0" && hooks != "false")
+    out.push_back({"OpenSHMEM programs crash when they end", "OMPI_MCA_opal_common_ucx_opal_mem_hooks=" + hooks,
+                   "0 (merganser run sets it)"});
+}
+
+double best_of(const std::vector<topology::KnownCell>& cells, const topology::KnownCell& like, const std::string& model,
+               std::string& kernel) {
+  double best = 0;
+  for (const auto& c : cells)
+    if (c.model == model && c.completion == like.completion && c.graph == like.graph &&
+        c.load.bytes == like.load.bytes && (best == 0 || c.time() < best)) {
+      best = c.time();
+      kernel = c.kernel;
+    }
+  return best;
+}
+
+void slow_hints(const std::vector<topology::KnownCell>& cells, std::vector<Hint>& out) {
+  for (const char* model : {"rma", "shmem"}) {
+    double worst = kFarSlower;
+    int slow = 0, all = 0;
+    std::string evidence;
+    for (const auto& c : cells) {
+      if (c.model != "p2p") continue;
+      std::string one_sided, two_sided;
+      const double theirs = best_of(cells, c, model, one_sided);
+      const double ours = best_of(cells, c, "p2p", two_sided);
+      if (theirs == 0 || c.kernel != two_sided) continue;
+      ++all;
+      if (theirs <= kFarSlower * ours) continue;
+      ++slow;
+      if (theirs / ours <= worst) continue;
+      worst = theirs / ours;
+      evidence = one_sided + " takes " + seconds_text(theirs * 1e-9) + ", " + two_sided + ' ' +
+                 seconds_text(ours * 1e-9) + " (both " + c.completion + ", " + bytes_text(c.load.size()) +
+                 " an arc): " + fixed_text(worst, 1) + " times";
+    }
+    // One cell may be a matter of size or noise.
+    if (slow == 0 || 2 * slow < all) continue;
+    out.push_back({std::string(model) + " is more than three times slower than two-sided messages doing the same",
+                   evidence + "; so in " + std::to_string(slow) + " of " + std::to_string(all) + " cells",
+                   std::string(model) == "rma"
+                       ? "see which component serves windows: OMPI_MCA_osc=sm,rdma,pt2pt on one host; a component that "
+                         "needs the target's help (pt2pt, ucx) does this"
+                       : "see UCX_TLS (it must hold sm, or be unset) and the symmetric heap's place; else use p2p"});
+  }
+}
+
+}  // namespace
+
+Surroundings look_around() {
+  Surroundings s;
+  for (char** v = environ; v != nullptr && *v != nullptr; ++v) {
+    const std::string line(*v);
+    const auto at = line.find('=');
+    if (at != std::string::npos) s.variables[line.substr(0, at)] = line.substr(at + 1);
+  }
+  s.mpi = comm::mpi_library();
+  s.openshmem = comm::shmem_library();
+  s.cores = std::max(1, machine().cores);
+  s.ranks = comm::launched() ? comm::launcher_world().size : 0;
+  if (std::ifstream in("/proc/sys/kernel/yama/ptrace_scope"); !(in >> s.ptrace_scope)) s.ptrace_scope = -1;
+  s.in_container = ::access("/.dockerenv", F_OK) == 0 || ::access("/run/.containerenv", F_OK) == 0;
+  struct statvfs f {};
+  if (::statvfs("/dev/shm", &f) == 0)
+    s.shared_memory_bytes = static_cast<double>(f.f_bavail) * static_cast<double>(f.f_frsize);
+  s.xpmem = ::access("/dev/xpmem", F_OK) == 0;
+  return s;
+}
+
+std::vector<Hint> setting_hints(const Surroundings& s) {
+  std::vector<Hint> out;
+  component_hints(s, out);
+  memory_hints(s, out);
+  crowd_hints(s, out);
+  return out;
+}
+
+std::vector<Hint> measured_hints(const Json& record, const std::string& path) {
+  std::vector<Hint> out;
+  slow_hints(known_cells(record, path), out);
+  const Field topology = Field(record, path).at("topology");
+  if (topology.has("unusable"))
+    for (std::size_t i = 0; i < topology.at("unusable").size(); ++i) {
+      const Field u = topology.at("unusable").at(i);
+      const std::string kernel = u.at("kernel").text();
+      if (kernel.find("signal") != std::string::npos)
+        out.push_back({kernel + " does not work here", u.at("reason").text(),
+                       "use shmem.put-signal with slots of its own, or a library with OpenSHMEM 1.5"});
+    }
+  if (topology.has("oversubscribed") && topology.at("oversubscribed").json() == Json(true))
+    out.push_back({"ranks shared cores while this was measured: times are those of the scheduler",
+                   path + ": oversubscribed", "measure with at most one rank for each core"});
+  return out;
+}
+
+Json hints_json(const std::vector<Hint>& hints) {
+  Json out = Json::array();
+  for (const auto& h : hints) out.push_back({{"what", h.what}, {"seen", h.seen}, {"cure", h.cure}});
+  return out;
+}
+
+std::string hints_text(const std::vector<Hint>& hints) {
+  std::string out;
+  for (const auto& h : hints) out += "  - " + h.what + "\n      seen: " + h.seen + "\n      do:   " + h.cure + '\n';
+  return out;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,139 @@
+#include "apps/frame/command.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "apps/frame/provenance.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::app {
+namespace {
+
+bool speaks() { return comm::launcher_world().rank == 0; }
+
+bool asks_for_help(std::span<const std::string> arguments) {
+  for (const auto& a : arguments) {
+    if (a == "--") return false;
+    if (a == "--help" || a == "-h") return true;
+  }
+  return false;
+}
+
+std::string padded(std::string_view text, std::size_t width) {
+  std::string out(text);
+  out.resize(std::max(width, text.size()), ' ');
+  return out;
+}
+
+void list_commands(std::ostream& out, std::string_view family) {
+  std::vector<const Command*> listed;
+  std::size_t width = 0;
+  for (const Command* c : commands()) {
+    if (c->hidden || !(family.empty() || c->name.starts_with(std::string(family) + ' '))) continue;
+    listed.push_back(c);
+    width = std::max(width, c->name.size() + 2);
+  }
+  for (const Command* c : listed) out << "  " << padded(c->name, width) << c->summary << '\n';
+}
+
+void print_overview(std::ostream& out) {
+  out << "merganser merges what is near, on many ranks, without global synchronisation.\n\n"
+         "usage: merganser VERB [arguments]        merganser VERB --help\n\n";
+  list_commands(out, "");
+  out << "\nStart it alone (ranks are threads), under mpirun or srun, or let it find the launcher:\n"
+         "  merganser run -n 4 -- cluster in.nc -o out.nc --comm rma\n\n"
+         "What cannot fit into this machine is refused before work: 2 where options ask for it, 3 where a file does.\n"
+         "Exit codes: 0 ok, 1 verification failed, 2 usage, 3 input, 4 communication, 5 regression found by compare,\n"
+         "70 internal error, 128 + N stopped by signal N (SIGINT, SIGTERM, SIGHUP: temporary files are removed "
+         "first).\n"
+         "merganser --version tells how it was built, merganser doctor what it finds here.\n";
+}
+
+void print_help(std::ostream& out, const Command& c) {
+  out << "usage: merganser " << c.name << c.synopsis() << "\n\n" << c.text << '\n' << c.options();
+}
+
+/// The command that the arguments begin with and how many words its name has.
+struct Match {
+  const Command* command = nullptr;
+  std::size_t words = 0;
+};
+
+Match find_command(std::span<const std::string> arguments) {
+  Match best;
+  for (const Command* c : commands()) {
+    const auto space = c->name.find(' ');
+    const std::size_t words = space == std::string_view::npos ? 1 : 2;
+    if (arguments.size() < words || words < best.words) continue;
+    if (c->name.substr(0, space) != arguments[0]) continue;
+    if (words == 2 && c->name.substr(space + 1) != arguments[1]) continue;
+    best = {c, words};
+  }
+  return best;
+}
+
+bool is_family(const std::string& word) {
+  return std::any_of(commands().begin(), commands().end(),
+                     [&](const Command* c) { return !c->hidden && c->name.starts_with(word + ' '); });
+}
+
+[[noreturn]] void unknown_verb(std::span<const std::string> arguments) {
+  std::vector<std::string> names;
+  std::string known;
+  const std::string typed = arguments[0] + (is_family(arguments[0]) && arguments.size() > 1 ? ' ' + arguments[1] : "");
+  for (const Command* c : commands()) {
+    if (c->hidden) continue;
+    names.emplace_back(c->name);
+    known += (known.empty() ? " " : ", ") + names.back();
+  }
+  const std::string near = closest(typed, names);
+  throw UsageError("unknown verb " + typed + "; known:" + known +
+                   (near.empty() ? "" : " (did you mean " + near + "?)"));
+}
+
+int help_on(std::span<const std::string> arguments) {
+  const Match m = find_command(arguments);
+  if (m.command == nullptr && !arguments.empty() && arguments[0][0] != '-') {
+    if (!is_family(arguments[0])) unknown_verb(arguments);
+    if (speaks()) {
+      std::cout << "usage: merganser " << arguments[0] << " WHAT [arguments]\n\n";
+      list_commands(std::cout, arguments[0]);
+    }
+  } else if (speaks()) {
+    if (m.command != nullptr) {
+      print_help(std::cout, *m.command);
+    } else {
+      print_overview(std::cout);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int dispatch(std::span<const std::string> arguments) {
+  if (arguments.empty()) return help_on(arguments);
+  const std::string& first = arguments[0];
+  if (first == "--version") {
+    if (speaks()) std::cout << version_text();
+    return 0;
+  }
+  if (first == "help") return help_on(arguments.subspan(1));
+  if (first == "--help" || first == "-h") return help_on(arguments.subspan(1));
+  const Match m = find_command(arguments);
+  const auto rest = arguments.subspan(m.words);
+  if (asks_for_help(rest) || (m.command == nullptr && arguments.size() == 1 && is_family(first)))
+    return help_on(arguments);
+  if (m.command == nullptr && first.starts_with('-'))
+    throw UsageError("unknown option " + first + "; known: --help --version, or a verb and its options");
+  if (m.command == nullptr) unknown_verb(arguments);
+  return m.command->run(*m.command, rest);
+}
+
+void start_log(const LogOptions& o) { set_log_sink(stderr_sink(*level_of(o.level), o.ranks == "all")); }
+
+}  // namespace merganser::app

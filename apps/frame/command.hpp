@@ -1,0 +1,97 @@
+#pragma once
+/// A verb of the command line program. A file commands/NAME.cpp defines `NAME_command`; CMake makes the table of them.
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/frame/error_line.hpp"
+#include "apps/frame/paths.hpp"
+#include "merganser/base/options.hpp"
+
+namespace merganser::app {
+
+/// What a command's body gets besides its options.
+struct Invocation {
+  std::string_view command;                ///< "gen random"
+  std::span<const std::string> arguments;  ///< as typed, after the verb
+  const OptionTable& table;                ///< every option with its value, for the run record
+};
+
+struct Command {
+  std::string_view name;     ///< one or two words
+  std::string_view summary;  ///< one line
+  std::string_view text;     ///< paragraphs and examples of --help
+  std::string (*options)();  ///< option part of --help
+  std::string (*synopsis)();
+  int (*run)(const Command& self, std::span<const std::string> arguments);  ///< returns the exit code
+  bool hidden = false;
+};
+
+/// All commands, by name. Generated.
+[[nodiscard]] std::span<const Command* const> commands();
+
+/// Log options that every command has.
+struct LogOptions {
+  std::string level = "warning";
+  std::string ranks = "0";
+};
+template <class V>
+void describe(LogOptions& o, V&& option) {
+  option.section("Log (standard error)");
+  option("log", o.level, "least important lines shown", Words{{"error", "warning", "info", "debug"}});
+  option("log-ranks", o.ranks, "whose lines are shown", Words{{"0", "all"}});
+}
+void start_log(const LogOptions& o);
+
+namespace detail {
+template <class O>
+struct Whole {
+  O own;
+  LogOptions log;
+};
+template <class O, class V>
+void describe(Whole<O>& o, V&& option) {
+  describe(o.own, option);
+  describe(o.log, option);
+}
+
+template <class O>
+std::string options_help() {
+  Whole<O> o;
+  return OptionTable(o).help();
+}
+template <class O>
+std::string synopsis() {
+  Whole<O> o;
+  return OptionTable(o).synopsis();
+}
+
+/// Parses, lets `preset(O&)` (if there is one) set what an option like --like-paper stands for under the options given,
+/// and runs.
+template <class O, int (*body)(O&, const Invocation&)>
+int run_command(const Command& self, std::span<const std::string> arguments) {
+  Whole<O> o;
+  if constexpr (requires { preset(o.own); }) {
+    Whole<O> first;
+    OptionTable(first).parse(arguments);
+    o.own = first.own;
+    preset(o.own);
+  }
+  OptionTable table(o);
+  table.parse(arguments);
+  start_log(o.log);
+  check_paths(table);
+  return body(o.own, {self.name, arguments, table});
+}
+}  // namespace detail
+
+template <class O, int (*body)(O&, const Invocation&)>
+constexpr Command make_command(std::string_view name, std::string_view summary, std::string_view text) {
+  return {name, summary, text, detail::options_help<O>, detail::synopsis<O>, detail::run_command<O, body>};
+}
+
+/// Finds the verb in the arguments and runs it; --help and --version too. @return exit code @throws UsageError
+int dispatch(std::span<const std::string> arguments);
+
+}  // namespace merganser::app

@@ -1,0 +1,73 @@
+#include "apps/frame/forecast.hpp"
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
+#include "merganser/base/resources.hpp"
+#include "merganser/base/text.hpp"
+#include "merganser/comm/hosts.hpp"
+
+namespace merganser::app {
+namespace {
+
+/// Why it does not fit into the memory of a host; empty if it does.
+std::string memory_problem(const Need& need, const comm::Host& host, int ranks) {
+  const auto there = static_cast<double>(available_bytes());
+  const double first = host.first ? need.first_bytes : 0;
+  if (there == 0 || need.rank_bytes * host.ranks + first <= there) return "";
+  std::string text = bytes_text(need.rank_bytes + first) + " of memory";
+  if (ranks > 1 && need.rank_bytes * host.ranks >= first)
+    text = bytes_text(need.rank_bytes) + " of memory on each of " + std::to_string(ranks) + " ranks";
+  else if (ranks > 1)
+    text += " on rank 0";
+  text += "; there is " + bytes_text(there);
+  return host.ranks > 1 ? text + " for " + std::to_string(host.ranks) + " ranks on a host" : text;
+}
+
+std::string disk_problem(const Need& need) {
+  if (need.file.empty() || need.file == "-") return "";
+  const auto there = static_cast<double>(free_disk_bytes(need.file));
+  if (there == 0 || need.disk_bytes <= there) return "";
+  return bytes_text(need.disk_bytes) + " on the disk of " + need.file + "; there is " + bytes_text(there);
+}
+
+void refuse(const Need& need, bool force, const std::string& problem, bool speaks) {
+  if (problem.empty()) return;
+  const std::string what = need.what + ": needs about " + problem;
+  if (force) {
+    if (speaks) log(Level::warning, 0, what + "; going on, as --force says");
+    return;
+  }
+  const std::string text = what + "; " + (need.help.empty() ? "" : need.help + ", or ") + "--force to go on anyway";
+  if (need.of_file) throw InputError(text);
+  throw UsageError(text);
+}
+
+void tell(const Need& need, int ranks) {
+  std::string text = need.what + ": needs about " + bytes_text(need.rank_bytes) + " of memory";
+  if (ranks > 1) text += " on each of " + std::to_string(ranks) + " ranks";
+  if (need.first_bytes > 0) text += " and " + bytes_text(need.first_bytes) + " on the first";
+  if (need.disk_bytes > 0) text += ", " + bytes_text(need.disk_bytes) + " on disk";
+  log(Level::info, 0, text);
+}
+
+}  // namespace
+
+void require(const Need& need, bool force, comm::Transport& transport) {
+  const comm::Host host = comm::host_of(transport);
+  const bool speaks = transport.rank() == 0;
+  if (speaks) tell(need, transport.size());
+  comm::agree(transport, [&] {
+    std::string problem = memory_problem(need, host, transport.size());
+    if (problem.empty() && speaks) problem = disk_problem(need);
+    refuse(need, force, problem, speaks);
+  });
+}
+
+void require(const Need& need, bool force) {
+  tell(need, 1);
+  std::string problem = memory_problem(need, {}, 1);
+  if (problem.empty()) problem = disk_problem(need);
+  refuse(need, force, problem, true);
+}
+
+}  // namespace merganser::app

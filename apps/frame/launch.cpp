@@ -1,0 +1,218 @@
+// Running a job: signals, time limit, and what the end of the launcher means.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <set>
+
+#include "apps/frame/job_report.hpp"
+#include "apps/frame/launcher.hpp"
+#include "apps/frame/leftovers.hpp"
+#include "apps/frame/process.hpp"
+#include "apps/frame/signals.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/timer.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr double kSecondsToStop = 5;  // from being told to being killed
+constexpr double kSameSignal = 0.5;   // some send a signal to a process and to its group
+constexpr std::array kStops{SIGINT, SIGTERM, SIGHUP};
+constexpr std::array kPassed{SIGUSR1, SIGUSR2};
+
+/// Signals that are waited for instead of handled, for as long as the object lives. What was ignored stays so.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGCHLD);
+    for (const auto& group : {std::vector<int>(kStops.begin(), kStops.end()), std::vector<int>{SIGTSTP},
+                              std::vector<int>(kPassed.begin(), kPassed.end())})
+      for (const int signal : group) {
+        struct sigaction action {};
+        if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(&set_, signal);
+      }
+    ::sigprocmask(SIG_BLOCK, &set_, &before_);
+  }
+  ~BlockedSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+  /// The next one; 0 after `seconds` without any.
+  [[nodiscard]] int next(double seconds) const {
+    const auto whole = static_cast<time_t>(seconds);
+    const timespec limit{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
+    const int signal = ::sigtimedwait(&set_, nullptr, &limit);
+    return signal > 0 ? signal : 0;
+  }
+
+ private:
+  sigset_t set_{};
+  sigset_t before_{};
+};
+
+struct End {
+  int status = 0;
+  int stop = 0;  ///< the first signal that told to stop
+  bool timed_out = false;
+};
+
+/// Waits for the launcher; tells it to stop when this process is told or the time is over, and kills it if it does not.
+class Waiting {
+ public:
+  Waiting(pid_t child, double timeout_s) : child_(child), deadline_(timeout_s > 0 ? now() + timeout_s : 0) {}
+
+  End wait(const BlockedSignals& signals) {
+    while (true) {
+      const pid_t got = ::waitpid(child_, &end_.status, WNOHANG);
+      if (got == child_) return end_;
+      if (got < 0) throw CommError("cannot wait for the launcher: " + std::string(std::strerror(errno)));
+      meet(signals.next(told_ == 0 && deadline_ == 0 ? 60 : 0.2));
+      const double time = now();
+      if (told_ == 0 && deadline_ > 0 && time > deadline_) {
+        end_.timed_out = true;
+        tell();
+      } else if (told_ > 0 && time > told_ + kSecondsToStop) {
+        ::kill(child_, SIGKILL);
+      }
+    }
+  }
+
+ private:
+  void tell() {
+    told_ = now();
+    ::kill(child_, SIGTERM);  // of the three the one that every launcher takes for an end
+  }
+  void meet(int signal) {
+    if (std::find(kPassed.begin(), kPassed.end(), signal) != kPassed.end()) ::kill(child_, signal);
+    if (signal == SIGTSTP) {
+      ::kill(child_, SIGTSTP);
+      ::raise(SIGSTOP);
+      ::kill(child_, SIGCONT);
+    }
+    if (std::find(kStops.begin(), kStops.end(), signal) == kStops.end()) return;
+    if (end_.stop == 0) {
+      end_.stop = signal;
+      tell();
+    } else if (now() > told_ + kSameSignal) {
+      ::kill(child_, SIGKILL);
+    }
+  }
+
+  pid_t child_;
+  double deadline_;
+  double told_ = 0;
+  End end_;
+};
+
+/// True if ranks may run where their reports do not reach this process.
+bool may_be_elsewhere() {
+  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", "COBALT_JOBID", "FLUX_URI",
+                           "OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile", "HYDRA_HOST_FILE"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+std::set<unsigned> jobs_of(const JobReports& reports) {
+  std::set<unsigned> jobs;
+  for (const auto& r : reports.read())
+    if (r.kind == RankReport::Kind::began && r.value != 0) jobs.insert(static_cast<unsigned>(r.value));
+  return jobs;
+}
+
+std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
+
+using Kind = RankReport::Kind;
+
+/// The first report of a kind for which `is` holds.
+template <class F>
+std::optional<RankReport> first_report(const std::vector<RankReport>& reports, Kind kind, F&& is) {
+  const auto at = std::find_if(reports.begin(), reports.end(), [&](const auto& r) { return r.kind == kind && is(r); });
+  return at == reports.end() ? std::nullopt : std::optional(*at);
+}
+
+/// A rank that has begun and told nothing more, neither that its libraries have started nor how it ended.
+std::optional<RankReport> vanished_rank(const std::vector<RankReport>& reports) {
+  return first_report(reports, Kind::began, [&](const RankReport& began) {
+    return std::none_of(reports.begin(), reports.end(),
+                        [&](const auto& r) { return r.kind != Kind::began && r.rank == began.rank; });
+  });
+}
+
+/// What an exit code of the launcher stands for that no rank has told, 1 above all: that is its own when it is stopped.
+JobEnd untold_end(const LaunchPlan& plan, int code, const std::vector<RankReport>& reports) {
+  if (code == 1)
+    if (const auto r = first_report(reports, Kind::ended, [](const auto& x) { return x.value != 0; }))
+      return {r->value, r->value, ""};  // it has said why
+  if (const auto r = vanished_rank(reports))
+    return {
+        4, 4,
+        rank_text(r->rank) + " ended with code " + std::to_string(code) + " before its MPI or OpenSHMEM had started"};
+  if (code != 1) return {code, code, ""};
+  if (const auto r = first_report(reports, Kind::stopped, [](const auto&) { return true; }))
+    return {128 + r->value, 128 + r->value, "the launcher stopped the ranks by signal " + signal_text(r->value)};
+  const std::string ended = plan.command[0] + " ended with code 1, ";
+  if (!reports.empty()) return {4, 4, ended + "but no rank says that it failed; was the launcher told to stop?"};
+  if (may_be_elsewhere()) return {1, 1, ""};
+  return {4, 4, ended + "before a rank had begun"};
+}
+
+JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return {128 + signal, 4,
+            plan.command[0] + " was ended by signal " + signal_text(signal) + ", and the ranks with it"};
+  }
+  const int code = WEXITSTATUS(status);
+  const auto reports = job.read();
+  if (code > 128 && code < 128 + 65) {
+    const int signal = code - 128;
+    if (const auto r = first_report(reports, Kind::stopped, [&](const auto& x) { return x.value == signal; }))
+      return {code, code, rank_text(r->rank) + " was stopped by signal " + signal_text(signal)};
+    return {code, 4, "a rank was ended by signal " + signal_text(signal) + "; the launcher stopped the others"};
+  }
+  const bool told = first_report(reports, Kind::ended, [&](const auto& x) { return x.value == code; }).has_value();
+  if (code == 0 || told || !plan.of_this_program || job.variable().empty()) return {code, code, ""};
+  return untold_end(plan, code, reports);
+}
+
+}  // namespace
+
+JobEnd run_job(const LaunchPlan& plan, double timeout_s) {
+  const JobReports reports;
+  const BlockedSignals signals;
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what a killed launcher leaves comes to this process
+  const pid_t child = start_process(plan.command, SIGTERM, [&] {
+    for (const auto& s : plan.exports) ::setenv(s.name.c_str(), s.value.c_str(), 1);
+    if (!reports.variable().empty()) ::setenv(JobReports::kVariable, reports.variable().c_str(), 1);
+    // Its group is not that of the keyboard, so reading there would stop it.
+    if (::isatty(STDIN_FILENO) == 1)
+      if (const int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  });
+  const End end = Waiting(child, timeout_s).wait(signals);
+  if (WIFSIGNALED(end.status) || end.stop != 0 || end.timed_out) end_leftovers(jobs_of(reports));
+  if (end.stop != 0 && end.status != 0) throw Interrupted(end.stop);
+  if (end.timed_out) return {kTimedOut, 4, "the job was stopped after its time"};
+  return meaning_of(plan, end.status, reports);
+}
+
+int launch(const LaunchPlan& plan, double timeout_s) { return run_job(plan, timeout_s).code; }
+
+int launch_and_tell(const LaunchPlan& plan) {
+  const JobEnd end = run_job(plan, 0);
+  if (!end.why.empty()) print_error(end.why, end.kind);
+  return end.code;
+}
+
+Interrupted::Interrupted(int signal) : signal_(signal), what_("stopped by signal " + signal_text(signal)) {}
+
+}  // namespace merganser::app

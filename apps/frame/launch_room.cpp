@@ -1,0 +1,39 @@
+#include "apps/frame/launch_room.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/resources.hpp"
+#include "merganser/base/text.hpp"
+
+namespace merganser::app {
+namespace {
+
+/// Where schedulers and launchers say which machines there are.
+constexpr const char* kOtherMachines[] = {
+    "SLURM_JOB_ID",     "PBS_NODEFILE",    "LSB_HOSTS",       "LSB_MCPU_HOSTS",    "PE_HOSTFILE",
+    "FLUX_URI",         "COBALT_NODEFILE", "HYDRA_HOST_FILE", "OMPI_MCA_hostfile", "OMPI_MCA_orte_default_hostfile",
+    "PRTE_MCA_hostfile"};
+
+}  // namespace
+
+void check_processes(int ranks) {
+  for (const char* name : kOtherMachines)
+    if (std::getenv(name) != nullptr) return;
+  // A process of an MPI library, before it has any input, and the helper threads that it starts.
+  constexpr double kBytes = 16 * 1048576.0;
+  constexpr std::int64_t kTasks = 3;
+  const ThreadRoom room = thread_room();
+  const auto there = static_cast<double>(available_bytes());
+  const auto by_memory = there == 0 ? room.more : static_cast<std::int64_t>(there / kBytes);
+  const std::int64_t most = std::max<std::int64_t>(1, std::min(room.more / kTasks, by_memory));
+  if (ranks <= most) return;
+  throw UsageError("ranks: " + std::to_string(ranks) + " processes, which need about " + bytes_text(ranks * kBytes) +
+                   "; allowed here: up to " + std::to_string(most) + " (" +
+                   (by_memory <= room.more / kTasks ? "there is " + bytes_text(there) : room.limit) +
+                   "); more need more machines");
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,181 @@
+#include "apps/frame/launcher.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
+
+#include "apps/frame/launch_room.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
+#include "merganser/base/text.hpp"
+
+namespace merganser::app {
+namespace {
+
+bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
+
+constexpr std::int64_t kMostArgumentBytes = 100'000;  // Linux: 128 KiB for a variable
+constexpr double kVersionSeconds = 10;                // far beyond what --version takes on a slow disk
+
+std::string first_line_of(const std::string& program) {
+  std::string text = output_of({program, "--version"}, kVersionSeconds, 200);
+  text.resize(std::min(text.find('\n'), text.size()));
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
+  return one_line(text);
+}
+
+std::string family_of(const std::string& path, const std::string& version) {
+  if (version.find("Open MPI") != std::string::npos || version.find("OpenRTE") != std::string::npos ||
+      version.find("PRRTE") != std::string::npos)
+    return "Open MPI";
+  if (version.find("HYDRA") != std::string::npos || version.find("MPICH") != std::string::npos) return "MPICH";
+  if (version.find("Intel") != std::string::npos) return "Intel MPI";
+  if (version.starts_with("slurm") || path.ends_with("srun")) return "Slurm";
+  return "unknown";
+}
+
+/// Family of the library this program is linked with.
+std::string library_family() {
+  const std::string library = comm::mpi_library();
+  for (const char* family : {"Open MPI", "MPICH", "Intel MPI"})
+    if (library.find(family) != std::string::npos) return family;
+  return "unknown";
+}
+
+Launcher inspect(const std::string& path) {
+  Launcher l{path, first_line_of(path), "", ""};
+  l.family = family_of(path, l.version);
+  const std::string library = library_family();
+  if (l.family != "Slurm" && l.family != "unknown" && library != "unknown" && l.family != library)
+    l.problem = path + " starts processes of " + l.family + ", but this program is linked with " + comm::mpi_library();
+  return l;
+}
+
+/// A word as a shell reads it, in one line.
+std::string shell_word(const std::string& word) {
+  if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                              "_-./=:,+@%^") == std::string::npos)
+    return word;
+  const bool printable = one_line(word) == word;
+  std::string out = printable ? "'" : "$'";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (printable) {
+      out += c == '\'' ? "'\\''" : std::string(1, c);
+    } else if (c == '\'' || c == '\\') {
+      out += std::string("\\") + c;
+    } else if (byte >= 0x20 && byte < 0x7f) {
+      out += c;
+    } else {
+      out += '\\';
+      for (const int shift : {6, 3, 0}) out += static_cast<char>('0' + ((byte >> shift) & 7));
+    }
+  }
+  return out + "'";
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+}  // namespace
+
+std::string self_path() {
+  std::array<char, PATH_MAX> buffer{};
+  const auto n = ::readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
+  return n > 0 ? std::string(buffer.data(), static_cast<std::size_t>(n)) : "merganser";
+}
+
+Launcher find_launcher() {
+  if (const char* named = std::getenv("MERGANSER_LAUNCHER"); named != nullptr && *named != 0) {
+    const std::string path = which(named);
+    if (path.empty()) return {"", "", "", std::string("MERGANSER_LAUNCHER is ") + named + ", which is no program"};
+    return inspect(path);
+  }
+  if (is_set("SLURM_JOB_ID"))
+    if (const std::string srun = which("srun"); !srun.empty()) return inspect(srun);
+  Launcher misfit;
+  for (const char* name : {"mpirun", "mpiexec", "orterun", "mpiexec.hydra"}) {
+    const std::string path = which(name);
+    if (path.empty()) continue;
+    Launcher l = inspect(path);
+    if (l.problem.empty()) return l;
+    if (misfit.problem.empty()) misfit = std::move(l);
+  }
+  if (misfit.problem.empty()) misfit.problem = "no mpirun, mpiexec or srun on PATH";
+  return misfit;
+}
+
+std::vector<std::string> arguments_again(const Invocation& in, std::span<const std::string_view> except) {
+  std::vector<std::string> out;
+  const std::string verb(in.command);
+  const auto space = verb.find(' ');
+  out.push_back(verb.substr(0, space));
+  if (space != std::string::npos) out.push_back(verb.substr(space + 1));
+  std::vector<std::string> positional;
+  for (const auto& o : in.table.options()) {
+    if (!o.given || std::find(except.begin(), except.end(), o.name) != except.end()) continue;
+    const OptionValue value = o.value();
+    if (o.positional) {
+      if (const auto* list = std::get_if<std::vector<std::string>>(&value)) positional = *list;
+    } else if (o.flag) {
+      out.push_back((std::get<bool>(value) ? "--" : "--no-") + o.name);
+    } else {
+      out.push_back("--" + o.name + '=' + value_text(value));
+    }
+  }
+  out.insert(out.end(), positional.begin(), positional.end());
+  return out;
+}
+
+void check_launchable(std::span<const std::string> arguments) {
+  std::int64_t bytes = 0;
+  for (const std::string& a : arguments) {
+    if (a == ":") throw UsageError("an argument \":\" begins another program for launchers; allowed: any other");
+    bytes += static_cast<std::int64_t>(a.size()) + 1;
+  }
+  if (bytes > kMostArgumentBytes)
+    throw UsageError("arguments of " + count_text(bytes) + " bytes in all; allowed with a launcher: up to " +
+                     count_text(kMostArgumentBytes));
+}
+
+LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet) {
+  const Launcher launcher = find_launcher();
+  if (!launcher.problem.empty())
+    throw CommError(launcher.problem + "; alone, use threads: merganser " + (arguments.empty() ? "..." : arguments[0]) +
+                    " ... --ranks " + std::to_string(ranks));
+  check_processes(ranks);
+  check_launchable(arguments);
+  LaunchPlan plan;
+  for (auto& s : comm::launcher_settings())
+    if (!is_set(s.name)) plan.exports.push_back(std::move(s));
+  auto& c = plan.command;
+  c = {launcher.path, "-n", std::to_string(ranks)};
+  if (launcher.family == "Open MPI") {
+    if (quiet) c.emplace_back("--quiet");
+    if (ranks > usable_cores()) c.emplace_back("--oversubscribe");
+    if (::geteuid() == 0) c.emplace_back("--allow-run-as-root");
+    // Open MPI passes its own variables to other hosts; the rest must be named.
+    for (const auto& s : plan.exports)
+      if (!s.name.starts_with("OMPI_")) c.insert(c.end(), {"-x", s.name});
+    for (const char* name : {"MERGANSER_COMM", "SHMEM_SYMMETRIC_HEAP_SIZE"})
+      if (is_set(name)) c.insert(c.end(), {"-x", name});
+  }
+  c.push_back(self_path());
+  c.insert(c.end(), arguments.begin(), arguments.end());
+  return plan;
+}
+
+std::string LaunchPlan::text() const {
+  std::string out;
+  for (const auto& s : exports) out += s.name + '=' + shell_word(s.value) + ' ';
+  for (std::size_t i = 0; i < command.size(); ++i) out += (i == 0 ? "" : " ") + shell_word(command[i]);
+  return out;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,82 @@
+#pragma once
+/// Starting this program on several processes: which launcher, with which arguments and environment.
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apps/frame/command.hpp"
+#include "apps/frame/process.hpp"
+#include "apps/frame/signals.hpp"
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::app {
+
+/// A program that starts ranks.
+struct Launcher {
+  std::string path;     ///< empty: none found
+  std::string version;  ///< first line of --version
+  std::string family;   ///< "Open MPI", "MPICH", "Slurm"
+  std::string problem;  ///< why it will not do; empty if it will
+};
+/// The launcher of the MPI this program is linked with: the variable MERGANSER_LAUNCHER, srun inside a Slurm job, then
+/// mpirun or mpiexec. Never starts MPI.
+[[nodiscard]] Launcher find_launcher();
+
+/// A command line and what to set before it.
+struct LaunchPlan {
+  std::vector<std::string> command;
+  std::vector<comm::Setting> exports;      ///< only those not set already
+  bool of_this_program = true;             ///< the ranks are this program, and report how they end
+  [[nodiscard]] std::string text() const;  ///< as typed in a shell
+};
+/// The command again, with the options that were given but those of `except`: for a process that does part of the work.
+[[nodiscard]] std::vector<std::string> arguments_again(const Invocation& in, std::span<const std::string_view> except);
+
+/// Refuses arguments that a launcher would take for its own (":"), or that are too long to hand on in a variable of the
+/// environment, as Open MPI does. @throws UsageError
+void check_launchable(std::span<const std::string> arguments);
+
+/// @param quiet  the launcher's own messages about failed ranks are left out
+/// @throws CommError if there is no launcher that fits; UsageError as check_launchable()
+[[nodiscard]] LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet);
+
+/// This program was told by a signal to stop while a job of its ran. No Error: what goes on after errors must end.
+class Interrupted : public std::exception {
+ public:
+  explicit Interrupted(int signal);
+  [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
+  [[nodiscard]] int exit_code() const noexcept { return 128 + signal_; }
+
+ private:
+  int signal_;
+  std::string what_;
+};
+
+/// How a job ended.
+struct JobEnd {
+  int code = 0;     ///< exit code of the ranks, 128 + number for a signal, kTimedOut
+  int kind = 0;     ///< exit code that names the kind of the message: of print_error()
+  std::string why;  ///< what the ranks could not say themselves; empty if they have
+};
+
+/// Runs the plan in a process group of its own and waits. SIGINT, SIGTERM and SIGHUP tell the launcher to stop, and kill it
+/// 5 s later or when a second one comes; SIGUSR1, SIGUSR2 and SIGTSTP are passed on. What a killed launcher leaves behind
+/// on this host is ended and removed.
+/// @param timeout_s  seconds after which the launcher is told to stop in the same way; 0: never
+/// @throws Interrupted if SIGINT, SIGTERM or SIGHUP came and the job has failed
+/// @throws CommError if the launcher cannot be started
+JobEnd run_job(const LaunchPlan& plan, double timeout_s);
+inline constexpr int kTimedOut = 124;
+
+/// run_job() for callers that deal with the code themselves. @return the exit code
+int launch(const LaunchPlan& plan, double timeout_s = 0);
+/// run_job() for callers that end as the job did: prints why, if the ranks could not. @return the exit code
+int launch_and_tell(const LaunchPlan& plan);
+
+/// Path of this program.
+[[nodiscard]] std::string self_path();
+
+}  // namespace merganser::app

@@ -1,0 +1,88 @@
+#include "apps/frame/paths.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/file_identity.hpp"
+#include "merganser/base/output_file.hpp"
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::app {
+namespace {
+
+/// A path as one option names it.
+struct NamedFile {
+  std::string option;
+  std::string path;
+  FileRole role;
+  std::optional<FileIdentity> identity;
+};
+
+std::vector<std::string> texts_of(const OptionValue& value) {
+  if (const auto* list = std::get_if<std::vector<std::string>>(&value)) return *list;
+  if (const auto* one = std::get_if<std::string>(&value)) return {*one};
+  return {};
+}
+
+/// What reading `path` may open besides: the parts of a BVGraph; of "GRAPH:BYTES" the graph.
+std::vector<std::string> also_read(const std::string& path) {
+  std::vector<std::string> out;
+  for (const char* extension : {".graph", ".properties", ".offsets"}) out.push_back(path + extension);
+  if (const auto dot = path.rfind('.'); dot != std::string::npos && path.substr(dot) == ".graph")
+    for (const char* extension : {".properties", ".offsets"}) out.push_back(path.substr(0, dot) + extension);
+  if (const auto colon = path.rfind(':'); colon != std::string::npos) out.push_back(path.substr(0, colon));
+  return out;
+}
+
+std::vector<NamedFile> files_of(const OptionTable& table) {
+  std::vector<NamedFile> out;
+  for (const auto& o : table.options()) {
+    if (o.role == FileRole::none || !o.given) continue;
+    const std::string name = o.positional ? o.name : "--" + o.name;
+    for (const auto& path : texts_of(o.value())) {
+      if (path.empty()) throw UsageError(name + ": \"\"; allowed: the name of a file");
+      out.push_back({name, path, o.role, path == "-" ? std::nullopt : identity(path)});
+      if (o.role != FileRole::reads) continue;
+      for (const auto& more : also_read(path))
+        if (auto id = identity(more); id && id->name.empty()) out.push_back({name, more, o.role, std::move(id)});
+    }
+  }
+  return out;
+}
+
+bool same_file(const NamedFile& a, const NamedFile& b) {
+  if (a.path == "-" || b.path == "-") return a.path == b.path && a.role == b.role;
+  return a.identity && b.identity && a.identity->plain && *a.identity == *b.identity;
+}
+
+/// Refuses a result that is the same file as another result or as an input.
+void check_apart(const NamedFile& result, const NamedFile& other) {
+  if (!same_file(result, other)) return;
+  if (result.path == "-")
+    throw UsageError(other.option + " and " + result.option + " both to standard output; allowed: one");
+  const bool read = other.role == FileRole::reads;
+  throw UsageError(result.option + ": \"" + result.path + "\" is " + (read ? "read as " : "also written as ") +
+                   other.option + (other.path == result.path ? "" : " (\"" + other.path + "\")") +
+                   "; allowed: a file of its own");
+}
+
+}  // namespace
+
+void check_paths(const OptionTable& table) {
+  const std::vector<NamedFile> files = files_of(table);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].role != FileRole::writes) continue;
+    for (std::size_t k = 0; k < files.size(); ++k)
+      if (k < i || files[k].role == FileRole::reads) check_apart(files[i], files[k]);
+    if (!comm::launched()) check_output(files[i].path);
+  }
+}
+
+bool may_report(const OptionTable& table) {
+  return std::none_of(table.options().begin(), table.options().end(),
+                      [](const Option& o) { return o.role == FileRole::writes && value_text(o.value()) == "-"; });
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,145 @@
+#include "apps/frame/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/timer.hpp"
+
+namespace merganser::app {
+namespace {
+
+bool is_program(const std::string& path) {
+  struct stat s {};
+  return ::stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode) && ::access(path.c_str(), X_OK) == 0;
+}
+
+/// The dispositions of a fresh program; what the user has told this one to ignore, the new one ignores too.
+void reset_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) std::signal(signal, SIG_DFL);
+  }
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);  // ignored by handle_signals()
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+struct Descriptor {
+  int number = -1;
+  Descriptor() = default;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  void close() {
+    if (number >= 0) ::close(number);
+    number = -1;
+  }
+};
+
+struct Pipe {
+  Descriptor from;
+  Descriptor to;
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+      throw CommError(std::string("cannot make a pipe: ") + std::strerror(errno));
+    from.number = ends[0];
+    to.number = ends[1];
+  }
+};
+
+}  // namespace
+
+std::string which(const std::string& program) {
+  if (program.find('/') != std::string::npos) return is_program(program) ? program : "";
+  const char* path = std::getenv("PATH");
+  const std::string all = path != nullptr ? path : "/usr/bin:/bin";
+  for (std::size_t from = 0; from <= all.size();) {
+    const std::size_t to = std::min(all.find(':', from), all.size());
+    const std::string candidate = all.substr(from, to - from) + '/' + program;
+    if (to > from && is_program(candidate)) return candidate;
+    from = to + 1;
+  }
+  return "";
+}
+
+pid_t start_process(const std::vector<std::string>& command, int when_parent_dies,
+                    const std::function<void()>& prepare) {
+  std::vector<char*> argv;
+  for (const auto& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  std::fflush(nullptr);
+  Pipe failure;
+  const pid_t parent = ::getpid();
+  // A signal between fork and exec must not run a handler of this program in the new process.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &before);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setpgid(0, 0);
+    reset_signals();
+    ::prctl(PR_SET_PDEATHSIG, when_parent_dies);
+    if (::getppid() != parent) ::_exit(127);
+    if (prepare) prepare();
+    ::execv(argv[0], argv.data());
+    const int error = errno;
+    [[maybe_unused]] const auto told = ::write(failure.to.number, &error, sizeof error);
+    ::_exit(127);
+  }
+  const int fork_error = errno;
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (child < 0) throw CommError(std::string("cannot start a process: ") + std::strerror(fork_error));
+  failure.to.close();
+  int error = 0;
+  ssize_t n = 0;
+  while ((n = ::read(failure.from.number, &error, sizeof error)) < 0 && errno == EINTR) continue;
+  if (n <= 0) return child;  // closed by the start of the program
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+  throw CommError("cannot run " + command[0] + ": " + std::strerror(error));
+}
+
+std::string output_of(const std::vector<std::string>& command, double limit_s, std::size_t most) {
+  Pipe pipe;
+  pid_t child = -1;
+  try {
+    child = start_process(command, SIGKILL, [&pipe] {
+      const int nothing = ::open("/dev/null", O_RDWR);
+      ::dup2(nothing, STDIN_FILENO);
+      ::dup2(pipe.to.number, STDOUT_FILENO);
+      ::dup2(nothing, STDERR_FILENO);
+    });
+  } catch (const CommError&) {
+    return "";
+  }
+  pipe.to.close();
+  std::string text;
+  for (const double end = now() + limit_s; text.size() < most && now() < end;) {
+    pollfd ready{pipe.from.number, POLLIN, 0};
+    if (::poll(&ready, 1, static_cast<int>((end - now()) * 1000) + 1) <= 0) continue;
+    std::array<char, 4096> part{};
+    const auto n = ::read(pipe.from.number, part.data(), std::min(part.size(), most - text.size()));
+    if (n == 0 || (n < 0 && errno != EINTR)) break;
+    if (n > 0) text.append(part.data(), static_cast<std::size_t>(n));
+  }
+  ::kill(-child, SIGKILL);
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+  return text;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,92 @@
+#include "apps/frame/provenance.hpp"
+
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include "merganser/base/resources.hpp"
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::app {
+namespace {
+
+/// Value of the first line "key   : value" of a file under /proc.
+std::string proc_value(const char* path, std::string_view key) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const auto from = line.find_first_not_of(" \t", colon + 1);
+    return from == std::string::npos ? "" : line.substr(from);
+  }
+  return "";
+}
+
+std::string vector_extensions() {
+  std::istringstream flags(proc_value("/proc/cpuinfo", "flags"));
+  std::string out;
+  for (std::string f; flags >> f;) {
+    if (f == "sse4_2" || f == "avx" || f == "avx2" || f == "fma" || f == "avx512f" || f == "avx512dq" ||
+        f == "avx512vl")
+      out += (out.empty() ? "" : " ") + f;
+  }
+  return out;
+}
+
+std::array<double, 3> load_average() noexcept {
+  std::array<double, 3> load{};
+  return getloadavg(load.data(), 3) == 3 ? load : std::array<double, 3>{};
+}
+
+const std::array<double, 3> g_load_before = load_average();
+
+std::int64_t kilobytes(std::string_view key) { return std::atoll(proc_value("/proc/meminfo", key).c_str()) * 1024; }
+
+}  // namespace
+
+Machine machine() {
+  Machine m;
+  m.cpu = proc_value("/proc/cpuinfo", "model name");
+  if (m.cpu.empty()) m.cpu = "unknown";
+  cpu_set_t set;
+  m.cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  m.vectors = vector_extensions();
+  m.memory_bytes = kilobytes("MemTotal");
+  m.available_bytes = merganser::available_bytes();
+  m.load = load_average();
+  m.load_before = g_load_before;
+  utsname name{};
+  if (uname(&name) == 0) m.kernel = std::string(name.sysname) + ' ' + name.release + ' ' + name.machine;
+  return m;
+}
+
+std::string utc_time() {
+  const std::time_t t = std::time(nullptr);
+  std::tm tm{};
+  gmtime_r(&t, &tm);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+  return text;
+}
+
+std::string version_text() {
+  const BuildInfo b = build_info();
+  std::ostringstream out;
+  out << "merganser " << b.version;
+  if (!b.git.empty()) out << " (" << b.git << ')';
+  out << "\ncompiler   " << b.compiler << ", " << b.build_type << (b.flags.empty() ? "" : ", ") << b.flags << '\n';
+  out << "mpi        " << comm::mpi_library() << '\n';
+  out << "openshmem  " << comm::shmem_library() << '\n';
+  out << "models    ";
+  for (const auto& m : comm::backends()) out << ' ' << m.name;
+  out << '\n';
+  for (const auto& m : comm::missing_backends()) out << "missing    " << m << '\n';
+  return out.str();
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,65 @@
+#include "apps/frame/ranks.hpp"
+
+#include <atomic>
+#include <filesystem>
+#include <new>
+
+#include "apps/frame/command.hpp"
+#include "apps/frame/job_report.hpp"
+
+namespace merganser::app {
+namespace {
+
+/// What a rank that fails by itself does. Threads: the runtime releases the others and hands the error to the caller.
+/// Processes: the others may wait for this one for ever, so the job ends here, with one message however many fail.
+[[noreturn]] void fail_alone(const comm::Transport& transport, const std::string& what, int code) {
+  const std::string message = transport.size() > 1 ? "rank " + std::to_string(transport.rank()) + ": " + what : what;
+  if (!transport.capabilities().processes) throw Error(message, code);
+  comm::end_job(code, [&] {
+    print_line(message, code);
+    report_end(code);
+  });
+}
+
+}  // namespace
+
+std::string refusal_text(const std::system_error& error) {
+  const bool short_of = error.code() == std::errc::resource_unavailable_try_again;
+  return std::string("the system refuses: ") + error.what() +
+         (short_of ? "; allowed: as many threads and processes as limits of this user leave (ulimit -u)" : "");
+}
+
+std::string model_names() {
+  std::string names = "auto";
+  for (const auto& b : comm::backends()) names += '|' + std::string(b.name);
+  return names;
+}
+
+int on_ranks(const RankOptions& options, const std::function<void(comm::Transport&)>& body) {
+  std::atomic<int> code{0};
+  comm::run({options.comm, options.ranks, options.decorators}, [&](comm::Transport& transport) {
+    report_working();
+    try {
+      body(transport);
+    } catch (const comm::Released&) {
+      throw;  // the error of another rank will come out of run()
+    } catch (const TogetherError& e) {
+      if (!transport.capabilities().processes) throw;
+      code = e.exit_code();
+      if (transport.rank() == 0) print_line(e.what(), e.exit_code());
+    } catch (const Error& e) {
+      fail_alone(transport, e.what(), e.exit_code());
+    } catch (const std::filesystem::filesystem_error& e) {
+      fail_alone(transport, e.what(), InputError("").exit_code());
+    } catch (const std::system_error& e) {
+      fail_alone(transport, refusal_text(e), CommError("").exit_code());
+    } catch (const std::bad_alloc&) {
+      fail_alone(transport, "out of memory; use more ranks or a smaller input", kInternalError);
+    } catch (const std::exception& e) {
+      fail_alone(transport, e.what(), kInternalError);
+    }
+  });
+  return code;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,81 @@
+#include "apps/frame/record.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include "apps/frame/provenance.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/output_file.hpp"
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::app {
+namespace {
+
+Json provenance_json(const Placement& p) {
+  const BuildInfo b = build_info();
+  const Machine m = machine();
+  return {{"version", b.version},
+          {"git", b.git},
+          {"compiler", b.compiler},
+          {"flags", b.flags},
+          {"build_type", b.build_type},
+          {"mpi", comm::mpi_library()},
+          {"openshmem", comm::shmem_library()},
+          {"cpu", m.cpu},
+          {"cores", m.cores},
+          {"vectors", m.vectors},
+          {"memory_bytes", m.memory_bytes},
+          {"kernel", m.kernel},
+          {"load_average", m.load_before},
+          {"time", utc_time()},
+          {"ranks", p.ranks},
+          {"model", p.model},
+          {"auto_choice", p.choice},
+          {"decorators", p.decorators},
+          {"decomposition", p.decomposition}};
+}
+
+}  // namespace
+
+Json options_json(const OptionTable& table) {
+  Json out = Json::object();
+  for (const auto& o : table.options()) out[o.name] = std::visit([](const auto& v) { return Json(v); }, o.value());
+  return out;
+}
+
+Json make_record(const Invocation& in, const Placement& placement) {
+  Json r;
+  r["schema"] = "merganser-run-record";
+  r["schema_version"] = kRecordVersion;
+  r["command"] = in.command;
+  r["arguments"] = std::vector<std::string>(in.arguments.begin(), in.arguments.end());
+  r["options"] = options_json(in.table);
+  r["provenance"] = provenance_json(placement);
+  return r;
+}
+
+Json summary_json(const Summary& s) {
+  return {{"min", s.min}, {"median", s.median}, {"mean", s.mean}, {"max", s.max}, {"count", s.count}};
+}
+
+Json counters_json(const comm::Counters& c) {
+  return {{"messages", c.messages}, {"bytes", c.bytes},
+          {"waves", c.waves},       {"puts", c.puts},
+          {"gets", c.gets},         {"bytes_got", c.bytes_got},
+          {"records", c.records},   {"syncs", c.syncs},
+          {"epochs", c.epochs},     {"collectives", c.collectives}};
+}
+
+void write_text_file(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    std::cout << text;  // in its place between what is printed
+  } else {
+    write_file(path, text);
+  }
+}
+
+void write_record(const std::string& path, const Json& record) { write_text_file(path, json_text(record, 1) + '\n'); }
+
+}  // namespace merganser::app

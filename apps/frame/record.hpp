@@ -1,0 +1,36 @@
+#pragma once
+/// The run record: everything needed to understand, repeat and compare a run, as JSON.
+#include <string>
+#include <vector>
+
+#include "apps/frame/command.hpp"
+#include "apps/frame/json.hpp"
+#include "merganser/comm/transport.hpp"
+#include "merganser/stats/summary.hpp"
+
+namespace merganser::app {
+
+/// Changes when a reader of older records would be misled.
+inline constexpr int kRecordVersion = 1;
+
+/// What the transport adds to the provenance.
+struct Placement {
+  int ranks = 1;
+  std::string model;
+  std::string choice;  ///< what "auto" measured; empty if a model was named
+  std::string decorators;
+  std::string decomposition;  ///< "2x1x1"; empty where there is none
+};
+
+/// Record with schema, command, options and provenance filled in; the caller adds timings, counters and results.
+[[nodiscard]] Json make_record(const Invocation& in, const Placement& placement);
+[[nodiscard]] Json options_json(const OptionTable& table);
+[[nodiscard]] Json summary_json(const Summary& s);
+[[nodiscard]] Json counters_json(const comm::Counters& c);
+
+/// Writes to a file, or to standard output for "-". A plain file appears whole or not at all.
+/// @throws InputError if it cannot be written
+void write_record(const std::string& path, const Json& record);
+void write_text_file(const std::string& path, const std::string& text);
+
+}  // namespace merganser::app

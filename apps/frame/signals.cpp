@@ -1,0 +1,120 @@
+#include "apps/frame/signals.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "apps/frame/job_report.hpp"
+#include "merganser/base/cleanup.hpp"
+#include "merganser/base/library_call.hpp"
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct Stop {
+  int signal;
+  std::string line;  // made beforehand: a handler must not
+};
+
+std::array<Stop, 3>& stops() {
+  static std::array<Stop, 3> all{{{SIGINT, ""}, {SIGTERM, ""}, {SIGHUP, ""}}};
+  return all;
+}
+
+const std::array<Stop, 3>* g_stops = nullptr;
+bool g_speaks = false;
+std::atomic_flag g_stopping = ATOMIC_FLAG_INIT;
+
+constexpr int kInputCode = 3;
+
+void stop(int signal) {
+  while (g_stopping.test_and_set()) ::pause();  // another thread is at it, by another signal
+  remove_cleanup_names();
+  report_signal(signal);
+  for (const auto& s : *g_stops) {
+    if (!g_speaks || s.signal != signal) continue;
+    pollfd out{STDERR_FILENO, POLLOUT, 0};  // nobody may be reading
+    if (::poll(&out, 1, 1000) == 1) [[maybe_unused]]
+      const auto written = ::write(STDERR_FILENO, s.line.data(), s.line.size());
+  }
+  remove_cleanup_names();  // what another thread made meanwhile
+  ::_exit(128 + signal);
+}
+
+/// Writes without memory from the heap; control characters of a name as '?'.
+void write_crash(const char* file) {
+  std::array<char, 600> line{};
+  std::size_t n = 0;
+  const auto add = [&](const char* text, std::size_t most) {
+    for (; *text != '\0' && most > 0 && n < line.size(); ++text, --most)
+      line[n++] = static_cast<unsigned char>(*text) < 0x20 || *text == 0x7f ? '?' : *text;
+  };
+  add("input: ", 10);
+  add(file, 400);
+  add(": the NetCDF library crashes on it; allowed: files that are not damaged", 100);
+  line[n++] = '\n';
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), n);
+}
+
+/// A crash inside a library that reads a file is a fault of the file. Any other takes its usual way.
+void crash(int signal) {
+  if (const char* file = library_call_file(); file != nullptr) {
+    remove_cleanup_names();
+    write_crash(file);
+    report_end(kInputCode);
+    ::_exit(kInputCode);
+  }
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+/// A closed descriptor would become the next file that is opened.
+void open_standard_descriptors() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(number, F_GETFD) < 0 && errno == EBADF) [[maybe_unused]]
+      const int opened = ::open("/dev/null", O_RDONLY);  // the lowest that is free; writing fails
+}
+
+}  // namespace
+
+std::string signal_text(int signal) {
+  const char* name = ::strsignal(signal);
+  return std::to_string(signal) + " (" + (name != nullptr ? name : "unknown") + ')';
+}
+
+void handle_signals() {
+  open_standard_descriptors();
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, the ends of processes would be lost
+  join_job();
+  g_speaks = comm::launcher_world().rank == 0 && !in_job();
+  g_stops = &stops();
+  struct sigaction action {};
+  action.sa_handler = stop;
+  sigemptyset(&action.sa_mask);
+  for (const auto& s : stops()) sigaddset(&action.sa_mask, s.signal);
+  for (auto& s : stops()) {
+    s.line = "interrupted: stopped by signal " + signal_text(s.signal) + '\n';
+    struct sigaction before {};
+    if (::sigaction(s.signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      ::sigaction(s.signal, &action, nullptr);
+  }
+  ::sigprocmask(SIG_UNBLOCK, &action.sa_mask, nullptr);
+  struct sigaction fault {};
+  fault.sa_handler = crash;
+  sigemptyset(&fault.sa_mask);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT}) {
+    struct sigaction before {};  // a sanitizer's stays
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
+      ::sigaction(signal, &fault, nullptr);
+  }
+}
+
+}  // namespace merganser::app

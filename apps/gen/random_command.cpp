@@ -1,0 +1,120 @@
+// gen random: the artificial configurations of [frey2025, Table 5] as an EPIC parcel file.
+#include <iostream>
+
+#include "apps/cluster/merge_options.hpp"
+#include "apps/frame/command.hpp"
+#include "apps/frame/forecast.hpp"
+#include "apps/frame/gather.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/frame/record.hpp"
+#include "apps/frame/table.hpp"
+#include "apps/gen/random_options.hpp"
+#include "merganser/io/parcel_file.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct GenRandomOptions {
+  std::string output;
+  std::string like_paper;
+  GridOptions grid;
+  RandomParcels parcels{.per_cell = 40, .min_volume_ratio = 40};
+  RankOptions ranks;
+  BlockOptions blocks;
+  ForceOption room;
+  std::string json;
+};
+
+template <class V>
+void describe(GenRandomOptions& o, V&& option) {
+  option.section("Output");
+  option("output", o.output, "EPIC parcel file to write (NetCDF-4)", Letter{'o'}, Kind{"FILE"}, Required{}, Writes{});
+  option("json", o.json, "run record to write", Kind{"FILE"}, Writes{});
+  option.section("Configuration");
+  option("like-paper", o.like_paper,
+         "scaling: --per-cell 20 --min-volume-ratio 20 --small-fraction 0.5 --spacing 0.3125 --shuffle and, if not "
+         "given, --cells 64,64,32. verification: --cells 32,32,32 --lx 1 --ly 1 --lz 1 --per-cell 40 "
+         "--min-volume-ratio 40 --small-fraction 0.5. Options given beside it win.",
+         Words{{"scaling", "verification"}}, Kind{"scaling|verification"});
+  describe(o.grid, option);
+  describe_random(o.parcels, option);
+  option("shuffle", o.parcels.shuffle, "random order on each rank instead of cell by cell");
+  describe(o.ranks, option);
+  describe(o.blocks, option);
+  describe(o.room, option);
+}
+
+/// Called with the options given already set; they are parsed again on top of this.
+void preset(GenRandomOptions& o) {
+  if (o.like_paper.empty()) return;
+  const bool scaling = o.like_paper == "scaling";
+  GenRandomOptions p;
+  p.grid.cells = scaling ? std::array<std::int64_t, 3>{64, 64, 32} : std::array<std::int64_t, 3>{32, 32, 32};
+  if (!scaling) p.grid.lx = p.grid.ly = p.grid.lz = 1;
+  p.parcels.per_cell = scaling ? 20 : 40;
+  p.parcels.min_volume_ratio = scaling ? 20 : 40;
+  p.parcels.small_fraction = 0.5;
+  p.parcels.shuffle = scaling;
+  o = p;
+}
+
+constexpr double kContainers = 2.1;  // as made, and as written
+
+struct Written {
+  std::int64_t parcels;
+  std::int64_t small;
+  Digest digest;
+};
+
+Written describe_parcels(comm::Transport& t, const Parcels& p, double small_volume) {
+  std::int64_t small = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) small += p.site(i).volume < small_volume ? 1 : 0;
+  return {t.all_reduce(static_cast<std::int64_t>(p.size()), comm::Op::sum), t.all_reduce(small, comm::Op::sum),
+          total_digest(t, digest(p))};
+}
+
+Need need_of(const GenRandomOptions& o, const Grid& grid, int ranks) {
+  const double parcels = parcels_per_rank(o.parcels, grid, 1);
+  Need need;
+  need.what = general_text(parcels, 6) + " parcels in " + grid_text(grid);
+  need.rank_bytes = parcels_per_rank(o.parcels, grid, ranks) * (kContainers * Parcels().parcel_bytes() + 8) +
+                    balance_bytes(o.blocks, grid, ranks);
+  need.disk_bytes = parcels * parcel_file_bytes(Schema::epic());
+  need.file = o.output;
+  need.help = "fewer --cells or --per-cell, or more ranks on more machines";
+  return need;
+}
+
+int run(GenRandomOptions& o, const Invocation& in) {
+  const Grid grid = make_grid(o.grid);
+  return on_ranks(o.ranks, [&](comm::Transport& t) {
+    together([&] { require(need_of(o, grid, t.size()), o.room.force, t); });
+    const Decomposition blocks = together([&] { return decompose(grid, o.blocks, Parcels(), t); });
+    const Parcels parcels = generate_random(o.parcels, blocks, t.rank());
+    const Written w = describe_parcels(t, parcels, grid.cell_volume() / o.parcels.min_volume_ratio);
+    together([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t); });
+    if (t.rank() != 0) return;
+    const double share = w.parcels > 0 ? static_cast<double>(w.small) / static_cast<double>(w.parcels) : 0;
+    std::cout << o.output << ": " << count_text(w.parcels) << " parcels, " << percent_text(share)
+              << " of them small, on " << grid_text(grid) << "\ndigest " << w.digest.text() << '\n';
+    if (o.json.empty()) return;
+    Json record =
+        make_record(in, {t.size(), std::string(t.name()), comm::last_choice(), o.ranks.decorators, blocks.describe()});
+    record["result"] = {{"parcels", w.parcels}, {"small", w.small}, {"digest", w.digest.text()}};
+    write_record(o.json, record);
+  });
+}
+
+constexpr std::string_view kText =
+    "Writes parcels with random positions, volumes, vorticity, buoyancy and shapes, the same for any number of ranks:\n"
+    "every cell has random numbers of its own.\n\n"
+    "  merganser gen random --like-paper scaling -o in.nc\n"
+    "  merganser gen random --cells 16,16,16 --per-cell 8 --min-volume-ratio 8 --seed 7 -o small.nc\n";
+
+}  // namespace
+
+extern const Command gen_random_command;
+const Command gen_random_command =
+    make_command<GenRandomOptions, run>("gen random", "write an artificial configuration of parcels", kText);
+
+}  // namespace merganser::app

@@ -1,0 +1,133 @@
+#include "apps/graph/input.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "apps/frame/forecast.hpp"
+#include "apps/frame/table.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
+
+namespace merganser::app {
+namespace {
+
+using graphs::Forecast;
+
+std::string count_of(std::uint64_t n) { return count_text(static_cast<std::int64_t>(n)); }
+
+void check_room(const GraphInput& input, const Forecast& forecast, const AfterLoading& after,
+                comm::Transport& transport) {
+  const auto ranks = static_cast<double>(transport.size());
+  const auto edges = static_cast<double>(forecast.edges);
+  const auto vertices = static_cast<double>(forecast.vertices);
+  const double later = edges / ranks * (static_cast<double>(forecast.edge_bytes) + after.bytes_per_edge) +
+                       vertices / ranks * after.bytes_per_vertex;
+  Need need;
+  need.what = (input.gen.empty() ? input.file : input.gen) + " (" + count_of(forecast.vertices) + " vertices, about " +
+              count_of(forecast.edges) + " edges)";
+  need.rank_bytes = std::max(static_cast<double>(forecast.bytes_per_rank), later);
+  need.first_bytes = vertices * after.first_bytes_per_vertex;
+  need.disk_bytes = edges * after.disk_bytes_per_edge + vertices * after.disk_bytes_per_vertex;
+  need.file = after.file;
+  need.of_file = input.gen.empty();
+  need.help = "use more ranks on more machines";
+  require(need, input.room.force, transport);
+}
+
+graphs::GenerateOptions generate_options(const GraphInput& input) {
+  return {input.seed, input.weights.empty() ? "uniform" : input.weights};
+}
+
+graphs::ReadOptions read_options(const GraphInput& input) { return {input.format, input.weights, input.seed}; }
+
+void check_choice(const GraphInput& input) {
+  if (input.file.empty() == input.gen.empty()) {
+    throw UsageError(input.file.empty() ? "no graph; allowed: GRAPH or --gen NAME"
+                                        : "GRAPH " + input.file + " and --gen " + input.gen + "; allowed: one of them");
+  }
+  if (!input.gen.empty() && !input.format.empty()) throw UsageError("--format with --gen; allowed: with GRAPH");
+}
+
+/// Of made graphs.
+void tell(const GraphInput& input, Json& facts) {
+  facts["generated"] = true;
+  facts["weights"] = generate_options(input).weights;
+  facts["seed"] = input.seed;
+}
+
+/// Of files.
+void tell(const GraphInput& input, const graphs::ReadLog& read, Json& facts) {
+  facts["generated"] = false;
+  facts["weights"] = read.weighted ? "file" : input.weights.empty() ? "uniform" : input.weights;
+  if (!read.weighted) facts["seed"] = input.seed;
+  facts["format"] = graphs::name_of(read.format);
+  facts["compressed"] = read.compressed;
+  facts["file_bytes"] = read.file_bytes;
+  facts["arcs"] = read.arcs;
+  facts["loops_dropped"] = read.loops;
+  facts["repeated_dropped"] = read.repeated;
+  facts["symmetrised"] = read.directed;
+  facts["relabelled"] = read.relabelled;
+}
+
+/// The same of both, in front.
+Json facts_of(const GraphInput& input, const LoadedGraph& loaded, std::int64_t edges) {
+  Json facts;
+  facts["source"] = input.gen.empty() ? input.file : input.gen;
+  facts["vertices"] = loaded.graph.vertices;
+  facts["edges"] = edges;
+  facts["weight_kind"] = graphs::name_of(loaded.graph.kind);
+  facts["edge_bytes"] = std::visit([](const auto& list) { return sizeof(list[0]); }, loaded.graph.edges);
+  facts["forecast"] = {{"edges", loaded.forecast.edges},
+                       {"exact", loaded.forecast.exact},
+                       {"bytes_per_rank", loaded.forecast.bytes_per_rank}};
+  return facts;
+}
+
+Forecast forecast_of(const GraphInput& input, comm::Transport& transport) {
+  Forecast forecast;
+  comm::agree(transport, [&] {
+    check_choice(input);
+    forecast = input.gen.empty() ? graphs::forecast_file(input.file, read_options(input), transport.size())
+                                 : graphs::forecast_generated(input.gen, generate_options(input), transport.size());
+  });
+  return forecast;
+}
+
+}  // namespace
+
+std::string graph_format_names() {
+  std::string names;
+  for (const graphs::Format format : graphs::formats())
+    names += (names.empty() ? "" : "|") + std::string(graphs::name_of(format));
+  return names;
+}
+
+LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, const AfterLoading& after) {
+  LoadedGraph loaded;
+  const auto start = std::chrono::steady_clock::now();
+  loaded.forecast = forecast_of(input, transport);
+  check_room(input, loaded.forecast, after, transport);
+  graphs::ReadLog read;
+  loaded.graph = input.gen.empty() ? graphs::read_graph(input.file, read_options(input), transport, read)
+                                   : graphs::generate(input.gen, generate_options(input), transport);
+  loaded.lines = read.lines;
+  if (transport.rank() == 0)
+    for (const std::string& line : read.lines) log(Level::info, 0, input.file + ": " + line);
+  const std::int64_t total = transport.all_reduce(static_cast<std::int64_t>(loaded.graph.size()), comm::Op::sum);
+  loaded.facts = facts_of(input, loaded, total);
+  if (input.gen.empty())
+    tell(input, read, loaded.facts);
+  else
+    tell(input, loaded.facts);
+  loaded.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return loaded;
+}
+
+std::string graph_input_text(const Json& facts) {
+  return facts.at("source").get<std::string>() + ": " + count_of(facts.at("vertices").get<std::uint64_t>()) +
+         " vertices, " + count_text(facts.at("edges").get<std::int64_t>()) + " edges, weights " +
+         facts.at("weight_kind").get<std::string>() + " (" + facts.at("weights").get<std::string>() + ")";
+}
+
+}  // namespace merganser::app

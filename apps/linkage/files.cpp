@@ -1,0 +1,166 @@
+#include "apps/linkage/files.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "apps/frame/record.hpp"
+#include "merganser/base/options.hpp"
+
+namespace merganser::app {
+namespace {
+
+bool is_array(const std::string& path) { return path.ends_with(".npy"); }
+
+template <class T>
+void append(std::string& text, T value) {
+  static_assert(std::endian::native == std::endian::little, "arrays are written as they lie in memory");
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  text.append(bytes, sizeof bytes);
+}
+
+/// The head of version 1.0: magic number, length, description, padded to a multiple of 64.
+std::string array_head(const std::string& type, const std::string& shape) {
+  std::string text = "{'descr': " + type + ", 'fortran_order': False, 'shape': (" + shape + "), }";
+  constexpr std::size_t kBefore = 10;
+  while ((kBefore + text.size() + 1) % 64 != 0) text += ' ';
+  text += '\n';
+  std::string head = "\x93NUMPY";
+  head += '\x01';
+  head += '\x00';
+  append(head, static_cast<std::uint16_t>(text.size()));
+  return head + text;
+}
+
+template <class T>
+void write_column(const std::string& path, const std::vector<T>& values, const char* type) {
+  std::string text;
+  if (is_array(path)) {
+    text = array_head(type, std::to_string(values.size()) + ",");
+    text.reserve(text.size() + values.size() * sizeof(T));
+    for (const T v : values) append(text, v);
+  } else {
+    for (const T v : values) {
+      if constexpr (std::is_integral_v<T>)
+        text += std::to_string(v);
+      else
+        text += number_text(v);
+      text += '\n';
+    }
+  }
+  write_text_file(path, text);
+}
+
+/// Two words that depend on every word given and on their order.
+class WordDigest {
+ public:
+  void add(std::uint64_t word) {
+    a_ = mix(a_ ^ word) + 0x9e3779b97f4a7c15ULL;
+    b_ = mix(b_ + word * 0xd1342543de82ef95ULL) ^ a_;
+  }
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (const auto word : {a_, b_}) {
+      for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[(word >> shift) & 15];
+    }
+    return out;
+  }
+
+ private:
+  /// The finaliser of [steele2014].
+  static std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+  }
+  std::uint64_t a_ = 1;
+  std::uint64_t b_ = 2;
+};
+
+struct CondensedRow {
+  std::uint64_t parent;
+  std::uint64_t child;
+  double lambda;
+  std::uint64_t size;
+};
+
+/// Calls `row` for the clusters, then for the points.
+template <class Row>
+void for_rows(const msf::CondensedTree& tree, const Row& row) {
+  const std::uint64_t points = tree.lambda.size();
+  for (std::size_t c = 1; c < tree.clusters.size(); ++c) {
+    const auto& cluster = tree.clusters[c];
+    row(CondensedRow{points + cluster.parent, points + c, cluster.birth, cluster.size});
+  }
+  for (std::size_t p = 0; p < points; ++p) row(CondensedRow{points + tree.cluster_of[p], p, tree.lambda[p], 1});
+}
+
+}  // namespace
+
+void write_linkage(const std::string& path, const msf::Dendrogram& d) {
+  std::string text;
+  if (is_array(path)) {
+    text = array_head("'<f8'", std::to_string(d.merges.size()) + ", 4");
+    text.reserve(text.size() + 32 * d.merges.size());
+  }
+  for (const auto& m : d.merges) {
+    if (is_array(path)) {
+      for (const double x : {static_cast<double>(m.a), static_cast<double>(m.b), m.height, static_cast<double>(m.size)})
+        append(text, x);
+    } else {
+      text += std::to_string(m.a) + ' ' + std::to_string(m.b) + ' ' + number_text(m.height) + ' ' +
+              std::to_string(m.size) + '\n';
+    }
+  }
+  write_text_file(path, text);
+}
+
+void write_labels(const std::string& path, const std::vector<std::int64_t>& labels) {
+  write_column(path, labels, "'<i8'");
+}
+
+void write_numbers(const std::string& path, const std::vector<double>& numbers) {
+  write_column(path, numbers, "'<f8'");
+}
+
+void write_condensed(const std::string& path, const msf::CondensedTree& tree) {
+  const std::size_t rows = tree.lambda.size() + (tree.clusters.empty() ? 0 : tree.clusters.size() - 1);
+  std::string text;
+  if (is_array(path)) {
+    text = array_head("[('parent', '<i8'), ('child', '<i8'), ('lambda_val', '<f8'), ('child_size', '<i8')]",
+                      std::to_string(rows) + ",");
+    text.reserve(text.size() + sizeof(CondensedRow) * rows);
+  }
+  for_rows(tree, [&](const CondensedRow& row) {
+    if (is_array(path)) {
+      append(text, row);
+    } else {
+      text += std::to_string(row.parent) + ' ' + std::to_string(row.child) + ' ' + number_text(row.lambda) + ' ' +
+              std::to_string(row.size) + '\n';
+    }
+  });
+  write_text_file(path, text);
+}
+
+double written_bytes_per_vertex(const std::string& path, double text, double array) {
+  if (path.empty()) return 0;
+  return is_array(path) ? array : text;
+}
+
+std::string digest_of(const msf::Dendrogram& d) {
+  WordDigest digest;
+  for (const auto& m : d.merges) {
+    digest.add(static_cast<std::uint64_t>(m.a) << 32 | m.b);
+    digest.add(std::bit_cast<std::uint64_t>(m.height));
+    digest.add(m.size);
+  }
+  return digest.text();
+}
+
+std::string digest_of(const std::vector<std::int64_t>& labels) {
+  WordDigest digest;
+  for (const auto label : labels) digest.add(static_cast<std::uint64_t>(label));
+  return digest.text();
+}
+
+}  // namespace merganser::app

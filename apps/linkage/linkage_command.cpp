@@ -1,0 +1,354 @@
+// linkage: single linkage and HDBSCAN* clusters of points or of a graph.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "apps/frame/command.hpp"
+#include "apps/frame/memory.hpp"
+#include "apps/frame/progress.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/frame/table.hpp"
+#include "apps/graph/input.hpp"
+#include "apps/linkage/files.hpp"
+#include "apps/msf/points_input.hpp"
+#include "apps/msf/report.hpp"
+#include "merganser/base/timer.hpp"
+#include "merganser/msf/hdbscan.hpp"
+#include "merganser/msf/minimum_forest.hpp"
+
+namespace merganser::app {
+namespace {
+
+enum class Method : std::uint8_t { single, hdbscan };
+
+struct LinkageCommand {
+  GraphInput graph;
+  PointsOptions points;
+  Method method = Method::single;
+  int min_samples = 0;
+  int threads = 1;
+  double height = 0;
+  std::uint64_t clusters = 0;
+  bool break_ties = false;
+  bool join = false;
+  msf::HdbscanOptions hdbscan;
+  std::string linkage, labels, probabilities, condensed, json;
+  RankOptions ranks;
+};
+
+template <class V>
+void describe(LinkageCommand& o, V&& option) {
+  describe(o.graph, option);
+  describe(o.points, option);
+  option(
+      "min-samples", o.min_samples,
+      "of points: mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
+      between(1, 1 << 20), Initial{"1, with --method hdbscan as min-cluster-size"});
+  option.section("Clusters");
+  option("method", o.method, "single linkage, or clusters of any density",
+         Choices<Method>{{{"single", Method::single}, {"hdbscan", Method::hdbscan}}});
+  option("height", o.height, "of single: clusters are what edges up to this weight connect", Initial{"none"});
+  option("clusters", o.clusters, "of single: at most K clusters; merges of one height are made together", at_least(1),
+         Kind{"K"}, Initial{"none"});
+  option("break-ties", o.break_ties, "with --clusters: exactly K, merges of one height in the order of vertices");
+  option("join", o.join, "of single: join the components of a graph at infinite height, for n - 1 merges in all");
+  option("threads", o.threads, "threads of each rank while the forest is found", between(1, 1024));
+  option.section("HDBSCAN* (--method hdbscan)");
+  describe(o.hdbscan, option);
+  option.section("Output (.npy: an array of NumPy, else text)");
+  option("linkage", o.linkage, "merges, as SciPy's functions take them: a b height size", Kind{"FILE"}, Writes{});
+  option("labels", o.labels, "cluster of each vertex, from 0; -1 is noise", Kind{"FILE"}, Writes{});
+  option("probabilities", o.probabilities, "of hdbscan: how strongly each point belongs to its cluster", Kind{"FILE"},
+         Writes{});
+  option("condensed", o.condensed, "of hdbscan: condensed tree, parent child lambda size", Kind{"FILE"}, Writes{});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  describe(o.ranks, option);
+}
+
+constexpr std::size_t kShownClusters = 8;
+
+/// What was found, on rank 0.
+struct Found {
+  msf::Dendrogram dendrogram;
+  msf::CondensedTree condensed;
+  std::vector<double> probabilities;
+  std::vector<std::int64_t> labels;  // empty without a cut
+  std::vector<std::int64_t> sizes;   // of the clusters, by label
+  std::int64_t noise = 0;
+};
+
+class LinkageRun {
+ public:
+  LinkageRun(const LinkageCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
+    if (t.rank() == 0) report_.progress = share_progress(true);
+  }
+
+  void all() {
+    timed("load", [&] { load(); });
+    t_.barrier();
+    timed("forest", [&] { find(); });
+    report_.progress = {};
+    totals_ = msf::totals(forest_, t_);
+    timed("gather", [&] { forest_ = together([&] { return msf::gather_forest(forest_, t_); }); });
+    cluster();
+    tell();
+  }
+
+ private:
+  template <class Body>
+  void timed(const char* what, const Body& body) {
+    const double start = now();
+    body();
+    timings_[what] = now() - start;
+  }
+
+  void load();
+  [[nodiscard]] AfterLoading after_loading() const;
+  void find();
+  void cluster();
+  void take(const msf::Labels& cut);
+  void take(msf::Hdbscan found);
+  void tell();
+  void write();
+  void print(const Json& record);
+  [[nodiscard]] Json result() const;
+  [[nodiscard]] bool of_points() const { return !o_.points.points.empty(); }
+  [[nodiscard]] bool dense() const { return o_.method == Method::hdbscan; }
+  [[nodiscard]] std::uint64_t vertices() const { return of_points() ? points_ : loaded_.graph.vertices; }
+
+  const LinkageCommand& o_;
+  const Invocation& in_;
+  comm::Transport& t_;
+  PeakWatch peak_;
+  LoadedGraph loaded_;
+  msf::PointSet set_;
+  std::uint64_t points_ = 0;  // of all ranks
+  msf::Report report_;
+  msf::Forest forest_;
+  msf::ForestTotals totals_;
+  Found found_;
+  Json timings_;
+};
+
+/// The search works beside the graph or the points; the dendrogram and what is made of it lie on rank 0.
+AfterLoading LinkageRun::after_loading() const {
+  constexpr double kMerges = 24;
+  const double linkage = written_bytes_per_vertex(o_.linkage, 64, 32);
+  const double condensed = written_bytes_per_vertex(o_.condensed, 64, 32);
+  const double labels = written_bytes_per_vertex(o_.labels, 8, 8);
+  const double numbers = written_bytes_per_vertex(o_.probabilities, 20, 8);
+  AfterLoading after;
+  after.bytes_per_edge = of_points() ? 0 : 4;
+  after.bytes_per_vertex = of_points() ? 0 : 16;
+  after.first_bytes_per_vertex = std::max(
+      msf::kLinkageBytesPerVertex, kMerges + (dense() ? 48 : 24) + std::max({linkage, condensed, labels, numbers}));
+  after.disk_bytes_per_vertex = linkage + condensed + labels + numbers;
+  for (const auto* path : {&o_.linkage, &o_.condensed, &o_.labels, &o_.probabilities})
+    if (!path->empty() && *path != "-") after.file = *path;
+  return after;
+}
+
+void LinkageRun::load() {
+  const AfterLoading after = after_loading();
+  if (!of_points()) {
+    loaded_ = together([&] { return load_graph(o_.graph, t_, after); });
+    return;
+  }
+  together([&] {
+    PointsOptions points = o_.points;
+    points.seed = o_.graph.seed;
+    points.force = o_.graph.room.force;
+    set_ = load_points(points, t_, after);
+  });
+  points_ = static_cast<std::uint64_t>(t_.all_reduce(static_cast<std::int64_t>(set_.size()), comm::Op::sum));
+}
+
+void LinkageRun::find() {
+  together([&] {
+    if (!of_points()) {
+      msf::ForestOptions options;
+      options.threads = o_.threads;
+      forest_ = msf::minimum_spanning_forest(loaded_.graph, t_, options, report_);
+      loaded_.graph.edges = {};
+      return;
+    }
+    msf::EuclideanOptions options;
+    options.threads = o_.threads;
+    options.min_samples = o_.min_samples;
+    if (o_.min_samples == 0) {
+      const auto most = std::max<std::uint64_t>(points_, 1);
+      options.min_samples = dense() ? static_cast<int>(std::min(o_.hdbscan.min_cluster_size, most)) : 1;
+    }
+    forest_ = msf::euclidean_forest(set_, t_, options, report_);
+    set_ = {};
+  });
+}
+
+void LinkageRun::take(const msf::Labels& cut) {
+  found_.labels.assign(cut.of.begin(), cut.of.end());
+  found_.sizes.resize(cut.clusters);
+}
+
+void LinkageRun::take(msf::Hdbscan found) {
+  found_.labels.assign(found.labels.begin(), found.labels.end());
+  found_.sizes.resize(found.clusters);
+  found_.probabilities = std::move(found.probabilities);
+}
+
+/// On rank 0, errors on all.
+void LinkageRun::cluster() {
+  together([&] {
+    comm::agree(t_, [&] {
+      if (t_.rank() != 0) return;
+      timed("dendrogram", [&] {
+        const bool join = o_.join || dense();
+        found_.dendrogram = msf::dendrogram(forest_, join ? msf::Apart::join : msf::Apart::stay);
+        forest_ = {};
+      });
+      timed("clusters", [&] {
+        if (dense()) {
+          found_.condensed = msf::condense(found_.dendrogram, o_.hdbscan.min_cluster_size);
+          take(msf::hdbscan(found_.condensed, o_.hdbscan));
+        } else if (in_.table.given("height")) {
+          take(msf::cut_by_height(found_.dendrogram, o_.height));
+        } else if (in_.table.given("clusters")) {
+          const auto ties = o_.break_ties ? msf::Ties::apart : msf::Ties::together;
+          take(msf::cut_by_count(found_.dendrogram, o_.clusters, ties));
+        }
+        for (const auto label : found_.labels)
+          label < 0 ? ++found_.noise : ++found_.sizes[static_cast<std::size_t>(label)];
+      });
+    });
+  });
+}
+
+void LinkageRun::write() {
+  if (!o_.linkage.empty()) write_linkage(o_.linkage, found_.dendrogram);
+  if (!o_.labels.empty()) write_labels(o_.labels, found_.labels);
+  if (!o_.probabilities.empty()) write_numbers(o_.probabilities, found_.probabilities);
+  if (!o_.condensed.empty()) write_condensed(o_.condensed, found_.condensed);
+}
+
+Json LinkageRun::result() const {
+  const auto& d = found_.dendrogram;
+  Json out = {{"forest", forest_json(totals_, d.vertices)}};
+  out["merges"] = d.merges.size();
+  out["linkage_digest"] = digest_of(d);
+  if (found_.labels.empty() && !dense()) return out;
+  auto sizes = found_.sizes;
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  out["clusters"] = {{"count", sizes.size()}, {"noise", found_.noise}, {"labels_digest", digest_of(found_.labels)}};
+  if (!sizes.empty()) {
+    out["clusters"]["largest"] =
+        std::vector(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(std::min(kShownClusters, sizes.size())));
+    out["clusters"]["median"] = sizes[sizes.size() / 2];
+    out["clusters"]["smallest"] = sizes.back();
+  }
+  if (dense()) out["clusters"]["condensed"] = found_.condensed.clusters.size();
+  return out;
+}
+
+void LinkageRun::tell() {
+  const Json phases = phases_json(report_, t_);
+  const std::int64_t peak = t_.all_reduce(peak_.peak_bytes(), comm::Op::max);
+  together([&] {
+    comm::agree(t_, [&] {
+      if (t_.rank() != 0) return;
+      write();
+      Json record = make_record(in_, {t_.size(), std::string(t_.name()), comm::last_choice(), o_.ranks.decorators, ""});
+      record["input"] = of_points() ? Json{{"source", o_.points.points}, {"points", points_}} : loaded_.facts;
+      record["timings"] = timings_;
+      record["phases"] = phases["phases"];
+      record["facts"] = phases["facts"];
+      record["memory"] = {{"peak_bytes_most", peak}, {"method", peak_.method()}};
+      record["result"] = result();
+      const bool quiet =
+          o_.json == "-" || o_.linkage == "-" || o_.labels == "-" || o_.probabilities == "-" || o_.condensed == "-";
+      if (!quiet) print(record);
+      if (!o_.json.empty()) write_record(o_.json, record);
+    });
+  });
+}
+
+void LinkageRun::print(const Json& record) {
+  auto& out = std::cout;
+  if (of_points()) {
+    out << o_.points.points << ": " << count_text(static_cast<std::int64_t>(points_)) << " points\n";
+  } else {
+    out << graph_input_text(loaded_.facts) << '\n';
+    for (const auto& line : loaded_.lines) out << line << '\n';
+  }
+  out << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name()
+      << "; minimum spanning forest: " << forest_text(totals_);
+  const Json& result = record["result"];
+  const auto& merges = found_.dendrogram.merges;
+  out << "dendrogram: " << count_text(static_cast<std::int64_t>(merges.size())) << " merges";
+  if (!merges.empty()) {
+    out << ", heights " << general_text(merges.front().height, 6) << " to " << general_text(merges.back().height, 6)
+        << ", median " << general_text(merges[merges.size() / 2].height, 6);
+  }
+  out << "\nlinkage digest " << result["linkage_digest"].get<std::string>() << '\n';
+  if (result.contains("clusters")) {
+    const Json& c = result["clusters"];
+    out << "clusters: " << count_text(c["count"].get<std::int64_t>());
+    if (dense()) out << ", noise: " << count_text(found_.noise) << " points";
+    if (c.contains("largest")) {
+      out << "; sizes:";
+      for (const auto& size : c["largest"]) out << ' ' << count_text(size.get<std::int64_t>());
+      if (found_.sizes.size() > kShownClusters) out << " ... " << count_text(c["smallest"].get<std::int64_t>());
+    }
+    out << "\nlabels digest " << c["labels_digest"].get<std::string>() << '\n';
+  }
+  out << "time:";
+  for (const auto& [name, seconds] : timings_.items()) out << ' ' << name << ' ' << seconds_text(seconds.get<double>());
+  out << '\n';
+}
+
+/// What cannot be together, before any rank starts.
+void check_choice(const LinkageCommand& o, const OptionTable& table) {
+  const bool dense = o.method == Method::hdbscan;
+  const bool cut = table.given("height") || table.given("clusters");
+  if (!o.points.points.empty() && (!o.graph.file.empty() || !o.graph.gen.empty()))
+    throw UsageError("--points with a graph; allowed: one of them");
+  if (o.points.points.empty() && table.given("min-samples"))
+    throw UsageError("--min-samples with a graph; allowed: with --points");
+  if (table.given("height") && table.given("clusters"))
+    throw UsageError("--height and --clusters; allowed: one of them");
+  if (dense && (cut || o.break_ties || o.join))
+    throw UsageError("--method hdbscan with --height, --clusters, --break-ties or --join; allowed: --method single");
+  if (o.break_ties && !table.given("clusters")) throw UsageError("--break-ties without --clusters; allowed: with it");
+  if (!dense && !o.labels.empty() && !cut)
+    throw UsageError("--labels without a cut; allowed: with --height, --clusters or --method hdbscan");
+  for (const auto& [name, file] : {std::pair{"--condensed", &o.condensed}, {"--probabilities", &o.probabilities}}) {
+    if (!dense && !file->empty()) throw UsageError(std::string(name) + " without --method hdbscan; allowed: with it");
+  }
+  for (const char* name : {"min-cluster-size", "selection", "epsilon", "allow-single-cluster", "max-cluster-size"}) {
+    if (!dense && table.given(name))
+      throw UsageError(std::string("--") + name + " without --method hdbscan; allowed: with it");
+  }
+}
+
+int run(LinkageCommand& o, const Invocation& in) {
+  check_choice(o, in.table);
+  return on_ranks(o.ranks, [&](comm::Transport& t) { LinkageRun(o, in, t).all(); });
+}
+
+constexpr std::string_view kText =
+    "Clusters points by their distances, or the vertices of a graph by the weights of its edges: single linkage (a\n"
+    "dendrogram, cut by height or number), or HDBSCAN* (clusters of any density, and noise). Both are made of the "
+    "minimum\n"
+    "spanning forest, which is found by all ranks and gathered on the first: about 60 bytes per vertex there. The "
+    "result\n"
+    "is the same for any number of ranks, model and order of edges, ties included: the digests tell.\n\n"
+    "  merganser linkage --points points.npy --method hdbscan --min-cluster-size 20 --labels labels.npy\n"
+    "  merganser linkage --points points.txt --linkage z.npy --clusters 10 --labels labels.txt\n"
+    "  merganser run -n 4 -- linkage graph.tsv --height 0.5 --labels labels.npy --json run.json\n"
+    "  merganser linkage --gen rgg2d:14:8 --weights euclidean --linkage z.npy --join\n";
+
+}  // namespace
+
+extern const Command linkage_command;
+const Command linkage_command =
+    make_command<LinkageCommand, run>("linkage", "single linkage and HDBSCAN* of points or of a graph", kText);
+
+}  // namespace merganser::app

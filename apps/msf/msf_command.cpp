@@ -1,0 +1,313 @@
+// msf: the minimum spanning forest of a graph, or of points.
+#include <cstring>
+#include <iostream>
+
+#include "apps/frame/command.hpp"
+#include "apps/frame/memory.hpp"
+#include "apps/frame/progress.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/frame/table.hpp"
+#include "apps/graph/input.hpp"
+#include "apps/msf/points_input.hpp"
+#include "apps/msf/report.hpp"
+#include "merganser/base/timer.hpp"
+#include "merganser/graphs/files.hpp"
+#include "merganser/msf/labels.hpp"
+#include "merganser/msf/minimum_forest.hpp"
+#include "merganser/msf/prim.hpp"
+#include "merganser/msf/verify.hpp"
+#include "merganser/studies/mnd.hpp"
+
+namespace merganser::app {
+namespace {
+
+enum class Algo : std::uint8_t { automatic, mnd };
+
+struct MsfCommand {
+  GraphInput graph;
+  PointsOptions points;
+  Algo algo = Algo::automatic;
+  bool maximum = false;
+  bool verify = false;
+  msf::ForestOptions fast;
+  msf::MndOptions mnd;
+  msf::EuclideanOptions euclidean;
+  std::string output, labels, json;
+  RankOptions ranks;
+};
+
+template <class V>
+void describe(MsfCommand& o, V&& option) {
+  describe(o.graph, option);
+  describe(o.points, option);
+  describe(o.euclidean, option);
+  option.section("Forest");
+  option("algo", o.algo, "auto: the fast way; mnd: the published multi-node Boruvka",
+         Choices<Algo>{{{"auto", Algo::automatic}, {"mnd", Algo::mnd}}});
+  option("maximum", o.maximum, "the maximum spanning forest instead");
+  describe(o.fast, option);
+  option.section("Published algorithm (--algo mnd)");
+  describe(o.mnd, option);
+  option.section("Output");
+  option("output", o.output, "edges of the forest: a graph file, format by its extension", Letter{'o'}, Kind{"FILE"},
+         Writes{});
+  option("labels", o.labels,
+         "text file: for each vertex, a line with the least vertex of its tree; where ids were too sparse to be kept, "
+         "both",
+         Kind{"FILE"}, Writes{});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("verify", o.verify,
+         "check every edge against the forest (cycle property), and the forest against another algorithm; points: "
+         "against all pairs, up to 65,536 of them");
+  describe(o.ranks, option);
+}
+
+constexpr std::int64_t kMostPairs = 65'536;  // points that --verify compares pair by pair
+
+/// One run on one rank.
+class MsfRun {
+ public:
+  MsfRun(const MsfCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
+    if (t.rank() == 0) report_.progress = share_progress(true);
+  }
+
+  void all() {
+    load();
+    find();
+    if (o_.verify) check();
+    write();
+    tell();
+  }
+
+ private:
+  [[nodiscard]] AfterLoading after_loading() const;
+  void load();
+  void find();
+  void check();
+  void write();
+  void write_labels();
+  void tell();
+  [[nodiscard]] bool of_points() const { return !o_.points.points.empty(); }
+  [[nodiscard]] msf::Forest search(Algo algo, msf::ForestOptions fast, msf::Report& report);
+
+  const MsfCommand& o_;
+  const Invocation& in_;
+  comm::Transport& t_;
+  PeakWatch peak_;
+  LoadedGraph loaded_;
+  msf::PointSet points_;
+  std::int64_t items_ = 0;  // edges or points of all ranks
+  msf::Report report_;
+  msf::Forest forest_;
+  msf::ForestTotals totals_;
+  double load_seconds_ = 0;
+  double seconds_ = 0;
+  Json verified_;
+};
+
+/// The search works beside the graph or the points; text of labels lies on rank 0.
+AfterLoading MsfRun::after_loading() const {
+  AfterLoading after;
+  after.bytes_per_edge = of_points() ? 0 : 4;
+  after.bytes_per_vertex = of_points() ? 0 : 16;
+  constexpr double kLabelText = 12;
+  if (!o_.labels.empty()) {
+    after.first_bytes_per_vertex = 16 + 2 * kLabelText;
+    after.disk_bytes_per_vertex += kLabelText;
+    after.file = o_.labels;
+  }
+  if (!o_.output.empty()) {
+    after.disk_bytes_per_vertex += 24;  // a tree has fewer edges than vertices
+    after.file = o_.output;
+  }
+  return after;
+}
+
+void MsfRun::load() {
+  const double start = now();
+  const AfterLoading after = after_loading();
+  if (of_points()) {
+    together([&] {
+      if (!o_.graph.file.empty() || !o_.graph.gen.empty())
+        throw UsageError("--points with a graph; allowed: one of them");
+      if (o_.maximum || o_.algo == Algo::mnd)
+        throw UsageError("--points with --maximum or --algo mnd; allowed: graphs");
+      PointsOptions points = o_.points;
+      points.seed = o_.graph.seed;
+      points.force = o_.graph.room.force;
+      points_ = load_points(points, t_, after);
+    });
+    items_ = t_.all_reduce(static_cast<std::int64_t>(points_.size()), comm::Op::sum);
+  } else {
+    loaded_ = together([&] { return load_graph(o_.graph, t_, after); });
+    items_ = t_.all_reduce(static_cast<std::int64_t>(loaded_.graph.size()), comm::Op::sum);
+  }
+  load_seconds_ = now() - start;
+}
+
+msf::Forest MsfRun::search(Algo algo, msf::ForestOptions fast, msf::Report& report) {
+  const msf::Sense sense = o_.maximum ? msf::Sense::maximum : msf::Sense::minimum;
+  fast.sense = sense;
+  if (algo == Algo::automatic) return msf::minimum_spanning_forest(loaded_.graph, t_, fast, report);
+  msf::MndOptions mnd = o_.mnd;
+  mnd.sense = sense;
+  return msf::mnd(loaded_.graph, t_, mnd, report);
+}
+
+void MsfRun::find() {
+  t_.barrier();
+  const double start = now();
+  msf::EuclideanOptions euclidean = o_.euclidean;
+  euclidean.threads = o_.fast.threads;
+  forest_ = together([&] {
+    return of_points() ? msf::euclidean_forest(points_, t_, euclidean, report_) : search(o_.algo, o_.fast, report_);
+  });
+  double seconds[1] = {now() - start};
+  t_.all_reduce(seconds, comm::Op::max);
+  seconds_ = seconds[0];
+  report_.progress = {};
+  totals_ = msf::totals(forest_, t_);
+}
+
+void MsfRun::check() {
+  const double start = now();
+  if (of_points()) {
+    together([&] {
+      if (items_ > kMostPairs)
+        throw UsageError("--verify of " + count_text(items_) + " points; allowed: up to " + count_text(kMostPairs) +
+                         ", all pairs of them are compared");
+      const auto other = msf::totals(msf::prim(points_, t_, o_.euclidean.min_samples), t_);
+      if (other.digest != totals_.digest)
+        throw VerificationError("digest " + totals_.digest + ", weight " + totals_.weight + "; all pairs give digest " +
+                                other.digest + ", weight " + other.weight);
+    });
+    verified_ = {{"pairs", items_ * (items_ - 1) / 2}};
+  } else {
+    together([&] {
+      const auto sense = o_.maximum ? msf::Sense::maximum : msf::Sense::minimum;
+      msf::Report unused;
+      const auto found = msf::verify_forest(loaded_.graph, forest_, sense, t_, unused);
+      if (!found.right()) throw VerificationError("not the forest of this graph: " + found.witness);
+      // Another algorithm: Kruskal against contraction.
+      msf::ForestOptions other = o_.fast;
+      other.method = o_.algo == Algo::mnd ? msf::ForestMethod::automatic : msf::ForestMethod::boruvka;
+      other.base_case = 0;
+      if (o_.fast.method == msf::ForestMethod::boruvka) other.method = msf::ForestMethod::kruskal;
+      const auto again = msf::totals(search(Algo::automatic, other, unused), t_);
+      if (again.digest != totals_.digest || again.weight != totals_.weight)
+        throw VerificationError("digest " + totals_.digest + ", weight " + totals_.weight +
+                                "; another algorithm gives digest " + again.digest + ", weight " + again.weight);
+      verified_ = {{"graph_edges", found.graph_edges}, {"forest_edges", found.forest_edges}, {"trees", found.trees}};
+    });
+  }
+  verified_["seconds"] = now() - start;
+}
+
+/// All ranks' numbers, rank after rank, on rank 0; none on the others.
+std::vector<std::uint64_t> on_first(std::span<const std::uint64_t> mine, comm::Transport& t) {
+  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(t.size()));
+  const auto bytes = std::as_bytes(mine);
+  to[0].assign(bytes.begin(), bytes.end());
+  std::vector<std::uint64_t> all;
+  for (const auto& share : t.all_to_all(to)) {
+    const std::size_t at = all.size();
+    all.resize(at + share.size() / sizeof(std::uint64_t));
+    if (!share.empty()) std::memcpy(all.data() + at, share.data(), share.size());
+  }
+  return all;
+}
+
+void MsfRun::write_labels() {
+  const auto labels = on_first(msf::component_labels(forest_, t_), t_);
+  const auto names = on_first(loaded_.graph.names, t_);  // both by even ranges of vertices
+  together([&] {
+    comm::agree(t_, [&] {
+      if (t_.rank() != 0) return;
+      std::string text;
+      for (std::size_t v = 0; v < labels.size(); ++v) {
+        const std::uint64_t label = labels[v];
+        text += names.empty() ? std::to_string(label) : std::to_string(names[v]) + ' ' + std::to_string(names[label]);
+        text += '\n';
+      }
+      write_text_file(o_.labels, text);
+    });
+  });
+}
+
+void MsfRun::write() {
+  if (!o_.labels.empty()) write_labels();
+  if (o_.output.empty()) return;
+  together([&] {
+    graphs::EdgeList list;
+    list.vertices = forest_.vertices;
+    list.kind = forest_.kind;
+    list.edges = forest_.edges;
+    list.names = loaded_.graph.names;
+    graphs::write_graph(o_.output, list, graphs::format_of_path(o_.output), t_);
+  });
+}
+
+/// ", method kruskal" where one was chosen.
+std::string method_text(const Json& phases) {
+  static constexpr std::array kNames{"auto", "kruskal", "boruvka", "filter", "local"};
+  if (!phases["facts"].contains("method")) return "";
+  return std::string(", method ") + kNames.at(phases["facts"]["method"]["most"].get<std::size_t>());
+}
+
+void MsfRun::tell() {
+  const Json phases = phases_json(report_, t_);
+  std::int64_t peak = t_.all_reduce(peak_.peak_bytes(), comm::Op::max);
+  if (t_.rank() != 0) return;
+  const double rate = seconds_ > 0 ? static_cast<double>(items_) / seconds_ : 0;
+  const std::string unit = of_points() ? "points" : "edges";
+  Json record = make_record(in_, {t_.size(), std::string(t_.name()), comm::last_choice(), o_.ranks.decorators, ""});
+  record["input"] = of_points() ? Json{{"source", o_.points.points}, {"points", items_}} : loaded_.facts;
+  record["timings"] = {{"load", load_seconds_}, {"forest", seconds_}};
+  record["rate"] = {{unit + "_per_second", rate}};
+  record["phases"] = phases["phases"];
+  record["facts"] = phases["facts"];
+  record["memory"] = {{"peak_bytes_most", peak}, {"method", peak_.method()}};
+  record["result"] = forest_json(totals_, forest_.vertices);
+  if (!verified_.is_null()) record["verified"] = verified_;
+  if (may_report(in_.table)) {
+    std::cout << (of_points() ? o_.points.points + ": " + count_text(items_) + " points in " +
+                                    std::to_string(points_.dimension) + " dimensions"
+                              : graph_input_text(loaded_.facts))
+              << '\n';
+    for (const auto& line : loaded_.lines) std::cout << line << '\n';
+    std::cout << (o_.maximum ? "maximum" : "minimum") << " spanning forest: " << forest_text(totals_)
+              << seconds_text(seconds_) << method_text(phases) << " on " << t_.size()
+              << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ": " << fixed_text(rate * 1e-6, 2)
+              << " million " << unit << "/s; input took " << seconds_text(load_seconds_) << "; at most "
+              << bytes_text(static_cast<double>(peak)) << " of memory per process\n\n"
+              << phases_table(phases);
+    if (!verified_.is_null())
+      std::cout << "\nverified" << (of_points() ? " against all pairs" : ": every edge, and by another algorithm")
+                << ", " << seconds_text(verified_["seconds"].get<double>()) << '\n';
+  }
+  if (!o_.json.empty()) write_record(o_.json, record);
+}
+
+int run(MsfCommand& o, const Invocation& in) {
+  if (!o.output.empty()) graphs::check_writable(graphs::format_of_path(o.output));
+  return on_ranks(o.ranks, [&](comm::Transport& t) { MsfRun(o, in, t).all(); });
+}
+
+constexpr std::string_view kText =
+    "Finds the minimum spanning forest of a graph, or of points with their Euclidean distances. Edges compare by\n"
+    "(weight, lower id, higher id), so there is one forest: the digest is the same for any number of ranks, model,\n"
+    "algorithm and order of the input, ties included.\n\n"
+    "  merganser msf --gen rmat:20:16 --json m.json\n"
+    "  merganser run -n 2 -- msf --gen rgg2d:20:16 --comm rma\n"
+    "  merganser msf graph.mtx -o forest.tsv --labels components.txt --verify\n"
+    "  merganser run -n 4 -- msf web --algo mnd --style tuned --comm shmem --post leader --verify\n"
+    "  merganser run -n 2 -- msf --points uniform:3:1048576\n\n"
+    "A web graph in BVGraph format is named without extension. Single linkage and HDBSCAN*: merganser linkage.\n";
+
+}  // namespace
+
+extern const Command msf_command;
+const Command msf_command =
+    make_command<MsfCommand, run>("msf", "minimum spanning forest of a graph or of points", kText);
+
+}  // namespace merganser::app

@@ -1,0 +1,270 @@
+#include "apps/msf/points_file.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <string_view>
+
+#include "apps/frame/gather.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr std::string_view kMagic{"\x93NUMPY", 6};
+constexpr std::string_view kBlanks = " \t\r,;";
+constexpr std::uint64_t kLongest = 1 << 16;  // bytes of a line, or of the header of .npy
+
+/// Bytes from `begin` on, as many as are wanted and there.
+std::string read_bytes(const std::string& file, std::uint64_t begin, std::uint64_t count) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw InputError(file + ": cannot be opened; allowed: a file that can be read");
+  std::string bytes(count, '\0');
+  in.seekg(static_cast<std::streamoff>(begin));
+  in.read(bytes.data(), static_cast<std::streamsize>(count));
+  if (in.bad())
+    throw InputError(file + ": cannot be read at byte " + std::to_string(begin) + "; allowed: a readable file");
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
+}
+
+std::uint64_t share(std::uint64_t total, int rank, int ranks) {
+  const auto r = static_cast<std::uint64_t>(rank);
+  const auto p = static_cast<std::uint64_t>(ranks);
+  return total / p * r + total % p * r / p;
+}
+
+// ---- text ----
+
+/// The lines that begin in this rank's bytes; the last one cut where it is longer than any may be.
+std::string read_lines(const std::string& file, std::uint64_t size, const comm::Transport& t) {
+  const std::uint64_t begin = share(size, t.rank(), t.size());
+  const std::uint64_t end = share(size, t.rank() + 1, t.size());
+  const std::uint64_t before = begin > 0 ? 1 : 0;  // tells whether a line begins here
+  std::string text = read_bytes(file, begin - before, end - begin + before);
+  while (begin < end && !text.empty() && text.back() != '\n') {
+    const std::string more = read_bytes(file, begin - before + text.size(), kLongest + 1);
+    const auto stop = more.find('\n');
+    text.append(more, 0, stop == std::string::npos ? std::string::npos : stop + 1);
+    if (more.empty() || more.size() > kLongest) break;
+  }
+  if (before == 0) return text;
+  const auto first = text.find('\n');
+  // What ends beyond this rank's bytes began before them.
+  if (first == std::string::npos || first >= end - begin) return {};
+  return text.substr(first + 1);
+}
+
+struct Text {
+  std::vector<double> numbers;
+  std::size_t columns = 0;
+  std::uint64_t lines = 0;  ///< of all kinds
+  std::uint64_t wrong = 0;  ///< line that is wrong, from 1; 0: none
+  std::string why;
+};
+
+/// Numbers of one line, behind those there. @return false with `why`
+bool parse_line(std::string_view line, Text& text) {
+  const std::size_t before = text.numbers.size();
+  if (line.size() > kLongest) {
+    text.why = "more than 65,536 bytes; allowed: x y [z]";
+    return false;
+  }
+  line = line.substr(0, line.find('#'));
+  for (;;) {
+    const auto begin = line.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) break;
+    line.remove_prefix(begin);
+    const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
+    const std::string_view digits = word.front() == '+' ? word.substr(1) : word;
+    double value = 0;
+    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || stop != digits.data() + digits.size() || !std::isfinite(value)) {
+      text.why = "\"" + std::string(word.substr(0, 40)) + "\"; allowed: finite numbers";
+      return false;
+    }
+    text.numbers.push_back(value);
+    line.remove_prefix(word.size());
+  }
+  const std::size_t count = text.numbers.size() - before;
+  if (count == 0) return true;
+  if (text.columns == 0) text.columns = count;
+  if (count == text.columns && (count == 2 || count == 3)) return true;
+  text.why = std::to_string(count) + " numbers; allowed: 2 or 3, the same in every line";
+  return false;
+}
+
+bool is_header(std::string_view line) {
+  const auto begin = line.find_first_not_of(kBlanks);
+  return begin != std::string_view::npos &&
+         std::string_view("0123456789+-.#").find(line[begin]) == std::string_view::npos &&
+         line.find_first_of("0123456789") == std::string_view::npos;
+}
+
+Text parse_text(std::string_view bytes, bool first) {
+  Text text;
+  while (!bytes.empty()) {
+    const auto line = bytes.substr(0, bytes.find('\n'));
+    bytes.remove_prefix(std::min(line.size() + 1, bytes.size()));
+    ++text.lines;
+    if (text.wrong != 0) continue;
+    if (first && text.lines == 1 && is_header(line)) continue;
+    if (!parse_line(line, text)) text.wrong = text.lines;
+  }
+  return text;
+}
+
+msf::PointSet read_text(const std::string& file, std::uint64_t size, comm::Transport& transport) {
+  Text text;
+  comm::agree(transport, [&] { text = parse_text(read_lines(file, size, transport), transport.rank() == 0); });
+  const auto lines = gather(transport, text.lines);
+  const auto columns = gather(transport, static_cast<std::uint64_t>(text.columns));
+  const auto here = static_cast<std::size_t>(transport.rank());
+  std::uint64_t dimension = 0;
+  for (const auto c : columns)
+    if (dimension == 0) dimension = c;
+  comm::agree(transport, [&] {
+    const std::uint64_t before = std::accumulate(lines.begin(), lines.begin() + transport.rank(), std::uint64_t{0});
+    if (text.wrong != 0) throw InputError(file + ", line " + std::to_string(before + text.wrong) + ": " + text.why);
+    if (dimension == 0) throw InputError(file + ": no points; allowed: at least one line of 2 or 3 numbers");
+    if (columns[here] != 0 && columns[here] != dimension)
+      throw InputError(file + ", from line " + std::to_string(before + 1) + " on: " + std::to_string(columns[here]) +
+                       " numbers in a line, " + std::to_string(dimension) + " before; allowed: the same in every line");
+  });
+  msf::PointSet points;
+  points.dimension = static_cast<int>(dimension);
+  points.coordinates = std::move(text.numbers);
+  const auto counts = gather(transport, static_cast<std::uint64_t>(points.coordinates.size() / dimension));
+  points.ids.resize(counts[here]);
+  std::iota(points.ids.begin(), points.ids.end(),
+            std::accumulate(counts.begin(), counts.begin() + transport.rank(), std::uint64_t{0}));
+  return points;
+}
+
+// ---- .npy ----
+
+struct Npy {
+  std::uint64_t data = 0;  ///< where it begins
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  std::uint64_t bytes = 8;  ///< of a number
+};
+
+/// What follows 'key': in the header.
+std::string_view value_of(const std::string& file, std::string_view header, std::string_view key) {
+  const auto at = header.find("'" + std::string(key) + "'");
+  const auto colon = at == std::string_view::npos ? at : header.find(':', at);
+  const auto begin = colon == std::string_view::npos ? colon : header.find_first_not_of(' ', colon + 1);
+  if (begin == std::string_view::npos)
+    throw InputError(file + ": no " + std::string(key) + " in the header; allowed: .npy as NumPy writes it");
+  return header.substr(begin);
+}
+
+Npy parse_npy(const std::string& file, std::uint64_t size) {
+  const std::string begin = read_bytes(file, 0, kLongest);
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint64_t>(static_cast<unsigned char>(begin[i])); };
+  if (begin.size() < 12 || begin.substr(0, 6) != kMagic || byte(6) < 1 || byte(6) > 3)
+    throw InputError(file + ": not .npy of version 1 to 3; allowed: those");
+  Npy npy;
+  const std::uint64_t prefix = byte(6) == 1 ? 10 : 12;
+  npy.data = prefix + byte(8) + (byte(9) << 8U) + (prefix == 12 ? (byte(10) << 16U) + (byte(11) << 24U) : 0);
+  if (npy.data > begin.size())
+    throw InputError(file + ": a header of " + std::to_string(npy.data) +
+                     " bytes; allowed: up to 65,536, within the file");
+  const auto header = std::string_view(begin).substr(prefix, npy.data - prefix);
+  const auto type = value_of(file, header, "descr").substr(0, 5);
+  if (type == "'<f4'") {
+    npy.bytes = 4;
+  } else if (type != "'<f8'") {
+    throw InputError(file + ": numbers of type " + std::string(type) + "; allowed: '<f8', '<f4'");
+  }
+  if (value_of(file, header, "fortran_order").substr(0, 5) != "False")
+    throw InputError(file + ": columns one after the other; allowed: rows (C order)");
+  const auto shape = value_of(file, header, "shape");
+  const auto comma = shape.find(',');
+  const auto number = [&](std::string_view text) {
+    std::uint64_t value = std::numeric_limits<std::uint64_t>::max();
+    const auto start = text.find_first_not_of(" (");
+    if (start != std::string_view::npos) std::from_chars(text.data() + start, text.data() + text.size(), value);
+    return value;
+  };
+  npy.rows = number(shape);
+  npy.columns = comma == std::string_view::npos ? 0 : number(shape.substr(comma + 1));
+  const auto close = shape.find(')');
+  const bool two = close != std::string_view::npos && comma < close && shape.find(',', comma + 1) > close;
+  if (!two || (npy.columns != 2 && npy.columns != 3) || npy.rows > (std::uint64_t{1} << 48U))
+    throw InputError(file + ": shape " + std::string(shape.substr(0, std::min<std::size_t>(close + 1, 40))) +
+                     "; allowed: (n, 2), (n, 3)");
+  if (size - npy.data != npy.rows * npy.columns * npy.bytes)
+    throw InputError(file + ": " + std::to_string(size - npy.data) + " bytes behind the header; allowed: " +
+                     std::to_string(npy.rows * npy.columns * npy.bytes) + ", as its shape says");
+  return npy;
+}
+
+msf::PointSet read_npy(const std::string& file, std::uint64_t size, const comm::Transport& transport) {
+  const Npy npy = parse_npy(file, size);
+  const std::uint64_t first = share(npy.rows, transport.rank(), transport.size());
+  const std::uint64_t rows = share(npy.rows, transport.rank() + 1, transport.size()) - first;
+  const std::uint64_t row_bytes = npy.columns * npy.bytes;
+  const std::string bytes = read_bytes(file, npy.data + first * row_bytes, rows * row_bytes);
+  if (bytes.size() != rows * row_bytes)
+    throw InputError(file + ": ended while it was read; allowed: a file that stays");
+  msf::PointSet points;
+  points.dimension = static_cast<int>(npy.columns);
+  points.coordinates.resize(rows * npy.columns);
+  for (std::size_t i = 0; i < points.coordinates.size(); ++i) {
+    if (npy.bytes == 8) {
+      std::memcpy(&points.coordinates[i], bytes.data() + 8 * i, 8);
+      continue;
+    }
+    float x = 0;
+    std::memcpy(&x, bytes.data() + 4 * i, 4);
+    points.coordinates[i] = static_cast<double>(x);
+  }
+  points.ids.resize(rows);
+  std::iota(points.ids.begin(), points.ids.end(), first);
+  return points;
+}
+
+std::uint64_t file_size(const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) throw InputError(file + ": not a file; allowed: text or .npy");
+  const std::uint64_t size = std::filesystem::file_size(file, error);
+  if (error) throw InputError(file + ": its size is not known; allowed: a file that can be read");
+  return size;
+}
+
+bool is_npy(const std::string& file) { return read_bytes(file, 0, kMagic.size()) == kMagic; }
+
+}  // namespace
+
+PointsSize size_of_points(const std::string& file) {
+  const std::uint64_t size = file_size(file);
+  const auto bytes = static_cast<double>(size);
+  if (is_npy(file)) return {static_cast<double>(parse_npy(file, size).rows), true, 3 * bytes};
+  const std::string head = read_bytes(file, 0, kLongest);
+  const auto lines = static_cast<double>(std::max<std::ptrdiff_t>(1, std::count(head.begin(), head.end(), '\n')));
+  const double points = head.empty() ? 0 : std::ceil(bytes / static_cast<double>(head.size()) * lines);
+  // The text, and its numbers in a list that grows.
+  return {points, false, bytes + 2 * 24 * points};
+}
+
+msf::PointSet read_points(const std::string& file, comm::Transport& transport) {
+  std::uint64_t size = 0;
+  bool npy = false;
+  comm::agree(transport, [&] {
+    size = file_size(file);
+    npy = is_npy(file);
+  });
+  if (!npy) return read_text(file, size, transport);
+  msf::PointSet points;
+  comm::agree(transport, [&] { points = read_npy(file, size, transport); });
+  return points;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,40 @@
+#pragma once
+/// Points from a file or made: what --points stands for.
+#include <cstdint>
+#include <string>
+
+#include "apps/frame/forecast.hpp"
+#include "merganser/base/options.hpp"
+#include "merganser/comm/transport.hpp"
+#include "merganser/msf/euclidean.hpp"
+
+namespace merganser::app {
+
+struct PointsOptions {
+  std::string points;  ///< empty: none
+  AxisFlags periodic{false, false, false};
+  std::string extent;
+  std::uint64_t seed = 1;  ///< of made points; the caller's option
+  bool force = false;      ///< go on where the forecast says that it does not fit; the caller's option
+};
+template <class V>
+void describe(PointsOptions& o, V&& option) {
+  option.section("Points");
+  option(
+      "points", o.points,
+      "points: uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, or a file: text with "
+      "x y [z] per line, or .npy with 2 or 3 columns",
+      Kind{"SPEC"}, Reads{});
+  option("periodic", o.periodic, "periodic axes, as letters");
+  option("extent", o.extent, "length of the periodic box, one number or one per axis, from 0", Kind{"L|LX,LY[,LZ]"},
+         Initial{"that of made points; needed for a file"});
+}
+
+/// This rank's share of the points: of n points rank r has those with ids n r / P to below n (r + 1) / P, as made or in
+/// the order of the file. Made points do not depend on the number of ranks. Collective.
+/// @throws UsageError for a SPEC or extent that cannot be, InputError for a file with its place; either, as forecast.hpp
+/// says, where what the tree of so many points needs is not there; on every rank
+[[nodiscard]] msf::PointSet load_points(const PointsOptions& options, comm::Transport& transport,
+                                        const AfterLoading& after = {});
+
+}  // namespace merganser::app

@@ -1,0 +1,20 @@
+#pragma once
+/// What a run that found a forest tells: in a record and for people.
+#include <string>
+
+#include "apps/frame/record.hpp"
+#include "merganser/msf/forest.hpp"
+
+namespace merganser::app {
+
+/// Times, messages and bytes of each phase over ranks, and the facts of all ranks added up. Collective; complete on
+/// rank 0. Ranks may have seen different phases.
+[[nodiscard]] Json phases_json(const msf::Report& report, comm::Transport& transport);
+/// Table of phases_json(): seconds over ranks, messages, bytes.
+[[nodiscard]] std::string phases_table(const Json& phases);
+
+[[nodiscard]] Json forest_json(const msf::ForestTotals& totals, std::uint64_t vertices);
+/// "645,671 edges in 402,905 trees, weight 595706889854167\ndigest ..."
+[[nodiscard]] std::string forest_text(const msf::ForestTotals& totals);
+
+}  // namespace merganser::app

@@ -1,0 +1,68 @@
+// run: starts a verb on several processes with the right launcher and settings.
+#include <unistd.h>
+
+#include <iostream>
+
+#include "apps/frame/command.hpp"
+#include "apps/frame/launcher.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct RunCommand {
+  int ranks = 2;
+  bool dry_run = false;
+  bool verbose = false;
+  std::vector<std::string> verb;
+};
+
+template <class V>
+void describe(RunCommand& o, V&& option) {
+  option.positional("VERB", o.verb, "the verb and its arguments, after -- or as they are", Required{}, Rest{});
+  option("ranks", o.ranks, "processes to start", Letter{'n'}, at_least(1), Kind{"N"});
+  option("dry-run", o.dry_run, "print the command and why each setting, and start nothing");
+  option("verbose", o.verbose, "let the launcher add its own messages about failed ranks");
+}
+
+/// Value of --comm in the arguments of a verb.
+std::string comm_of(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--comm" && i + 1 < arguments.size()) return arguments[i + 1];
+    if (arguments[i].starts_with("--comm=")) return arguments[i].substr(7);
+  }
+  return "";
+}
+
+int run(RunCommand& o, const Invocation&) {
+  if (comm::launched())
+    throw UsageError("run starts processes itself, but this is rank " + std::to_string(comm::launcher_world().rank) +
+                     " of a launched job; call the verb directly: merganser " + o.verb[0] + " ...");
+  if (comm_of(o.verb) == "threads" && o.ranks > 1)
+    throw UsageError(
+        "ranks of --comm threads are threads of one process, no launcher starts them; instead: merganser " + o.verb[0] +
+        " ... --ranks " + std::to_string(o.ranks));
+  const LaunchPlan plan = plan_launch(o.ranks, o.verb, !o.verbose);
+  if (o.dry_run) {
+    for (const auto& s : plan.exports) std::cout << "# " << s.name << ": " << s.why << '\n';
+    std::cout << plan.text() << '\n';
+    return 0;
+  }
+  std::cerr << "+ " << plan.text() << std::endl;
+  return launch_and_tell(plan);
+}
+
+constexpr std::string_view kText =
+    "Finds the launcher of the MPI this program is linked with (or srun inside a Slurm job), exports the settings "
+    "that\n"
+    "cure known traps of the installed libraries (see merganser doctor) where they are not set already, prints the\n"
+    "command, and passes on signals and the exit code. The variable MERGANSER_LAUNCHER names another launcher.\n\n"
+    "  merganser run -n 4 -- cluster in.nc -o out.nc --comm shmem\n"
+    "  merganser run -n 4 --dry-run -- bench random\n";
+
+}  // namespace
+
+extern const Command run_command;
+const Command run_command = make_command<RunCommand, run>("run", "start a verb on several processes", kText);
+
+}  // namespace merganser::app

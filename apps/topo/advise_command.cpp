@@ -1,0 +1,333 @@
+// topo advise: which communication model for a process graph.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+#include "apps/frame/launcher.hpp"
+#include "apps/frame/provenance.hpp"
+#include "apps/frame/record.hpp"
+#include "apps/frame/table.hpp"
+#include "apps/topo/advise_run.hpp"
+#include "apps/topo/extract_sources.hpp"
+#include "apps/topo/graph_file.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/comm/runtime.hpp"
+#include "merganser/kernels/exchange.hpp"
+#include "merganser/topology/process_graph.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct TopoAdviseCommand {
+  std::vector<std::string> files;
+  std::vector<std::string> records;
+  std::vector<std::string> evaluate;
+  std::vector<std::string> sizes{"weights"};
+  std::vector<std::string> models;
+  std::string completion = "notified";
+  int max_ranks = 0;
+  double time = 6;
+  int launches = 2;
+  std::string json;
+};
+
+template <class V>
+void describe(TopoAdviseCommand& o, V&& option) {
+  option.positional("FILE", o.files, "process graph (.bin .adj .mtx .graph) or traffic of topo extract", Reads{});
+  option("record", o.records, "records of topo bench: predict from them instead of measuring", Kind{"FILE,..."},
+         Reads{});
+  option("sizes", o.sizes, "bytes along an arc: weights (those of the graph) or numbers", Kind{"LIST"},
+         Initial{"weights, or 8,1024,65536 where the graph has none"});
+  option("models", o.models,
+         "communication models to choose from: all, or some of p2p, neighborhood, rma, shmem, threads", Kind{"LIST"},
+         Initial{"those of processes; threads where there are no others"});
+  option("class", o.completion, "completion class that is shown first: what must be true when an exchange returns",
+         Words{{"local", "remote", "notified", "global"}});
+  option("max-ranks", o.max_ranks, "most ranks that are started to measure", at_least(1),
+         Initial{"2 for each core, 8 at least"});
+  option("time", o.time, "seconds of measuring, for each size",
+         Check{"above 0, up to 1e9", [](double x) { return x > 0 && x <= 1e9; }});
+  option("launches", o.launches, "times the job is started to measure", at_least(1));
+  option("evaluate", o.evaluate, "how good advice from these records is: each graph is left out in turn",
+         Kind{"FILE,..."}, Reads{});
+  option.section("Output");
+  option("json", o.json, "advice to write (- for standard output)", Kind{"FILE"}, Writes{});
+}
+
+/// Keeps the models that may be advised: threads are no choice for a program of processes, unless asked for.
+std::vector<topology::KnownCell> of_models(std::vector<topology::KnownCell> cells,
+                                           const std::vector<std::string>& models) {
+  const auto named = [&](const std::string& m) { return std::find(models.begin(), models.end(), m) != models.end(); };
+  for (const auto& m : models)
+    if (m != "all" && std::none_of(cells.begin(), cells.end(), [&m](const auto& c) { return c.model == m; }))
+      throw UsageError("--models: nothing was measured of \"" + m + '"');
+  if (named("all")) return cells;
+  const bool processes = std::any_of(cells.begin(), cells.end(), [](const auto& c) { return c.model != "threads"; });
+  std::erase_if(cells,
+                [&](const auto& c) { return models.empty() ? processes && c.model == "threads" : !named(c.model); });
+  return cells;
+}
+
+/// Cells of records that were made on one machine.
+struct Known {
+  std::vector<topology::KnownCell> cells;
+  std::string machine;
+};
+
+Known read_known(const TopoAdviseCommand& o, const std::vector<std::string>& paths) {
+  Known out;
+  std::vector<Json> seen;
+  for (const auto& path : paths) {
+    const Json record = read_json(path);
+    if (std::find(seen.begin(), seen.end(), record) != seen.end())
+      throw InputError(path + " is given twice: further records must be other ones");
+    seen.push_back(record);
+    auto cells = known_cells(record, path);
+    const std::string machine = machine_text(record, path);
+    if (!out.machine.empty() && machine != out.machine)
+      throw InputError(path + " was made on " + machine + ", " + paths.front() + " on " + out.machine +
+                       ": times of one machine tell nothing of another; give records of one");
+    out.machine = machine;
+    out.cells.insert(out.cells.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
+  }
+  out.cells = of_models(std::move(out.cells), o.models);
+  return out;
+}
+
+/// What --sizes asks for.
+struct Size {
+  std::string text;
+  double bytes = -1;  ///< negative: weights
+};
+
+std::vector<Size> sizes_of(const TopoAdviseCommand& o, const topology::ProcessGraph& graph) {
+  std::vector<Size> out;
+  for (const auto& text : sizes_for(graph, o.sizes)) {
+    if (text == "weights") {
+      out.push_back({text, -1});
+      continue;
+    }
+    std::size_t used = 0;
+    double bytes = -1;
+    try {
+      bytes = std::stod(text, &used);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+    if (used != text.size() || !(bytes >= 0) || bytes != std::floor(bytes) || bytes > 1e12)
+      throw UsageError("--sizes: \"" + text + "\"; allowed: weights, or numbers of bytes");
+    out.push_back({text, bytes});
+  }
+  if (out.empty()) throw UsageError("--sizes: none; allowed: weights, or numbers of bytes");
+  return out;
+}
+
+/// How many ranks are started at most.
+int most_ranks(const TopoAdviseCommand& o) { return o.max_ranks > 0 ? o.max_ranks : std::max(8, 2 * machine().cores); }
+
+class Adviser {
+ public:
+  Adviser(const TopoAdviseCommand& o, topology::ProcessGraph graph)
+      : o_(o), graph_(std::move(graph)), cores_(std::max(1, machine().cores)), sizes_(sizes_of(o, graph_)) {}
+
+  Json run() {
+    Known known;
+    if (o_.records.empty()) {
+      check_can_measure();
+    } else {
+      known = read_known(o_, o_.records);
+      cores_ = known.cells.front().load.cores;  // a prediction is for the machine of the records
+    }
+    Json out = {{"graph", {{"ranks", graph_.ranks()}, {"arcs", graph_.arcs()}, {"digest", graph_.digest()}}},
+                {"oversubscribed", graph_.ranks() > cores_},
+                {"way", o_.records.empty() ? "measured" : "predicted"}};
+    introduce(known.machine,
+              std::any_of(known.cells.begin(), known.cells.end(), [](const auto& c) { return c.crowding > 1; }));
+    if (o_.records.empty()) {
+      measure(out);
+    } else {
+      out["machine"] = known.machine;
+      predict(known.cells, out);
+    }
+    return out;
+  }
+
+  /// Why there is no advice at all; empty if there is some.
+  [[nodiscard]] const std::string& why_none() const { return why_none_; }
+
+ private:
+  [[nodiscard]] std::string ranks() const {
+    return std::to_string(graph_.ranks()) + (graph_.ranks() == 1 ? " rank" : " ranks");
+  }
+
+  /// @param machine_of_records  empty where it is measured
+  /// @param busy  it had more to run than it has cores while records were made
+  void introduce(const std::string& machine_of_records, bool busy) const {
+    if (o_.json == "-") return;
+    std::cout << o_.files[0] << ": " << ranks() << ", " << graph_.arcs() << " arcs, mean degree "
+              << fixed_text(graph_.mean_degree(), 1) << ", digest " << graph_.digest() << '\n';
+    if (graph_.ranks() > cores_)
+      std::cout
+          << "note: " << ranks() << " share " << cores_
+          << " cores: an exchange then waits for the scheduler, and its order of kernels is that of this crowding\n";
+    if (sizes_unknown(graph_, o_.sizes))
+      std::cout << "note: the graph knows no sizes; advice is for 8, 1024 and 65536 bytes along every arc (--sizes)\n";
+    if (!machine_of_records.empty()) {
+      std::cout << "note: predicted for " << machine_of_records << ", where the records were made";
+      const Machine here = machine();
+      const std::string mine = machine_text(here.cores, here.cpu);
+      if (mine != machine_of_records) std::cout << "; this machine is another one: " << mine;
+      std::cout << '\n';
+      if (busy)
+        std::cout << "note: other programs used its cores then; that they take more or less of them is not in the "
+                     "intervals\n";
+    }
+    std::cout << '\n';
+  }
+
+  void check_can_measure() const {
+    if (graph_.ranks() > most_ranks(o_))
+      throw UsageError("the graph has " + ranks() + ", and at most " + std::to_string(most_ranks(o_)) +
+                       " are started here; predict from a record (--record k.json, of: merganser topo bench --json "
+                       "k.json), or allow more (--max-ranks)");
+  }
+
+  /// Why processes cannot be started here; empty if they can.
+  static std::string why_threads_only() {
+    const bool processes =
+        std::any_of(comm::backends().begin(), comm::backends().end(), [](const auto& b) { return b.processes; });
+    return processes ? find_launcher().problem : "this build has no model of processes";
+  }
+
+  /// For topo bench.
+  [[nodiscard]] std::string models(bool processes) const {
+    std::string out;
+    for (const auto& m : o_.models) out += (out.empty() ? "" : ",") + m;
+    for (const auto& b : comm::backends())
+      if (o_.models.empty() && b.processes && processes) out += (out.empty() ? "" : ",") + std::string(b.name);
+    return out.empty() ? "threads" : out;
+  }
+
+  void measure(Json& out) {
+    const std::string problem = why_threads_only();
+    if (!problem.empty() && o_.json != "-")
+      std::cout << "note: " << problem << "; advice among kernels of threads only\n";
+    const GraphFile file(graph_);
+    std::string sizes;
+    for (const auto& s : sizes_) sizes += (sizes.empty() ? "" : ",") + s.text;
+    const Json record = measure_job({file.path(), graph_.ranks(), models(problem.empty()), sizes,
+                                     o_.time * static_cast<double>(sizes_.size()), o_.launches});
+    const auto cells = of_models(known_cells(record, "the measurement"), o_.models);
+    for (const auto& size : sizes_) {
+      const double total = load(size).bytes;
+      std::vector<topology::KnownCell> mine;
+      for (const auto& c : cells)
+        if (std::fabs(c.load.bytes - total) <= 0.5 * static_cast<double>(graph_.arcs())) mine.push_back(c);
+      add(out, size, topology::advise_measured(mine), {});
+    }
+    if (record.contains("topology") && record["topology"].contains("unusable"))
+      out["unusable"] = record["topology"]["unusable"];
+  }
+
+  void predict(const std::vector<topology::KnownCell>& cells, Json& out) {
+    const topology::Advisor advisor(cells);
+    for (const auto& size : sizes_) add(out, size, advisor.advise(load(size)), advisor.unknown(load(size)));
+    try {
+      const topology::Evaluation e = topology::evaluate_advice(cells);
+      out["evaluation"] = evaluation_json(e);
+      if (o_.json != "-") std::cout << "how good such advice is, on what the records hold:\n\n" << evaluation_text(e);
+    } catch (const UsageError&) {
+      out["evaluation"] = nullptr;  // one cell of a kernel: nothing can be left out
+    }
+  }
+
+  [[nodiscard]] topology::Load load(const Size& size) const {
+    return size.bytes < 0 ? topology::load_of(graph_, cores_) : topology::load_of(graph_, cores_, size.bytes);
+  }
+
+  void add(Json& out, const Size& size, const std::vector<topology::ClassAdvice>& classes,
+           const std::vector<topology::Unknown>& unknown) {
+    out["advice"].push_back({{"size", size.text},
+                             {"bytes_total", load(size).bytes},
+                             {"unknown", unknown_json(unknown)},
+                             {"classes", advice_json(classes)}});
+    if (!classes.empty()) advised_ = true;
+    why_none_ = advised_ || unknown.empty() ? "" : unknown.front().reason;
+    if (o_.json == "-") return;
+    std::cout << (size.bytes < 0 ? "sizes of the graph" : bytes_text(size.bytes) + " along every arc") << ", "
+              << bytes_text(load(size).bytes) << " per exchange; " << (o_.records.empty() ? "measured" : "predicted")
+              << "\n\n"
+              << unknown_text(unknown);
+    if (!unknown.empty()) std::cout << '\n';
+    if (classes.empty() && unknown.empty()) std::cout << "  nothing could be measured\n";
+    std::cout << advice_text(classes, o_.completion);
+    for (const auto& c : classes)
+      if (c.completion == o_.completion)
+        std::cout << "advice: " << c.kernels.front().model << " (" << c.kernels.front().kernel << ")\n\n";
+  }
+
+  const TopoAdviseCommand& o_;
+  topology::ProcessGraph graph_;
+  int cores_;
+  std::vector<Size> sizes_;
+  bool advised_ = false;
+  std::string why_none_;
+};
+
+void evaluate(const TopoAdviseCommand& o, Json& result) {
+  const topology::Evaluation e = topology::evaluate_advice(read_known(o, o.evaluate).cells);
+  result = evaluation_json(e);
+  if (o.json != "-") std::cout << evaluation_text(e);
+}
+
+/// @return why there is no advice; empty if there is
+std::string advise(const TopoAdviseCommand& o, Json& result) {
+  if (o.files.size() != 1)
+    throw UsageError(o.files.empty() ? "FILE is missing; or --evaluate RECORD"
+                                     : std::to_string(o.files.size()) + " files are given; allowed: one");
+  if (comm::launched()) throw UsageError("topo advise starts ranks itself; call it without a launcher");
+  topology::ProcessGraph graph = read_pattern(o.files[0]);
+  if (graph.ranks() <= 1 || graph.arcs() == 0) {
+    result = {{"graph", {{"ranks", graph.ranks()}, {"arcs", graph.arcs()}}}, {"advice", Json::array()}};
+    if (o.json != "-")
+      std::cout << o.files[0] << ": " << graph.ranks() << (graph.ranks() == 1 ? " rank, " : " ranks, ") << graph.arcs()
+                << " arcs: nothing to advise\n";
+    return "";
+  }
+  Adviser adviser(o, std::move(graph));
+  result = adviser.run();
+  return adviser.why_none();
+}
+
+int run(TopoAdviseCommand& o, const Invocation& in) {
+  Json result;
+  std::string why_none;
+  if (!o.evaluate.empty()) {
+    evaluate(o, result);
+  } else {
+    why_none = advise(o, result);
+  }
+  if (!o.json.empty()) {
+    Json record = make_record(in, {});
+    record["result"] = std::move(result);
+    write_record(o.json, record);
+  }
+  if (!why_none.empty()) throw InputError("cannot be predicted from these records: " + why_none);
+  return 0;
+}
+
+constexpr std::string_view kText =
+    "Says which kernel, and so which communication model, is the fastest for a process graph and its sizes, in each\n"
+    "completion class, what it saves against two-sided messages, and how sure that is. Replays the graph on as many\n"
+    "ranks as it has; with --record it predicts from what topo bench measured on other graphs.\n\n"
+    "  merganser topo advise app.bin\n"
+    "  merganser topo advise big.bin --record k.json --sizes 8,65536\n"
+    "  merganser topo advise --evaluate k.json,k2.json\n";
+
+}  // namespace
+
+extern const Command topo_advise_command;
+const Command topo_advise_command =
+    make_command<TopoAdviseCommand, run>("topo advise", "say which model suits a process graph", kText);
+
+}  // namespace merganser::app

@@ -1,0 +1,266 @@
+#include "apps/topo/advise_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+
+#include "apps/compare/record.hpp"
+#include "apps/frame/launcher.hpp"
+#include "apps/frame/provenance.hpp"
+#include "apps/frame/table.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
+#include "merganser/base/private_folder.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();  // of ranks, cores, arcs
+constexpr std::array kClasses{"local", "remote", "notified", "global"};
+constexpr double kMostBytes = 1e18;  // of an exchange
+
+struct KnownGraph {
+  std::string digest;
+  topology::Load load;  // without bytes
+};
+
+std::map<std::string, KnownGraph> graphs_of(const Field& topology, int cores) {
+  std::map<std::string, KnownGraph> out;
+  const Field list = topology.at("graphs");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Field g = list.at(i);
+    KnownGraph known;
+    known.digest = g.at("digest").text();
+    known.load.ranks = static_cast<int>(g.at("ranks").whole(1, kMost));
+    known.load.cores = cores;
+    known.load.arcs = static_cast<double>(g.at("arcs").whole(1, kMost));
+    known.load.degree = static_cast<double>(g.at("max_degree").whole(0, kMost));
+    if (g.has("max_in_degree"))
+      known.load.degree = std::max(known.load.degree, static_cast<double>(g.at("max_in_degree").whole(0, kMost)));
+    if (known.load.degree < 1 || known.load.degree > known.load.arcs)
+      g.at("max_degree").fail("is " + number_text(known.load.degree) + "; allowed: 1 to the number of arcs");
+    out[g.at("name").text()] = known;
+  }
+  return out;
+}
+
+std::string saving_text(const Saving& s) {
+  const auto percent = [](double x) { return fixed_text(100 * x, 0); };
+  return percent(s.share) + " % (" + percent(s.low) + " .. " + percent(s.high) + ")";
+}
+
+Json saving_json(const Saving& s) { return {{"share", s.share}, {"low", s.low}, {"high", s.high}}; }
+
+double confidence_of(const topology::ClassAdvice& c) {
+  return c.kernels.front().predicted ? topology::Prediction::kConfidence : 0.95;
+}
+
+std::string interval_text(double confidence) { return fixed_text(100 * confidence, 0) + " % interval"; }
+
+std::string class_text(const topology::ClassAdvice& c) {
+  const std::string interval = interval_text(confidence_of(c));
+  Table t({c.completion, "time", interval, "is fastest with", "fastest saves against it", ""});
+  for (const auto& k : c.kernels) {
+    const Standing& s = k.standing;
+    t.row({k.kernel, seconds_text(s.time * 1e-9), seconds_text(s.low * 1e-9) + " .. " + seconds_text(s.high * 1e-9),
+           percent_text(s.probability), s.saving.share == 0 ? "" : saving_text(s.saving),
+           s.near_tie ? (s.told_apart ? "near tie" : "not told apart") : ""});
+  }
+  return t.text();
+}
+
+std::string verdict_text(const topology::ClassAdvice& c) {
+  const auto& best = c.kernels.front();
+  std::string out = best.kernel;
+  if (c.kernels.size() == 1) return out + ", the only one here\n";
+  out += ", with probability " + percent_text(best.standing.probability);
+  if (c.against_baseline && best.kernel != topology::kBaseline) {
+    out += "; saves " + saving_text(*c.against_baseline) + " of the time of " + topology::kBaseline;
+  } else if (best.kernel == topology::kBaseline) {
+    out += "; it saves " + saving_text(c.kernels[1].standing.saving) + " of the time of " + c.kernels[1].kernel;
+  }
+  std::string ties;
+  for (const auto& n : c.near_ties) ties += (ties.empty() ? "" : ", ") + n;
+  return out + (ties.empty() ? "" : "; near tie with " + ties) + '\n';
+}
+
+/// How often predicted intervals held what was measured.
+std::string coverage_text(const topology::Evaluation& e) {
+  Table t({"left out", "launches", "in the " + interval_text(topology::Prediction::kConfidence), "its ends, median",
+           "error, median", "p90", "not predicted"});
+  const auto row = [&t](const std::string& name, const topology::Evaluation::Coverage& c) {
+    if (c.launches + c.refused == 0) return;
+    if (c.launches == 0) return t.row({name, "0", "", "", "", "", std::to_string(c.refused)});
+    t.row({name, std::to_string(c.launches), percent_text(static_cast<double>(c.inside) / c.launches),
+           "x / " + fixed_text(c.median_factor, 2), percent_text(c.median_error), percent_text(c.p90_error),
+           std::to_string(c.refused)});
+  };
+  row("graphs", e.graphs);
+  row("sizes", e.sizes);
+  return t.text();
+}
+
+/// The plan's job, and the file it writes.
+class Job {
+ public:
+  explicit Job(const MeasurePlan& p) : path_(folder_.file("record.json")) {
+    plan_.command = {self_path(),
+                     "topo",
+                     "bench",
+                     "--graph=" + p.graph,
+                     "--models=" + p.models,
+                     "--kernels=all",
+                     "--sizes=" + p.sizes,
+                     "--ranks=" + std::to_string(p.ranks),
+                     "--launches=" + std::to_string(p.launches),
+                     "--time=" + number_text(p.seconds),
+                     "--json=" + path_,
+                     "--quiet"};
+  }
+
+  [[nodiscard]] Json run(double limit_s) const {
+    const int code = launch(plan_, limit_s);
+    if (code == kTimedOut) throw CommError("the measurement did not end within " + fixed_text(limit_s, 0) + " s");
+    if (code != 0) throw CommError("the measurement failed with exit code " + std::to_string(code));
+    return read_json(path_);
+  }
+
+ private:
+  PrivateFolder folder_;
+  std::string path_;
+  LaunchPlan plan_;
+};
+
+}  // namespace
+
+std::vector<topology::KnownCell> known_cells(const Json& json, const std::string& path) {
+  const Field record(json, path);
+  check_schema(record);
+  if (!record.has("topology")) throw InputError(path + " is no record of topo bench or topo replay");
+  const Field topology = record.at("topology");
+  const auto graphs = graphs_of(topology, static_cast<int>(record.at("provenance").at("cores").whole(1, kMost)));
+  const Field cells = topology.at("cells");
+  std::vector<topology::KnownCell> out;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const Field c = cells.at(i);
+    const auto graph = graphs.find(c.at("graph").text());
+    if (graph == graphs.end()) c.at("graph").fail("names a graph that is not in topology.graphs");
+    topology::KnownCell known;
+    known.graph = graph->second.digest;
+    known.kernel = c.at("kernel").text();
+    known.model = c.at("model").text();
+    known.completion = c.at("completion").text();
+    if (std::find(kClasses.begin(), kClasses.end(), known.completion) == kClasses.end())
+      c.at("completion").fail("is \"" + known.completion + "\"; allowed: local, remote, notified, global");
+    known.load = graph->second.load;
+    known.load.bytes = c.at("bytes_total").number();
+    if (known.load.bytes < 0 || known.load.bytes > kMostBytes)
+      c.at("bytes_total").fail("is " + number_text(known.load.bytes) + "; allowed: 0 to " + number_text(kMostBytes));
+    known.load.rank_bytes = known.load.bytes / known.load.arcs * known.load.degree;
+    known.launches = launches_ns(c);
+    known.source = path;
+    known.crowding = crowding(record.at("provenance").json());
+    out.push_back(std::move(known));
+  }
+  if (out.empty()) throw InputError(path + ": nothing was measured (topology.cells is empty)");
+  return out;
+}
+
+std::string machine_text(std::int64_t cores, const std::string& cpu) {
+  return std::to_string(cores) + (cores == 1 ? " core of " : " cores of ") + cpu;
+}
+
+std::string machine_text(const Json& json, const std::string& path) {
+  const Field provenance = Field(json, path).at("provenance");
+  return machine_text(provenance.at("cores").whole(1, kMost), provenance.at("cpu").text());
+}
+
+Json measure_job(const MeasurePlan& plan) {
+  const Job job(plan);
+  return job.run(30 + plan.launches * (4 * plan.seconds + 20));
+}
+
+std::string advice_text(const std::vector<topology::ClassAdvice>& classes, const std::string& first) {
+  std::string out;
+  for (const bool chosen : {true, false})
+    for (const auto& c : classes)
+      if ((c.completion == first) == chosen) out += class_text(c) + "  " + c.completion + ": " + verdict_text(c) + '\n';
+  return out;
+}
+
+Json advice_json(const std::vector<topology::ClassAdvice>& classes) {
+  Json out = Json::array();
+  for (const auto& c : classes) {
+    Json kernels = Json::array();
+    for (const auto& k : c.kernels)
+      kernels.push_back({{"kernel", k.kernel},
+                         {"model", k.model},
+                         {"time_ns", k.standing.time},
+                         {"low_ns", k.standing.low},
+                         {"high_ns", k.standing.high},
+                         {"probability", k.standing.probability},
+                         {"near_tie", k.standing.near_tie},
+                         {"told_apart", k.standing.told_apart},
+                         {"fastest_saves", saving_json(k.standing.saving)},
+                         {"predicted", k.predicted}});
+    out.push_back({{"completion", c.completion},
+                   {"advice", c.kernels.front().kernel},
+                   {"probability", c.kernels.front().standing.probability},
+                   {"saves_against_baseline", c.against_baseline ? saving_json(*c.against_baseline) : Json()},
+                   {"near_ties", c.near_ties},
+                   {"confidence", confidence_of(c)},
+                   {"kernels", kernels}});
+  }
+  return out;
+}
+
+std::string unknown_text(const std::vector<topology::Unknown>& unknown) {
+  std::string out;
+  for (const auto& u : unknown) {
+    std::string kernels;
+    for (const auto& k : u.kernels) kernels += (kernels.empty() ? " (" : ", ") + k;
+    out += "cannot be predicted" + (u.all ? "" : kernels + ")") + ": " + u.reason + '\n';
+  }
+  return out;
+}
+
+Json unknown_json(const std::vector<topology::Unknown>& unknown) {
+  Json out = Json::array();
+  for (const auto& u : unknown) out.push_back({{"reason", u.reason}, {"kernels", u.kernels}, {"all", u.all}});
+  return out;
+}
+
+std::string evaluation_text(const topology::Evaluation& e) {
+  Table t({"class", "held-out cells", "advice right", "always p2p", "always rma", "mean loss of advice"});
+  const auto row = [&t](const topology::Evaluation::Score& s) {
+    const auto share = [&s](int n) { return percent_text(s.cells > 0 ? static_cast<double>(n) / s.cells : 0); };
+    t.row({s.completion, std::to_string(s.cells), share(s.right), share(s.p2p_right), share(s.rma_right),
+           percent_text(s.mean_loss)});
+  };
+  for (const auto& s : e.classes) row(s);
+  row(e.all);
+  return t.text() + "  right: the winner, or within 5 % of it; each " + (e.sizes_left_out ? "size" : "graph") +
+         " was left out in turn\n\n" + coverage_text(e);
+}
+
+Json evaluation_json(const topology::Evaluation& e) {
+  const auto score = [](const topology::Evaluation::Score& s) {
+    return Json{{"completion", s.completion}, {"cells", s.cells},         {"right", s.right},
+                {"p2p_right", s.p2p_right},   {"rma_right", s.rma_right}, {"mean_loss", s.mean_loss}};
+  };
+  const auto coverage = [](const topology::Evaluation::Coverage& c) {
+    return Json{{"launches", c.launches},         {"inside", c.inside},       {"refused", c.refused},
+                {"median_error", c.median_error}, {"p90_error", c.p90_error}, {"median_factor", c.median_factor}};
+  };
+  Json out = {{"left_out", e.sizes_left_out ? "sizes" : "graphs"},
+              {"all", score(e.all)},
+              {"confidence", topology::Prediction::kConfidence},
+              {"graphs", coverage(e.graphs)},
+              {"sizes", coverage(e.sizes)}};
+  out["classes"] = Json::array();
+  for (const auto& s : e.classes) out["classes"].push_back(score(s));
+  return out;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,241 @@
+#include "apps/topo/bench.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <map>
+
+#include "apps/frame/forecast.hpp"
+#include "apps/frame/gather.hpp"
+#include "apps/frame/progress.hpp"
+#include "apps/frame/provenance.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/frame/record.hpp"
+#include "apps/frame/table.hpp"
+#include "apps/topo/bench_faults.hpp"
+#include "apps/topo/graph_facts.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/output_file.hpp"
+#include "merganser/base/timer.hpp"
+#include "merganser/topology/generate.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr double kSecondsPerCell = 0.35;
+constexpr double kMostSeconds = 100;
+
+/// What is measured if nothing is said: calls that programs use, from each model and class.
+constexpr std::array<std::string_view, 8> kDefaultKernels{
+    "p2p.isend-irecv", "p2p.persistent", "neighborhood.alltoallv", "rma.put-flush",
+    "rma.put-notify",  "rma.fence",      "shmem.put-quiet",        "shmem.put-signal"};
+
+bool contains(const std::vector<std::string>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+bool is_default(const comm::KernelInfo& k) {
+  return k.model == "threads" ||
+         std::find(kDefaultKernels.begin(), kDefaultKernels.end(), k.name) != kDefaultKernels.end();
+}
+
+void check_models(const std::vector<std::string>& models) {
+  std::string allowed = "all";
+  std::vector<std::string> known;
+  for (const auto& b : comm::backends()) {
+    known.emplace_back(b.name);
+    allowed += ", " + known.back();
+  }
+  for (const auto& m : models)
+    if (m != "all" && !contains(known, m)) throw UsageError("--models: \"" + m + "\"; allowed: " + allowed);
+}
+
+/// Ranks and cores of one node, as its ranks see them together.
+struct Seat {
+  std::array<char, 64> host{};
+  cpu_set_t cores{};
+};
+
+struct Crowd {
+  int ranks = 1;
+  int cores = 1;
+};
+
+/// Of the node with most ranks per core. Collective.
+Crowd crowd(comm::Transport& t) {
+  Seat mine;
+  ::gethostname(mine.host.data(), mine.host.size() - 1);
+  if (::sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_SET(0, &mine.cores);
+  std::map<std::string, std::pair<int, cpu_set_t>> nodes;
+  for (const auto& seat : gather(t, mine)) {
+    auto& [ranks, cores] = nodes.try_emplace(seat.host.data(), 0, cpu_set_t{}).first->second;
+    ++ranks;
+    CPU_OR(&cores, &cores, &seat.cores);
+  }
+  Crowd most{0, 1};
+  for (const auto& [host, node] : nodes) {
+    const int cores = std::max(1, CPU_COUNT(&node.second));
+    if (node.first * most.cores > most.ranks * cores) most = {node.first, cores};
+  }
+  return most;
+}
+
+GraphSummary summary_of(const topology::NamedGraph& g) {
+  return {g.name,           g.graph.ranks(),   g.graph.arcs(), g.graph.mean_degree(), g.graph.max_degree(),
+          g.graph.digest(), g.graph.weighted()};
+}
+
+std::vector<topology::NamedGraph> make_graphs(const TopoBenchOptions& o, int ranks) {
+  if (ranks < 2)
+    throw UsageError("topo bench: " + std::to_string(ranks) + " rank has nobody to talk to; allowed: 2 and more");
+  std::vector<topology::NamedGraph> graphs;
+  for (const auto& text : o.graphs) {
+    graphs.push_back({text, topology::make_graph(text, ranks, o.seed)});
+    if (graphs.back().graph.arcs() == 0)
+      throw InputError("graph " + text + " has no arcs: nothing to measure; allowed: graphs with arcs");
+  }
+  return graphs;
+}
+
+/// Every rank holds the whole of every graph; rank 0 has made them first.
+Need need_of(const std::vector<topology::NamedGraph>& graphs, comm::Transport& t) {
+  double bytes = 0, arcs = 0;
+  for (const auto& g : graphs) {
+    bytes += graph_bytes(g.graph);
+    arcs += static_cast<double>(g.graph.arcs());
+  }
+  double both[2] = {bytes, arcs};
+  t.all_reduce(std::span(both), comm::Op::max);
+  Need need;
+  need.what = "process graphs of " + general_text(both[1], 6) + " arcs";
+  need.rank_bytes = both[0];
+  need.help = "fewer ranks or smaller --graph";
+  return need;
+}
+
+/// Where the measurement stands.
+std::string progress_text(const topology::Progress& p) {
+  const double part = p.total_seconds > 0 ? std::min(1.0, p.seconds / p.total_seconds) : 0;
+  const auto full = static_cast<std::size_t>(part * 24);
+  return "[" + std::string(full, '#') + std::string(24 - full, '.') + "] " + std::to_string(p.settled) + " of " +
+         std::to_string(p.cells) + " medians within width, at most " +
+         fixed_text(std::max(0.0, p.total_seconds - p.seconds), 0) + " s left";
+}
+
+}  // namespace
+
+ChosenKernels choose_kernels(const TopoBenchOptions& o, bool processes_run) {
+  check_models(o.models);
+  const bool all_models = o.models.empty() || contains(o.models, "all");
+  const bool nothing_said = o.models.empty() && o.kernels == std::vector<std::string>{"default"};
+  for (const auto& k : o.kernels)
+    if (k != "all" && k != "default") (void)comm::kernel(k);  // refuses unknown names
+  ChosenKernels out;
+  for (const auto& k : comm::kernels()) {
+    const bool named = contains(o.kernels, k.name);
+    const bool in_set = contains(o.kernels, "all") || (contains(o.kernels, "default") && is_default(k));
+    const bool in_model = all_models || contains(o.models, k.model);
+    if (!named && !(in_set && in_model)) continue;
+    const bool threads = k.model == "threads";
+    if (nothing_said && threads == processes_run) continue;
+    (threads ? out.threads : out.processes).emplace_back(k.name);
+  }
+  if (out.threads.empty() && out.processes.empty())
+    throw UsageError(
+        "--models, --kernels: no kernel of this build is in both; allowed: kernels of the models (merganser doctor)");
+  return out;
+}
+
+topology::MessageSize parse_message_size(const std::string& text) {
+  const auto refuse = [&text]() -> topology::MessageSize {
+    throw UsageError("--sizes: \"" + text + "\"; allowed: bytes from 0 to 2^40, with K, M or G for 2^10, 2^20, 2^30; " +
+                     "weights, or weights*X with X > 0");
+  };
+  if (text == "weights") return {1, true};
+  if (text.starts_with("weights*")) {
+    double factor = 0;
+    try {
+      factor = merganser::detail::parse_number(text.substr(8));
+    } catch (const UsageError&) {
+      return refuse();
+    }
+    return factor > 0 && factor <= 0x1p40 ? topology::MessageSize{factor, true} : refuse();
+  }
+  std::string digits = text;
+  double unit = 1;
+  if (!digits.empty())
+    if (const auto at = std::string("KMG").find(digits.back()); at != std::string::npos) {
+      unit = std::pow(1024.0, static_cast<double>(at + 1));
+      digits.pop_back();
+    }
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 15)
+    return refuse();
+  const double bytes = std::stod(digits) * unit;
+  return bytes <= 0x1p40 ? topology::MessageSize{bytes, false} : refuse();
+}
+
+int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kernels, BenchResults& results) {
+  const bool threads = comm::kernel(kernels.at(0)).model == "threads";
+  RankOptions ranks;
+  ranks.comm = "threads";
+  if (!threads) {
+    const auto at = std::find_if(comm::backends().begin(), comm::backends().end(),
+                                 [](const comm::Backend& b) { return b.processes; });
+    ranks.comm = at->name;  // two-sided, where there is MPI
+  }
+  ranks.ranks = threads ? (o.ranks == 0 ? 4 : o.ranks) : o.ranks;
+  return on_ranks(ranks, [&](comm::Transport& t) {
+    topology::MeasureOptions m;
+    together([&] {
+      comm::agree(t, [&] {
+        if (t.rank() == 0) m.graphs = make_graphs(o, t.size());
+      });
+      require(need_of(m.graphs, t), o.room.force, t);
+      comm::agree(t, [&] {
+        if (t.rank() != 0) m.graphs = make_graphs(o, t.size());
+        for (const auto& s : o.sizes)  // 1K and 1024 are one size
+          if (const auto size = parse_message_size(s); std::find(m.sizes.begin(), m.sizes.end(), size) == m.sizes.end())
+            m.sizes.push_back(size);
+        m.hooks = make_hooks(o.inject, t.rank(), t.size());
+        for (const auto* path : {&o.json, &o.csv})
+          if (t.rank() == 0 && !path->empty()) check_output(*path);
+      });
+    });
+    const Crowd c = crowd(t);
+    m.kernels = kernels;
+    m.sync = o.sync;
+    m.buffers = o.buffers;
+    const auto cells = static_cast<double>(m.graphs.size() * m.kernels.size() * m.sizes.size());
+    m.seconds = o.time > 0 ? o.time : std::min(kMostSeconds, kSecondsPerCell * cells);
+    m.width = o.width / 100;
+    m.seed = o.seed * 1000 + static_cast<std::uint64_t>(o.launch);
+    const double free = o.memory_mib > 0 ? o.memory_mib * 1048576
+                                         : static_cast<double>(machine().available_bytes) / 2 / std::max(1, c.ranks);
+    m.memory_bytes = static_cast<double>(t.all_reduce(static_cast<std::int64_t>(free), comm::Op::min));
+    m.watchdog_s = o.watchdog;
+    m.on_stall = end_stalled;
+    ProgressLine line = o.progress ? ProgressLine::forced(t.rank() == 0) : ProgressLine(t.rank() == 0 && !o.quiet);
+    m.on_progress = [&line](const topology::Progress& p) {
+      if (line.due()) line.show(progress_text(p));
+    };
+    auto measured = together([&] { return topology::measure(t, m); });
+    if (t.rank() != 0) return;
+    for (auto& cell : measured.cells)
+      for (auto& round : cell.rounds) round.launch = o.launch;
+    results.sync = o.sync;
+    results.buffers = o.buffers;
+    for (const auto& g : m.graphs) results.graphs.push_back(summary_of(g));
+    results.measured = std::move(measured);
+    results.oversubscribed = c.ranks > c.cores;
+    results.ranks = t.size();
+    results.cores = c.cores;
+    results.control = t.name();
+  });
+}
+
+}  // namespace merganser::app

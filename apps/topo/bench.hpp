@@ -1,0 +1,106 @@
+#pragma once
+/// topo bench: options, what they stand for, and one launch of it.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "apps/frame/command.hpp"
+#include "apps/frame/forecast.hpp"
+#include "apps/topo/bench_record.hpp"
+#include "merganser/topology/measure.hpp"
+
+namespace merganser::app {
+
+struct TopoBenchOptions {
+  std::vector<std::string> graphs{"chain", "complete", "incast"};
+  std::vector<std::string> models;
+  std::vector<std::string> kernels{"default"};
+  std::vector<std::string> sizes{"1",    "8",     "64",    "256",    "1024",    "4096",
+                                 "8192", "16384", "65536", "262144", "1048576", "4194304"};
+  topology::Sync sync = topology::Sync::dissemination;
+  topology::Buffers buffers = topology::Buffers::warm;
+  double time = 0;
+  double width = 2;
+  std::uint64_t seed = 1;
+  double memory_mib = 0;
+  int launches = 1;
+  int ranks = 0;
+  double watchdog = 30;
+  ForceOption room;
+  std::string inject;
+  std::string json, csv;
+  bool quiet = false;
+  bool progress = false;
+  bool here = false;  ///< this process was started to measure; it starts no others
+  int launch = 0;     ///< number of this launch
+};
+
+[[nodiscard]] inline Choices<topology::Sync> sync_choices() {
+  using topology::Sync;
+  return {{{"dissemination", Sync::dissemination}, {"roundtime", Sync::roundtime}, {"none", Sync::none}}};
+}
+[[nodiscard]] inline Choices<topology::Buffers> buffer_choices() {
+  using topology::Buffers;
+  return {{{"warm", Buffers::warm}, {"rotate", Buffers::rotate}, {"flush", Buffers::flush}}};
+}
+
+/// Seconds that a watchdog may wait; less than a tenth would call any start a stall.
+[[nodiscard]] inline Check watchdog_seconds() {
+  return {"0, or at least 0.1", [](double x) { return x == 0 || (x >= 0.1 && std::isfinite(x)); }};
+}
+
+template <class V>
+void describe(TopoBenchOptions& o, V&& option) {
+  option.section("What is measured");
+  option("graph", o.graphs, "process graphs: kinds of topo gen, like rgg:5, or files", Kind{"LIST"}, Reads{});
+  option("models", o.models, "communication models: all, or some of p2p, neighborhood, rma, shmem, threads",
+         Kind{"LIST"}, Initial{"all that the launcher starts; threads without one"});
+  option("kernels", o.kernels, "kernels: default, all, or names", Kind{"LIST"});
+  option("sizes", o.sizes, "bytes along an arc: numbers, or weights (those of the graph), or weights*X",
+         Kind{"N,N,..."});
+  option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), Initial{"4"});
+  option.section("How");
+  option(
+      "sync", o.sync,
+      "start of iterations: after a dissemination barrier, at moments of a synchronised clock, or one after the other",
+      sync_choices());
+  option("buffers", o.buffers, "caches before an iteration: warm, rotate (sets of buffers take turns), flush",
+         buffer_choices());
+  option("time", o.time, "seconds per launch, all told", at_least(0), Initial{"0.35 for each cell, at most 100"});
+  option("width", o.width, "percent: cells whose interval of the median is this narrow make room for others",
+         positive());
+  option("launches", o.launches, "times the job is started, without a launcher", at_least(1));
+  option("seed", o.seed, "of random graphs and of the order of rounds");
+  option("memory", o.memory_mib, "MiB of buffers on a rank", at_least(0), Initial{"half of what is free"});
+  option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",
+         watchdog_seconds());
+  describe(o.room, option);
+  option("inject", o.inject,
+         "faults, for tests: drop:rank=R,iteration=I; slow:rank=R,us=X; late:rank=R,us=X; kill:rank=R,iteration=I",
+         Kind{"FAULTS"});
+  option.section("Output");
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("csv", o.csv, "table to write, a line per cell", Kind{"FILE"}, Writes{});
+  option("quiet", o.quiet, "print no tables");
+  option("progress", o.progress, "show progress even if standard error is no terminal");
+  option("here", o.here, "measure in this process", Hidden{});
+  option("launch", o.launch, "number of this launch", Hidden{});
+}
+
+/// Names of kernels that the options stand for, split by who runs them.
+struct ChosenKernels {
+  std::vector<std::string> threads;
+  std::vector<std::string> processes;
+};
+/// @param processes_run  false: without a launcher, and none to be had: the default is threads
+/// @throws UsageError for unknown names, with what is allowed
+[[nodiscard]] ChosenKernels choose_kernels(const TopoBenchOptions& o, bool processes_run);
+
+/// @throws UsageError for what is no size
+[[nodiscard]] topology::MessageSize parse_message_size(const std::string& text);
+
+/// Measures on the ranks of this process or job. @param kernels  of processes or of threads, not both
+/// @param results  filled on rank 0 @return exit code
+int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kernels, BenchResults& results);
+
+}  // namespace merganser::app

@@ -1,0 +1,127 @@
+#include "apps/topo/bench_faults.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <map>
+#include <thread>
+
+#include "apps/frame/command.hpp"
+#include "apps/frame/job_report.hpp"
+#include "apps/frame/table.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
+#include "merganser/base/timer.hpp"
+#include "merganser/comm/runtime.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr const char* kAllowed =
+    "allowed: drop:rank=R,iteration=I; slow:rank=R,us=X; late:rank=R,us=X; kill:rank=R,iteration=I";
+
+struct Fault {
+  std::string kind;
+  std::map<std::string, double> value;
+  [[nodiscard]] bool falls_on(int rank) const { return static_cast<int>(value.at("rank")) == rank; }
+};
+
+[[noreturn]] void refuse(const std::string& text) { throw UsageError("--inject: \"" + text + "\"; " + kAllowed); }
+
+std::string trimmed(const std::string& text) {
+  const auto from = text.find_first_not_of(' ');
+  return from == std::string::npos ? "" : text.substr(from, text.find_last_not_of(' ') + 1 - from);
+}
+
+Fault fault_of(const std::string& text, int ranks) {
+  static const std::map<std::string, std::string> kValueOf{
+      {"drop", "iteration"}, {"slow", "us"}, {"late", "us"}, {"kill", "iteration"}};
+  const auto colon = text.find(':');
+  Fault fault{text.substr(0, colon), {}};
+  const auto known = kValueOf.find(fault.kind);
+  if (colon == std::string::npos || known == kValueOf.end()) refuse(text);
+  for (const auto& piece : split_commas(text.substr(colon + 1))) {
+    const auto equal = piece.find('=');
+    const std::string name = piece.substr(0, equal);
+    if (equal == std::string::npos || (name != "rank" && name != known->second)) refuse(text);
+    fault.value[name] = merganser::detail::parse_number(piece.substr(equal + 1));
+  }
+  fault.value.try_emplace("iteration", 0);
+  const auto rank = fault.value.find("rank");
+  if (rank == fault.value.end() || (known->second == "us" && !fault.value.contains("us"))) refuse(text);
+  if (!(rank->second >= 0 && rank->second < ranks))
+    throw UsageError("--inject: \"" + text + "\": rank " + number_text(rank->second) + "; allowed: 0 to " +
+                     std::to_string(ranks - 1));
+  return fault;
+}
+
+void busy(double us) {
+  for (const double end = now() + us * 1e-6; now() < end;) {
+  }
+}
+
+}  // namespace
+
+topology::Hooks make_hooks(const std::string& faults, int rank, int ranks) {
+  topology::Hooks hooks;
+  for (std::size_t from = 0; from < faults.size();) {
+    const std::size_t to = std::min(faults.find(';', from), faults.size());
+    const std::string text = trimmed(faults.substr(from, to - from));
+    from = to + 1;
+    if (text.empty()) continue;
+    const Fault fault = fault_of(text, ranks);
+    if (!fault.falls_on(rank)) continue;
+    const auto first = static_cast<std::int64_t>(fault.value.at("iteration"));
+    if (fault.kind == "drop") {
+      hooks.before = [first, done = false](comm::Exchange& e, std::int64_t i) mutable {
+        if (!done && i >= first && !e.graph().out.empty()) done = e.drop_next(0);
+      };
+    } else if (fault.kind == "kill") {
+      hooks.before = [first](comm::Exchange&, std::int64_t i) {
+        if (i >= first) std::raise(SIGKILL);
+      };
+    } else {
+      const auto wait = [us = fault.value.at("us")](comm::Exchange&, std::int64_t) { busy(us); };
+      (fault.kind == "slow" ? hooks.inside_after : hooks.inside_before) = wait;
+    }
+  }
+  return hooks;
+}
+
+std::string stall_text(const topology::Stall& s) {
+  std::string text =
+      "rank " + std::to_string(s.rank) + ": no iteration has ended for " + fixed_text(s.seconds, 1) + " s";
+  if (!s.kernel.empty())
+    text += ": kernel " + s.kernel + " on graph " + s.graph + ", size " + s.size + ", iteration " +
+            std::to_string(s.iteration);
+  using topology::Phase;
+  const auto where = [&]() -> std::string {
+    switch (s.phase) {
+      case Phase::iterate:
+        return "in the exchange";
+      case Phase::start:
+        return "at its start";
+      case Phase::settle:
+        return "between rounds, settling";
+      case Phase::gather:
+        return "between rounds, gathering times";
+      case Phase::setup:
+        return "in setup";
+    }
+    return "";
+  };
+  text += ", " + where();
+  for (std::size_t i = 0; i < s.missing.size(); ++i)
+    text += (i == 0 ? "; waits for rank " : ", ") + std::to_string(s.missing[i]);
+  return text;
+}
+
+void end_stalled(const topology::Stall& stall) {
+  print_line(stall_text(stall), 4);
+  // The rank that lacks a message speaks before the job ends, not only those that wait for that rank.
+  std::this_thread::sleep_for(std::chrono::duration<double>(std::min(2.0, 0.3 + stall.seconds / 4)));
+  end_job(4);
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,370 @@
+#include "apps/topo/bench_record.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <numeric>
+
+#include "apps/topo/bench.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
+#include "merganser/stats/summary.hpp"
+
+namespace merganser::app {
+namespace {
+
+using topology::CellResult;
+
+/// The q-quantile where the sample allows it, else null.
+Json allowed(const Histogram& h, double q) { return allows_quantile(h.count(), q) ? Json(h.quantile(q)) : Json(); }
+
+Json histogram_json(const Histogram& h) {
+  return {{"bits", Histogram::kBits},
+          {"first", h.first()},
+          {"counts", std::vector<std::uint64_t>(h.counts().begin(), h.counts().end())}};
+}
+
+Histogram histogram_of(const Json& j, const Json& statistics) {
+  Histogram::Parts parts;
+  parts.first = j.at("first").get<std::size_t>();
+  parts.counts = j.at("counts").get<std::vector<std::uint64_t>>();
+  parts.min = statistics.at("min_ns").get<std::uint64_t>();
+  parts.max = statistics.at("max_ns").get<std::uint64_t>();
+  const auto n = std::accumulate(parts.counts.begin(), parts.counts.end(), std::uint64_t{0});
+  parts.sum = statistics.at("mean_ns").get<double>() * static_cast<double>(n);
+  return Histogram::of(parts);
+}
+
+Json statistics_json(const Histogram& h, const QuantileInterval& p50) {
+  return {{"min_ns", h.min()},
+          {"p50_ns", p50.value},
+          {"p50_low_ns", p50.low},
+          {"p50_high_ns", p50.high},
+          {"p90_ns", allowed(h, 0.9)},
+          {"p99_ns", allowed(h, 0.99)},
+          {"p999_ns", allowed(h, 0.999)},
+          {"max_ns", h.max()},
+          {"mean_ns", h.mean()}};
+}
+
+/// Of the pooled times of ranks; their median's interval is that of the exchange, moved: rounds are its blocks.
+QuantileInterval pooled_interval(const CellResult& c) {
+  const auto exchange = c.p50();
+  const double value = c.ranks.quantile(0.5);
+  const double factor = exchange.value > 0 ? value / exchange.value : 1;
+  return {exchange.low * factor, value, exchange.high * factor};
+}
+
+Json rounds_json(const CellResult& c) {
+  Json out = Json::array();
+  for (const auto& r : c.rounds)
+    out.push_back({{"launch", r.launch},
+                   {"iterations", r.iterations},
+                   {"p50_ns", r.p50_ns},
+                   {"mean_ns", r.mean_ns},
+                   {"p99_ns", r.p99_ns ? Json(*r.p99_ns) : Json()}});
+  return out;
+}
+
+std::vector<double> slowest_share(const CellResult& c) {
+  std::vector<double> out;
+  const auto n = static_cast<double>(std::max<std::uint64_t>(1, c.exchange.count()));
+  for (const auto s : c.slowest) out.push_back(static_cast<double>(s) / n);
+  return out;
+}
+
+Json size_json(topology::MessageSize s) {
+  return s.weights ? Json() : Json(static_cast<std::int64_t>(std::llround(s.bytes)));
+}
+
+Json cell_json(const BenchResults& results, const CellResult& c, bool whole) {
+  const auto& kernel = comm::kernel(c.kernel);
+  const auto published = topology::published_columns(c.rank_mean_ns, results.graphs[c.graph].arcs);
+  Json launch_p50 = Json::array();
+  Json launch_intervals = Json::array();
+  for (const auto& l : c.launches) {
+    launch_p50.push_back(l.value);
+    launch_intervals.push_back({l.low, l.high});
+  }
+  Json j = {{"graph", results.graphs[c.graph].name},
+            {"kernel", c.kernel},
+            {"model", kernel.model},
+            {"completion", comm::completion_name(kernel.completion)},
+            {"bytes", size_json(c.size)},
+            {"size", topology::size_text(c.size)},
+            {"bytes_total", c.bytes_total},
+            {"messages_total", c.messages_total},
+            {"iterations", c.exchange.count()},
+            {"seconds", c.seconds},
+            {"exchange", statistics_json(c.exchange, c.p50())},
+            {"ranks", statistics_json(c.ranks, pooled_interval(c))},
+            {"rank_p50_ns", c.rank_p50_ns},
+            {"rank_mean_ns", c.rank_mean_ns},
+            {"slowest_share", slowest_share(c)},
+            {"start_skew_ns", c.start_skew_ns},
+            {"late", c.late}};
+  const double outliers = c.exchange.sum_above(0.99);
+  j["outliers"] = {{"count", c.exchange.count() / 100},
+                   {"share_of_time", c.exchange.sum() > 0 ? outliers / c.exchange.sum() : 0.0}};
+  j["published"] = {{"average_us", published.average_us},
+                    {"p99_us", published.p99_us},
+                    {"max_us", published.max_us},
+                    {"stddev_us", published.stddev_us}};
+  j["rounds"] = rounds_json(c);
+  j["launch_p50_ns"] = launch_p50;
+  j["launch_p50_interval_ns"] = launch_intervals;
+  j["histogram"] = histogram_json(c.exchange);
+  if (whole) j["ranks_histogram"] = histogram_json(c.ranks);
+  return j;
+}
+
+CellResult cell_of(const Json& j, const std::vector<GraphSummary>& graphs) {
+  CellResult c;
+  const auto name = j.at("graph").get<std::string>();
+  while (c.graph < graphs.size() && graphs[c.graph].name != name) ++c.graph;
+  if (c.graph == graphs.size())
+    throw InputError("record of topo bench: a cell of graph " + name + ", which it lacks; allowed: its graphs");
+  c.kernel = j.at("kernel").get<std::string>();
+  c.size = parse_message_size(j.at("size").get<std::string>());
+  c.bytes_total = j.at("bytes_total").get<std::int64_t>();
+  c.messages_total = j.at("messages_total").get<std::int64_t>();
+  c.exchange = histogram_of(j.at("histogram"), j.at("exchange"));
+  c.ranks = histogram_of(j.at("ranks_histogram"), j.at("ranks"));
+  c.rank_p50_ns = j.at("rank_p50_ns").get<std::vector<double>>();
+  c.rank_mean_ns = j.at("rank_mean_ns").get<std::vector<double>>();
+  for (const auto& share : j.at("slowest_share"))
+    c.slowest.push_back(std::llround(share.get<double>() * static_cast<double>(c.exchange.count())));
+  c.start_skew_ns = j.at("start_skew_ns").get<double>();
+  c.late = j.at("late").get<std::int64_t>();
+  c.seconds = j.at("seconds").get<double>();
+  for (const auto& r : j.at("rounds")) {
+    topology::Round round{r.at("launch").get<int>(), r.at("iterations").get<std::int64_t>(),
+                          r.at("p50_ns").get<double>(), r.at("mean_ns").get<double>(), std::nullopt};
+    if (!r.at("p99_ns").is_null()) round.p99_ns = r.at("p99_ns").get<double>();
+    c.rounds.push_back(round);
+  }
+  for (std::size_t l = 0; l < j.at("launch_p50_ns").size(); ++l) {
+    const auto& ends = j.at("launch_p50_interval_ns").at(l);
+    c.launches.push_back(
+        {ends.at(0).get<double>(), j.at("launch_p50_ns").at(l).get<double>(), ends.at(1).get<double>()});
+  }
+  return c;
+}
+
+/// a and b, weighted by their numbers of iterations.
+void mix(std::vector<double>& a, const std::vector<double>& b, double weight_of_b) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) a[i] += weight_of_b * (b[i] - a[i]);
+}
+
+void merge_cell(CellResult& into, const CellResult& other) {
+  const double weight = static_cast<double>(other.exchange.count()) /
+                        static_cast<double>(std::max<std::uint64_t>(1, into.exchange.count() + other.exchange.count()));
+  mix(into.rank_mean_ns, other.rank_mean_ns, weight);
+  mix(into.rank_p50_ns, other.rank_p50_ns, weight);
+  into.start_skew_ns += weight * (other.start_skew_ns - into.start_skew_ns);
+  into.exchange += other.exchange;
+  into.ranks += other.ranks;
+  into.rounds.insert(into.rounds.end(), other.rounds.begin(), other.rounds.end());
+  into.launches.insert(into.launches.end(), other.launches.begin(), other.launches.end());
+  for (std::size_t r = 0; r < std::min(into.slowest.size(), other.slowest.size()); ++r)
+    into.slowest[r] += other.slowest[r];
+  into.late += other.late;
+  into.seconds += other.seconds;
+}
+
+std::string csv_number(const Json& j) { return j.is_null() ? "" : number_text(j.get<double>()); }
+
+}  // namespace
+
+void BenchResults::merge(const BenchResults& other) {
+  if (graphs.empty() && measured.cells.empty()) {
+    *this = other;
+    return;
+  }
+  for (const auto& theirs : other.measured.cells) {
+    const auto same = [&](const CellResult& c) {
+      return c.graph == theirs.graph && c.kernel == theirs.kernel && c.size == theirs.size;
+    };
+    const auto at = std::find_if(measured.cells.begin(), measured.cells.end(), same);
+    if (at == measured.cells.end()) {
+      measured.cells.push_back(theirs);
+    } else {
+      merge_cell(*at, theirs);
+    }
+  }
+  for (const auto& u : other.measured.unusable) {
+    const auto same = [&](const topology::UnusableCell& mine) {
+      return mine.kernel == u.kernel && mine.graph == u.graph && mine.size == u.size;
+    };
+    if (std::none_of(measured.unusable.begin(), measured.unusable.end(), same)) measured.unusable.push_back(u);
+  }
+  measured.seconds += other.measured.seconds;
+  measured.clock_error_ns = std::max(measured.clock_error_ns, other.measured.clock_error_ns);
+  measured.timer_ns = std::max(measured.timer_ns, other.measured.timer_ns);
+  measured.record_ns = std::max(measured.record_ns, other.measured.record_ns);
+  measured.resolution_ns = std::max(measured.resolution_ns, other.measured.resolution_ns);
+  oversubscribed = oversubscribed || other.oversubscribed;
+}
+
+Json to_json(const BenchResults& results, bool whole) {
+  Json j;
+  const auto word = [](const auto& choices, auto value) {
+    for (const auto& [w, e] : choices.words)
+      if (e == value) return w;
+    return std::string();
+  };
+  j["sync"] = word(sync_choices(), results.sync);
+  j["clock_error_ns"] = results.measured.clock_error_ns;
+  j["timer_ns"] = results.measured.timer_ns;
+  j["record_ns"] = results.measured.record_ns;
+  j["timer_resolution_ns"] = results.measured.resolution_ns;
+  j["timer"] = results.measured.timer;
+  j["buffers"] = word(buffer_choices(), results.buffers);
+  j["oversubscribed"] = results.oversubscribed;
+  j["ranks"] = results.ranks;
+  j["cores"] = results.cores;
+  j["control"] = results.control;
+  j["seconds"] = results.measured.seconds;
+  j["graphs"] = Json::array();
+  for (const auto& g : results.graphs)
+    j["graphs"].push_back({{"name", g.name},
+                           {"ranks", g.ranks},
+                           {"arcs", g.arcs},
+                           {"mean_degree", g.mean_degree},
+                           {"max_degree", g.max_degree},
+                           {"digest", g.digest},
+                           {"bytes_per_arc_known", g.weighted}});
+  j["cells"] = Json::array();
+  for (const auto& c : results.measured.cells)
+    if (!c.exchange.empty()) j["cells"].push_back(cell_json(results, c, whole));
+  j["unusable"] = Json::array();
+  for (const auto& u : results.measured.unusable) {
+    Json entry = {{"kernel", u.kernel}, {"reason", u.reason}};
+    if (!u.graph.empty()) entry["graph"] = u.graph;
+    if (!u.size.empty()) entry["size"] = u.size;
+    j["unusable"].push_back(entry);
+  }
+  return j;
+}
+
+BenchResults bench_results_of(const Json& j) {
+  BenchResults r;
+  const auto find = [](const auto& choices, const std::string& word, auto& field) {
+    for (const auto& [w, e] : choices.words)
+      if (w == word) field = e;
+  };
+  find(sync_choices(), j.at("sync").get<std::string>(), r.sync);
+  find(buffer_choices(), j.at("buffers").get<std::string>(), r.buffers);
+  r.measured.clock_error_ns = j.at("clock_error_ns").get<double>();
+  r.measured.timer_ns = j.at("timer_ns").get<double>();
+  r.measured.record_ns = j.at("record_ns").get<double>();
+  r.measured.resolution_ns = j.at("timer_resolution_ns").get<double>();
+  r.measured.timer = j.at("timer").get<std::string>();
+  r.measured.seconds = j.at("seconds").get<double>();
+  r.oversubscribed = j.at("oversubscribed").get<bool>();
+  r.ranks = j.at("ranks").get<int>();
+  r.cores = j.at("cores").get<int>();
+  r.control = j.at("control").get<std::string>();
+  for (const auto& g : j.at("graphs"))
+    r.graphs.push_back({g.at("name").get<std::string>(), g.at("ranks").get<int>(), g.at("arcs").get<std::int64_t>(),
+                        g.at("mean_degree").get<double>(), g.at("max_degree").get<int>(),
+                        g.at("digest").get<std::string>(), g.at("bytes_per_arc_known").get<bool>()});
+  for (const auto& c : j.at("cells")) r.measured.cells.push_back(cell_of(c, r.graphs));
+  for (const auto& u : j.at("unusable"))
+    r.measured.unusable.push_back({u.at("kernel").get<std::string>(), u.value("graph", ""), u.value("size", ""),
+                                   u.at("reason").get<std::string>()});
+  return r;
+}
+
+std::string csv_text(const BenchResults& results) {
+  std::string out =
+      "graph,ranks,arcs,kernel,model,completion,size,bytes_total,iterations,rounds,launches,min_ns,p50_ns,p50_low_ns,"
+      "p50_high_ns,p90_ns,p99_ns,p999_ns,max_ns,mean_ns,rank_p50_min_ns,rank_p50_max_ns,slowest_rank,slowest_share,"
+      "start_skew_ns,late,published_average_us,published_p99_us,published_max_us,published_stddev_us\n";
+  for (const auto& c : results.measured.cells) {
+    if (c.exchange.empty()) continue;
+    const Json j = cell_json(results, c, false);
+    const auto& g = results.graphs[c.graph];
+    const auto text = [&j](const char* key) { return j.at(key).get<std::string>(); };
+    out += '"' + g.name + "\"," + std::to_string(g.ranks) + ',' + std::to_string(g.arcs) + ',' + text("kernel") + ',' +
+           text("model") + ',' + text("completion") + ',' + text("size") + ',' + std::to_string(c.bytes_total) + ',' +
+           std::to_string(c.exchange.count()) + ',' + std::to_string(c.rounds.size()) + ',' +
+           std::to_string(c.launches.size());
+    for (const char* key :
+         {"min_ns", "p50_ns", "p50_low_ns", "p50_high_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns", "mean_ns"})
+      out += ',' + csv_number(j["exchange"][key]);
+    const auto [low, high] = std::minmax_element(c.rank_p50_ns.begin(), c.rank_p50_ns.end());
+    const auto slowest = std::max_element(c.slowest.begin(), c.slowest.end()) - c.slowest.begin();
+    out += ',' + number_text(*low) + ',' + number_text(*high) + ',' + std::to_string(slowest) + ',' +
+           csv_number(j["slowest_share"][static_cast<std::size_t>(slowest)]) + ',' + number_text(c.start_skew_ns) +
+           ',' + std::to_string(c.late);
+    for (const char* key : {"average_us", "p99_us", "max_us", "stddev_us"})
+      out += ',' + csv_number(j["published"][key]);
+    out += '\n';
+  }
+  return out;
+}
+
+std::string compact_text(const Json& record) {
+  const std::string text = json_text(record, 1);
+  std::string out;
+  out.reserve(text.size());
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string && c == '\\') out += text[i++];
+    if (in_string || c != '[') {
+      out += text[i];
+      continue;
+    }
+    const std::size_t end = text.find_first_of("[]{}\"", i + 1);
+    if (end == std::string::npos || text[end] != ']') {
+      out += c;
+      continue;
+    }
+    for (; i < end; ++i)
+      if (text[i] != '\n' && text[i] != ' ') out += text[i];
+    out += ']';
+  }
+  return out + '\n';
+}
+
+void write_compact_record(const std::string& path, const Json& record) { write_text_file(path, compact_text(record)); }
+
+Coverage coverage(const BenchResults& results) {
+  constexpr std::size_t kGroup = 10;
+  Coverage out;
+  for (const auto& c : results.measured.cells) {
+    if (c.launches.size() < 2) continue;
+    std::vector<double> values;
+    for (const auto& l : c.launches) values.push_back(l.value);
+    const double truth = median(values);
+    for (const auto& l : c.launches) {
+      ++out.launches;
+      out.launches_covered += l.low <= truth && truth <= l.high ? 1 : 0;
+    }
+    const std::size_t groups = values.size() < 2 * kGroup ? 0 : values.size() / kGroup;
+    for (std::size_t g = 0; g < groups; ++g) {
+      std::vector<double> group;
+      for (std::size_t l = g; l < values.size(); l += groups) group.push_back(values[l]);
+      const QuantileInterval interval = block_median_interval(group);
+      ++out.groups;
+      out.groups_covered += interval.low <= truth && truth <= interval.high ? 1 : 0;
+    }
+  }
+  return out;
+}
+
+double launch_variation(const CellResult& cell) {
+  if (cell.launches.size() < 2) return 0;
+  double sum = 0;
+  double square = 0;
+  for (const auto& l : cell.launches) sum += l.value;
+  const auto n = static_cast<double>(cell.launches.size());
+  for (const auto& l : cell.launches) square += (l.value - sum / n) * (l.value - sum / n);
+  return sum > 0 ? std::sqrt(square / (n - 1)) / (sum / n) : 0;
+}
+
+}  // namespace merganser::app

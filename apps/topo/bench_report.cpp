@@ -1,0 +1,199 @@
+#include "apps/topo/bench_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "apps/frame/table.hpp"
+#include "apps/topo/bench.hpp"
+#include "merganser/stats/summary.hpp"
+
+namespace merganser::app {
+namespace {
+
+using topology::CellResult;
+
+constexpr double kNear = 0.05;
+
+/// Three digits that mean something, in microseconds.
+std::string us_text(double ns) {
+  const double us = ns / 1000;
+  const int digits = us >= 1000 ? 0 : us >= 100 ? 1 : us >= 10 ? 2 : 3;
+  return fixed_text(us, digits);
+}
+
+std::string quantile_text(const Histogram& h, double q) {
+  return allows_quantile(h.count(), q) ? us_text(h.quantile(q)) : "-";
+}
+
+std::string slowest_text(const CellResult& c) {
+  const auto most = std::max_element(c.slowest.begin(), c.slowest.end());
+  const double share = static_cast<double>(*most) / static_cast<double>(std::max<std::uint64_t>(1, c.exchange.count()));
+  return std::to_string(most - c.slowest.begin()) + " (" + fixed_text(100 * share, 0) + " %)";
+}
+
+const char* class_text(comm::Completion c) {
+  switch (c) {
+    case comm::Completion::local:
+      return "local: sources may be used again, nothing is known of the targets";
+    case comm::Completion::remote:
+      return "remote: what was sent (or asked for) has landed, the targets are not told";
+    case comm::Completion::notified:
+      return "notified: what in-neighbours sent has landed, and the rank knows it";
+    case comm::Completion::global:
+      return "global: the exchange has ended on every rank";
+  }
+  return "";
+}
+
+/// The cells of one graph and class, by size, then by median.
+struct Block {
+  std::vector<const CellResult*> cells;
+};
+
+double order_of(topology::MessageSize s) { return s.weights ? 1e30 + s.bytes : s.bytes; }
+
+/// Of fewer iterations than that none can be made.
+bool has_interval(const CellResult& c) { return c.exchange.count() >= 6; }
+
+/// "*" for the fastest of its size, "=" where it cannot be told from that.
+std::string mark(const CellResult& cell, const CellResult& best) {
+  if (&cell == &best) return "*";
+  if (!has_interval(cell) || !has_interval(best)) return "=";
+  const auto mine = cell.p50();
+  const auto least = best.p50();
+  return mine.low <= least.high || mine.value <= least.value * (1 + kNear) ? "=" : "";
+}
+
+std::string block_text(const BenchResults& results, Block block, bool launches) {
+  std::stable_sort(block.cells.begin(), block.cells.end(), [](const CellResult* a, const CellResult* b) {
+    const double x = order_of(a->size), y = order_of(b->size);
+    return x != y ? x < y : a->p50().value < b->p50().value;
+  });
+  std::vector<std::string> headings{"kernel", "bytes", "",      "p50 us", "[95 %]",
+                                    "p90",    "p99",   "p99.9", "max",    "slowest rank"};
+  if (launches) headings.emplace_back("launches");
+  headings.insert(headings.end(), {"| avg", "\"99 %\""});
+  Table table(headings);
+  const CellResult* best = nullptr;
+  for (const CellResult* c : block.cells) {
+    if (best == nullptr || !(best->size == c->size)) best = c;
+    const auto p50 = c->p50();
+    const auto published = topology::published_columns(c->rank_mean_ns, results.graphs[c->graph].arcs);
+    std::vector<std::string> row{c->kernel,
+                                 topology::size_text(c->size),
+                                 mark(*c, *best),
+                                 us_text(p50.value),
+                                 has_interval(*c) ? '[' + us_text(p50.low) + ", " + us_text(p50.high) + ']' : "-",
+                                 quantile_text(c->exchange, 0.9),
+                                 quantile_text(c->exchange, 0.99),
+                                 quantile_text(c->exchange, 0.999),
+                                 us_text(static_cast<double>(c->exchange.max())),
+                                 slowest_text(*c)};
+    if (launches) row.push_back("+-" + fixed_text(100 * launch_variation(*c), 1) + " %");
+    row.push_back("| " + us_text(1000 * published.average_us));
+    row.push_back(us_text(1000 * published.p99_us));
+    table.row(std::move(row));
+  }
+  return table.text();
+}
+
+std::string unusable_text(const topology::Measurement& m) {
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const auto& u : m.unusable)
+    by_reason[u.reason].push_back(u.kernel + (u.graph.empty() ? "" : " on " + u.graph) +
+                                  (u.size.empty() ? "" : ", size " + u.size));
+  std::string out;
+  for (const auto& [reason, cells] : by_reason) {
+    out += "not measured: ";
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, cells.size()); ++i) out += (i == 0 ? "" : "; ") + cells[i];
+    if (cells.size() > 3) out += "; and " + std::to_string(cells.size() - 3) + " more";
+    out += ": " + reason + '\n';
+  }
+  return out;
+}
+
+std::string legend(const BenchResults& r, bool launches) {
+  std::string text =
+      "* fastest of its class and size; = cannot be told from it (intervals overlap, or within 5 %). Times: an\n"
+      "iteration on its slowest rank, a time stamp of " +
+      fixed_text(r.measured.timer_ns, 0) + " ns included (" + r.measured.timer + ", in steps of " +
+      fixed_text(r.measured.resolution_ns, 0) + " ns; recording an\niteration costs " +
+      fixed_text(r.measured.record_ns, 0) + " ns); - sample too small. ";
+  text += launches
+              ? "launches: standard deviation of their medians. "
+              : "[95 %] is that of\nthis launch: another one may well lie outside it, --launches 5 or more tells. ";
+  text +=
+      "Published columns:\navg = sum of the ranks' mean times / arcs; \"99 %\" = mean time at place ceil(0.99 ranks) "
+      "of "
+      "the ranks, / 2: no tail.\n";
+  if (r.sync == topology::Sync::roundtime) {
+    std::int64_t late = 0, all = 0;
+    for (const auto& c : r.measured.cells) {
+      late += c.late;
+      all += c.late + static_cast<std::int64_t>(c.exchange.count());
+    }
+    text += "Clock error at most " + us_text(r.measured.clock_error_ns) + " us; " + count_text(late) + " of " +
+            count_text(all) + " iterations began late and are not used.\n";
+  } else {
+    std::vector<double> skews;
+    for (const auto& c : r.measured.cells) skews.push_back(c.start_skew_ns);
+    if (!skews.empty())
+      text += "Ranks begin an iteration within " + us_text(median(skews)) +
+              " us of each other (median; clock error at most " + us_text(r.measured.clock_error_ns) + " us).\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string report_text(const BenchResults& results) {
+  const bool launches = std::any_of(results.measured.cells.begin(), results.measured.cells.end(),
+                                    [](const CellResult& c) { return c.launches.size() > 1; });
+  std::string out;
+  for (std::size_t g = 0; g < results.graphs.size(); ++g) {
+    std::map<comm::Completion, Block> blocks;
+    for (const auto& c : results.measured.cells)
+      if (c.graph == g && !c.exchange.empty()) blocks[comm::kernel(c.kernel).completion].cells.push_back(&c);
+    const auto& s = results.graphs[g];
+    out += "graph " + s.name + ": " + count_text(s.ranks) + " ranks, " + count_text(s.arcs) + " arcs, mean degree " +
+           fixed_text(s.mean_degree, 2) + ", largest " + std::to_string(s.max_degree) + '\n';
+    for (auto& [completion, block] : blocks)
+      out += std::string(class_text(completion)) + '\n' + block_text(results, std::move(block), launches) + '\n';
+  }
+  out += legend(results, launches) + unusable_text(results.measured);
+  if (launches) {
+    std::vector<double> variation;
+    for (const auto& c : results.measured.cells) variation.push_back(launch_variation(c));
+    const auto share = [](std::int64_t part, std::int64_t whole) {
+      return count_text(part) + " of " + count_text(whole) + " (" +
+             fixed_text(100 * static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(1, whole)), 1) +
+             " %)";
+    };
+    const Coverage c = coverage(results);
+    out += "From launch to launch medians vary by " + fixed_text(100 * median(variation), 1) +
+           " % (standard deviation, median over cells; largest " +
+           fixed_text(100 * *std::max_element(variation.begin(), variation.end()), 1) +
+           " %).\nThe median of all launches is in " + share(c.launches_covered, c.launches) +
+           " of the intervals of one launch";
+    if (c.groups > 0) out += ", in " + share(c.groups_covered, c.groups) + " of those of ten launches";
+    out += ".\n";
+  }
+  return out;
+}
+
+std::string warnings_text(const BenchResults& results) {
+  std::string out;
+  if (results.oversubscribed)
+    out += "merganser: warning: " + std::to_string(results.ranks) + " ranks share " + std::to_string(results.cores) +
+           (results.cores == 1 ? " core" : " cores") +
+           ": ranks wait for their turn on a core, and times tell of the scheduler as much as of messages\n";
+  std::size_t wide = 0;
+  for (const auto& c : results.measured.cells) wide += c.p50().relative_width() > 0.1 ? 1 : 0;
+  if (wide > 0)
+    out += "merganser: warning: " + std::to_string(wide) + " of " + std::to_string(results.measured.cells.size()) +
+           " medians are known to no better than 10 %: give more --time, or a quieter machine\n";
+  return out;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,76 @@
+// merganser topo convert: process graphs from one format to another.
+#include <iostream>
+#include <sstream>
+
+#include "apps/topo/graph_facts.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/comm/runtime.hpp"
+#include "merganser/topology/graph_files.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct TopoConvertOptions {
+  std::string input;
+  std::string output;
+  std::string from;
+  std::string format;
+  int ranks = 0;
+  std::string json;
+};
+
+template <class V>
+void describe(TopoConvertOptions& o, V&& option) {
+  option.positional("IN", o.input, "process graph to read", Required{}, Reads{});
+  option.positional("OUT", o.output, "file to write; without it the graph is only told of", Writes{});
+  option.section("Formats: binary, adjacency, pairs, matrix-market, metis");
+  option("from", o.from, "format of IN", Kind{"NAME"}, Initial{"what IN holds"});
+  option("format", o.format, "format of OUT", Kind{"NAME"}, Initial{"by the extension of OUT"});
+  option.section("Graph");
+  option("ranks", o.ranks, "make it coarser: so many blocks of consecutive ranks, weights added", at_least(1),
+         Initial{"as in IN"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+}
+
+int run(TopoConvertOptions& o, const Invocation& in) {
+  if (comm::launcher_world().rank > 0) return 0;  // one process converts
+  if (!o.format.empty() && o.output.empty()) throw UsageError("--format without OUT; allowed: with it");
+  topology::GraphFormat format{};
+  if (!o.output.empty())
+    format = o.format.empty() ? topology::format_of_path(o.output) : topology::format_of_name(o.format);
+  topology::ProcessGraph graph =
+      o.from.empty() ? topology::read_graph(o.input) : topology::read_graph(o.input, topology::format_of_name(o.from));
+  std::ostringstream out;
+  out << o.input << ": " << graph_text(graph);
+  if (o.ranks > 0) {
+    graph = graph.coarsened(o.ranks);
+    out << "coarser: " << graph_text(graph);
+  }
+  if (!o.output.empty()) {
+    topology::write_graph(o.output, graph, format);
+    out << o.output << ": " << topology::format_name(format) << '\n';
+  }
+  if (may_report(in.table)) std::cout << out.str();
+  if (o.json.empty()) return 0;
+  Json record = make_record(in, {graph.ranks(), "", "", "", ""});
+  record["result"] = {{"graph", graph_json(graph)}};
+  write_record(o.json, record);
+  return 0;
+}
+
+constexpr std::string_view kText =
+    "Reads a process graph in any format, tells of it and writes it in another. Extensions: .bin binary (the layout "
+    "of\n"
+    "NEVE), .txt adjacency, .adj pairs (as OSU's neighbourhood benchmarks read), .mtx Matrix Market, .graph and "
+    ".metis\n"
+    "METIS.\n\n"
+    "  merganser topo convert g.bin g.mtx\n"
+    "  merganser topo convert app.bin app-4.bin --ranks 4\n";
+
+}  // namespace
+
+extern const Command topo_convert_command;
+const Command topo_convert_command =
+    make_command<TopoConvertOptions, run>("topo convert", "convert a file of a process graph", kText);
+
+}  // namespace merganser::app

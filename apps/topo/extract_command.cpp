@@ -1,0 +1,174 @@
+// topo extract: the process graph and traffic of a program that has run, or is run for it.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include "apps/frame/table.hpp"
+#include "apps/topo/extract_run.hpp"
+#include "apps/topo/extract_sources.hpp"
+#include "apps/topo/extract_traffic.hpp"
+#include "apps/topo/graph_facts.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/private_folder.hpp"
+#include "merganser/comm/runtime.hpp"
+#include "merganser/topology/graph_files.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct TopoExtractOptions {
+  std::vector<std::string> words;
+  std::vector<std::string> from;
+  int ranks = 2;
+  std::string phase;
+  std::string output;
+  int arcs = 10;
+};
+
+template <class V>
+void describe(TopoExtractOptions& o, V&& option) {
+  option.positional("PROGRAM", o.words,
+                    "program to start and trace, with its arguments, after --; or more files of --from", Reads{});
+  option.section("Source");
+  option("from", o.from, "run record, file of topo extract, folder or parts of a trace, files of Open MPI's monitoring",
+         Kind{"FILES"}, Reads{});
+  option("ranks", o.ranks, "processes of PROGRAM to start", Letter{'n'}, at_least(1), Kind{"N"});
+  option("phase", o.phase, "of a trace: only the phase that MPI_Pcontrol(N) begins", Kind{"N"}, Initial{"all"});
+  option.section("Output");
+  option("output", o.output,
+         "process graph to write, by extension (.bin .txt .adj .mtx .graph), or all of the traffic (.json)",
+         Letter{'o'}, Kind{"FILE"}, Writes{});
+  option("arcs", o.arcs, "heaviest arcs shown", at_least(0));
+}
+
+std::optional<int> phase_of(const TopoExtractOptions& o) {
+  if (o.phase.empty()) return std::nullopt;
+  try {
+    return merganser::detail::narrow(merganser::detail::parse_integer(o.phase));
+  } catch (const UsageError& e) {
+    throw UsageError("--phase: " + std::string(e.what()));
+  }
+}
+
+bool wants_traffic(const std::string& path) { return path.ends_with(".json") || path == "-"; }
+
+std::string operations_line(const topology::Traffic& traffic) {
+  std::string out;
+  for (std::size_t move = 0; move < comm::kMoves; ++move) {
+    std::int64_t operations = 0;
+    std::int64_t bytes = 0;
+    for (const auto& flow : traffic.flows()) {
+      if (static_cast<std::size_t>(flow.move) != move) continue;
+      operations += flow.operations;
+      bytes += flow.bytes;
+    }
+    if (operations == 0) continue;
+    out += (out.empty() ? "" : ", ") + count_text(operations) + ' ' +
+           std::string(topology::move_name(static_cast<comm::Move>(move))) + "s of " + count_text(bytes) + " bytes";
+  }
+  return out.empty() ? "no operations between ranks" : out;
+}
+
+/// The heaviest arcs, most bytes first.
+std::string heaviest(const topology::Traffic& traffic, std::size_t most) {
+  std::vector<const topology::Flow*> flows;
+  for (const auto& flow : traffic.flows()) flows.push_back(&flow);
+  std::stable_sort(flows.begin(), flows.end(), [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
+  flows.resize(std::min(flows.size(), most));
+  if (flows.empty()) return "";
+  Table table({"heaviest", "from", "to", "operations", "bytes", "bytes each"});
+  for (const auto* flow : flows) {
+    table.row({std::string(topology::move_name(flow->move)), std::to_string(flow->from), std::to_string(flow->to),
+               count_text(flow->operations), count_text(flow->bytes),
+               fixed_text(static_cast<double>(flow->bytes) / static_cast<double>(flow->operations), 1)});
+  }
+  return table.text();
+}
+
+void tell(const Extracted& e, const topology::ProcessGraph& graph, const TopoExtractOptions& o) {
+  auto& out = std::cout;
+  const auto& traffic = e.traffic;
+  if (!traffic.source.empty()) out << traffic.source << '\n';
+  out << operations_line(traffic) << '\n';
+  if (traffic.ranks() == 1) {
+    out << "one rank: a graph without arcs\n";
+  } else if (!traffic.flows().empty()) {
+    out << count_text(traffic.exchange_count())
+        << (traffic.exchanges ? " exchanges" : " exchanges (most operations of one arc)")
+        << "; weights are bytes per exchange\n";
+  }
+  out << graph_text(graph);
+  if (const std::string table = heaviest(traffic, static_cast<std::size_t>(o.arcs)); !table.empty())
+    out << '\n' << table;
+  for (const auto& note : e.notes) out << "note: " << note << '\n';
+}
+
+int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
+  int code = 0;
+  Extracted e;
+  if (o.from.empty()) {
+    PrivateFolder folder(trace_place(o.output));
+    code = run_traced(o.ranks, o.words, folder);
+    const std::string ended = o.words[0] + (code == 0 ? " ended" : " ended with code " + std::to_string(code));
+    if (std::filesystem::is_empty(folder.path())) {
+      throw CommError(ended + (code == 0 ? ", but no rank has written a trace: it started neither MPI nor OpenSHMEM in "
+                                           "a way that can be seen (is it linked statically?)"
+                                         : ", and no rank has written a trace: ranks write theirs when they end well"));
+    }
+    try {
+      e = extract_traffic({folder.path()}, phase);
+    } catch (const InputError& error) {
+      if (code == 0) throw;
+      throw CommError(ended + ", before every rank had written its trace: " + error.what());
+    }
+    if (code != 0) e.notes.push_back(ended);
+  } else {
+    o.from.insert(o.from.end(), o.words.begin(), o.words.end());
+    e = extract_traffic(o.from, phase);
+  }
+  const topology::ProcessGraph graph = e.traffic.graph();
+  if (o.output != "-") tell(e, graph, o);
+  if (wants_traffic(o.output)) {
+    write_text_file(o.output, json_text(traffic_json(e.traffic)) + '\n');
+  } else if (!o.output.empty()) {
+    topology::write_graph(o.output, graph, topology::format_of_path(o.output));
+  }
+  if (!o.output.empty() && o.output != "-") std::cout << "wrote " << o.output << '\n';
+  return code;
+}
+
+int run(TopoExtractOptions& o, const Invocation& in) {
+  if (comm::launcher_world().rank > 0) return 0;  // one process extracts
+  if (o.from.empty() && o.words.empty()) {
+    throw UsageError("topo extract: neither --from FILES nor a program to start; allowed: one of them");
+  }
+  if (!o.from.empty() && in.table.given("ranks")) {
+    throw UsageError("--ranks with --from; allowed with a program to start");
+  }
+  if (o.from.empty() && comm::launched()) {
+    throw UsageError("topo extract starts " + o.words[0] + " itself; call it without a launcher, with -n " +
+                     std::to_string(comm::launcher_world().size));
+  }
+  if (!o.output.empty() && !wants_traffic(o.output)) (void)topology::format_of_path(o.output);
+  return extract(o, phase_of(o));
+}
+
+constexpr std::string_view kText =
+    "Takes the process graph and the traffic of a real program: from a run record of merganser, from a trace of any "
+    "MPI or\n"
+    "OpenSHMEM program, which need not be built anew, or from files of Open MPI's monitoring. An arc's weight is its "
+    "bytes\n"
+    "per exchange. docs/topology-extract.md tells what is counted.\n\n"
+    "  merganser topo extract --from cluster.json -o app.bin\n"
+    "  merganser topo extract -n 4 -o app.bin -- ./program --its arguments\n"
+    "  merganser topo extract --from prof.*.prof -o app.json\n"
+    "  merganser topo extract --from merganser-trace --phase 1 -o halo.bin\n";
+
+}  // namespace
+
+extern const Command topo_extract_command;
+const Command topo_extract_command =
+    make_command<TopoExtractOptions, run>("topo extract", "take the process graph and traffic of a program", kText);
+
+}  // namespace merganser::app

@@ -1,0 +1,149 @@
+// topo replay: the pattern of a program, exchanged in every model.
+#include <iostream>
+
+#include "apps/frame/launcher.hpp"
+#include "apps/frame/table.hpp"
+#include "apps/topo/bench.hpp"
+#include "apps/topo/bench_report.hpp"
+#include "apps/topo/extract_sources.hpp"
+#include "apps/topo/graph_file.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/topology/process_graph.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct TopoReplayOptions {
+  std::string input;
+  int coarsen = 0;
+  TopoBenchOptions bench;
+};
+
+template <class V>
+void describe(TopoReplayOptions& o, V&& option) {
+  auto& b = o.bench;
+  option.positional("FILE", o.input, "process graph or traffic, in any form that topo extract reads or writes",
+                    Required{}, Reads{});
+  option("coarsen", o.coarsen, "replay on so many ranks, each standing for a block of the graph's, weights added",
+         at_least(2), Kind{"N"}, Initial{"as many as the graph has"});
+  option("models", b.models, "communication models: all, or some of p2p, neighborhood, rma, shmem, threads",
+         Kind{"LIST"}, Initial{"all that the launcher starts; threads without one"});
+  option("kernels", b.kernels, "kernels: default, all, or names", Kind{"LIST"});
+  option("sizes", b.sizes, "bytes along an arc: weights (those of the graph), weights*X, or numbers", Kind{"LIST"},
+         Initial{"weights, or 8,1024,65536 where the graph has none"});
+  option.section("How");
+  option("sync", b.sync, "start of iterations: see topo bench", sync_choices());
+  option("buffers", b.buffers, "caches before an iteration: warm, rotate, flush", buffer_choices());
+  option("time", b.time, "seconds, all told", at_least(0), Initial{"0.35 for each kernel and size"});
+  option("width", b.width, "percent: cells whose interval of the median is this narrow make room for others",
+         positive());
+  option("seed", b.seed, "of the order of rounds");
+  option("memory", b.memory_mib, "MiB of buffers on a rank", at_least(0), Initial{"half of what is free"});
+  option("watchdog", b.watchdog, "seconds without an iteration after which the job is ended; 0: never",
+         watchdog_seconds());
+  describe(b.room, option);
+  option.section("Output");
+  option("json", b.json, "run record to write (- for standard output), as of topo bench", Kind{"FILE"}, Writes{});
+  option("csv", b.csv, "table to write, a line per kernel and size", Kind{"FILE"}, Writes{});
+  option("quiet", b.quiet, "print no tables");
+}
+
+void preset(TopoReplayOptions& o) { o.bench.sizes = {"weights"}; }
+
+/// The graph that is replayed, of as many ranks as there are.
+topology::ProcessGraph pattern_of(const TopoReplayOptions& o, int ranks) {
+  topology::ProcessGraph graph = read_pattern(o.input);
+  if (o.coarsen > graph.ranks()) {
+    throw UsageError("--coarsen: " + std::to_string(o.coarsen) + "; allowed: 2 to " + std::to_string(graph.ranks()) +
+                     ", the ranks of " + o.input);
+  }
+  const std::string of = o.input + " has " + std::to_string(graph.ranks()) + (graph.ranks() == 1 ? " rank" : " ranks");
+  if (o.coarsen > 0) graph = graph.coarsened(o.coarsen);
+  if (graph.arcs() == 0)
+    throw InputError(of + (o.coarsen > 0 ? ", and" : " and") +
+                     " no arcs: nothing to replay; allowed: graphs with arcs");
+  if (ranks > 0 && graph.ranks() != ranks) {
+    throw UsageError(of + (o.coarsen > 0 ? ", coarsened to " + std::to_string(o.coarsen) : "") +
+                     ", the launcher started " + std::to_string(ranks) + "; start " + std::to_string(graph.ranks()) +
+                     (graph.ranks() > ranks ? ", or replay it coarser: --coarsen " + std::to_string(ranks) : ""));
+  }
+  return graph;
+}
+
+void report(const TopoReplayOptions& o, const Invocation& in, BenchResults& results) {
+  for (auto& graph : results.graphs) graph.name = o.input;
+  for (auto& cell : results.measured.unusable) {
+    if (!cell.graph.empty()) cell.graph = o.input;
+  }
+  if (!o.bench.json.empty()) {
+    Placement placement;
+    placement.ranks = results.ranks;
+    placement.model = results.control;
+    Json record = make_record(in, placement);
+    record["topology"] = to_json(results, false);
+    write_compact_record(o.bench.json, record);
+  }
+  if (!o.bench.csv.empty()) write_text_file(o.bench.csv, csv_text(results));
+  if (o.bench.quiet) return;
+  std::cerr << warnings_text(results);
+  if (o.bench.json != "-" && o.bench.csv != "-") std::cout << report_text(results);
+}
+
+/// Measures on the ranks that there are.
+int replay_here(TopoReplayOptions& o, const Invocation& in, const topology::ProcessGraph& graph,
+                const ChosenKernels& kernels) {
+  const bool processes = !kernels.processes.empty();
+  const GraphFile file(graph);
+  o.bench.graphs = {file.path()};
+  BenchResults results;
+  const int code = measure_here(o.bench, processes ? kernels.processes : kernels.threads, results);
+  if (processes) {
+    for (const auto& k : kernels.threads)
+      results.measured.unusable.push_back({k, "", "", "its ranks are threads, those of this job are processes"});
+  }
+  if (code == 0 && comm::launcher_world().rank == 0) report(o, in, results);
+  return code;
+}
+
+int run(TopoReplayOptions& o, const Invocation& in) {
+  for (const auto& size : o.bench.sizes) (void)parse_message_size(size);
+  if (o.bench.sizes.empty()) throw UsageError("--sizes: none; allowed: weights, weights*X, numbers");
+  const bool launched = comm::launched();
+  const topology::ProcessGraph graph = pattern_of(o, launched ? comm::launcher_world().size : 0);
+  const bool unknown = sizes_unknown(graph, o.bench.sizes);
+  o.bench.sizes = sizes_for(graph, o.bench.sizes);
+  bool can_launch = launched;
+  for (const auto& b : comm::backends()) can_launch = can_launch || (b.processes && find_launcher().problem.empty());
+  const ChosenKernels kernels = choose_kernels(o.bench, can_launch);
+  o.bench.ranks = graph.ranks();
+  if (unknown && !launched && !o.bench.quiet)
+    std::cerr
+        << "note: the graph knows no sizes; it is replayed with 8, 1024 and 65536 bytes along every arc (--sizes)\n";
+  if (launched) {
+    if (kernels.processes.empty())
+      throw UsageError("--models threads under a launcher; allowed: models of processes, or no launcher");
+    return replay_here(o, in, graph, kernels);
+  }
+  if (kernels.processes.empty()) return replay_here(o, in, graph, kernels);
+  std::vector<std::string> arguments{"topo", "replay"};
+  arguments.insert(arguments.end(), in.arguments.begin(), in.arguments.end());
+  const LaunchPlan plan = plan_launch(graph.ranks(), arguments, true);
+  if (!o.bench.quiet) std::cerr << "+ " << plan.text() << std::endl;
+  return launch_and_tell(plan);
+}
+
+constexpr std::string_view kText =
+    "Exchanges the pattern of a program, arc by arc and byte by byte, in every model, and ranks the models within "
+    "each\n"
+    "completion class. Alone it starts the ranks itself. The numbers are those of topo bench.\n\n"
+    "  merganser topo replay app.bin\n"
+    "  merganser topo replay app.json --coarsen 4 --models p2p,rma --json replay.json\n"
+    "  merganser run -n 4 -- topo replay app.bin --sizes weights,weights*2\n";
+
+}  // namespace
+
+extern const Command topo_replay_command;
+const Command topo_replay_command =
+    make_command<TopoReplayOptions, run>("topo replay", "exchange the pattern of a program in every model", kText);
+
+}  // namespace merganser::app

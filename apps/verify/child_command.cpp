@@ -1,0 +1,44 @@
+// verify-child: the runs of one launched job of `verify`. Not for people.
+#include "apps/frame/command.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/verify/runs.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct VerifyChild {
+  std::string plan, output;
+  std::vector<std::string> models;
+};
+template <class V>
+void describe(VerifyChild& o, V&& option) {
+  option.positional("PLAN", o.plan, "plan of the runs (JSON)", Required{}, Reads{});
+  option.positional("OUT", o.output, "tallies to write (JSON)", Required{}, Writes{});
+  option.positional("MODEL", o.models, "communication models", Required{});
+}
+
+int run(VerifyChild& o, const Invocation&) {
+  const VerifyPlan plan = verify_plan(read_json(o.plan));
+  const comm::World world = comm::launcher_world();
+  Json out;
+  for (const auto& model : o.models) {
+    Tally tally;
+    if (const int code = run_all(plan, model, world.size, tally); code != 0) return code;
+    out[model] = to_json(tally);
+    if (world.rank == 0) write_record(o.output, out);
+  }
+  return 0;
+}
+
+constexpr Command hidden(Command c) {
+  c.hidden = true;
+  return c;
+}
+
+}  // namespace
+
+extern const Command verify_child_command;
+const Command verify_child_command =
+    hidden(make_command<VerifyChild, run>("verify-child", "runs of one launched job of verify", ""));
+
+}  // namespace merganser::app

@@ -1,0 +1,279 @@
+// verify: the same bits for every number of ranks, model, decomposition, search and pruning.
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "apps/cluster/merge_options.hpp"
+#include "apps/frame/command.hpp"
+#include "apps/frame/forecast.hpp"
+#include "apps/frame/launch_room.hpp"
+#include "apps/frame/launcher.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/frame/table.hpp"
+#include "apps/verify/cases.hpp"
+#include "apps/verify/runs.hpp"
+#include "merganser/base/private_folder.hpp"
+#include "merganser/base/timer.hpp"
+#include "merganser/io/parcel_file.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct VerifyCommand {
+  std::vector<std::string> files;
+  std::vector<int> ranks{1, 2, 3, 4, 7};
+  std::vector<std::string> comm{"all"};
+  std::vector<std::string> prune{"all"};
+  std::vector<std::string> search{"all"};
+  int samples = 18;
+  std::uint64_t seed = 1;
+  int chaos = 0;
+  double min_volume_ratio = 20;
+  double timeout = 900;
+  std::string json;
+  ForceOption room;
+};
+
+template <class V>
+void describe(VerifyCommand& o, V&& option) {
+  option.positional("FILE", o.files, "EPIC parcel files to verify besides the generated inputs", Reads{});
+  option.section("What is compared");
+  option("ranks", o.ranks, "numbers of ranks", at_least(1));
+  option("comm", o.comm, "models: all, or some of " + model_names().substr(5), Kind{"LIST"});
+  option("prune", o.prune, "prunings: all, single-pass, iterative", Words{{"all", "single-pass", "iterative"}},
+         Kind{"LIST"});
+  option("search", o.search, "searches: all, exact, cells8", Words{{"all", "exact", "cells8"}}, Kind{"LIST"});
+  option.section("Inputs");
+  option("samples", o.samples, "generated inputs: random ones, lattices with exact ties, coincident parcels, ...",
+         at_least(0));
+  option("seed", o.seed, "seed of the generated inputs");
+  option("chaos", o.chaos,
+         "seeds, per model, of runs whose messages are reordered, split and delayed in every legal way", at_least(0));
+  option("min-volume-ratio", o.min_volume_ratio, "for FILEs: cell volume / smallest volume that is not small",
+         positive());
+  option.section("Output");
+  option("json", o.json, "run record to write", Kind{"FILE"}, Writes{});
+  option("timeout", o.timeout, "seconds a launched job may take", positive());
+  describe(o.room, option);
+}
+
+bool wants_all(const std::vector<std::string>& list) {
+  return list.empty() || std::find(list.begin(), list.end(), "all") != list.end();
+}
+
+template <class E>
+std::vector<E> chosen(const std::vector<std::string>& list, const Choices<E>& choices) {
+  std::vector<E> out;
+  for (const auto& [word, e] : choices.words)
+    if (wants_all(list) || std::find(list.begin(), list.end(), word) != list.end()) out.push_back(e);
+  return out;
+}
+
+struct Models {
+  bool threads = false;
+  std::vector<std::string> processes;
+};
+
+Models chosen_models(const std::vector<std::string>& list) {
+  Models out;
+  std::vector<std::string> left = wants_all(list) ? std::vector<std::string>() : list;
+  for (const auto& b : comm::backends()) {
+    const std::string name(b.name);
+    const auto at = std::find(left.begin(), left.end(), name);
+    if (!wants_all(list) && at == left.end()) continue;
+    if (at != left.end()) left.erase(at);
+    if (b.processes) {
+      out.processes.push_back(name);
+    } else {
+      out.threads = true;
+    }
+  }
+  if (!left.empty())
+    throw UsageError("--comm: unknown or missing model \"" + left[0] + "\"; allowed: all|" + model_names().substr(5));
+  return out;
+}
+
+/// One line of the table.
+struct Line {
+  Line(std::string m, int r) : model(std::move(m)), ranks(r) {}
+  std::string model;
+  int ranks;
+  Tally tally;
+  double seconds = 0;
+  std::string broken;  ///< why there is no tally
+};
+
+class Verification {
+ public:
+  explicit Verification(const VerifyCommand& o) : o_(o), models_(chosen_models(o.comm)) {
+    plan_.samples = o.samples;
+    plan_.seed = o.seed;
+    plan_.files = o.files;
+    plan_.file_ratio = o.min_volume_ratio;
+    plan_.searches = chosen(o.search, search_choices());
+    plan_.prunes = chosen(o.prune, prune_choices());
+    plan_.chaos = o.chaos;
+    plan_.ranks = o.ranks;
+    if (plan_.inputs() == 0)
+      throw UsageError("nothing to verify: --samples 0 and no FILE; allowed: one of the two at least");
+  }
+
+  void all() {
+    std::cout << plan_.inputs() << " inputs, " << plan_.searches.size() << " searches, " << plan_.prunes.size()
+              << " prunings, up to 7 decompositions, " << kVerifySteps << " steps each" << std::endl;
+    check_room();
+    compute_expected(plan_);
+    write_record(work_.file("plan.json"), to_json(plan_));
+    for (const int ranks : o_.ranks) {
+      if (models_.threads) threads(ranks);
+      if (!models_.processes.empty()) processes(ranks);
+    }
+  }
+
+  [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
+
+ private:
+  /// Ranks, files and digests of all runs, before the first is made.
+  void check_room() {
+    for (const int ranks : o_.ranks) {
+      if (models_.threads) comm::check_thread_ranks(ranks);
+      if (!models_.processes.empty()) check_processes(ranks);
+    }
+    constexpr double kDigests = 512;  // of a sample: here and in the plan that jobs read
+    Need samples;
+    samples.what = "--samples " + count_text(o_.samples);
+    samples.rank_bytes = samples.disk_bytes = kDigests * o_.samples;
+    samples.file = work_.file("plan.json");
+    samples.help = "fewer samples";
+    require(samples, o_.room.force);
+    constexpr double kContainers = 7;  // the input, a run on it, the reference, and what is gathered to compare
+    for (const auto& file : o_.files) {
+      const io::ParcelFileInfo info = io::read_info(file);
+      Need need;
+      need.what = file + " (" + count_text(info.parcels) + " parcels)";
+      need.rank_bytes = kContainers * static_cast<double>(info.parcels) * Parcels().parcel_bytes();
+      need.of_file = true;
+      need.help = "smaller files";
+      require(need, o_.room.force);
+    }
+  }
+
+  void add(Line line) {
+    const Tally& t = line.tally;
+    std::cout << "  " << line.model << std::string(14 - std::min<std::size_t>(13, line.model.size()), ' ') << line.ranks
+              << (line.ranks == 1 ? " rank   " : " ranks  ")
+              << (line.broken.empty() ? count_text(t.runs + t.chaos_runs) + " runs, " +
+                                            (t.failures == 0 ? "all equal" : count_text(t.failures) + " DIFFER")
+                                      : "BROKEN: " + line.broken)
+              << "   " << seconds_text(line.seconds) << std::endl;
+    lines_.push_back(std::move(line));
+  }
+
+  void threads(int ranks) {
+    Line line("threads", ranks);
+    const double start = now();
+    try {
+      if (const int code = run_all(plan_, "threads", ranks, line.tally); code != 0)
+        line.broken = "ended with code " + std::to_string(code);
+    } catch (const Error& e) {
+      line.broken = e.what();
+    }
+    line.seconds = now() - start;
+    add(std::move(line));
+  }
+
+  void processes(int ranks) {
+    const std::string out = work_.file("tally" + std::to_string(ranks) + ".json");
+    std::vector<std::string> arguments{"verify-child", work_.file("plan.json"), out};
+    arguments.insert(arguments.end(), models_.processes.begin(), models_.processes.end());
+    const double start = now();
+    const int code = launch(plan_launch(ranks, arguments, true), o_.timeout);
+    const double seconds = now() - start;  // for models of which nothing else is known
+    Json tallies = Json::object();
+    if (std::filesystem::exists(out)) tallies = read_json(out);
+    for (const auto& model : models_.processes) {
+      Line line(model, ranks);
+      line.seconds = seconds / static_cast<double>(models_.processes.size());
+      if (tallies.contains(model)) {
+        line.tally = tally_of(tallies[model]);
+        line.seconds = line.tally.seconds;
+      } else {
+        line.broken = code == kTimedOut ? "no end within " + seconds_text(o_.timeout)
+                                        : "the launched job ended with code " + std::to_string(code);
+      }
+      add(std::move(line));
+    }
+    if (code != 0 && std::all_of(models_.processes.begin(), models_.processes.end(),
+                                 [&](const auto& m) { return tallies.contains(m); })) {
+      Line line("(end of job)", ranks);
+      line.broken = "the runs were made, but the job ended with code " + std::to_string(code);
+      add(std::move(line));
+    }
+  }
+
+  const VerifyCommand& o_;
+  Models models_;
+  VerifyPlan plan_;
+  PrivateFolder work_;
+  std::vector<Line> lines_;
+};
+
+Json lines_json(const std::vector<Line>& lines) {
+  Json out = Json::array();
+  for (const auto& l : lines) {
+    Json line = to_json(l.tally);
+    line.update({{"model", l.model}, {"ranks", l.ranks}, {"seconds", l.seconds}, {"broken", l.broken}});
+    out.push_back(line);
+  }
+  return out;
+}
+
+int run(VerifyCommand& o, const Invocation& in) {
+  if (comm::launched()) throw UsageError("verify under a launcher; allowed: without one, it starts its runs itself");
+  if (o.ranks.empty()) throw UsageError("--ranks: \"\"; allowed: numbers of ranks, like 1,2,3,4,7");
+  Verification v(o);
+  v.all();
+  std::int64_t runs = 0, failures = 0, broken = 0;
+  std::string first;
+  for (const auto& l : v.lines()) {
+    runs += l.tally.runs + l.tally.chaos_runs;
+    failures += l.tally.failures;
+    broken += l.broken.empty() ? 0 : 1;
+    if (first.empty()) first = l.tally.first_failure;
+  }
+  if (!o.json.empty()) {
+    Json record = make_record(in, {});
+    record["result"] = {{"runs", runs},
+                        {"failures", failures},
+                        {"broken", broken},
+                        {"first_failure", first},
+                        {"lines", lines_json(v.lines())}};
+    write_record(o.json, record);
+  }
+  if (failures > 0)
+    throw VerificationError(count_text(failures) + " of " + count_text(runs) +
+                            " runs differ from the serial reference; first: " + first);
+  if (broken > 0)
+    throw CommError(count_text(broken) + " of " + count_text(static_cast<std::int64_t>(v.lines().size())) +
+                    " groups of runs did not end well");
+  std::cout << count_text(runs) << " runs, all equal to the serial reference, every bit\n";
+  return 0;
+}
+
+constexpr std::string_view kText =
+    "Merges generated and given inputs in every combination of ranks, model, decomposition, search and pruning, and\n"
+    "compares each result, bit for bit, with that of a slow serial reference that shares no algorithm with the fast\n"
+    "path. Starts the runs itself: threads in this process, the other models under the launcher, all in one job per\n"
+    "number of ranks. Exit code 1 and the first difference if there is one.\n\n"
+    "  merganser verify\n"
+    "  merganser verify --ranks 2,4 --comm rma,shmem --chaos 100 in.nc\n";
+
+}  // namespace
+
+extern const Command verify_command;
+const Command verify_command =
+    make_command<VerifyCommand, run>("verify", "prove that ranks, models and methods give the same bits", kText);
+
+}  // namespace merganser::app

@@ -1,0 +1,22 @@
+# The kernels for measuring: one file for each family in src/kernels/families/, found as the communication models are
+# (comm.cmake). Each measures with the calls of its model.
+function(merganser_kernel_table)
+  set(folder ${PROJECT_SOURCE_DIR}/src/kernels/families)
+  file(GLOB families CONFIGURE_DEPENDS ${folder}/*.cpp)
+  set(declarations "")
+  set(entries "")
+  foreach(file IN LISTS families)
+    get_filename_component(name ${file} NAME_WE)
+    merganser_needs(${file} needs reason)
+    if(NOT reason)
+      target_sources(merganser_kernels PRIVATE ${file})
+      set_source_files_properties(${file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # each names its kernels alike
+      string(APPEND declarations "extern const KernelFamily ${name}_kernels;\n")
+      string(APPEND entries "&${name}_kernels, ")
+    endif()
+  endforeach()
+  merganser_helpers(kernels ${folder})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/kernel_table.cpp.in ${PROJECT_BINARY_DIR}/kernel_table.cpp @ONLY)
+  target_sources(merganser_kernels PRIVATE ${PROJECT_BINARY_DIR}/kernel_table.cpp)
+endfunction()
+merganser_kernel_table()

@@ -1,0 +1,150 @@
+#include "merganser/kernels/exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/runtime.hpp"
+#include "src/kernels/families/support/family.hpp"
+#include "src/kernels/families/support/plan.hpp"
+
+namespace merganser::comm {
+namespace {
+
+constexpr std::size_t kProbeBytes = 24;
+constexpr int kProbeRounds = 2;
+
+std::size_t place_of(std::string_view model) {
+  const auto all = backends();
+  return static_cast<std::size_t>(
+      std::find_if(all.begin(), all.end(), [&](const Backend& backend) { return backend.name == model; }) -
+      all.begin());
+}
+
+const std::vector<const detail::KernelEntry*>& entries() {
+  static const auto sorted = [] {
+    std::vector<const detail::KernelEntry*> all;
+    for (const auto* family : detail::kernel_families()) {
+      for (const auto& entry : family->kernels) all.push_back(&entry);
+    }
+    std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) {
+      const auto place_a = place_of(a->info.model);
+      const auto place_b = place_of(b->info.model);
+      return place_a != place_b ? place_a < place_b : a->info.name < b->info.name;
+    });
+    return all;
+  }();
+  return sorted;
+}
+
+std::size_t index_of(std::string_view name) {
+  const auto all = kernels();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name == name) return i;
+  }
+  std::string text = "unknown exchange kernel '" + std::string(name) + "'; known:";
+  for (const auto& info : all) text += " " + std::string(info.name);
+  for (const auto& missing : missing_backends()) text += "; not in this build: " + std::string(missing);
+  throw UsageError(text);
+}
+
+/// Why a kernel does not fit the ranks of a transport; empty if it does.
+std::string misfit(const KernelInfo& info, const Transport& control) {
+  const bool processes = info.model != "threads";
+  if (processes == control.capabilities().processes) return {};
+  return processes ? "ranks are threads of one process here, this kernel needs processes"
+                   : "ranks are processes here, this kernel needs threads";
+}
+
+std::byte probe_byte(int from, int to, int round, std::size_t at) {
+  return static_cast<std::byte>(static_cast<std::size_t>(from * 7 + to * 31 + round * 101) + at);
+}
+
+/// Sends a few bytes round a ring; empty if all came.
+std::string try_out(Transport& control, std::string_view name) {
+  const int rank = control.rank();
+  const int size = control.size();
+  const int next = (rank + 1) % size;
+  const int last = (rank + size - 1) % size;
+  std::string reason;
+  try {
+    const auto exchange = make_exchange(control, name, {{{next}, {last}}, {kProbeBytes}, {kProbeBytes}, 1});
+    for (int round = 0; round < kProbeRounds; ++round) {
+      const auto source = exchange->source(0, 0);
+      for (std::size_t at = 0; at < source.size(); ++at) source[at] = probe_byte(rank, next, round, at);
+      exchange->settle();
+      exchange->iterate(0);
+      exchange->settle();
+      agree(control, [&] {
+        const auto came = exchange->landing(0, 0);
+        for (std::size_t at = 0; at < came.size(); ++at) {
+          if (came[at] == probe_byte(last, rank, round, at)) continue;
+          throw CommError("on rank " + std::to_string(rank) + " byte " + std::to_string(at) + " from rank " +
+                          std::to_string(last) + " is wrong");
+        }
+      });
+    }
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view completion_name(Completion completion) {
+  switch (completion) {
+    case Completion::local:
+      return "local";
+    case Completion::remote:
+      return "remote";
+    case Completion::notified:
+      return "notified";
+    case Completion::global:
+      break;
+  }
+  return "global";
+}
+
+std::span<const KernelInfo> kernels() {
+  static const auto all = [] {
+    std::vector<KernelInfo> infos;
+    for (const auto* entry : entries()) infos.push_back(entry->info);
+    return infos;
+  }();
+  return all;
+}
+
+const KernelInfo& kernel(std::string_view name) { return kernels()[index_of(name)]; }
+
+std::unique_ptr<Exchange> make_exchange(Transport& control, std::string_view kernel, ExchangeSpec spec) {
+  const detail::KernelEntry* entry = nullptr;
+  agree(control, [&] {
+    entry = entries()[index_of(kernel)];
+    const std::string wrong = misfit(entry->info, control);
+    if (!wrong.empty()) throw UsageError(std::string(kernel) + ": " + wrong);
+  });
+  return entry->make(control, detail::make_plan(control, *entry, std::move(spec)));
+}
+
+std::vector<Unusable> probe_kernels(Transport& control, std::span<const std::string> names) {
+  std::vector<Unusable> unusable;
+  for (const auto& info : kernels()) {
+    if (!names.empty() && std::find(names.begin(), names.end(), info.name) == names.end()) continue;
+    std::string reason = misfit(info, control);
+    if (reason.empty()) reason = try_out(control, info.name);
+    if (!reason.empty()) unusable.push_back({info.name, reason});
+  }
+  return unusable;
+}
+
+std::unique_ptr<Start> make_start(Transport& control) {
+  for (const auto* family : detail::kernel_families()) {
+    for (const auto& entry : family->starts) {
+      if (entry.model == control.name()) return entry.make(control);
+    }
+  }
+  throw UsageError("no synchronised start for the model '" + std::string(control.name()) + "'");
+}
+
+}  // namespace merganser::comm

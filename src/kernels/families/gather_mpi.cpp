@@ -1,0 +1,133 @@
+// requires: MPI
+#include <numeric>
+
+#include "src/comm/backends/mpi/transport.hpp"
+#include "src/kernels/families/mpi/group.hpp"
+#include "src/kernels/families/support/exchange_base.hpp"
+#include "src/kernels/families/support/family.hpp"
+
+/// All-gathers of the MPI library, the same for every model over it.
+namespace merganser::comm::detail {
+namespace {
+
+class MpiGather : public Gather {
+ public:
+  MpiGather(Transport& control, const GatherInfo& info, std::size_t part_bytes, MPI_Comm comm)
+      : Gather(control, info, part_bytes),
+        comm_(comm),
+        bytes_(static_cast<int>(part_bytes)),
+        memory_(std::make_unique<Memory>(part_bytes, part_bytes * static_cast<std::size_t>(control.size()))) {}
+
+ protected:
+  struct Memory {
+    // One byte more, since some versions refuse null buffers even if they are empty.
+    Memory(std::size_t part, std::size_t parts) : mine(part + 1), all(parts + 1) {}
+    std::vector<std::byte> mine;
+    std::vector<std::byte> all;
+  };
+
+  void do_start(std::span<const std::byte> part) override {
+    std::copy(part.begin(), part.end(), memory_->mine.begin());
+  }
+  [[nodiscard]] std::byte* mine() { return memory_->mine.data(); }
+  [[nodiscard]] std::byte* all() { return memory_->all.data(); }
+  [[nodiscard]] std::span<const std::byte> parts() const {
+    return std::span(memory_->all).first(memory_->all.size() - 1);
+  }
+
+  MPI_Comm comm_;
+  int bytes_;
+  std::unique_ptr<Memory> memory_;
+};
+
+class Blocking final : public MpiGather {
+ public:
+  using MpiGather::MpiGather;
+
+ protected:
+  std::span<const std::byte> do_complete() override {
+    check(MPI_Allgather(mine(), bytes_, MPI_BYTE, all(), bytes_, MPI_BYTE, comm_), "MPI_Allgather");
+    return parts();
+  }
+};
+
+class NonBlocking final : public MpiGather {
+ public:
+  using MpiGather::MpiGather;
+  ~NonBlocking() override {
+    // An error is on its way and the others may never come: the library keeps the memory that it works on.
+    if (request_ != MPI_REQUEST_NULL) (void)memory_.release();
+  }
+
+ protected:
+  void do_start(std::span<const std::byte> part) override {
+    MpiGather::do_start(part);
+    check(MPI_Iallgather(mine(), bytes_, MPI_BYTE, all(), bytes_, MPI_BYTE, comm_, &request_), "MPI_Iallgather");
+  }
+  std::span<const std::byte> do_complete() override {
+    detail::complete(request_, "MPI_Iallgather", [this] {
+      return "rank " + std::to_string(control_.rank()) + " in Gather::complete: not every one of " +
+             std::to_string(control_.size()) + " ranks has come (MPI_Iallgather does not tell which)";
+    });
+    request_ = MPI_REQUEST_NULL;
+    return parts();
+  }
+
+ private:
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+class Neighborhood final : public MpiGather {
+ public:
+  Neighborhood(Transport& control, const GatherInfo& info, std::size_t part_bytes,
+               std::shared_ptr<GraphCommunicator> graph)
+      : MpiGather(control, info, part_bytes, graph->comm()), graph_(std::move(graph)) {}
+
+ protected:
+  std::span<const std::byte> do_complete() override {
+    check(MPI_Neighbor_allgather(mine(), bytes_, MPI_BYTE, all(), bytes_, MPI_BYTE, comm_), "MPI_Neighbor_allgather");
+    return parts();
+  }
+
+ private:
+  std::shared_ptr<GraphCommunicator> graph_;
+};
+
+template <class Kind>
+std::unique_ptr<Gather> make_world(Transport& control, const GatherInfo& info, std::size_t part_bytes) {
+  const MpiGroup& group = mpi_group(control);
+  return make_agreed<Kind>(control, control, info, part_bytes, group.comm);
+}
+
+/// Arcs from every rank to every rank, to itself too, so that parts arrive in the order of ranks.
+std::unique_ptr<Gather> make_neighborhood(Transport& control, const GatherInfo& info, std::size_t part_bytes) {
+  MpiGroup& group = mpi_group(control);
+  sweep(control, group.keeper);
+  std::vector<int> everybody(static_cast<std::size_t>(control.size()));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  auto graph = group.keeper.keep(std::make_shared<GraphCommunicator>(group, Graph::symmetric(std::move(everybody))));
+  return make_agreed<Neighborhood>(control, control, info, part_bytes, std::move(graph));
+}
+
+constexpr std::string_view kBlocking = "MPI_Allgather";
+constexpr std::string_view kNonBlocking = "MPI_Iallgather, then it is waited for";
+constexpr std::string_view kNeighborhood = "MPI_Neighbor_allgather on the complete graph";
+
+constexpr GatherEntry kGathers[] = {
+    {{GatherKind::blocking, "p2p", kBlocking}, make_world<Blocking>},
+    {{GatherKind::non_blocking, "p2p", kNonBlocking}, make_world<NonBlocking>},
+    {{GatherKind::neighborhood, "p2p", kNeighborhood}, make_neighborhood},
+    {{GatherKind::blocking, "neighborhood", kBlocking}, make_world<Blocking>},
+    {{GatherKind::non_blocking, "neighborhood", kNonBlocking}, make_world<NonBlocking>},
+    {{GatherKind::neighborhood, "neighborhood", kNeighborhood}, make_neighborhood},
+    {{GatherKind::blocking, "rma", kBlocking}, make_world<Blocking>},
+    {{GatherKind::non_blocking, "rma", kNonBlocking}, make_world<NonBlocking>},
+    {{GatherKind::neighborhood, "rma", kNeighborhood}, make_neighborhood},
+};
+
+}  // namespace
+
+extern const KernelFamily gather_mpi_kernels;
+const KernelFamily gather_mpi_kernels{{}, {}, kGathers};
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,85 @@
+// requires: MPI
+#include "src/kernels/families/mpi/group.hpp"
+
+#include <memory>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+using Groups = std::vector<std::unique_ptr<MpiGroup>>;
+
+Groups& groups() {
+  static auto* all = new Groups;  // never destroyed: MPI ends after the destructors of statics
+  return *all;
+}
+
+/// MPI deletes the attributes of MPI_COMM_SELF first when it ends: the last moment to free a window.
+int free_all(MPI_Comm, int, void*, void*) {
+  try {
+    for (const auto& group : groups()) group->keeper.close();
+  } catch (const Error&) {
+    return MPI_ERR_OTHER;
+  }
+  return MPI_SUCCESS;
+}
+
+void free_all_when_mpi_ends() {
+  int key = MPI_KEYVAL_INVALID;
+  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_all, &key, nullptr), "MPI_Comm_create_keyval");
+  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+}
+
+MPI_Comm make_comm(const std::vector<int>& world_ranks) {
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group part = MPI_GROUP_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;
+  check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
+  check(MPI_Group_incl(world, static_cast<int>(world_ranks.size()), world_ranks.data(), &part), "MPI_Group_incl");
+  check(MPI_Comm_create_group(MPI_COMM_WORLD, part, kNoTag, &comm), "MPI_Comm_create_group");
+  check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  MPI_Group_free(&part);
+  MPI_Group_free(&world);
+  return comm;
+}
+
+}  // namespace
+
+MpiGroup& mpi_group(Transport& control) {
+  agree(control, [] { start_mpi(); });
+  int me = 0;
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &me), "MPI_Comm_rank");
+  std::vector<int> world_ranks;
+  for (const auto& theirs : control.all_gather(std::as_bytes(std::span(&me, 1)))) {
+    world_ranks.push_back(read<int>(theirs));
+  }
+  for (const auto& group : groups()) {
+    if (group->world_ranks == world_ranks) return *group;
+  }
+  if (groups().empty()) free_all_when_mpi_ends();
+  auto group = std::make_unique<MpiGroup>();
+  group->comm = make_comm(world_ranks);
+  group->world_ranks = std::move(world_ranks);
+  return *groups().emplace_back(std::move(group));
+}
+
+void sweep(Transport& control, Keeper& keeper) {
+  keeper.sweep([&](std::span<const std::byte> mine) { return control.all_gather(mine); });
+}
+
+GraphCommunicator::GraphCommunicator(const MpiGroup& group, const Graph& graph) {
+  static const int none = 0;  // some versions refuse a null list even if it is empty
+  check(MPI_Dist_graph_create_adjacent(group.comm, static_cast<int>(graph.in.size()),
+                                       graph.in.empty() ? &none : graph.in.data(), MPI_UNWEIGHTED,
+                                       static_cast<int>(graph.out.size()), graph.out.empty() ? &none : graph.out.data(),
+                                       MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm_),
+        "MPI_Dist_graph_create_adjacent");
+  check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+void GraphCommunicator::free() {
+  if (comm_ != MPI_COMM_NULL) check(MPI_Comm_free(&comm_), "MPI_Comm_free");
+}
+
+}  // namespace merganser::comm::detail

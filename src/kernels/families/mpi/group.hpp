@@ -1,0 +1,49 @@
+#pragma once
+/// MPI for kernels: a communicator for the ranks of a control transport, whatever model that is of.
+#include <mpi.h>
+
+#include <vector>
+
+#include "merganser/comm/transport.hpp"
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/detail/keeper.hpp"
+
+namespace merganser::comm::detail {
+
+/// Tag of no message: probing for it does nothing but let the library work.
+inline constexpr int kNoTag = 0;
+
+/// Lives until MPI ends; windows and communicators that are still kept then are freed first.
+struct MpiGroup {
+  std::vector<int> world_ranks;
+  MPI_Comm comm = MPI_COMM_NULL;
+  int next_tag = kNoTag;
+  Keeper keeper;
+
+  /// A tag for one object. Called by all ranks in the same order.
+  [[nodiscard]] int new_tag() {
+    constexpr int kSmallestUpperBound = 32767;  // that the standard allows
+    next_tag = next_tag % kSmallestUpperBound + 1;
+    return next_tag;
+  }
+};
+
+/// The group of these ranks. Starts MPI where nobody has. Collective.
+[[nodiscard]] MpiGroup& mpi_group(Transport& control);
+
+/// Frees what every rank has let go of. Collective.
+void sweep(Transport& control, Keeper& keeper);
+
+/// The communicator of a process graph.
+class GraphCommunicator final : public Shared {
+ public:
+  /// Collective over the group.
+  GraphCommunicator(const MpiGroup& group, const Graph& graph);
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+  void free() override;
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+}  // namespace merganser::comm::detail

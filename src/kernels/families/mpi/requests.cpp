@@ -1,0 +1,89 @@
+// requires: MPI
+#include "src/kernels/families/mpi/requests.hpp"
+
+#include <algorithm>
+
+#include "src/comm/backends/mpi/library.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+constexpr unsigned kLook = 4096;  // polls between looks at who is missing and how long it has taken
+}
+
+void wait_for(std::span<MPI_Request> requests, const Waiter::Describe& describe) {
+  Waiter waiter(describe);
+  int done = 0;
+  for (unsigned polls = 1; done == 0; ++polls) {
+    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (polls % kLook == 0) waiter.check_limit();
+  }
+}
+
+Requests::Requests(std::vector<int> ranks)
+    : ranks_(std::move(ranks)),
+      requests_(ranks_.size(), MPI_REQUEST_NULL),
+      at_(ranks_.size()),
+      pending_(ranks_.size()) {}
+
+Requests::~Requests() {
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if (ended != 0) return;
+  // Only an error leaves requests that are active: their memory is about to go.
+  for (auto& request : requests_) {
+    if (request == MPI_REQUEST_NULL) continue;
+    int done = 0;
+    if (MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) MPI_Cancel(&request);
+    MPI_Request_free(&request);
+  }
+}
+
+void Requests::wait(const Waiter::Describe& describe) {
+  looked_.store(false, std::memory_order_relaxed);
+  for (std::size_t at = 0; at < requests_.size(); ++at) {
+    at_.store(at, std::memory_order_relaxed);
+    int done = 0;
+    check(MPI_Test(&requests_[at], &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0) wait_long(at, describe);
+  }
+  at_.store(requests_.size(), std::memory_order_relaxed);
+}
+
+void Requests::wait_long(std::size_t at, const Waiter::Describe& describe) {
+  Waiter waiter(describe);
+  int done = 0;
+  for (unsigned polls = 1; done == 0; ++polls) {
+    check(MPI_Test(&requests_[at], &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (polls % kLook != 0) continue;
+    look(at);
+    waiter.check_limit();
+  }
+}
+
+void Requests::look(std::size_t from) {
+  for (std::size_t at = from; at < requests_.size(); ++at) {
+    int done = 0;
+    check(MPI_Request_get_status(requests_[at], &done, MPI_STATUS_IGNORE), "MPI_Request_get_status");
+    pending_[at].store(done == 0, std::memory_order_relaxed);
+  }
+  looked_.store(true, std::memory_order_release);
+}
+
+std::vector<int> Requests::missing() const {
+  std::vector<int> ranks;
+  const bool looked = looked_.load(std::memory_order_acquire);
+  for (std::size_t at = at_.load(std::memory_order_relaxed); at < ranks_.size(); ++at) {
+    if (!looked || pending_[at].load(std::memory_order_relaxed)) ranks.push_back(ranks_[at]);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+void Requests::free() {
+  for (auto& request : requests_) {
+    if (request != MPI_REQUEST_NULL) check(MPI_Request_free(&request), "MPI_Request_free");
+  }
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,59 @@
+// requires: MPI
+#include "src/kernels/families/mpi/window.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::comm::detail {
+
+Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.comm) {
+  // Some components refuse windows without memory.
+  const auto size = static_cast<MPI_Aint>(std::max<std::size_t>(bytes, sizeof(std::uint64_t)));
+  try {
+    check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm_, &base_, &window_), "MPI_Win_allocate");
+  } catch (const CommError& e) {
+    window_ = MPI_WIN_NULL;
+    error_ = "rma: a window of " + std::to_string(size) + " bytes: " + e.what() +
+             "; with Open MPI 4 set OMPI_MCA_osc=sm,rdma,pt2pt";
+    return;
+  }
+  MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
+  std::memset(base_, 0, static_cast<std::size_t>(size));
+  if (use == Use::in_one_epoch) {
+    check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
+    locked_ = true;
+  }
+}
+
+void Window::sync() {
+  if (locked_) {
+    check(MPI_Win_sync(window_), "MPI_Win_sync");
+    return;
+  }
+  // A window may be synchronised within an epoch only.
+  int me = 0;
+  check(MPI_Comm_rank(comm_, &me), "MPI_Comm_rank");
+  check(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, window_), "MPI_Win_lock");
+  check(MPI_Win_sync(window_), "MPI_Win_sync");
+  check(MPI_Win_unlock(me, window_), "MPI_Win_unlock");
+}
+
+void Window::free() {
+  if (window_ == MPI_WIN_NULL) return;
+  if (locked_) check(MPI_Win_unlock_all(window_), "MPI_Win_unlock_all");
+  check(MPI_Win_free(&window_), "MPI_Win_free");
+}
+
+std::shared_ptr<Window> make_window(Transport& control, MpiGroup& group, std::size_t bytes, Window::Use use) {
+  sweep(control, group.keeper);
+  auto window = std::make_shared<Window>(group, bytes, use);
+  // Also: every window is zero before anybody puts. A window that failed somewhere is left to the end of the process.
+  agree(control, [&] {
+    if (!window->error().empty()) throw CommError(window->error());
+  });
+  return group.keeper.keep(std::move(window));
+}
+
+}  // namespace merganser::comm::detail

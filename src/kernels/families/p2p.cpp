@@ -1,0 +1,158 @@
+// requires: MPI
+#include "src/kernels/families/mpi/mpi_exchange.hpp"
+#include "src/kernels/families/support/family.hpp"
+
+/// Two-sided messages.
+namespace merganser::comm::detail {
+namespace {
+
+enum class Mode { standard, synchronous };
+
+template <Mode mode>
+class SendReceive final : public ExchangeBase {
+ public:
+  SendReceive(Transport& control, MpiGroup& group, ExchangePlan plan)
+      : ExchangeBase(control, std::move(plan), {}),
+        comm_(group.comm),
+        tag_(group.new_tag()),
+        requests_(in_then_out(graph())) {}
+  void iterate(std::size_t buffer) override {
+    const Iteration mark(*this, buffer);
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+      check(MPI_Irecv(in_at(arc, buffer), mpi_count(in_bytes_[arc]), MPI_BYTE, in_[arc], tag_, comm_, &requests_[arc]),
+            "MPI_Irecv");
+    }
+    constexpr auto send = mode == Mode::standard ? MPI_Isend : MPI_Issend;
+    for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+      if (dropped(arc)) continue;
+      check(send(out_at(arc, buffer), mpi_count(out_bytes_[arc]), MPI_BYTE, out_[arc], tag_, comm_,
+                 &requests_[in_.size() + arc]),
+            mode == Mode::standard ? "MPI_Isend" : "MPI_Issend");
+    }
+    requests_.wait(describe_);
+  }
+  [[nodiscard]] std::vector<int> missing() const override { return requests_.missing(); }
+
+ private:
+  void count(Counters&) const override {}
+
+  MPI_Comm comm_;
+  int tag_;
+  Requests requests_;
+};
+
+/// Requests are made once per buffer and size, and started in every iteration.
+class Persistent final : public ExchangeBase {
+ public:
+  Persistent(Transport& control, MpiGroup& group, ExchangePlan plan)
+      : ExchangeBase(control, std::move(plan), {}), comm_(group.comm), tag_(group.new_tag()) {
+    for (std::size_t buffer = 0; buffer < plan_.spec.buffers; ++buffer) {
+      requests_.push_back(std::make_unique<Requests>(in_then_out(graph())));
+    }
+    make();
+  }
+  void iterate(std::size_t buffer) override {
+    const Iteration mark(*this, buffer);
+    Requests& requests = *requests_[buffer];
+    current_.store(&requests, std::memory_order_relaxed);
+    for (std::size_t at = 0; at < requests.size(); ++at) {
+      if (at >= in_.size() && dropped(at - in_.size())) continue;
+      check(MPI_Start(&requests[at]), "MPI_Start");
+    }
+    requests.wait(describe_);
+  }
+  [[nodiscard]] std::vector<int> missing() const override {
+    const Requests* current = current_.load(std::memory_order_relaxed);
+    return current == nullptr ? std::vector<int>{} : current->missing();
+  }
+
+ protected:
+  void resized() override {
+    for (const auto& requests : requests_) requests->free();
+    make();
+  }
+  void count(Counters&) const override {}
+
+ private:
+  void make() {
+    for (std::size_t buffer = 0; buffer < requests_.size(); ++buffer) {
+      Requests& requests = *requests_[buffer];
+      for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+        check(MPI_Recv_init(in_at(arc, buffer), mpi_count(in_bytes_[arc]), MPI_BYTE, in_[arc], tag_, comm_,
+                            &requests[arc]),
+              "MPI_Recv_init");
+      }
+      for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+        check(MPI_Send_init(out_at(arc, buffer), mpi_count(out_bytes_[arc]), MPI_BYTE, out_[arc], tag_, comm_,
+                            &requests[in_.size() + arc]),
+              "MPI_Send_init");
+      }
+    }
+  }
+
+  MPI_Comm comm_;
+  int tag_;
+  std::vector<std::unique_ptr<Requests>> requests_;  // per buffer
+  std::atomic<Requests*> current_{nullptr};
+};
+
+template <class Kernel>
+std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
+  MpiGroup& group = mpi_group(control);
+  return make_agreed<Kernel>(control, control, group, std::move(plan));
+}
+
+/// ceil(log2(ranks)) rounds of one empty message each.
+class MessageStart final : public Start {
+ public:
+  MessageStart(Transport& control, MpiGroup& group)
+      : comm_(group.comm), tag_(group.new_tag()), rank_(control.rank()), size_(control.size()) {}
+
+  void wait() override {
+    for (int step = 1; step < size_; step *= 2) {
+      const int from = (rank_ - step + size_) % size_;
+      MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+      check(MPI_Irecv(nullptr, 0, MPI_BYTE, from, tag_, comm_, &requests[0]), "MPI_Irecv");
+      check(MPI_Isend(nullptr, 0, MPI_BYTE, (rank_ + step) % size_, tag_, comm_, &requests[1]), "MPI_Isend");
+      waits_for_.store(from, std::memory_order_relaxed);
+      wait_for(requests, describe_);
+    }
+    waits_for_.store(-1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] int waits_for() const override { return waits_for_.load(std::memory_order_relaxed); }
+
+ private:
+  MPI_Comm comm_;
+  int tag_;
+  int rank_;
+  int size_;
+  std::atomic<int> waits_for_{-1};
+  const Waiter::Describe describe_ = [this] { return "rank " + std::to_string(waits_for()) + " to start"; };
+};
+
+std::unique_ptr<Start> make_message_start(Transport& control) {
+  MpiGroup& group = mpi_group(control);
+  return make_agreed<MessageStart>(control, control, group);
+}
+
+constexpr KernelEntry kKernels[] = {
+    {{"p2p.isend-irecv", "p2p", "MPI_Irecv, MPI_Isend, then all are waited for", Completion::notified},
+     make<SendReceive<Mode::standard>>,
+     kMostMpiBytes},
+    {{"p2p.issend-irecv", "p2p", "MPI_Irecv, MPI_Issend, then all are waited for", Completion::notified},
+     make<SendReceive<Mode::synchronous>>,
+     kMostMpiBytes},
+    {{"p2p.persistent", "p2p", "MPI_Start of persistent sends and receives, then all are waited for",
+      Completion::notified},
+     make<Persistent>,
+     kMostMpiBytes},
+};
+constexpr StartEntry kStarts[] = {
+    {"p2p", make_message_start}, {"neighborhood", make_message_start}, {"rma", make_message_start}};
+
+}  // namespace
+
+extern const KernelFamily p2p_kernels;
+const KernelFamily p2p_kernels{kKernels, kStarts};
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,181 @@
+// requires: MPI
+#include "src/kernels/families/mpi/rma_exchange.hpp"
+#include "src/kernels/families/support/family.hpp"
+
+/// One-sided, and the target is told.
+namespace merganser::comm::detail {
+namespace {
+
+/// The target watches a word per in-arc that grows by one per iteration, so nothing is ever reset and a sender that is
+/// ahead does no harm.
+class PutNotify final : public PutExchange {
+ public:
+  PutNotify(Transport& control, MpiGroup&, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : PutExchange(control, window, std::move(plan)) {}
+
+  void iterate(std::size_t buffer) override {
+    const Iteration mark(*this, buffer);
+    epoch_value_ = epoch_.load(std::memory_order_relaxed) + 1;
+    epoch_.store(epoch_value_, std::memory_order_relaxed);
+    if (!out_.empty()) {
+      put(buffer);
+      check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
+      for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+        if (dropped(arc)) continue;
+        check(MPI_Put(&epoch_value_, 1, MPI_UINT64_T, out_[arc], static_cast<MPI_Aint>(plan_.target_flag(arc)), 1,
+                      MPI_UINT64_T, win_),
+              "MPI_Put");
+      }
+      check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
+    }
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+      if (!has_come(arc, epoch_value_)) await(arc);
+    }
+  }
+
+  [[nodiscard]] std::vector<int> missing() const override {
+    std::vector<int> ranks;
+    if (!busy()) return ranks;
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+      if (!has_come(arc, epoch_.load(std::memory_order_relaxed))) ranks.push_back(in_[arc]);
+    }
+    return ranks;
+  }
+
+ private:
+  void count(Counters& counters) const override {
+    counters.puts += far_out();
+    counters.syncs += out_.empty() ? 0 : 2;
+  }
+  [[nodiscard]] bool has_come(std::size_t arc, std::uint64_t epoch) const {
+    auto* word = reinterpret_cast<std::uint64_t*>(window_->data() + plan_.flag(arc));
+    return std::atomic_ref(*word).load(std::memory_order_acquire) >= epoch;
+  }
+  void await(std::size_t arc) {
+    constexpr unsigned kLook = 4096;
+    Waiter waiter(describe_);
+    for (unsigned polls = 1; !has_come(arc, epoch_value_); ++polls) {
+      check(MPI_Win_sync(win_), "MPI_Win_sync");
+      int found = 0;
+      check(MPI_Iprobe(MPI_ANY_SOURCE, kNoTag, window_->comm(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+      if (polls % kLook == 0) waiter.check_limit();
+    }
+  }
+
+  std::uint64_t epoch_value_ = 0;  // what is put
+  std::atomic<std::uint64_t> epoch_{0};
+};
+
+/// The target is told by an empty message.
+class PutSend final : public PutExchange {
+ public:
+  PutSend(Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : PutExchange(control, window, std::move(plan)),
+        comm_(group.comm),
+        tag_(group.new_tag()),
+        requests_(in_then_out(graph())) {}
+  void iterate(std::size_t buffer) override {
+    const Iteration mark(*this, buffer);
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+      check(MPI_Irecv(nullptr, 0, MPI_BYTE, in_[arc], tag_, comm_, &requests_[arc]), "MPI_Irecv");
+    }
+    if (!out_.empty()) {
+      put(buffer);
+      check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
+    }
+    for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+      if (dropped(arc)) continue;
+      check(MPI_Isend(nullptr, 0, MPI_BYTE, out_[arc], tag_, comm_, &requests_[in_.size() + arc]), "MPI_Isend");
+    }
+    requests_.wait(describe_);
+  }
+  [[nodiscard]] std::vector<int> missing() const override { return requests_.missing(); }
+
+ private:
+  void count(Counters& counters) const override {
+    counters.messages += far_out();
+    counters.syncs += out_.empty() ? 0 : 1;
+  }
+
+  MPI_Comm comm_;
+  int tag_;
+  Requests requests_;
+};
+
+/// An MPI group of some ranks of a communicator.
+class Ranks {
+ public:
+  Ranks(MPI_Comm comm, const std::vector<int>& ranks) {
+    MPI_Group all = MPI_GROUP_NULL;
+    check(MPI_Comm_group(comm, &all), "MPI_Comm_group");
+    check(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &group_), "MPI_Group_incl");
+    MPI_Group_free(&all);
+  }
+  ~Ranks() {
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (ended == 0 && group_ != MPI_GROUP_EMPTY) MPI_Group_free(&group_);
+  }
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+  operator MPI_Group() const noexcept { return group_; }
+
+ private:
+  MPI_Group group_ = MPI_GROUP_EMPTY;
+};
+
+class Pscw final : public PutExchange {
+ public:
+  Pscw(Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : PutExchange(control, window, std::move(plan)), targets_(group.comm, out_), origins_(group.comm, in_) {}
+  void iterate(std::size_t buffer) override {
+    const Iteration mark(*this, buffer);
+    if (!in_.empty()) check(MPI_Win_post(origins_, 0, win_), "MPI_Win_post");
+    if (!out_.empty()) {
+      check(MPI_Win_start(targets_, 0, win_), "MPI_Win_start");
+      put(buffer);
+      check(MPI_Win_complete(win_), "MPI_Win_complete");
+    }
+    if (!in_.empty()) check(MPI_Win_wait(win_), "MPI_Win_wait");
+  }
+  /// The calls come in pairs; none can be left out.
+  bool drop_next(std::size_t) override { return false; }
+
+ private:
+  void count(Counters& counters) const override {
+    counters.epochs += (in_.empty() ? 0 : 1) + (out_.empty() ? 0 : 1);
+    counters.syncs += 2 * ((in_.empty() ? 0 : 1) + (out_.empty() ? 0 : 1));
+  }
+  Ranks targets_;
+  Ranks origins_;
+};
+
+template <class Kernel, Window::Use use>
+std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
+  MpiGroup& group = mpi_group(control);
+  auto window = make_window(control, group, plan.landing_and_flag_bytes(), use);
+  return make_agreed<Kernel>(control, control, group, std::move(window), std::move(plan));
+}
+constexpr auto kOne = Window::Use::in_one_epoch;
+constexpr auto kOwn = Window::Use::in_epochs_of_its_own;
+
+constexpr KernelEntry kKernels[] = {
+    {{"rma.put-notify", "rma",
+      "MPI_Put, MPI_Win_flush_all, MPI_Put of a word that the target watches, MPI_Win_flush_all", Completion::notified},
+     make<PutNotify, kOne>,
+     kMostMpiBytes},
+    {{"rma.put-send", "rma", "MPI_Put, MPI_Win_flush_all, an empty message that the target waits for",
+      Completion::notified},
+     make<PutSend, kOne>,
+     kMostMpiBytes},
+    {{"rma.pscw", "rma", "MPI_Win_post, MPI_Win_start, MPI_Put, MPI_Win_complete, MPI_Win_wait", Completion::notified},
+     make<Pscw, kOwn>,
+     kMostMpiBytes},
+};
+
+}  // namespace
+
+extern const KernelFamily rma_notified_kernels;
+const KernelFamily rma_notified_kernels{kKernels, {}};
+
+}  // namespace merganser::comm::detail

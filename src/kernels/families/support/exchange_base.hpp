@@ -1,0 +1,127 @@
+#pragma once
+/// What all exchanges share.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/comm/detail/waiter.hpp"
+#include "src/kernels/families/support/plan.hpp"
+
+namespace merganser::comm::detail {
+
+/// Zeroed memory that begins at a page.
+class Block {
+ public:
+  explicit Block(std::size_t bytes);
+  [[nodiscard]] std::byte* data() const noexcept { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const noexcept;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+};
+
+class ExchangeBase : public Exchange {
+ public:
+  [[nodiscard]] const KernelInfo& info() const noexcept override { return *plan_.info; }
+  [[nodiscard]] const Graph& graph() const noexcept override { return plan_.spec.graph; }
+  void resize(std::span<const std::size_t> bytes_out, std::span<const std::size_t> bytes_in) override;
+  [[nodiscard]] std::span<std::byte> source(std::size_t arc, std::size_t buffer) override;
+  [[nodiscard]] std::span<std::byte> landing(std::size_t arc, std::size_t buffer) override;
+  void settle() override { control_.barrier(); }
+  [[nodiscard]] Counters per_iteration() const override;
+  [[nodiscard]] std::vector<int> missing() const override;
+  bool drop_next(std::size_t arc) override;
+
+ protected:
+  /// Where sources and landing zones lie; null: in private memory, which is made here. Not collective.
+  struct Places {
+    std::byte* sources = nullptr;
+    std::byte* landings = nullptr;
+  };
+  ExchangeBase(Transport& control, ExchangePlan plan, Places places);
+
+  /// The sizes are new.
+  virtual void resized() {}
+  /// What an iteration does beside sending, putting or getting the payload.
+  virtual void count(Counters& counters) const = 0;
+  /// In-arcs (or out-arcs) that lead to other ranks.
+  [[nodiscard]] std::int64_t far_in() const { return far(graph().in); }
+  [[nodiscard]] std::int64_t far_out() const { return far(graph().out); }
+
+  /// Marks an iteration for missing(), and refuses a buffer that is not there.
+  class Iteration {
+   public:
+    Iteration(ExchangeBase& exchange, std::size_t buffer) : exchange_(exchange) {
+      if (buffer >= exchange.plan_.spec.buffers) exchange.refuse_buffer(buffer);
+      exchange.busy_.store(true, std::memory_order_relaxed);
+    }
+    ~Iteration() { exchange_.busy_.store(false, std::memory_order_relaxed); }
+    Iteration(const Iteration&) = delete;
+    Iteration& operator=(const Iteration&) = delete;
+
+   private:
+    ExchangeBase& exchange_;
+  };
+  [[nodiscard]] bool busy() const { return busy_.load(std::memory_order_relaxed); }
+
+  [[nodiscard]] std::byte* out_set(std::size_t buffer) const { return places_.sources + buffer * plan_.sources.stride; }
+  [[nodiscard]] std::byte* in_set(std::size_t buffer) const {
+    return places_.landings + buffer * plan_.landings.stride;
+  }
+  [[nodiscard]] std::byte* out_at(std::size_t arc, std::size_t buffer) const {
+    return out_set(buffer) + plan_.sources.at[arc];
+  }
+  [[nodiscard]] std::byte* in_at(std::size_t arc, std::size_t buffer) const {
+    return in_set(buffer) + plan_.landings.at[arc];
+  }
+  [[nodiscard]] std::size_t target_at(std::size_t arc, std::size_t buffer) const {
+    return plan_.targets[arc].at + buffer * plan_.targets[arc].stride;
+  }
+  [[nodiscard]] std::size_t origin_at(std::size_t arc, std::size_t buffer) const {
+    return plan_.origins[arc].at + buffer * plan_.origins[arc].stride;
+  }
+
+  /// For notified kernels: true once after drop_next(arc).
+  [[nodiscard]] bool dropped(std::size_t arc) {
+    if (drops_ == 0 || drop_[arc] == 0) return false;
+    drop_[arc] = 0;
+    --drops_;
+    return true;
+  }
+
+  /// What a wait that takes too long is for.
+  const Waiter::Describe describe_ = [this] { return waiting_text(); };
+
+  Transport& control_;
+  const ExchangePlan plan_;
+  const std::vector<int>& out_;         // ranks
+  const std::vector<int>& in_;          // ranks
+  std::vector<std::size_t> out_bytes_;  // now
+  std::vector<std::size_t> in_bytes_;   // now
+
+ private:
+  [[noreturn]] void refuse_buffer(std::size_t buffer) const;
+  [[noreturn]] void refuse_arc(const char* side, std::size_t arc, std::size_t arcs) const;
+  [[nodiscard]] std::int64_t far(const std::vector<int>& ranks) const;
+  [[nodiscard]] std::string waiting_text() const;
+
+  Block own_sources_;
+  Block own_landings_;
+  Places places_;
+  std::vector<std::uint8_t> drop_;  // per out-arc
+  int drops_ = 0;
+  std::atomic<bool> busy_{false};
+};
+
+/// Makes an object on every rank; if that fails somewhere, every rank throws. Collective.
+template <class T, class... Args>
+std::unique_ptr<T> make_agreed(Transport& control, Args&&... args) {
+  std::unique_ptr<T> made;
+  agree(control, [&] { made = std::make_unique<T>(std::forward<Args>(args)...); });
+  return made;
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,150 @@
+// requires: nothing
+#include "src/kernels/families/support/plan.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "src/comm/detail/bytes.hpp"
+#include "src/comm/detail/transport_base.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+constexpr std::size_t kMostOfAll = std::size_t{1} << 62;
+
+/// What one rank tells another of the arcs between them.
+struct Card {
+  std::uint64_t sends = 0;
+  std::uint64_t receives = 0;
+  std::uint64_t out_bytes = 0;
+  std::uint64_t in_bytes = 0;
+  FarZone source;
+  FarZone landing;
+};
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+Zones zones_of(const std::vector<std::size_t>& bytes) {
+  Zones zones;
+  for (const std::size_t size : bytes) {
+    zones.at.push_back(zones.stride);
+    zones.stride += (size + kLine - 1) / kLine * kLine;
+  }
+  return zones;
+}
+
+void check_sizes(const KernelEntry& entry, const char* side, const std::vector<int>& ranks,
+                 const std::vector<std::size_t>& bytes, std::size_t buffers) {
+  const std::string name(entry.info.name);
+  if (ranks.size() != bytes.size()) {
+    throw UsageError(name + ": sizes for " + number(bytes.size()) + " " + side + "-arcs; the graph has " +
+                     number(ranks.size()));
+  }
+  std::size_t together = 0;
+  for (std::size_t arc = 0; arc < bytes.size(); ++arc) {
+    if (bytes[arc] > entry.most_bytes || bytes[arc] > kMostOfAll) {
+      throw UsageError(name + ": " + number(bytes[arc]) + " bytes on the " + side + "-arc of rank " +
+                       std::to_string(ranks[arc]) + "; allowed: up to " +
+                       number(std::min(entry.most_bytes, kMostOfAll)));
+    }
+    together += bytes[arc] + kLine;
+    const std::size_t most = std::min(entry.most_bytes_together, kMostOfAll / buffers);
+    if (together > most) {
+      throw UsageError(name + ": the " + side + "-arcs of one rank carry more than " + number(most) +
+                       " bytes together, which this kernel cannot");
+    }
+  }
+}
+
+void check_here(const Transport& control, const KernelEntry& entry, const ExchangeSpec& spec) {
+  const std::string name(entry.info.name);
+  const std::string wrong = graph_error(spec.graph, control.size());
+  if (!wrong.empty()) throw UsageError(name + ": " + wrong);
+  if (spec.buffers < 1 || spec.buffers > (std::size_t{1} << 20)) {
+    throw UsageError(name + ": " + number(spec.buffers) + " buffers; allowed: 1 to 1048576");
+  }
+  check_sizes(entry, "out", spec.graph.out, spec.bytes_out, spec.buffers);
+  check_sizes(entry, "in", spec.graph.in, spec.bytes_in, spec.buffers);
+}
+
+/// The kernel and the number of buffers must be the same on every rank.
+void check_alike(Transport& control, const KernelEntry& entry, std::size_t buffers) {
+  const std::string mine = std::string(entry.info.name) + " with " + number(buffers) + " buffers";
+  const auto all = control.all_gather(std::as_bytes(std::span(mine)));
+  agree(control, [&] {
+    const std::string first(reinterpret_cast<const char*>(all[0].data()), all[0].size());
+    if (first != mine) {
+      throw UsageError("exchange: rank " + std::to_string(control.rank()) + " makes " + mine + ", rank 0 " + first);
+    }
+  });
+}
+
+std::string disagreement(const Card& theirs, const Card& mine, int rank) {
+  const std::string who = "rank " + std::to_string(rank);
+  if (theirs.sends != mine.receives) {
+    return theirs.sends != 0 ? who + " has this rank as an out-neighbour, but is no in-neighbour here"
+                             : who + " is an in-neighbour here, but has this rank not as an out-neighbour";
+  }
+  if (theirs.receives != mine.sends) {
+    return theirs.receives != 0 ? who + " has this rank as an in-neighbour, but is no out-neighbour here"
+                                : who + " is an out-neighbour here, but has this rank not as an in-neighbour";
+  }
+  if (theirs.sends != 0 && theirs.out_bytes != mine.in_bytes) {
+    return who + " sends " + number(theirs.out_bytes) + " bytes, but " + number(mine.in_bytes) + " are expected here";
+  }
+  return {};
+}
+
+std::vector<Card> cards_of(const ExchangePlan& plan, std::size_t ranks) {
+  std::vector<Card> cards(ranks);
+  const Graph& graph = plan.spec.graph;
+  for (std::size_t arc = 0; arc < graph.out.size(); ++arc) {
+    Card& card = cards[static_cast<std::size_t>(graph.out[arc])];
+    card.sends = 1;
+    card.out_bytes = plan.spec.bytes_out[arc];
+    card.source = {plan.sources.at[arc], plan.sources.stride, arc};
+  }
+  for (std::size_t arc = 0; arc < graph.in.size(); ++arc) {
+    Card& card = cards[static_cast<std::size_t>(graph.in[arc])];
+    card.receives = 1;
+    card.in_bytes = plan.spec.bytes_in[arc];
+    card.landing = {plan.landings.at[arc], plan.landings.stride, arc};
+  }
+  return cards;
+}
+
+}  // namespace
+
+ExchangePlan make_plan(Transport& control, const KernelEntry& entry, ExchangeSpec spec) {
+  agree(control, [&] { check_here(control, entry, spec); });
+  check_alike(control, entry, spec.buffers);
+
+  ExchangePlan plan;
+  plan.info = &kernel(entry.info.name);
+  plan.sources = zones_of(spec.bytes_out);
+  plan.landings = zones_of(spec.bytes_in);
+  plan.spec = std::move(spec);
+
+  const auto cards = cards_of(plan, static_cast<std::size_t>(control.size()));
+  std::vector<Bytes> letters(cards.size());
+  for (std::size_t r = 0; r < cards.size(); ++r) {
+    if (cards[r].sends != 0 || cards[r].receives != 0) letters[r] = to_bytes(cards[r]);
+  }
+  const auto came = control.all_to_all(letters);
+  std::vector<Card> theirs(cards.size());
+  agree(control, [&] {
+    for (std::size_t r = 0; r < came.size(); ++r) {
+      if (!came[r].empty()) theirs[r] = read<Card>(came[r]);
+      const std::string text = disagreement(theirs[r], cards[r], static_cast<int>(r));
+      if (!text.empty()) {
+        throw UsageError(std::string(entry.info.name) + ": on rank " + std::to_string(control.rank()) + ": " + text);
+      }
+    }
+  });
+  for (const int to : plan.spec.graph.out) plan.targets.push_back(theirs[static_cast<std::size_t>(to)].landing);
+  for (const int from : plan.spec.graph.in) plan.origins.push_back(theirs[static_cast<std::size_t>(from)].source);
+  return plan;
+}
+
+}  // namespace merganser::comm::detail

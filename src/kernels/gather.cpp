@@ -1,0 +1,114 @@
+#include "merganser/kernels/gather.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/runtime.hpp"
+#include "src/kernels/families/support/family.hpp"
+
+namespace merganser::comm {
+namespace {
+
+constexpr std::int64_t kMostBytes = 2'147'483'647;
+
+std::size_t model_place(std::string_view model) {
+  const auto all = backends();
+  return static_cast<std::size_t>(
+      std::find_if(all.begin(), all.end(), [&](const Backend& backend) { return backend.name == model; }) -
+      all.begin());
+}
+
+const std::vector<const detail::GatherEntry*>& gather_entries() {
+  static const auto sorted = [] {
+    std::vector<const detail::GatherEntry*> all;
+    for (const auto* family : detail::kernel_families()) {
+      for (const auto& entry : family->gathers) all.push_back(&entry);
+    }
+    std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) {
+      const auto place_a = model_place(a->info.model);
+      const auto place_b = model_place(b->info.model);
+      return place_a != place_b ? place_a < place_b : a->info.kind < b->info.kind;
+    });
+    return all;
+  }();
+  return sorted;
+}
+
+const detail::GatherEntry* find_gather(std::string_view model, GatherKind kind) {
+  for (const auto* entry : gather_entries()) {
+    if (entry->info.model == model && entry->info.kind == kind) return entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string_view gather_name(GatherKind kind) {
+  constexpr std::array<std::string_view, 3> kNames{"blocking", "non-blocking", "neighborhood"};
+  const auto at = static_cast<std::size_t>(kind);
+  if (at >= kNames.size()) {
+    throw UsageError("GatherKind is " + std::to_string(at) + "; allowed: 0 to " + std::to_string(kNames.size() - 1));
+  }
+  return kNames[at];
+}
+
+std::span<const GatherInfo> gathers() {
+  static const auto all = [] {
+    std::vector<GatherInfo> infos;
+    for (const auto* entry : gather_entries()) infos.push_back(entry->info);
+    return infos;
+  }();
+  return all;
+}
+
+std::string missing_gather(const Transport& transport, GatherKind kind) {
+  if (find_gather(transport.name(), kind) != nullptr) return {};
+  return std::string(transport.name()) + " has no " + std::string(gather_name(kind)) + " all-gather";
+}
+
+void Gather::start(std::span<const std::byte> mine) {
+  if (started_) throw UsageError("Gather::start: what was started before is not completed");
+  if (mine.size() != part_bytes_) {
+    throw UsageError("Gather::start: " + std::to_string(mine.size()) +
+                     " bytes; allowed: " + std::to_string(part_bytes_));
+  }
+  Counters& counters = control_.counters();
+  ++counters.collectives;
+  if (info_.kind == GatherKind::neighborhood) {
+    const int others = control_.size() - 1;
+    counters.messages += others;
+    counters.bytes += others * static_cast<std::int64_t>(part_bytes_);
+  }
+  do_start(mine);
+  started_ = true;
+}
+
+std::span<const std::byte> Gather::complete() {
+  if (!started_) throw UsageError("Gather::complete: nothing was started");
+  const auto all = do_complete();
+  started_ = false;
+  return all;
+}
+
+std::unique_ptr<Gather> make_gather(Transport& control, GatherKind kind, std::size_t part_bytes) {
+  const detail::GatherEntry* entry = find_gather(control.name(), kind);
+  // A number that no size can be stands for one that is too large.
+  const auto bytes = part_bytes > static_cast<std::size_t>(kMostBytes) ? -1 : static_cast<std::int64_t>(part_bytes);
+  const std::int64_t least = control.all_reduce(bytes, Op::min);
+  const std::int64_t most = control.all_reduce(bytes, Op::max);
+  agree(control, [&] {
+    const std::string missing = missing_gather(control, kind);
+    if (!missing.empty()) throw UsageError("make_gather: " + missing);
+    if (least < 0) {
+      throw UsageError("make_gather: parts of more than " + std::to_string(kMostBytes) + " bytes; allowed: 0 to that");
+    }
+    if (least != most) {
+      throw UsageError("make_gather: parts of " + std::to_string(least) + " and of " + std::to_string(most) +
+                       " bytes; they must be equal on all ranks");
+    }
+  });
+  return entry->make(control, entry->info, part_bytes);
+}
+
+}  // namespace merganser::comm

@@ -1,0 +1,293 @@
+#include "merganser/stats/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "merganser/base/error.hpp"
+#include "merganser/stats/summary.hpp"
+
+namespace merganser {
+namespace {
+
+constexpr double kEnoughFreedom = 8;      // of five launches a side; what launches lack of it is assumed
+constexpr double kLeastDeviation = 0.01;  // no launch is more alike than this to another
+constexpr double kTrim = 0.15;            // of each end, in means over timings
+constexpr double kTame = 3.7;             // 2.5 normal deviations, in median distances
+constexpr double kMedianLoss = 1.57;      // variance of a median to that of a mean
+constexpr double kPower = 0.95;           // with which "would find" finds
+constexpr double kLargestLog = 700;       // of what still is a number
+// How the false alarms are shared out.
+constexpr double kSuiteShare = 0.4;
+constexpr double kFamilyShare = 0.4;
+constexpr double kTimingShare = 0.2;
+
+/// Logarithms of the medians of launches.
+using Blocks = std::vector<double>;
+using Members = std::vector<std::size_t>;
+
+struct Timing {
+  std::size_t family = 0;
+  Blocks before, after;
+  double within = 0;  // variance of the median of a launch, as its rounds show it
+};
+
+struct Suite {
+  std::span<const TimedPair> pairs;
+  std::vector<std::string> families;
+  std::vector<Timing> timings;  // in the order of the pairs
+};
+
+/// A difference of logarithms and what its noise is.
+struct Estimate {
+  double difference = 0;
+  double deviation = 0;  // standard error
+  double freedom = kEnoughFreedom;
+  bool assumed = false;
+};
+
+double trimmed_mean(std::vector<double> x) {
+  if (x.empty()) return 0;
+  std::sort(x.begin(), x.end());
+  const auto cut = static_cast<std::ptrdiff_t>(kTrim * static_cast<double>(x.size()));
+  const double sum = std::accumulate(x.begin() + cut, x.end() - cut, 0.0);
+  return sum / static_cast<double>(static_cast<std::ptrdiff_t>(x.size()) - 2 * cut);
+}
+
+double mean(const std::vector<double>& x) {
+  return x.empty() ? 0 : std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+}
+
+double squares(const std::vector<double>& x) {
+  const double m = mean(x);
+  return std::accumulate(x.begin(), x.end(), 0.0, [m](double s, double v) { return s + (v - m) * (v - m); });
+}
+
+std::size_t launches_of(const Launches& l) {
+  return static_cast<std::size_t>(std::count_if(l.begin(), l.end(), [](const auto& x) { return !x.empty(); }));
+}
+
+/// Median over launches of the median of each.
+double centre(const Launches& launches) {
+  std::vector<double> medians;
+  for (const auto& l : launches)
+    if (!l.empty()) medians.push_back(median(l));
+  return median(std::move(medians));
+}
+
+void check(const TimedPair& p) {
+  for (const auto* side : {&p.before, &p.after}) {
+    if (launches_of(*side) == 0) throw UsageError(p.key + " has no times on one side");
+    for (const auto& launch : *side)
+      for (const double x : launch)
+        if (!(x > 0) || !std::isfinite(x))
+          throw UsageError("a time of " + p.key + " is " + std::to_string(x) + "; allowed: positive numbers");
+  }
+}
+
+void check(const CompareOptions& o) {
+  if (!(o.threshold > 0) || !std::isfinite(o.threshold))
+    throw UsageError("threshold is " + std::to_string(o.threshold) + "; allowed: above 0");
+  if (!(o.false_alarms > 0 && o.false_alarms < 1))
+    throw UsageError("chance of false alarms is " + std::to_string(o.false_alarms) + "; allowed: between 0 and 1");
+  for (const double floor : {o.launch_floor, o.single_floor})
+    if (!(floor >= 0) || !std::isfinite(floor))
+      throw UsageError("a floor is " + std::to_string(floor) + "; allowed: 0 and more");
+}
+
+/// Rounds that something disturbed, brought back to the edge of the others: a launch is what most of its rounds were.
+Blocks tamed(Blocks rounds) {
+  if (rounds.size() < 4) return rounds;
+  const double middle = median(rounds);
+  std::vector<double> distances;
+  for (const double b : rounds) distances.push_back(std::fabs(b - middle));
+  const double reach = kTame * median(std::move(distances));
+  for (auto& b : rounds) b = std::clamp(b, middle - reach, middle + reach);
+  return rounds;
+}
+
+Blocks medians_of(const Launches& launches) {
+  Blocks out;
+  for (const auto& launch : launches)
+    if (!launch.empty()) out.push_back(std::log(median(launch)));
+  return out;
+}
+
+/// Variance of the median of a launch, from its rounds; from the floor where no launch has two.
+double variance_within(const TimedPair& p, const CompareOptions& o) {
+  double sum = 0, freedom = 0, inverse = 0, launches = 0;
+  for (const auto* side : {&p.before, &p.after})
+    for (const auto& launch : *side) {
+      if (launch.empty()) continue;
+      Blocks rounds;
+      for (const double x : launch) rounds.push_back(std::log(x));
+      const auto n = static_cast<double>(rounds.size());
+      sum += squares(tamed(std::move(rounds)));
+      freedom += n - 1;
+      inverse += (n > 2 ? kMedianLoss : 1) / n;
+      launches += 1;
+    }
+  return freedom > 0 ? sum / freedom * inverse / launches : o.single_floor * o.single_floor;
+}
+
+Suite make_suite(std::span<const TimedPair> pairs, const CompareOptions& o) {
+  Suite s;
+  s.pairs = pairs;
+  for (const auto& p : pairs) {
+    const auto at = std::find(s.families.begin(), s.families.end(), p.family);
+    const auto family = static_cast<std::size_t>(at - s.families.begin());
+    if (at == s.families.end()) s.families.push_back(p.family);
+    s.timings.push_back({family, medians_of(p.before), medians_of(p.after), variance_within(p, o)});
+  }
+  return s;
+}
+
+struct Spread {
+  double squares = 0;
+  double freedom = 0;
+};
+
+/// How launches of one side scatter: robust means over timings, launch by launch, of what each timing deviates from its
+/// own mean. So a timing that became faster or slower as a whole leaves it as it is.
+Spread spread(const Suite& s, const Members& members, Blocks Timing::*side) {
+  std::vector<std::vector<double>> at;
+  for (const std::size_t i : members) {
+    const Blocks& mine = s.timings[i].*side;
+    if (mine.size() < 2) continue;
+    const double middle = mean(mine);
+    at.resize(std::max(at.size(), mine.size()));
+    for (std::size_t b = 0; b < mine.size(); ++b) at[b].push_back(mine[b] - middle);
+  }
+  if (at.empty()) return {};
+  Blocks pooled;
+  for (auto& values : at) pooled.push_back(trimmed_mean(std::move(values)));
+  return {squares(pooled), static_cast<double>(pooled.size()) - 1};
+}
+
+/// What some timings say together about the change.
+/// @param families  that they are of
+Estimate estimate(const Suite& s, const Members& members, std::size_t families, const CompareOptions& o) {
+  const auto n = static_cast<double>(members.size());
+  std::vector<double> differences;
+  double within = 0, inverse = 0;  // means over the timings: of the variance in a launch, of 1 / launches
+  for (const std::size_t i : members) {
+    const Timing& t = s.timings[i];
+    differences.push_back(mean(t.after) - mean(t.before));
+    within += t.within / n;
+    inverse += (1 / static_cast<double>(t.before.size()) + 1 / static_cast<double>(t.after.size())) / n;
+  }
+  const Spread before = spread(s, members, &Timing::before), after = spread(s, members, &Timing::after);
+  const double known = before.freedom + after.freedom;
+  const double own = known > 0 ? (before.squares + after.squares) / known : 0;
+  Estimate e;
+  e.difference = trimmed_mean(std::move(differences));
+  e.assumed = known < kEnoughFreedom;
+  e.freedom = std::max(known, kEnoughFreedom);
+  double variance = own;
+  if (e.assumed) {
+    const double floor = o.launch_floor * o.launch_floor * (1 + 1 / static_cast<double>(families) + 1 / n) + within;
+    variance = std::max(own, (own * known + floor * (kEnoughFreedom - known)) / kEnoughFreedom);
+  }
+  e.deviation = std::sqrt(std::max(variance, kLeastDeviation * kLeastDeviation) * inverse);
+  return e;
+}
+
+Verdict verdict_of(double p, double ratio, const CompareOptions& o) {
+  if (p > o.false_alarms) return Verdict::same;
+  if (ratio >= 1 + o.threshold) return Verdict::slower;
+  return ratio <= 1 / (1 + o.threshold) ? Verdict::faster : Verdict::small;
+}
+
+double ratio_of(double difference) { return std::exp(std::clamp(difference, -kLargestLog, kLargestLog)); }
+
+/// @param share  of the false alarms that this test may use up
+Change judged(std::string name, std::size_t timings, const Estimate& e, double share, const CompareOptions& o) {
+  Change c;
+  c.name = std::move(name);
+  c.timings = timings;
+  c.ratio = ratio_of(e.difference);
+  const double half = student_quantile(0.025, e.freedom) * e.deviation;
+  c.low = ratio_of(e.difference - half);
+  c.high = ratio_of(e.difference + half);
+  c.p = std::min(1.0, student_tail(std::fabs(e.difference) / e.deviation, e.freedom) / share);
+  const double needed = student_quantile(share * o.false_alarms, e.freedom) * e.deviation;
+  const double reach = student_quantile(1 - kPower, e.freedom) * e.deviation;
+  c.detectable = ratio_of(std::max(needed, std::log1p(o.threshold)) + reach) - 1;
+  c.verdict = verdict_of(c.p, c.ratio, o);
+  return c;
+}
+
+/// Timings that decide; all, if none does.
+Members deciding(const Suite& s) {
+  Members out, all(s.pairs.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  for (const std::size_t i : all)
+    if (s.pairs[i].decides) out.push_back(i);
+  return out.empty() ? all : out;
+}
+
+void compare_families(const Suite& s, const CompareOptions& o, SuiteComparison& out) {
+  std::vector<Members> members(s.families.size());
+  std::vector<bool> decides(s.families.size());
+  for (std::size_t i = 0; i < s.pairs.size(); ++i) {
+    members[s.timings[i].family].push_back(i);
+    if (s.pairs[i].decides) decides[s.timings[i].family] = true;
+  }
+  const auto tests = std::max<std::ptrdiff_t>(1, std::count(decides.begin(), decides.end(), true));
+  for (std::size_t f = 0; f < members.size(); ++f) {
+    const Estimate e = estimate(s, members[f], 1, o);
+    Change c = judged(s.families[f], members[f].size(), e, kFamilyShare / static_cast<double>(tests), o);
+    c.decides = decides[f];
+    out.families.push_back(std::move(c));
+  }
+}
+
+void compare_timings(const Suite& s, std::size_t tests, const CompareOptions& o, SuiteComparison& out) {
+  for (std::size_t i = 0; i < s.pairs.size(); ++i) {
+    const Estimate e = estimate(s, {i}, 1, o);
+    Change c = judged(s.pairs[i].key, 1, e, kTimingShare / static_cast<double>(tests), o);
+    c.before = centre(s.pairs[i].before);
+    c.after = centre(s.pairs[i].after);
+    c.decides = s.pairs[i].decides;
+    out.assumed = out.assumed || e.assumed;
+    out.timings.push_back(std::move(c));
+  }
+}
+
+}  // namespace
+
+std::string_view verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::slower:
+      return "slower";
+    case Verdict::faster:
+      return "faster";
+    case Verdict::small:
+      return "small change";
+    case Verdict::same:
+      break;
+  }
+  return "same";
+}
+
+SuiteComparison compare_suites(std::span<const TimedPair> pairs, const CompareOptions& o) {
+  if (pairs.empty()) throw UsageError("nothing to compare: no timing is on both sides");
+  check(o);
+  for (const auto& p : pairs) check(p);
+  const Suite s = make_suite(pairs, o);
+  SuiteComparison out;
+  const Members members = deciding(s);
+  out.suite = judged("suite", members.size(), estimate(s, members, s.families.size(), o), kSuiteShare, o);
+  compare_families(s, o, out);
+  compare_timings(s, members.size(), o, out);
+  const auto look = [&out](const Change& c) {
+    out.slower = out.slower || (c.decides && c.verdict == Verdict::slower);
+    out.faster = out.faster || (c.decides && c.verdict == Verdict::faster);
+  };
+  look(out.suite);
+  for (const auto& c : out.families) look(c);
+  for (const auto& c : out.timings) look(c);
+  return out;
+}
+
+}  // namespace merganser

@@ -1,0 +1,127 @@
+#include "merganser/stats/decision.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/random.hpp"
+#include "merganser/stats/summary.hpp"
+
+namespace merganser {
+namespace {
+
+constexpr std::uint32_t kNoiseStream = 1U << 20;  // apart from the streams of launches
+
+void check(const Candidate& c) {
+  std::size_t samples = 0;
+  for (const auto& launch : c.launches) {
+    samples += launch.size();
+    for (const double x : launch)
+      if (!(x > 0) || !std::isfinite(x))
+        throw UsageError("a time of " + c.name + " is " + std::to_string(x) + "; allowed: positive numbers");
+  }
+  if (samples == 0) throw UsageError(c.name + " has no times to decide by; allowed: at least one");
+  if (!(c.uncertainty >= 0) || !std::isfinite(c.uncertainty))
+    throw UsageError("the uncertainty of " + c.name + " is " + std::to_string(c.uncertainty) + "; allowed: 0 and more");
+}
+
+double centre(const Candidate& c) {
+  std::vector<double> medians;
+  for (const auto& launch : c.launches)
+    if (!launch.empty()) medians.push_back(median(launch));
+  return median(std::move(medians));
+}
+
+/// About standard normal, without functions whose last bit depends on the machine.
+double normal(Random& random) {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += random.uniform();
+  return sum;
+}
+
+/// The time of one resample. Candidates with equal numbers of launches and samples draw the same ones.
+double resampled(const Candidate& c, std::size_t index, const DecisionOptions& o, int resample) {
+  const auto stream = static_cast<std::uint64_t>(resample);
+  std::vector<double> medians, drawn;
+  for (std::uint32_t slot = 0; slot < c.launches.size(); ++slot) {
+    Random random(o.seed, stream, slot);
+    const auto& launch = c.launches[random.below(c.launches.size())];
+    drawn.clear();
+    for (std::size_t i = 0; i < launch.size(); ++i) drawn.push_back(launch[random.below(launch.size())]);
+    if (!drawn.empty()) medians.push_back(median(drawn));
+  }
+  const double time = medians.empty() ? centre(c) : median(std::move(medians));
+  if (c.uncertainty == 0) return time;
+  Random noise(o.seed, stream, kNoiseStream + static_cast<std::uint32_t>(index));
+  const double z = c.uncertainty * normal(noise);
+  return z >= 0 ? time * (1 + z) : time / (1 - z);  // as often and as far up as down, by ratio
+}
+
+struct Draws {
+  std::vector<std::vector<double>> times;  // by candidate, by resample
+  std::vector<int> wins;                   // by candidate
+};
+
+Draws draw(std::span<const Candidate> candidates, const DecisionOptions& o) {
+  Draws d{std::vector<std::vector<double>>(candidates.size()), std::vector<int>(candidates.size())};
+  for (int r = 0; r < o.resamples; ++r) {
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      d.times[i].push_back(resampled(candidates[i], i, o, r));
+      if (d.times[i].back() < d.times[best].back()) best = i;
+    }
+    ++d.wins[best];
+  }
+  return d;
+}
+
+Saving saving_of(const std::vector<double>& best, const std::vector<double>& other, double share) {
+  std::vector<double> shares(best.size());
+  for (std::size_t i = 0; i < best.size(); ++i) shares[i] = 1 - best[i] / other[i];
+  return {share, quantile(shares, 0.025), quantile(shares, 0.975)};
+}
+
+}  // namespace
+
+const Standing& Decision::of(std::size_t candidate) const {
+  for (const auto& s : order)
+    if (s.candidate == candidate) return s;
+  throw UsageError("candidate " + std::to_string(candidate) + " took no part in the decision; allowed: its candidates");
+}
+
+Decision decide(std::span<const Candidate> candidates, const DecisionOptions& o) {
+  if (candidates.empty()) throw UsageError("a decision without candidates; allowed: at least one");
+  if (o.resamples < 1) throw UsageError("resamples is " + std::to_string(o.resamples) + "; allowed: 1 and more");
+  for (const auto& c : candidates) check(c);
+  const Draws draws = draw(candidates, o);
+  Decision decision;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    Standing s;
+    s.candidate = i;
+    s.time = centre(candidates[i]);
+    s.low = quantile(draws.times[i], 0.025);
+    s.high = quantile(draws.times[i], 0.975);
+    s.probability = static_cast<double>(draws.wins[i]) / o.resamples;
+    decision.order.push_back(s);
+  }
+  std::stable_sort(decision.order.begin(), decision.order.end(),
+                   [](const Standing& a, const Standing& b) { return a.time < b.time; });
+  const std::size_t fastest = decision.order.front().candidate;
+  const double least = decision.order.front().time;
+  decision.chosen = candidates.size();
+  for (auto& s : decision.order) {
+    const auto& mine = draws.times[s.candidate];
+    const auto& best = draws.times[fastest];
+    int slower = 0;
+    for (std::size_t r = 0; r < mine.size(); ++r) slower += mine[r] > best[r] ? 1 : 0;
+    const bool within = s.time <= least * (1 + o.tie);
+    s.told_apart = s.candidate == fastest || slower >= o.confidence * o.resamples;
+    s.near_tie = s.candidate != fastest && (within || !s.told_apart);
+    s.saving = saving_of(best, mine, 1 - least / s.time);
+    if (within) decision.chosen = std::min(decision.chosen, s.candidate);
+  }
+  return decision;
+}
+
+}  // namespace merganser

@@ -1,0 +1,66 @@
+// requires: MPI
+#include "src/trace/mpi_wrap.hpp"
+
+/// Start and end, two-sided messages, persistent requests, phases.
+
+#define SEND (const void* buffer, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+#define SEND_ARGUMENTS (buffer, n, type, to, tag, comm)
+#define ISEND (const void* buffer, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request)
+#define ISEND_ARGUMENTS (buffer, n, type, to, tag, comm, request)
+
+namespace {
+
+/// A persistent send to a rank of a communicator.
+void remember_send(MPI_Comm comm, int to, int n, MPI_Datatype type, MPI_Request request) {
+  using namespace merganser::trace;
+  Sends* sends = new_sends(1);
+  if (sends == nullptr) return;
+  sends->one[0] = {world_rank(comm, to), bytes_of(n, type)};
+  remember(request, sends);
+}
+
+}  // namespace
+
+MERGANSER_WATCH(Init, (int* argc, char*** argv), (argc, argv), , started())
+MERGANSER_WATCH(Init_thread, (int* argc, char*** argv, int required, int* provided), (argc, argv, required, provided), ,
+                started())
+MERGANSER_WATCH(Finalize, (), (), write_part("finalize"), )
+MERGANSER_WATCH(Abort, (MPI_Comm comm, int code), (comm, code), write_part("abort"), )
+
+MERGANSER_WRAP(Send, SEND, SEND_ARGUMENTS, count_send(comm, to, n, type))
+MERGANSER_WRAP(Bsend, SEND, SEND_ARGUMENTS, count_send(comm, to, n, type))
+MERGANSER_WRAP(Ssend, SEND, SEND_ARGUMENTS, count_send(comm, to, n, type))
+MERGANSER_WRAP(Rsend, SEND, SEND_ARGUMENTS, count_send(comm, to, n, type))
+MERGANSER_WRAP(Isend, ISEND, ISEND_ARGUMENTS, count_send(comm, to, n, type))
+MERGANSER_WRAP(Ibsend, ISEND, ISEND_ARGUMENTS, count_send(comm, to, n, type))
+MERGANSER_WRAP(Issend, ISEND, ISEND_ARGUMENTS, count_send(comm, to, n, type))
+MERGANSER_WRAP(Irsend, ISEND, ISEND_ARGUMENTS, count_send(comm, to, n, type))
+MERGANSER_WRAP(Sendrecv,
+               (const void* buffer, int n, MPI_Datatype type, int to, int tag, void* in, int in_n, MPI_Datatype in_type,
+                int from, int in_tag, MPI_Comm comm, MPI_Status* status),
+               (buffer, n, type, to, tag, in, in_n, in_type, from, in_tag, comm, status), count_send(comm, to, n, type))
+MERGANSER_WRAP(Sendrecv_replace,
+               (void* buffer, int n, MPI_Datatype type, int to, int tag, int from, int in_tag, MPI_Comm comm,
+                MPI_Status* status),
+               (buffer, n, type, to, tag, from, in_tag, comm, status), count_send(comm, to, n, type))
+
+MERGANSER_WRAP(Send_init, ISEND, ISEND_ARGUMENTS, remember_send(comm, to, n, type, *request))
+MERGANSER_WRAP(Bsend_init, ISEND, ISEND_ARGUMENTS, remember_send(comm, to, n, type, *request))
+MERGANSER_WRAP(Ssend_init, ISEND, ISEND_ARGUMENTS, remember_send(comm, to, n, type, *request))
+MERGANSER_WRAP(Rsend_init, ISEND, ISEND_ARGUMENTS, remember_send(comm, to, n, type, *request))
+MERGANSER_WRAP(Start, (MPI_Request * request), (request), count_start(*request))
+MERGANSER_WRAP(Startall, (int n, MPI_Request requests[]), (n, requests),
+               for (int i = 0; i < n; ++i) count_start(requests[i]))
+MERGANSER_WATCH(Request_free, (MPI_Request * request), (request), forget(*request), )
+MERGANSER_WATCH(Comm_free, (MPI_Comm * comm), (comm), forget(*comm), )
+MERGANSER_WATCH(Comm_disconnect, (MPI_Comm * comm), (comm), forget(*comm), )
+MERGANSER_WATCH(Win_free, (MPI_Win * window), (window), forget(*window), )
+
+extern "C" MERGANSER_SHOWN int MPI_Pcontrol(const int level, ...) {
+  merganser::trace::begin_phase(level);
+  return MPI_SUCCESS;
+}
+extern "C" MERGANSER_SHOWN int PMPI_Pcontrol(const int level, ...) {
+  merganser::trace::begin_phase(level);
+  return MPI_SUCCESS;
+}

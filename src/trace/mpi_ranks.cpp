@@ -1,0 +1,252 @@
+// requires: MPI
+#include "src/trace/mpi_ranks.hpp"
+
+#include <link.h>
+
+#include <cstdlib>
+
+namespace merganser::trace {
+namespace {
+
+HandleTable comms;
+HandleTable windows;
+HandleTable requests;
+int world_size = 0;
+
+struct Range {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+constexpr int kMaxRanges = 8;
+Range bindings[kMaxRanges];
+int binding_count = 0;
+
+int note_library(struct dl_phdr_info* info, std::size_t, void*) {
+  const char* base = std::strrchr(info->dlpi_name, '/');
+  base = base != nullptr ? base + 1 : info->dlpi_name;
+  const auto has = [base](const char* part) { return std::strstr(base, part) != nullptr; };
+  if (!has("mpifh") && !has("usempi") && !has("mpifort")) return 0;
+  for (int i = 0; i < info->dlpi_phnum && binding_count < kMaxRanges; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+    const auto begin = static_cast<std::uintptr_t>(info->dlpi_addr + header.p_vaddr);
+    bindings[binding_count++] = {begin, begin + header.p_memsz};
+  }
+  return 0;
+}
+
+#ifdef OPEN_MPI
+/// The address of a predefined object: not linked, so that programs without MPI may load this library too.
+template <class Handle>
+Handle predefined(const char* name) {
+  return static_cast<Handle>(object(name));
+}
+#endif
+
+/// Ranks of the world of every rank of a group, in `to`.
+bool translate(MPI_Group group, int size, int* to) {
+  MPI_Group all{};
+  if (MERGANSER_REAL(Comm_group)(world(), &all) != MPI_SUCCESS) return false;
+  auto* mine = static_cast<int*>(std::malloc(sizeof(int) * static_cast<std::size_t>(size > 0 ? size : 1)));
+  bool good = mine != nullptr;
+  if (good) {
+    for (int i = 0; i < size; ++i) mine[i] = i;
+    good = MERGANSER_REAL(Group_translate_ranks)(group, size, mine, all, to) == MPI_SUCCESS;
+  }
+  for (int i = 0; good && i < size; ++i) {
+    if (to[i] == MPI_UNDEFINED) to[i] = kOutside;
+  }
+  std::free(mine);
+  MERGANSER_REAL(Group_free)(&all);
+  return good;
+}
+
+Ranks* new_ranks(int size, int neighbours) {
+  auto* ranks = static_cast<Ranks*>(std::malloc(
+      sizeof(Ranks) + sizeof(int) * (static_cast<std::size_t>(size) + static_cast<std::size_t>(neighbours))));
+  if (ranks != nullptr) {
+    ranks->size = size;
+    ranks->neighbours = neighbours;
+  }
+  return ranks;
+}
+
+/// Neighbours that a neighbourhood collective sends to, in the order of its send buffer.
+class Destinations {
+ public:
+  explicit Destinations(MPI_Comm comm) {
+    int kind = MPI_UNDEFINED;
+    if (MERGANSER_REAL(Topo_test)(comm, &kind) != MPI_SUCCESS) return;
+    if (kind == MPI_DIST_GRAPH) distributed(comm);
+    if (kind == MPI_GRAPH) replicated(comm);
+    if (kind == MPI_CART) cartesian(comm);
+  }
+  ~Destinations() { std::free(list); }
+  Destinations(const Destinations&) = delete;
+  Destinations& operator=(const Destinations&) = delete;
+
+  int count = 0;
+  int* list = nullptr;
+
+ private:
+  int* make(int n) { return static_cast<int*>(std::malloc(sizeof(int) * static_cast<std::size_t>(n > 0 ? n : 1))); }
+
+  void distributed(MPI_Comm comm) {
+    int in = 0;
+    int out = 0;
+    int weighted = 0;
+    if (MERGANSER_REAL(Dist_graph_neighbors_count)(comm, &in, &out, &weighted) != MPI_SUCCESS) return;
+    int* sources = make(in);
+    int* weights = make(in > out ? in : out);
+    int* more_weights = make(out);
+    list = make(out);
+    if (sources != nullptr && weights != nullptr && more_weights != nullptr && list != nullptr &&
+        MERGANSER_REAL(Dist_graph_neighbors)(comm, in, sources, weights, out, list, more_weights) == MPI_SUCCESS) {
+      count = out;
+    }
+    std::free(sources);
+    std::free(weights);
+    std::free(more_weights);
+  }
+  void replicated(MPI_Comm comm) {
+    int rank = 0;
+    int n = 0;
+    MERGANSER_REAL(Comm_rank)(comm, &rank);
+    if (MERGANSER_REAL(Graph_neighbors_count)(comm, rank, &n) != MPI_SUCCESS) return;
+    list = make(n);
+    if (list != nullptr && MERGANSER_REAL(Graph_neighbors)(comm, rank, n, list) == MPI_SUCCESS) count = n;
+  }
+  void cartesian(MPI_Comm comm) {
+    int dimensions = 0;
+    if (MERGANSER_REAL(Cartdim_get)(comm, &dimensions) != MPI_SUCCESS) return;
+    list = make(2 * dimensions);
+    if (list == nullptr) return;
+    for (int d = 0; d < dimensions; ++d) {
+      int below = MPI_PROC_NULL;
+      int above = MPI_PROC_NULL;
+      MERGANSER_REAL(Cart_shift)(comm, d, 1, &below, &above);
+      list[2 * d] = below;
+      list[2 * d + 1] = above;
+    }
+    count = 2 * dimensions;
+  }
+};
+
+Ranks* look_up(MPI_Comm comm) {
+  int inter = 0;
+  if (MERGANSER_REAL(Comm_test_inter)(comm, &inter) != MPI_SUCCESS) return nullptr;
+  int size = 0;
+  MPI_Group group{};
+  // A rank named in a call on an intercommunicator is one of the other side.
+  const int result =
+      inter != 0 ? MERGANSER_REAL(Comm_remote_group)(comm, &group) : MERGANSER_REAL(Comm_group)(comm, &group);
+  if (result != MPI_SUCCESS) return nullptr;
+  Ranks* ranks = nullptr;
+  if (MERGANSER_REAL(Group_size)(group, &size) == MPI_SUCCESS) {
+    if (inter != 0) {
+      ranks = new_ranks(size, 0);
+      if (ranks != nullptr && !translate(group, size, ranks->world)) ranks->size = 0;
+    } else {
+      const Destinations destinations(comm);
+      ranks = new_ranks(size, destinations.count);
+      if (ranks != nullptr && !translate(group, size, ranks->world)) ranks->size = ranks->neighbours = 0;
+      for (int i = 0; ranks != nullptr && i < ranks->neighbours; ++i) {
+        ranks->world[size + i] = (*ranks)[destinations.list[i]];
+      }
+    }
+  }
+  MERGANSER_REAL(Group_free)(&group);
+  return ranks;
+}
+
+}  // namespace
+
+MPI_Comm world() {
+#ifdef OPEN_MPI
+  static MPI_Comm all = nullptr;
+  if (all == nullptr) all = predefined<MPI_Comm>("ompi_mpi_comm_world");
+  return all;
+#else
+  return MPI_COMM_WORLD;
+#endif
+}
+
+const Ranks* ranks_of(MPI_Comm comm) {
+  auto* known = static_cast<const Ranks*>(comms.find(bits(comm)));
+  if (known != nullptr) return known;
+  Ranks* found = look_up(comm);
+  if (found != nullptr) comms.insert(bits(comm), found);
+  return found;
+}
+
+int world_rank(MPI_Comm comm, int rank) {
+  if (rank < 0) return kNobody;
+  if (comm == world()) return rank < world_size ? rank : kNobody;
+  const Ranks* ranks = ranks_of(comm);
+  return ranks != nullptr ? (*ranks)[rank] : kNobody;
+}
+
+int world_rank(MPI_Win window, int rank) {
+  if (rank < 0) return kNobody;
+  auto* known = static_cast<const Ranks*>(windows.find(bits(window)));
+  if (known == nullptr) {
+    MPI_Group group{};
+    int size = 0;
+    if (MERGANSER_REAL(Win_get_group)(window, &group) != MPI_SUCCESS) return kNobody;
+    Ranks* ranks = nullptr;
+    if (MERGANSER_REAL(Group_size)(group, &size) == MPI_SUCCESS && (ranks = new_ranks(size, 0)) != nullptr) {
+      if (!translate(group, size, ranks->world)) ranks->size = 0;
+      windows.insert(bits(window), ranks);
+      known = ranks;
+    }
+    MERGANSER_REAL(Group_free)(&group);
+  }
+  return known != nullptr ? (*known)[rank] : kNobody;
+}
+
+void forget(MPI_Comm comm) { comms.erase(bits(comm)); }
+void forget(MPI_Win window) { windows.erase(bits(window)); }
+
+Sends* new_sends(int count) {
+  auto* sends = static_cast<Sends*>(
+      std::calloc(1, sizeof(Sends) + sizeof(Sends::One) * static_cast<std::size_t>(count > 0 ? count : 0)));
+  if (sends != nullptr) sends->count = count;
+  return sends;
+}
+
+void remember(MPI_Request request, Sends* sends) {
+  if (sends != nullptr) requests.insert(bits(request), sends);
+}
+
+void forget(MPI_Request request) { requests.erase(bits(request)); }
+
+void count_start(MPI_Request request) {
+  const auto* sends = static_cast<const Sends*>(requests.find(bits(request)));
+  for (int i = 0; sends != nullptr && i < sends->count; ++i)
+    count(Move::message, sends->one[i].peer, sends->one[i].bytes);
+}
+
+void started() {
+  int rank = 0;
+  if (MERGANSER_REAL(Comm_rank)(world(), &rank) != MPI_SUCCESS) return;
+  MERGANSER_REAL(Comm_size)(world(), &world_size);
+  MPI_Comm parent{};
+  MERGANSER_REAL(Comm_get_parent)(&parent);
+#ifdef OPEN_MPI
+  const bool spawned = parent != predefined<MPI_Comm>("ompi_mpi_comm_null");
+#else
+  const bool spawned = parent != MPI_COMM_NULL;
+#endif
+  if (binding_count == 0) ::dl_iterate_phdr(note_library, nullptr);
+  start(rank, world_size, spawned);
+}
+
+bool from_bindings(const void* address) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  for (int i = 0; i < binding_count; ++i) {
+    if (at >= bindings[i].begin && at < bindings[i].end) return true;
+  }
+  return false;
+}
+
+}  // namespace merganser::trace
