@@ -21,11 +21,6 @@ bool netcdf_is_parallel(Transport& transport) {
   return transport.all_reduce(std::int64_t{same}, Op::min) != 0;
 }
 
-int netcdf_open(const std::string& path, int& id) {
-  const LibraryCall call(path.c_str());
-  return nc_open_par(path.c_str(), NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id);
-}
-
 int netcdf_create(const std::string& path, int& id) {
   const LibraryCall call(path.c_str());
   return nc_create_par(path.c_str(), NC_NETCDF4 | NC_CLOBBER, MPI_COMM_WORLD, MPI_INFO_NULL, &id);

@@ -9,7 +9,6 @@ namespace {
 }  // namespace
 
 bool netcdf_is_parallel(Transport&) { return false; }
-int netcdf_open(const std::string&, int&) { refuse(); }
 int netcdf_create(const std::string&, int&) { refuse(); }
 int netcdf_make_collective(int, int) { refuse(); }
 

@@ -62,14 +62,6 @@ NcFile NcFile::open(const std::string& path) {
   return {id, path, false};
 }
 
-NcFile NcFile::open(const std::string& path, comm::Transport& together) {
-  comm::agree(together, [&] { check_readable(path); });
-  int id = -1;
-  const int status = comm::netcdf_open(path, id);
-  comm::agree(together, [&] { open_status(status, path); });
-  return {id, path, true};
-}
-
 NcFile NcFile::create(const std::string& path, const std::string& shown) {
   const NetcdfLock lock(path);
   int id = -1;

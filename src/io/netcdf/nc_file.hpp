@@ -29,9 +29,8 @@ class NcFile {
  public:
   /// Opens for reading, on this process alone. @throws InputError saying what is wrong with the file
   static NcFile open(const std::string& path);
-  /// The same by all processes together (comm/netcdf_parallel.hpp). Collective; all throw if one fails.
-  static NcFile open(const std::string& path, comm::Transport& together);
-  /// Creates a NetCDF-4 file, replacing what is there, alone or together; messages name `shown`.
+  /// Creates a NetCDF-4 file, replacing what is there, alone or by all processes together
+  /// (comm/netcdf_parallel.hpp; collective, all throw if one fails); messages name `shown`.
   static NcFile create(const std::string& path, const std::string& shown);
   static NcFile create(const std::string& path, const std::string& shown, comm::Transport& together);
 

@@ -3,14 +3,14 @@
 #include <cstring>
 #include <span>
 
-#include "src/io/columns.hpp"
-#include "src/io/layout.hpp"
-#include "src/io/numbering.hpp"
-#include "src/io/parcel_check.hpp"
-#include "src/io/netcdf/header.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
 #include "merganser/io/parcel_file.hpp"
+#include "src/io/columns.hpp"
+#include "src/io/layout.hpp"
+#include "src/io/netcdf/header.hpp"
+#include "src/io/numbering.hpp"
+#include "src/io/parcel_check.hpp"
 
 namespace merganser::io {
 namespace {
@@ -51,24 +51,19 @@ void fit_cache(const NcFile& file, const Variable& v) {
   nc_set_var_chunk_cache(file.id(), v.id, bytes, slots, preemption);
 }
 
-/// Fills columns of this rank's slice; all must be called by all ranks, errors are kept until all have read.
+/// Fills columns of this rank's slice. Every process opens the file by itself: MPI's input and output (ompio of Open MPI
+/// 4.1) does not report a read that fails, so a damaged file would be merged with whatever was in memory.
+/// Threads share one library, so rank 0 reads for all. All must be called by all ranks, errors are kept until all have read.
 class Reader {
  public:
   Reader(std::string path, const ParcelFileInfo& info, comm::Transport& transport)
       : path_(std::move(path)),
         transport_(transport),
         slices_(equal_slices(info.parcels, transport.size())),
-        alone_(transport.size() == 1),
-        together_(!alone_ && !info.classic && comm::netcdf_is_parallel(transport)) {
-    if (together_) {
-      file_.emplace(NcFile::open(path_, transport));
-    } else {
-      comm::agree(transport, [&] {
-        if (transport_.rank() == 0) file_.emplace(NcFile::open(path_));
-      });
-    }
+        by_itself_(transport.size() == 1 || transport.capabilities().processes) {
     comm::agree(transport, [&] {
-      if (!file_) return;
+      if (!by_itself_ && transport_.rank() > 0) return;
+      file_.emplace(NcFile::open(path_));
       const auto parcels = file_->dimension("n_parcels");
       if (!parcels || *parcels != info.parcels)
         throw InputError(path_ + ": n_parcels is no longer " + std::to_string(info.parcels));
@@ -80,33 +75,29 @@ class Reader {
     comm::agree(transport_, [&] {
       if (!file_) return;
       variable = find(*file_, column, slices_.total());
-      if (together_) file_->check(comm::netcdf_make_collective(file_->id(), variable->id), "read " + column.name);
-      if (!alone_ && !together_) fit_cache(*file_, *variable);
+      if (transport_.size() > 1) fit_cache(*file_, *variable);
     });
-    const int status =
-        alone_ || together_ ? read_slice(*variable, column, parcels) : deal_out(variable, column, parcels);
+    const int status = by_itself_ ? read_slice(*variable, column, parcels) : deal_out(variable, column, parcels);
     comm::agree(transport_, [&] {
       if (file_) file_->check(status, "read " + column.name);
     });
   }
 
-  /// Call when all has been read. Collective where the file is open together.
+  /// Call when all has been read.
   void close() { file_.reset(); }
   [[nodiscard]] const Layout& slices() const { return slices_; }
 
  private:
-  /// Every rank takes part in every round: reads may be collective.
   int read_slice(const Variable& variable, const Column& column, Parcels& parcels) {
     const std::int64_t first = slices_.first[static_cast<std::size_t>(transport_.rank())];
     const std::int64_t count = slices_.count(transport_.rank());
     int worst = NC_NOERR;
-    values_.resize(static_cast<std::size_t>(std::min(kBlock, slices_.largest())));
-    for (std::int64_t done = 0; done < slices_.largest(); done += kBlock) {
-      const std::int64_t part = std::clamp<std::int64_t>(count - done, 0, kBlock);
+    values_.resize(static_cast<std::size_t>(std::min(kBlock, count)));
+    for (std::int64_t done = 0; done < count; done += kBlock) {
+      const std::int64_t part = std::min(kBlock, count - done);
       const int status = read_values(*file_, column, variable, {first + done, part}, values_.data());
       if (status != NC_NOERR) worst = status;
-      scatter(parcels, column, static_cast<std::size_t>(std::min(done, count)), values_.data(),
-              static_cast<std::size_t>(part));
+      scatter(parcels, column, static_cast<std::size_t>(done), values_.data(), static_cast<std::size_t>(part));
     }
     return worst;
   }
@@ -139,8 +130,7 @@ class Reader {
   std::string path_;
   comm::Transport& transport_;
   Layout slices_;
-  bool alone_;
-  bool together_;
+  bool by_itself_;
   std::optional<NcFile> file_;
   std::vector<double> values_;
 };
