@@ -15,7 +15,10 @@ endfunction()
 merganser_link(comm Threads::Threads)
 foreach(room links nearest parcels)
   merganser_link(${room} hwy::hwy)
-  set_target_properties(merganser_${room} PROPERTIES UNITY_BUILD OFF)  # a file is included once for each kind of vectors
+endforeach()
+# These files include themselves once for each kind of vectors.
+foreach(file links/scan nearest/block_search nearest/cell_keys nearest/leaf_scan parcels/merge_batch)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${file}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endforeach()
 include(comm)
 include(kernels)

@@ -131,34 +131,32 @@ std::set<unsigned> jobs_of(const JobReports& reports) {
 
 std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
 
-using Kind = RankReport::Kind;
-
 /// The first report of a kind for which `is` holds.
 template <class F>
-std::optional<RankReport> first_report(const std::vector<RankReport>& reports, Kind kind, F&& is) {
+std::optional<RankReport> first_report(const std::vector<RankReport>& reports, RankReport::Kind kind, F&& is) {
   const auto at = std::find_if(reports.begin(), reports.end(), [&](const auto& r) { return r.kind == kind && is(r); });
   return at == reports.end() ? std::nullopt : std::optional(*at);
 }
 
 /// A rank that has begun and told nothing more, neither that its libraries have started nor how it ended.
 std::optional<RankReport> vanished_rank(const std::vector<RankReport>& reports) {
-  return first_report(reports, Kind::began, [&](const RankReport& began) {
+  return first_report(reports, RankReport::Kind::began, [&](const RankReport& began) {
     return std::none_of(reports.begin(), reports.end(),
-                        [&](const auto& r) { return r.kind != Kind::began && r.rank == began.rank; });
+                        [&](const auto& r) { return r.kind != RankReport::Kind::began && r.rank == began.rank; });
   });
 }
 
 /// What an exit code of the launcher stands for that no rank has told, 1 above all: that is its own when it is stopped.
 JobEnd untold_end(const LaunchPlan& plan, int code, const std::vector<RankReport>& reports) {
   if (code == 1)
-    if (const auto r = first_report(reports, Kind::ended, [](const auto& x) { return x.value != 0; }))
+    if (const auto r = first_report(reports, RankReport::Kind::ended, [](const auto& x) { return x.value != 0; }))
       return {r->value, r->value, ""};  // it has said why
   if (const auto r = vanished_rank(reports))
     return {
         4, 4,
         rank_text(r->rank) + " ended with code " + std::to_string(code) + " before its MPI or OpenSHMEM had started"};
   if (code != 1) return {code, code, ""};
-  if (const auto r = first_report(reports, Kind::stopped, [](const auto&) { return true; }))
+  if (const auto r = first_report(reports, RankReport::Kind::stopped, [](const auto&) { return true; }))
     return {128 + r->value, 128 + r->value, "the launcher stopped the ranks by signal " + signal_text(r->value)};
   const std::string ended = plan.command[0] + " ended with code 1, ";
   if (!reports.empty()) return {4, 4, ended + "but no rank says that it failed; was the launcher told to stop?"};
@@ -176,11 +174,13 @@ JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
   const auto reports = job.read();
   if (code > 128 && code < 128 + 65) {
     const int signal = code - 128;
-    if (const auto r = first_report(reports, Kind::stopped, [&](const auto& x) { return x.value == signal; }))
+    if (const auto r =
+            first_report(reports, RankReport::Kind::stopped, [&](const auto& x) { return x.value == signal; }))
       return {code, code, rank_text(r->rank) + " was stopped by signal " + signal_text(signal)};
     return {code, 4, "a rank was ended by signal " + signal_text(signal) + "; the launcher stopped the others"};
   }
-  const bool told = first_report(reports, Kind::ended, [&](const auto& x) { return x.value == code; }).has_value();
+  const bool told =
+      first_report(reports, RankReport::Kind::ended, [&](const auto& x) { return x.value == code; }).has_value();
   if (code == 0 || told || !plan.of_this_program || job.variable().empty()) return {code, code, ""};
   return untold_end(plan, code, reports);
 }

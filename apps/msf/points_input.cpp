@@ -13,7 +13,7 @@ namespace merganser::app {
 namespace {
 
 constexpr double kSpread = 0.01;  // standard deviation of a cluster in the unit box
-constexpr double kMost = 0x1p40;
+constexpr double kMostPoints = 0x1p40;
 constexpr const char* kSpecs =
     "uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, or a file";
 
@@ -39,7 +39,7 @@ std::vector<std::string> pieces_of(const std::string& text) {
 std::uint64_t number(const std::string& spec, const std::string& text, std::int64_t least, double most) {
   std::int64_t value = -1;
   try {
-    value = detail::parse_integer(text);
+    value = merganser::detail::parse_integer(text);
   } catch (const UsageError&) {
     value = -1;
   }
@@ -60,11 +60,11 @@ bool parse(const std::string& spec, Made& made) {
   const std::size_t expected = short_form ? 2 : made.shape == "clusters" ? 4 : 3;
   if (pieces.size() != expected) throw UsageError("--points " + spec + "; allowed: " + std::string(kSpecs));
   if (!short_form) made.dimension = static_cast<int>(number(spec, pieces[1], 2, 3));
-  made.count = number(spec, pieces[short_form ? 1 : 2], 0, made.shape == "lattice" ? 0x1p20 : kMost);
-  if (made.shape == "clusters") made.more = number(spec, pieces[3], 1, kMost);
+  made.count = number(spec, pieces[short_form ? 1 : 2], 0, made.shape == "lattice" ? 0x1p20 : kMostPoints);
+  if (made.shape == "clusters") made.more = number(spec, pieces[3], 1, kMostPoints);
   if (made.shape == "lattice") {
     made.more = made.count;
-    if (std::pow(static_cast<double>(made.more), made.dimension) > kMost)
+    if (std::pow(static_cast<double>(made.more), made.dimension) > kMostPoints)
       throw UsageError("--points " + spec + ": more than 2^40 points; allowed: up to those");
     made.count = made.more * made.more * (made.dimension == 3 ? made.more : 1);
   }
@@ -134,7 +134,7 @@ Box make_box(const PointsOptions& o, int dimension, double natural) {
     throw UsageError("--extent " + o.extent + "; allowed: one length, or one for each of " + std::to_string(dimension) +
                      " axes");
   for (std::size_t a = 0; a < static_cast<std::size_t>(dimension); ++a) {
-    box.extent[a] = detail::parse_number(texts[texts.size() == 1 ? 0 : a]);
+    box.extent[a] = merganser::detail::parse_number(texts[texts.size() == 1 ? 0 : a]);
     if (!(box.extent[a] > 1e-140 && box.extent[a] <= 1e150))
       throw UsageError("--extent " + o.extent + "; allowed: lengths above 1e-140, up to 1e150");
   }

@@ -16,7 +16,7 @@
 namespace merganser::app {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();  // of ranks, cores, arcs
+constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();  // of ranks, cores, arcs
 constexpr std::array kClasses{"local", "remote", "notified", "global"};
 constexpr double kMostBytes = 1e18;  // of an exchange
 
@@ -32,12 +32,12 @@ std::map<std::string, KnownGraph> graphs_of(const Field& topology, int cores) {
     const Field g = list.at(i);
     KnownGraph known;
     known.digest = g.at("digest").text();
-    known.load.ranks = static_cast<int>(g.at("ranks").whole(1, kMost));
+    known.load.ranks = static_cast<int>(g.at("ranks").whole(1, kMostCount));
     known.load.cores = cores;
-    known.load.arcs = static_cast<double>(g.at("arcs").whole(1, kMost));
-    known.load.degree = static_cast<double>(g.at("max_degree").whole(0, kMost));
+    known.load.arcs = static_cast<double>(g.at("arcs").whole(1, kMostCount));
+    known.load.degree = static_cast<double>(g.at("max_degree").whole(0, kMostCount));
     if (g.has("max_in_degree"))
-      known.load.degree = std::max(known.load.degree, static_cast<double>(g.at("max_in_degree").whole(0, kMost)));
+      known.load.degree = std::max(known.load.degree, static_cast<double>(g.at("max_in_degree").whole(0, kMostCount)));
     if (known.load.degree < 1 || known.load.degree > known.load.arcs)
       g.at("max_degree").fail("is " + number_text(known.load.degree) + "; allowed: 1 to the number of arcs");
     out[g.at("name").text()] = known;
@@ -139,7 +139,7 @@ std::vector<topology::KnownCell> known_cells(const Json& json, const std::string
   check_schema(record);
   if (!record.has("topology")) throw InputError(path + " is no record of topo bench or topo replay");
   const Field topology = record.at("topology");
-  const auto graphs = graphs_of(topology, static_cast<int>(record.at("provenance").at("cores").whole(1, kMost)));
+  const auto graphs = graphs_of(topology, static_cast<int>(record.at("provenance").at("cores").whole(1, kMostCount)));
   const Field cells = topology.at("cells");
   std::vector<topology::KnownCell> out;
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -173,7 +173,7 @@ std::string machine_text(std::int64_t cores, const std::string& cpu) {
 
 std::string machine_text(const Json& json, const std::string& path) {
   const Field provenance = Field(json, path).at("provenance");
-  return machine_text(provenance.at("cores").whole(1, kMost), provenance.at("cpu").text());
+  return machine_text(provenance.at("cores").whole(1, kMostCount), provenance.at("cpu").text());
 }
 
 Json measure_job(const MeasurePlan& plan) {
