@@ -36,6 +36,7 @@ struct AnnouncementId {
   friend auto operator<=>(const AnnouncementId&, const AnnouncementId&) = default;
 };
 
+/// What was announced, as step() hands it over.
 struct Announcement {
   AnnouncementId id;
   std::int64_t announced = 0;  ///< number of steps the origin had made when it announced
@@ -57,6 +58,7 @@ struct Announcement {
   void check_size(std::size_t wanted) const;
 };
 
+/// Limits of what is announced; the same on every rank.
 struct AnnouncementOptions {
   std::size_t max_bytes = std::size_t{1} << 20;       ///< of one announcement; at least 1
   std::size_t max_step_bytes = std::size_t{1} << 24;  ///< of all that one rank announces between two steps

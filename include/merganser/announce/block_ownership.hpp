@@ -40,10 +40,12 @@ struct BlockChange {
 /// whatever order those of one step are given.
 class BlockLedger {
  public:
+  /// Who gets a block that is created.
   enum class Owner : std::uint8_t {
     proposer,     ///< the rank whose proposal wins
     least_loaded  ///< the rank with the fewest blocks, of these the lowest
   };
+  /// A block that is there.
   struct Block {
     int owner = 0;
     std::int64_t life = 0;
@@ -69,6 +71,7 @@ class BlockLedger {
   /// Owner and own blocks, for a BlockExchange; holds a copy of the owners.
   [[nodiscard]] BlockPlacement placement(int rank) const;
 
+  /// What became of all events so far.
   struct Counts {
     std::int64_t created = 0;
     std::int64_t removed = 0;

@@ -54,6 +54,7 @@ class LocalExchange {
   /// Keys that the block holds parts of, ascending.
   [[nodiscard]] std::vector<std::uint64_t> held(std::size_t local) const;
 
+  /// What this rank has done so far.
   struct Counts {
     std::int64_t steps = 0;
     std::int64_t packages = 0;  ///< one per block, neighbour and step, whether it crossed ranks or not

@@ -34,6 +34,7 @@ class MultiHop {
   /// One hop of everything. Called by every rank.
   void step();
 
+  /// A message that has reached a block.
   struct Delivery {
     std::int64_t origin;   ///< block that sent it
     std::uint64_t number;  ///< counts the messages of that block
@@ -44,6 +45,7 @@ class MultiHop {
   /// What reached block blocks()[local] in the last step, by (origin, number).
   [[nodiscard]] const std::vector<Delivery>& delivered(std::size_t local) const { return delivered_.at(local); }
 
+  /// What this rank has done so far.
   struct Counts {
     std::int64_t sent = 0;       ///< messages to neighbours in a first hop
     std::int64_t forwarded = 0;  ///< messages to neighbours in later hops

@@ -156,6 +156,7 @@ struct DiameterEffort {
   std::uint64_t seed = 1;  ///< that draws them
 };
 
+/// The greatest distance in a network, or the greatest that was found.
 struct Diameter {
   int value = 0;             ///< the greatest distance found
   bool exact = true;         ///< false: a lower bound, since only some vertices were searched from

@@ -57,14 +57,15 @@ class Histogram {
   /// Value below which a share q of the samples lies, 0 <= q <= 1: linear inside the bucket, never outside the range of
   /// the samples. @throws UsageError for an empty histogram
   [[nodiscard]] double quantile(double q) const;
-  /// Sum of the samples above the q-quantile, of whole buckets by their middles; see Outliers of measure.hpp.
+  /// Sum of the largest samples, a share 1 - q of all (their number rounded down), each taken as the middle of its
+  /// bucket; at most sum(). 0 for an empty histogram.
   [[nodiscard]] double sum_above(double q) const;
 
   /// Counts of buckets first() .. first() + counts().size() - 1; the first and the last are not zero.
   [[nodiscard]] std::size_t first() const;
   [[nodiscard]] std::span<const std::uint64_t> counts() const;
 
-  /// What the four parts describe, as counts() and the others gave them.
+  /// What a histogram is made of, as first(), counts(), min(), max() and sum() give it.
   struct Parts {
     std::size_t first = 0;
     std::vector<std::uint64_t> counts;

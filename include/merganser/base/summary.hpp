@@ -6,6 +6,7 @@
 
 namespace merganser {
 
+/// Least, middle and greatest of a sample.
 struct Summary {
   double min = 0;
   double median = 0;

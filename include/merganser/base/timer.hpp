@@ -16,6 +16,7 @@ namespace merganser {
 /// Seconds and calls by stage, in order of first use. One rank's; not shared between threads.
 class Profile {
  public:
+  /// Time spent in one stage.
   struct Stage {
     std::string name;
     double seconds = 0;

@@ -24,6 +24,7 @@ enum class Completion : std::uint8_t {
 };
 [[nodiscard]] std::string_view completion_name(Completion completion);  ///< "local", "remote", "notified", "global"
 
+/// What a kernel is, for tables and choices.
 struct KernelInfo {
   std::string_view name;         ///< "rma.put-flush": model, dot, what it does
   std::string_view model;        ///< a name of backends(): "threads", "p2p", "neighborhood", "rma", "shmem"

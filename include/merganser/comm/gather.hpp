@@ -15,6 +15,7 @@
 
 namespace merganser::comm {
 
+/// Which call gathers.
 enum class GatherKind : std::uint8_t {
   blocking,      ///< one blocking call, made by complete()
   non_blocking,  ///< a call made by start(), waited for by complete()
@@ -22,6 +23,7 @@ enum class GatherKind : std::uint8_t {
 };
 [[nodiscard]] std::string_view gather_name(GatherKind kind);  ///< "blocking", "non-blocking", "neighborhood"
 
+/// What a gather of one model is, for tables.
 struct GatherInfo {
   GatherKind kind;
   std::string_view model;        ///< a name of backends()

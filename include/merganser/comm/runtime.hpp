@@ -27,6 +27,7 @@ struct Backend {
 /// True if a launcher (mpirun, srun, ...) started this process as one of several ranks.
 [[nodiscard]] bool launched();
 
+/// Which model runs on how many ranks.
 struct RunOptions {
   std::string backend = "auto";  ///< a name of backends(), or "auto"; the variable MERGANSER_COMM overrides "auto"
   int ranks = 0;           ///< `threads`: number of ranks (0: one). Processes: checked against the launcher if not 0

@@ -57,6 +57,7 @@ struct PeerTraffic {
 /// Memory: O(ranks talked to).
 class TrafficCount {
  public:
+  /// Another rank, and what was moved to and from it.
   struct Peer {
     int rank;
     PeerTraffic traffic;

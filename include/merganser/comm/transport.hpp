@@ -3,7 +3,7 @@
 ///
 /// A Transport makes four objects. Mailbox: one message of any size per arc and step. Segment: words of memory that
 /// neighbours put into and get from, in phases. Stream: a known number of small records per arc, single assignment.
-/// Plan: a ghost pattern known on both sides. Every backend makes all four; docs/architecture.md compares them.
+/// Plan: a ghost pattern known on both sides. Every backend makes all four; docs/communication.md compares them.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -195,7 +195,7 @@ class Stream {
   /// Starts a round. Local. counts_out[i]: records this rank will send along out-arc i; counts_in[i]: records in-arc i
   /// will deliver.
   virtual void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) = 0;
-  /// Sends a record; it may be held back until flush() or take().
+  /// Sends a record; it may be held back until take(), wait() or finish().
   virtual void send(std::size_t arc, std::size_t slot, std::uint32_t value) = 0;
   /// Hands over every record that has arrived and not been taken, and lets held-back records go. The callback may
   /// call send(). Returns the number of records still to come in this round. Does not block.
@@ -250,15 +250,18 @@ struct Capabilities {
   bool checked = false;         ///< the decorator `checked` is around it: checks that cost time are wanted
 };
 
+/// How large a Stream is.
 struct StreamOptions {
   std::size_t slots_per_arc = 16384;  ///< records per arc that go the direct way; more go through messages
 };
+/// How a Plan cuts what it sends.
 struct PlanOptions {
   std::size_t element_bytes = 8;
   std::size_t chunk_elements = 4096;
 };
 
-/// One rank's end of a communication model. Made by open() or run(), see runtime.hpp.
+/// One rank's end of a communication model: rank, size, collectives for set-up, and the four objects. Made by run() of
+/// runtime.hpp, which hands it to the body of the program; valid until that returns.
 class Transport {
  public:
   Transport() = default;
@@ -302,7 +305,7 @@ class Transport {
 
  protected:
   virtual void do_barrier() = 0;
-  /// The one collective a backend must write: every rank's bytes, by rank.
+  /// Every rank's bytes, by rank. Reductions are made of it.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_gather(std::span<const std::byte> mine) = 0;
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_to_all(
       const std::vector<std::vector<std::byte>>& to) = 0;

@@ -28,6 +28,7 @@ enum class Format : std::uint8_t { edge_list, matrix_market, metis, dimacs, parh
 /// @throws InputError if it cannot be read or is empty
 [[nodiscard]] Format detect_format(const std::string& path);
 
+/// How a graph file is read.
 struct ReadOptions {
   std::string format;   ///< a name of formats(); empty: what the file shows
   std::string weights;  ///< see weights_of_name(); empty: those of the file, or uniform where it has none

@@ -22,6 +22,7 @@
 
 namespace merganser::graphs {
 
+/// Seed and weights of an artificial graph.
 struct GenerateOptions {
   std::uint64_t seed = 1;           ///< of the edges and of the weights
   std::string weights = "uniform";  ///< see weights_of_name(); "euclidean" for rgg2d and rgg3d only

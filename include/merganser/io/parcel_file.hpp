@@ -12,6 +12,7 @@
 
 namespace merganser::io {
 
+/// What a parcel file says of itself: read_info() fills it, add_variables() extends it, read_parcels() goes by it.
 struct ParcelFileInfo {
   Grid grid;  ///< axes x and y periodic, z walls, as EPIC's
   std::int64_t parcels = 0;

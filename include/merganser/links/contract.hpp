@@ -21,6 +21,7 @@ struct Root {
   friend bool operator==(const Root&, const Root&) = default;
 };
 
+/// What one contraction took on this rank.
 struct ContractStatistics {
   std::int64_t rounds = 0;  ///< waves of questions (trees), or as PruneStatistics::rounds (stars)
   std::int64_t asked = 0;   ///< questions of this rank to others (trees), or labels sent (stars)

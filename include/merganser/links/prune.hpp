@@ -16,6 +16,7 @@ struct Channels {
   comm::Stream& stream;
 };
 
+/// What one pruning took on this rank.
 struct PruneStatistics {
   std::int64_t rounds = 0;      ///< iterations of Algorithm 1, or longest chain of cross-rank labels waited for
   std::int64_t puts = 0;        ///< words written to other ranks
@@ -58,6 +59,7 @@ class SinglePass {
   std::unique_ptr<Impl> impl_;
 };
 
+/// How the published pruning talks.
 struct IterativeOptions {
   bool sub_communicator = false;                   ///< only ranks with links take part (where the model allows)
   comm::Epoch epoch = comm::Epoch::per_operation;  ///< how one-sided models open epochs

@@ -26,6 +26,7 @@ struct PointSet {
   [[nodiscard]] std::size_t size() const noexcept { return ids.size(); }
 };
 
+/// How the tree of points is found, and of which distances; the same on every rank.
 struct EuclideanOptions {
   int threads = 1;     ///< of each rank, in the search for neighbours
   int leaf = 24;       ///< most points in a leaf of the tree, 4 to 64

@@ -18,6 +18,7 @@ enum class Selection : std::uint8_t {
   leaf,            ///< those that do not split further
 };
 
+/// Which clusters count; describe() gives meaning and range of each.
 struct HdbscanOptions {
   std::uint64_t min_cluster_size = 5;
   Selection selection = Selection::excess_of_mass;
@@ -39,6 +40,7 @@ void describe(HdbscanOptions& o, V&& option) {
 /// A dendrogram without its small clusters: a cluster loses points one after the other until it ends or splits into
 /// clusters of at least min_cluster_size points each. Lambda is 1 / height (infinite for height 0).
 struct CondensedTree {
+  /// One cluster of the tree.
   struct Cluster {
     std::uint32_t parent;  ///< below the number of the cluster; that of cluster 0 is 0
     std::uint32_t size;    ///< points at birth
@@ -59,6 +61,7 @@ struct CondensedTree {
 /// cluster that was born at a height above 0 lie at one place; what is born and ends at height 0 adds nothing.
 [[nodiscard]] std::vector<double> stabilities(const CondensedTree& tree);
 
+/// The clusters that were taken.
 struct Hdbscan {
   std::uint32_t clusters = 0;
   std::vector<std::int32_t> labels;     ///< by point; -1 is noise; numbered in the order of their lowest points

@@ -31,6 +31,7 @@ enum class MndCarrier : std::uint8_t {
   memory      ///< Segment: sizes are put into slots of the reader, who gets the chunks
 };
 
+/// Style and thresholds of the published algorithm; describe() gives meaning and range of each.
 struct MndOptions {
   MndStyle style = MndStyle::tuned;
   MndPost post = MndPost::single;

@@ -47,7 +47,7 @@ class CellList {
   CellList& operator=(CellList&&) noexcept;
   ~CellList();
 
-  /// How to cut the region: `per_cell` parcels per cube-like cell; or the given cells (search rule cells8).
+  /// How to cut the region: `parcels_per_cell` parcels per cube-like cell; or the given cells (search rule cells8).
   struct Cut {
     double parcels_per_cell = kParcelsPerCell;
     std::array<std::int64_t, 3> cells{0, 0, 0};  ///< not 0: exactly these, cut by ...

@@ -33,6 +33,7 @@ struct Member {
 /// Writes a component block of a merged parcel: members (centre first, then by id), merged volume, output.
 using MergeCallback = std::function<void(std::span<const Member>, double volume, double* out)>;
 
+/// How parcels of one schema merge in one box.
 struct MergeRules {
   MergeRules(const Schema& schema, const Box& box) : schema(&schema), box(box) {}
   const Schema* schema;

@@ -29,9 +29,10 @@ enum class Rule : std::uint8_t {
   keep_centre,   ///< the centre's
   keep_largest,  ///< that of the member of largest volume (lowest id among equals)
   ellipsoid,     ///< B11 B12 B13 B22 B23 of an ellipsoid: second moment, rescaled to the volume (5 components)
-  callback,      ///< MergeOptions::callbacks
+  callback,      ///< ClusterOptions::callbacks, or MergeRules::callbacks below it
 };
 
+/// One attribute of every parcel.
 struct Attribute {
   std::string name;
   int components = 1;

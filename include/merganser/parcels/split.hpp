@@ -5,6 +5,7 @@
 
 namespace merganser {
 
+/// Which parcels are split, and the ids of what they become.
 struct SplitOptions {
   double max_aspect_ratio = 4;  ///< split if a/c >= this, or ...
   double max_semi_axis = 0;     ///< ... a >= this; 0: radius of a sphere of one cell's volume

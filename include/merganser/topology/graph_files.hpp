@@ -9,6 +9,7 @@
 
 namespace merganser::topology {
 
+/// Formats of files of process graphs.
 enum class GraphFormat : std::uint8_t {
   binary,         ///< compressed rows of 64-bit numbers, the layout of [neve]; .bin
   adjacency,      ///< "from: to weight to weight ..." a line; .txt

@@ -42,6 +42,7 @@ struct MessageSize {
 /// "8", "weights", "weights*0.5"
 [[nodiscard]] std::string size_text(MessageSize size);
 
+/// A process graph and what reports call it.
 struct NamedGraph {
   std::string name;
   ProcessGraph graph;
@@ -78,6 +79,7 @@ struct Hooks {
   std::function<void(comm::Exchange&, std::int64_t)> inside_after;   ///< inside the clock, after the exchange
 };
 
+/// What is measured, for how long; graphs, kernels, sizes, sync and buffers are the same on every rank.
 struct MeasureOptions {
   std::vector<NamedGraph> graphs;  ///< of as many ranks as the transport has
   std::vector<std::string> kernels;

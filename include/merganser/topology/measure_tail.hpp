@@ -19,6 +19,7 @@ struct TailSide {
   MessageSize size;
 };
 
+/// Who is measured while who disturbs.
 struct TailOptions {
   std::vector<TailSide> victims;  ///< measured one after the other, in turns; all on the same ranks
   TailSide aggressor;
@@ -37,6 +38,7 @@ struct Inflation {
   QuantileInterval ratio;
 };
 
+/// One victim: its exchanges idle and loaded.
 struct TailResult {
   TailSide victim;
   std::vector<Histogram> idle;    ///< per round, exchanges of the victim
@@ -54,6 +56,7 @@ struct AggressorRate {
   double bytes_per_s = 0;  ///< all its ranks
 };
 
+/// All victims, and what the aggressors achieved. Complete on rank 0.
 struct TailMeasurement {
   std::vector<TailResult> results;
   AggressorRate aggressor;

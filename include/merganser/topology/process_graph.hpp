@@ -13,6 +13,7 @@ namespace merganser::topology {
 /// Directed graph over ranks, compressed rows. Heads of a row are ascending and distinct; no loops.
 class ProcessGraph {
  public:
+  /// One rank that another sends to.
   struct Arc {
     int to = 0;
     double bytes = 1;  ///< weight: bytes per exchange; 1 where nothing is known

@@ -8,6 +8,7 @@
 
 namespace merganser::topology {
 
+/// One number of arcs: as published, made here, and expected.
 struct Table2Cell {
   int percent = 0;             ///< cross edges: 0, 2 or 5
   std::int64_t published = 0;  ///< the table's entry
@@ -24,6 +25,7 @@ struct Table2Cell {
   bool ok = false;  ///< no score beyond 4
 };
 
+/// One number of processes.
 struct Table2Row {
   int ranks = 0;
   std::int64_t known_edges = 0;    ///< vertex edges that the published program counts

@@ -74,6 +74,7 @@ class Traffic {
 
 /// What the tracing library of one process wrote; docs/topology-extract.md tells the format.
 struct TracePart {
+  /// What happened at one level of MPI_Pcontrol.
   struct Phase {
     std::int64_t entered = 0;  ///< times MPI_Pcontrol(level) was called with its level
     std::vector<Flow> flows;   ///< those that this process started, from and to in ranks of the world
@@ -86,6 +87,7 @@ struct TracePart {
   std::int64_t self_operations = 0, self_bytes = 0;  ///< of the rank with itself, in no flow
   std::int64_t outside_operations = 0,
                outside_bytes = 0;  ///< with ranks of other worlds (spawned programs), in no flow
+  /// How often a collective was called.
   struct Collective {
     std::string name;
     std::int64_t calls = 0;
