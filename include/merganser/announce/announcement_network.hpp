@@ -110,6 +110,7 @@ class AnnouncementNetwork {
   /// are fine. May be called by a subscriber: what it announces leaves with the step after.
   /// @throws UsageError if the bytes are too many, for one announcement or this step, or after close()
   AnnouncementId announce(Topic topic, std::span<const std::byte> bytes, Delivery delivery = Delivery::same_step);
+  /// The same with the bytes of one value.
   template <class T>
   AnnouncementId announce_value(Topic topic, const T& value, Delivery delivery = Delivery::same_step) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -127,6 +128,7 @@ class AnnouncementNetwork {
   /// (those subscribed first are called first). Returns a number for unsubscribe().
   using Take = std::function<void(const Announcement&)>;
   std::size_t subscribe(Topic topic, Take take);
+  /// Ends a subscription, by the number that subscribe() returned.
   void unsubscribe(std::size_t subscription);
 
   /// No announcements from this rank any more; it goes on passing on those of others. Local, may be repeated.

@@ -8,6 +8,7 @@
 
 namespace merganser {
 
+/// How much a line of log matters, the most first.
 enum class Level { error, warning, info, debug };
 
 /// Takes a line of log; called from any thread, one call at a time.
@@ -26,6 +27,7 @@ void log(Level level, int rank, std::string_view text);
 
 /// "error", "warning", ...
 [[nodiscard]] std::string_view level_name(Level level);
+/// The level of such a name; nothing for other texts.
 [[nodiscard]] std::optional<Level> level_of(std::string_view name);
 
 /// A sink that writes "merganser: warning: text" (with "[rank 3]" where `every_rank`) to standard error, for programs.

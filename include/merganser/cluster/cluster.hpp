@@ -110,6 +110,7 @@ class Clusterer {
   /// one of the sources, which come from touching blocks. Parcels that you have moved yourself may travel farther.
   [[nodiscard]] bool home_in_one_wave() const;
 
+  /// As given.
   [[nodiscard]] const Decomposition& decomposition() const;
 
  private:

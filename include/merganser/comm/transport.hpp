@@ -64,6 +64,7 @@ class Mailbox {
   Mailbox& operator=(const Mailbox&) = delete;
   virtual ~Mailbox() = default;
 
+  /// The arcs, as given.
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
 
   /// The message that the next step sends along out-arc `arc`: append to it freely. A step leaves it empty, with its
@@ -160,10 +161,17 @@ class Segment {
   static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
 
  public:
+  /// Made by Transport::segment().
   Segment(std::unique_ptr<SegmentBody> body, std::size_t words) : body_(std::move(body)), words_(words) {}
+  /// The words of this rank. Those that others put into may be read after the sync that ends the phase.
   [[nodiscard]] std::span<T> local() { return {reinterpret_cast<T*>(body_->local()), words_}; }
+  /// Writes one word of `rank`. @throws CommError for a rank that is neither this one nor an out-neighbour, or has no such
+  /// word
   void put(int rank, std::size_t index, T word) { body_->put(rank, index, &word); }
+  /// Reads `count` words of `rank` from `index` on into `to`, which is filled by the next sync. @throws CommError as put()
   void get(int rank, std::size_t index, std::size_t count, T* to) { body_->get(rank, index, count, to); }
+  /// Takes the bits of `word` into one word of `rank`; `old` gets what it was before, by the next sync. @throws CommError
+  /// as put()
   void fetch_or(int rank, std::size_t index, T word, T* old) { body_->fetch_or(rank, index, &word, old); }
   /// Ends the phase with the neighbours of the graph. Called by every rank of the graph.
   void sync() { body_->sync(); }
@@ -188,12 +196,14 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
   virtual ~Stream() = default;
 
+  /// The arcs, as given.
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
 
+  /// Gets a record that has arrived.
   using Take = std::function<void(std::size_t arc, std::size_t slot, std::uint32_t value)>;
 
   /// Starts a round. Local. counts_out[i]: records this rank will send along out-arc i; counts_in[i]: records in-arc i
-  /// will deliver.
+  /// will deliver. @throws CommError if the round before has not been taken
   virtual void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) = 0;
   /// Sends a record; it may be held back until take(), wait() or finish().
   virtual void send(std::size_t arc, std::size_t slot, std::uint32_t value) = 0;
@@ -202,7 +212,8 @@ class Stream {
   virtual std::size_t take(const Take& callback) = 0;
   /// Waits until something has arrived (or nothing more is to come), driving progress.
   virtual void wait() = 0;
-  /// Completes all sends of this round locally. Call once after the last take().
+  /// Completes all sends of this round locally. Call once after the last take(). @throws CommError if records of the round
+  /// have not been sent or not been taken
   virtual void finish() = 0;
   /// @throws CommError if the transport that made this has ended; the calls above ask by themselves
   virtual void check_usable() const = 0;
@@ -225,13 +236,15 @@ class Plan {
   virtual ~Plan() = default;
   /// Part of the ghosts of one in-arc: elements first .. first + data.size() / element size.
   struct Chunk {
-    std::size_t arc;
-    std::size_t first;
-    std::span<const std::byte> data;
+    std::size_t arc;                  ///< in-arc
+    std::size_t first;                ///< position of its first element among those of the arc
+    std::span<const std::byte> data;  ///< the elements
   };
+  /// Gets a chunk that has arrived; its data is valid until the call returns.
   using Use = std::function<void(const Chunk&)>;
   /// Sends the pattern's elements of `local` and hands over what arrives, chunk by chunk, the next chunk moving while
   /// the callback works. Called by every rank of the graph.
+  /// @throws CommError if the pattern sends an element that `local` does not hold
   virtual void pull(std::span<const std::byte> local, const Use& use) = 0;
 
  protected:
@@ -256,8 +269,8 @@ struct StreamOptions {
 };
 /// How a Plan cuts what it sends.
 struct PlanOptions {
-  std::size_t element_bytes = 8;
-  std::size_t chunk_elements = 4096;
+  std::size_t element_bytes = 8;      ///< of one element
+  std::size_t chunk_elements = 4096;  ///< elements of an arc that travel, and are handed over, together
 };
 
 /// One rank's end of a communication model: rank, size, collectives for set-up, and the four objects. Made by run() of
@@ -269,33 +282,53 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
+  /// Number of this rank, 0 to size() - 1.
   [[nodiscard]] virtual int rank() const noexcept = 0;
+  /// Number of ranks.
   [[nodiscard]] virtual int size() const noexcept = 0;
+  /// The model, a name of backends(), whatever decorators are around it.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// What the model really does.
   [[nodiscard]] virtual Capabilities capabilities() const noexcept = 0;
+  /// What this rank has done so far; subtract an earlier copy to get what a part of the program did.
   [[nodiscard]] virtual Counters& counters() noexcept { return counters_; }
   /// The same by other rank. Counts of this rank only.
   [[nodiscard]] virtual TrafficCount& traffic() noexcept { return traffic_; }
 
   // ---- set-up and statistics: collective over every rank, never inside a merge step ----
+  /// Returns when every rank has called it. Collective.
   void barrier();
-  /// Element-wise reduction in rank order; every rank gets the result.
+  /// Element-wise reduction in the order of ranks, so sums of doubles have the same bits on every rank and in every model;
+  /// every rank gets the result in `values`. Collective.
+  /// @throws CommError on every rank if ranks differ in the operation, the type or the number of values
+  /// Cost: an all-gather of the values of every rank.
   void all_reduce(std::span<double> values, Op op);
+  /// The same for integers. Collective.
   void all_reduce(std::span<std::int64_t> values, Op op);
+  /// The same for one integer. Collective.
   [[nodiscard]] std::int64_t all_reduce(std::int64_t value, Op op);
-  /// Every rank's bytes, by rank.
+  /// Every rank's bytes, by rank; numbers of bytes may differ. Collective.
   [[nodiscard]] std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
-  /// to[r] goes to rank r; returns what came, by rank.
+  /// to[r] goes to rank r; returns what came, by rank. Collective. @throws CommError unless `to` has size() entries
   [[nodiscard]] std::vector<std::vector<std::byte>> all_to_all(const std::vector<std::vector<std::byte>>& to);
 
   // ---- the four objects: making one is collective, using one is not ----
+  /// Makes a Mailbox over the graph that the ranks give together. Collective.
+  /// @throws CommError on every rank if a graph names a rank that is not there, or one twice in a list, or the ends of an
+  ///         arc do not both name it
   [[nodiscard]] virtual std::unique_ptr<Mailbox> mailbox(Graph graph) = 0;
+  /// Makes a Stream. Collective. @throws CommError as mailbox(), and for options out of range
   [[nodiscard]] virtual std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) = 0;
+  /// Makes a Plan. Collective. @throws CommError as mailbox(), and if the ends of an arc differ in the number of elements,
+  /// their size or that of chunks
   [[nodiscard]] virtual std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) = 0;
+  /// Makes a Segment. Collective. @param words  on this rank; ranks may differ
+  /// @throws CommError as mailbox(), and where there is no memory
   template <class T>
   [[nodiscard]] Segment<T> segment(Graph graph, std::size_t words, Epoch epoch = Epoch::lifetime) {
     return {segment_body(std::move(graph), words, sizeof(T), epoch), words};
   }
+  /// What segment() is made of. Collective.
   [[nodiscard]] virtual std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words,
                                                                   std::size_t word_bytes, Epoch epoch) = 0;
 

@@ -14,6 +14,7 @@ namespace merganser::graphs {
 
 /// What the bits of a weight stand for. Unsigned integers below 2^32 and float32 take 32 bits, all others 64.
 enum class WeightKind : std::uint8_t { unsigned_integer, signed_integer, float32, float64 };
+/// The name of a kind, for people and records.
 [[nodiscard]] std::string_view name_of(WeightKind kind);
 
 /// Order-preserving bits of a weight. -0.0 is +0.0. NaN has no place in the order: @throws InputError

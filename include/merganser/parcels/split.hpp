@@ -18,6 +18,7 @@ struct Axes {
   double square[3];
   double vector[3][3];
 };
+/// @param b5  B11 B12 B13 B22 B23; B33 follows from the volume
 [[nodiscard]] Axes axes(const double* b5, double volume);
 
 /// Splits every parcel that is too long, once. Children: centre +- sqrt(3/5)/2 a v1, B - (3/4) a^2 v1 v1^T, V/2.
