@@ -124,9 +124,10 @@ class AnnouncementNetwork {
   /// What the last step handed over.
   [[nodiscard]] std::span<const Announcement> received() const noexcept;
 
+  /// Gets an announcement that is handed over.
+  using Take = std::function<void(const Announcement&)>;
   /// Calls `take` for every announcement of a topic, in the order of delivery, at the end of the step that hands it over
   /// (those subscribed first are called first). Returns a number for unsubscribe().
-  using Take = std::function<void(const Announcement&)>;
   std::size_t subscribe(Topic topic, Take take);
   /// Ends a subscription, by the number that subscribe() returned.
   void unsubscribe(std::size_t subscription);
@@ -139,10 +140,14 @@ class AnnouncementNetwork {
 
   [[nodiscard]] std::int64_t now() const noexcept;  ///< steps made
   [[nodiscard]] int time_to_live() const noexcept;  ///< steps to every rank: the diameter, at least 1
+  /// This rank.
   [[nodiscard]] int rank() const noexcept;
+  /// Number of ranks.
   [[nodiscard]] int size() const noexcept;
   [[nodiscard]] const comm::Graph& graph() const noexcept;  ///< the arcs of this rank
+  /// The limits, as given.
   [[nodiscard]] const AnnouncementOptions& options() const noexcept;
+  /// What this rank has done so far.
   [[nodiscard]] const AnnouncementStatistics& statistics() const noexcept;
 
   static constexpr std::size_t header_bytes = 24;  ///< that each announcement adds to its bytes on the wire

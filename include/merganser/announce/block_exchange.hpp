@@ -29,10 +29,13 @@ class BlockExchange {
   BlockExchange(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, int reach,
                 Wiring wiring = Wiring::fixed);
 
+  /// As given.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return grid_; }
+  /// As given.
   [[nodiscard]] int reach() const noexcept { return reach_; }
   /// Blocks of this rank, ascending; `local` below is a position in this list.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return placement_.mine; }
+  /// Position of a block among those of this rank.
   [[nodiscard]] std::size_t local(std::int64_t block) const;  ///< @throws UsageError for a block of another rank
   /// Distinct neighbouring blocks that exist, ascending; `slot` below is a position in this list.
   [[nodiscard]] std::span<const std::int64_t> neighbours(std::size_t local) const { return sides_.at(local).blocks; }

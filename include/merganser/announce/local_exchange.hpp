@@ -32,7 +32,9 @@ class LocalExchange {
   LocalExchange(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, std::size_t values,
                 int reach = 1);
 
+  /// Blocks of this rank, ascending.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return exchange_.blocks(); }
+  /// As given.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return exchange_.grid(); }
 
   /// A part of a new object in block blocks()[local]; several blocks may begin parts of one object in one step.
@@ -45,8 +47,9 @@ class LocalExchange {
   /// @throws InputError, on the rank that sees it, if an object is too long, or two have one key
   void step();
 
-  /// True if this block or a neighbour held a part after the last step.
+  /// True if this block or a neighbour of it held a part after the last step.
   [[nodiscard]] bool knows(std::size_t local, std::uint64_t key) const;
+  /// True if this block held a part after the last step.
   [[nodiscard]] bool holds(std::size_t local, std::uint64_t key) const;
   /// Values of the whole object after the last step: exact if the block holds a part, or if all blocks that held one
   /// before or after the step are its neighbours (what may enter it). @throws UsageError for an object not known here
@@ -61,7 +64,9 @@ class LocalExchange {
     std::int64_t entries = 0;   ///< objects in packages
     friend bool operator==(const Counts&, const Counts&) = default;
   };
+  /// What this rank has done so far.
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+  /// What carries the packages.
   [[nodiscard]] const BlockExchange& exchange() const noexcept { return exchange_; }
 
  private:

@@ -25,7 +25,9 @@ class MultiHop {
   /// Collective. @throws InputError on every rank as BlockExchange does, or if a block of the grid has no owner
   MultiHop(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, Farthest farthest = Farthest::one_way);
 
+  /// Blocks of this rank, ascending.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return exchange_.blocks(); }
+  /// As given.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return exchange_.grid(); }
 
   /// Sends to every other block within `reach` blocks along each axis; the next step() takes the first hop.
@@ -53,7 +55,9 @@ class MultiHop {
     std::int64_t dropped = 0;  ///< copies of what had been delivered in the same step
     friend bool operator==(const Counts&, const Counts&) = default;
   };
+  /// What this rank has done so far.
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+  /// What carries the messages.
   [[nodiscard]] const BlockExchange& exchange() const noexcept { return exchange_; }
   /// True if the next step has nothing to pass on from this rank.
   [[nodiscard]] bool idle() const noexcept;

@@ -15,9 +15,10 @@ class ExactSum {
   void add(const ExactSum& o);
   /// The sum, rounded once to the nearest double.
   [[nodiscard]] double value() const;
-  /// Words for sending; from_words(words()) is the same sum.
-  static constexpr int kWords = 68;
+  static constexpr int kWords = 68;  ///< length of words()
+  /// The sum for sending; from_words(words()) is the same sum.
   [[nodiscard]] std::vector<std::int64_t> words() const;
+  /// The sum that words() were taken of.
   /// @param words  kWords of them, as words() gave them
   static ExactSum from_words(const std::int64_t* words);
 

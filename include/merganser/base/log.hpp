@@ -21,7 +21,7 @@ void set_log_sink(LogSink sink);
 void log(Level level, int rank, std::string_view text);
 
 /// The text as one line that is safe to print: control characters, what is no UTF-8 and what turns the direction of
-/// text around are escaped (\n, \x1b, \u202e), and of a text of more than `most` bytes the middle is left out, with a note
+/// text around are escaped (`\n`, `\x1b`, `\u202e`), and of a text of more than `most` bytes the middle is left out, with a note
 /// of its length. For everything that may repeat what a user, a file or another program has said.
 [[nodiscard]] std::string one_line(std::string_view text, std::size_t most = 2000);
 

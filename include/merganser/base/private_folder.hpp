@@ -21,6 +21,7 @@ class PrivateFolder {
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
 
+  /// Where it is.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// Path of a file in it, by this process or one that it starts.
   std::string file(const std::string& name);

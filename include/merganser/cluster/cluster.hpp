@@ -42,6 +42,7 @@ struct StageTimes {
   double prune = 0;
   double migrate = 0;
   double merge = 0;  ///< merge and pack
+  /// Sum over all stages.
   [[nodiscard]] double total() const { return search + exchange + graph + prune + migrate + merge; }
 };
 

@@ -42,7 +42,9 @@ class Gather {
   Gather& operator=(const Gather&) = delete;
   virtual ~Gather() = default;
 
+  /// What gather it is.
   [[nodiscard]] const GatherInfo& info() const noexcept { return info_; }
+  /// As given: bytes of every rank.
   [[nodiscard]] std::size_t part_bytes() const noexcept { return part_bytes_; }
 
   /// Hands over this rank's part, which is copied. Called by every rank. Counted in the transport: a collective call, with

@@ -10,9 +10,10 @@ namespace merganser::comm {
 /// build opens files collectively. The same answer on every rank. Collective.
 [[nodiscard]] bool netcdf_is_parallel(Transport& transport);
 
-/// nc_open_par for reading, and nc_create_par of a NetCDF-4 file that replaces what is there, over the MPI world: the
-/// library's status, its file number in `id`. Collective. Only where netcdf_is_parallel().
+/// nc_open_par for reading, over the MPI world: the library's status, its file number in `id`. Collective. Only where
+/// netcdf_is_parallel().
 [[nodiscard]] int netcdf_open(const std::string& path, int& id);
+/// nc_create_par of a NetCDF-4 file that replaces what is there, likewise.
 [[nodiscard]] int netcdf_create(const std::string& path, int& id);
 /// Makes reads and writes of a variable collective: every process then takes part in each, perhaps with no element.
 [[nodiscard]] int netcdf_make_collective(int id, int variable);

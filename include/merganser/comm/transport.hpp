@@ -116,6 +116,7 @@ class Mailbox {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
+  /// Refuses work once the transport has ended.
   /// @throws CommError if the transport that made this has ended; step() asks by itself
   virtual void check_usable() const = 0;
 
@@ -141,12 +142,19 @@ enum class Epoch : std::uint8_t {
 class SegmentBody {
  public:
   virtual ~SegmentBody() = default;
+  /// Refuses work once the transport has ended. @throws CommError if the transport that made this has ended
   virtual void check_usable() const = 0;
+  /// The words of this rank.
   [[nodiscard]] virtual std::byte* local() = 0;
+  /// As Segment::put().
   virtual void put(int rank, std::size_t index, const void* word) = 0;
+  /// As Segment::get().
   virtual void get(int rank, std::size_t index, std::size_t count, void* to) = 0;
+  /// As Segment::fetch_or().
   virtual void fetch_or(int rank, std::size_t index, const void* word, void* old) = 0;
+  /// As Segment::sync().
   virtual void sync() = 0;
+  /// As Segment::sync_any().
   virtual bool sync_any(bool mine) = 0;
 };
 
@@ -215,6 +223,7 @@ class Stream {
   /// Completes all sends of this round locally. Call once after the last take(). @throws CommError if records of the round
   /// have not been sent or not been taken
   virtual void finish() = 0;
+  /// Refuses work once the transport has ended.
   /// @throws CommError if the transport that made this has ended; the calls above ask by themselves
   virtual void check_usable() const = 0;
 

@@ -16,9 +16,13 @@
 
 namespace merganser::graphs {
 
+/// Formats of graph files.
 enum class Format : std::uint8_t { edge_list, matrix_market, metis, dimacs, parhip, bvgraph, binary };
+/// The name that format_of_name() takes.
 [[nodiscard]] std::string_view name_of(Format format);
+/// All formats.
 [[nodiscard]] std::span<const Format> formats();
+/// The format of a name.
 /// @throws UsageError for an unknown name, with the list
 [[nodiscard]] Format format_of_name(std::string_view name);
 /// The format that the extension tells ("x.mtx"), also before ".gz"; edge_list for .txt, .tsv, .el, .edges.
@@ -59,6 +63,7 @@ struct ReadLog {
 /// What reading a file would take, from its size and its first bytes. Local. @throws InputError as read_graph()
 [[nodiscard]] Forecast forecast_file(const std::string& path, const ReadOptions& options, int ranks);
 
+/// Refuses a format that cannot be written, before work is done.
 /// @throws UsageError for a format that is read only
 void check_writable(Format format);
 

@@ -63,7 +63,9 @@ class Report {
 
   void fact(std::string_view name, std::int64_t value);  ///< sets it
   void add(std::string_view name, std::int64_t value);   ///< adds to it
+  /// All phases so far.
   [[nodiscard]] const std::vector<Phase>& phases() const noexcept { return phases_; }
+  /// All facts so far.
   [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& facts() const noexcept { return facts_; }
 
   /// Called now and then on rank 0 with what is being done and the share that is done (0 to 1); may be empty.

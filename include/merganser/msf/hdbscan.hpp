@@ -26,6 +26,7 @@ struct HdbscanOptions {
   bool allow_single_cluster = false;
   std::uint64_t max_cluster_size = 0;
 };
+/// Name, meaning and range of each option, for an OptionTable.
 template <class V>
 void describe(HdbscanOptions& o, V&& option) {
   option("min-cluster-size", o.min_cluster_size, "fewest points of a cluster", between(2, 1U << 31));
@@ -52,6 +53,7 @@ struct CondensedTree {
   std::vector<double> lambda;             ///< by point: where it does
 };
 
+/// Drops the small clusters of a dendrogram. Local.
 /// @param d  connected: made with Apart::join
 /// @throws UsageError if d has several components or min_cluster_size is below 2
 /// Cost: O(n) time, 28 bytes per point with the result
@@ -69,6 +71,7 @@ struct Hdbscan {
   std::vector<std::uint32_t> selected;  ///< by label: the cluster of the condensed tree
 };
 
+/// Takes clusters of a condensed tree, and labels the points. Local.
 /// @throws UsageError for options out of range
 [[nodiscard]] Hdbscan hdbscan(const CondensedTree& tree, const HdbscanOptions& options);
 

@@ -28,6 +28,7 @@ struct ForestOptions {
   int threads = 1;
   Sense sense = Sense::minimum;
 };
+/// Name, meaning and range of each option, for an OptionTable.
 template <class V>
 void describe(ForestOptions& o, V&& option) {
   option("method", o.method, "of --algo auto: how the forest is found; every method finds the same one",

@@ -28,6 +28,7 @@ struct Verification {
   std::int64_t graph_edges = 0;   ///< of all ranks, loops and parallel ones too
   std::int64_t forest_edges = 0;  ///< of all ranks
   std::int64_t trees = 0;         ///< single vertices too; vertices less forest edges
+  /// True if no fault was found.
   [[nodiscard]] bool right() const noexcept { return fault == Fault::none; }
 };
 

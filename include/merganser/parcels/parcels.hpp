@@ -78,7 +78,9 @@ class RawBuffer {
   RawBuffer(const RawBuffer&) = delete;
   RawBuffer& operator=(const RawBuffer&) = delete;
   ~RawBuffer();
+  /// The memory; null without bytes.
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  /// Its length.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:

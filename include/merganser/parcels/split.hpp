@@ -18,6 +18,7 @@ struct Axes {
   double square[3];
   double vector[3][3];
 };
+/// The axes of an ellipsoid of this volume.
 /// @param b5  B11 B12 B13 B22 B23; B33 follows from the volume
 [[nodiscard]] Axes axes(const double* b5, double volume);
 

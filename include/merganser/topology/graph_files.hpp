@@ -20,8 +20,10 @@ enum class GraphFormat : std::uint8_t {
 
 /// "binary", "adjacency", "pairs", "matrix-market", "metis"
 [[nodiscard]] std::string_view format_name(GraphFormat format);
+/// The format of a name.
 /// @throws UsageError for an unknown name, with the list
 [[nodiscard]] GraphFormat format_of_name(std::string_view name);
+/// All formats.
 [[nodiscard]] std::span<const GraphFormat> graph_formats();
 /// The format that a path's extension stands for. @throws UsageError if there is none such, with the list
 [[nodiscard]] GraphFormat format_of_path(const std::string& path);

@@ -35,6 +35,7 @@ enum class Buffers : std::uint8_t {
 struct MessageSize {
   double bytes = 0;      ///< of a weighted size: bytes per unit of the arc's weight
   bool weights = false;  ///< bytes times the weight of the arc, rounded
+  /// Bytes of this size along an arc.
   [[nodiscard]] std::size_t on(const ProcessGraph::Arc& arc) const;
   friend bool operator==(const MessageSize&, const MessageSize&) = default;
 };
@@ -50,6 +51,7 @@ struct NamedGraph {
 
 /// Where a rank stands.
 enum class Phase : std::uint8_t { setup, settle, start, iterate, gather };
+/// "setup", "settle", ...
 [[nodiscard]] std::string_view phase_name(Phase phase);
 
 /// A rank on which no iteration has ended for too long.
@@ -137,6 +139,8 @@ struct PublishedColumns {
   double max_us = 0;      ///< largest mean time of a rank, divided by two
   double stddev_us = 0;   ///< of the ranks' mean times
 };
+/// Computes the columns from the mean time of each rank. All 0 without ranks or arcs. Local.
+/// @param arcs  of the process graph, over all ranks
 [[nodiscard]] PublishedColumns published_columns(const std::vector<double>& rank_mean_ns, std::int64_t arcs);
 
 /// A cell, or all sizes of a kernel on a graph, that could not be measured.

@@ -46,6 +46,7 @@ struct TailResult {
   std::int64_t uncovered = 0;     ///< iterations of loaded rounds that did not
   std::string unusable;           ///< why nothing was measured; empty if it was
 
+  /// How much longer the q-quantile is when loaded.
   /// @return nothing where either sample does not allow the quantile
   [[nodiscard]] std::optional<Inflation> inflation(double q, std::uint64_t seed = 1) const;
 };

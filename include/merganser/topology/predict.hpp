@@ -25,6 +25,7 @@ struct Load {
   double rank_bytes = 0;  ///< bytes of the busiest rank, the larger of those out and in
 
   [[nodiscard]] double size() const { return arcs > 0 ? bytes / arcs : 0; }  ///< mean, per arc
+  /// True if ranks share cores.
   [[nodiscard]] bool oversubscribed() const { return ranks > cores; }
 };
 /// The load of a graph whose weights are bytes.
@@ -60,6 +61,7 @@ struct Prediction {
 /// What loads were measured.
 class MeasuredRange {
  public:
+  /// Notes a load that was measured.
   void add(const Load& load);
   /// Why nothing measured is like a load, each reason with what would have to be measured; empty if something is.
   [[nodiscard]] std::vector<std::string> misses(const Load& load) const;
@@ -87,6 +89,7 @@ class KernelModel {
     double size;
     std::vector<double> log_errors;
   };
+  /// What is known of the errors of predictions.
   [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
  private:

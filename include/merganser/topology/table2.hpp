@@ -32,6 +32,7 @@ struct Table2Row {
   std::int64_t edges = 0;          ///< by generate_published()
   std::int64_t correct_edges = 0;  ///< by generate("rgg")
   std::vector<Table2Cell> cells;   ///< 0, 2 and 5 %
+  /// True if all cells are, and the counts of edges are those published.
   [[nodiscard]] bool ok() const;
 };
 
