@@ -98,7 +98,8 @@ struct AnnouncementStatistics {
 /// Every rank must make the same number of steps. A rank's network is used by one thread at a time.
 class AnnouncementNetwork {
  public:
-  /// Collective. The time to live is the exact diameter: every rank measures the distances from itself, O(arcs) time.
+  /// Makes the network together. Collective. The time to live is the exact diameter: every rank measures the distances
+  /// from itself, O(arcs) time.
   /// @throws UsageError on every rank if the network has not one vertex per rank, or ranks passed different networks or
   /// options
   AnnouncementNetwork(comm::Transport& transport, const Network& network, const AnnouncementOptions& options = {});
@@ -117,7 +118,8 @@ class AnnouncementNetwork {
     return announce(topic, std::as_bytes(std::span(&value, 1)), delivery);
   }
 
-  /// One hop of everything. Called by every rank. Returns what it hands over, all topics; valid until the next step.
+  /// Takes everything one hop further. Called by every rank. Returns what it hands over, all topics; valid until the
+  /// next step.
   /// @throws CommError if a message is damaged, or what the Mailbox throws (a wait over MERGANSER_WAIT_LIMIT names the
   /// ranks waited for)
   std::span<const Announcement> step();

@@ -24,7 +24,8 @@ class BlockExchange {
     any_rank,  ///< every rank, so that blocks may come and go; only pairs with neighbouring blocks take part in a step
   };
 
-  /// Collective. `placement` must be the same on every rank as far as neighbours within `reach` are concerned.
+  /// Wires the blocks. Collective. `placement` must be the same on every rank as far as neighbours within `reach` are
+  /// concerned.
   /// @throws InputError on every rank for a bad grid, a reach below 1, blocks out of order or not owned as told
   BlockExchange(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, int reach,
                 Wiring wiring = Wiring::fixed);

@@ -36,7 +36,7 @@ struct BlockGrid {
   [[nodiscard]] std::vector<std::int64_t> neighbours(std::int64_t block, int reach) const;
   /// Consecutive blocks along `axis` (round it, where it is periodic) that are needed to cover all of `members`.
   [[nodiscard]] int width(std::span<const std::int64_t> members, std::size_t axis) const;
-  /// "(1, 0, 2)"
+  /// The coordinates of a block as text: "(1, 0, 2)".
   [[nodiscard]] std::string name(std::int64_t block) const;
 
   static constexpr std::int64_t kNoBlock = -1;

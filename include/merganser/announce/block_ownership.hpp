@@ -104,7 +104,7 @@ class BlockLedger {
 /// The ledger of one rank, fed by an announcement network.
 class BlockOwnership {
  public:
-  /// Local, but of the same grid, rule and topic on every rank. `network` must outlive it.
+  /// Begins with an empty ledger. Local, but of the same grid, rule and topic on every rank. `network` must outlive it.
   BlockOwnership(AnnouncementNetwork& network, BlockGrid grid, BlockLedger::Owner rule, Topic topic = 1);
 
   /// The ledger; put() blocks into it before the first step, the same on every rank.

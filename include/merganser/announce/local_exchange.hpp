@@ -27,7 +27,7 @@ namespace merganser::announce {
 template <class T>
 class LocalExchange {
  public:
-  /// Collective. @param values  numbers per object, at least 1
+  /// Makes the exchange together, without objects. Collective. @param values  numbers per object, at least 1
   /// @throws InputError on every rank as BlockExchange does, or if a block of the grid has no owner
   LocalExchange(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, std::size_t values,
                 int reach = 1);
@@ -43,7 +43,7 @@ class LocalExchange {
   /// The part in this block has changed by `change` since the last step (several calls add up); `holds`: the block
   /// still holds, or now holds, a part. @throws InputError if no block near held the object after the last step
   void report(std::size_t local, std::uint64_t key, std::span<const T> change, bool holds);
-  /// Exchanges. Called by every rank.
+  /// Tells the changes to neighbouring blocks and takes in theirs. Called by every rank.
   /// @throws InputError, on the rank that sees it, if an object is too long, or two have one key
   void step();
 

@@ -22,7 +22,8 @@ class MultiHop {
     both_ways  ///< reached in both; of up to 8 copies, which arrive in the same step, all but one are dropped
   };
 
-  /// Collective. @throws InputError on every rank as BlockExchange does, or if a block of the grid has no owner
+  /// Makes it together. Collective. @throws InputError on every rank as BlockExchange does, or if a block of the grid
+  /// has no owner
   MultiHop(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, Farthest farthest = Farthest::one_way);
 
   /// Blocks of this rank, ascending.
@@ -33,7 +34,7 @@ class MultiHop {
   /// Sends to every other block within `reach` blocks along each axis; the next step() takes the first hop.
   /// @throws UsageError if reach is below 1
   void send(std::size_t local, std::span<const std::byte> payload, int reach);
-  /// One hop of everything. Called by every rank.
+  /// Takes everything one hop further. Called by every rank.
   void step();
 
   /// A message that has reached a block.

@@ -22,8 +22,10 @@ class Network {
  public:
   virtual ~Network() = default;
 
-  [[nodiscard]] virtual std::string_view name() const noexcept = 0;  ///< "manhattan", "torus", "hypercube", "debruijn"
-  [[nodiscard]] virtual std::string describe() const = 0;            ///< "manhattan 4x4x4"
+  /// The name that make_network() takes: "manhattan", "torus", "hypercube", "debruijn".
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// Name and size for people: "manhattan 4x4x4".
+  [[nodiscard]] virtual std::string describe() const = 0;
   /// Number of vertices.
   [[nodiscard]] int vertices() const noexcept { return vertices_; }
   /// The greatest number of arcs that leave (or enter) a vertex, as the construction bounds it.
@@ -38,7 +40,7 @@ class Network {
 
   /// out() for inner loops: writes to `to`, which has room for degree() vertices; returns how many there are.
   virtual int out_to(int v, int* to) const noexcept = 0;
-  /// The same for in().
+  /// in() for inner loops, likewise.
   virtual int in_to(int v, int* to) const noexcept = 0;
 
   /// Vertices such that a greatest distance starts at one of them, which is proven (docs/announce.md), mostly because
@@ -143,7 +145,7 @@ class DeBruijnNetwork final : public Network {
 
 /// The names that make_network knows.
 [[nodiscard]] std::span<const std::string_view> network_names();
-/// A network by name. `dimension`: of manhattan and torus; the degree of debruijn; hypercube ignores it.
+/// Makes a network by its name. `dimension`: of manhattan and torus; the degree of debruijn; hypercube ignores it.
 /// @throws UsageError for an unknown name, with the list, and for numbers that the network does not allow
 [[nodiscard]] std::unique_ptr<Network> make_network(std::string_view name, int vertices, int dimension);
 

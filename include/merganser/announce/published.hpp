@@ -23,8 +23,9 @@ inline constexpr Topic kPublishedTopic = kFirstServiceTopic + 1;
 /// Memory: 8 bytes per rank and column.
 class Published {
  public:
-  /// Local, but to be made on every rank with the same columns and topic before the first step that follows the first
-  /// publish(). The network must outlive this and stay where it is. Two Published of one network need different topics.
+  /// Makes room for the numbers of every rank. Local, but to be made on every rank with the same columns and topic
+  /// before the first step that follows the first publish(). The network must outlive this and stay where it is. Two
+  /// Published of one network need different topics.
   /// @throws UsageError if columns < 1 or the numbers of one rank are more than one announcement holds
   Published(AnnouncementNetwork& network, std::size_t columns, Topic topic = kPublishedTopic);
   ~Published();

@@ -70,10 +70,10 @@ struct SuiteComparison {
   bool faster = false;          ///< something is faster
 };
 
-/// Local. Medians of rounds, robust means over timings, one-sided tests with Student's distribution, the false alarms shared
-/// out beforehand (Bonferroni): the result for a family or a timing is a function of its own times, of how many families
-/// and timings there are, and of the options. @throws UsageError for no pairs, a side without times, a time that is not
-/// positive and finite, or options out of range
+/// Compares the two sides of a suite. Local. Medians of rounds, robust means over timings, one-sided tests with
+/// Student's distribution, the false alarms shared out beforehand (Bonferroni): the result for a family or a timing is
+/// a function of its own times, of how many families and timings there are, and of the options. @throws UsageError for
+/// no pairs, a side without times, a time that is not positive and finite, or options out of range
 [[nodiscard]] SuiteComparison compare_suites(std::span<const TimedPair> pairs, const CompareOptions& options = {});
 
 /// Student's distribution: P(T > t) with `freedom` > 0 degrees of freedom; for infinity the normal one.

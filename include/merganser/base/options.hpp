@@ -1,5 +1,5 @@
 #pragma once
-/// Options: one `describe` function per struct lists its fields; flags, --help and the run record all walk that list.
+/// Options: one `describe` function per struct lists its fields; flags, `--help` and the run record all walk that list.
 ///
 ///     struct MergeOptions { double min_volume_ratio = 40; };
 ///     template <class V> void describe(MergeOptions& o, V&& option) {
@@ -251,7 +251,7 @@ class OptionTable {
   [[nodiscard]] bool given(std::string_view name) const;
   /// Part of a --help text: positional arguments, then the sections.
   [[nodiscard]] std::string help() const;
-  /// " IN [FILE...] [options]"
+  /// What follows the name of a command in its usage: " IN [FILE...] [options]".
   [[nodiscard]] std::string synopsis() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Results on disk. A file appears whole or not at all; what was there before stays until then.
+/// Files that hold results. A file appears whole or not at all; what was there before stays until then.
 #include <cstdint>
 #include <string>
 

@@ -7,7 +7,7 @@
 
 namespace merganser {
 
-/// TMPDIR, else /tmp. @throws InputError if it is no folder that can be written to
+/// The folder for temporary files: TMPDIR, else /tmp. @throws InputError if it is no folder that can be written to
 [[nodiscard]] std::string temporary_folder();
 
 /// Made under a name that nobody can know before, entered by this user only, and removed with everything in it when it

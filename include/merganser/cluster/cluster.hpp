@@ -87,7 +87,7 @@ struct StepReport {
 /// than miss it; give the constructor the parcels and it declares as many ranks as they need, with a factor to spare.
 class Clusterer {
  public:
-  /// Collective.
+  /// Decides whom each rank may ask, and makes the communication objects. Collective.
   /// @param parcels  this rank's parcels, or parcels spread like those to come; null: touching blocks will do
   /// @throws UsageError on every rank alike for bad options or a callback that is missing, or if ranks differ in the
   /// options (but for lineage), the schema, the grid or the decomposition
@@ -96,8 +96,9 @@ class Clusterer {
   ~Clusterer();
   Clusterer(Clusterer&&) noexcept;
 
-  /// One merge step. Called by every rank; talks to neighbours only (at most 4 + longest chain of cross-rank links
-  /// waves; one wave where nobody near has small parcels). No collective with Search::exact and Prune::single_pass.
+  /// Makes one merge step. Called by every rank; talks to neighbours only (at most 4 + longest chain of cross-rank
+  /// links waves; one wave where nobody near has small parcels). No collective with Search::exact and
+  /// Prune::single_pass.
   StepReport step(Parcels& parcels);
 
   /// Sends parcels that left this rank's block to their owner, with one neighbour wave, after bringing them back into

@@ -71,8 +71,8 @@ class Exchange {
   /// What an in-arc delivered in the last iterate(buffer); see settle().
   [[nodiscard]] virtual std::span<std::byte> landing(std::size_t arc, std::size_t buffer) = 0;
 
-  /// One exchange. Called by every rank of the graph the same number of times with the same `buffer`. What lands in an
-  /// iteration may be read until a sender can begin the next one with that buffer: between two calls of settle().
+  /// Makes one exchange. Called by every rank of the graph the same number of times with the same `buffer`. What lands
+  /// in an iteration may be read until a sender can begin the next one with that buffer: between two calls of settle().
   virtual void iterate(std::size_t buffer) = 0;
 
   /// Makes writes into sources known to those who fetch, and completes every iteration so far on every rank: all landing

@@ -34,8 +34,9 @@ struct GatherInfo {
 /// Why the model of a transport has no gather of this kind; empty if it has. Local.
 [[nodiscard]] std::string missing_gather(const Transport& transport, GatherKind kind);
 
-/// One all-gather, repeated. Ranks call start() and complete() in turns, and gathers of one transport in the same order
-/// on every rank. What was started must be completed before a gather is destroyed, unless an error is on its way.
+/// One all-gather, made again and again. Ranks call start() and complete() in turns, and gathers of one transport in
+/// the same order on every rank. What was started must be completed before a gather is destroyed, unless an error is on
+/// its way.
 class Gather {
  public:
   Gather(const Gather&) = delete;

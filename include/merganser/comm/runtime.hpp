@@ -1,5 +1,6 @@
 #pragma once
-/// Starting ranks. Only this header's implementation starts and ends MPI and OpenSHMEM.
+/// Starting the ranks of a program over a communication model. Only this header's implementation starts and ends MPI
+/// and OpenSHMEM.
 #include <functional>
 #include <memory>
 #include <span>

@@ -34,8 +34,8 @@ struct Graph {
   static Graph symmetric(std::vector<int> neighbours) { return {neighbours, std::move(neighbours)}; }
 };
 
-/// What a rank did. Cheap, always on. Counts of this rank only. What a rank sends to, puts to or gets from itself is not
-/// counted, but for `records`. A fetch_or counts as a put and a get.
+/// What a rank has sent, put, got and waited for. Cheap, always on. Counts of this rank only. What a rank sends to,
+/// puts to or gets from itself is not counted, but for `records`. A fetch_or counts as a put and a get.
 struct Counters {
   std::int64_t messages = 0;     ///< two-sided messages sent (not empty)
   std::int64_t bytes = 0;        ///< payload bytes sent or put
@@ -173,13 +173,14 @@ class Segment {
   Segment(std::unique_ptr<SegmentBody> body, std::size_t words) : body_(std::move(body)), words_(words) {}
   /// The words of this rank. Those that others put into may be read after the sync that ends the phase.
   [[nodiscard]] std::span<T> local() { return {reinterpret_cast<T*>(body_->local()), words_}; }
-  /// Writes one word of `rank`. @throws CommError for a rank that is neither this one nor an out-neighbour, or has no such
-  /// word
+  /// Writes one word of `rank`. @throws CommError for a rank that is neither this one nor an out-neighbour, or has no
+  /// such word
   void put(int rank, std::size_t index, T word) { body_->put(rank, index, &word); }
-  /// Reads `count` words of `rank` from `index` on into `to`, which is filled by the next sync. @throws CommError as put()
+  /// Reads `count` words of `rank` from `index` on into `to`, which is filled by the next sync. @throws CommError as
+  /// put()
   void get(int rank, std::size_t index, std::size_t count, T* to) { body_->get(rank, index, count, to); }
-  /// Takes the bits of `word` into one word of `rank`; `old` gets what it was before, by the next sync. @throws CommError
-  /// as put()
+  /// Takes the bits of `word` into one word of `rank`; `old` gets what it was before, by the next sync. @throws
+  /// CommError as put()
   void fetch_or(int rank, std::size_t index, T word, T* old) { body_->fetch_or(rank, index, &word, old); }
   /// Ends the phase with the neighbours of the graph. Called by every rank of the graph.
   void sync() { body_->sync(); }
@@ -220,8 +221,8 @@ class Stream {
   virtual std::size_t take(const Take& callback) = 0;
   /// Waits until something has arrived (or nothing more is to come), driving progress.
   virtual void wait() = 0;
-  /// Completes all sends of this round locally. Call once after the last take(). @throws CommError if records of the round
-  /// have not been sent or not been taken
+  /// Completes all sends of this round locally. Call once after the last take(). @throws CommError if records of the
+  /// round have not been sent or not been taken
   virtual void finish() = 0;
   /// Refuses work once the transport has ended.
   /// @throws CommError if the transport that made this has ended; the calls above ask by themselves
@@ -307,8 +308,8 @@ class Transport {
   // ---- set-up and statistics: collective over every rank, never inside a merge step ----
   /// Returns when every rank has called it. Collective.
   void barrier();
-  /// Element-wise reduction in the order of ranks, so sums of doubles have the same bits on every rank and in every model;
-  /// every rank gets the result in `values`. Collective.
+  /// Element-wise reduction in the order of ranks, so sums of doubles have the same bits on every rank and in every
+  /// model; every rank gets the result in `values`. Collective.
   /// @throws CommError on every rank if ranks differ in the operation, the type or the number of values
   /// Cost: an all-gather of the values of every rank.
   void all_reduce(std::span<double> values, Op op);
@@ -323,13 +324,14 @@ class Transport {
 
   // ---- the four objects: making one is collective, using one is not ----
   /// Makes a Mailbox over the graph that the ranks give together. Collective.
-  /// @throws CommError on every rank if a graph names a rank that is not there, or one twice in a list, or the ends of an
+  /// @throws CommError on every rank if a graph names a rank that is not there, or one twice in a list, or the ends of
+  /// an
   ///         arc do not both name it
   [[nodiscard]] virtual std::unique_ptr<Mailbox> mailbox(Graph graph) = 0;
   /// Makes a Stream. Collective. @throws CommError as mailbox(), and for options out of range
   [[nodiscard]] virtual std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) = 0;
-  /// Makes a Plan. Collective. @throws CommError as mailbox(), and if the ends of an arc differ in the number of elements,
-  /// their size or that of chunks
+  /// Makes a Plan. Collective. @throws CommError as mailbox(), and if the ends of an arc differ in the number of
+  /// elements, their size or that of chunks
   [[nodiscard]] virtual std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) = 0;
   /// Makes a Segment. Collective. @param words  on this rank; ranks may differ
   /// @throws CommError as mailbox(), and where there is no memory

@@ -56,7 +56,7 @@ class Decomposition {
   /// Ranks whose blocks touch this rank's (up to 26, periodic axes wrap), without itself, ascending.
   [[nodiscard]] std::vector<int> neighbours(int rank) const;
 
-  [[nodiscard]] std::string describe() const;  ///< "2x1x1"
+  [[nodiscard]] std::string describe() const;  ///< the shape as text: "2x1x1"
 
  private:
   Grid grid_;

@@ -53,7 +53,7 @@ struct ReadLog {
   std::vector<std::string> lines;  ///< what a user should know, in plain words
 };
 
-/// Reads a graph. Collective; every rank must see the file. The edges do not depend on the number of ranks.
+/// Reads a graph from a file. Collective; every rank must see the file. The edges do not depend on the number of ranks.
 /// @param path  of a BVGraph: without extension, PATH.graph and PATH.properties are read (and PATH.offsets if there)
 /// @throws InputError on every rank: the file, the line or byte, what stands there, what is allowed
 /// Cost: each rank reads its part of the file, then one exchange of all edges and a sort; memory: forecast_file().

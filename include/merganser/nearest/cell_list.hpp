@@ -60,7 +60,8 @@ class CellList {
   /// @return number of small parcels
   /// @throws InputError for a parcel outside the region, naming its position in the container and coordinates
   std::int64_t bin(const Parcels& parcels, double small_volume, const Cut& cut);
-  /// Sorts. Writes sorted sites to `sorted` (n sites); `scratch` (scratch_bytes(n)) is used until the search is done.
+  /// Sorts the parcels by cells. Writes sorted sites to `sorted` (n sites); `scratch` (scratch_bytes(n)) is used until
+  /// the search is done.
   /// Cost: O(n); O(m log m) time and 6 to 12 bytes of memory each for m parcels in cells with more than 64 of a kind.
   void sort(const Parcels& parcels, Site* sorted, std::byte* scratch);
   /// Bytes that sort() needs for n parcels.

@@ -34,9 +34,9 @@ enum class Rule : std::uint8_t {
 
 /// One attribute of every parcel.
 struct Attribute {
-  std::string name;        ///< unique in a schema
-  int components = 1;      ///< doubles per parcel
-  Rule rule = Rule::mean;  ///< how it merges
+  std::string name;                          ///< unique in a schema
+  int components = 1;                        ///< doubles per parcel
+  Rule rule = Rule::mean;                    ///< how it merges
   std::vector<std::string> component_names;  ///< as in files; size = components
   std::string unit;
 

@@ -16,7 +16,7 @@ struct Digest {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
   Digest& operator+=(const Digest& o);
-  [[nodiscard]] std::string text() const;  ///< 32 hexadecimal digits
+  [[nodiscard]] std::string text() const;  ///< the digest as 32 hexadecimal digits
   friend bool operator==(const Digest&, const Digest&) = default;
 };
 /// Digest of one rank's parcels. Local.

@@ -48,7 +48,7 @@ class Clock {
   /// Calibrates again, over all the time since the construction: the longer, the better.
   void refine();
 
-  [[nodiscard]] std::string_view source() const noexcept;  ///< "TSC", "CNTVCT" or "CLOCK_MONOTONIC"
+  [[nodiscard]] std::string_view source() const noexcept;  ///< of stamps: "TSC", "CNTVCT" or "CLOCK_MONOTONIC"
   /// Measured cost of one stamp.
   [[nodiscard]] double stamp_cost_ns() const noexcept { return stamp_cost_ns_; }
   /// Measured cost of recording an iteration as measure() does: two stamps, kept.
@@ -79,7 +79,7 @@ class Clock {
 /// [cristian1989]. Using it is local, synchronise() collective.
 class GlobalClock {
  public:
-  /// Collective over `transport`, which, with `clock`, must outlive this.
+  /// Makes a clock that is not synchronised yet. Collective over `transport`, which, with `clock`, must outlive this.
   GlobalClock(comm::Transport& transport, Clock& clock);
 
   /// Refines the clock and measures the offsets anew. Collective. @param trips  round trips per pair of ranks at

@@ -18,7 +18,7 @@ enum class GraphFormat : std::uint8_t {
   metis,          ///< symmetric graphs with whole weights; .graph, .metis
 };
 
-/// "binary", "adjacency", "pairs", "matrix-market", "metis"
+/// The name of a format: "binary", "adjacency", "pairs", "matrix-market", "metis".
 [[nodiscard]] std::string_view format_name(GraphFormat format);
 /// The format of a name.
 /// @throws UsageError for an unknown name, with the list

@@ -40,7 +40,7 @@ struct MessageSize {
   friend bool operator==(const MessageSize&, const MessageSize&) = default;
 };
 
-/// "8", "weights", "weights*0.5"
+/// A size as text: "8", "weights", "weights*0.5".
 [[nodiscard]] std::string size_text(MessageSize size);
 
 /// A process graph and what reports call it.
@@ -51,7 +51,7 @@ struct NamedGraph {
 
 /// Where a rank stands.
 enum class Phase : std::uint8_t { setup, settle, start, iterate, gather };
-/// "setup", "settle", ...
+/// The name of a phase: "setup", "settle", "start", "iterate", "gather".
 [[nodiscard]] std::string_view phase_name(Phase phase);
 
 /// A rank on which no iteration has ended for too long.
@@ -163,8 +163,9 @@ struct Measurement {
   std::string timer;          ///< where stamps come from
 };
 
-/// Measures all cells. Collective over `control`; kernels that it cannot run, and cells that do not fit into memory, are
-/// reported as unusable. The time is divided evenly; what cells that have settled leave goes to the others.
+/// Measures all cells: every kernel on every graph with every size. Collective over `control`; kernels that it cannot
+/// run, and cells that do not fit into memory, are reported as unusable. The time is divided evenly; what cells that
+/// have settled leave goes to the others.
 /// @throws UsageError for options that contradict each other, VerificationError if a byte arrived wrong; on every rank
 [[nodiscard]] Measurement measure(comm::Transport& control, const MeasureOptions& options);
 

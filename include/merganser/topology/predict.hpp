@@ -24,7 +24,7 @@ struct Load {
   double degree = 0;      ///< arcs of the busiest rank, the larger of those out and in
   double rank_bytes = 0;  ///< bytes of the busiest rank, the larger of those out and in
 
-  [[nodiscard]] double size() const { return arcs > 0 ? bytes / arcs : 0; }  ///< mean, per arc
+  [[nodiscard]] double size() const { return arcs > 0 ? bytes / arcs : 0; }  ///< bytes per arc, the mean
   /// True if ranks share cores.
   [[nodiscard]] bool oversubscribed() const { return ranks > cores; }
 };
@@ -45,7 +45,7 @@ struct KnownCell {
   double crowding = 1;                        ///< processes that waited for a core while it was measured, per core
 
   [[nodiscard]] double time() const;                  ///< median of the launches' medians
-  [[nodiscard]] std::vector<double> medians() const;  ///< of each launch
+  [[nodiscard]] std::vector<double> medians() const;  ///< median of each launch
 };
 /// Cells of the same kernel, graph and load become launches of one. Local; keeps the order of the first of each.
 [[nodiscard]] std::vector<KnownCell> joined(std::span<const KnownCell> cells);

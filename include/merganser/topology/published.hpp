@@ -39,7 +39,7 @@ struct PublishedGraph {
   double radius = 0;
 };
 
-/// Makes the graph. Local.
+/// Makes a graph as the published program does. Local.
 /// @throws UsageError for options out of range, for strips no higher than the radius (the published program ends
 /// there), and with lcg for a number of ranks that is no power of two (it fails there)
 /// Cost: linear in vertices and edges, where the published program compares all pairs.

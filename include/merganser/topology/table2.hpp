@@ -25,7 +25,7 @@ struct Table2Cell {
   bool ok = false;  ///< no score beyond 4
 };
 
-/// One number of processes.
+/// The row of one number of processes.
 struct Table2Row {
   int ranks = 0;
   std::int64_t known_edges = 0;    ///< vertex edges that the published program counts

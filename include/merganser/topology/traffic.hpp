@@ -29,7 +29,7 @@ struct Flow {
 
   friend bool operator==(const Flow&, const Flow&) = default;
 };
-/// "message", "put", "get"
+/// The name of a kind of operation: "message", "put", "get".
 [[nodiscard]] std::string_view move_name(comm::Move move);
 /// The kind of operation that a name stands for.
 /// @throws InputError for an unknown name
