@@ -91,6 +91,14 @@ def without_words(xml):
                 yield f"include/{at.get('file')}:{at.get('line')}: {member.get('kind')} {name}::{own} has no description"
 
 
+def mend(output):
+    """Doxygen 1.9.4 links to a list of nested classes where all of them are private, and the list is left out."""
+    for page in output.glob("*.html"):
+        text = page.read_text()
+        if '"#nested-classes"' in text and 'name="nested-classes"' not in text:
+            page.write_text(re.sub(r'<a href="#nested-classes">Classes</a>( &#124;)?\n?', "", text))
+
+
 def build(root, output):
     """Lines that tell what is wrong; none if the reference is complete."""
     if shutil.which("doxygen") is None:
@@ -102,10 +110,11 @@ def build(root, output):
         run = subprocess.run(["doxygen", "-"], cwd=root, input=configuration(root, work, output.resolve()), text=True,
                              capture_output=True)
         warnings = (work / "warnings").read_text() if (work / "warnings").exists() else ""
-        lines = [line for line in (warnings + run.stderr).split("\n") if line.strip()]
+        lines = list(dict.fromkeys(line for line in (warnings + run.stderr).split("\n") if line.strip()))
         if run.returncode != 0 and not lines:
             lines = [f"doxygen ended with {run.returncode}"]
         lines = lines or list(without_words(work / "xml"))
+        mend(output)
         return [line.replace(f"{work}/include/{Path(FIRST_PAGE).name}", FIRST_PAGE).replace(f"{work}/", "")
                 for line in lines]
 
