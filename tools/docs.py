@@ -19,7 +19,8 @@ SOURCE = re.compile(r"\[([a-z]+(?:19|20)\d\d)\b")
 SOURCES = "docs/sources.md"
 API = "docs/api.md"  # the first page of the API reference
 STYLE = """body{max-width:56rem;margin:2rem auto;padding:0 1rem;font:16px/1.55 system-ui,sans-serif;color:#1d2730}
-table{border-collapse:collapse}td,th{border:1px solid #d5dbe1;padding:.3rem .6rem;text-align:left;vertical-align:top}
+table{border-collapse:collapse}th:empty{display:none}
+td,th{border:1px solid #d5dbe1;padding:.3rem .6rem;text-align:left;vertical-align:top}
 pre{background:#f4f6f8;padding:.8rem;overflow-x:auto;border-radius:6px}code{font-size:.92em}img{max-width:100%}
 a{color:#1f5f99}nav{font-size:.9rem;margin-bottom:2rem}"""
 
