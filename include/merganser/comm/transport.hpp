@@ -264,9 +264,9 @@ class Plan {
 /// Reductions. A sum of integers wraps around.
 enum class Op : std::uint8_t { sum, min, max };
 
-/// What a backend really does; for tests and reports.
+/// What a model really does: for algorithms that have a choice, for tests and for reports.
 struct Capabilities {
-  bool one_sided = false;       ///< Segment and Stream map to remote memory access
+  bool one_sided = false;       ///< Segment, Stream and Mailbox are made of remote memory access
   bool subset_waves = true;     ///< Mailbox::step on some arcs uses the backend's own model
   bool sub_transports = false;  ///< Transport::subset works
   bool processes = false;       ///< ranks are processes, not threads
