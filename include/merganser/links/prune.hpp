@@ -28,9 +28,10 @@ struct PruneStatistics {
 /// Cuts links into stars in a single pass: every vertex is settled once, every cross-rank link carries one label once;
 /// no barrier, no reduction.
 ///
-///   v is a CENTRE if some child (source pointing at it, not its dual partner) is a LEAF; else it is a LEAF.
-///   A LEAF keeps its link, a CENTRE drops its own. Dual link (a, b): both CENTRE -> both links dropped; one CENTRE ->
-///   the other joins it; none -> the lower global id stays and the other joins it.
+/// - v is a CENTRE if some child (source pointing at it, not its dual partner) is a LEAF; else it is a LEAF.
+/// - A LEAF keeps its link, a CENTRE drops its own.
+/// - Dual link (a, b): both CENTRE: both links dropped; one CENTRE: the other joins it; none: the lower global id stays
+///   and the other joins it.
 ///
 /// Called by every rank with a cross-rank link; others may call. The result does not depend on ranks, backend or order.
 /// Two calls must be separated by a Mailbox step on every arc with cross-rank links (see comm::Stream).
