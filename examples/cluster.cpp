@@ -25,20 +25,21 @@ Parcels my_parcels(const Grid& grid, int rank, int size) {
   return parcels;
 }
 
+void print(std::int64_t merged, int rank) {
+  if (rank == 0) std::printf("%ld of 20000 parcels merged into others\n", static_cast<long>(merged));
+}
+
 // [readme]
 void merge(comm::Transport& transport) {
   const Grid grid{.box = {{0, 0, 0}, {1, 1, 1}, {true, true, false}}, .cells = {16, 16, 16}};  // periodic in x and y
   const Decomposition decomposition(grid, transport.size());
   Parcels parcels = my_parcels(grid, transport.rank(), transport.size());
   distribute(parcels, decomposition, transport);  // each to the rank that owns its cell
-
   ClusterOptions options;
   options.min_volume_ratio = 20;  // small: below 1/20 of a cell
   Clusterer clusterer(transport, decomposition, parcels.schema(), options);
   const StepReport report = clusterer.step(parcels);  // talks to neighbours only
-
-  const auto merged = transport.all_reduce(report.merged, comm::Op::sum);
-  if (transport.rank() == 0) std::printf("%ld of 20000 parcels merged into others\n", static_cast<long>(merged));
+  print(transport.all_reduce(report.merged, comm::Op::sum), transport.rank());
 }
 // [readme]
 

@@ -1,14 +1,26 @@
 #!/usr/bin/env python3
-"""Checks the links of all Markdown files and builds HTML: docs.py ROOT [OUTPUT]. Exit 1 names the links that lead nowhere."""
+"""Checks all Markdown files and builds HTML and the API reference: docs.py ROOT [OUTPUT]. Exit 1 names what is wrong.
+
+Checked: links lead somewhere; every document can be reached from the README; publications named in brackets are in
+docs/sources.md. With OUTPUT also: what tools/api_reference.py checks, and the links of all HTML that was written.
+"""
 import html
+import os
 import re
 import shutil
 import sys
+import urllib.parse
 from pathlib import Path
 
+import api_reference
+
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+SOURCE = re.compile(r"\[([a-z]+(?:19|20)\d\d)\b")
+SOURCES = "docs/sources.md"
+API = "docs/api.md"  # the first page of the API reference
 STYLE = """body{max-width:56rem;margin:2rem auto;padding:0 1rem;font:16px/1.55 system-ui,sans-serif;color:#1d2730}
-table{border-collapse:collapse}td,th{border:1px solid #d5dbe1;padding:.3rem .6rem;text-align:left;vertical-align:top}
+table{border-collapse:collapse}th:empty{display:none}
+td,th{border:1px solid #d5dbe1;padding:.3rem .6rem;text-align:left;vertical-align:top}
 pre{background:#f4f6f8;padding:.8rem;overflow-x:auto;border-radius:6px}code{font-size:.92em}img{max-width:100%}
 a{color:#1f5f99}nav{font-size:.9rem;margin-bottom:2rem}"""
 
@@ -19,57 +31,122 @@ def pages(root):
     return sorted(found, key=lambda p: (len(p.relative_to(root).parts), p))
 
 
+def without_fences(text):
+    return re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+
+
 def without_code(text):
-    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.S | re.M))
+    return re.sub(r"`[^`\n]*`", "", without_fences(text))
+
+
+def anchor_of(heading, _separator="-"):
+    """The name of a heading, as code hosts make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
 def anchors(text):
-    """Names of the headings, as code hosts make them."""
-    names = set()
-    for heading in re.findall(r"^#+\s+(.*)$", re.sub(r"^```.*?^```", "", text, flags=re.S | re.M), flags=re.M):
-        names.add(re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-"))
-    return names
+    return {anchor_of(heading) for heading in re.findall(r"^#+\s+(.*)$", without_fences(text), flags=re.M)}
+
+
+def targets(page):
+    """(link, file, heading) of every link of a page that stays in the repository."""
+    for link in LINK.findall(without_code(page.read_text())):
+        if not re.match(r"[a-z]+:", link):
+            name, _, anchor = link.partition("#")
+            yield link, (page.parent / name).resolve() if name else page, anchor
 
 
 def broken_links(root):
     for page in pages(root):
-        text = page.read_text()
-        for target in LINK.findall(without_code(text)):
-            if re.match(r"[a-z]+:", target):
-                continue
-            name, _, anchor = target.partition("#")
-            file = (page.parent / name).resolve() if name else page
+        for link, file, anchor in targets(page):
             if not file.exists():
-                yield f"{page.relative_to(root)}: {target} leads nowhere"
+                yield f"{page.relative_to(root)}: {link} leads nowhere"
             elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text()):
-                yield f"{page.relative_to(root)}: {target}: no such heading"
+                yield f"{page.relative_to(root)}: {link}: no such heading"
+
+
+def unreachable(root):
+    """Pages of the root and of docs/ that no chain of links from the README leads to."""
+    reached, waiting = set(), [root / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page.suffix == ".md" and page.exists() and page not in reached:
+            reached.add(page)
+            waiting += [file for _, file, _ in targets(page)]
+    for page in pages(root):
+        if page not in reached and page.relative_to(root).parts[0] in ("docs", page.name):
+            yield f"{page.relative_to(root)}: no link leads here from README.md"
+
+
+def unknown_sources(root):
+    """Publications that are named in brackets and have no entry."""
+    list_of = root / SOURCES
+    known = set(SOURCE.findall(list_of.read_text())) if list_of.exists() else set()
+    files = [p for folder in ("include", "src", "apps", "docs") for p in sorted((root / folder).rglob("*"))]
+    for file in files + [root / "README.md"]:
+        if file.suffix in (".hpp", ".cpp", ".md") and file != list_of:
+            for name in sorted(set(SOURCE.findall(file.read_text())) - known):
+                yield f"{file.relative_to(root)}: [{name}] is not in {SOURCES}"
+
+
+def html_name(name):
+    """Where a page of the repository is in the output."""
+    if name.as_posix() == API:
+        return Path("api/index.html")
+    return name.with_name("index.html") if name.name == "README.md" else name.with_suffix(".html")
 
 
 def build(root, output):
+    """Writes a page for each Markdown file but the first one of the API reference, and copies what they link to."""
     import markdown  # Debian: python3-markdown
 
     shutil.rmtree(output, ignore_errors=True)
     for page in pages(root):
         name = page.relative_to(root)
+        if name.as_posix() == API:
+            continue
         text = page.read_text()
         title = (re.search(r"^# (.*)$", text, flags=re.M) or [None, name.stem])[1]
-        up = "../" * (len(name.parts) - 1)
-        body = markdown.markdown(text, extensions=["tables", "fenced_code", "toc"])
-        body = re.sub(r'(href="(?![a-z]+:)[^"#]*)\.md(#|")', r"\1.html\2", body)
-        nav = f'<nav><a href="{up}index.html">merganser</a> · <a href="{up}docs/architecture.html">architecture</a></nav>'
-        to = output / name.with_suffix(".html")
-        if name.name == "README.md" and len(name.parts) == 1:
-            to = output / "index.html"
-        body = body.replace('href="README.html', 'href="index.html')
+        to = output / html_name(name)
+
+        def path_to(other):
+            return os.path.relpath(output / html_name(Path(other)), to.parent)
+
+        def href(match):
+            file = (page.parent / match[1]).resolve()
+            return f'href="{path_to(file.relative_to(root))}{match[2] or ""}"'
+
+        body = markdown.markdown(text, extensions=["tables", "fenced_code", "toc"],
+                                 extension_configs={"toc": {"slugify": anchor_of}})
+        body = re.sub(r'href="(?![a-z]+:)([^"#]+\.md)(#[^"]*)?"', href, body)
+        nav = " · ".join(f'<a href="{path_to(other)}">{word}</a>' for other, word in
+                         (("README.md", "merganser"), ("docs/README.md", "documents"), (API, "API reference")))
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title>"
-                      f"<style>{STYLE}</style>{nav}{body}</html>\n")
-        for target in LINK.findall(without_code(text)):  # pictures and sources that the page shows
-            file = (page.parent / target).resolve()
+                      f"<style>{STYLE}</style><nav>{nav}</nav>{body}</html>\n")
+        for _, file, _ in targets(page):  # pictures and sources that the page shows
             if file.is_file() and file.suffix != ".md":
-                copy = output / file.relative_to(root.resolve())
+                copy = output / file.relative_to(root)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, copy)
+
+
+def broken_html_links(output):
+    """Links of the HTML in a folder that lead nowhere. What the search of the reference loads by itself is left out."""
+    files = [p for p in sorted(output.rglob("*.html")) if p.parent.name != "search"]
+    texts = {p.resolve(): p.read_text(errors="replace") for p in files}
+    names = {p: {html.unescape(n) for n in re.findall(r'\b(?:id|name)="([^"]*)"', text)} for p, text in texts.items()}
+    for page, text in texts.items():
+        for link in sorted(set(re.findall(r'\b(?:href|src)="([^"]*)"', text))):
+            link = html.unescape(link)
+            if re.match(r"[a-z]+:", link) or link in ("", "#"):
+                continue
+            name, _, anchor = link.partition("#")
+            file = (page.parent / urllib.parse.unquote(name)).resolve() if name else page
+            if not file.exists():
+                yield f"{page.relative_to(output.resolve())}: {link} leads nowhere"
+            elif anchor and file in names and urllib.parse.unquote(anchor) not in names[file]:
+                yield f"{page.relative_to(output.resolve())}: {link}: no such place"
 
 
 def main():
@@ -77,16 +154,17 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     root = Path(sys.argv[1]).resolve()
-    broken = list(broken_links(root))
-    if broken:
-        print("\n".join(broken))
+    wrong = [*broken_links(root), *unreachable(root), *unknown_sources(root)]
+    where = ""
+    if not wrong and len(sys.argv) == 3:
+        output = Path(sys.argv[2])
+        build(root, output)
+        wrong = api_reference.build(root, output / "api") or list(broken_html_links(output))
+        where = f": {output}/index.html, {output}/api/index.html"
+    if wrong:
+        print("\n".join(wrong))
         return 1
-    count = len(pages(root))
-    if len(sys.argv) == 3:
-        build(root, Path(sys.argv[2]))
-        print(f"{count} pages, all links lead somewhere: {sys.argv[2]}/index.html")
-    else:
-        print(f"{count} pages, all links lead somewhere")
+    print(f"{len(pages(root))} pages, all links lead somewhere{where}")
     return 0
 
 

@@ -1,4 +1,5 @@
-"""The README shows what is there: its C++ is part of a compiled example, its commands and options exist.
+"""The README shows what is there: its C++ is part of a compiled example, its commands and options exist, as do those of
+all documents.
 
 readme_test.py [MERGANSER]: without the command, the parts about it are left out."""
 import re
@@ -10,18 +11,30 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 MERGANSER = None
 README = (SOURCE / "README.md").read_text()
+DOCUMENTS = [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
+TWO_WORDS = ("gen", "bench", "topo", "announce", "graph")
 
 
-def commands():
-    """(verb, options) of every command line of merganser in the README."""
-    for line in re.findall(r"^    merganser (.*?)(?:\s+#.*)?$", README, flags=re.M):
-        words = line.split()
+def shown(text):
+    """What comes after "merganser" in the commands that a document shows, in blocks, without their comments."""
+    blocks = re.findall(r"^```[a-z]*\n(.*?)^```", text, flags=re.S | re.M) + re.findall(r"^    (.*)$", text, flags=re.M)
+    for line in "\n".join(blocks).split("\n"):
+        command = re.match(r"(?:\$ )?(?:build/bin/)?merganser ([a-z].*?)(?:\s+#.*)?$", line)
+        if command:
+            yield command[1].split()
+
+
+def commands(text):
+    """(verb, options) of every command that a document shows."""
+    for words in shown(text):
         if words[0] == "run":
             yield "run", ["-n"]
             words = words[words.index("--") + 1:]
-        if words[0] == "announce" and words[1] == "demo":
+        if words[:2] == ["announce", "demo"]:
             words = words[:2] + words[3:]
-        verb = " ".join(words[:2]) if words[0] in ("gen", "bench", "topo", "announce") else words[0]
+        if "--" in words:  # arguments of another program
+            words = words[:words.index("--")]
+        verb = " ".join(words[:2]) if words[0] in TWO_WORDS else words[0]
         yield verb, [word for word in words if word.startswith("-")]
 
 
@@ -34,21 +47,34 @@ class Readme(unittest.TestCase):
     def test_it_is_short(self):
         self.assertLess(README.count("\n"), 70)
 
+    def test_its_first_screen_is_a_sentence_a_picture_and_two_commands(self):
+        sentence, picture, commands_of_x = README.split("\n\n")[1:4]
+        self.assertRegex(sentence, r"^merganser [^.\n]*\.$")
+        self.assertRegex(picture, r"^!\[[^\]]+\]\(docs/[a-z]+\.(png|svg)\)$")
+        self.assertLess((SOURCE / re.search(r"\((.*)\)", picture)[1]).stat().st_size, 300_000)
+        self.assertIn("two commands", commands_of_x)
+        self.assertEqual(re.findall(r"^    \./x (\w+)", README, flags=re.M), ["demo", "test"])
+
     def test_tasks_of_x_exist(self):
         usage = subprocess.run([SOURCE / "x"], capture_output=True, text=True, check=True).stdout
-        for task in re.findall(r"`?\./x ([a-z]+)", README):
-            self.assertRegex(usage, rf"(?m)^  {task} ")
+        for document in DOCUMENTS:
+            for task in re.findall(r"`?\./x ([a-z]+)", document.read_text()):
+                self.assertRegex(usage, rf"(?m)^  {task} ", document.name)
 
     def test_commands_and_options_exist(self):
         if MERGANSER is None:
             self.skipTest("the command is not built")
-        found = list(commands())
-        self.assertGreater(len(found), 5)
-        for verb, options in found:
-            run = subprocess.run([MERGANSER, *verb.split(), "--help"], capture_output=True, text=True)
-            self.assertEqual(run.returncode, 0, f"{verb}: {run.stderr}")
+        helps = {}
+        found = [(document.name, *command) for document in DOCUMENTS for command in commands(document.read_text())]
+        self.assertGreater(len(found), 50)
+        for document, verb, options in found:
+            if verb not in helps:
+                run = subprocess.run([MERGANSER, *verb.split(), "--help"], capture_output=True, text=True)
+                self.assertEqual(run.returncode, 0, f"{document}: {verb}: {run.stderr}")
+                helps[verb] = run.stdout
             for option in options:
-                self.assertRegex(run.stdout, rf"(?m)(^|[\s,]){re.escape(option)}\b", f"{verb} --help does not know {option}")
+                name = re.escape(option.split("=")[0])
+                self.assertRegex(helps[verb], rf"(?m)(^|[\s,]){name}\b", f"{document}: {verb} --help does not know {option}")
 
 
 if __name__ == "__main__":

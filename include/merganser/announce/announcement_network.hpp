@@ -36,6 +36,7 @@ struct AnnouncementId {
   friend auto operator<=>(const AnnouncementId&, const AnnouncementId&) = default;
 };
 
+/// What was announced, as step() hands it over.
 struct Announcement {
   AnnouncementId id;
   std::int64_t announced = 0;  ///< number of steps the origin had made when it announced
@@ -57,6 +58,7 @@ struct Announcement {
   void check_size(std::size_t wanted) const;
 };
 
+/// Limits of what is announced; the same on every rank.
 struct AnnouncementOptions {
   std::size_t max_bytes = std::size_t{1} << 20;       ///< of one announcement; at least 1
   std::size_t max_step_bytes = std::size_t{1} << 24;  ///< of all that one rank announces between two steps
@@ -96,7 +98,8 @@ struct AnnouncementStatistics {
 /// Every rank must make the same number of steps. A rank's network is used by one thread at a time.
 class AnnouncementNetwork {
  public:
-  /// Collective. The time to live is the exact diameter: every rank measures the distances from itself, O(arcs) time.
+  /// Makes the network together. Collective. The time to live is the exact diameter: every rank measures the distances
+  /// from itself, O(arcs) time.
   /// @throws UsageError on every rank if the network has not one vertex per rank, or ranks passed different networks or
   /// options
   AnnouncementNetwork(comm::Transport& transport, const Network& network, const AnnouncementOptions& options = {});
@@ -108,23 +111,27 @@ class AnnouncementNetwork {
   /// are fine. May be called by a subscriber: what it announces leaves with the step after.
   /// @throws UsageError if the bytes are too many, for one announcement or this step, or after close()
   AnnouncementId announce(Topic topic, std::span<const std::byte> bytes, Delivery delivery = Delivery::same_step);
+  /// The same with the bytes of one value.
   template <class T>
   AnnouncementId announce_value(Topic topic, const T& value, Delivery delivery = Delivery::same_step) {
     static_assert(std::is_trivially_copyable_v<T>);
     return announce(topic, std::as_bytes(std::span(&value, 1)), delivery);
   }
 
-  /// One hop of everything. Called by every rank. Returns what it hands over, all topics; valid until the next step.
+  /// Takes everything one hop further. Called by every rank. Returns what it hands over, all topics; valid until the
+  /// next step.
   /// @throws CommError if a message is damaged, or what the Mailbox throws (a wait over MERGANSER_WAIT_LIMIT names the
   /// ranks waited for)
   std::span<const Announcement> step();
   /// What the last step handed over.
   [[nodiscard]] std::span<const Announcement> received() const noexcept;
 
+  /// Gets an announcement that is handed over.
+  using Take = std::function<void(const Announcement&)>;
   /// Calls `take` for every announcement of a topic, in the order of delivery, at the end of the step that hands it over
   /// (those subscribed first are called first). Returns a number for unsubscribe().
-  using Take = std::function<void(const Announcement&)>;
   std::size_t subscribe(Topic topic, Take take);
+  /// Ends a subscription, by the number that subscribe() returned.
   void unsubscribe(std::size_t subscription);
 
   /// No announcements from this rank any more; it goes on passing on those of others. Local, may be repeated.
@@ -135,10 +142,14 @@ class AnnouncementNetwork {
 
   [[nodiscard]] std::int64_t now() const noexcept;  ///< steps made
   [[nodiscard]] int time_to_live() const noexcept;  ///< steps to every rank: the diameter, at least 1
+  /// This rank.
   [[nodiscard]] int rank() const noexcept;
+  /// Number of ranks.
   [[nodiscard]] int size() const noexcept;
   [[nodiscard]] const comm::Graph& graph() const noexcept;  ///< the arcs of this rank
+  /// The limits, as given.
   [[nodiscard]] const AnnouncementOptions& options() const noexcept;
+  /// What this rank has done so far.
   [[nodiscard]] const AnnouncementStatistics& statistics() const noexcept;
 
   static constexpr std::size_t header_bytes = 24;  ///< that each announcement adds to its bytes on the wire

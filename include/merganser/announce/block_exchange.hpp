@@ -24,15 +24,19 @@ class BlockExchange {
     any_rank,  ///< every rank, so that blocks may come and go; only pairs with neighbouring blocks take part in a step
   };
 
-  /// Collective. `placement` must be the same on every rank as far as neighbours within `reach` are concerned.
+  /// Wires the blocks. Collective. `placement` must be the same on every rank as far as neighbours within `reach` are
+  /// concerned.
   /// @throws InputError on every rank for a bad grid, a reach below 1, blocks out of order or not owned as told
   BlockExchange(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, int reach,
                 Wiring wiring = Wiring::fixed);
 
+  /// As given.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return grid_; }
+  /// As given.
   [[nodiscard]] int reach() const noexcept { return reach_; }
   /// Blocks of this rank, ascending; `local` below is a position in this list.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return placement_.mine; }
+  /// Position of a block among those of this rank.
   [[nodiscard]] std::size_t local(std::int64_t block) const;  ///< @throws UsageError for a block of another rank
   /// Distinct neighbouring blocks that exist, ascending; `slot` below is a position in this list.
   [[nodiscard]] std::span<const std::int64_t> neighbours(std::size_t local) const { return sides_.at(local).blocks; }

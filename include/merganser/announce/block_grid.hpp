@@ -18,12 +18,16 @@ struct BlockGrid {
   BlockIndex blocks{1, 1, 1};
   std::array<bool, 3> periodic{false, false, false};
 
+  /// Refuses a grid that is none.
   /// @throws InputError unless every axis has at least one block and the total is below 2^40
   void check() const;
+  /// Number of blocks.
   [[nodiscard]] std::int64_t count() const noexcept { return std::int64_t{blocks[0]} * blocks[1] * blocks[2]; }
+  /// Number of the block at these coordinates, which are not checked.
   [[nodiscard]] std::int64_t number(const BlockIndex& at) const noexcept {
     return at[0] + std::int64_t{blocks[0]} * (at[1] + std::int64_t{blocks[1]} * at[2]);
   }
+  /// Coordinates of a block.
   [[nodiscard]] BlockIndex index(std::int64_t block) const noexcept;
   /// The block that lies `by` blocks away, across periodic faces; kNoBlock outside. May be the block itself.
   [[nodiscard]] std::int64_t neighbour(std::int64_t block, const BlockIndex& by) const noexcept;
@@ -32,7 +36,7 @@ struct BlockGrid {
   [[nodiscard]] std::vector<std::int64_t> neighbours(std::int64_t block, int reach) const;
   /// Consecutive blocks along `axis` (round it, where it is periodic) that are needed to cover all of `members`.
   [[nodiscard]] int width(std::span<const std::int64_t> members, std::size_t axis) const;
-  /// "(1, 0, 2)"
+  /// The coordinates of a block as text: "(1, 0, 2)".
   [[nodiscard]] std::string name(std::int64_t block) const;
 
   static constexpr std::int64_t kNoBlock = -1;

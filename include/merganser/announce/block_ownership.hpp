@@ -17,6 +17,7 @@ namespace merganser::announce {
 
 /// A proposal or a removal.
 struct BlockEvent {
+  /// What is asked for.
   enum class Kind : std::int32_t { remove, create };
   Kind kind = Kind::create;
   std::int32_t rank = 0;    ///< that announced it
@@ -27,6 +28,7 @@ struct BlockEvent {
 
 /// What a step did to one block, lives numbered from 0 over all blocks.
 struct BlockChange {
+  /// What became of the block.
   enum class Kind : std::uint8_t { removed, created };
   Kind kind;
   std::int64_t block;
@@ -40,10 +42,12 @@ struct BlockChange {
 /// whatever order those of one step are given.
 class BlockLedger {
  public:
+  /// Who gets a block that is created.
   enum class Owner : std::uint8_t {
     proposer,     ///< the rank whose proposal wins
     least_loaded  ///< the rank with the fewest blocks, of these the lowest
   };
+  /// A block that is there.
   struct Block {
     int owner = 0;
     std::int64_t life = 0;
@@ -61,14 +65,19 @@ class BlockLedger {
   /// @throws CommError for a block, rank or kind that does not exist
   std::vector<BlockChange> apply(std::vector<BlockEvent> events);
 
+  /// As given.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return grid_; }
+  /// True if the block is there.
   [[nodiscard]] bool exists(std::int64_t block) const { return blocks_.contains(block); }
   [[nodiscard]] int owner(std::int64_t block) const;  ///< -1 where there is no block
+  /// All blocks that are there, by number.
   [[nodiscard]] const std::map<std::int64_t, Block>& blocks() const noexcept { return blocks_; }
+  /// Blocks that a rank holds.
   [[nodiscard]] std::int64_t load(int rank) const { return loads_.at(static_cast<std::size_t>(rank)); }
   /// Owner and own blocks, for a BlockExchange; holds a copy of the owners.
   [[nodiscard]] BlockPlacement placement(int rank) const;
 
+  /// What became of all events so far.
   struct Counts {
     std::int64_t created = 0;
     std::int64_t removed = 0;
@@ -76,6 +85,7 @@ class BlockLedger {
     std::int64_t refused = 0;  ///< removals by another rank than the owner, or of another life
     friend bool operator==(const Counts&, const Counts&) = default;
   };
+  /// What became of all events so far.
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
   friend bool operator==(const BlockLedger&, const BlockLedger&) = default;
 
@@ -94,12 +104,14 @@ class BlockLedger {
 /// The ledger of one rank, fed by an announcement network.
 class BlockOwnership {
  public:
-  /// Local, but of the same grid, rule and topic on every rank. `network` must outlive it.
+  /// Begins with an empty ledger. Local, but of the same grid, rule and topic on every rank. `network` must outlive it.
   BlockOwnership(AnnouncementNetwork& network, BlockGrid grid, BlockLedger::Owner rule, Topic topic = 1);
 
   /// The ledger; put() blocks into it before the first step, the same on every rank.
   [[nodiscard]] BlockLedger& ledger() noexcept { return ledger_; }
+  /// The ledger, to look at.
   [[nodiscard]] const BlockLedger& ledger() const noexcept { return ledger_; }
+  /// True if the block is there and this rank holds it.
   [[nodiscard]] bool mine(std::int64_t block) const { return ledger_.owner(block) == network_.rank(); }
 
   /// Asks for a block that `by`, a block of this rank, needs. Nothing happens if it is there or has been asked for by
@@ -108,6 +120,7 @@ class BlockOwnership {
   /// Ends a block of this rank: it is there until the removal is known everywhere. Nothing happens the second time.
   /// @return true if it was announced. @throws UsageError if the block is not of this rank
   bool remove(std::int64_t block, std::uint64_t value = 0);
+  /// True if this rank has asked to remove the block, and it is still there.
   [[nodiscard]] bool leaving(std::int64_t block) const;
 
   /// Decides what the last network.step() handed over. Called by every rank after every step of the network.

@@ -27,12 +27,14 @@ namespace merganser::announce {
 template <class T>
 class LocalExchange {
  public:
-  /// Collective. @param values  numbers per object, at least 1
+  /// Makes the exchange together, without objects. Collective. @param values  numbers per object, at least 1
   /// @throws InputError on every rank as BlockExchange does, or if a block of the grid has no owner
   LocalExchange(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, std::size_t values,
                 int reach = 1);
 
+  /// Blocks of this rank, ascending.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return exchange_.blocks(); }
+  /// As given.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return exchange_.grid(); }
 
   /// A part of a new object in block blocks()[local]; several blocks may begin parts of one object in one step.
@@ -41,12 +43,13 @@ class LocalExchange {
   /// The part in this block has changed by `change` since the last step (several calls add up); `holds`: the block
   /// still holds, or now holds, a part. @throws InputError if no block near held the object after the last step
   void report(std::size_t local, std::uint64_t key, std::span<const T> change, bool holds);
-  /// Exchanges. Called by every rank.
+  /// Tells the changes to neighbouring blocks and takes in theirs. Called by every rank.
   /// @throws InputError, on the rank that sees it, if an object is too long, or two have one key
   void step();
 
-  /// True if this block or a neighbour held a part after the last step.
+  /// True if this block or a neighbour of it held a part after the last step.
   [[nodiscard]] bool knows(std::size_t local, std::uint64_t key) const;
+  /// True if this block held a part after the last step.
   [[nodiscard]] bool holds(std::size_t local, std::uint64_t key) const;
   /// Values of the whole object after the last step: exact if the block holds a part, or if all blocks that held one
   /// before or after the step are its neighbours (what may enter it). @throws UsageError for an object not known here
@@ -54,13 +57,16 @@ class LocalExchange {
   /// Keys that the block holds parts of, ascending.
   [[nodiscard]] std::vector<std::uint64_t> held(std::size_t local) const;
 
+  /// What this rank has done so far.
   struct Counts {
     std::int64_t steps = 0;
     std::int64_t packages = 0;  ///< one per block, neighbour and step, whether it crossed ranks or not
     std::int64_t entries = 0;   ///< objects in packages
     friend bool operator==(const Counts&, const Counts&) = default;
   };
+  /// What this rank has done so far.
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+  /// What carries the packages.
   [[nodiscard]] const BlockExchange& exchange() const noexcept { return exchange_; }
 
  private:

@@ -22,18 +22,22 @@ class MultiHop {
     both_ways  ///< reached in both; of up to 8 copies, which arrive in the same step, all but one are dropped
   };
 
-  /// Collective. @throws InputError on every rank as BlockExchange does, or if a block of the grid has no owner
+  /// Makes it together. Collective. @throws InputError on every rank as BlockExchange does, or if a block of the grid
+  /// has no owner
   MultiHop(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, Farthest farthest = Farthest::one_way);
 
+  /// Blocks of this rank, ascending.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return exchange_.blocks(); }
+  /// As given.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return exchange_.grid(); }
 
   /// Sends to every other block within `reach` blocks along each axis; the next step() takes the first hop.
   /// @throws UsageError if reach is below 1
   void send(std::size_t local, std::span<const std::byte> payload, int reach);
-  /// One hop of everything. Called by every rank.
+  /// Takes everything one hop further. Called by every rank.
   void step();
 
+  /// A message that has reached a block.
   struct Delivery {
     std::int64_t origin;   ///< block that sent it
     std::uint64_t number;  ///< counts the messages of that block
@@ -44,6 +48,7 @@ class MultiHop {
   /// What reached block blocks()[local] in the last step, by (origin, number).
   [[nodiscard]] const std::vector<Delivery>& delivered(std::size_t local) const { return delivered_.at(local); }
 
+  /// What this rank has done so far.
   struct Counts {
     std::int64_t sent = 0;       ///< messages to neighbours in a first hop
     std::int64_t forwarded = 0;  ///< messages to neighbours in later hops
@@ -51,7 +56,9 @@ class MultiHop {
     std::int64_t dropped = 0;  ///< copies of what had been delivered in the same step
     friend bool operator==(const Counts&, const Counts&) = default;
   };
+  /// What this rank has done so far.
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+  /// What carries the messages.
   [[nodiscard]] const BlockExchange& exchange() const noexcept { return exchange_; }
   /// True if the next step has nothing to pass on from this rank.
   [[nodiscard]] bool idle() const noexcept;

@@ -22,20 +22,25 @@ class Network {
  public:
   virtual ~Network() = default;
 
-  [[nodiscard]] virtual std::string_view name() const noexcept = 0;  ///< "manhattan", "torus", "hypercube", "debruijn"
-  [[nodiscard]] virtual std::string describe() const = 0;            ///< "manhattan 4x4x4"
+  /// The name that make_network() takes: "manhattan", "torus", "hypercube", "debruijn".
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// Name and size for people: "manhattan 4x4x4".
+  [[nodiscard]] virtual std::string describe() const = 0;
+  /// Number of vertices.
   [[nodiscard]] int vertices() const noexcept { return vertices_; }
   /// The greatest number of arcs that leave (or enter) a vertex, as the construction bounds it.
   [[nodiscard]] int degree() const noexcept { return degree_; }
 
   /// Neighbours of v, each once, without v. @throws UsageError unless 0 <= v < vertices()
   [[nodiscard]] std::vector<int> out(int v) const;
+  /// Vertices with an arc to v, each once, without v. @throws UsageError unless 0 <= v < vertices()
   [[nodiscard]] std::vector<int> in(int v) const;
   /// The arcs of one rank, for a Mailbox.
   [[nodiscard]] comm::Graph graph(int rank) const { return {out(rank), in(rank)}; }
 
-  /// The same for inner loops: writes to `to`, which has room for degree() vertices; returns how many there are.
+  /// out() for inner loops: writes to `to`, which has room for degree() vertices; returns how many there are.
   virtual int out_to(int v, int* to) const noexcept = 0;
+  /// in() for inner loops, likewise.
   virtual int in_to(int v, int* to) const noexcept = 0;
 
   /// Vertices such that a greatest distance starts at one of them, which is proven (docs/announce.md), mostly because
@@ -59,10 +64,13 @@ class Network {
 /// coordinate only; what exists of it is a prefix, and that is made a ring. So an incomplete box needs no special case.
 class BoxNetwork : public Network {
  public:
+  /// Lengths of the box, the first coordinate first.
   [[nodiscard]] const std::vector<int>& extents() const noexcept { return extents_; }
+  /// Number of coordinates.
   [[nodiscard]] int dimension() const noexcept { return static_cast<int>(extents_.size()); }
   /// True if the last hyperplane is complete: K is the product of the extents.
   [[nodiscard]] bool full() const noexcept { return full_; }
+  /// Coordinates of a vertex.
   [[nodiscard]] std::vector<int> coordinates(int v) const;
   [[nodiscard]] std::string describe() const override;
 
@@ -137,7 +145,7 @@ class DeBruijnNetwork final : public Network {
 
 /// The names that make_network knows.
 [[nodiscard]] std::span<const std::string_view> network_names();
-/// A network by name. `dimension`: of manhattan and torus; the degree of debruijn; hypercube ignores it.
+/// Makes a network by its name. `dimension`: of manhattan and torus; the degree of debruijn; hypercube ignores it.
 /// @throws UsageError for an unknown name, with the list, and for numbers that the network does not allow
 [[nodiscard]] std::unique_ptr<Network> make_network(std::string_view name, int vertices, int dimension);
 
@@ -156,6 +164,7 @@ struct DiameterEffort {
   std::uint64_t seed = 1;  ///< that draws them
 };
 
+/// The greatest distance in a network, or the greatest that was found.
 struct Diameter {
   int value = 0;             ///< the greatest distance found
   bool exact = true;         ///< false: a lower bound, since only some vertices were searched from
@@ -173,6 +182,7 @@ struct DimensionChoice {
   int dimension = 0;  ///< the least that will do
   Diameter diameter;  ///< of that network
 };
+/// The least dimension of a Manhattan Street Network that will do. Local.
 /// @return nothing if no dimension up to 30 will do
 /// @throws UsageError unless ranks >= 1 and budget_steps >= 1
 [[nodiscard]] std::optional<DimensionChoice> choose_dimension(int ranks, int budget_steps,

@@ -23,8 +23,9 @@ inline constexpr Topic kPublishedTopic = kFirstServiceTopic + 1;
 /// Memory: 8 bytes per rank and column.
 class Published {
  public:
-  /// Local, but to be made on every rank with the same columns and topic before the first step that follows the first
-  /// publish(). The network must outlive this and stay where it is. Two Published of one network need different topics.
+  /// Makes room for the numbers of every rank. Local, but to be made on every rank with the same columns and topic
+  /// before the first step that follows the first publish(). The network must outlive this and stay where it is. Two
+  /// Published of one network need different topics.
   /// @throws UsageError if columns < 1 or the numbers of one rank are more than one announcement holds
   Published(AnnouncementNetwork& network, std::size_t columns, Topic topic = kPublishedTopic);
   ~Published();
@@ -37,14 +38,17 @@ class Published {
 
   /// Ranks heard of. Sums and the like are over these.
   [[nodiscard]] int known() const noexcept { return known_; }
+  /// True once every rank has been heard of.
   [[nodiscard]] bool complete() const noexcept { return known_ == network_.size(); }
   /// Everything here is what ranks had published when they had made this many steps. Negative: nothing yet.
   [[nodiscard]] std::int64_t as_of() const noexcept { return network_.now() - network_.time_to_live(); }
   [[nodiscard]] int age() const noexcept { return network_.time_to_live(); }  ///< steps from then to now
 
-  /// Over the ranks heard of; 0 where there are none. @throws UsageError unless column < columns
+  /// Sum over the ranks heard of; 0 where there are none. @throws UsageError unless column < columns
   [[nodiscard]] double sum(std::size_t column) const;
+  /// The least of the ranks heard of, likewise.
   [[nodiscard]] double min(std::size_t column) const;
+  /// The greatest of the ranks heard of, likewise.
   [[nodiscard]] double max(std::size_t column) const;
   /// The numbers of one rank; empty if it has not been heard of. @throws UsageError unless rank is one
   [[nodiscard]] std::span<const double> of(int rank) const;

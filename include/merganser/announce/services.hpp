@@ -32,7 +32,8 @@ struct Agreement {
 ///     write_snapshot();
 class AgreedStop {
  public:
-  /// Local, but to be made on every rank before the first step. The network must outlive this and stay where it is.
+  /// Takes part in the agreement. Local, but to be made on every rank before the first step. The network must outlive
+  /// this and stay where it is.
   explicit AgreedStop(AnnouncementNetwork& network, Topic topic = kStopTopic);
   ~AgreedStop();
   AgreedStop(const AgreedStop&) = delete;

@@ -27,6 +27,7 @@ class CleanupName {
 
   /// The name is no longer to be removed, for example because the file has its final name now.
   void release() noexcept;
+  /// True if the name is in the list.
   [[nodiscard]] bool kept() const noexcept { return slot_ >= 0; }
 
  private:

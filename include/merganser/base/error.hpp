@@ -16,15 +16,19 @@ class Error : public std::runtime_error {
   int exit_code_;
 };
 
+/// A result is not what it must be. Exit code 1.
 struct VerificationError : Error {
   explicit VerificationError(const std::string& what) : Error(what, 1) {}
 };
+/// The caller asks for what makes no sense: a bad option, argument or combination of them. Exit code 2.
 struct UsageError : Error {
   explicit UsageError(const std::string& what) : Error(what, 2) {}
 };
+/// Data is bad, or cannot be read or written: files, parcels, graphs. Exit code 3.
 struct InputError : Error {
   explicit InputError(const std::string& what) : Error(what, 3) {}
 };
+/// Ranks cannot talk: a call against the contract of comm, a library that fails, a wait in vain. Exit code 4.
 struct CommError : Error {
   explicit CommError(const std::string& what) : Error(what, 4) {}
 };

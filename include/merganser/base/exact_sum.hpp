@@ -9,12 +9,17 @@ namespace merganser {
 /// Holds any finite doubles; add() costs a few nanoseconds.
 class ExactSum {
  public:
+  /// Adds a number. @throws InputError if it is not finite
   void add(double x);
+  /// Adds another sum.
   void add(const ExactSum& o);
+  /// The sum, rounded once to the nearest double.
   [[nodiscard]] double value() const;
-  /// Words for sending; from_words(words()) is the same sum.
-  static constexpr int kWords = 68;
+  static constexpr int kWords = 68;  ///< length of words()
+  /// The sum for sending; from_words(words()) is the same sum.
   [[nodiscard]] std::vector<std::int64_t> words() const;
+  /// The sum that words() were taken of.
+  /// @param words  kWords of them, as words() gave them
   static ExactSum from_words(const std::int64_t* words);
 
  private:

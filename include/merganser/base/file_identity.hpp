@@ -18,6 +18,7 @@ struct FileIdentity {
   }
 };
 
+/// The file that a path leads to. Local.
 /// @return nothing if the folder of the path does not exist
 [[nodiscard]] std::optional<FileIdentity> identity(const std::string& path);
 

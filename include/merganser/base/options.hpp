@@ -1,5 +1,5 @@
 #pragma once
-/// Options: one `describe` function per struct lists its fields; flags, --help and the run record all walk that list.
+/// Options: one `describe` function per struct lists its fields; flags, `--help` and the run record all walk that list.
 ///
 ///     struct MergeOptions { double min_volume_ratio = 40; };
 ///     template <class V> void describe(MergeOptions& o, V&& option) {
@@ -54,8 +54,11 @@ struct Check {
   std::string allowed;
   std::function<bool(double)> ok;
 };
+/// Numbers above 0.
 [[nodiscard]] Check positive();
+/// Numbers from `lowest` on.
 [[nodiscard]] Check at_least(double lowest);
+/// Numbers from `lowest` to `highest`, both included.
 [[nodiscard]] Check between(double lowest, double highest);
 /// One-letter form: -o.
 struct Letter {
@@ -69,13 +72,16 @@ struct Kind {
 struct Initial {
   std::string text;
 };
+/// The option is not in --help.
 struct Hidden {};
 /// Of a positional list: what follows its first argument belongs to it too, options included.
 struct Rest {};
+/// The option must be given.
 struct Required {};
-/// The value names a file (or is a list of them) that is read, or written. Values may be something else too, as long as
-/// no file has that name.
+/// The value names a file (or is a list of them) that is read. Values may be something else too, as long as no file has
+/// that name.
 struct Reads {};
+/// The same of files that are written.
 struct Writes {};
 /// Words and what they stand for, for enumerations.
 template <class E>
@@ -92,6 +98,7 @@ using AxisFlags = std::array<bool, 3>;
 
 /// Shortest decimal text that reads back as the same double.
 [[nodiscard]] std::string number_text(double x);
+/// A value as --help and messages show it.
 [[nodiscard]] std::string value_text(const OptionValue& value);
 /// The known word closest to `word`, if it is close enough to be a slip of the hand; else empty.
 [[nodiscard]] std::string closest(std::string_view word, std::span<const std::string> known);
@@ -238,12 +245,13 @@ class OptionTable {
   /// Sets the options from arguments: --name value, --name=value, -x value, --flag, --no-flag, positional; after "--"
   /// everything is positional. @throws UsageError naming the option, the value and what is allowed
   void parse(std::span<const std::string> arguments);
+  /// All options, in the order in which describe() names them.
   [[nodiscard]] const std::vector<Option>& options() const noexcept { return options_; }
   /// True if parse() saw the option.
   [[nodiscard]] bool given(std::string_view name) const;
   /// Part of a --help text: positional arguments, then the sections.
   [[nodiscard]] std::string help() const;
-  /// " IN [FILE...] [options]"
+  /// What follows the name of a command in its usage: " IN [FILE...] [options]".
   [[nodiscard]] std::string synopsis() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Results on disk. A file appears whole or not at all; what was there before stays until then.
+/// Files that hold results. A file appears whole or not at all; what was there before stays until then.
 #include <cstdint>
 #include <string>
 
@@ -19,6 +19,7 @@ namespace merganser {
 /// "-" is standard output. A device or a pipe takes the bytes at commit().
 class OutputFile {
  public:
+  /// Who writes the bytes.
   enum class Opened : std::uint8_t {
     here,     ///< what is written goes through write()
     by_name,  ///< other processes, or libraries that ask for a path, open name(); the destination is no stream

@@ -7,7 +7,7 @@
 
 namespace merganser {
 
-/// TMPDIR, else /tmp. @throws InputError if it is no folder that can be written to
+/// The folder for temporary files: TMPDIR, else /tmp. @throws InputError if it is no folder that can be written to
 [[nodiscard]] std::string temporary_folder();
 
 /// Twelve letters and digits that nobody can know before. @throws InputError if the system gives no random bytes
@@ -24,6 +24,7 @@ class PrivateFolder {
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
 
+  /// Where it is.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// Path of a file in it, by this process or one that it starts.
   std::string file(const std::string& name);

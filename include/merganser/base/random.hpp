@@ -35,9 +35,9 @@ class Random {
     half_ ^= 1;
     return word;
   }
-  /// Uniform in [0, 1), a multiple of 2^-53.
+  /// A number uniform in [0, 1), a multiple of 2^-53.
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  /// Uniform in [low, high).
+  /// A number uniform in [low, high).
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   /// Uniform integer below `bound` >= 1; without bias beyond 2^-64 * bound.
   std::uint64_t below(std::uint64_t bound) {

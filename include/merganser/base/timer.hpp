@@ -16,13 +16,17 @@ namespace merganser {
 /// Seconds and calls by stage, in order of first use. One rank's; not shared between threads.
 class Profile {
  public:
+  /// Time spent in one stage.
   struct Stage {
     std::string name;
     double seconds = 0;
     long calls = 0;
   };
+  /// Adds a call of so many seconds to a stage.
   void add(std::string_view stage, double seconds);
+  /// Seconds of a stage; 0 for one that is not there.
   [[nodiscard]] double seconds(std::string_view stage) const;
+  /// All stages, in the order of their first use.
   [[nodiscard]] const std::vector<Stage>& stages() const noexcept { return stages_; }
 
  private:

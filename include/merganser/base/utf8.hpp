@@ -5,6 +5,7 @@
 
 namespace merganser {
 
+/// One character of a text.
 struct Utf8Character {
   char32_t code = 0;
   std::size_t bytes = 0;  ///< 0: what is there is no UTF-8

@@ -16,12 +16,15 @@
 
 namespace merganser {
 
+/// Which parcel is the nearest one.
 enum class Search : std::uint8_t {
   exact,   ///< the true nearest parcel
   cells8,  ///< the nearest within the 2x2x2 cells around the nearest grid node, as published
 };
+/// How links are cut into stars: links::prune_single_pass, or links::prune_iterative as published. Both give the same.
 enum class Prune : std::uint8_t { single_pass, iterative };
 
+/// What a merge step does; the same on every rank, but for lineage.
 struct ClusterOptions {
   double min_volume_ratio = 40;  ///< V_min = cell volume / this; a parcel is small if its volume is below V_min
   Search search = Search::exact;
@@ -39,6 +42,7 @@ struct StageTimes {
   double prune = 0;
   double migrate = 0;
   double merge = 0;  ///< merge and pack
+  /// Sum over all stages.
   [[nodiscard]] double total() const { return search + exchange + graph + prune + migrate + merge; }
 };
 
@@ -83,7 +87,7 @@ struct StepReport {
 /// than miss it; give the constructor the parcels and it declares as many ranks as they need, with a factor to spare.
 class Clusterer {
  public:
-  /// Collective.
+  /// Decides whom each rank may ask, and makes the communication objects. Collective.
   /// @param parcels  this rank's parcels, or parcels spread like those to come; null: touching blocks will do
   /// @throws UsageError on every rank alike for bad options or a callback that is missing, or if ranks differ in the
   /// options (but for lineage), the schema, the grid or the decomposition
@@ -92,8 +96,9 @@ class Clusterer {
   ~Clusterer();
   Clusterer(Clusterer&&) noexcept;
 
-  /// One merge step. Called by every rank; talks to neighbours only (at most 4 + longest chain of cross-rank links
-  /// waves; one wave where nobody near has small parcels). No collective with Search::exact and Prune::single_pass.
+  /// Makes one merge step. Called by every rank; talks to neighbours only (at most 4 + longest chain of cross-rank
+  /// links waves; one wave where nobody near has small parcels). No collective with Search::exact and
+  /// Prune::single_pass.
   StepReport step(Parcels& parcels);
 
   /// Sends parcels that left this rank's block to their owner, with one neighbour wave, after bringing them back into
@@ -107,6 +112,7 @@ class Clusterer {
   /// one of the sources, which come from touching blocks. Parcels that you have moved yourself may travel farther.
   [[nodiscard]] bool home_in_one_wave() const;
 
+  /// As given.
   [[nodiscard]] const Decomposition& decomposition() const;
 
  private:

@@ -18,6 +18,7 @@ StepReport cluster_reference(Parcels& parcels, const Grid& grid, const ClusterOp
 /// The stages of cluster_reference, for tests. A link is the index of its target in the container, or -1.
 namespace reference {
 
+/// At most one link per parcel.
 struct Graph {
   std::vector<std::int64_t> target;  ///< per parcel
   std::vector<links::Key> key;       ///< per parcel; meaningful where there is a link

@@ -1,5 +1,6 @@
 #pragma once
-/// Starting ranks. Only this header's implementation starts and ends MPI and OpenSHMEM.
+/// Starting the ranks of a program over a communication model. Only this header's implementation starts and ends MPI
+/// and OpenSHMEM.
 #include <functional>
 #include <memory>
 #include <span>
@@ -30,6 +31,7 @@ void check_backend(std::string_view name);
 /// True if a launcher (mpirun, srun, ...) started this process as one of several ranks.
 [[nodiscard]] bool launched();
 
+/// Which model runs on how many ranks.
 struct RunOptions {
   std::string backend = "auto";  ///< a name of backends(), or "auto"; the variable MERGANSER_COMM overrides "auto"
   int ranks = 0;           ///< `threads`: number of ranks (0: one). Processes: checked against the launcher if not 0
@@ -61,11 +63,12 @@ void check_thread_ranks(int ranks);
 /// What "auto" measured and picked in the last run(), one line; empty if a model was named.
 [[nodiscard]] std::string last_choice();
 
-/// Rank and size of this process as the launcher tells them, without starting anything (0 and 1 without one).
+/// Which of how many processes.
 struct World {
   int rank = 0;
   int size = 1;
 };
+/// Rank and size of this process as the launcher tells them, without starting anything (0 and 1 without one).
 [[nodiscard]] World launcher_world();
 
 /// Ends every process of the job with `exit_code`. For main() only.
@@ -76,15 +79,17 @@ struct World {
 /// lowest, one with a CommError (4) only if there is no other. Waits for so long, unless it can be no other.
 [[noreturn]] void end_job(int exit_code, const std::function<void()>& tell);
 
-/// Settings that cure the traps of the installed libraries; `merganser run` exports those not yet set. Name, value, why.
+/// A variable of the environment.
 struct Setting {
-  std::string name;
-  std::string value;
-  std::string why;
+  std::string name;   ///< of the variable
+  std::string value;  ///< that it should have
+  std::string why;    ///< what goes wrong without it
 };
+/// Settings that cure the traps of the installed libraries; `merganser run` exports those not yet set.
 [[nodiscard]] std::vector<Setting> launcher_settings();
-/// Version strings of the MPI and OpenSHMEM libraries ("none" where absent). Does not start them.
+/// Version string of the MPI library, "none" where absent. Does not start it.
 [[nodiscard]] std::string mpi_library();
+/// The same of the OpenSHMEM library.
 [[nodiscard]] std::string shmem_library();
 
 }  // namespace merganser::comm

@@ -12,7 +12,7 @@ namespace merganser::comm {
 /// An OutputFile of rank 0 that the other ranks open too.
 class SharedOutput {
  public:
-  /// Collective.
+  /// Begins the file. Collective.
   /// @param bytes   how large the file will be; 0: unknown
   /// @param opened  by_name: a library opens name(); else only write() is used
   /// @throws InputError on every rank if the destination is no place for it

@@ -17,9 +17,10 @@ enum class Move : std::uint8_t {
 };
 inline constexpr std::size_t kMoves = 3;
 
-/// Sizes are counted in classes: 0 holds nothing but empty operations, c holds 2^(c-1) to 2^c - 1 bytes, the last one
+/// Number of size classes: 0 holds nothing but empty operations, c holds 2^(c-1) to 2^c - 1 bytes, the last one
 /// everything above.
 inline constexpr std::size_t kSizeClasses = 48;
+/// The size class of an operation of so many bytes.
 [[nodiscard]] constexpr std::size_t size_class(std::uint64_t bytes) noexcept {
   const auto width = static_cast<std::size_t>(std::bit_width(bytes));
   return width < kSizeClasses ? width : kSizeClasses - 1;
@@ -31,6 +32,7 @@ struct MoveCount {
   std::int64_t bytes = 0;
   std::array<std::int64_t, kSizeClasses> sizes{};  ///< operations by size class
 
+  /// Counts one operation of so many bytes.
   void add(std::size_t moved) noexcept {
     ++operations;
     bytes += static_cast<std::int64_t>(moved);
@@ -45,8 +47,10 @@ struct MoveCount {
 struct PeerTraffic {
   std::array<MoveCount, kMoves> moves;
 
+  /// Counts one operation.
   void add(Move move, std::size_t bytes) noexcept { moves[static_cast<std::size_t>(move)].add(bytes); }
   [[nodiscard]] const MoveCount& operator[](Move move) const noexcept { return moves[static_cast<std::size_t>(move)]; }
+  /// True if nothing was counted.
   [[nodiscard]] bool empty() const noexcept;
   friend bool operator==(const PeerTraffic&, const PeerTraffic&) = default;
 };
@@ -57,6 +61,7 @@ struct PeerTraffic {
 /// Memory: O(ranks talked to).
 class TrafficCount {
  public:
+  /// Another rank, and what was moved to and from it.
   struct Peer {
     int rank;
     PeerTraffic traffic;

@@ -3,7 +3,7 @@
 ///
 /// A Transport makes four objects. Mailbox: one message of any size per arc and step. Segment: words of memory that
 /// neighbours put into and get from, in phases. Stream: a known number of small records per arc, single assignment.
-/// Plan: a ghost pattern known on both sides. Every backend makes all four; docs/architecture.md compares them.
+/// Plan: a ghost pattern known on both sides. Every backend makes all four; docs/communication.md compares them.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -34,8 +34,8 @@ struct Graph {
   static Graph symmetric(std::vector<int> neighbours) { return {neighbours, std::move(neighbours)}; }
 };
 
-/// What a rank did. Cheap, always on. Counts of this rank only. What a rank sends to, puts to or gets from itself is not
-/// counted, but for `records`. A fetch_or counts as a put and a get.
+/// What a rank has sent, put, got and waited for. Cheap, always on. Counts of this rank only. What a rank sends to,
+/// puts to or gets from itself is not counted, but for `records`. A fetch_or counts as a put and a get.
 struct Counters {
   std::int64_t messages = 0;     ///< two-sided messages sent (not empty)
   std::int64_t bytes = 0;        ///< payload bytes sent or put
@@ -64,6 +64,7 @@ class Mailbox {
   Mailbox& operator=(const Mailbox&) = delete;
   virtual ~Mailbox() = default;
 
+  /// The arcs, as given.
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
 
   /// The message that the next step sends along out-arc `arc`: append to it freely. A step leaves it empty, with its
@@ -115,6 +116,7 @@ class Mailbox {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
+  /// Refuses work once the transport has ended.
   /// @throws CommError if the transport that made this has ended; step() asks by itself
   virtual void check_usable() const = 0;
 
@@ -140,12 +142,19 @@ enum class Epoch : std::uint8_t {
 class SegmentBody {
  public:
   virtual ~SegmentBody() = default;
+  /// Refuses work once the transport has ended. @throws CommError if the transport that made this has ended
   virtual void check_usable() const = 0;
+  /// The words of this rank.
   [[nodiscard]] virtual std::byte* local() = 0;
+  /// As Segment::put().
   virtual void put(int rank, std::size_t index, const void* word) = 0;
+  /// As Segment::get().
   virtual void get(int rank, std::size_t index, std::size_t count, void* to) = 0;
+  /// As Segment::fetch_or().
   virtual void fetch_or(int rank, std::size_t index, const void* word, void* old) = 0;
+  /// As Segment::sync().
   virtual void sync() = 0;
+  /// As Segment::sync_any().
   virtual bool sync_any(bool mine) = 0;
 };
 
@@ -160,10 +169,18 @@ class Segment {
   static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
 
  public:
+  /// Made by Transport::segment().
   Segment(std::unique_ptr<SegmentBody> body, std::size_t words) : body_(std::move(body)), words_(words) {}
+  /// The words of this rank. Those that others put into may be read after the sync that ends the phase.
   [[nodiscard]] std::span<T> local() { return {reinterpret_cast<T*>(body_->local()), words_}; }
+  /// Writes one word of `rank`. @throws CommError for a rank that is neither this one nor an out-neighbour, or has no
+  /// such word
   void put(int rank, std::size_t index, T word) { body_->put(rank, index, &word); }
+  /// Reads `count` words of `rank` from `index` on into `to`, which is filled by the next sync. @throws CommError as
+  /// put()
   void get(int rank, std::size_t index, std::size_t count, T* to) { body_->get(rank, index, count, to); }
+  /// Takes the bits of `word` into one word of `rank`; `old` gets what it was before, by the next sync. @throws
+  /// CommError as put()
   void fetch_or(int rank, std::size_t index, T word, T* old) { body_->fetch_or(rank, index, &word, old); }
   /// Ends the phase with the neighbours of the graph. Called by every rank of the graph.
   void sync() { body_->sync(); }
@@ -188,22 +205,26 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
   virtual ~Stream() = default;
 
+  /// The arcs, as given.
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
 
+  /// Gets a record that has arrived.
   using Take = std::function<void(std::size_t arc, std::size_t slot, std::uint32_t value)>;
 
   /// Starts a round. Local. counts_out[i]: records this rank will send along out-arc i; counts_in[i]: records in-arc i
-  /// will deliver.
+  /// will deliver. @throws CommError if the round before has not been taken
   virtual void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) = 0;
-  /// Sends a record; it may be held back until flush() or take().
+  /// Sends a record; it may be held back until take(), wait() or finish().
   virtual void send(std::size_t arc, std::size_t slot, std::uint32_t value) = 0;
   /// Hands over every record that has arrived and not been taken, and lets held-back records go. The callback may
   /// call send(). Returns the number of records still to come in this round. Does not block.
   virtual std::size_t take(const Take& callback) = 0;
   /// Waits until something has arrived (or nothing more is to come), driving progress.
   virtual void wait() = 0;
-  /// Completes all sends of this round locally. Call once after the last take().
+  /// Completes all sends of this round locally. Call once after the last take(). @throws CommError if records of the
+  /// round have not been sent or not been taken
   virtual void finish() = 0;
+  /// Refuses work once the transport has ended.
   /// @throws CommError if the transport that made this has ended; the calls above ask by themselves
   virtual void check_usable() const = 0;
 
@@ -225,13 +246,15 @@ class Plan {
   virtual ~Plan() = default;
   /// Part of the ghosts of one in-arc: elements first .. first + data.size() / element size.
   struct Chunk {
-    std::size_t arc;
-    std::size_t first;
-    std::span<const std::byte> data;
+    std::size_t arc;                  ///< in-arc
+    std::size_t first;                ///< position of its first element among those of the arc
+    std::span<const std::byte> data;  ///< the elements
   };
+  /// Gets a chunk that has arrived; its data is valid until the call returns.
   using Use = std::function<void(const Chunk&)>;
   /// Sends the pattern's elements of `local` and hands over what arrives, chunk by chunk, the next chunk moving while
   /// the callback works. Called by every rank of the graph.
+  /// @throws CommError if the pattern sends an element that `local` does not hold
   virtual void pull(std::span<const std::byte> local, const Use& use) = 0;
 
  protected:
@@ -241,24 +264,27 @@ class Plan {
 /// Reductions. A sum of integers wraps around.
 enum class Op : std::uint8_t { sum, min, max };
 
-/// What a backend really does; for tests and reports.
+/// What a model really does: for algorithms that have a choice, for tests and for reports.
 struct Capabilities {
-  bool one_sided = false;       ///< Segment and Stream map to remote memory access
+  bool one_sided = false;       ///< Segment, Stream and Mailbox are made of remote memory access
   bool subset_waves = true;     ///< Mailbox::step on some arcs uses the backend's own model
   bool sub_transports = false;  ///< Transport::subset works
   bool processes = false;       ///< ranks are processes, not threads
   bool checked = false;         ///< the decorator `checked` is around it: checks that cost time are wanted
 };
 
+/// How large a Stream is.
 struct StreamOptions {
   std::size_t slots_per_arc = 16384;  ///< records per arc that go the direct way; more go through messages
 };
+/// How a Plan cuts what it sends.
 struct PlanOptions {
-  std::size_t element_bytes = 8;
-  std::size_t chunk_elements = 4096;
+  std::size_t element_bytes = 8;      ///< of one element
+  std::size_t chunk_elements = 4096;  ///< elements of an arc that travel, and are handed over, together
 };
 
-/// One rank's end of a communication model. Made by open() or run(), see runtime.hpp.
+/// One rank's end of a communication model: rank, size, collectives for set-up, and the four objects. Made by run() of
+/// runtime.hpp, which hands it to the body of the program; valid until that returns.
 class Transport {
  public:
   Transport() = default;
@@ -266,33 +292,54 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
+  /// Number of this rank, 0 to size() - 1.
   [[nodiscard]] virtual int rank() const noexcept = 0;
+  /// Number of ranks.
   [[nodiscard]] virtual int size() const noexcept = 0;
+  /// The model, a name of backends(), whatever decorators are around it.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// What the model really does.
   [[nodiscard]] virtual Capabilities capabilities() const noexcept = 0;
+  /// What this rank has done so far; subtract an earlier copy to get what a part of the program did.
   [[nodiscard]] virtual Counters& counters() noexcept { return counters_; }
   /// The same by other rank. Counts of this rank only.
   [[nodiscard]] virtual TrafficCount& traffic() noexcept { return traffic_; }
 
   // ---- set-up and statistics: collective over every rank, never inside a merge step ----
+  /// Returns when every rank has called it. Collective.
   void barrier();
-  /// Element-wise reduction in rank order; every rank gets the result.
+  /// Element-wise reduction in the order of ranks, so sums of doubles have the same bits on every rank and in every
+  /// model; every rank gets the result in `values`. Collective.
+  /// @throws CommError on every rank if ranks differ in the operation, the type or the number of values
+  /// Cost: an all-gather of the values of every rank.
   void all_reduce(std::span<double> values, Op op);
+  /// The same for integers. Collective.
   void all_reduce(std::span<std::int64_t> values, Op op);
+  /// The same for one integer. Collective.
   [[nodiscard]] std::int64_t all_reduce(std::int64_t value, Op op);
-  /// Every rank's bytes, by rank.
+  /// Every rank's bytes, by rank; numbers of bytes may differ. Collective.
   [[nodiscard]] std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
-  /// to[r] goes to rank r; returns what came, by rank.
+  /// to[r] goes to rank r; returns what came, by rank. Collective. @throws CommError unless `to` has size() entries
   [[nodiscard]] std::vector<std::vector<std::byte>> all_to_all(const std::vector<std::vector<std::byte>>& to);
 
   // ---- the four objects: making one is collective, using one is not ----
+  /// Makes a Mailbox over the graph that the ranks give together. Collective.
+  /// @throws CommError on every rank if a graph names a rank that is not there, or one twice in a list, or the ends of
+  /// an
+  ///         arc do not both name it
   [[nodiscard]] virtual std::unique_ptr<Mailbox> mailbox(Graph graph) = 0;
+  /// Makes a Stream. Collective. @throws CommError as mailbox(), and for options out of range
   [[nodiscard]] virtual std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) = 0;
+  /// Makes a Plan. Collective. @throws CommError as mailbox(), and if the ends of an arc differ in the number of
+  /// elements, their size or that of chunks
   [[nodiscard]] virtual std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) = 0;
+  /// Makes a Segment. Collective. @param words  on this rank; ranks may differ
+  /// @throws CommError as mailbox(), and where there is no memory
   template <class T>
   [[nodiscard]] Segment<T> segment(Graph graph, std::size_t words, Epoch epoch = Epoch::lifetime) {
     return {segment_body(std::move(graph), words, sizeof(T), epoch), words};
   }
+  /// What segment() is made of. Collective.
   [[nodiscard]] virtual std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words,
                                                                   std::size_t word_bytes, Epoch epoch) = 0;
 
@@ -302,7 +349,7 @@ class Transport {
 
  protected:
   virtual void do_barrier() = 0;
-  /// The one collective a backend must write: every rank's bytes, by rank.
+  /// Every rank's bytes, by rank. Reductions are made of it.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_gather(std::span<const std::byte> mine) = 0;
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_to_all(
       const std::vector<std::vector<std::byte>>& to) = 0;

@@ -8,6 +8,7 @@
 
 namespace merganser {
 
+/// Three coordinates: x, y, z.
 using Vec3 = std::array<double, 3>;
 
 /// Axis-aligned box, each axis periodic or bounded by walls.
@@ -62,6 +63,7 @@ struct Box {
     return d;
   }
 
+  /// True if a point lies in the box, its faces included. False for NaN.
   [[nodiscard]] bool contains(const Vec3& p) const {
     for (int a = 0; a < 3; ++a)
       if (!(p[a] >= lower[a] && p[a] <= lower[a] + extent[a])) return false;
@@ -76,8 +78,11 @@ struct Grid {
 
   friend bool operator==(const Grid&, const Grid&) = default;
 
+  /// Edge of a cell along one axis.
   [[nodiscard]] double spacing(int axis) const { return box.extent[axis] / static_cast<double>(cells[axis]); }
+  /// Volume of a cell.
   [[nodiscard]] double cell_volume() const { return spacing(0) * spacing(1) * spacing(2); }
+  /// Number of cells.
   [[nodiscard]] std::int64_t cell_count() const { return cells[0] * cells[1] * cells[2]; }
 
   /// Cell index on one axis, clamped to [0, cells): the canonical rule that decides who owns a parcel.

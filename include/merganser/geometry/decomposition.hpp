@@ -21,13 +21,19 @@ class Decomposition {
   /// The same shape with cuts that balance `weight`: per axis, weight[axis][cell] parcels in that slab of cells.
   [[nodiscard]] Decomposition balanced(const std::array<std::vector<std::int64_t>, 3>& weight) const;
 
+  /// As given.
   [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
+  /// Number of ranks.
   [[nodiscard]] int ranks() const noexcept { return shape_[0] * shape_[1] * shape_[2]; }
+  /// Number of blocks along each axis.
   [[nodiscard]] const std::array<int, 3>& shape() const noexcept { return shape_; }
+  /// Position of a rank among the blocks.
   [[nodiscard]] std::array<int, 3> coordinates(int rank) const;
+  /// Rank of the block at a position.
   [[nodiscard]] int rank_at(const std::array<int, 3>& c) const { return (c[0] * shape_[1] + c[1]) * shape_[2] + c[2]; }
   /// First cell of part i of an axis; cut(axis, parts) is the number of cells.
   [[nodiscard]] std::int64_t cut(int axis, int part) const { return cuts_[axis][static_cast<std::size_t>(part)]; }
+  /// Part of an axis that a cell belongs to.
   [[nodiscard]] int part_of_cell(int axis, std::int64_t cell) const;
 
   /// Owner of a point inside the box.
@@ -37,6 +43,7 @@ class Decomposition {
     Vec3 lower;
     Vec3 upper;
   };
+  /// Where the block of a rank lies in the box.
   [[nodiscard]] Block block(int rank) const;
   /// Lower bound (rounded down) of the distance squared from any point to a rank's block.
   [[nodiscard]] double distance2_to_block(const Vec3& p, int rank) const;
@@ -49,7 +56,7 @@ class Decomposition {
   /// Ranks whose blocks touch this rank's (up to 26, periodic axes wrap), without itself, ascending.
   [[nodiscard]] std::vector<int> neighbours(int rank) const;
 
-  [[nodiscard]] std::string describe() const;  ///< "2x1x1"
+  [[nodiscard]] std::string describe() const;  ///< the shape as text: "2x1x1"
 
  private:
   Grid grid_;

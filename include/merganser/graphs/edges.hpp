@@ -14,12 +14,16 @@ namespace merganser::graphs {
 
 /// What the bits of a weight stand for. Unsigned integers below 2^32 and float32 take 32 bits, all others 64.
 enum class WeightKind : std::uint8_t { unsigned_integer, signed_integer, float32, float64 };
+/// The name of a kind, for people and records.
 [[nodiscard]] std::string_view name_of(WeightKind kind);
 
 /// Order-preserving bits of a weight. -0.0 is +0.0. NaN has no place in the order: @throws InputError
 [[nodiscard]] std::uint64_t bits_of(double weight);
+/// The same in 32 bits. @throws InputError for NaN
 [[nodiscard]] std::uint32_t bits_of(float weight);
+/// Unsigned integers are their own bits.
 [[nodiscard]] constexpr std::uint64_t bits_of(std::uint64_t weight) { return weight; }
+/// Of signed integers the sign is turned.
 [[nodiscard]] constexpr std::uint64_t bits_of(std::int64_t weight) {
   return static_cast<std::uint64_t>(weight) ^ (std::uint64_t{1} << 63);
 }
@@ -30,7 +34,9 @@ enum class WeightKind : std::uint8_t { unsigned_integer, signed_integer, float32
 /// parallel edges, which stand for each other.
 template <class Id, class Bits>
 struct EdgeOf {
+  /// Type of an id.
   using id_type = Id;
+  /// Type of the bits of a weight.
   using bits_type = Bits;
   Id low;
   Id high;
@@ -42,8 +48,11 @@ struct EdgeOf {
     return a.high < b.high;
   }
 };
+/// Edge of 12 bytes: ids and weights of 32 bits.
 using Edge12 = EdgeOf<std::uint32_t, std::uint32_t>;
+/// Edge of 16 bytes: ids of 32 bits, weights of 64.
 using Edge16 = EdgeOf<std::uint32_t, std::uint64_t>;
+/// Edge of 24 bytes: ids and weights of 64 bits.
 using Edge24 = EdgeOf<std::uint64_t, std::uint64_t>;
 static_assert(sizeof(Edge12) == 12 && sizeof(Edge16) == 16 && sizeof(Edge24) == 24);
 
@@ -77,7 +86,9 @@ struct Ranges {
 
   /// Ranges of equal length, up to one.
   static Ranges even(std::uint64_t vertices, int ranks);
+  /// Rank that owns a vertex.
   [[nodiscard]] int owner(std::uint64_t vertex) const;
+  /// Vertices that a rank owns.
   [[nodiscard]] std::uint64_t size(int rank) const {
     return first[static_cast<std::size_t>(rank) + 1] - first[static_cast<std::size_t>(rank)];
   }

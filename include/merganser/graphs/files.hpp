@@ -16,9 +16,13 @@
 
 namespace merganser::graphs {
 
+/// Formats of graph files.
 enum class Format : std::uint8_t { edge_list, matrix_market, metis, dimacs, parhip, bvgraph, binary };
+/// The name that format_of_name() takes.
 [[nodiscard]] std::string_view name_of(Format format);
+/// All formats.
 [[nodiscard]] std::span<const Format> formats();
+/// The format of a name.
 /// @throws UsageError for an unknown name, with the list
 [[nodiscard]] Format format_of_name(std::string_view name);
 /// The format that the extension tells ("x.mtx"), also before ".gz"; edge_list for .txt, .tsv, .el, .edges.
@@ -28,6 +32,7 @@ enum class Format : std::uint8_t { edge_list, matrix_market, metis, dimacs, parh
 /// @throws InputError if it cannot be read or is empty
 [[nodiscard]] Format detect_format(const std::string& path);
 
+/// How a graph file is read.
 struct ReadOptions {
   std::string format;   ///< a name of formats(); empty: what the file shows
   std::string weights;  ///< see weights_of_name(); empty: those of the file, or uniform where it has none
@@ -48,7 +53,7 @@ struct ReadLog {
   std::vector<std::string> lines;  ///< what a user should know, in plain words
 };
 
-/// Reads a graph. Collective; every rank must see the file. The edges do not depend on the number of ranks.
+/// Reads a graph from a file. Collective; every rank must see the file. The edges do not depend on the number of ranks.
 /// @param path  of a BVGraph: without extension, PATH.graph and PATH.properties are read (and PATH.offsets if there)
 /// @throws InputError on every rank: the file, the line or byte, what stands there, what is allowed
 /// Cost: each rank reads its part of the file, then one exchange of all edges and a sort; memory: forecast_file().
@@ -58,6 +63,7 @@ struct ReadLog {
 /// What reading a file would take, from its size and its first bytes. Local. @throws InputError as read_graph()
 [[nodiscard]] Forecast forecast_file(const std::string& path, const ReadOptions& options, int ranks);
 
+/// Refuses a format that cannot be written, before work is done.
 /// @throws UsageError for a format that is read only
 void check_writable(Format format);
 

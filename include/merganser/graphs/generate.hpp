@@ -1,17 +1,18 @@
 #pragma once
-/// Artificial graphs. The edges of a graph depend on its name, the seed and the weights only: neither on the number of
-/// ranks nor on the model. Every rank makes its part alone, about edges / ranks of them.
+/// Artificial graphs, made by all ranks, each its part. The edges of a graph depend on its name, the seed and the
+/// weights only: neither on the number of ranks nor on the model. Every rank makes its part alone, about edges / ranks
+/// of them.
 ///
 /// | name | vertices | edges |
 /// |---|---|---|
 /// | `rmat:N:DEG` | 2^N | DEG 2^N drawn by quadrants (.57, .19, .19, .05); loops are dropped, parallel edges stay |
-/// | `rgg2d:N:DEG`, `rgg3d:N:DEG` | 2^N points in the unit square or cube, ids in Morton order of cells | all pairs nearer
-///   than a radius that gives DEG 2^N edges on average |
+/// | `rgg2d:N:DEG`, `rgg3d:N:DEG` | 2^N points in the unit square or cube | all pairs nearer than a radius |
 /// | `gnm:N:DEG` | 2^N | exactly DEG 2^N different ones, no loops |
 /// | `ba:N:DEG` | 2^N | DEG from each vertex but the first to earlier ones, by their degrees (parallel ones possible) |
 /// | `grid:AxB`, `grid:AxBxC` | A B (C), the last index fastest | between neighbours; `:periodic` closes the axes |
 /// | `path:V`, `star:V`, `complete:V` | V | those of the name; vertex 0 is the middle of the star |
 ///
+/// The ids of points are in Morton order of cells; their radius gives DEG 2^N edges on average.
 /// N from 64 on is the number of vertices itself instead of its logarithm; rmat needs a power of two.
 #include <cstdint>
 #include <string>
@@ -22,6 +23,7 @@
 
 namespace merganser::graphs {
 
+/// Seed and weights of an artificial graph.
 struct GenerateOptions {
   std::uint64_t seed = 1;           ///< of the edges and of the weights
   std::string weights = "uniform";  ///< see weights_of_name(); "euclidean" for rgg2d and rgg3d only
@@ -36,12 +38,12 @@ struct Forecast {
   std::uint64_t bytes_per_rank = 0;  ///< highest memory while it is made or read, the edges included
 };
 
-/// Every rank's share of a graph. Local work; called by every rank (what each makes depends on its rank alone).
+/// Makes every rank's share of a graph. Local work; called by every rank (what each makes depends on its rank alone).
 /// Cost: time O(edges / ranks), memory that of the edges; rgg also that of the points of this rank and those near them.
 /// @throws UsageError for a name or weights that make no sense, on every rank
 [[nodiscard]] EdgeList generate(std::string_view spec, const GenerateOptions& options, comm::Transport& transport);
 
-/// Local, cheap. @throws UsageError as generate()
+/// What a graph will be, without making it. Local, cheap. @throws UsageError as generate()
 [[nodiscard]] Forecast forecast_generated(std::string_view spec, const GenerateOptions& options, int ranks);
 
 }  // namespace merganser::graphs

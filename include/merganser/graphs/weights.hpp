@@ -24,6 +24,7 @@ struct WeightMaker {
   std::uint64_t limit = 0;  ///< of uniform: the greatest weight; 0: all 32-bit numbers
   std::uint64_t seed = 1;
 
+  /// What the bits of its weights stand for.
   [[nodiscard]] WeightKind kind() const;
   /// Bits that a weight takes in an edge: 32 or 64.
   [[nodiscard]] int bits() const;

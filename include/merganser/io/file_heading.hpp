@@ -30,6 +30,7 @@ struct FileStorage {
   bool checksum = false;
 };
 
+/// A variable of a file.
 struct FileVariable {
   std::string name;
   std::vector<std::string> dimensions;
@@ -38,6 +39,7 @@ struct FileVariable {
   FileValues values;  ///< of those over the parcels the type alone
 };
 
+/// A dimension of a file.
 struct FileDimension {
   std::string name;
   std::int64_t length = 0;

@@ -12,6 +12,7 @@
 
 namespace merganser::io {
 
+/// What a parcel file says of itself: read_info() fills it, add_variables() extends it, read_parcels() goes by it.
 struct ParcelFileInfo {
   Grid grid;  ///< axes x and y periodic, z walls, as EPIC's
   std::int64_t parcels = 0;
@@ -37,8 +38,8 @@ struct FilePlace {
 /// True if this build has NetCDF; without it the functions below throw InputError, whatever the file.
 [[nodiscard]] bool netcdf_available() noexcept;
 
-/// Header only. Serial: on one rank of a process at a time, and while no other has the file open (HDF5 takes the one for
-/// the other). @throws InputError naming the file and what is wrong
+/// Reads the description of a file, but no parcel. Serial: on one rank of a process at a time, and while no other has
+/// the file open (HDF5 takes the one for the other). @throws InputError naming the file and what is wrong
 [[nodiscard]] ParcelFileInfo read_info(const std::string& path);
 /// The same on all ranks: rank 0 reads and tells the others. Collective.
 [[nodiscard]] ParcelFileInfo read_info(const std::string& path, comm::Transport& transport);

@@ -24,6 +24,7 @@ enum class Completion : std::uint8_t {
 };
 [[nodiscard]] std::string_view completion_name(Completion completion);  ///< "local", "remote", "notified", "global"
 
+/// What a kernel is, for tables and choices.
 struct KernelInfo {
   std::string_view name;         ///< "rma.put-flush": model, dot, what it does
   std::string_view model;        ///< a name of backends(): "threads", "p2p", "neighborhood", "rma", "shmem"
@@ -33,6 +34,7 @@ struct KernelInfo {
 };
 /// The kernels of this build, by model in the order of backends(), then by name.
 [[nodiscard]] std::span<const KernelInfo> kernels();
+/// The kernel of a name.
 /// @throws UsageError for an unknown name, with the list of names
 [[nodiscard]] const KernelInfo& kernel(std::string_view name);
 
@@ -54,7 +56,9 @@ class Exchange {
   Exchange& operator=(const Exchange&) = delete;
   virtual ~Exchange() = default;
 
+  /// What kernel it is.
   [[nodiscard]] virtual const KernelInfo& info() const noexcept = 0;
+  /// The arcs, as given.
   [[nodiscard]] virtual const Graph& graph() const noexcept = 0;
 
   /// Bytes per arc from now on, at most the capacity of the spec; both ends of an arc must give the same number. Local;
@@ -62,12 +66,13 @@ class Exchange {
   /// zones hold stays, also behind a smaller size. @throws UsageError
   virtual void resize(std::span<const std::size_t> bytes_out, std::span<const std::size_t> bytes_in) = 0;
 
-  /// What the next iterate(buffer) sends along an out-arc (or an out-neighbour will fetch); what an in-arc delivered.
+  /// What the next iterate(buffer) sends along an out-arc (or an out-neighbour will fetch).
   [[nodiscard]] virtual std::span<std::byte> source(std::size_t arc, std::size_t buffer) = 0;
+  /// What an in-arc delivered in the last iterate(buffer); see settle().
   [[nodiscard]] virtual std::span<std::byte> landing(std::size_t arc, std::size_t buffer) = 0;
 
-  /// One exchange. Called by every rank of the graph the same number of times with the same `buffer`. What lands in an
-  /// iteration may be read until a sender can begin the next one with that buffer: between two calls of settle().
+  /// Makes one exchange. Called by every rank of the graph the same number of times with the same `buffer`. What lands
+  /// in an iteration may be read until a sender can begin the next one with that buffer: between two calls of settle().
   virtual void iterate(std::size_t buffer) = 0;
 
   /// Makes writes into sources known to those who fetch, and completes every iteration so far on every rank: all landing
@@ -97,11 +102,12 @@ class Exchange {
 [[nodiscard]] std::unique_ptr<Exchange> make_exchange(Transport& control, std::string_view kernel, ExchangeSpec spec);
 
 /// A kernel that cannot be used here, and why: "shmem.put-signal-native: shmem_putmem_signal is not in OpenSHMEM 1.4".
-/// Found by trying on a small ring. Collective. @param names  kernels to try; empty: all
 struct Unusable {
   std::string_view kernel;
   std::string reason;
 };
+/// The kernels that cannot be used here, found by trying each on a small ring. Collective.
+/// @param names  kernels to try; empty: all
 [[nodiscard]] std::vector<Unusable> probe_kernels(Transport& control, std::span<const std::string> names = {});
 
 /// Starts an iteration at about the same time on every rank: a dissemination barrier, ceil(log2(ranks)) rounds of one
@@ -109,10 +115,12 @@ struct Unusable {
 class Start {
  public:
   virtual ~Start() = default;
+  /// Returns at about the same time on every rank. Called by every rank.
   virtual void wait() = 0;
   /// Rank that wait() waits for in this moment, -1 if none. May be called by another thread.
   [[nodiscard]] virtual int waits_for() const = 0;
 };
+/// Makes a Start on the ranks of `control`, which must live as long. Collective.
 [[nodiscard]] std::unique_ptr<Start> make_start(Transport& control);
 
 }  // namespace merganser::comm

@@ -15,6 +15,7 @@
 
 namespace merganser::comm {
 
+/// Which call gathers.
 enum class GatherKind : std::uint8_t {
   blocking,      ///< one blocking call, made by complete()
   non_blocking,  ///< a call made by start(), waited for by complete()
@@ -22,6 +23,7 @@ enum class GatherKind : std::uint8_t {
 };
 [[nodiscard]] std::string_view gather_name(GatherKind kind);  ///< "blocking", "non-blocking", "neighborhood"
 
+/// What a gather of one model is, for tables.
 struct GatherInfo {
   GatherKind kind;
   std::string_view model;        ///< a name of backends()
@@ -32,15 +34,18 @@ struct GatherInfo {
 /// Why the model of a transport has no gather of this kind; empty if it has. Local.
 [[nodiscard]] std::string missing_gather(const Transport& transport, GatherKind kind);
 
-/// One all-gather, repeated. Ranks call start() and complete() in turns, and gathers of one transport in the same order
-/// on every rank. What was started must be completed before a gather is destroyed, unless an error is on its way.
+/// One all-gather, made again and again. Ranks call start() and complete() in turns, and gathers of one transport in
+/// the same order on every rank. What was started must be completed before a gather is destroyed, unless an error is on
+/// its way.
 class Gather {
  public:
   Gather(const Gather&) = delete;
   Gather& operator=(const Gather&) = delete;
   virtual ~Gather() = default;
 
+  /// What gather it is.
   [[nodiscard]] const GatherInfo& info() const noexcept { return info_; }
+  /// As given: bytes of every rank.
   [[nodiscard]] std::size_t part_bytes() const noexcept { return part_bytes_; }
 
   /// Hands over this rank's part, which is copied. Called by every rank. Counted in the transport: a collective call, with

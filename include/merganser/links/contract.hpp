@@ -21,14 +21,15 @@ struct Root {
   friend bool operator==(const Root&, const Root&) = default;
 };
 
+/// What one contraction took on this rank.
 struct ContractStatistics {
   std::int64_t rounds = 0;  ///< waves of questions (trees), or as PruneStatistics::rounds (stars)
   std::int64_t asked = 0;   ///< questions of this rank to others (trees), or labels sent (stars)
 };
 
-/// Root of every vertex of this rank. Of a dual link the end with the lower global id loses its link; the roots of trees are
-/// those ends and the vertices without a link. On return links.target holds the kept links only (kNone elsewhere); a
-/// kept link to another rank stays kAway | index.
+/// Contracts a graph of links and tells the root of every vertex of this rank. Of a dual link the end with the lower
+/// global id loses its link; the roots of trees are those ends and the vertices without a link. On return links.target
+/// holds the kept links only (kNone elsewhere); a kept link to another rank stays kAway | index.
 ///
 /// trees: chains within a rank are followed, chains over ranks by pointer doubling; a reduction ends the rounds.
 /// Collective over the transport; the mailbox's graph must lead to every other rank. stars: see prune_single_pass.

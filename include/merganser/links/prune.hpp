@@ -16,6 +16,7 @@ struct Channels {
   comm::Stream& stream;
 };
 
+/// What one pruning took on this rank.
 struct PruneStatistics {
   std::int64_t rounds = 0;      ///< iterations of Algorithm 1, or longest chain of cross-rank labels waited for
   std::int64_t puts = 0;        ///< words written to other ranks
@@ -24,11 +25,13 @@ struct PruneStatistics {
   std::int64_t reductions = 0;  ///< global reductions (prune_iterative only)
 };
 
-/// Single pass. Every vertex is settled once, every cross-rank link carries one label once; no barrier, no reduction.
+/// Cuts links into stars in a single pass: every vertex is settled once, every cross-rank link carries one label once;
+/// no barrier, no reduction.
 ///
-///   v is a CENTRE if some child (source pointing at it, not its dual partner) is a LEAF; else it is a LEAF.
-///   A LEAF keeps its link, a CENTRE drops its own. Dual link (a, b): both CENTRE -> both links dropped; one CENTRE ->
-///   the other joins it; none -> the lower global id stays and the other joins it.
+/// - v is a CENTRE if some child (source pointing at it, not its dual partner) is a LEAF; else it is a LEAF.
+/// - A LEAF keeps its link, a CENTRE drops its own.
+/// - Dual link (a, b): both CENTRE: both links dropped; one CENTRE: the other joins it; none: the lower global id stays
+///   and the other joins it.
 ///
 /// Called by every rank with a cross-rank link; others may call. The result does not depend on ranks, backend or order.
 /// Two calls must be separated by a Mailbox step on every arc with cross-rank links (see comm::Stream).
@@ -58,14 +61,16 @@ class SinglePass {
   std::unique_ptr<Impl> impl_;
 };
 
+/// How the published pruning talks.
 struct IterativeOptions {
   bool sub_communicator = false;                   ///< only ranks with links take part (where the model allows)
   comm::Epoch epoch = comm::Epoch::per_operation;  ///< how one-sided models open epochs
 };
 
-/// Algorithm 1 of [frey2025], faithful: the same phases, puts, gets and synchronisations, on three Segments of flags.
-/// The choice inside an isolated dual link is by global id, as in prune_single_pass, so both give the same stars.
-/// Collective over every rank of the transport (with sub_communicator too: the ranks agree on who takes part).
+/// Cuts links into stars by Algorithm 1 of [frey2025], faithful: the same phases, puts, gets and synchronisations, on
+/// three Segments of flags. The choice inside an isolated dual link is by global id, as in prune_single_pass, so both
+/// give the same stars. Collective over every rank of the transport (with sub_communicator too: the ranks agree on who
+/// takes part).
 ///
 /// Counted as published: one put or get for every remote access to a flag; 3 synchronisations in each round (4 where
 /// the model is two-sided) and 2 after the rounds; one reduction per round. Gets of a Segment deliver at the end of a
@@ -82,7 +87,7 @@ class IterativePruner {
   IterativePruner(IterativePruner&&) noexcept;
   IterativePruner& operator=(IterativePruner&&) noexcept;
 
-  /// Collective. Every call must be given the same channels.
+  /// As prune_iterative(). Collective. Every call must be given the same channels.
   Stars prune(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics = nullptr);
 
  private:

@@ -23,9 +23,11 @@ struct PointSet {
   std::vector<double> coordinates;                       ///< `dimension` numbers per point: x y [z] x y [z] ...
   std::vector<std::uint64_t> ids;  ///< each of 0 .. n - 1 on one rank, n points on all ranks together
 
+  /// Points on this rank.
   [[nodiscard]] std::size_t size() const noexcept { return ids.size(); }
 };
 
+/// How the tree of points is found, and of which distances; the same on every rank.
 struct EuclideanOptions {
   int threads = 1;     ///< of each rank, in the search for neighbours
   int leaf = 24;       ///< most points in a leaf of the tree, 4 to 64
@@ -34,6 +36,7 @@ struct EuclideanOptions {
   /// point is that to its min_samples-th nearest, itself being the first (as scikit-learn counts; hdbscan counts one less).
   int min_samples = 1;
 };
+/// Name, meaning and range of each option, for an OptionTable.
 template <class V>
 void describe(EuclideanOptions& o, V&& option) {
   option.section("Points");

@@ -28,7 +28,7 @@ struct ForestTotals {
   double weight_value = 0;  ///< the same, rounded
   std::string digest;       ///< 32 hexadecimal digits of the set of (low, high, weight), whatever the order
 };
-/// Collective.
+/// Adds up all ranks' shares. Collective.
 [[nodiscard]] ForestTotals totals(const Forest& forest, comm::Transport& transport);
 
 /// Least links first, or greatest (a maximum spanning forest).
@@ -61,9 +61,11 @@ class Report {
     double start_;
   };
 
-  void fact(std::string_view name, std::int64_t value);  ///< sets it
-  void add(std::string_view name, std::int64_t value);   ///< adds to it
+  void fact(std::string_view name, std::int64_t value);  ///< sets a fact
+  void add(std::string_view name, std::int64_t value);   ///< adds to a fact
+  /// All phases so far.
   [[nodiscard]] const std::vector<Phase>& phases() const noexcept { return phases_; }
+  /// All facts so far.
   [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& facts() const noexcept { return facts_; }
 
   /// Called now and then on rank 0 with what is being done and the share that is done (0 to 1); may be empty.

@@ -18,6 +18,7 @@ enum class Selection : std::uint8_t {
   leaf,            ///< those that do not split further
 };
 
+/// Which clusters count; describe() gives meaning and range of each.
 struct HdbscanOptions {
   std::uint64_t min_cluster_size = 5;
   Selection selection = Selection::excess_of_mass;
@@ -25,6 +26,7 @@ struct HdbscanOptions {
   bool allow_single_cluster = false;
   std::uint64_t max_cluster_size = 0;
 };
+/// Name, meaning and range of each option, for an OptionTable.
 template <class V>
 void describe(HdbscanOptions& o, V&& option) {
   option("min-cluster-size", o.min_cluster_size, "fewest points of a cluster", between(2, 1U << 31));
@@ -39,6 +41,7 @@ void describe(HdbscanOptions& o, V&& option) {
 /// A dendrogram without its small clusters: a cluster loses points one after the other until it ends or splits into
 /// clusters of at least min_cluster_size points each. Lambda is 1 / height (infinite for height 0).
 struct CondensedTree {
+  /// One cluster of the tree.
   struct Cluster {
     std::uint32_t parent;  ///< below the number of the cluster; that of cluster 0 is 0
     std::uint32_t size;    ///< points at birth
@@ -50,6 +53,7 @@ struct CondensedTree {
   std::vector<double> lambda;             ///< by point: where it does
 };
 
+/// Drops the small clusters of a dendrogram. Local.
 /// @param d  connected: made with Apart::join
 /// @throws UsageError if d has several components or min_cluster_size is below 2
 /// Cost: O(n) time, 28 bytes per point with the result
@@ -59,6 +63,7 @@ struct CondensedTree {
 /// cluster that was born at a height above 0 lie at one place; what is born and ends at height 0 adds nothing.
 [[nodiscard]] std::vector<double> stabilities(const CondensedTree& tree);
 
+/// The clusters that were taken.
 struct Hdbscan {
   std::uint32_t clusters = 0;
   std::vector<std::int32_t> labels;     ///< by point; -1 is noise; numbered in the order of their lowest points
@@ -66,6 +71,7 @@ struct Hdbscan {
   std::vector<std::uint32_t> selected;  ///< by label: the cluster of the condensed tree
 };
 
+/// Takes clusters of a condensed tree, and labels the points. Local.
 /// @throws UsageError for options out of range
 [[nodiscard]] Hdbscan hdbscan(const CondensedTree& tree, const HdbscanOptions& options);
 

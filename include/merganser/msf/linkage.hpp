@@ -38,6 +38,7 @@ struct Dendrogram {
   std::uint64_t vertices = 0;
   std::vector<Merge> merges;
 
+  /// Clusters that are left when all merges are made.
   [[nodiscard]] std::uint64_t components() const noexcept { return vertices - merges.size(); }
 };
 

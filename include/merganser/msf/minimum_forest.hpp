@@ -20,6 +20,7 @@ enum class ForestMethod : std::uint8_t {
   local,    ///< every rank first contracts what no other rank can change, then `filter`
 };
 
+/// How a forest is found; the same on every rank. describe() gives meaning and range of each.
 struct ForestOptions {
   ForestMethod method = ForestMethod::automatic;
   links::Policy policy = links::Policy::trees;  ///< what a round of boruvka, filter, local contracts
@@ -27,6 +28,7 @@ struct ForestOptions {
   int threads = 1;
   Sense sense = Sense::minimum;
 };
+/// Name, meaning and range of each option, for an OptionTable.
 template <class V>
 void describe(ForestOptions& o, V&& option) {
   option("method", o.method, "of --algo auto: how the forest is found; every method finds the same one",

@@ -19,6 +19,7 @@ enum class Fault : std::uint8_t {
   not_minimal,   ///< an edge of the graph is less than the greatest one on the forest's path between its ends
 };
 
+/// What a check of a forest found; the same on every rank.
 struct Verification {
   Fault fault = Fault::none;
   /// What shows the fault, empty if there is none: "edge (3, 7) of weight 5 is less than edge (3, 9) of weight 8 on the
@@ -27,6 +28,7 @@ struct Verification {
   std::int64_t graph_edges = 0;   ///< of all ranks, loops and parallel ones too
   std::int64_t forest_edges = 0;  ///< of all ranks
   std::int64_t trees = 0;         ///< single vertices too; vertices less forest edges
+  /// True if no fault was found.
   [[nodiscard]] bool right() const noexcept { return fault == Fault::none; }
 };
 

@@ -47,7 +47,7 @@ class CellList {
   CellList& operator=(CellList&&) noexcept;
   ~CellList();
 
-  /// How to cut the region: `per_cell` parcels per cube-like cell; or the given cells (search rule cells8).
+  /// How to cut the region: `parcels_per_cell` parcels per cube-like cell; or the given cells (search rule cells8).
   struct Cut {
     double parcels_per_cell = kParcelsPerCell;
     std::array<std::int64_t, 3> cells{0, 0, 0};  ///< not 0: exactly these, cut by ...
@@ -60,9 +60,11 @@ class CellList {
   /// @return number of small parcels
   /// @throws InputError for a parcel outside the region, naming its position in the container and coordinates
   std::int64_t bin(const Parcels& parcels, double small_volume, const Cut& cut);
-  /// Sorts. Writes sorted sites to `sorted` (n sites); `scratch` (scratch_bytes(n)) is used until the search is done.
+  /// Sorts the parcels by cells. Writes sorted sites to `sorted` (n sites); `scratch` (scratch_bytes(n)) is used until
+  /// the search is done.
   /// Cost: O(n); O(m log m) time and 6 to 12 bytes of memory each for m parcels in cells with more than 64 of a kind.
   void sort(const Parcels& parcels, Site* sorted, std::byte* scratch);
+  /// Bytes that sort() needs for n parcels.
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t n) {
     return 3 * (n + kPadding) * sizeof(float) + 2 * n * sizeof(std::uint32_t);
   }
@@ -89,13 +91,17 @@ class CellList {
   /// The published rule: candidates in this rank's cells among the 8 around the nearest node of the grid given to bin().
   void nearest_cells8(const Query& query, const links::Ids& ids, Best& best) const;
 
+  /// Parcels in the list.
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
+  /// Sites by vertex, as sort() wrote them.
   [[nodiscard]] const Site* sites() const noexcept { return sorted_; }
   /// Container position of a vertex.
   [[nodiscard]] const std::uint32_t* order() const noexcept { return order_.data(); }
+  /// Number of search cells.
   [[nodiscard]] std::int64_t cell_count() const noexcept { return cells_[0] * cells_[1] * cells_[2]; }
   /// Small parcels of a cell are the vertices start(2c) .. start(2c+1), the others start(2c+1) .. start(2c+2).
   [[nodiscard]] std::uint32_t start(std::size_t half_cell) const { return start_[half_cell]; }
+  /// As given.
   [[nodiscard]] const Region& region() const noexcept { return region_; }
 
   /// Name of the vector target that search_exact uses on this CPU.

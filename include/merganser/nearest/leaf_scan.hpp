@@ -29,8 +29,8 @@ struct LeafLists {
   double* limit;
 };
 
-/// Takes points begin .. end - 1, which lie in a box, into the lists, by (squared distance, id). The squared distance is
-/// the canonical one (Box::distance2), or the core of either point if that is greater.
+/// Takes the points from `begin` to `end` - 1, which lie in a box, into the lists, by (squared distance, id). The
+/// squared distance is the canonical one (Box::distance2), or the core of either point if that is greater.
 /// @return the greatest limit
 /// Cost: O(count) if the box is beyond all limits, else the points of the box for each list that it may improve.
 double scan_leaf(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,

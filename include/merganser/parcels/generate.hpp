@@ -9,6 +9,7 @@
 
 namespace merganser {
 
+/// What an artificial configuration is made of.
 struct RandomParcels {
   std::int64_t per_cell = 20;
   bool variable_per_cell = false;  ///< 10 + uniform integer below max(10, per_cell - 10) in each cell

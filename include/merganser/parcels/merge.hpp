@@ -3,12 +3,15 @@
 /// same bits in any order of arrival, on any rank and CPU.
 ///
 /// Centre c, sources s in ascending global id, all sums accumulated in the order c, s1, s2, ...:
-///   V = V_c + V_s1 + ...;  w = 1 / V
-///   d_i = Box::displacement(x_i, x_c) per axis (d_c = 0);  D = (V_s1 d_s1 + V_s2 d_s2 + ...) * w
-///   x = Box::wrap(x_c + D), on a wall axis clamped into [lower, lower + extent]
-///   mean: a = (V_c a_c + V_s1 a_s1 + ...) * w;  sum: a = a_c + a_s1 + ...
-///   ellipsoid: r_i = d_i - D;  S_jk = sum_i (V_i * w) * (B_i,jk + (5 * r_ij) * r_ik), the six entries 11 12 13 22 23 33,
-///     B_i,33 = b33(B_i, V_i);  f = cube_root(square(V (0.75 / pi)) / det3(S));  B_jk = f * S_jk
+///
+///     V = V_c + V_s1 + ...;  w = 1 / V
+///     d_i = Box::displacement(x_i, x_c) per axis (d_c = 0);  D = (V_s1 d_s1 + V_s2 d_s2 + ...) * w
+///     x = Box::wrap(x_c + D), on a wall axis clamped into [lower, lower + extent]
+///     mean: a = (V_c a_c + V_s1 a_s1 + ...) * w;  sum: a = a_c + a_s1 + ...
+///     ellipsoid: r_i = d_i - D;  S_jk = sum_i (V_i * w) * (B_i,jk + (5 * r_ij) * r_ik),
+///       the six entries 11 12 13 22 23 33,  B_i,33 = b33(B_i, V_i);
+///       f = cube_root(square(V (0.75 / pi)) / det3(S));  B_jk = f * S_jk
+///
 /// Each sum S_jk starts from 0, the others from their first term. A centre without sources is left as it is, bit for bit.
 /// The id of the centre stays. Sources: [frey2025]; EPIC 0.14.3 for the factor 5 (exact second moment of an ellipsoid).
 #include <cstdint>
@@ -33,6 +36,7 @@ struct Member {
 /// Writes a component block of a merged parcel: members (centre first, then by id), merged volume, output.
 using MergeCallback = std::function<void(std::span<const Member>, double volume, double* out)>;
 
+/// How parcels of one schema merge in one box.
 struct MergeRules {
   MergeRules(const Schema& schema, const Box& box) : schema(&schema), box(box) {}
   const Schema* schema;

@@ -26,6 +26,7 @@ class EpicMergeBatch {
     member_ = 0;
     put(*site, row);
   }
+  /// Adds a source of the star begun last.
   void source(const Site& site, const double* row) { put(site, row); }
   /// Call after the last source of a star.
   void end() {

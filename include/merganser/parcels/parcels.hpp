@@ -16,10 +16,10 @@ namespace merganser {
 
 /// What the search reads of a parcel.
 struct alignas(32) Site {
-  double x = 0;
-  double y = 0;
-  double z = 0;
-  double volume = 0;
+  double x = 0;       ///< position, in units of the box
+  double y = 0;       ///< see x
+  double z = 0;       ///< see x
+  double volume = 0;  ///< > 0
 };
 
 /// How an attribute of a merged parcel follows from its members.
@@ -29,13 +29,14 @@ enum class Rule : std::uint8_t {
   keep_centre,   ///< the centre's
   keep_largest,  ///< that of the member of largest volume (lowest id among equals)
   ellipsoid,     ///< B11 B12 B13 B22 B23 of an ellipsoid: second moment, rescaled to the volume (5 components)
-  callback,      ///< MergeOptions::callbacks
+  callback,      ///< ClusterOptions::callbacks, or MergeRules::callbacks below it
 };
 
+/// One attribute of every parcel.
 struct Attribute {
-  std::string name;
-  int components = 1;
-  Rule rule = Rule::mean;
+  std::string name;                          ///< unique in a schema
+  int components = 1;                        ///< doubles per parcel
+  Rule rule = Rule::mean;                    ///< how it merges
   std::vector<std::string> component_names;  ///< as in files; size = components
   std::string unit;
 
@@ -51,11 +52,13 @@ class Schema {
   /// EPIC's: vorticity (3, mean), buoyancy (mean), B (5, ellipsoid).
   [[nodiscard]] static const Schema& epic();
 
+  /// In the order of the row.
   [[nodiscard]] const std::vector<Attribute>& attributes() const noexcept { return attributes_; }
   /// Doubles per payload row, the id included; even, so that rows are 16-byte aligned.
   [[nodiscard]] std::size_t width() const noexcept { return width_; }
   /// Position of an attribute's first component in a row (>= 1; 0 is the id). @throws UsageError if unknown
   [[nodiscard]] std::size_t offset(std::string_view name) const;
+  /// True if an attribute has this name.
   [[nodiscard]] bool has(std::string_view name) const;
   friend bool operator==(const Schema&, const Schema&) = default;
 
@@ -75,7 +78,9 @@ class RawBuffer {
   RawBuffer(const RawBuffer&) = delete;
   RawBuffer& operator=(const RawBuffer&) = delete;
   ~RawBuffer();
+  /// The memory; null without bytes.
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  /// Its length.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
@@ -93,30 +98,39 @@ class Parcels {
   Parcels(const Parcels& o);
   Parcels& operator=(const Parcels& o);
 
+  /// What a row holds.
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
+  /// Parcels on this rank.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Parcels that there is room for without moving the tables.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   /// Parcels whose bytes can be counted.
   [[nodiscard]] std::size_t max_size() const noexcept;
   /// Rows above the old size are uninitialised. Grows by at least a quarter. Like reserve() it throws UsageError above
   /// max_size() and std::bad_alloc without memory; the container is then as before.
   void resize(std::size_t n);
+  /// Makes room for n parcels.
   void reserve(std::size_t n);
+  /// No parcels; the memory is kept.
   void clear() noexcept { size_ = 0; }
 
+  /// The table of sites; moves when the container grows.
   [[nodiscard]] Site* sites() noexcept { return reinterpret_cast<Site*>(sites_.data()); }
   [[nodiscard]] const Site* sites() const noexcept { return reinterpret_cast<const Site*>(sites_.data()); }
+  /// Position and volume of parcel i, which is not checked.
   [[nodiscard]] Site& site(std::size_t i) noexcept { return sites()[i]; }
   [[nodiscard]] const Site& site(std::size_t i) const noexcept { return sites()[i]; }
 
   /// Payload row i: row(i)[0] holds the bits of the id, row(i)[schema().offset(name) + c] a component.
   [[nodiscard]] double* row(std::size_t i) noexcept { return rows() + i * schema_.width(); }
   [[nodiscard]] const double* row(std::size_t i) const noexcept { return rows() + i * schema_.width(); }
+  /// The table of payload rows; moves when the container grows.
   [[nodiscard]] double* rows() noexcept { return reinterpret_cast<double*>(rows_.data()); }
   [[nodiscard]] const double* rows() const noexcept { return reinterpret_cast<const double*>(rows_.data()); }
 
   /// Global id: unique over all ranks, need not be contiguous.
   [[nodiscard]] std::int64_t id(std::size_t i) const noexcept { return std::bit_cast<std::int64_t>(row(i)[0]); }
+  /// Gives parcel i an id.
   void set_id(std::size_t i, std::int64_t id) noexcept { row(i)[0] = std::bit_cast<double>(id); }
 
   /// Exchanges the payload table for `rows`, which must have room for capacity() rows, and sets the size. For

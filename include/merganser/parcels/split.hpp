@@ -5,6 +5,7 @@
 
 namespace merganser {
 
+/// Which parcels are split, and the ids of what they become.
 struct SplitOptions {
   double max_aspect_ratio = 4;  ///< split if a/c >= this, or ...
   double max_semi_axis = 0;     ///< ... a >= this; 0: radius of a sphere of one cell's volume
@@ -17,6 +18,8 @@ struct Axes {
   double square[3];
   double vector[3][3];
 };
+/// The axes of an ellipsoid of this volume.
+/// @param b5  B11 B12 B13 B22 B23; B33 follows from the volume
 [[nodiscard]] Axes axes(const double* b5, double volume);
 
 /// Splits every parcel that is too long, once. Children: centre +- sqrt(3/5)/2 a v1, B - (3/4) a^2 v1 v1^T, V/2.

@@ -16,9 +16,10 @@ struct Digest {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
   Digest& operator+=(const Digest& o);
-  [[nodiscard]] std::string text() const;  ///< 32 hexadecimal digits
+  [[nodiscard]] std::string text() const;  ///< the digest as 32 hexadecimal digits
   friend bool operator==(const Digest&, const Digest&) = default;
 };
+/// Digest of one rank's parcels. Local.
 [[nodiscard]] Digest digest(const Parcels& parcels);
 
 /// Conserved quantities of one rank's parcels.
@@ -27,8 +28,10 @@ struct Moments {
   ExactSum volume;
   ExactSum volume_position[3];             ///< on wall axes; periodic axes are not well defined and stay 0
   std::vector<ExactSum> volume_attribute;  ///< per component of mean attributes: sum of V a; sum attributes: sum of a
+  /// Adds those of another rank.
   void add(const Moments& o);
 };
+/// Sums over one rank's parcels. Local.
 [[nodiscard]] Moments moments(const Parcels& parcels, const Box& box);
 
 }  // namespace merganser

@@ -26,6 +26,7 @@ struct TimedPair {
   bool decides = true;  ///< false: reported, but too small a part of anything to fail a suite
 };
 
+/// What counts as a change, and how sure it must be.
 struct CompareOptions {
   double threshold = 0.05;     ///< smallest change that matters, as a share, > 0
   double false_alarms = 0.01;  ///< chance that a suite without a change is found to be slower, in (0, 1)
@@ -36,6 +37,7 @@ struct CompareOptions {
       0.20;  ///< the same of a timing that was taken once in each launch and so shows no scatter, >= 0
 };
 
+/// What is said of a timing, a family or the suite.
 enum class Verdict : std::uint8_t {
   same,    ///< no change shown
   slower,  ///< shown, and at least the threshold
@@ -44,6 +46,7 @@ enum class Verdict : std::uint8_t {
 };
 [[nodiscard]] std::string_view verdict_name(Verdict verdict);  ///< "same", "slower", "faster", "small change"
 
+/// How one timing, a family or the whole suite has changed.
 struct Change {
   std::string name;         ///< key, family, or "suite"
   std::size_t timings = 1;  ///< pairs it is made of
@@ -57,6 +60,7 @@ struct Change {
   bool decides = true;
 };
 
+/// All changes, and the verdict.
 struct SuiteComparison {
   Change suite;
   std::vector<Change> families;
@@ -66,10 +70,10 @@ struct SuiteComparison {
   bool faster = false;          ///< something is faster
 };
 
-/// Local. Medians of rounds, robust means over timings, one-sided tests with Student's distribution, the false alarms shared
-/// out beforehand (Bonferroni): the result for a family or a timing is a function of its own times, of how many families
-/// and timings there are, and of the options. @throws UsageError for no pairs, a side without times, a time that is not
-/// positive and finite, or options out of range
+/// Compares the two sides of a suite. Local. Medians of rounds, robust means over timings, one-sided tests with
+/// Student's distribution, the false alarms shared out beforehand (Bonferroni): the result for a family or a timing is
+/// a function of its own times, of how many families and timings there are, and of the options. @throws UsageError for
+/// no pairs, a side without times, a time that is not positive and finite, or options out of range
 [[nodiscard]] SuiteComparison compare_suites(std::span<const TimedPair> pairs, const CompareOptions& options = {});
 
 /// Student's distribution: P(T > t) with `freedom` > 0 degrees of freedom; for infinity the normal one.

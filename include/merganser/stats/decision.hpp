@@ -28,6 +28,7 @@ struct Saving {
   double high = 0;
 };
 
+/// Where one candidate stands.
 struct Standing {
   std::size_t candidate = 0;  ///< index of the candidate
   double time = 0;            ///< median over launches of the median of each
@@ -38,15 +39,18 @@ struct Standing {
   Saving saving;              ///< of the fastest against this one
 };
 
+/// All candidates in order, and the one to take.
 struct Decision {
   std::vector<Standing> order;  ///< by time, fastest first; equal times in the order given
   /// Index of the candidate to take: the first, in the order given, within the tie of the fastest. So a choice between
   /// equals does not change from run to run.
   std::size_t chosen = 0;
 
+  /// The standing of a candidate by its index. @throws UsageError for an index that is none
   [[nodiscard]] const Standing& of(std::size_t candidate) const;
 };
 
+/// When two candidates count as different.
 struct DecisionOptions {
   double tie = 0.05;         ///< differences up to this share do not matter, >= 0
   double confidence = 0.95;  ///< with which two are told apart

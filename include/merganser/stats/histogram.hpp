@@ -44,27 +44,35 @@ class Histogram {
     min_ = ns < min_ ? ns : min_;
     max_ = ns > max_ ? ns : max_;
   }
+  /// Allocates the buckets, so that add() does not.
   void reserve() { counts_.resize(kBuckets); }
   Histogram& operator+=(const Histogram& other);
 
+  /// Number of samples.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  /// True without samples.
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  /// Smallest and largest sample; 0 where there is none.
+  /// Smallest sample; 0 where there is none.
   [[nodiscard]] std::uint64_t min() const noexcept { return empty() ? 0 : min_; }
+  /// Largest sample; 0 where there is none.
   [[nodiscard]] std::uint64_t max() const noexcept { return max_; }
+  /// Sum of the samples, in nanoseconds.
   [[nodiscard]] double sum() const noexcept { return sum_; }
+  /// Mean of the samples, in nanoseconds; 0 where there is none.
   [[nodiscard]] double mean() const noexcept { return empty() ? 0 : sum_ / static_cast<double>(count_); }
   /// Value below which a share q of the samples lies, 0 <= q <= 1: linear inside the bucket, never outside the range of
   /// the samples. @throws UsageError for an empty histogram
   [[nodiscard]] double quantile(double q) const;
-  /// Sum of the samples above the q-quantile, of whole buckets by their middles; see Outliers of measure.hpp.
+  /// Sum of the largest samples, a share 1 - q of all (their number rounded down), each taken as the middle of its
+  /// bucket; at most sum(). 0 for an empty histogram.
   [[nodiscard]] double sum_above(double q) const;
 
-  /// Counts of buckets first() .. first() + counts().size() - 1; the first and the last are not zero.
+  /// The first bucket with a sample; 0 where there is none.
   [[nodiscard]] std::size_t first() const;
+  /// Counts of buckets first() .. first() + counts().size() - 1; the first and the last are not zero.
   [[nodiscard]] std::span<const std::uint64_t> counts() const;
 
-  /// What the four parts describe, as counts() and the others gave them.
+  /// What a histogram is made of, as first(), counts(), min(), max() and sum() give it.
   struct Parts {
     std::size_t first = 0;
     std::vector<std::uint64_t> counts;
@@ -72,6 +80,7 @@ class Histogram {
     std::uint64_t max = 0;
     double sum = 0;
   };
+  /// The histogram that has these parts.
   /// @throws InputError if the buckets are not there, or minimum and maximum do not lie in the first and the last
   [[nodiscard]] static Histogram of(const Parts& parts);
 

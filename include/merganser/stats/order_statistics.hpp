@@ -24,6 +24,7 @@ struct Ranks {
 /// small for such a promise (5 or fewer for the median at 0.95). @throws UsageError unless 0 < q < 1, 0 < confidence < 1
 [[nodiscard]] std::optional<Ranks> quantile_ranks(std::uint64_t samples, double q, double confidence = 0.95);
 
+/// A quantile and the interval that holds it.
 struct QuantileInterval {
   double low = 0;
   double value = 0;

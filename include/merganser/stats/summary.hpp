@@ -6,6 +6,7 @@
 
 namespace merganser {
 
+/// Least, middle and greatest of a sample.
 struct Summary {
   double min = 0;
   double median = 0;
@@ -16,6 +17,7 @@ struct Summary {
 
 /// All zero for an empty sample. The median of an even number is the mean of the middle two.
 [[nodiscard]] Summary summarise(std::vector<double> samples);
+/// The median alone.
 [[nodiscard]] double median(std::vector<double> samples);
 /// The q-quantile, 0 <= q <= 1, linear between the order statistics. @throws UsageError for an empty sample
 [[nodiscard]] double quantile(std::vector<double> samples, double q);

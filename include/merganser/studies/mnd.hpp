@@ -31,6 +31,7 @@ enum class MndCarrier : std::uint8_t {
   memory      ///< Segment: sizes are put into slots of the reader, who gets the chunks
 };
 
+/// Style and thresholds of the published algorithm; describe() gives meaning and range of each.
 struct MndOptions {
   MndStyle style = MndStyle::tuned;
   MndPost post = MndPost::single;
@@ -43,6 +44,7 @@ struct MndOptions {
   MndCarrier carrier = MndCarrier::automatic;
   Sense sense = Sense::minimum;  ///< not in `describe`: it belongs to the question, not to the algorithm
 };
+/// Name, meaning and range of each option, for an OptionTable.
 template <class V>
 void describe(MndOptions& o, V&& option) {
   option("style", o.style, "how ranks talk: as published, or in overlapped chunks",

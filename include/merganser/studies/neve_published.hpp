@@ -12,12 +12,14 @@ namespace merganser::topology {
 /// What the published program's std::seed_seq{1} yields, for points in both modes.
 inline constexpr std::uint32_t kPublishedSeed = 1967017404;
 
+/// Which random numbers of the published program.
 enum class PublishedNumbers : std::uint8_t {
   minstd,    ///< default: every strip holds the same points, shifted
   lcg,       ///< --lcg: one sequence over all ranks, its jumps spoiled by overflow of 64-bit integers
   lcg_exact  ///< the same sequence with correct jumps; no published program does that
 };
 
+/// Parameters of the published program.
 struct PublishedOptions {
   int ranks = 16;
   std::int64_t vertices = 4096;  ///< per rank
@@ -26,6 +28,7 @@ struct PublishedOptions {
   std::uint64_t seed = 42;  ///< of the cross edges only, which the published program seeds by time and process id
 };
 
+/// A process graph of the published program, and what it counts.
 struct PublishedGraph {
   ProcessGraph graph;             ///< all weights 1
   std::int64_t edges = 0;         ///< between vertices, undirected, without cross edges
@@ -36,7 +39,7 @@ struct PublishedGraph {
   double radius = 0;
 };
 
-/// Makes the graph. Local.
+/// Makes a graph as the published program does. Local.
 /// @throws UsageError for options out of range, for strips no higher than the radius (the published program ends
 /// there), and with lcg for a number of ranks that is no power of two (it fails there)
 /// Cost: linear in vertices and edges, where the published program compares all pairs.
@@ -46,6 +49,7 @@ struct PublishedGraph {
 [[nodiscard]] std::vector<PublishedGraph> generate_published(const PublishedOptions& options,
                                                              std::span<const double> percents);
 
+/// Number of arcs to expect where edges are drawn at random.
 struct ExpectedArcs {
   double mean = 0;
   double deviation = 0;

@@ -8,6 +8,7 @@
 
 namespace merganser::topology {
 
+/// One number of arcs: as published, made here, and expected.
 struct Table2Cell {
   int percent = 0;             ///< cross edges: 0, 2 or 5
   std::int64_t published = 0;  ///< the table's entry
@@ -24,12 +25,14 @@ struct Table2Cell {
   bool ok = false;  ///< no score beyond 4
 };
 
+/// The row of one number of processes.
 struct Table2Row {
   int ranks = 0;
   std::int64_t known_edges = 0;    ///< vertex edges that the published program counts
   std::int64_t edges = 0;          ///< by generate_published()
   std::int64_t correct_edges = 0;  ///< by generate("rgg")
   std::vector<Table2Cell> cells;   ///< 0, 2 and 5 %
+  /// True if all cells are, and the counts of edges are those published.
   [[nodiscard]] bool ok() const;
 };
 

@@ -60,6 +60,7 @@ class Advisor {
 
 /// How often an advice made without a graph is right on it.
 struct Evaluation {
+  /// How often, in one completion class.
   struct Score {
     std::string completion;
     int cells = 0;         ///< held-out cells with at least two kernels

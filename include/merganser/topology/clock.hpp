@@ -42,14 +42,16 @@ class Clock {
   [[nodiscard]] double time_ns(std::uint64_t stamp) const noexcept {
     return static_cast<double>(static_cast<std::int64_t>(stamp - origin_)) * ns_per_tick_;
   }
+  /// Nanoseconds from the construction to now.
   [[nodiscard]] double now_ns() const noexcept { return time_ns(stamp()); }
 
   /// Calibrates again, over all the time since the construction: the longer, the better.
   void refine();
 
-  [[nodiscard]] std::string_view source() const noexcept;  ///< "TSC", "CNTVCT" or "CLOCK_MONOTONIC"
-  /// Measured cost of one stamp, and of recording an iteration as measure() does: two stamps, kept.
+  [[nodiscard]] std::string_view source() const noexcept;  ///< of stamps: "TSC", "CNTVCT" or "CLOCK_MONOTONIC"
+  /// Measured cost of one stamp.
   [[nodiscard]] double stamp_cost_ns() const noexcept { return stamp_cost_ns_; }
+  /// Measured cost of recording an iteration as measure() does: two stamps, kept.
   [[nodiscard]] double record_cost_ns() const noexcept { return record_cost_ns_; }
   /// Step in which stamps go forward: many counters, of virtual machines above all, count by dozens of ticks.
   [[nodiscard]] double resolution_ns() const noexcept { return resolution_ns_; }
@@ -77,15 +79,16 @@ class Clock {
 /// [cristian1989]. Using it is local, synchronise() collective.
 class GlobalClock {
  public:
-  /// Collective over `transport`, which, with `clock`, must outlive this.
+  /// Makes a clock that is not synchronised yet. Collective over `transport`, which, with `clock`, must outlive this.
   GlobalClock(comm::Transport& transport, Clock& clock);
 
   /// Refines the clock and measures the offsets anew. Collective. @param trips  round trips per pair of ranks at
   /// least; up to sixteen times as many where they are disturbed
   void synchronise(int trips = 25);
 
-  /// Rank 0's time of a stamp of this rank, and now.
+  /// Rank 0's time of a stamp of this rank.
   [[nodiscard]] double time_ns(std::uint64_t stamp) const noexcept { return clock_.time_ns(stamp) - offset_ns_; }
+  /// Rank 0's time now.
   [[nodiscard]] double now_ns() const noexcept { return time_ns(clock_.stamp()); }
   /// Bound of the error of any rank's time at the last synchronise(): half the shortest round trips on its way, the
   /// largest over ranks.

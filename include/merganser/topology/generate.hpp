@@ -21,6 +21,7 @@ struct GraphKind {
 /// The kinds by name.
 [[nodiscard]] std::span<const GraphKind> graph_kinds();
 
+/// Parameters of the kinds; each kind takes those that name it.
 struct GraphOptions {
   int ranks = 16;
   std::uint64_t seed = 42;
@@ -37,6 +38,7 @@ struct GraphOptions {
   double ghost_bytes = 0;                ///< rgg: weight per ghost vertex; 0: all weights are 1
 };
 
+/// A graph, and what came about while it was made.
 struct GeneratedGraph {
   ProcessGraph graph;
   std::vector<int> dims;          ///< torus, grid

@@ -9,6 +9,7 @@
 
 namespace merganser::topology {
 
+/// Formats of files of process graphs.
 enum class GraphFormat : std::uint8_t {
   binary,         ///< compressed rows of 64-bit numbers, the layout of [neve]; .bin
   adjacency,      ///< "from: to weight to weight ..." a line; .txt
@@ -17,10 +18,12 @@ enum class GraphFormat : std::uint8_t {
   metis,          ///< symmetric graphs with whole weights; .graph, .metis
 };
 
-/// "binary", "adjacency", "pairs", "matrix-market", "metis"
+/// The name of a format: "binary", "adjacency", "pairs", "matrix-market", "metis".
 [[nodiscard]] std::string_view format_name(GraphFormat format);
+/// The format of a name.
 /// @throws UsageError for an unknown name, with the list
 [[nodiscard]] GraphFormat format_of_name(std::string_view name);
+/// All formats.
 [[nodiscard]] std::span<const GraphFormat> graph_formats();
 /// The format that a path's extension stands for. @throws UsageError if there is none such, with the list
 [[nodiscard]] GraphFormat format_of_path(const std::string& path);

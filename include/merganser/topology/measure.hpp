@@ -35,13 +35,15 @@ enum class Buffers : std::uint8_t {
 struct MessageSize {
   double bytes = 0;      ///< of a weighted size: bytes per unit of the arc's weight
   bool weights = false;  ///< bytes times the weight of the arc, rounded
+  /// Bytes of this size along an arc.
   [[nodiscard]] std::size_t on(const ProcessGraph::Arc& arc) const;
   friend bool operator==(const MessageSize&, const MessageSize&) = default;
 };
 
-/// "8", "weights", "weights*0.5"
+/// A size as text: "8", "weights", "weights*0.5".
 [[nodiscard]] std::string size_text(MessageSize size);
 
+/// A process graph and what reports call it.
 struct NamedGraph {
   std::string name;
   ProcessGraph graph;
@@ -49,6 +51,7 @@ struct NamedGraph {
 
 /// Where a rank stands.
 enum class Phase : std::uint8_t { setup, settle, start, iterate, gather };
+/// The name of a phase: "setup", "settle", "start", "iterate", "gather".
 [[nodiscard]] std::string_view phase_name(Phase phase);
 
 /// A rank on which no iteration has ended for too long.
@@ -78,6 +81,7 @@ struct Hooks {
   std::function<void(comm::Exchange&, std::int64_t)> inside_after;   ///< inside the clock, after the exchange
 };
 
+/// What is measured, for how long; graphs, kernels, sizes, sync and buffers are the same on every rank.
 struct MeasureOptions {
   std::vector<NamedGraph> graphs;  ///< of as many ranks as the transport has
   std::vector<std::string> kernels;
@@ -135,6 +139,8 @@ struct PublishedColumns {
   double max_us = 0;      ///< largest mean time of a rank, divided by two
   double stddev_us = 0;   ///< of the ranks' mean times
 };
+/// Computes the columns from the mean time of each rank. All 0 without ranks or arcs. Local.
+/// @param arcs  of the process graph, over all ranks
 [[nodiscard]] PublishedColumns published_columns(const std::vector<double>& rank_mean_ns, std::int64_t arcs);
 
 /// A cell, or all sizes of a kernel on a graph, that could not be measured.
@@ -157,8 +163,9 @@ struct Measurement {
   std::string timer;          ///< where stamps come from
 };
 
-/// Measures all cells. Collective over `control`; kernels that it cannot run, and cells that do not fit into memory, are
-/// reported as unusable. The time is divided evenly; what cells that have settled leave goes to the others.
+/// Measures all cells: every kernel on every graph with every size. Collective over `control`; kernels that it cannot
+/// run, and cells that do not fit into memory, are reported as unusable. The time is divided evenly; what cells that
+/// have settled leave goes to the others.
 /// @throws UsageError for options that contradict each other, VerificationError if a byte arrived wrong; on every rank
 [[nodiscard]] Measurement measure(comm::Transport& control, const MeasureOptions& options);
 

@@ -19,6 +19,7 @@ struct TailSide {
   MessageSize size;
 };
 
+/// Who is measured while who disturbs.
 struct TailOptions {
   std::vector<TailSide> victims;  ///< measured one after the other, in turns; all on the same ranks
   TailSide aggressor;
@@ -37,6 +38,7 @@ struct Inflation {
   QuantileInterval ratio;
 };
 
+/// One victim: its exchanges idle and loaded.
 struct TailResult {
   TailSide victim;
   std::vector<Histogram> idle;    ///< per round, exchanges of the victim
@@ -44,6 +46,7 @@ struct TailResult {
   std::int64_t uncovered = 0;     ///< iterations of loaded rounds that did not
   std::string unusable;           ///< why nothing was measured; empty if it was
 
+  /// How much longer the q-quantile is when loaded.
   /// @return nothing where either sample does not allow the quantile
   [[nodiscard]] std::optional<Inflation> inflation(double q, std::uint64_t seed = 1) const;
 };
@@ -54,6 +57,7 @@ struct AggressorRate {
   double bytes_per_s = 0;  ///< all its ranks
 };
 
+/// All victims, and what the aggressors achieved. Complete on rank 0.
 struct TailMeasurement {
   std::vector<TailResult> results;
   AggressorRate aggressor;

@@ -17,12 +17,15 @@ struct MonitoringPart {
   std::int64_t internal_operations = 0, internal_bytes = 0;  ///< messages of the library, for collectives and windows
   bool filtered = false;  ///< messages of the library are listed apart; never where monitoring was enabled with 1
 };
+/// True if a text begins as such a file does.
 [[nodiscard]] bool is_monitoring(std::string_view text);
+/// Reads what one rank wrote. Local.
 /// @param name  of the file, for messages
 /// @throws InputError naming file and line
 [[nodiscard]] MonitoringPart parse_monitoring(std::string_view text, const std::string& name);
 /// One part of every rank. The component counts every get as a put of nothing too, so the operations (not the bytes) of
-/// puts are too many where a rank does both. Sizes are known only where the library sent nothing along an arc: its histogram counts both.
+/// puts are too many where a rank does both. Sizes are known only where the library sent nothing along an arc: its
+/// histogram counts both.
 /// @throws InputError if a rank is missing or there twice
 [[nodiscard]] Traffic join_monitoring(const std::vector<MonitoringPart>& parts);
 

@@ -24,7 +24,8 @@ struct Load {
   double degree = 0;      ///< arcs of the busiest rank, the larger of those out and in
   double rank_bytes = 0;  ///< bytes of the busiest rank, the larger of those out and in
 
-  [[nodiscard]] double size() const { return arcs > 0 ? bytes / arcs : 0; }  ///< mean, per arc
+  [[nodiscard]] double size() const { return arcs > 0 ? bytes / arcs : 0; }  ///< bytes per arc, the mean
+  /// True if ranks share cores.
   [[nodiscard]] bool oversubscribed() const { return ranks > cores; }
 };
 /// The load of a graph whose weights are bytes.
@@ -44,7 +45,7 @@ struct KnownCell {
   double crowding = 1;                        ///< processes that waited for a core while it was measured, per core
 
   [[nodiscard]] double time() const;                  ///< median of the launches' medians
-  [[nodiscard]] std::vector<double> medians() const;  ///< of each launch
+  [[nodiscard]] std::vector<double> medians() const;  ///< median of each launch
 };
 /// Cells of the same kernel, graph and load become launches of one. Local; keeps the order of the first of each.
 [[nodiscard]] std::vector<KnownCell> joined(std::span<const KnownCell> cells);
@@ -60,6 +61,7 @@ struct Prediction {
 /// What loads were measured.
 class MeasuredRange {
  public:
+  /// Notes a load that was measured.
   void add(const Load& load);
   /// Why nothing measured is like a load, each reason with what would have to be measured; empty if something is.
   [[nodiscard]] std::vector<std::string> misses(const Load& load) const;
@@ -87,6 +89,7 @@ class KernelModel {
     double size;
     std::vector<double> log_errors;
   };
+  /// What is known of the errors of predictions.
   [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
  private:

@@ -13,6 +13,7 @@ namespace merganser::topology {
 /// Directed graph over ranks, compressed rows. Heads of a row are ascending and distinct; no loops.
 class ProcessGraph {
  public:
+  /// One rank that another sends to.
   struct Arc {
     int to = 0;
     double bytes = 1;  ///< weight: bytes per exchange; 1 where nothing is known
@@ -24,13 +25,18 @@ class ProcessGraph {
   /// loop, or a weight that is negative or not finite
   explicit ProcessGraph(std::vector<std::vector<Arc>> rows);
 
+  /// Number of ranks.
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(offsets_.size()) - 1; }
+  /// Number of arcs.
   [[nodiscard]] std::int64_t arcs() const noexcept { return offsets_.back(); }
+  /// Arcs that leave a rank, ascending by where they lead.
   [[nodiscard]] std::span<const Arc> row(int rank) const;
+  /// Where the arcs of each rank begin among all arcs: ranks() + 1 numbers, from 0 to arcs().
   [[nodiscard]] std::span<const std::int64_t> offsets() const noexcept { return offsets_; }
   [[nodiscard]] bool symmetric() const;  ///< every arc has its reverse, whatever the weights
   [[nodiscard]] bool weighted() const;   ///< some weight is not 1
   [[nodiscard]] int max_degree() const;  ///< largest out-degree
+  /// Arcs per rank.
   [[nodiscard]] double mean_degree() const;
 
   /// The graph as `rank` sees it; out-arc i is row(rank)[i], in-arcs ascending by rank.

@@ -29,8 +29,9 @@ struct Flow {
 
   friend bool operator==(const Flow&, const Flow&) = default;
 };
-/// "message", "put", "get"
+/// The name of a kind of operation: "message", "put", "get".
 [[nodiscard]] std::string_view move_name(comm::Move move);
+/// The kind of operation that a name stands for.
 /// @throws InputError for an unknown name
 [[nodiscard]] comm::Move move_of_name(std::string_view name);
 
@@ -42,10 +43,13 @@ class Traffic {
   /// outside 0 .. ranks - 1, a flow of a rank to itself, a negative count, sizes that contradict the operations
   Traffic(int ranks, std::vector<Flow> flows);
 
+  /// Number of ranks.
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
   /// Ascending by (from, to, move), each once.
   [[nodiscard]] const std::vector<Flow>& flows() const noexcept { return flows_; }
+  /// Operations of all flows.
   [[nodiscard]] std::int64_t operations() const;
+  /// Bytes of all flows.
   [[nodiscard]] std::int64_t bytes() const;
 
   /// How often the pattern was repeated (steps, phases), where the source knows; at least 1.
@@ -69,11 +73,13 @@ class Traffic {
 
 /// Flows as text of letters, digits, "+" and "/": about 14 characters for a flow of one size class.
 [[nodiscard]] std::string pack_flows(const std::vector<Flow>& flows);
+/// The flows that pack_flows() made such a text of.
 /// @throws InputError if the text was not made by pack_flows
 [[nodiscard]] std::vector<Flow> unpack_flows(std::string_view text);
 
 /// What the tracing library of one process wrote; docs/topology-extract.md tells the format.
 struct TracePart {
+  /// What happened at one level of MPI_Pcontrol.
   struct Phase {
     std::int64_t entered = 0;  ///< times MPI_Pcontrol(level) was called with its level
     std::vector<Flow> flows;   ///< those that this process started, from and to in ranks of the world
@@ -86,6 +92,7 @@ struct TracePart {
   std::int64_t self_operations = 0, self_bytes = 0;  ///< of the rank with itself, in no flow
   std::int64_t outside_operations = 0,
                outside_bytes = 0;  ///< with ranks of other worlds (spawned programs), in no flow
+  /// How often a collective was called.
   struct Collective {
     std::string name;
     std::int64_t calls = 0;
@@ -94,6 +101,7 @@ struct TracePart {
 };
 /// True if a text begins as such a file does.
 [[nodiscard]] bool is_trace_part(std::string_view text);
+/// Reads what the tracing library of one process wrote. Local.
 /// @param name  of the file, for messages
 /// @throws InputError naming file and line, also if the end is missing
 [[nodiscard]] TracePart parse_trace_part(std::string_view text, const std::string& name);

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Builds the API reference from the docstrings of the public headers: api_reference.py ROOT OUTPUT.
+
+Exit 1 names every warning of Doxygen, and every header, room, namespace, class, enumeration and function without a word.
+"""
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+TABLE_OF_ROOMS = "docs/architecture.md"
+FIRST_PAGE = "docs/api.md"
+
+
+def rooms(root):
+    """{name: (what it holds, rooms it may use)} of the table of rooms, its Markdown links taken out."""
+    found = {}
+    table = re.search(r"^\| room \|.*?\n\n", (root / TABLE_OF_ROOMS).read_text() + "\n\n", flags=re.S | re.M)
+    for line in (table[0] if table else "").split("\n"):
+        cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        if (root / "include" / "merganser" / cells[0]).is_dir() and len(cells) >= 3:
+            found[cells[0]] = (re.sub(r"[:,]?( see)? \[[^\]]*\]\([^)]*\)", "", cells[1]), cells[2])
+    return found
+
+
+def text_of_rooms(root, title):
+    """Docstrings of folders, of the namespaces that are called as they are, and of the examples, for Doxygen."""
+    headers = "\n".join(header.read_text() for header in (root / "include").rglob("*.hpp"))
+    text = "/** @dir merganser\n@brief The public headers, a folder for each room. */\n"
+    text += f"/** @namespace merganser\n@brief {title}. */\n"
+    for room, (holds, uses) in rooms(root).items():
+        uses = "It uses no other room" if uses == "-" else "Rooms that it may use: " + ", ".join(uses.split())
+        text += f"/** @dir merganser/{room}\n@brief Room {room}: {holds}.\n\n{uses}. */\n"
+        if re.search(rf"^namespace merganser::{room} ", headers, flags=re.M):
+            text += f"/** @namespace merganser::{room}\n@brief Room {room}: {holds}. */\n"
+    for example in sorted((root / "examples").glob("*.cpp")):
+        first = re.match(r"// (.*)\n", example.read_text())
+        text += f"/** @example {example.name}\n{first[1] if first else ''} */\n"
+    return text
+
+
+def configuration(root, work, output):
+    """What Doxygen reads. Headers, first page and rooms are brought together in one folder, which names in the output
+    begin below: so the first page is in no folder, and nothing tells where it was made."""
+    project = re.search(r'project\(\w+ VERSION ([0-9.]+)[^)]*DESCRIPTION "([^"]*)"', (root / "CMakeLists.txt").read_text())
+    shutil.copytree(root / "include", work / "include")
+    shutil.copy(root / FIRST_PAGE, work / "include")
+    (work / "include" / "rooms.dox").write_text(text_of_rooms(root, project[2]))
+    return (root / "tools" / "doxygen" / "Doxyfile").read_text() + f"""
+PROJECT_NAME = merganser
+PROJECT_NUMBER = {project[1]}
+PROJECT_BRIEF = "{project[2]}"
+INPUT = {work}/include
+STRIP_FROM_PATH = {work}/include
+STRIP_FROM_INC_PATH = {work}/include
+USE_MDFILE_AS_MAINPAGE = {work}/include/{Path(FIRST_PAGE).name}
+EXAMPLE_PATH = examples
+OUTPUT_DIRECTORY = {work}
+XML_OUTPUT = xml
+HTML_OUTPUT = {output}
+WARN_LOGFILE = {work}/warnings
+"""
+
+
+def has_brief(element):
+    return any(text.strip() for text in element.find("briefdescription").itertext())
+
+
+def without_words(xml):
+    """Lines that name what is public and has no brief. What says how it works by its form needs none: constructors,
+    operators, functions that override, and overloads of a function that has one."""
+    for compound in ElementTree.parse(xml / "index.xml").getroot():
+        kind, name = compound.get("kind"), compound.find("name").text
+        if kind not in ("dir", "file", "namespace", "class", "struct", "union") or name.endswith((".md", ".dox")):
+            continue
+        definition = ElementTree.parse(xml / (compound.get("refid") + ".xml")).getroot().find("compounddef")
+        if definition.get("prot", "public") == "public" and not has_brief(definition):
+            yield f"include/{definition.find('location').get('file')}: {kind} {name} has no description"
+        if kind in ("dir", "file"):
+            continue
+        members = [member for member in definition.iter("memberdef")
+                   if member.get("kind") in ("function", "enum", "typedef") and member.get("prot", "public") == "public"]
+        described = {member.find("name").text for member in members if has_brief(member)}
+        for member in members:
+            own, at = member.find("name").text, member.find("location")
+            clear = own.startswith(("operator", "~")) or own == name.split("::")[-1] or member.find("reimplements") is not None
+            if own not in described and not clear:
+                yield f"include/{at.get('file')}:{at.get('line')}: {member.get('kind')} {name}::{own} has no description"
+
+
+def mend(output):
+    """Doxygen 1.9.4 links to a list of nested classes where all of them are private, and the list is left out."""
+    for page in output.glob("*.html"):
+        text = page.read_text()
+        if '"#nested-classes"' in text and 'name="nested-classes"' not in text:
+            page.write_text(re.sub(r'<a href="#nested-classes">Classes</a>( &#124;)?\n?', "", text))
+
+
+def build(root, output):
+    """Lines that tell what is wrong; none if the reference is complete."""
+    if shutil.which("doxygen") is None:
+        return ["doxygen is not installed (Debian: doxygen)"]
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder).resolve()
+        run = subprocess.run(["doxygen", "-"], cwd=root, input=configuration(root, work, output.resolve()), text=True,
+                             capture_output=True)
+        warnings = (work / "warnings").read_text() if (work / "warnings").exists() else ""
+        lines = list(dict.fromkeys(line for line in (warnings + run.stderr).split("\n") if line.strip()))
+        if run.returncode != 0 and not lines:
+            lines = [f"doxygen ended with {run.returncode}"]
+        lines = lines or list(without_words(work / "xml"))
+        mend(output)
+        return [line.replace(f"{work}/include/{Path(FIRST_PAGE).name}", FIRST_PAGE).replace(f"{work}/", "")
+                for line in lines]
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    wrong = build(Path(sys.argv[1]).resolve(), Path(sys.argv[2]))
+    print("\n".join(wrong) if wrong else f"all public headers are described: {sys.argv[2]}/index.html")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
