@@ -38,6 +38,20 @@ if(MERGANSER_SANITIZE STREQUAL "address")
 elseif(MERGANSER_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
   add_link_options(-fsanitize=thread)
+elseif(MERGANSER_SANITIZE STREQUAL "fuzzer")
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "MERGANSER_SANITIZE is \"fuzzer\" with ${CMAKE_CXX_COMPILER_ID}; allowed: with Clang, which has libFuzzer")
+  endif()
+  # Also numbers that a conversion to integers does not hold, which are undefined but no part of "undefined".
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize=vptr,function
+                      -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
 elseif(MERGANSER_SANITIZE)
-  message(FATAL_ERROR "MERGANSER_SANITIZE is \"${MERGANSER_SANITIZE}\"; allowed: empty, address, thread")
+  message(FATAL_ERROR "MERGANSER_SANITIZE is \"${MERGANSER_SANITIZE}\"; allowed: empty, address, thread, fuzzer")
+endif()
+
+if(MERGANSER_COVERAGE)
+  # Counts of threads must add up; paths must not depend on where the compiler was started.
+  add_compile_options(--coverage -fprofile-update=prefer-atomic -fprofile-abs-path)
+  add_link_options(--coverage)
 endif()

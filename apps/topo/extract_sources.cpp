@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 
 #include "apps/frame/table.hpp"
@@ -73,6 +74,22 @@ std::vector<Source> open_all(const std::vector<std::string>& paths) {
   return sources;
 }
 
+/// @throws InputError where 64 bits cannot count it
+void add(std::int64_t& total, std::int64_t more, const std::string& path, const std::string& what) {
+  if (more > std::numeric_limits<std::int64_t>::max() - total)
+    throw InputError(path + ": " + what + ", with those before, are more than 64 bits can count");
+  total += more;
+}
+
+/// A count in an object of a record; 0 if it is missing. @throws InputError if it is no whole number from 0 on
+std::int64_t count_of(const Json& object, const char* key, const std::string& path) {
+  if (!object.contains(key)) return 0;
+  const Json& n = object[key];
+  if (!n.is_number_unsigned() || n.get<std::uint64_t>() > INT64_MAX)
+    throw InputError(path + ": \"" + key + "\" is " + json_text(n) + "; allowed: whole numbers from 0 on");
+  return n.get<std::int64_t>();
+}
+
 [[noreturn]] void refuse_other(const std::string& path) {
   throw InputError(path +
                    ": no traffic; known: run records (--json of cluster), files of topo extract (.json), parts of "
@@ -82,15 +99,14 @@ std::vector<Source> open_all(const std::vector<std::string>& paths) {
 Traffic of_record(const Json& record, const std::string& path, std::vector<std::string>& notes) {
   if (record.contains("traffic")) {
     Traffic traffic = traffic_of_json(record["traffic"], path);
-    const auto& counters = record.value("counters", Json::object());
-    if (const auto n = counters.value("collectives", std::int64_t{0}); n > 0) {
+    if (const auto n = count_of(record.value("counters", Json::object()), "collectives", path); n > 0) {
       notes.push_back(count_text(n) + " collective calls are in no arc");
     }
     return traffic;
   }
   const std::string command = record.value("command", "?");
   const Json provenance = record.value("provenance", Json::object());
-  const int ranks = provenance.is_object() ? provenance.value("ranks", 0) : 0;
+  const std::int64_t ranks = count_of(provenance, "ranks", path);
   if (ranks == 1) {
     notes.push_back("the record is of one rank, which sends nothing");
     return Traffic(1, {});
@@ -132,13 +148,15 @@ Extracted of_trace(const std::vector<Source>& sources, std::optional<int> phase)
   int aborted = 0;
   std::map<std::string, std::int64_t> calls;
   std::map<int, std::int64_t> phases;
-  for (const auto& part : parts) {
-    self += part.self_operations;
-    self_bytes += part.self_bytes;
-    outside += part.outside_operations;
-    outside_bytes += part.outside_bytes;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto& part = parts[i];
+    const std::string& path = sources[i].path;
+    add(self, part.self_operations, path, "operations of ranks with themselves");
+    add(self_bytes, part.self_bytes, path, "bytes of ranks for themselves");
+    add(outside, part.outside_operations, path, "operations with ranks of other worlds");
+    add(outside_bytes, part.outside_bytes, path, "bytes of ranks of other worlds");
     aborted += part.ended == "abort" ? 1 : 0;
-    for (const auto& one : part.collectives) calls[one.name] += one.calls;
+    for (const auto& one : part.collectives) add(calls[one.name], one.calls, path, "calls of " + one.name);
     for (const auto& [level, content] : part.phases) {
       auto& entered = phases[level];
       entered = std::max(entered, content.entered);
@@ -172,8 +190,8 @@ Extracted of_monitoring(const std::vector<Source>& sources) {
   bool filtered = false;
   for (const auto& source : sources) {
     const auto& part = parts.emplace_back(topology::parse_monitoring(source.text, source.path));
-    internal += part.internal_operations;
-    internal_bytes += part.internal_bytes;
+    add(internal, part.internal_operations, source.path, "messages of the library");
+    add(internal_bytes, part.internal_bytes, source.path, "bytes of the library");
     filtered = filtered || part.filtered;
   }
   Extracted out;

@@ -44,14 +44,20 @@ Line parse_line(WordReader& in) {
 
 /// The histogram counts all messages along an arc; it is the program's where its messages alone add up to it.
 void take_sizes(Flow& flow, std::vector<std::int64_t> sizes) {
-  for (std::size_t c = comm::kSizeClasses; c < sizes.size(); ++c) sizes[comm::kSizeClasses - 1] += sizes[c];
-  sizes.resize(std::min(sizes.size(), comm::kSizeClasses));
   std::int64_t counted = 0;
   for (const std::int64_t n : sizes) {
     if (n > flow.operations - counted) return;
     counted += n;
   }
-  if (counted == flow.operations) flow.sizes = std::move(sizes);
+  if (counted != flow.operations) return;
+  for (std::size_t c = comm::kSizeClasses; c < sizes.size(); ++c) sizes[comm::kSizeClasses - 1] += sizes[c];
+  sizes.resize(std::min(sizes.size(), comm::kSizeClasses));
+  flow.sizes = std::move(sizes);
+}
+
+void add(const WordReader& in, std::int64_t& total, std::int64_t more) {
+  if (more > INT64_MAX - total) in.refuse("the messages of the library are more than 64 bits can count");
+  total += more;
 }
 
 void check_rank(const WordReader& in, MonitoringPart& part, int rank, bool& named) {
@@ -94,8 +100,8 @@ MonitoringPart parse_monitoring(std::string_view text, const std::string& name) 
       check_rank(in, part, line.from, named);
       part.ranks = std::max({part.ranks, line.from + 1, line.to + 1});
       if (kind == "I") {
-        part.internal_operations += line.operations;
-        part.internal_bytes += line.bytes;
+        add(in, part.internal_operations, line.operations);
+        add(in, part.internal_bytes, line.bytes);
       } else if (line.from != line.to && line.operations > 0) {
         Flow flow{line.from, line.to, comm::Move::message, line.operations, line.bytes, 0, {}};
         if (kind == "S") flow.move = comm::Move::put;

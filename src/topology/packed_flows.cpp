@@ -96,6 +96,8 @@ void read_sizes(Reader& in, Flow& flow, std::uint64_t classes) {
     flow.sizes.push_back(count);
   }
   flow.sizes.push_back(left);
+  // A class that does not follow from the mean was written with an empty one behind it, which may be beyond the last.
+  while (flow.sizes.size() > 1 && flow.sizes.back() == 0) flow.sizes.pop_back();
 }
 
 }  // namespace

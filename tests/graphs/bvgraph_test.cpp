@@ -91,12 +91,38 @@ TEST(BvGraph, offsets_lead_a_rank_to_its_lists) {
   Folder folder;
   BvFiles files = BvEncoder(lists, {}).encode();
   write_bv(folder.file("web"), files, true);
-  files.offsets.back() = static_cast<char>(0xff);  // lists before the last ranks are not decoded, so nobody sees this
-  write_bytes(folder.file("web.offsets"), files.offsets);
   EXPECT_EQ(read_whole(folder.file("web"), {"", "unit", 1}, 3).edges, wanted(lists).edges);
   files.offsets[files.offsets.size() / 3] ^= 0x55;
   write_bytes(folder.file("web.offsets"), files.offsets);
   EXPECT_THROW(static_cast<void>(read_whole(folder.file("web"), {}, 3)), InputError) << "a wrong place is used";
+}
+
+TEST(BvGraph, offsets_and_chains_that_are_not_those_of_the_graph_are_refused_by_any_number_of_ranks) {
+  const auto lists = web(90, 2);
+  Folder folder;
+  const BvFiles good = BvEncoder(lists, {}).encode(), other = BvEncoder(web(90, 5), {}).encode();
+  const auto expect = [&](const BvFiles& files, const std::string& why) {
+    write_bv(folder.file("web"), files, true);
+    for (const int ranks : {1, 2, 5}) {
+      try {
+        static_cast<void>(read_whole(folder.file("web"), {}, ranks));
+        ADD_FAILURE() << why << " on " << ranks;
+      } catch (const InputError& e) {
+        EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what() << " on " << ranks;
+      }
+    }
+  };
+  BvFiles files = good;
+  files.offsets = other.offsets;  // a graph as large
+  expect(files, "web.offsets: bit ");
+  files = good;
+  files.offsets.pop_back();
+  expect(files, "web.offsets: bit ");
+  files = good;
+  const auto at = files.properties.find("maxrefcount=3");
+  ASSERT_NE(at, std::string::npos);
+  files.properties[at + 12] = '1';
+  expect(files, "more than 1 lists in a chain");
 }
 
 TEST(BvGraph, a_graph_without_arcs_or_vertices_is_one) {

@@ -88,6 +88,21 @@ TEST(Monitoring, malformed_files_are_refused_with_their_line) {
             std::string::npos);
 }
 
+TEST(Monitoring, counts_beyond_64_bits_are_refused_or_not_taken) {
+  const std::string most = std::to_string(INT64_MAX), head = "# POINT TO POINT\n";
+  const auto line = [&](const std::string& bytes, const std::string& messages) {
+    return "I\t0\t1\t" + bytes + " bytes\t" + messages + " msgs sent\n";
+  };
+  EXPECT_NE(refusal(head + line("1", most) + line("1", "1")).find("line 3: the messages of the library are more than"),
+            std::string::npos);
+  EXPECT_NE(refusal(head + line(most, "1") + line(most, "1")).find("more than 64 bits"), std::string::npos);
+  EXPECT_EQ(parse_monitoring(head + line(most, most), "f").internal_bytes, INT64_MAX);
+  std::string counts;  // the classes from the last one on are counted together
+  for (std::size_t c = 0; c < comm::kSizeClasses + 2; ++c) counts += (c == 0 ? "" : ",") + most;
+  const auto huge = parse_monitoring(head + "E\t0\t1\t300 bytes\t3 msgs sent\t" + counts + "\n", "f");
+  EXPECT_TRUE(huge.flows.at(0).sizes.empty());
+}
+
 TEST(Monitoring, every_cut_of_a_file_is_read_or_refused) {
   const std::string whole = recorded(1);
   ASSERT_GT(whole.size(), 500U);

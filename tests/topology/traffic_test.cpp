@@ -103,6 +103,10 @@ TEST(Traffic, packing_gives_the_flows_back) {
                                {0, 5, Move::message, 7, 0, 0, {7}},
                                {INT32_MAX, 0, Move::get, INT64_MAX, INT64_MAX, 0, {}}};
   EXPECT_EQ(unpack_flows(pack_flows(edge)), edge);
+  // Classes that do not go with the bytes, as a file may claim.
+  const Traffic claimed(9,
+                        {{0, 1, Move::message, 1, 0, comm::kSizeClasses - 1, {1}}, {3, 8, Move::put, 2, 16, 0, {2}}});
+  EXPECT_EQ(Traffic(9, unpack_flows(pack_flows(claimed.flows()))), claimed);
   EXPECT_TRUE(unpack_flows("").empty());
 }
 

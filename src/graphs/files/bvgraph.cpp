@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "src/graphs/files/bit_stream.hpp"
@@ -110,16 +111,19 @@ using BvList = std::vector<std::uint64_t>;
 /// Decodes lists one after the other.
 class Decoder {
  public:
-  Decoder(const File& file, const BvProperties& p) : stream_(file), p_(p), lists_(p.window + 1), known_(p.window + 1) {}
+  Decoder(const File& file, const BvProperties& p) : stream_(file), p_(p), lists_(p.window + 1), known_(p.window + 1) {
+    if (p.most_references > 0) chains_.resize(p.window + 1);
+  }
 
   BitStream& stream() { return stream_; }
-  void forget(std::uint64_t vertex) { known_[vertex % known_.size()] = false; }
 
   /// The successors of a vertex whose list begins here. @return null if they hang on a list that was not decoded
+  /// @throws PlacedError for a list that refers to more lists in a chain than the properties tell
   const BvList* next(std::uint64_t vertex) {
     BvList& list = lists_[vertex % lists_.size()];
     list.clear();
     known_[vertex % known_.size()] = false;
+    if (!chains_.empty()) chains_[vertex % chains_.size()] = 0;
     const std::uint64_t degree = stream_.read(p_.degrees, p_.zeta_k);
     if (degree > p_.vertices)
       stream_.fail(std::to_string(degree) + " successors of vertex " + std::to_string(vertex) + "; allowed: at most " +
@@ -127,6 +131,11 @@ class Decoder {
     if (degree > 0 && !read_list(vertex, degree, list)) return nullptr;
     known_[vertex % known_.size()] = true;
     return &list;
+  }
+
+  [[noreturn]] void refuse_chain(std::uint64_t vertex) const {
+    stream_.fail("vertex " + std::to_string(vertex) + " refers to more than " + std::to_string(p_.most_references) +
+                 " lists in a chain; allowed: maxrefcount");
   }
 
  private:
@@ -141,6 +150,7 @@ class Decoder {
       if (back > 0) {
         const std::uint64_t other = (vertex - back) % lists_.size();
         if (!known_[other]) return false;
+        count_chain(vertex, other);
         copy(lists_[other], copied);
       }
     }
@@ -153,6 +163,13 @@ class Decoder {
         stream_.fail("successor " + std::to_string(list[i]) + "; allowed: below " + std::to_string(p_.vertices));
     }
     return true;
+  }
+
+  void count_chain(std::uint64_t vertex, std::uint64_t other) {
+    if (chains_.empty()) return;
+    const std::uint64_t length = chains_[other] + 1;
+    if (length > p_.most_references) refuse_chain(vertex);
+    chains_[vertex % chains_.size()] = length;
   }
 
   /// Blocks of another list are taken and left out in turn; what follows the last block is taken if it was left out.
@@ -225,39 +242,66 @@ class Decoder {
   const BvProperties& p_;
   std::vector<BvList> lists_;
   std::vector<bool> known_;
+  std::vector<std::uint64_t> chains_;  // lengths, where the properties tell the longest
   BvList scratch_[4];
 };
 
-/// Places of the lists of `first` - `before` (or 0) and those after it up to `first`, from the file of offsets.
-std::vector<std::uint64_t> read_offsets(const File& file, const BvProperties& p, std::uint64_t first,
-                                        std::uint64_t before) {
-  BitStream stream(file);
-  std::vector<std::uint64_t> places;
-  std::uint64_t place = 0;
-  const std::uint64_t begin = first - std::min(first, before);
-  for (std::uint64_t vertex = 0; vertex <= first; ++vertex) {
-    place += stream.read(p.offsets, p.zeta_k);
-    if (vertex >= begin) places.push_back(place);
+/// Where lists begin, from the file of offsets; one after the other.
+class Places {
+ public:
+  Places(const std::string& path, const BvProperties& p) : file_(path), stream_(file_), p_(p) {}
+  std::uint64_t next() { return place_ += stream_.read(p_.offsets, p_.zeta_k); }
+  /// @throws PlacedError unless the lists read so far end where the next one begins
+  void check(const BitStream& lists, std::uint64_t next) const {
+    if (lists.place() != next)
+      stream_.fail(
+          "a list begins at bit " + std::to_string(next) + "; allowed: " + std::to_string(lists.place()) +
+          ", where the one before it ends (a file of another graph? without it the lists are read all the same)");
   }
-  return places;
+
+ private:
+  File file_;
+  BitStream stream_;
+  const BvProperties& p_;
+  std::uint64_t place_ = 0;
+};
+
+/// The file of offsets if it is there and helps, else null.
+std::unique_ptr<Places> places_of(const std::string& base, const BvProperties& p) {
+  const std::string path = base + ".offsets";
+  if (p.most_references > 0 && p.window * p.most_references <= kMostWarmUp && std::filesystem::exists(path))
+    return std::make_unique<Places>(path, p);
+  return nullptr;
 }
 
-/// Brings a decoder to the list of `first`, from the offsets if they help, else by decoding all lists before it.
-void go_to(Decoder& decoder, const std::string& base, const BvProperties& p, std::uint64_t first) {
-  const std::string path = base + ".offsets";
+/// Brings a decoder to the list of `first`: with offsets by decoding those lists before it that it may hang on, else all.
+void go_to(Decoder& decoder, Places* places, const BvProperties& p, std::uint64_t first) {
+  std::uint64_t place = 0;
+  if (places) places->check(decoder.stream(), place = places->next());
   const std::uint64_t before = p.window * p.most_references;
-  if (std::filesystem::exists(path) && p.most_references > 0 && before <= kMostWarmUp) {
-    const File file(path);
-    const auto places = read_offsets(file, p, first, before);
-    std::uint64_t vertex = first - (places.size() - 1);
-    for (std::size_t i = 0; i + 1 < places.size(); ++i, ++vertex) {
-      decoder.stream().seek(places[i]);
-      static_cast<void>(decoder.next(vertex));
-    }
-    decoder.stream().seek(places.back());
-    return;
+  for (std::uint64_t vertex = 0; vertex < first; ++vertex) {
+    const bool needed = !places || vertex + before >= first;
+    if (places && needed) decoder.stream().seek(place);
+    if (needed) static_cast<void>(decoder.next(vertex));
+    if (places) place = places->next();
   }
-  for (std::uint64_t vertex = 0; vertex < first; ++vertex) static_cast<void>(decoder.next(vertex));
+  if (places) decoder.stream().seek(place);
+}
+
+/// This rank's lists. With offsets every rank checks those of its lists, so that all ranks together check all.
+void read_lists(const Source& source, const BvProperties& p, std::uint64_t first, std::uint64_t last, Raw& raw) {
+  const File file(source.path + ".graph");
+  Decoder decoder(file, p);
+  const std::unique_ptr<Places> places = places_of(source.path, p);
+  go_to(decoder, places.get(), p, first);
+  for (std::uint64_t vertex = first; vertex < last; ++vertex) {
+    const BvList* const list = decoder.next(vertex);
+    if (list == nullptr) decoder.refuse_chain(vertex);
+    if (raw.arcs.size() + list->size() > p.arcs)
+      decoder.stream().fail("more than the " + std::to_string(p.arcs) + " arcs that the properties tell");
+    for (const std::uint64_t to : *list) raw.add(vertex, to);
+    if (places) places->check(decoder.stream(), places->next());
+  }
 }
 
 }  // namespace
@@ -267,22 +311,10 @@ Raw read_bvgraph(const Source& source) {
   BvProperties p;
   agree_first(source.transport, [&] {
     p = read_properties(source.path);
-    const File file(source.path + ".graph");
     const Ranges ranges = Ranges::even(p.vertices, source.transport.size());
     const auto rank = static_cast<std::size_t>(source.transport.rank());
-    const std::uint64_t last = ranges.first[rank + 1];
-    if (ranges.first[rank] == last) return;
-    Decoder decoder(file, p);
-    go_to(decoder, source.path, p, ranges.first[rank]);
-    for (std::uint64_t vertex = ranges.first[rank]; vertex < last; ++vertex) {
-      const BvList* const list = decoder.next(vertex);
-      if (list == nullptr)
-        decoder.stream().fail("vertex " + std::to_string(vertex) + " refers to more than " +
-                              std::to_string(p.most_references) + " lists in a chain; allowed: maxrefcount");
-      if (raw.arcs.size() + list->size() > p.arcs)
-        decoder.stream().fail("more than the " + std::to_string(p.arcs) + " arcs that the properties tell");
-      for (const std::uint64_t to : *list) raw.add(vertex, to);
-    }
+    if (ranges.first[rank] < ranges.first[rank + 1])
+      read_lists(source, p, ranges.first[rank], ranges.first[rank + 1], raw);
   });
   const auto arcs = source.transport.all_reduce(static_cast<std::int64_t>(raw.arcs.size()), comm::Op::sum);
   agree_first(source.transport, [&] {

@@ -1,0 +1,16 @@
+// requires: nothing
+/// Reads a graph in merganser's own format.
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/graphs.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) { return feed_graph(file_of("graph.mgr", input), "binary", input); }
+
+}  // namespace
+
+extern const Target graph_binary_target{"graph_binary", 4096, feed};
+
+}  // namespace merganser::fuzz

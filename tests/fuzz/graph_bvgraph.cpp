@@ -1,0 +1,27 @@
+// requires: nothing
+/// Reads a BVGraph.
+/// Input: the properties, a byte 0, the length of the offsets in one byte, the offsets, the stream of bits.
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/graphs.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) {
+  const std::size_t cut = std::min(input.find('\0'), input.size());
+  std::string_view rest = input.substr(std::min(cut + 1, input.size()));
+  const std::size_t offsets =
+      rest.empty() ? 0 : std::min<std::size_t>(static_cast<unsigned char>(rest[0]), rest.size() - 1);
+  file_of("web.properties", input.substr(0, cut));
+  file_of("web.offsets", rest.substr(rest.empty() ? 0 : 1, offsets));
+  const std::string stream = file_of("web.graph", rest.substr(std::min(offsets + 1, rest.size())));
+  return feed_graph(stream.substr(0, stream.rfind('.')), "bvgraph", input);
+}
+
+}  // namespace
+
+// References make n^2 arcs of n bits: longer inputs would say nothing but that.
+extern const Target graph_bvgraph_target{"graph_bvgraph", 768, feed};
+
+}  // namespace merganser::fuzz

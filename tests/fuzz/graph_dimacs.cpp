@@ -1,0 +1,16 @@
+// requires: nothing
+/// Reads a DIMACS file.
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/graphs.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) { return feed_graph(file_of("graph.gr", input), "dimacs", input); }
+
+}  // namespace
+
+extern const Target graph_dimacs_target{"graph_dimacs", 16384, feed};
+
+}  // namespace merganser::fuzz

@@ -1,0 +1,16 @@
+// requires: nothing
+/// Reads an edge list.
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/graphs.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) { return feed_graph(file_of("graph.txt", input), "edge-list", input); }
+
+}  // namespace
+
+extern const Target graph_edge_list_target{"graph_edge_list", 16384, feed};
+
+}  // namespace merganser::fuzz

@@ -1,0 +1,16 @@
+// requires: nothing
+/// Reads a Matrix Market file of a graph.
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/graphs.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) { return feed_graph(file_of("graph.mtx", input), "matrix-market", input); }
+
+}  // namespace
+
+extern const Target graph_matrix_market_target{"graph_matrix_market", 16384, feed};
+
+}  // namespace merganser::fuzz

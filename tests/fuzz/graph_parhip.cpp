@@ -1,0 +1,16 @@
+// requires: nothing
+/// Reads a ParHIP file.
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/graphs.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) { return feed_graph(file_of("graph.parhip", input), "parhip", input); }
+
+}  // namespace
+
+extern const Target graph_parhip_target{"graph_parhip", 4096, feed};
+
+}  // namespace merganser::fuzz

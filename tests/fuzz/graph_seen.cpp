@@ -1,0 +1,16 @@
+// requires: nothing
+/// Reads a graph whose format its content shows.
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/graphs.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) { return feed_graph(file_of("graph", input), "", input); }
+
+}  // namespace
+
+extern const Target graph_seen_target{"graph_seen", 4096, feed};
+
+}  // namespace merganser::fuzz

@@ -1,0 +1,21 @@
+// requires: NetCDF
+/// Reads a parcel file in NetCDF-4.
+/// Input: what the file says (support/parcels.hpp).
+#include <netcdf.h>
+
+#include "tests/fuzz/support/parcels.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) {
+  const std::string path = make_parcel_file(NC_NETCDF4, input);
+  return feed_parcel_file(path, input, true);
+}
+
+}  // namespace
+
+extern const Target parcels_netcdf4_target{"parcels_netcdf4", 512, feed};
+
+}  // namespace merganser::fuzz

@@ -1,0 +1,16 @@
+// requires: apps
+/// Reads points as NumPy writes them.
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/points.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) { return feed_points(file_of("points.npy", input), input); }
+
+}  // namespace
+
+extern const Target points_npy_target{"points_npy", 1024, feed};
+
+}  // namespace merganser::fuzz

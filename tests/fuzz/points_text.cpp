@@ -1,0 +1,16 @@
+// requires: apps
+/// Reads points from a text.
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/points.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) { return feed_points(file_of("points.txt", input), input); }
+
+}  // namespace
+
+extern const Target points_text_target{"points_text", 4096, feed};
+
+}  // namespace merganser::fuzz

@@ -1,0 +1,16 @@
+// requires: nothing
+/// Reads a process graph in the binary layout.
+#include "src/topology/files/formats.hpp"
+#include "tests/fuzz/support/process_graphs.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) { return feed_process_graph(topology::detail::parse_binary, input); }
+
+}  // namespace
+
+extern const Target process_graph_binary_target{"process_graph_binary", 4096, feed};
+
+}  // namespace merganser::fuzz

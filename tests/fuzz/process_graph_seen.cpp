@@ -1,0 +1,16 @@
+// requires: nothing
+/// Reads a process graph whose format its content shows.
+#include "src/topology/files/formats.hpp"
+#include "tests/fuzz/support/process_graphs.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+bool feed(std::string_view input) { return feed_process_graph(topology::detail::parse_any, input); }
+
+}  // namespace
+
+extern const Target process_graph_seen_target{"process_graph_seen", 4096, feed};
+
+}  // namespace merganser::fuzz

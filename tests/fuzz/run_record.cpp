@@ -1,0 +1,29 @@
+// requires: apps
+/// Reads a run record as compare, topo advise and doctor do.
+#include "apps/compare/record.hpp"
+#include "apps/doctor/hints.hpp"
+#include "apps/topo/advise_run.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+using namespace app;
+
+bool feed(std::string_view input) {
+  Json json;
+  if (!read_or_refuse([&] { json = parse_json(input, "file"); })) return false;
+  static_cast<void>(read_or_refuse([&] { static_cast<void>(known_cells(json, "file")); }));
+  static_cast<void>(read_or_refuse([&] { static_cast<void>(machine_text(json, "file")); }));
+  static_cast<void>(read_or_refuse([&] { static_cast<void>(measured_hints(json, "file")); }));
+  RecordFacts facts;
+  if (!read_or_refuse([&] { facts = facts_of(json, "file"); })) return false;
+  static_cast<void>(read_or_refuse([&] { join(facts, facts_of(json, "other")); }));
+  return true;
+}
+
+}  // namespace
+
+extern const Target run_record_target{"run_record", 8192, feed};
+
+}  // namespace merganser::fuzz

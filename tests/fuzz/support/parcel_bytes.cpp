@@ -1,0 +1,220 @@
+// requires: NetCDF
+#include <netcdf.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/parcels.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+constexpr std::array kNames{"x_position",  "y_position",  "z_position", "volume",       "B11",
+                            "B12",         "B13",         "B22",        "B23",          "x_vorticity",
+                            "y_vorticity", "z_vorticity", "buoyancy",   "merganser_id", "t"};
+constexpr std::array kAttributes{"ncells",       "extent",     "origin",     "periodic",
+                                 "scale_factor", "add_offset", "_FillValue", "units"};
+constexpr std::array kDimensions{"n_parcels", "t", "world%size", "more"};
+constexpr std::array kNumbers{0.0,  1.0,   -1.0, 2.0,   0.5,    3.0,     4.0,    -0.0,   1e-300, 1e300,
+                              1e18, -2e18, 1e9,  127.0, -129.0, 65536.0, 0x1p53, 0x1p62, 1e-9,   0.004};
+
+/// Takes the input apart; behind its end all is 0.
+class Bytes {
+ public:
+  explicit Bytes(std::string_view text) : text_(text) {}
+  [[nodiscard]] bool done() const { return text_.empty(); }
+  std::size_t below(std::size_t n) {
+    if (text_.empty()) return 0;
+    const auto byte = static_cast<unsigned char>(text_[0]);
+    text_.remove_prefix(1);
+    return byte % n;
+  }
+  double number() {
+    const std::size_t which = below(kNumbers.size() + 4);
+    if (which < kNumbers.size()) return kNumbers[which];
+    double value = 0;
+    const std::size_t length = std::min(text_.size(), sizeof value);
+    std::memcpy(&value, text_.data(), length);
+    text_.remove_prefix(length);
+    return value;
+  }
+  std::vector<double> numbers(std::size_t most) {
+    std::vector<double> out(below(most + 1));
+    for (double& x : out) x = number();
+    return out;
+  }
+  std::string name(std::span<const char* const> known) {
+    const std::size_t which = below(known.size() + 1);
+    if (which < known.size()) return known[which];
+    const std::size_t length = std::min(below(12), text_.size());
+    std::string out(text_.substr(0, length));
+    text_.remove_prefix(length);
+    return out;
+  }
+
+ private:
+  std::string_view text_;
+};
+
+struct Variable {
+  std::string name;
+  nc_type type = NC_DOUBLE;
+  std::vector<std::string> dimensions{"t", "n_parcels"};
+  std::vector<double> values;
+  bool more = false;  ///< in a group
+  int storage = 0;    ///< in chunks, compressed and so on
+};
+
+struct Attribute {
+  std::string owner;  ///< empty: the file
+  std::string name;
+  nc_type type = NC_DOUBLE;
+  std::vector<double> values;
+};
+
+struct Description {
+  std::array<std::size_t, 4> lengths{3, 0, 2, 5};  ///< of kDimensions; 0: unlimited
+  std::vector<Variable> variables;
+  std::vector<Attribute> attributes{
+      {"", "ncells", NC_INT, {4, 4, 4}}, {"", "extent", NC_DOUBLE, {2, 2, 2}}, {"", "origin", NC_DOUBLE, {-1, -1, -1}}};
+
+  Description() {
+    for (const std::string name : kNames) {
+      if (name == "merganser_id" || name == "t") continue;
+      const bool shape = name == "B11" || name == "B22", volume = name == "volume";
+      const double size = shape ? 0.01 : volume ? 0.004 : name[0] == 'B' ? 0.001 : 0.25;
+      variables.push_back(
+          {name, NC_DOUBLE, {"t", "n_parcels"}, {size, shape || volume ? size : -size, size}, false, 0});
+    }
+  }
+
+  void change(Bytes& in) {
+    Variable& v = variables[in.below(variables.size())];
+    switch (in.below(12)) {
+      case 0:
+        v.values = in.numbers(6);
+        break;
+      case 1:
+        v.type = static_cast<nc_type>(in.below(13));
+        break;
+      case 2:
+        v.dimensions = shape(in);
+        break;
+      case 3:
+        v.name = in.name(kNames);
+        break;
+      case 4:
+        lengths[in.below(lengths.size())] = in.below(8);
+        break;
+      case 5:
+        attributes.push_back({"", in.name(kAttributes), static_cast<nc_type>(in.below(13)), in.numbers(4)});
+        break;
+      case 6:
+        attributes.push_back({v.name, in.name(kAttributes), static_cast<nc_type>(in.below(13)), in.numbers(2)});
+        break;
+      case 7:
+        variables.push_back({in.name(kNames), static_cast<nc_type>(in.below(13)), shape(in), in.numbers(6), false, 0});
+        break;
+      case 8:
+        attributes[in.below(attributes.size())].values = in.numbers(4);
+        break;
+      case 9:
+        v.more = !v.more;
+        break;
+      case 10:
+        v.storage = static_cast<int>(in.below(16));
+        break;
+      default:
+        v.values.resize(1 + in.below(6), v.values.empty() ? in.number() : v.values[0]);
+        break;
+    }
+  }
+
+ private:
+  static std::vector<std::string> shape(Bytes& in) {
+    std::vector<std::string> out(in.below(4));
+    for (auto& d : out) d = kDimensions[in.below(kDimensions.size())];
+    return out;
+  }
+};
+
+/// Calls of the library whose failures leave something out.
+class Maker {
+ public:
+  Maker(const std::string& path, int format) {
+    const int status = nc_create(path.c_str(), format | NC_CLOBBER, &file_);
+    if (status != NC_NOERR) finding(std::string("no parcel file can be made: ") + nc_strerror(status));
+  }
+  /// @return false if the library could not end the file; then it has it open still
+  bool make(const Description& d) {
+    for (std::size_t i = 0; i < kDimensions.size(); ++i) {
+      int dimension = 0;
+      nc_def_dim(file_, kDimensions[i], d.lengths[i], &dimension);
+    }
+    if (nc_def_grp(file_, "group", &group_) != NC_NOERR) group_ = file_;
+    for (const Variable& v : d.variables) define(v);
+    for (const Attribute& a : d.attributes) put(a);
+    nc_enddef(file_);
+    for (const Variable& v : d.variables) fill(v);
+    return nc_close(file_) == NC_NOERR;
+  }
+
+ private:
+  void define(const Variable& v) {
+    std::vector<int> dimensions;
+    const int group = v.more ? group_ : file_;
+    for (const auto& name : v.dimensions) nc_inq_dimid(file_, name.c_str(), &dimensions.emplace_back());
+    int variable = 0;
+    if (nc_def_var(group, v.name.c_str(), v.type, static_cast<int>(dimensions.size()), dimensions.data(), &variable) !=
+        NC_NOERR)
+      return;
+    if (v.storage == 0) return;
+    nc_def_var_deflate(group, variable, v.storage & 1, (v.storage >> 1) & 1, 1);
+    if ((v.storage & 4) != 0) nc_def_var_fletcher32(group, variable, NC_FLETCHER32);
+    const std::vector<std::size_t> chunk(dimensions.size() + 1, static_cast<std::size_t>(1 + v.storage % 3));
+    if ((v.storage & 8) != 0) nc_def_var_chunking(group, variable, NC_CHUNKED, chunk.data());
+  }
+  void put(const Attribute& a) {
+    int owner = NC_GLOBAL;
+    if (!a.owner.empty() && nc_inq_varid(file_, a.owner.c_str(), &owner) != NC_NOERR) return;
+    if (a.type == NC_CHAR)
+      nc_put_att_text(file_, owner, a.name.c_str(), a.values.size(), "text");
+    else if (a.type == NC_STRING)
+      nc_put_att_string(file_, owner, a.name.c_str(), a.values.size(), kTexts.data());
+    else
+      nc_put_att_double(file_, owner, a.name.c_str(), a.type, a.values.size(), a.values.data());
+  }
+  void fill(const Variable& v) {
+    int variable = 0;
+    const int group = v.more ? group_ : file_;
+    if (v.values.empty() || nc_inq_varid(group, v.name.c_str(), &variable) != NC_NOERR) return;
+    const std::vector<std::size_t> start(v.dimensions.size() + 1, 0);
+    std::vector<std::size_t> count(v.dimensions.size() + 1, 1);
+    if (!v.dimensions.empty()) count[v.dimensions.size() - 1] = v.values.size();
+    if (v.type == NC_STRING)
+      nc_put_vara_string(group, variable, start.data(), count.data(), std::vector(v.values.size(), kTexts[0]).data());
+    else if (v.type != NC_CHAR)
+      nc_put_vara_double(group, variable, start.data(), count.data(), v.values.data());
+  }
+
+  static inline std::array<const char*, 4> kTexts{"a", "", "text", "\xff"};
+  int file_ = -1;
+  int group_ = -1;
+};
+
+}  // namespace
+
+std::string make_parcel_file(int format, std::string_view bytes) {
+  static int number = 0;
+  Bytes in(bytes);
+  Description description;
+  while (!in.done()) description.change(in);
+  const std::string path = path_of("parcels-" + std::to_string(number) + ".nc");
+  if (!Maker(path, format).make(description)) ++number;
+  return path;
+}
+
+}  // namespace merganser::fuzz

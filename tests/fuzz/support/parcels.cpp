@@ -1,0 +1,72 @@
+// requires: NetCDF
+#include "tests/fuzz/support/parcels.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include "merganser/comm/runtime.hpp"
+#include "merganser/io/parcel_file.hpp"
+#include "merganser/parcels/statistics.hpp"
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+struct Whole {
+  Digest digest{};
+  std::uint64_t parcels = 0;
+  friend bool operator==(const Whole&, const Whole&) = default;
+};
+
+/// The header with all variables that can be kept.
+io::ParcelFileInfo info_of(const std::string& path, comm::Transport& t) {
+  io::ParcelFileInfo info = io::read_info(path, t);
+  std::vector<io::VariableRule> rules;
+  for (const auto& name : io::passed_over(info))  // what is called as EPIC's attributes cannot be added
+    if (!Schema::epic().has(name)) rules.push_back({name, Rule::keep_centre});
+  io::add_variables(path, info, rules);
+  return info;
+}
+
+Whole read_on(int ranks, const std::string& path, const std::string& to = {}) {
+  std::vector<Whole> parts(static_cast<std::size_t>(ranks));
+  comm::run({"threads", ranks, "", {}}, [&](comm::Transport& t) {
+    const io::ParcelFileInfo info = info_of(path, t);
+    Parcels parcels = io::read_parcels(path, info, t);
+    Whole& mine = parts[static_cast<std::size_t>(t.rank())];
+    for (std::size_t i = 0; i < parcels.size(); ++i)
+      require(std::isfinite(parcels.site(i).x) && parcels.site(i).volume > 0, "a parcel that is none");
+    mine = {digest(parcels), parcels.size()};
+    if (to.empty()) return;
+    const Decomposition decomposition(info.grid, t.size());
+    io::write_parcels(to, parcels, decomposition, info.time, t, info.heading);
+  });
+  Whole whole;
+  for (const Whole& part : parts) {
+    whole.parcels += part.parcels;
+    whole.digest += part.digest;
+  }
+  return whole;
+}
+
+}  // namespace
+
+bool feed_parcel_file(const std::string& path, std::string_view input, bool writes) {
+  Whole alone, other;
+  const bool read = read_or_refuse([&] { alone = read_on(1, path); });
+  if (one_of(16, input)) {
+    require(read_or_refuse([&] { other = read_on(3, path); }) == read,
+            "one number of ranks reads the file, another does not");
+    require(!read || other == alone, "three ranks read other parcels");
+  }
+  if (!read || !writes || !one_of(8, input)) return read;
+  const std::string again = path_of("again.nc");
+  require(read_or_refuse([&] { static_cast<void>(read_on(1, path, again)); }),
+          "parcels that were read are not written");
+  require(read_or_refuse([&] { other = read_on(1, again); }), "what was written is refused");
+  require(other == alone, "what was written are other parcels");
+  return true;
+}
+
+}  // namespace merganser::fuzz

@@ -1,0 +1,46 @@
+// requires: apps
+/// Takes traffic from files: run records, traffic files, parts of a trace, monitoring.
+/// Input: a character (a digit: only that phase), then up to four files, each ended by a byte 0.
+#include "apps/topo/extract_sources.hpp"
+#include "apps/topo/extract_traffic.hpp"
+#include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/target.hpp"
+
+namespace merganser::fuzz {
+namespace {
+
+using namespace app;
+
+void check(const topology::Traffic& traffic) {
+  Json json;
+  // More than 64 bits can count are refused where they are added up.
+  if (!read_or_refuse([&] { json = traffic_json(traffic); })) return;
+  require(traffic_of_json(parse_json(json_text(json), "again"), "again") == traffic,
+          "what was written is other traffic");
+}
+
+bool feed(std::string_view input) {
+  std::optional<int> phase;
+  if (!input.empty() && input[0] >= '0' && input[0] <= '9') phase = input[0] - '0';
+  input.remove_prefix(std::min<std::size_t>(1, input.size()));
+  std::vector<std::string> paths;
+  for (constexpr std::size_t most = 4; paths.size() < most && (paths.empty() || !input.empty());) {
+    const std::size_t end = std::min(input.find('\0'), input.size());
+    paths.push_back(file_of("part-" + std::to_string(paths.size()), input.substr(0, end)));
+    input.remove_prefix(std::min(end + 1, input.size()));
+  }
+  try {
+    Extracted extracted;
+    if (!read_or_refuse([&] { extracted = extract_traffic(paths, phase); })) return false;
+    check(extracted.traffic);
+  } catch (const UsageError&) {  // a phase of what has none
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+extern const Target traffic_target{"traffic", 4096, feed};
+
+}  // namespace merganser::fuzz
