@@ -5,6 +5,10 @@ merganser_find(Threads REQUIRED)
 # Vectors with dispatch at run time.
 merganser_find(hwy 1.0 REQUIRED)
 
+# Digests; compiled in, so that nothing of it is needed later.
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED DOC "Folder of xxhash.h (Debian: libxxhash-dev)")
+mark_as_advanced(XXHASH_INCLUDE_DIR)
+
 # merganser_link(room item...): links items to a room for its own use.
 function(merganser_link room)
   get_target_property(type merganser_${room} TYPE)

@@ -12,7 +12,7 @@
 namespace merganser::app {
 namespace {
 
-enum Kind : std::int64_t { kBefore, kAfter, kSource };
+enum EntryKind : std::int64_t { kBefore, kAfter, kSource };
 
 std::string parcel(std::int64_t id) { return "audit: parcel " + std::to_string(id) + ' '; }
 

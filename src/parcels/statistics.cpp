@@ -5,9 +5,24 @@
 #include <cstdio>
 
 #include "merganser/base/error.hpp"
-#include "merganser/parcels/detail/xxhash64.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace merganser {
+namespace {
+
+/// Of the words as little-endian bytes.
+std::uint64_t hash(const std::vector<std::uint64_t>& words, std::uint64_t seed) {
+  if constexpr (std::endian::native == std::endian::big) {
+    std::vector<std::uint64_t> swapped;
+    for (const std::uint64_t w : words) swapped.push_back(__builtin_bswap64(w));
+    return XXH64(swapped.data(), swapped.size() * sizeof(std::uint64_t), seed);
+  }
+  return XXH64(words.data(), words.size() * sizeof(std::uint64_t), seed);
+}
+
+}  // namespace
 
 Digest& Digest::operator+=(const Digest& o) {
   a += o.a;
@@ -36,8 +51,8 @@ Digest digest(const Parcels& parcels) {
     words[3] = std::bit_cast<std::uint64_t>(s.z);
     words[4] = std::bit_cast<std::uint64_t>(s.volume);
     for (std::size_t c = 0; c < components; ++c) words[5 + c] = std::bit_cast<std::uint64_t>(row[1 + c]);
-    sum.a += detail::xxhash64(words.data(), words.size(), 0);
-    sum.b += detail::xxhash64(words.data(), words.size(), 0x9E3779B97F4A7C15ULL);
+    sum.a += hash(words, 0);
+    sum.b += hash(words, 0x9E3779B97F4A7C15ULL);
   }
   return sum;
 }

