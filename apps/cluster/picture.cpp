@@ -134,7 +134,7 @@ struct Roles {
 };
 
 const char* kBig = "big";
-const char* kSource = "source";
+const char* kSourceStyle = "source";
 const char* kCentre = "centre";
 
 /// Ellipses of a set of parcels, the plain ones below the others; what lies outside the slab only if it takes part.
@@ -153,7 +153,7 @@ Layers draw_parcels(const View& view, const Parcels& parcels, const Roles& roles
     if (!here && !linked.contains(id)) continue;
     const bool source = roles.centre_of.contains(id);
     const bool centre = roles.centres.contains(id);
-    const char* style = source ? kSource : (centre ? kCentre : kBig);
+    const char* style = source ? kSourceStyle : (centre ? kCentre : kBig);
     (source || centre ? out.marked : out.plain) += ellipse(p, view.outline(parcels, i), style);
     if (!here || !view.in_panel(p)) continue;
     ++out.shown;
@@ -207,7 +207,7 @@ std::string legend(double x, double y) {
     x += width;
     return out;
   };
-  std::string out = entry(kSource, "small, merges into its nearest", 232);
+  std::string out = entry(kSourceStyle, "small, merges into its nearest", 232);
   out += entry(kCentre, "centre of a cluster", 168);
   out += entry(kBig, "not concerned", 132);
   return out + "<line class=\"link\" x1=\"" + n1(x) + "\" y1=\"" + n1(y - 4) + "\" x2=\"" + n1(x + 24) + "\" y2=\"" +
