@@ -191,8 +191,9 @@ class Maker {
     int variable = 0;
     const int group = v.more ? group_ : file_;
     if (v.values.empty() || nc_inq_varid(group, v.name.c_str(), &variable) != NC_NOERR) return;
-    const std::vector<std::size_t> start(v.dimensions.size() + 1, 0);
-    std::vector<std::size_t> count(v.dimensions.size() + 1, 1);
+    // Room for any shape: the variable of this name may be another one.
+    const std::array<std::size_t, 8> start{};
+    std::array<std::size_t, 8> count{1, 1, 1, 1, 1, 1, 1, 1};
     if (!v.dimensions.empty()) count[v.dimensions.size() - 1] = v.values.size();
     if (v.type == NC_STRING)
       nc_put_vara_string(group, variable, start.data(), count.data(), std::vector(v.values.size(), kTexts[0]).data());
