@@ -49,7 +49,7 @@ class Bytes {
   std::string name(std::span<const char* const> known) {
     const std::size_t which = below(known.size() + 1);
     if (which < known.size()) return known[which];
-    const std::size_t length = std::min(below(12), text_.size());
+    const std::size_t asked = below(12), length = std::min(asked, text_.size());
     std::string out(text_.substr(0, length));
     text_.remove_prefix(length);
     return out;
@@ -127,9 +127,10 @@ struct Description {
       case 10:
         v.storage = static_cast<int>(in.below(16));
         break;
-      default:
-        v.values.resize(1 + in.below(6), v.values.empty() ? in.number() : v.values[0]);
-        break;
+      default: {
+        const std::size_t count = 1 + in.below(6);
+        v.values.resize(count, v.values.empty() ? in.number() : v.values[0]);
+      }
     }
   }
 
