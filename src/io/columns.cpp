@@ -139,6 +139,7 @@ bool is_own_name(std::string_view name) {
 }
 
 void scatter(Parcels& parcels, const Column& column, std::size_t first, const double* values, std::size_t count) {
+  if (count == 0) return;  // without parcels there are no tables
   const std::size_t stride = column.in_site ? kSiteWidth : parcels.schema().width();
   double* to = (column.in_site ? reinterpret_cast<double*>(parcels.sites()) : parcels.rows()) + column.offset;
   to += first * stride;
@@ -146,6 +147,7 @@ void scatter(Parcels& parcels, const Column& column, std::size_t first, const do
 }
 
 void gather(const Parcels& parcels, const Column& column, std::size_t first, double* values, std::size_t count) {
+  if (count == 0) return;
   const std::size_t stride = column.in_site ? kSiteWidth : parcels.schema().width();
   const double* from =
       (column.in_site ? reinterpret_cast<const double*>(parcels.sites()) : parcels.rows()) + column.offset;

@@ -37,8 +37,8 @@ bool feed_compressed(std::string_view text, std::size_t members) {
   const std::string packed = file_of("graph.txt.gz", bytes), plain = file_of("plain.txt", text);
   test::WholeGraph a, b;
   const bool read = read_or_refuse([&] { a = test::read_whole(packed, {"edge-list"}); });
-  // A compressed file may speak of more vertices.
-  if (read_or_refuse([&] { b = test::read_whole(plain, {"edge-list"}); })) {
+  // A compressed file may speak of more vertices. What is compressed already is so in both files, in one of them twice.
+  if (!text.starts_with("\x1f\x8b") && read_or_refuse([&] { b = test::read_whole(plain, {"edge-list"}); })) {
     require(read, "a file is refused only where it is compressed");
     require(a.vertices == b.vertices && a.edges == b.edges && a.names == b.names, "compressed it is another graph");
   }

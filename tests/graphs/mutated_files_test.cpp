@@ -96,8 +96,8 @@ TEST(MutatedGraphs, are_read_or_refused_and_never_more) {
       }
     }
     write_bytes(folder.file(sample.name), sample.bytes);
-    EXPECT_GT(read, 0) << sample.name;
-    EXPECT_GT(refused, sample.name == "web.offsets" ? -1 : 30) << sample.name;
+    EXPECT_GT(read, sample.name == "web.offsets" ? -1 : 0) << sample.name;  // a wrong place is always seen
+    EXPECT_GT(refused, 30) << sample.name;
   }
 }
 

@@ -49,7 +49,7 @@ class Bytes {
   std::string name(std::span<const char* const> known) {
     const std::size_t which = below(known.size() + 1);
     if (which < known.size()) return known[which];
-    const std::size_t length = std::min(below(12), text_.size());
+    const std::size_t asked = below(12), length = std::min(asked, text_.size());
     std::string out(text_.substr(0, length));
     text_.remove_prefix(length);
     return out;
@@ -127,9 +127,10 @@ struct Description {
       case 10:
         v.storage = static_cast<int>(in.below(16));
         break;
-      default:
-        v.values.resize(1 + in.below(6), v.values.empty() ? in.number() : v.values[0]);
-        break;
+      default: {
+        const std::size_t count = 1 + in.below(6);
+        v.values.resize(count, v.values.empty() ? in.number() : v.values[0]);
+      }
     }
   }
 
@@ -191,8 +192,9 @@ class Maker {
     int variable = 0;
     const int group = v.more ? group_ : file_;
     if (v.values.empty() || nc_inq_varid(group, v.name.c_str(), &variable) != NC_NOERR) return;
-    const std::vector<std::size_t> start(v.dimensions.size() + 1, 0);
-    std::vector<std::size_t> count(v.dimensions.size() + 1, 1);
+    // Room for any shape: the variable of this name may be another one.
+    const std::array<std::size_t, 8> start{};
+    std::array<std::size_t, 8> count{1, 1, 1, 1, 1, 1, 1, 1};
     if (!v.dimensions.empty()) count[v.dimensions.size() - 1] = v.values.size();
     if (v.type == NC_STRING)
       nc_put_vara_string(group, variable, start.data(), count.data(), std::vector(v.values.size(), kTexts[0]).data());
