@@ -84,6 +84,15 @@ class Mailbox {
     std::memcpy(box.data() + at, &record, sizeof(T));
   }
 
+  /// Appends records to the message of out-arc `arc`. @throws CommError if there is no such arc
+  template <class T>
+  void post_all(std::size_t arc, std::span<const T> records) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto bytes = std::as_bytes(records);
+    auto& box = outbox(arc);
+    box.insert(box.end(), bytes.begin(), bytes.end());
+  }
+
   /// Sends the outboxes and waits until one message (perhaps empty) from every in-arc has arrived.
   /// Called by every rank of the graph.
   void step() {
@@ -280,9 +289,10 @@ class Transport {
   void all_reduce(std::span<double> values, Op op);
   void all_reduce(std::span<std::int64_t> values, Op op);
   [[nodiscard]] std::int64_t all_reduce(std::int64_t value, Op op);
-  /// Every rank's bytes, by rank.
+  /// Every rank's bytes, by rank. For records see collectives.hpp; so with the next one.
   [[nodiscard]] std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
-  /// to[r] goes to rank r; returns what came, by rank.
+  /// to[r] goes to rank r; returns what came, by rank. @throws CommError if there is not one message for every rank
+  [[nodiscard]] std::vector<std::vector<std::byte>> all_to_all(std::span<const std::span<const std::byte>> to);
   [[nodiscard]] std::vector<std::vector<std::byte>> all_to_all(const std::vector<std::vector<std::byte>>& to);
 
   // ---- the four objects: making one is collective, using one is not ----
@@ -305,7 +315,7 @@ class Transport {
   /// The one collective a backend must write: every rank's bytes, by rank.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_gather(std::span<const std::byte> mine) = 0;
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_to_all(
-      const std::vector<std::vector<std::byte>>& to) = 0;
+      std::span<const std::span<const std::byte>> to) = 0;
 
   Counters counters_;
   TrafficCount traffic_;
