@@ -4,20 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <span>
-#include <vector>
+
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::comm {
 
 Host host_of(Transport& transport) {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
-  const auto all = transport.all_gather(std::as_bytes(std::span(name)));
-  const auto is_here = [&](const std::vector<std::byte>& other) {
-    return std::memcmp(other.data(), name.data(), name.size()) == 0;
-  };
-  return {static_cast<int>(std::count_if(all.begin(), all.end(), is_here)), is_here(all[0])};
+  const auto all = all_gather_value(transport, name);
+  return {static_cast<int>(std::count(all.begin(), all.end(), name)), all[0] == name};
 }
 
 }  // namespace merganser::comm

@@ -7,18 +7,13 @@
 #include <cstring>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::comm {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, int error) {
   throw InputError("cannot write " + path + ": " + std::strerror(error) + room_left(path));
-}
-
-/// Rank 0's text on every rank.
-std::string same_text(const std::string& mine, Transport& transport) {
-  const auto all = transport.all_gather(std::as_bytes(std::span(mine.data(), transport.rank() == 0 ? mine.size() : 0)));
-  return {reinterpret_cast<const char*>(all[0].data()), all[0].size()};
 }
 
 }  // namespace
@@ -29,7 +24,8 @@ SharedOutput::SharedOutput(std::string path, Transport& transport, std::int64_t 
   agree(transport_, [&] {
     if (transport_.rank() == 0) file_ = std::make_unique<OutputFile>(path_, bytes, opened);
   });
-  name_ = same_text(file_ ? file_->name() : "", transport_);
+  const auto name = from_first(transport_, file_ ? file_->name() : std::string());
+  name_.assign(name.begin(), name.end());
 }
 
 SharedOutput::~SharedOutput() {

@@ -6,6 +6,7 @@
 #include <new>
 #include <type_traits>
 
+#include "merganser/comm/collectives.hpp"
 #include "src/comm/detail/bytes.hpp"
 #include "src/comm/detail/transport_base.hpp"
 
@@ -60,13 +61,17 @@ std::vector<std::vector<std::byte>> Transport::all_gather(std::span<const std::b
   return do_all_gather(mine);
 }
 
-std::vector<std::vector<std::byte>> Transport::all_to_all(const std::vector<std::vector<std::byte>>& to) {
+std::vector<std::vector<std::byte>> Transport::all_to_all(std::span<const std::span<const std::byte>> to) {
   if (to.size() != static_cast<std::size_t>(size())) {
     throw CommError("all_to_all: messages for " + std::to_string(to.size()) + " ranks; there are " +
                     std::to_string(size()));
   }
   ++counters().collectives;
   return do_all_to_all(to);
+}
+
+std::vector<std::vector<std::byte>> Transport::all_to_all(const std::vector<std::vector<std::byte>>& to) {
+  return all_to_all(detail::views(to));
 }
 
 namespace {
@@ -243,8 +248,8 @@ void check_same(Transport& transport, std::string_view what, const std::vector<S
   std::string text(what);
   for (const Same& value : values) text += '\0' + value.name + " is " + value.value;
   const auto mine = std::as_bytes(std::span(text));
-  const auto digests = transport.all_gather(detail::to_bytes(digest(mine)));
-  if (std::all_of(digests.begin(), digests.end(), [&](const auto& theirs) { return theirs == digests[0]; })) return;
+  const auto digests = all_gather_value(transport, digest(mine));
+  if (std::all_of(digests.begin(), digests.end(), [&](auto theirs) { return theirs == digests[0]; })) return;
   const auto all = transport.all_gather(mine);
   const auto first = lines_of(all[0]);
   for (std::size_t rank = 1; rank < all.size(); ++rank) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/links/prune.hpp"
 #include "src/links/cross_links.hpp"
 
@@ -233,11 +234,7 @@ struct Entry {
 /// By rank where the group may be a part of the ranks; else one entry, the largest of all.
 std::vector<Entry> gather(comm::Transport& transport, const Entry& mine, bool by_rank) {
   if (!by_rank) return {{transport.all_reduce(mine.vertices, comm::Op::max), 1}};
-  std::vector<Entry> entries;
-  for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {
-    std::memcpy(&entries.emplace_back(), bytes.data(), sizeof(Entry));
-  }
-  return entries;
+  return comm::all_gather_value(transport, mine);
 }
 
 }  // namespace
@@ -305,13 +302,9 @@ void IterativePruner::Impl::make_group(const Channels& channels, bool take_part)
     if (!take_part) return;
     group.transport = group.sub.get();
     std::vector<int> numbers(members.size(), kHere);
-    const int rank = all.rank();
     int number = 0;
-    for (const auto& bytes : group.transport->all_gather(std::as_bytes(std::span(&rank, 1)))) {
-      int member;
-      std::memcpy(&member, bytes.data(), sizeof member);
+    for (const int member : comm::all_gather_value(*group.transport, all.rank()))
       numbers[static_cast<std::size_t>(member)] = number++;
-    }
     std::vector<int> taking_part;
     for (int& neighbour : group.rank_of_arc) {
       neighbour = numbers[static_cast<std::size_t>(neighbour)];

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <new>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "tests/comm/graphs.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -64,7 +67,140 @@ TEST_P(CollectivesTest, gathers_and_exchanges_carry_any_length) {
         ASSERT_EQ(came[r], std::vector<std::byte>(unit * (me + 2 * r), static_cast<std::byte>(7 * r + me)));
       }
     }
-    EXPECT_THROW((void)t.all_to_all({}), CommError);
+    EXPECT_THROW((void)t.all_to_all(std::vector<std::vector<std::byte>>()), CommError);
+  });
+}
+
+/// 12 bytes, so that messages differ in length from those of words.
+struct Record {
+  int from = 0;
+  int to = 0;
+  int number = 0;
+
+  friend bool operator==(const Record&, const Record&) = default;
+};
+
+TEST_P(CollectivesTest, gathered_records_lie_by_rank) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const std::vector<Record> mine(static_cast<std::size_t>(2 * t.rank()), Record{t.rank(), -1, 7});
+    auto all = comm::all_gather(t, mine);
+    ASSERT_EQ(all.size(), static_cast<std::size_t>(t.size()));
+    EXPECT_EQ(all.records(), static_cast<std::size_t>(t.size() * (t.size() - 1)));
+    for (int r = 0; r < t.size(); ++r) {
+      const auto theirs = all[static_cast<std::size_t>(r)];
+      EXPECT_EQ(std::vector<Record>(theirs.begin(), theirs.end()),
+                std::vector<Record>(static_cast<std::size_t>(2 * r), Record{r, -1, 7}));
+    }
+    all.drop(0);
+    EXPECT_TRUE(all[0].empty());
+    std::vector<Record> flat{{99, 0, 0}};
+    std::move(all).append_to(flat);
+    EXPECT_EQ(flat.size(), static_cast<std::size_t>(1 + t.size() * (t.size() - 1)));
+    EXPECT_EQ(flat[0].from, 99);
+    EXPECT_TRUE(std::is_sorted(flat.begin() + 1, flat.end(), [](auto& a, auto& b) { return a.from < b.from; }));
+    EXPECT_EQ(t.counters().collectives, 1);
+
+    std::vector<double> squares;
+    for (int r = 0; r < t.size(); ++r) squares.push_back(r * r);
+    EXPECT_EQ(comm::all_gather_value(t, 1.0 * t.rank() * t.rank()), squares);
+    const auto share = comm::share_of(t, static_cast<std::uint64_t>(2 * t.rank()));
+    EXPECT_EQ(share.before, static_cast<std::uint64_t>(t.rank() * (t.rank() - 1)));
+    EXPECT_EQ(share.all, static_cast<std::uint64_t>(t.size() * (t.size() - 1)));
+    const std::string said = "rank " + std::to_string(t.rank());
+    const auto heard = comm::from_first(t, said);
+    EXPECT_EQ(std::string(heard.begin(), heard.end()), "rank 0");
+    EXPECT_EQ(t.counters().collectives, 4);
+  });
+}
+
+TEST_P(CollectivesTest, rank_0_alone_gets_what_is_gathered_there) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const std::array<int, 2> mine{t.rank(), -t.rank()};
+    auto all = comm::gather_to_first(t, mine);
+    EXPECT_EQ(all.size(), static_cast<std::size_t>(t.size()));
+    std::vector<int> expected;
+    for (int r = 0; r < t.size() && t.rank() == 0; ++r) expected.insert(expected.end(), {r, -r});
+    EXPECT_EQ(std::move(all).flat(), expected);
+    EXPECT_EQ(t.counters().collectives, 1);
+  });
+}
+
+TEST_P(CollectivesTest, lists_go_to_the_ranks_they_are_for) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const auto lists = [&] {
+      std::vector<std::vector<Record>> to(static_cast<std::size_t>(t.size()));
+      for (int r = 0; r < t.size(); ++r)
+        for (int i = 0; i < r + 2 * t.rank(); ++i) to[static_cast<std::size_t>(r)].push_back({t.rank(), r, i});
+      return to;
+    };
+    const auto kept = lists();
+    auto moved = lists();
+    const auto first = comm::all_to_all(t, kept);
+    const auto second = comm::all_to_all(t, std::move(moved));
+    EXPECT_EQ(kept, lists());
+    for (int r = 0; r < t.size(); ++r) {
+      std::vector<Record> expected;
+      for (int i = 0; i < t.rank() + 2 * r; ++i) expected.push_back({r, t.rank(), i});
+      for (const auto* came : {&first, &second}) {
+        const auto theirs = (*came)[static_cast<std::size_t>(r)];
+        EXPECT_EQ(std::vector<Record>(theirs.begin(), theirs.end()), expected);
+      }
+    }
+    EXPECT_EQ(t.counters().collectives, 2);
+  });
+}
+
+TEST_P(CollectivesTest, dealt_records_come_to_their_owners_in_order) {
+  on_ranks(GetParam(), [](Transport& t) {
+    constexpr int kEach = 50;
+    std::vector<Record> mine;  // rank r has r * kEach of them
+    for (int i = 0; i < t.rank() * kEach; ++i) mine.push_back({t.rank(), (i * i + t.rank()) % t.size(), i});
+    const auto owner = [](const Record& r) { return r.to; };
+    std::vector<Record> expected;  // by rank, then as that rank had them
+    for (int r = 0; r < t.size(); ++r)
+      for (int i = 0; i < r * kEach; ++i)
+        if ((i * i + r) % t.size() == t.rank()) expected.push_back({r, t.rank(), i});
+    EXPECT_EQ(comm::deal(t, std::span<const Record>(mine), owner).flat(), expected);
+    EXPECT_EQ(t.counters().collectives, 1);
+
+    // In rounds of 7 the order is the same for the records of each rank.
+    auto dealt = comm::deal_in_rounds(t, mine, owner, 7);
+    std::stable_sort(dealt.begin(), dealt.end(), [](auto& a, auto& b) { return a.from < b.from; });
+    EXPECT_EQ(dealt, expected);
+    const int rounds = ((t.size() - 1) * kEach + 6) / 7;
+    EXPECT_EQ(t.counters().collectives, t.size() == 1 ? 1 : 2 + rounds);
+    if (t.size() > 1) {
+      EXPECT_EQ(comm::rounds_of(t, mine.size(), 7), static_cast<std::size_t>(rounds));
+    }
+    EXPECT_THROW((void)comm::deal(t, std::span<const Record>(std::array{Record{}}), [&](const Record&) { return -1; }),
+                 CommError);
+  });
+}
+
+TEST_P(CollectivesTest, records_of_another_version_are_refused) {
+  on_ranks(GetParam(), [](Transport& t) {
+    // Rank 0 has longer records than the others. Those who take a message for records of theirs see it.
+    const auto gather = [&](auto record) { return comm::all_gather(t, std::vector{record}).size(); };
+    if (t.rank() == 0) {
+      (void)t.all_gather(std::vector<std::byte>(sizeof(Record)));
+    } else {
+      EXPECT_THROW(gather(std::int64_t{1}), CommError);
+    }
+    try {
+      (void)comm::Received<Record>({{}, std::vector<std::byte>(sizeof(Record)), std::vector<std::byte>(13)});
+      ADD_FAILURE() << "nothing thrown";
+    } catch (const CommError& e) {
+      EXPECT_EQ(
+          std::string(e.what()),
+          "message of 13 bytes from rank 2 does not hold whole records of 12; every rank must run the same version "
+          "of the program");
+    }
+    // Two values where one is expected.
+    if (t.size() > 1 && t.rank() == 0) {
+      (void)t.all_gather(std::vector<std::byte>(2 * sizeof(std::int64_t)));
+    } else if (t.size() > 1) {
+      EXPECT_THROW((void)comm::all_gather_value(t, std::int64_t{1}), CommError);
+    }
   });
 }
 

@@ -85,6 +85,15 @@ class Mailbox {
     std::memcpy(box.data() + at, &record, sizeof(T));
   }
 
+  /// Appends records to the message of out-arc `arc`. @throws CommError if there is no such arc
+  template <class T>
+  void post_all(std::size_t arc, std::span<const T> records) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto bytes = std::as_bytes(records);
+    auto& box = outbox(arc);
+    box.insert(box.end(), bytes.begin(), bytes.end());
+  }
+
   /// Sends the outboxes and waits until one message (perhaps empty) from every in-arc has arrived.
   /// Called by every rank of the graph.
   void step() {
@@ -317,9 +326,11 @@ class Transport {
   void all_reduce(std::span<std::int64_t> values, Op op);
   /// The same for one integer. Collective.
   [[nodiscard]] std::int64_t all_reduce(std::int64_t value, Op op);
-  /// Every rank's bytes, by rank; numbers of bytes may differ. Collective.
+  /// Every rank's bytes, by rank; numbers of bytes may differ. For records see collectives.hpp. Collective.
   [[nodiscard]] std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
   /// to[r] goes to rank r; returns what came, by rank. Collective. @throws CommError unless `to` has size() entries
+  [[nodiscard]] std::vector<std::vector<std::byte>> all_to_all(std::span<const std::span<const std::byte>> to);
+  /// The same of messages that are owned. Collective.
   [[nodiscard]] std::vector<std::vector<std::byte>> all_to_all(const std::vector<std::vector<std::byte>>& to);
 
   // ---- the four objects: making one is collective, using one is not ----
@@ -352,7 +363,7 @@ class Transport {
   /// Every rank's bytes, by rank. Reductions are made of it.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_gather(std::span<const std::byte> mine) = 0;
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_to_all(
-      const std::vector<std::vector<std::byte>>& to) = 0;
+      std::span<const std::span<const std::byte>> to) = 0;
 
   Counters counters_;
   TrafficCount traffic_;

@@ -112,7 +112,7 @@ class ShmemCollectives : public MessageTransport {
   std::unique_ptr<Link> link(const Graph&) override { return nullptr; }  // made by OneSided
   void do_barrier() override { barrier("barrier"); }
   std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
-  std::vector<Bytes> do_all_to_all(const std::vector<Bytes>& to) override;
+  std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override;
   [[nodiscard]] long* idle_word() { return reinterpret_cast<long*>(words() + kRounds); }
 
  private:
@@ -189,7 +189,7 @@ std::vector<Bytes> ShmemCollectives::do_all_gather(std::span<const std::byte> mi
   return all;
 }
 
-std::vector<Bytes> ShmemCollectives::do_all_to_all(const std::vector<Bytes>& to) {
+std::vector<Bytes> ShmemCollectives::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
   const auto ranks = static_cast<std::size_t>(size_);
   Bytes mine;

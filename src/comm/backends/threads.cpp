@@ -237,7 +237,7 @@ class ThreadTransport final : public MessageTransport {
     hub_->meet(rank_, Call::barrier);
   }
   std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
-  std::vector<Bytes> do_all_to_all(const std::vector<Bytes>& to) override;
+  std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override;
 
  private:
   std::shared_ptr<Hub> hub_;
@@ -257,12 +257,13 @@ std::vector<Bytes> ThreadTransport::do_all_gather(std::span<const std::byte> min
   return all;
 }
 
-std::vector<Bytes> ThreadTransport::do_all_to_all(const std::vector<Bytes>& to) {
+std::vector<Bytes> ThreadTransport::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
   std::vector<Bytes> all;
   hub_->show(rank_, Call::all_to_all, &to, [&](const std::vector<const void*>& boards) {
     for (const void* board : boards) {
-      all.push_back((*static_cast<const std::vector<Bytes>*>(board))[static_cast<std::size_t>(rank_)]);
+      const auto theirs = (*static_cast<const std::span<const BytesView>*>(board))[static_cast<std::size_t>(rank_)];
+      all.emplace_back(theirs.begin(), theirs.end());
     }
   });
   return all;

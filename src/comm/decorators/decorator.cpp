@@ -1,12 +1,13 @@
 #include "src/comm/decorators/decorator.hpp"
 
+#include "merganser/comm/collectives.hpp"
 #include "src/comm/detail/message_objects.hpp"
 
 namespace merganser::comm::detail {
 
 WordLimits::WordLimits(Transport& transport, const Graph& graph, std::size_t words) : here_(transport.rank()) {
   const Uncounted quiet(transport);
-  for (const auto& theirs : transport.all_gather(to_bytes(words))) words_.push_back(read<std::size_t>(theirs));
+  words_ = all_gather_value(transport, words);
   reachable_.resize(words_.size());
   for (const int rank : graph.out) reachable_[static_cast<std::size_t>(rank)] = 1;
   reachable_[static_cast<std::size_t>(here_)] = 1;

@@ -26,7 +26,7 @@ class Decorator : public Transport {
   [[nodiscard]] std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override {
     return inner_.do_all_gather(mine);
   }
-  [[nodiscard]] std::vector<Bytes> do_all_to_all(const std::vector<Bytes>& to) override {
+  [[nodiscard]] std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override {
     return inner_.do_all_to_all(to);
   }
   [[nodiscard]] Transport& inner() noexcept { return inner_; }

@@ -11,6 +11,12 @@
 namespace merganser::comm::detail {
 
 using Bytes = std::vector<std::byte>;
+using BytesView = std::span<const std::byte>;
+
+/// Messages as Transport::all_to_all takes them.
+[[nodiscard]] inline std::vector<BytesView> views(const std::vector<Bytes>& messages) {
+  return {messages.begin(), messages.end()};
+}
 
 template <class T>
 void append(Bytes& to, const T& value) {

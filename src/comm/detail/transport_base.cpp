@@ -99,7 +99,7 @@ Introduction TransportBase::introduce(const Graph& graph, const std::vector<Byte
     cards[r] = card(sends, receives, sends && !to_out.empty() ? to_out[out_arc[r]] : Bytes{},
                     receives && !to_in.empty() ? to_in[in_arc[r]] : Bytes{});
   }
-  const auto came = do_all_to_all(cards);
+  const auto came = do_all_to_all(views(cards));
 
   Introduction result{std::vector<Bytes>(graph.in.size()), std::vector<Bytes>(graph.out.size())};
   std::string error;

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/shared_output.hpp"
 #include "src/graphs/files/disk.hpp"
 #include "src/graphs/files/raw.hpp"
@@ -113,33 +113,25 @@ EdgeList read_binary(const Source& source, const ReadOptions& options) {
 }
 
 void write_binary(const std::string& path, const EdgeList& graph, comm::Transport& transport) {
-  const auto mine = static_cast<std::int64_t>(graph.size());
   const std::int64_t named = transport.all_reduce(static_cast<std::int64_t>(graph.names.size()), comm::Op::sum);
-  std::uint64_t before = 0, all = 0;
-  int rank = 0;
-  for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {
-    std::int64_t count = 0;
-    std::memcpy(&count, bytes.data(), sizeof count);
-    before += rank++ < transport.rank() ? static_cast<std::uint64_t>(count) : 0;
-    all += static_cast<std::uint64_t>(count);
-  }
+  const comm::Share edges = comm::share_of(transport, graph.size());
   BinaryHeader h;
   h.kind = static_cast<std::uint8_t>(graph.kind);
   h.vertices = graph.vertices;
-  h.edges = all;
+  h.edges = edges.all;
   h.names = named > 0 ? 1 : 0;
   comm::SharedOutput file(path, transport);
   agree_first(transport, [&] {
     std::visit(
-        [&](const auto& edges) {
-          using Edge = typename std::decay_t<decltype(edges)>::value_type;
+        [&](const auto& mine) {
+          using Edge = typename std::decay_t<decltype(mine)>::value_type;
           h.edge_bytes = sizeof(Edge);
-          file.write(sizeof h + before * sizeof(Edge), edges.data(), edges.size() * sizeof(Edge));
+          file.write(sizeof h + edges.before * sizeof(Edge), mine.data(), mine.size() * sizeof(Edge));
         },
         graph.edges);
     const Ranges vertices = Ranges::even(graph.vertices, transport.size());
     if (h.names == 1)
-      file.write(sizeof h + all * h.edge_bytes + vertices.first[static_cast<std::size_t>(transport.rank())] * 8,
+      file.write(sizeof h + edges.all * h.edge_bytes + vertices.first[static_cast<std::size_t>(transport.rank())] * 8,
                  graph.names.data(), graph.names.size() * 8);
     if (transport.rank() == 0) file.write(0, &h, sizeof h);
   });

@@ -1,8 +1,6 @@
 #include "src/graphs/files/blocks.hpp"
 
-#include <cstring>
-#include <vector>
-
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/shared_output.hpp"
 #include "src/graphs/files/disk.hpp"
 
@@ -21,17 +19,11 @@ void write_blocks(const std::string& path, const std::string& head, comm::Transp
   put(head.data(), head.size());
   for (int rank = 0; rank < transport.size(); ++rank) {
     for (bool more = true; more;) {
-      std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(transport.size()));
-      bool mine = false;
-      if (rank == transport.rank()) {
-        std::string block;
-        mine = next(block);
-        out[0].resize(block.size());
-        if (!block.empty()) std::memcpy(out[0].data(), block.data(), block.size());
-      }
-      more = transport.all_reduce(std::int64_t{mine}, comm::Op::max) != 0;
-      const auto in = transport.all_to_all(out);
-      const auto& block = in[static_cast<std::size_t>(rank)];
+      std::string mine;
+      const bool goes_on = rank == transport.rank() && next(mine);
+      more = transport.all_reduce(std::int64_t{goes_on}, comm::Op::max) != 0;
+      const auto in = comm::gather_to_first(transport, mine);
+      const auto block = in[static_cast<std::size_t>(rank)];
       put(block.data(), block.size());
     }
   }

@@ -5,10 +5,10 @@
 #include <filesystem>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/hosts.hpp"
 #include "merganser/graphs/weights.hpp"
 #include "src/graphs/files/disk.hpp"
-#include "src/graphs/files/exchange.hpp"
 #include "src/graphs/files/raw.hpp"
 #include "src/graphs/files/text.hpp"
 
@@ -222,7 +222,8 @@ Forecast forecast_file(const std::string& path, const ReadOptions& options, int 
   const std::uint64_t each = format == Format::binary ? forecast.edge_bytes : 2 * sizeof(Arc) + forecast.edge_bytes;
   forecast.bytes_per_rank = share < UINT64_MAX / each ? share * each : UINT64_MAX;
   if (ranks > 1 && format != Format::binary)
-    forecast.bytes_per_rank += std::min(3 * std::min(share, kRoundBytes) * forecast.edge_bytes, 3 * kRoundBytes);
+    forecast.bytes_per_rank +=
+        std::min(3 * std::min(share, comm::kRoundBytes) * forecast.edge_bytes, 3 * comm::kRoundBytes);
   return forecast;
 }
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "merganser/comm/collectives.hpp"
 #include "merganser/graphs/weights.hpp"
 #include "src/graphs/files/disk.hpp"
-#include "src/graphs/files/exchange.hpp"
 #include "src/graphs/files/raw.hpp"
 #include "src/graphs/files/relabel.hpp"
 
@@ -83,7 +83,7 @@ std::vector<Edge> deal_and_sort(std::vector<Arc> arcs, std::uint64_t vertices, c
   for (const Arc& arc : arcs) edges.push_back(make_edge<Edge>(arc.from, arc.to, arc.weight));
   arcs = {};
   const Ranges ranges = Ranges::even(vertices, transport.size());
-  edges = deal(std::move(edges), transport, [&](const Edge& e) { return ranges.owner(e.low); });
+  edges = comm::deal_in_rounds(transport, std::move(edges), [&](const Edge& e) { return ranges.owner(e.low); });
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
     if (a.low != b.low) return a.low < b.low;
     return a.high != b.high ? a.high < b.high : a.weight < b.weight;

@@ -1,9 +1,8 @@
 #include "src/graphs/files/relabel.hpp"
 
 #include <algorithm>
-#include <span>
 
-#include "src/graphs/files/exchange.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
@@ -15,22 +14,12 @@ void sort_unique(std::vector<std::uint64_t>& ids) {
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
-std::vector<std::uint64_t> gathered(const std::vector<std::uint64_t>& mine, comm::Transport& transport) {
-  std::vector<std::uint64_t> all;
-  for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(mine)))) {
-    const std::size_t had = all.size();
-    all.resize(had + bytes.size() / sizeof(std::uint64_t));
-    if (!bytes.empty()) std::memcpy(all.data() + had, bytes.data(), bytes.size());
-  }
-  return all;
-}
-
 /// First ids of the ranges of ranks 1, 2, ...: what rank r gets lies from splitter r - 1 on and below splitter r.
 std::vector<std::uint64_t> splitters(const std::vector<std::uint64_t>& ids, comm::Transport& transport) {
   std::vector<std::uint64_t> samples;
   const std::size_t count = std::min(kSamples, ids.size());
   for (std::size_t i = 0; i < count; ++i) samples.push_back(ids[i * ids.size() / count]);
-  samples = gathered(samples, transport);
+  samples = comm::all_gather(transport, samples).flat();
   std::sort(samples.begin(), samples.end());
   std::vector<std::uint64_t> out;
   const auto ranks = static_cast<std::size_t>(transport.size());
@@ -63,21 +52,16 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   std::vector<Question> questions;
   questions.reserve(wanted.size());
   for (const std::uint64_t id : wanted) questions.push_back({id, static_cast<std::uint64_t>(transport.rank())});
-  questions = deal(std::move(questions), transport, [&](const Question& q) { return owner(q.id); });
+  questions = comm::deal_in_rounds(transport, std::move(questions), [&](const Question& q) { return owner(q.id); });
   std::vector<std::uint64_t> here;
   here.reserve(questions.size());
   for (const Question& q : questions) here.push_back(q.id);
   sort_unique(here);
-  std::uint64_t before = 0, all = 0;
-  int rank = 0;
-  for (const std::uint64_t count : gathered({here.size()}, transport)) {
-    before += rank++ < transport.rank() ? count : 0;
-    all += count;
-  }
+  const comm::Share share = comm::share_of(transport, here.size());
 
   // 2. Answers, in the order of ids.
   const auto number = [&](std::uint64_t id) {
-    return before + static_cast<std::uint64_t>(std::lower_bound(here.begin(), here.end(), id) - here.begin());
+    return share.before + static_cast<std::uint64_t>(std::lower_bound(here.begin(), here.end(), id) - here.begin());
   };
   struct Answer {
     std::uint64_t id, number, asker;
@@ -85,7 +69,8 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   std::vector<Answer> answers;
   answers.reserve(questions.size());
   for (const Question& q : questions) answers.push_back({q.id, number(q.id), q.asker});
-  answers = deal(std::move(answers), transport, [](const Answer& a) { return static_cast<int>(a.asker); });
+  answers =
+      comm::deal_in_rounds(transport, std::move(answers), [](const Answer& a) { return static_cast<int>(a.asker); });
   std::sort(answers.begin(), answers.end(), [](const Answer& a, const Answer& b) { return a.id < b.id; });
   const auto renamed = [&](std::uint64_t id) {
     return std::lower_bound(answers.begin(), answers.end(), id,
@@ -93,7 +78,7 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
         ->number;
   };
   for (Arc& arc : raw.arcs) arc = {renamed(arc.from), renamed(arc.to), arc.weight};
-  raw.vertices = all;
+  raw.vertices = share.all;
 
   // 3. Names to the ranks that have these vertices in an even division; they come in ascending order of names.
   struct Name {
@@ -101,9 +86,9 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   };
   std::vector<Name> names;
   names.reserve(here.size());
-  for (std::size_t i = 0; i < here.size(); ++i) names.push_back({before + i, here[i]});
-  const Ranges ranges = Ranges::even(all, transport.size());
-  names = deal(std::move(names), transport, [&](const Name& n) { return ranges.owner(n.number); });
+  for (std::size_t i = 0; i < here.size(); ++i) names.push_back({share.before + i, here[i]});
+  const Ranges ranges = Ranges::even(share.all, transport.size());
+  names = comm::deal_in_rounds(transport, std::move(names), [&](const Name& n) { return ranges.owner(n.number); });
   std::sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.number < b.number; });
   std::vector<std::uint64_t> out;
   out.reserve(names.size());

@@ -1,12 +1,11 @@
 // Files of lists of neighbours, METIS and ParHIP: every edge goes to the ranks of both of its ends.
 #include <algorithm>
-#include <cstring>
 #include <span>
 
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/shared_output.hpp"
 #include "src/graphs/files/blocks.hpp"
 #include "src/graphs/files/disk.hpp"
-#include "src/graphs/files/exchange.hpp"
 #include "src/graphs/files/raw.hpp"
 
 namespace merganser::graphs::detail {
@@ -51,19 +50,15 @@ Rows rows_of(const EdgeList& graph, const std::string& path, comm::Transport& tr
   const Ranges ranges = Ranges::even(graph.vertices, transport.size());
   rows.first = ranges.first[static_cast<std::size_t>(transport.rank())];
   rows.last = ranges.first[static_cast<std::size_t>(transport.rank()) + 1];
-  rows.arcs = deal(std::move(rows.arcs), transport, [&](const Arc& arc) { return ranges.owner(arc.from); });
+  rows.arcs =
+      comm::deal_in_rounds(transport, std::move(rows.arcs), [&](const Arc& arc) { return ranges.owner(arc.from); });
   std::sort(rows.arcs.begin(), rows.arcs.end(), [](const Arc& a, const Arc& b) {
     if (a.from != b.from) return a.from < b.from;
     return a.to != b.to ? a.to < b.to : a.weight < b.weight;
   });
-  const std::uint64_t mine = rows.arcs.size();
-  int rank = 0;
-  for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {
-    std::uint64_t count = 0;
-    std::memcpy(&count, bytes.data(), sizeof count);
-    rows.before += rank++ < transport.rank() ? count : 0;
-    rows.all += count;
-  }
+  const auto share = comm::share_of(transport, rows.arcs.size());
+  rows.before = share.before;
+  rows.all = share.all;
   return rows;
 }
 

@@ -5,7 +5,8 @@
 #include <cstring>
 #include <exception>
 #include <optional>
-#include <span>
+
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
@@ -59,12 +60,10 @@ class Plain final : public Text {
           mine.comments += comments_in(std::string_view(head_).substr(0, how.begin));
         }
       });
-      const auto all = transport_.all_gather(std::as_bytes(std::span(&mine, 1)));
+      const auto all = comm::all_gather_value(transport_, mine);
       for (std::size_t rank = 0; rank < static_cast<std::size_t>(transport_.rank()); ++rank) {
-        Before other;
-        std::memcpy(&other, all[rank].data(), sizeof other);
-        before.lines += other.lines;
-        before.comments += other.comments;
+        before.lines += all[rank].lines;
+        before.comments += all[rank].comments;
       }
       if (transport_.rank() == 0) {
         before.lines = lines_in(std::string_view(head_).substr(0, how.begin));

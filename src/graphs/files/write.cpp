@@ -5,10 +5,10 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/graphs/files.hpp"
 #include "src/graphs/files/blocks.hpp"
 #include "src/graphs/files/disk.hpp"
-#include "src/graphs/files/exchange.hpp"
 #include "src/graphs/files/raw.hpp"
 
 namespace merganser::graphs {
@@ -92,9 +92,9 @@ EdgeList named(const EdgeList& graph, comm::Transport& transport) {
         for (const auto& e : list) edges.push_back({e.low, e.high, e.weight});
       },
       graph.edges);
-  edges = deal(std::move(edges), transport, [&](const Edge24& e) { return ranges.owner(e.low); });
+  edges = comm::deal_in_rounds(transport, std::move(edges), [&](const Edge24& e) { return ranges.owner(e.low); });
   for (Edge24& e : edges) e.low = name(e.low);
-  edges = deal(std::move(edges), transport, [&](const Edge24& e) { return ranges.owner(e.high); });
+  edges = comm::deal_in_rounds(transport, std::move(edges), [&](const Edge24& e) { return ranges.owner(e.high); });
   for (Edge24& e : edges) e.high = name(e.high);
   EdgeList out;
   out.vertices = graph.vertices;

@@ -158,7 +158,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
   return all;
 }
 
-std::vector<Bytes> MpiTransport::do_all_to_all(const std::vector<Bytes>& to) {
+std::vector<Bytes> MpiTransport::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
   const auto ranks = static_cast<std::size_t>(size_);
   std::vector<std::int64_t> out(ranks);
@@ -173,7 +173,8 @@ std::vector<Bytes> MpiTransport::do_all_to_all(const std::vector<Bytes>& to) {
     const int other = (rank_ + i) % size_;
     auto& theirs = from[static_cast<std::size_t>(other)];
     if (other == rank_) {
-      theirs = to[static_cast<std::size_t>(other)];
+      const auto mine = to[static_cast<std::size_t>(other)];
+      theirs.assign(mine.begin(), mine.end());
       continue;
     }
     theirs.resize(static_cast<std::size_t>(in[static_cast<std::size_t>(other)]));
@@ -185,7 +186,7 @@ std::vector<Bytes> MpiTransport::do_all_to_all(const std::vector<Bytes>& to) {
   }
   for (int i = 1; i < size_; ++i) {
     const int other = (rank_ + size_ - i) % size_;
-    const auto& mine = to[static_cast<std::size_t>(other)];
+    const auto mine = to[static_cast<std::size_t>(other)];
     in_pieces(mine.size(), [&](std::size_t at, int length) {
       check(MPI_Isend(mine.data() + at, length, MPI_BYTE, other, kCollectiveTag, comm_,
                       &requests.emplace_back(MPI_REQUEST_NULL)),

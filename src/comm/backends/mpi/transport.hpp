@@ -46,7 +46,7 @@ class MpiTransport : public MessageTransport {
   bool any(bool mine) override;
   void do_barrier() override;
   std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
-  std::vector<Bytes> do_all_to_all(const std::vector<Bytes>& to) override;
+  std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override;
 
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
 
