@@ -211,10 +211,10 @@ void measure_collective(const CollectiveCase& what, comm::Transport& t, MsfResul
 
 /// From rank 0 to rank 1; kernels of all process models run beside each other.
 void measure_arcs(const ArcCase& what, comm::Transport& t, MsfResults& results) {
-  std::vector<std::vector<topology::ProcessGraph::Arc>> rows(static_cast<std::size_t>(t.size()));
+  std::vector<std::vector<graphs::ProcessGraph::Arc>> rows(static_cast<std::size_t>(t.size()));
   rows.at(0).push_back({1, 1});
   topology::MeasureOptions options;
-  options.graphs.push_back({"one arc", topology::ProcessGraph(std::move(rows))});
+  options.graphs.push_back({"one arc", graphs::ProcessGraph(std::move(rows))});
   options.kernels = what.kernels;
   for (const auto bytes : what.bytes) options.sizes.push_back({static_cast<double>(bytes), false});
   options.seconds = what.seconds;

@@ -12,8 +12,8 @@
 #include "apps/topo/graph_file.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "merganser/graphs/process_graph.hpp"
 #include "merganser/kernels/exchange.hpp"
-#include "merganser/topology/process_graph.hpp"
 
 namespace merganser::app {
 namespace {
@@ -100,7 +100,7 @@ struct Size {
   double bytes = -1;  ///< negative: weights
 };
 
-std::vector<Size> sizes_of(const TopoAdviseCommand& o, const topology::ProcessGraph& graph) {
+std::vector<Size> sizes_of(const TopoAdviseCommand& o, const graphs::ProcessGraph& graph) {
   std::vector<Size> out;
   for (const auto& text : sizes_for(graph, o.sizes)) {
     if (text == "weights") {
@@ -127,7 +127,7 @@ int most_ranks(const TopoAdviseCommand& o) { return o.max_ranks > 0 ? o.max_rank
 
 class Adviser {
  public:
-  Adviser(const TopoAdviseCommand& o, topology::ProcessGraph graph)
+  Adviser(const TopoAdviseCommand& o, graphs::ProcessGraph graph)
       : o_(o), graph_(std::move(graph)), cores_(std::max(1, machine().cores)), sizes_(sizes_of(o, graph_)) {}
 
   Json run() {
@@ -267,7 +267,7 @@ class Adviser {
   }
 
   const TopoAdviseCommand& o_;
-  topology::ProcessGraph graph_;
+  graphs::ProcessGraph graph_;
   int cores_;
   std::vector<Size> sizes_;
   bool advised_ = false;
@@ -286,7 +286,7 @@ std::string advise(const TopoAdviseCommand& o, Json& result) {
     throw UsageError(o.files.empty() ? "FILE is missing; or --evaluate RECORD"
                                      : std::to_string(o.files.size()) + " files are given; allowed: one");
   if (comm::launched()) throw UsageError("topo advise starts ranks itself; call it without a launcher");
-  topology::ProcessGraph graph = read_pattern(o.files[0]);
+  graphs::ProcessGraph graph = read_pattern(o.files[0]);
   if (graph.ranks() <= 1 || graph.arcs() == 0) {
     result = {{"graph", {{"ranks", graph.ranks()}, {"arcs", graph.arcs()}}}, {"advice", Json::array()}};
     if (o.json != "-")

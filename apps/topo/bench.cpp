@@ -22,7 +22,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/output_file.hpp"
 #include "merganser/base/timer.hpp"
-#include "merganser/topology/generate.hpp"
+#include "merganser/graphs/process_graph_kinds.hpp"
 
 namespace merganser::app {
 namespace {
@@ -95,7 +95,7 @@ std::vector<topology::NamedGraph> make_graphs(const TopoBenchOptions& o, int ran
     throw UsageError("topo bench: " + std::to_string(ranks) + " rank has nobody to talk to; allowed: 2 and more");
   std::vector<topology::NamedGraph> graphs;
   for (const auto& text : o.graphs) {
-    graphs.push_back({text, topology::make_graph(text, ranks, o.seed)});
+    graphs.push_back({text, graphs::make_process_graph(text, ranks, o.seed)});
     if (graphs.back().graph.arcs() == 0)
       throw InputError("graph " + text + " has no arcs: nothing to measure; allowed: graphs with arcs");
   }

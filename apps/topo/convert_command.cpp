@@ -5,7 +5,7 @@
 #include "apps/topo/graph_facts.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
-#include "merganser/topology/graph_files.hpp"
+#include "merganser/graphs/process_graph_files.hpp"
 
 namespace merganser::app {
 namespace {
@@ -35,11 +35,12 @@ void describe(TopoConvertOptions& o, V&& option) {
 int run(TopoConvertOptions& o, const Invocation& in) {
   if (comm::launcher_world().rank > 0) return 0;  // one process converts
   if (!o.format.empty() && o.output.empty()) throw UsageError("--format without OUT; allowed: with it");
-  topology::GraphFormat format{};
+  graphs::ProcessGraphFormat format{};
   if (!o.output.empty())
-    format = o.format.empty() ? topology::format_of_path(o.output) : topology::format_of_name(o.format);
-  topology::ProcessGraph graph =
-      o.from.empty() ? topology::read_graph(o.input) : topology::read_graph(o.input, topology::format_of_name(o.from));
+    format = o.format.empty() ? graphs::process_format_of_path(o.output) : graphs::process_format_of_name(o.format);
+  graphs::ProcessGraph graph = o.from.empty()
+                                   ? graphs::read_process_graph(o.input)
+                                   : graphs::read_process_graph(o.input, graphs::process_format_of_name(o.from));
   std::ostringstream out;
   out << o.input << ": " << graph_text(graph);
   if (o.ranks > 0) {
@@ -47,8 +48,8 @@ int run(TopoConvertOptions& o, const Invocation& in) {
     out << "coarser: " << graph_text(graph);
   }
   if (!o.output.empty()) {
-    topology::write_graph(o.output, graph, format);
-    out << o.output << ": " << topology::format_name(format) << '\n';
+    graphs::write_process_graph(o.output, graph, format);
+    out << o.output << ": " << graphs::name_of(format) << '\n';
   }
   if (may_report(in.table)) std::cout << out.str();
   if (o.json.empty()) return 0;

@@ -12,7 +12,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/private_folder.hpp"
 #include "merganser/comm/runtime.hpp"
-#include "merganser/topology/graph_files.hpp"
+#include "merganser/graphs/process_graph_files.hpp"
 
 namespace merganser::app {
 namespace {
@@ -86,7 +86,7 @@ std::string heaviest(const topology::Traffic& traffic, std::size_t most) {
   return table.text();
 }
 
-void tell(const Extracted& e, const topology::ProcessGraph& graph, const TopoExtractOptions& o) {
+void tell(const Extracted& e, const graphs::ProcessGraph& graph, const TopoExtractOptions& o) {
   auto& out = std::cout;
   const auto& traffic = e.traffic;
   if (!traffic.source.empty()) out << traffic.source << '\n';
@@ -127,12 +127,12 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
     o.from.insert(o.from.end(), o.words.begin(), o.words.end());
     e = extract_traffic(o.from, phase);
   }
-  const topology::ProcessGraph graph = e.traffic.graph();
+  const graphs::ProcessGraph graph = e.traffic.graph();
   if (o.output != "-") tell(e, graph, o);
   if (wants_traffic(o.output)) {
     write_text_file(o.output, json_text(traffic_json(e.traffic)) + '\n');
   } else if (!o.output.empty()) {
-    topology::write_graph(o.output, graph, topology::format_of_path(o.output));
+    graphs::write_process_graph(o.output, graph, graphs::process_format_of_path(o.output));
   }
   if (!o.output.empty() && o.output != "-") std::cout << "wrote " << o.output << '\n';
   return code;
@@ -150,7 +150,7 @@ int run(TopoExtractOptions& o, const Invocation& in) {
     throw UsageError("topo extract starts " + o.words[0] + " itself; call it without a launcher, with -n " +
                      std::to_string(comm::launcher_world().size));
   }
-  if (!o.output.empty() && !wants_traffic(o.output)) (void)topology::format_of_path(o.output);
+  if (!o.output.empty() && !wants_traffic(o.output)) (void)graphs::process_format_of_path(o.output);
   return extract(o, phase_of(o));
 }
 

@@ -11,7 +11,7 @@
 #include "apps/frame/table.hpp"
 #include "apps/topo/extract_traffic.hpp"
 #include "merganser/base/error.hpp"
-#include "merganser/topology/graph_files.hpp"
+#include "merganser/graphs/process_graph_files.hpp"
 #include "merganser/topology/monitoring.hpp"
 
 namespace merganser::app {
@@ -232,7 +232,7 @@ Extracted extract_traffic(const std::vector<std::string>& paths, std::optional<i
   return of_json(sources[0]);
 }
 
-topology::ProcessGraph read_pattern(const std::string& path) {
+graphs::ProcessGraph read_pattern(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return extract_traffic({path}, {}).traffic.graph();
   std::ifstream in(path, std::ios::binary);
@@ -243,7 +243,7 @@ topology::ProcessGraph read_pattern(const std::string& path) {
   // A binary graph may begin with any byte, its second is 0 below 256 ranks; a text has none.
   const bool text = head.find('\0') == std::string::npos;
   if (text && kind_of(head) != Content::other) return extract_traffic({path}, {}).traffic.graph();
-  return topology::read_graph(path);
+  return graphs::read_process_graph(path);
 }
 
 }  // namespace merganser::app

@@ -21,6 +21,6 @@ struct Extracted {
 [[nodiscard]] Extracted extract_traffic(const std::vector<std::string>& paths, std::optional<int> phase);
 
 /// A process graph in any format, or that of traffic in any of the forms above.
-[[nodiscard]] topology::ProcessGraph read_pattern(const std::string& path);
+[[nodiscard]] graphs::ProcessGraph read_pattern(const std::string& path);
 
 }  // namespace merganser::app

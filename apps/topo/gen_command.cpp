@@ -7,16 +7,16 @@
 #include "apps/topo/graph_facts.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "merganser/graphs/process_graph_files.hpp"
+#include "merganser/graphs/process_graph_kinds.hpp"
 #include "merganser/studies/neve_published.hpp"
-#include "merganser/topology/generate.hpp"
-#include "merganser/topology/graph_files.hpp"
 
 namespace merganser::app {
 namespace {
 
 struct TopoGenOptions {
   std::string kind;
-  topology::GraphOptions graph;
+  graphs::ProcessGraphOptions graph;
   std::string compat;
   bool lcg = false;
   std::string output;
@@ -91,7 +91,7 @@ std::string cross_text(double percent, std::int64_t edges, std::uint64_t seed) {
 }
 
 /// The published generator's graph, what it says, and what a correct one would be.
-topology::ProcessGraph make_published(const TopoGenOptions& o, Json& result, std::ostream& out) {
+graphs::ProcessGraph make_published(const TopoGenOptions& o, Json& result, std::ostream& out) {
   topology::PublishedOptions p;
   p.ranks = o.graph.ranks;
   p.vertices = o.graph.vertices;
@@ -99,7 +99,7 @@ topology::ProcessGraph make_published(const TopoGenOptions& o, Json& result, std
   p.seed = o.graph.seed;
   p.numbers = o.lcg ? topology::PublishedNumbers::lcg : topology::PublishedNumbers::minstd;
   topology::PublishedGraph g = topology::generate_published(p);
-  const topology::GeneratedGraph correct = topology::generate("rgg", o.graph);
+  const graphs::GeneratedProcessGraph correct = graphs::generate_process_graph("rgg", o.graph);
   Table table({"", "neve" + std::string(o.lcg ? " --lcg" : ""), "merganser"});
   table.row({"seed of the points", std::to_string(topology::kPublishedSeed), std::to_string(o.graph.seed)});
   table.row({"vertex edges", count_text(g.edges), count_text(correct.vertex_edges)});
@@ -122,8 +122,8 @@ topology::ProcessGraph make_published(const TopoGenOptions& o, Json& result, std
   return std::move(g.graph);
 }
 
-topology::ProcessGraph make_own(const TopoGenOptions& o, std::string_view kind, Json& result, std::ostream& out) {
-  topology::GeneratedGraph g = topology::generate(kind, o.graph);
+graphs::ProcessGraph make_own(const TopoGenOptions& o, std::string_view kind, Json& result, std::ostream& out) {
+  graphs::GeneratedProcessGraph g = graphs::generate_process_graph(kind, o.graph);
   if (!g.dims.empty()) result["dims"] = g.dims;
   if (g.radius > 0) result["radius"] = g.radius;
   if (kind == "rgg") {
@@ -140,30 +140,29 @@ topology::ProcessGraph make_own(const TopoGenOptions& o, std::string_view kind, 
 
 int run(TopoGenOptions& o, const Invocation& in) {
   if (comm::launcher_world().rank > 0) return 0;  // one process makes the graph
-  const std::string kind(topology::parse_graph_text(o.kind, o.graph));
+  const std::string kind(graphs::parse_process_graph_text(o.kind, o.graph));
   check_given(o, kind, in.table);
   if (!o.format.empty() && o.output.empty()) throw UsageError("--format without --output; allowed: with it");
-  topology::GraphFormat format{};
+  graphs::ProcessGraphFormat format{};
   if (!o.output.empty())
-    format = o.format.empty() ? topology::format_of_path(o.output) : topology::format_of_name(o.format);
+    format = o.format.empty() ? graphs::process_format_of_path(o.output) : graphs::process_format_of_name(o.format);
 
   std::ostringstream out;
   Json result = {{"kind", kind}, {"seed", o.graph.seed}};
   const auto start = std::chrono::steady_clock::now();
-  const topology::ProcessGraph graph =
-      o.compat.empty() ? make_own(o, kind, result, out) : make_published(o, result, out);
+  const graphs::ProcessGraph graph = o.compat.empty() ? make_own(o, kind, result, out) : make_published(o, result, out);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   out << kind << ", seed " << o.graph.seed << ": " << graph_text(graph);
   if (!o.output.empty()) {
-    topology::write_graph(o.output, graph, format);
-    out << o.output << ": " << topology::format_name(format) << '\n';
+    graphs::write_process_graph(o.output, graph, format);
+    out << o.output << ": " << graphs::name_of(format) << '\n';
   }
   if (may_report(in.table)) std::cout << out.str();
   if (o.json.empty()) return 0;
   Json record = make_record(in, {graph.ranks(), "", "", "", ""});
   result["graph"] = graph_json(graph);
   result["seconds"] = seconds.count();
-  if (!o.output.empty()) result["file"] = {{"path", o.output}, {"format", topology::format_name(format)}};
+  if (!o.output.empty()) result["file"] = {{"path", o.output}, {"format", graphs::name_of(format)}};
   record["result"] = result;
   write_record(o.json, record);
   return 0;

@@ -5,7 +5,7 @@
 namespace merganser::app {
 namespace {
 
-double total_bytes(const topology::ProcessGraph& graph) {
+double total_bytes(const graphs::ProcessGraph& graph) {
   double sum = 0;
   for (int r = 0; r < graph.ranks(); ++r)
     for (const auto& arc : graph.row(r)) sum += arc.bytes;
@@ -14,13 +14,13 @@ double total_bytes(const topology::ProcessGraph& graph) {
 
 }  // namespace
 
-Json graph_json(const topology::ProcessGraph& graph) {
+Json graph_json(const graphs::ProcessGraph& graph) {
   return {{"ranks", graph.ranks()},           {"arcs", graph.arcs()},           {"mean_degree", graph.mean_degree()},
           {"max_degree", graph.max_degree()}, {"symmetric", graph.symmetric()}, {"weighted", graph.weighted()},
           {"bytes", total_bytes(graph)},      {"digest", graph.digest()}};
 }
 
-std::string graph_text(const topology::ProcessGraph& graph) {
+std::string graph_text(const graphs::ProcessGraph& graph) {
   std::string out = count_text(graph.ranks()) + " ranks, " + count_text(graph.arcs()) + " arcs, degree " +
                     fixed_text(graph.mean_degree(), 2) + " on average and at most " + count_text(graph.max_degree()) +
                     (graph.symmetric() ? ", symmetric" : ", not symmetric");
@@ -28,7 +28,7 @@ std::string graph_text(const topology::ProcessGraph& graph) {
   return out + "\ndigest " + graph.digest() + '\n';
 }
 
-double graph_bytes(const topology::ProcessGraph& graph) {
+double graph_bytes(const graphs::ProcessGraph& graph) {
   return 64.0 * static_cast<double>(graph.arcs()) + 32.0 * graph.ranks();
 }
 

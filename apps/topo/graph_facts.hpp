@@ -3,16 +3,16 @@
 #include <string>
 
 #include "apps/frame/record.hpp"
-#include "merganser/topology/process_graph.hpp"
+#include "merganser/graphs/process_graph.hpp"
 
 namespace merganser::app {
 
 /// ranks, arcs, mean_degree, max_degree, symmetric, weighted, bytes (sum of the weights), digest.
-[[nodiscard]] Json graph_json(const topology::ProcessGraph& graph);
+[[nodiscard]] Json graph_json(const graphs::ProcessGraph& graph);
 /// "16 ranks, 30 arcs, degree 1.88 on average and at most 2, symmetric", and a line with the digest.
-[[nodiscard]] std::string graph_text(const topology::ProcessGraph& graph);
+[[nodiscard]] std::string graph_text(const graphs::ProcessGraph& graph);
 
 /// Memory of a graph while it is made or read, for forecasts.
-[[nodiscard]] double graph_bytes(const topology::ProcessGraph& graph);
+[[nodiscard]] double graph_bytes(const graphs::ProcessGraph& graph);
 
 }  // namespace merganser::app

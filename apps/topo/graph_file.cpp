@@ -1,18 +1,18 @@
 #include "apps/topo/graph_file.hpp"
 
-#include "merganser/topology/graph_files.hpp"
+#include "merganser/graphs/process_graph_files.hpp"
 
 namespace merganser::app {
 
-GraphFile::GraphFile(const topology::ProcessGraph& graph) : path_(folder_.file("graph.bin")) {
-  topology::write_graph(path_, graph, topology::GraphFormat::binary);
+GraphFile::GraphFile(const graphs::ProcessGraph& graph) : path_(folder_.file("graph.bin")) {
+  graphs::write_process_graph(path_, graph, graphs::ProcessGraphFormat::binary);
 }
 
-bool sizes_unknown(const topology::ProcessGraph& graph, const std::vector<std::string>& sizes) {
+bool sizes_unknown(const graphs::ProcessGraph& graph, const std::vector<std::string>& sizes) {
   return !graph.weighted() && sizes == std::vector<std::string>{"weights"};
 }
 
-std::vector<std::string> sizes_for(const topology::ProcessGraph& graph, const std::vector<std::string>& sizes) {
+std::vector<std::string> sizes_for(const graphs::ProcessGraph& graph, const std::vector<std::string>& sizes) {
   if (!sizes_unknown(graph, sizes)) return sizes;
   return {"8", "1024", "65536"};
 }

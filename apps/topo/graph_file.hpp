@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "merganser/base/private_folder.hpp"
-#include "merganser/topology/process_graph.hpp"
+#include "merganser/graphs/process_graph.hpp"
 
 namespace merganser::app {
 
@@ -12,7 +12,7 @@ namespace merganser::app {
 class GraphFile {
  public:
   /// @throws InputError if it cannot be written
-  explicit GraphFile(const topology::ProcessGraph& graph);
+  explicit GraphFile(const graphs::ProcessGraph& graph);
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -21,9 +21,9 @@ class GraphFile {
 };
 
 /// What --sizes stands for: itself, or 8, 1024 and 65536 bytes where it says "weights" and the graph has none.
-[[nodiscard]] std::vector<std::string> sizes_for(const topology::ProcessGraph& graph,
+[[nodiscard]] std::vector<std::string> sizes_for(const graphs::ProcessGraph& graph,
                                                  const std::vector<std::string>& sizes);
 /// True where sizes_for() gives others than `sizes`.
-[[nodiscard]] bool sizes_unknown(const topology::ProcessGraph& graph, const std::vector<std::string>& sizes);
+[[nodiscard]] bool sizes_unknown(const graphs::ProcessGraph& graph, const std::vector<std::string>& sizes);
 
 }  // namespace merganser::app

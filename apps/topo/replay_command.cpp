@@ -8,7 +8,7 @@
 #include "apps/topo/extract_sources.hpp"
 #include "apps/topo/graph_file.hpp"
 #include "merganser/base/error.hpp"
-#include "merganser/topology/process_graph.hpp"
+#include "merganser/graphs/process_graph.hpp"
 
 namespace merganser::app {
 namespace {
@@ -51,8 +51,8 @@ void describe(TopoReplayOptions& o, V&& option) {
 void preset(TopoReplayOptions& o) { o.bench.sizes = {"weights"}; }
 
 /// The graph that is replayed, of as many ranks as there are.
-topology::ProcessGraph pattern_of(const TopoReplayOptions& o, int ranks) {
-  topology::ProcessGraph graph = read_pattern(o.input);
+graphs::ProcessGraph pattern_of(const TopoReplayOptions& o, int ranks) {
+  graphs::ProcessGraph graph = read_pattern(o.input);
   if (o.coarsen > graph.ranks()) {
     throw UsageError("--coarsen: " + std::to_string(o.coarsen) + "; allowed: 2 to " + std::to_string(graph.ranks()) +
                      ", the ranks of " + o.input);
@@ -90,7 +90,7 @@ void report(const TopoReplayOptions& o, const Invocation& in, BenchResults& resu
 }
 
 /// Measures on the ranks that there are.
-int replay_here(TopoReplayOptions& o, const Invocation& in, const topology::ProcessGraph& graph,
+int replay_here(TopoReplayOptions& o, const Invocation& in, const graphs::ProcessGraph& graph,
                 const ChosenKernels& kernels) {
   const bool processes = !kernels.processes.empty();
   const GraphFile file(graph);
@@ -109,7 +109,7 @@ int run(TopoReplayOptions& o, const Invocation& in) {
   for (const auto& size : o.bench.sizes) (void)parse_message_size(size);
   if (o.bench.sizes.empty()) throw UsageError("--sizes: none; allowed: weights, weights*X, numbers");
   const bool launched = comm::launched();
-  const topology::ProcessGraph graph = pattern_of(o, launched ? comm::launcher_world().size : 0);
+  const graphs::ProcessGraph graph = pattern_of(o, launched ? comm::launcher_world().size : 0);
   const bool unknown = sizes_unknown(graph, o.bench.sizes);
   o.bench.sizes = sizes_for(graph, o.bench.sizes);
   bool can_launch = launched;

@@ -6,8 +6,8 @@
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "merganser/graphs/process_graph_kinds.hpp"
 #include "merganser/studies/neve_table2.hpp"
-#include "merganser/topology/generate.hpp"
 
 namespace merganser::app {
 namespace {

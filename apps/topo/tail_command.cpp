@@ -12,7 +12,7 @@
 #include "apps/topo/bench_faults.hpp"
 #include "apps/topo/graph_facts.hpp"
 #include "merganser/base/error.hpp"
-#include "merganser/topology/generate.hpp"
+#include "merganser/graphs/process_graph_kinds.hpp"
 #include "merganser/topology/measure_tail.hpp"
 
 namespace merganser::app {
@@ -77,7 +77,7 @@ topology::TailOptions tail_options(const TopoTail& o, int ranks) {
   if (colon == std::string::npos)
     throw UsageError("--aggressor: \"" + o.aggressor + "\"; allowed: a graph and bytes, as complete:65536");
   const auto graph_of = [&](const std::string& text, const std::vector<int>& group) -> topology::NamedGraph {
-    return {text, topology::make_graph(text, static_cast<int>(group.size()), o.seed)};
+    return {text, graphs::make_process_graph(text, static_cast<int>(group.size()), o.seed)};
   };
   t.aggressor = {aggressors, graph_of(o.aggressor.substr(0, colon), aggressors), o.aggressor_kernel,
                  parse_message_size(o.aggressor.substr(colon + 1))};

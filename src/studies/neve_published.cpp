@@ -8,14 +8,14 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/base/random.hpp"
-#include "src/topology/graphs/strip_graph.hpp"
-#include "src/topology/graphs/strips.hpp"
-#include "src/topology/graphs/vertex_arcs.hpp"
+#include "src/graphs/process/strip_graph.hpp"
+#include "src/graphs/process/strips.hpp"
+#include "src/graphs/process/vertex_arcs.hpp"
 
 namespace merganser::topology {
 namespace {
 
-using namespace detail;
+using namespace graphs::detail;
 
 constexpr std::int64_t kModulus = 2147483647;
 constexpr std::int64_t kFactor = 16807;
@@ -221,7 +221,7 @@ std::vector<PublishedGraph> generate_published(const PublishedOptions& o, std::s
       if (r == o.ranks - 1) share = out.tries - share * (o.ranks - 1);
       cross.of_rank(r, share, all, out.added);
     }
-    out.graph = ProcessGraph(all.rows());
+    out.graph = graphs::ProcessGraph(all.rows());
   }
   return graphs;
 }

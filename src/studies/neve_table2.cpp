@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/topology/graphs/strip_graph.hpp"
+#include "src/graphs/process/strip_graph.hpp"
 
 namespace merganser::topology {
 namespace {
@@ -64,7 +64,7 @@ double score(std::int64_t arcs, int ranks, std::int64_t tries) {
 }
 
 Table2Cell compare(const Entry& entry, std::size_t column, const PublishedGraph& ours,
-                   const detail::StripGraph& correct) {
+                   const graphs::detail::StripGraph& correct) {
   Table2Cell cell;
   cell.percent = static_cast<int>(kPercents[column]);
   cell.published = entry.arcs[column];
@@ -95,12 +95,12 @@ std::vector<Table2Row> check_table2(std::uint64_t seed, int most_ranks) {
     published.ranks = entry.ranks;
     published.vertices = kVertices;
     published.seed = seed;
-    GraphOptions own;
+    graphs::ProcessGraphOptions own;
     own.ranks = entry.ranks;
     own.vertices = kVertices;
     own.seed = seed;
     const auto ours = generate_published(published, kPercents);
-    const auto correct = detail::strip_graphs(own, kPercents);
+    const auto correct = graphs::detail::strip_graphs(own, kPercents);
     Table2Row row{entry.ranks, entry.edges, ours[0].edges, correct[0].vertex_edges, {}};
     for (std::size_t c = 0; c < ours.size(); ++c) row.cells.push_back(compare(entry, c, ours[c], correct[c]));
     rows.push_back(std::move(row));

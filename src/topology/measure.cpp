@@ -114,7 +114,7 @@ class Bench {
   void prepare() {
     if (!root()) return;
     for (const Cell& c : cells_.cells) {
-      const ProcessGraph& graph = o_.graphs[c.graph].graph;
+      const graphs::ProcessGraph& graph = o_.graphs[c.graph].graph;
       CellResult r;
       r.graph = c.graph;
       r.kernel = o_.kernels[c.kernel];

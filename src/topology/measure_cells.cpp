@@ -9,7 +9,7 @@
 
 namespace merganser::topology {
 
-std::size_t MessageSize::on(const ProcessGraph::Arc& arc) const {
+std::size_t MessageSize::on(const graphs::ProcessGraph::Arc& arc) const {
   return static_cast<std::size_t>(std::llround(weights ? bytes * arc.bytes : bytes));
 }
 
@@ -29,7 +29,7 @@ struct SizeClass {
 constexpr std::array<SizeClass, 3> kClasses{{{1024, 256}, {65536, 16}, {SIZE_MAX, 4}}};
 constexpr double kKeptBytes = 16.0 * 1024 * 1024;  // of all exchanges that live from beginning to end, on one rank
 
-std::size_t largest_message(const ProcessGraph& graph, MessageSize size) {
+std::size_t largest_message(const graphs::ProcessGraph& graph, MessageSize size) {
   if (!size.weights) return size.on({});
   std::size_t most = 0;
   for (int r = 0; r < graph.ranks(); ++r)
@@ -38,7 +38,7 @@ std::size_t largest_message(const ProcessGraph& graph, MessageSize size) {
 }
 
 /// Sources and landing zones of one set of buffers, on the rank that has most.
-double buffer_bytes(const ProcessGraph& graph, MessageSize size) {
+double buffer_bytes(const graphs::ProcessGraph& graph, MessageSize size) {
   std::vector<double> bytes(static_cast<std::size_t>(graph.ranks()), 0);
   for (int r = 0; r < graph.ranks(); ++r)
     for (const auto& arc : graph.row(r)) {
@@ -71,14 +71,14 @@ void check(const MeasureOptions& o) {
 
 }  // namespace
 
-std::int64_t total_bytes(const ProcessGraph& graph, MessageSize size) {
+std::int64_t total_bytes(const graphs::ProcessGraph& graph, MessageSize size) {
   std::int64_t sum = 0;
   for (int r = 0; r < graph.ranks(); ++r)
     for (const auto& arc : graph.row(r)) sum += static_cast<std::int64_t>(size.on(arc));
   return sum;
 }
 
-ArcBytes arc_bytes(const ProcessGraph& graph, const comm::Graph& local, int rank, MessageSize size) {
+ArcBytes arc_bytes(const graphs::ProcessGraph& graph, const comm::Graph& local, int rank, MessageSize size) {
   ArcBytes bytes;
   for (const auto& arc : graph.row(rank)) bytes.out.push_back(size.on(arc));
   for (const int from : local.in) bytes.in.push_back(size.on({rank, graph.bytes(from, rank)}));

@@ -41,9 +41,10 @@ struct ArcBytes {
   std::vector<std::size_t> out;
   std::vector<std::size_t> in;
 };
-[[nodiscard]] ArcBytes arc_bytes(const ProcessGraph& graph, const comm::Graph& local, int rank, MessageSize size);
+[[nodiscard]] ArcBytes arc_bytes(const graphs::ProcessGraph& graph, const comm::Graph& local, int rank,
+                                 MessageSize size);
 
 /// Bytes of one exchange, all ranks.
-[[nodiscard]] std::int64_t total_bytes(const ProcessGraph& graph, MessageSize size);
+[[nodiscard]] std::int64_t total_bytes(const graphs::ProcessGraph& graph, MessageSize size);
 
 }  // namespace merganser::topology::detail

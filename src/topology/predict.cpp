@@ -185,7 +185,7 @@ void check(const KnownCell& c) {
     throw UsageError("the load of " + c.kernel + " on " + c.graph + " has no arcs, ranks or cores");
 }
 
-Load load_from(const ProcessGraph& graph, int cores, double bytes) {
+Load load_from(const graphs::ProcessGraph& graph, int cores, double bytes) {
   Load l;
   l.ranks = graph.ranks();
   l.cores = std::max(1, cores);
@@ -210,8 +210,8 @@ Load load_from(const ProcessGraph& graph, int cores, double bytes) {
 
 }  // namespace
 
-Load load_of(const ProcessGraph& graph, int cores) { return load_from(graph, cores, -1); }
-Load load_of(const ProcessGraph& graph, int cores, double bytes) {
+Load load_of(const graphs::ProcessGraph& graph, int cores) { return load_from(graph, cores, -1); }
+Load load_of(const graphs::ProcessGraph& graph, int cores, double bytes) {
   if (!(bytes >= 0)) throw UsageError("bytes on an arc are " + std::to_string(bytes) + "; allowed: 0 and more");
   return load_from(graph, cores, bytes);
 }

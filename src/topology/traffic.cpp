@@ -136,8 +136,8 @@ std::int64_t Traffic::exchange_count() const {
   return most;
 }
 
-ProcessGraph Traffic::graph() const {
-  std::vector<std::vector<ProcessGraph::Arc>> rows(static_cast<std::size_t>(ranks_));
+graphs::ProcessGraph Traffic::graph() const {
+  std::vector<std::vector<graphs::ProcessGraph::Arc>> rows(static_cast<std::size_t>(ranks_));
   const auto repeats = static_cast<double>(exchange_count());
   for (std::size_t i = 0; i < flows_.size();) {
     const Flow& first = flows_[i];
@@ -147,7 +147,7 @@ ProcessGraph Traffic::graph() const {
     }
     rows[static_cast<std::size_t>(first.from)].push_back({first.to, static_cast<double>(bytes) / repeats});
   }
-  return ProcessGraph(std::move(rows));
+  return graphs::ProcessGraph(std::move(rows));
 }
 
 Traffic gather_traffic(comm::Transport& transport, const comm::TrafficCount& mine) {

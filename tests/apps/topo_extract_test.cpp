@@ -8,7 +8,7 @@
 
 #include "apps/topo/extract_traffic.hpp"
 #include "merganser/base/error.hpp"
-#include "merganser/topology/graph_files.hpp"
+#include "merganser/graphs/process_graph_files.hpp"
 #include "tests/apps/program.hpp"
 
 namespace {
@@ -106,7 +106,7 @@ TEST_F(TopoExtractTest, a_run_record_becomes_a_graph_of_bytes_per_exchange) {
   const Outcome outcome = run({"topo", "extract", "--from", from, "-o", path("app.bin")});
   ASSERT_EQ(outcome.code, 0) << outcome.text();
   EXPECT_EQ(outcome.digest(), ring().graph().digest());
-  EXPECT_EQ(topology::read_graph(path("app.bin")), ring().graph());
+  EXPECT_EQ(graphs::read_process_graph(path("app.bin")), ring().graph());
   EXPECT_EQ(ring().graph().bytes(0, 1), 200);
   const Outcome again = run({"topo", "extract", "--from", from, "-o", path("app.json")});
   ASSERT_EQ(again.code, 0) << again.text();
@@ -120,7 +120,7 @@ TEST_F(TopoExtractTest, one_rank_is_a_graph_without_arcs) {
     const Outcome outcome = run({"topo", "extract", "--from", from, "-o", path("one.bin")});
     EXPECT_EQ(outcome.code, 0) << outcome.text();
     EXPECT_NE(outcome.out.find("one rank: a graph without arcs"), std::string::npos) << outcome.text();
-    EXPECT_EQ(topology::read_graph(path("one.bin")).ranks(), 1);
+    EXPECT_EQ(graphs::read_process_graph(path("one.bin")).ranks(), 1);
   }
 }
 
@@ -129,7 +129,7 @@ TEST_F(TopoExtractTest, parts_of_a_trace_are_taken_from_their_folder_by_phase) {
   const std::string folder = fs::path(path("x")).parent_path().string();
   const Outcome outcome = run({"topo", "extract", "--from", folder, "--phase", "1", "-o", path("halo.bin")});
   ASSERT_EQ(outcome.code, 0) << outcome.text();
-  EXPECT_EQ(topology::read_graph(path("halo.bin")).bytes(2, 0), 100);  // 500 bytes in 5 exchanges
+  EXPECT_EQ(graphs::read_process_graph(path("halo.bin")).bytes(2, 0), 100);  // 500 bytes in 5 exchanges
   const Outcome files = run({"topo", "extract", "--from", path("rank-0.trace"), path("rank-1.trace"),
                              path("rank-2.trace"), "-o", path("all.json")});
   ASSERT_EQ(files.code, 0) << files.text();

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "merganser/base/error.hpp"
-#include "merganser/topology/generate.hpp"
+#include "merganser/graphs/process_graph_kinds.hpp"
 
 namespace {
 
@@ -86,7 +86,7 @@ TEST(Published, loses_pairs_of_equal_local_indices) {
 }
 
 TEST(Published, is_a_chain_with_cross_edges_as_many_as_the_formula_says) {
-  EXPECT_EQ(published(16, PublishedNumbers::minstd).graph, make_graph("chain", 16, 1));
+  EXPECT_EQ(published(16, PublishedNumbers::minstd).graph, graphs::make_process_graph("chain", 16, 1));
   const auto g = published(16, PublishedNumbers::minstd, 0.02);
   EXPECT_EQ(g.tries, 56);
   EXPECT_LE(g.added, g.tries);

@@ -10,7 +10,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
-#include "merganser/topology/generate.hpp"
+#include "merganser/graphs/process_graph_kinds.hpp"
 #include "src/topology/measure_schedule.hpp"
 
 namespace {
@@ -21,7 +21,7 @@ using namespace merganser::topology::detail;
 
 MeasureOptions small_options(const std::string& graph, int ranks, std::vector<std::string> kernels) {
   MeasureOptions o;
-  o.graphs = {{graph, make_graph(graph, ranks, 1)}};
+  o.graphs = {{graph, graphs::make_process_graph(graph, ranks, 1)}};
   o.kernels = std::move(kernels);
   o.sizes = {{8, false}, {1000, false}, {100'000, false}};
   o.seconds = 0.2;
@@ -79,7 +79,7 @@ TEST(Measure, works_with_every_start_and_all_buffers) {
 
 TEST(Measure, sends_as_much_as_the_weights_say) {
   MeasureOptions o;
-  o.graphs = {{"weighted", ProcessGraph({{{1, 10}}, {{0, 30}, {2, 0}}, {}})}};
+  o.graphs = {{"weighted", graphs::ProcessGraph({{{1, 10}}, {{0, 30}, {2, 0}}, {}})}};
   o.kernels = {"threads.copy-flag"};
   o.sizes = {{1, true}, {2.5, true}};
   o.seconds = 0.05;

@@ -227,7 +227,7 @@ TEST(Predict, nine_of_ten_measurements_lie_in_the_interval_that_is_stated) {
 
 TEST(Predict, loads_come_from_both_ends_of_arcs) {
   // Ranks 1, 2 and 3 send to rank 0.
-  const ProcessGraph incast({{}, {{0, 10}}, {{0, 20}}, {{0, 30}}});
+  const graphs::ProcessGraph incast({{}, {{0, 10}}, {{0, 20}}, {{0, 30}}});
   const Load l = load_of(incast, 2);
   EXPECT_EQ(l.degree, 3);
   EXPECT_EQ(l.rank_bytes, 60);

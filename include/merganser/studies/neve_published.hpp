@@ -1,11 +1,11 @@
 #pragma once
 /// The published generator of process graphs, NEVE [koutsouheras2024], bit for bit: its random numbers, roundings,
-/// radius and losses, whatever the C++ library. For comparison; generate("rgg") is the one to use.
+/// radius and losses, whatever the C++ library. For comparison; graphs::generate_process_graph("rgg") is the one to use.
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "merganser/topology/process_graph.hpp"
+#include "merganser/graphs/process_graph.hpp"
 
 namespace merganser::topology {
 
@@ -30,7 +30,7 @@ struct PublishedOptions {
 
 /// A process graph of the published program, and what it counts.
 struct PublishedGraph {
-  ProcessGraph graph;             ///< all weights 1
+  graphs::ProcessGraph graph;     ///< all weights 1
   std::int64_t edges = 0;         ///< between vertices, undirected, without cross edges
   std::int64_t percent_base = 0;  ///< half of each rank's list of edges, rounded down, summed: what percents are of
   std::int64_t lost_pairs = 0;    ///< pairs across strips within the radius, left out for equal local indices

@@ -19,8 +19,9 @@ struct Table2Cell {
   /// Ours, in deviations from the mean; where fewer than ten edges are missing on average, the score of a normal
   /// distribution with the tail of the Poisson distribution; where not random, 0 if right.
   double z = 0;
-  double published_z = 0;    ///< the published entry likewise
-  std::int64_t correct = 0;  ///< by generate("rgg"), which loses no pairs and adds all cross edges
+  double published_z = 0;  ///< the published entry likewise
+  std::int64_t correct =
+      0;  ///< by graphs::generate_process_graph("rgg"), which loses no pairs and adds all cross edges
   double correct_z = 0;
   bool ok = false;  ///< no score beyond 4
 };
@@ -30,7 +31,7 @@ struct Table2Row {
   int ranks = 0;
   std::int64_t known_edges = 0;    ///< vertex edges that the published program counts
   std::int64_t edges = 0;          ///< by generate_published()
-  std::int64_t correct_edges = 0;  ///< by generate("rgg")
+  std::int64_t correct_edges = 0;  ///< by graphs::generate_process_graph("rgg")
   std::vector<Table2Cell> cells;   ///< 0, 2 and 5 %
   /// True if all cells are, and the counts of edges are those published.
   [[nodiscard]] bool ok() const;

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "merganser/graphs/process_graph.hpp"
 #include "merganser/kernels/exchange.hpp"
 #include "merganser/stats/histogram.hpp"
 #include "merganser/stats/order_statistics.hpp"
-#include "merganser/topology/process_graph.hpp"
 
 namespace merganser::topology {
 
@@ -36,7 +36,7 @@ struct MessageSize {
   double bytes = 0;      ///< of a weighted size: bytes per unit of the arc's weight
   bool weights = false;  ///< bytes times the weight of the arc, rounded
   /// Bytes of this size along an arc.
-  [[nodiscard]] std::size_t on(const ProcessGraph::Arc& arc) const;
+  [[nodiscard]] std::size_t on(const graphs::ProcessGraph::Arc& arc) const;
   friend bool operator==(const MessageSize&, const MessageSize&) = default;
 };
 
@@ -46,7 +46,7 @@ struct MessageSize {
 /// A process graph and what reports call it.
 struct NamedGraph {
   std::string name;
-  ProcessGraph graph;
+  graphs::ProcessGraph graph;
 };
 
 /// Where a rank stands.

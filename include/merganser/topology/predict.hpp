@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "merganser/topology/process_graph.hpp"
+#include "merganser/graphs/process_graph.hpp"
 
 namespace merganser::topology {
 
@@ -29,9 +29,9 @@ struct Load {
   [[nodiscard]] bool oversubscribed() const { return ranks > cores; }
 };
 /// The load of a graph whose weights are bytes.
-[[nodiscard]] Load load_of(const ProcessGraph& graph, int cores);
+[[nodiscard]] Load load_of(const graphs::ProcessGraph& graph, int cores);
 /// The load of a graph with `bytes` on every arc.
-[[nodiscard]] Load load_of(const ProcessGraph& graph, int cores, double bytes);
+[[nodiscard]] Load load_of(const graphs::ProcessGraph& graph, int cores, double bytes);
 
 /// A measured cell.
 struct KnownCell {

@@ -10,7 +10,7 @@
 
 #include "merganser/comm/traffic.hpp"
 #include "merganser/comm/transport.hpp"
-#include "merganser/topology/process_graph.hpp"
+#include "merganser/graphs/process_graph.hpp"
 
 namespace merganser::topology {
 
@@ -59,7 +59,7 @@ class Traffic {
   /// Known exchanges, else the most operations of one flow, at least 1.
   [[nodiscard]] std::int64_t exchange_count() const;
   /// An arc for every two ranks with a flow; weight: its bytes, of all moves, divided by exchange_count().
-  [[nodiscard]] ProcessGraph graph() const;
+  [[nodiscard]] graphs::ProcessGraph graph() const;
 
   friend bool operator==(const Traffic&, const Traffic&) = default;
 

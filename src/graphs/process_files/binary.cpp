@@ -1,0 +1,135 @@
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "src/graphs/process_files/formats.hpp"
+#include "src/graphs/process_files/parsing.hpp"
+
+namespace merganser::graphs::detail {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+std::uint64_t little(const std::string& bytes, std::size_t at, int width) {
+  std::uint64_t value = 0;
+  for (int i = width - 1; i >= 0; --i)
+    value = value << 8 | static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)]);
+  return value;
+}
+
+std::uint64_t big(const std::string& bytes, std::size_t at, int width) {
+  std::uint64_t value = 0;
+  for (int i = 0; i < width; ++i)
+    value = value << 8 | static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)]);
+  return value;
+}
+
+/// Length of a file of `ranks` rows and `arcs` arcs with fields of `field` bytes and arcs of `arc` bytes.
+Wide length(std::uint64_t ranks, std::uint64_t arcs, unsigned field, unsigned arc) {
+  return Wide{field} * (Wide{ranks} + 3) + Wide{arc} * arcs;
+}
+
+std::string wide_text(Wide value) {
+  if (value > std::numeric_limits<std::uint64_t>::max()) return "more than 18446744073709551615";
+  return std::to_string(static_cast<std::uint64_t>(value));
+}
+
+/// The header does not fit the length of the file: says what else the file may be.
+[[noreturn]] void explain(const std::string& path, const std::string& bytes) {
+  struct Variant {
+    unsigned field;
+    unsigned arc;
+    bool swapped;
+    const char* name;
+  };
+  constexpr Variant variants[] = {
+      {4, 8, false, "with fields of 32 bits (built with USE_32_BIT_GRAPH)"},
+      {8, 24, false, "with arcs of two ranks and a weight (built with EDGE_AS_VERTEX_PAIR)"},
+      {8, 16, true, "of a big-endian machine"},
+      {4, 8, true, "of a big-endian machine, with fields of 32 bits (built with USE_32_BIT_GRAPH)"},
+  };
+  for (const Variant& v : variants) {
+    const auto field = [&](std::size_t at) {
+      const int width = static_cast<int>(v.field);
+      return v.swapped ? big(bytes, at * v.field, width) : little(bytes, at * v.field, width);
+    };
+    if (field(0) > 0 && field(0) < (1ULL << 31) && length(field(0), field(1), v.field, v.arc) == bytes.size()) {
+      fail_at(path, {"offset", 0},
+              "a binary graph " + std::string(v.name) +
+                  "; allowed: little-endian, fields of 64 bits, arcs of a rank and a weight");
+    }
+  }
+  const std::uint64_t ranks = little(bytes, 0, 8), arcs = little(bytes, 8, 8);
+  if (ranks < 1 || ranks >= (1ULL << 31)) {
+    fail_at(path, {"offset", 0}, std::to_string(static_cast<std::int64_t>(ranks)) + " ranks; allowed: 1 to 2147483647");
+  }
+  if (arcs >= (1ULL << 63)) {
+    fail_at(path, {"offset", 8}, std::to_string(static_cast<std::int64_t>(arcs)) + " arcs; allowed: at least 0");
+  }
+  fail_at(path, {"offset", 0},
+          std::to_string(ranks) + " ranks and " + std::to_string(arcs) + " arcs in a file of " +
+              std::to_string(bytes.size()) + " bytes; allowed: " + wide_text(length(ranks, arcs, 8, 16)) +
+              " bytes for these");
+}
+
+void put(std::string& out, std::uint64_t value) {
+  for (int i = 0; i < 8; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
+}
+
+}  // namespace
+
+ProcessGraph parse_binary(const std::string& path, const std::string& bytes) {
+  constexpr std::size_t kLeast = 24;
+  if (bytes.size() < kLeast) {
+    fail_at(path, {"offset", bytes.size()},
+            "the file ends; allowed: at least " + std::to_string(kLeast) + " bytes in a binary graph");
+  }
+  const std::uint64_t ranks = little(bytes, 0, 8), arcs = little(bytes, 8, 8);
+  if (ranks < 1 || ranks >= (1ULL << 31) || length(ranks, arcs, 8, 16) != bytes.size()) explain(path, bytes);
+  const std::size_t first_arc = 16 + 8 * (ranks + 1);
+  ArcList list(path, "offset");
+  std::uint64_t begin = 0;
+  for (std::uint64_t r = 0; r <= ranks; ++r) {
+    const std::size_t at = 16 + 8 * r;
+    const std::uint64_t end = little(bytes, at, 8);
+    const bool fits = r == 0 ? end == 0 : end >= begin && end <= arcs && (r < ranks || end == arcs);
+    if (!fits) {
+      const std::string low = std::to_string(r == ranks ? arcs : begin), high = std::to_string(r == 0 ? 0 : arcs);
+      fail_at(path, {"offset", at},
+              "the arcs of rank " + std::to_string(r) + " begin at " + std::to_string(static_cast<std::int64_t>(end)) +
+                  "; allowed: " + (low == high ? low : low + " to " + high));
+    }
+    for (std::uint64_t a = begin; a < end; ++a) {
+      const std::size_t arc_at = first_arc + 16 * a;
+      const std::uint64_t to = little(bytes, arc_at, 8);
+      if (to >= ranks) {
+        fail_at(
+            path, {"offset", arc_at},
+            "rank " + std::to_string(static_cast<std::int64_t>(to)) + "; allowed: 0 to " + std::to_string(ranks - 1));
+      }
+      const double weight = std::bit_cast<double>(little(bytes, arc_at + 8, 8));
+      PlacedNumbers(path, {"offset", arc_at + 8}).check_weight(weight);
+      list.add(static_cast<int>(r - 1), static_cast<int>(to), weight, arc_at);
+    }
+    begin = end;
+  }
+  return list.graph(static_cast<int>(ranks), 0);
+}
+
+std::string print_binary(const ProcessGraph& graph) {
+  std::string out;
+  out.reserve(16 + 8 * graph.offsets().size() + 16 * static_cast<std::size_t>(graph.arcs()));
+  put(out, static_cast<std::uint64_t>(graph.ranks()));
+  put(out, static_cast<std::uint64_t>(graph.arcs()));
+  for (const std::int64_t offset : graph.offsets()) put(out, static_cast<std::uint64_t>(offset));
+  for (int r = 0; r < graph.ranks(); ++r) {
+    for (const auto& arc : graph.row(r)) {
+      put(out, static_cast<std::uint64_t>(arc.to));
+      put(out, std::bit_cast<std::uint64_t>(arc.bytes));
+    }
+  }
+  return out;
+}
+
+}  // namespace merganser::graphs::detail
