@@ -1,13 +1,13 @@
 // requires: nothing
 /// Reads a process graph as pairs of ranks.
-#include "src/topology/files/formats.hpp"
+#include "src/graphs/process_files/formats.hpp"
 #include "tests/fuzz/support/process_graphs.hpp"
 #include "tests/fuzz/support/target.hpp"
 
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_process_graph(topology::detail::parse_pairs, input); }
+bool feed(std::string_view input) { return feed_process_graph(graphs::detail::parse_pairs, input); }
 
 }  // namespace
 

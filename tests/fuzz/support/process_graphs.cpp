@@ -1,13 +1,13 @@
 #include "tests/fuzz/support/process_graphs.hpp"
 
-#include "src/topology/files/formats.hpp"
+#include "src/graphs/process_files/formats.hpp"
 #include "tests/fuzz/support/target.hpp"
 
 namespace merganser::fuzz {
 namespace {
 
-using topology::ProcessGraph;
-using namespace topology::detail;
+using graphs::ProcessGraph;
+using namespace graphs::detail;
 
 void read_again(const std::string& bytes, ParseGraph parse, const ProcessGraph& graph) {
   require(parse("again", bytes) == graph, "what was written is another graph");

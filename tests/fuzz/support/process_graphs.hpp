@@ -3,11 +3,11 @@
 #include <string>
 #include <string_view>
 
-#include "merganser/topology/process_graph.hpp"
+#include "merganser/graphs/process_graph.hpp"
 
 namespace merganser::fuzz {
 
-using ParseGraph = topology::ProcessGraph (*)(const std::string& name, const std::string& bytes);
+using ParseGraph = graphs::ProcessGraph (*)(const std::string& name, const std::string& bytes);
 
 /// What is read can be written in every format that holds it, and read again in that format, named or not.
 /// @return false if it was refused
