@@ -54,7 +54,9 @@ class Received {
   [[nodiscard]] std::size_t size() const noexcept { return by_rank_.size(); }
   /// What rank r sent, in its order.
   [[nodiscard]] std::span<const T> operator[](std::size_t rank) const { return by_rank_[rank]; }
+  /// The first rank's records; with end(), for loops over ranks.
   [[nodiscard]] auto begin() const noexcept { return by_rank_.begin(); }
+  /// Behind the last rank's.
   [[nodiscard]] auto end() const noexcept { return by_rank_.end(); }
 
   /// Number of records of all ranks.
@@ -112,6 +114,7 @@ struct Share {
   std::uint64_t before = 0;  ///< those of lower ranks
   std::uint64_t all = 0;
 };
+/// The share of a rank that has `mine` things. Collective.
 [[nodiscard]] Share share_of(Transport& transport, std::uint64_t mine);
 
 /// Rank 0's records, on every rank; those of the others are not looked at.
