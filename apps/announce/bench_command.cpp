@@ -4,10 +4,10 @@
 #include "apps/announce/bench.hpp"
 #include "apps/frame/command.hpp"
 #include "apps/frame/forecast.hpp"
-#include "apps/frame/gather.hpp"
 #include "apps/frame/ranks.hpp"
 #include "apps/frame/record.hpp"
 #include "apps/frame/table.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/stats/summary.hpp"
 
 namespace merganser::app {
@@ -94,19 +94,6 @@ Variants fitting(const std::vector<Exchanged>& kinds, const comm::Transport& t) 
   return v;
 }
 
-/// Every rank's list of seconds, by rank, on rank 0; empty ones on the others.
-std::vector<std::vector<double>> gather_lists(comm::Transport& t, const std::vector<double>& mine) {
-  std::vector<std::vector<double>> lists;
-  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(t.size()));
-  const auto mine_bytes = std::as_bytes(std::span(mine));
-  to[0].assign(mine_bytes.begin(), mine_bytes.end());
-  for (const auto& bytes : t.all_to_all(to)) {
-    auto& list = lists.emplace_back(bytes.size() / sizeof(double));
-    if (!list.empty()) std::memcpy(list.data(), bytes.data(), bytes.size());
-  }
-  return lists;
-}
-
 /// Times of a variant: of every step on every rank, and of every step on its slowest rank.
 struct Times {
   Exchanged exchanged;
@@ -132,11 +119,11 @@ Need need_of(const BenchAnnounce& o, const std::vector<Exchanged>& kinds, int ra
 
 Times collect(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
   Times v{e, {}, {}, {}};
-  for (const auto& list : gather_lists(t, bench.seconds(e))) {
+  for (const auto list : comm::gather_to_first(t, bench.seconds(e))) {
     v.all.insert(v.all.end(), list.begin(), list.end());
     v.slowest.resize(list.size(), 0);
     for (std::size_t i = 0; i < list.size(); ++i) v.slowest[i] = std::max(v.slowest[i], list[i]);
-    if (!list.empty()) v.rank_medians.push_back(median(list));
+    if (!list.empty()) v.rank_medians.push_back(median({list.begin(), list.end()}));
   }
   return v;
 }
@@ -306,8 +293,8 @@ int run(BenchAnnounce& o, const Invocation& in) {
     bench->run();
     std::vector<Times> times;
     for (const Exchanged e : variants.measured) times.push_back(collect(t, *bench, e));
-    const auto counted = gather(t, bench->counted());
-    const auto expected = gather(t, bench->expected());
+    const auto counted = comm::all_gather_value(t, bench->counted());
+    const auto expected = comm::all_gather_value(t, bench->expected());
     together([&] {
       comm::agree(t, [&] {
         if (t.rank() == 0) report(o, in, t, *bench, times, variants.missing, counted, expected);

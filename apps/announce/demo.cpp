@@ -10,6 +10,7 @@
 #include "apps/frame/progress.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::app::minis {
 namespace {
@@ -33,9 +34,10 @@ class Loop {
   void finish() {
     line_.erase();
     total_ = {};
-    for (const auto& c : gather(transport_, counters_)) total_ += c;
+    for (const auto& c : comm::all_gather_value(transport_, counters_)) total_ += c;
     std::vector<double> per_step;
-    for (const double s : gather(transport_, seconds_)) per_step.push_back(s / static_cast<double>(steps_));
+    for (const double s : comm::all_gather_value(transport_, seconds_))
+      per_step.push_back(s / static_cast<double>(steps_));
     times_ = summarise(per_step);
   }
   [[nodiscard]] const comm::Counters& total() const { return total_; }

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::app::minis {
 namespace {
@@ -242,8 +242,7 @@ std::vector<double> gather_cells(comm::Transport& transport, const Droplet& drop
     for (int y = 0; y < plane.edge; ++y)
       for (int x = 0; x < plane.edge; ++x) announce::append(mine, droplet.field(i).at(x, y));
   }
-  for (const auto& bytes : transport.all_gather(mine)) {
-    std::span<const std::byte> rest(bytes);
+  for (auto rest : comm::all_gather(transport, mine)) {
     while (!rest.empty()) {
       const auto block = announce::take<std::int64_t>(rest);
       for (int y = 0; y < plane.edge; ++y)
@@ -261,14 +260,13 @@ std::string first_difference(comm::Transport& transport, const Droplet& droplet,
   for (const auto& [block, entry] : droplet.ledger().blocks()) {
     mine.insert(mine.end(), {block, entry.owner, entry.life});
   }
-  const auto ledgers = transport.all_gather(std::as_bytes(std::span(mine)));
+  const auto ledgers = comm::all_gather(transport, mine);
   for (std::size_t r = 1; r < ledgers.size(); ++r)
-    if (ledgers[r] != ledgers[0]) return "ranks 0 and " + std::to_string(r) + " have different ledgers of blocks";
+    if (!std::equal(ledgers[r].begin(), ledgers[r].end(), ledgers[0].begin(), ledgers[0].end()))
+      return "ranks 0 and " + std::to_string(r) + " have different ledgers of blocks";
   std::vector<int> holders(static_cast<std::size_t>(plane.grid.count()));
-  for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(droplet.blocks())))) {
-    std::span<const std::byte> rest(bytes);
-    while (!rest.empty()) ++holders[static_cast<std::size_t>(announce::take<std::int64_t>(rest))];
-  }
+  for (const auto blocks : comm::all_gather(transport, droplet.blocks()))
+    for (const std::int64_t b : blocks) ++holders[static_cast<std::size_t>(b)];
   for (std::int64_t b = 0; b < plane.grid.count(); ++b) {
     const int expected = droplet.ledger().exists(b) ? 1 : 0;
     if (const int n = holders[static_cast<std::size_t>(b)]; n != expected) {

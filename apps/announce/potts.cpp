@@ -1,8 +1,7 @@
 #include "apps/announce/potts.hpp"
 
-#include <cstring>
-
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::app::minis {
 namespace {
@@ -207,8 +206,7 @@ std::vector<Site> gather_lattice(comm::Transport& transport, const Potts& potts,
         announce::append(mine, potts.field(i).at(x, y));
       }
   std::vector<Site> lattice(static_cast<std::size_t>(plane.width() * plane.height()), -1);
-  for (const auto& bytes : transport.all_gather(mine)) {
-    std::span<const std::byte> rest(bytes);
+  for (auto rest : comm::all_gather(transport, mine)) {
     while (!rest.empty()) {
       const auto cell = announce::take<std::int64_t>(rest);
       lattice.at(static_cast<std::size_t>(cell)) = announce::take<Site>(rest);
@@ -243,8 +241,8 @@ std::string first_difference(comm::Transport& transport, const Potts& potts, con
       break;
     }
   }
-  for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(mine))))
-    if (!bytes.empty()) return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  for (const auto theirs : comm::all_gather(transport, mine))
+    if (!theirs.empty()) return {theirs.begin(), theirs.end()};
   return {};
 }
 

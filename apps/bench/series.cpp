@@ -9,6 +9,7 @@
 #include "apps/frame/progress.hpp"
 #include "apps/frame/ranks.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::app {
 namespace {
@@ -120,8 +121,8 @@ void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
     StageSeconds stages = stage_seconds(mine.seconds);
     stages.back() = seconds;
     Cycle c;
-    c.stages = gather(t, stages);
-    c.copy = gather(t, copied);
+    c.stages = comm::all_gather_value(t, stages);
+    c.copy = comm::all_gather_value(t, copied);
     series.total += total_report(t, mine);
     if (t.rank() == 0) series.cycles.push_back(std::move(c));
     series.container_bytes_per_parcel = static_cast<double>(p.parcel_bytes());

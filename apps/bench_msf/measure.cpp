@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <map>
 
@@ -8,6 +7,7 @@
 #include "apps/graph/input.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/kernels/exchange.hpp"
 #include "merganser/msf/verify.hpp"
 #include "merganser/studies/mnd.hpp"
@@ -46,24 +46,17 @@ std::int64_t max_degree(const graphs::EdgeList& graph, comm::Transport& t) {
       },
       graph.edges);
   std::sort(ends.begin(), ends.end());
-  std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(t.size()));
+  std::vector<std::vector<Count>> out(static_cast<std::size_t>(t.size()));
   for (std::size_t i = 0; i < ends.size();) {
     std::size_t end = i;
     while (end < ends.size() && ends[end] == ends[i]) ++end;
-    const Count count{ends[i], static_cast<std::int64_t>(end - i)};
-    const auto bytes = std::as_bytes(std::span(&count, 1));
-    auto& box = out[static_cast<std::size_t>(ranges.owner(ends[i]))];
-    box.insert(box.end(), bytes.begin(), bytes.end());
+    out[static_cast<std::size_t>(ranges.owner(ends[i]))].push_back({ends[i], static_cast<std::int64_t>(end - i)});
     i = end;
   }
   std::vector<std::int64_t> degree(ranges.size(t.rank()), 0);
-  for (const auto& box : t.all_to_all(out)) {
-    Count count{};
-    for (std::size_t at = 0; at < box.size(); at += sizeof count) {
-      std::memcpy(&count, box.data() + at, sizeof count);
+  for (const auto counts : comm::all_to_all(t, std::move(out)))
+    for (const Count& count : counts)
       degree[count.vertex - ranges.first[static_cast<std::size_t>(t.rank())]] += count.ends;
-    }
-  }
   const auto greatest = std::max_element(degree.begin(), degree.end());
   return t.all_reduce(greatest == degree.end() ? 0 : *greatest, comm::Op::max);
 }

@@ -23,6 +23,7 @@
 #include "merganser/base/log.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/cluster/reference.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/io/parcel_file.hpp"
 
 namespace merganser::app {
@@ -279,12 +280,12 @@ void Run::sum_up() {
 }
 
 void Run::report() {
-  const auto stages = summarise_stages(gather(t_, stage_seconds(mine_.seconds)));
+  const auto stages = summarise_stages(comm::all_gather_value(t_, stage_seconds(mine_.seconds)));
   topology::Traffic traffic;
   if (!o_.json.empty()) traffic = topology::gather_traffic(t_, traffic_);
   std::vector<Summary> others;
   for (const auto& stage : profile_.stages()) {
-    const auto seconds = gather(t_, stage.seconds);
+    const auto seconds = comm::all_gather_value(t_, stage.seconds);
     others.push_back(summarise(seconds));
   }
   const std::string table = o_.csv.empty() ? std::string() : table_.text(t_);

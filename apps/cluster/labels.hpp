@@ -29,7 +29,6 @@ class Labels {
   void settle();
   [[nodiscard]] std::int64_t holder(std::int64_t id) const;
   [[nodiscard]] Ids holders_of(const Ids& ids);
-  [[nodiscard]] std::vector<Ids> exchange(const std::vector<Ids>& to);
 
   comm::Transport& transport_;
   std::vector<StepReport::Merge> merged_;  ///< after settle(): those whose source hashes to this rank, by source

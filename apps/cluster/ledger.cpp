@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <string>
 #include <tuple>
 
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::app {
 namespace {
@@ -23,20 +23,10 @@ std::size_t Ledger::home(std::int64_t id) const {
   return static_cast<std::size_t>((h >> 32) % static_cast<std::uint64_t>(transport_.size()));
 }
 
-void Ledger::enter(Pages& pages, const Entry& entry) const {
-  auto& page = pages[home(entry.id)];
-  const std::size_t at = page.size();
-  page.resize(at + sizeof entry);
-  std::memcpy(page.data() + at, &entry, sizeof entry);
-}
+void Ledger::enter(Pages& pages, const Entry& entry) const { pages[home(entry.id)].push_back(entry); }
 
-std::vector<Ledger::Entry> Ledger::exchange(const Pages& pages) const {
-  std::vector<Entry> out;
-  for (const auto& page : transport_.all_to_all(pages)) {
-    const std::size_t first = out.size();
-    out.resize(first + page.size() / sizeof(Entry));
-    if (!page.empty()) std::memcpy(out.data() + first, page.data(), page.size());
-  }
+std::vector<Ledger::Entry> Ledger::exchange(Pages&& pages) const {
+  auto out = comm::all_to_all(transport_, std::move(pages)).flat();
   std::sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.id, a.kind, a.other) < std::tie(b.id, b.kind, b.other);
   });
@@ -46,7 +36,7 @@ std::vector<Ledger::Entry> Ledger::exchange(const Pages& pages) const {
 Ledger::Ledger(comm::Transport& transport, const Parcels& before) : transport_(transport) {
   Pages pages(static_cast<std::size_t>(transport.size()));
   for (std::size_t i = 0; i < before.size(); ++i) enter(pages, {before.id(i), 0, before.site(i).volume, kBefore});
-  before_ = exchange(pages);
+  before_ = exchange(std::move(pages));
 }
 
 void Ledger::close(const Parcels& after, std::span<const StepReport::Merge> merged) {
@@ -54,7 +44,7 @@ void Ledger::close(const Parcels& after, std::span<const StepReport::Merge> merg
   Pages pages(ranks);
   for (std::size_t i = 0; i < after.size(); ++i) enter(pages, {after.id(i), 0, after.site(i).volume, kAfter});
   for (const auto& [source, centre] : merged) enter(pages, {source, centre, 0, kSource});
-  const auto fates = exchange(pages);
+  const auto fates = exchange(std::move(pages));
 
   // Each parcel before has one fate; those merged away are then entered at their centre.
   std::string fault;
@@ -82,7 +72,7 @@ void Ledger::close(const Parcels& after, std::span<const StepReport::Merge> merg
     fault = parcel(fates[f].id) + "is in the output but not in the input, or twice";
 
   // Per centre, in the order before, after, sources by id.
-  const auto books = exchange(members);
+  const auto books = exchange(std::move(members));
   for (std::size_t i = 0; i < books.size() && fault.empty();) {
     const std::int64_t id = books[i].id;
     if (books[i].kind != kBefore) {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <unordered_set>
 
 #include "apps/cluster/picture.hpp"
 #include "apps/frame/gather.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::app {
 namespace {
@@ -83,21 +83,13 @@ Scene Photographer::after(const Parcels& parcels, std::span<const StepReport::Me
   const Parcels mine = select(parcels);
   std::unordered_set<std::int64_t> near;
   for (std::size_t i = 0; i < mine.size(); ++i) near.insert(mine.id(i));
-  std::vector<std::byte> packed;
-  for (const auto& m : merges) {
-    if (!near.contains(m.centre)) continue;
-    const std::size_t at = packed.size();
-    packed.resize(at + sizeof m);
-    std::memcpy(packed.data() + at, &m, sizeof m);
-  }
+  std::vector<StepReport::Merge> shown;
+  for (const auto& m : merges)
+    if (near.contains(m.centre)) shown.push_back(m);
   scene.before = collect(transport_, select(before_));
   scene.after = collect(transport_, mine);
   before_ = Parcels(before_.schema());
-  for (const auto& bytes : transport_.all_gather(packed)) {
-    const std::size_t first = scene.merges.size();
-    scene.merges.resize(first + bytes.size() / sizeof(StepReport::Merge));
-    if (!bytes.empty()) std::memcpy(scene.merges.data() + first, bytes.data(), bytes.size());
-  }
+  scene.merges = comm::all_gather(transport_, shown).flat();
   return scene;
 }
 

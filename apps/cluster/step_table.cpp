@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <vector>
 
 #include "apps/frame/gather.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::app {
 namespace {
@@ -51,19 +51,12 @@ std::string StepTable::text(comm::Transport& transport) const {
   }
   for (std::size_t first = 0; first < lines_.size(); first += kBlock) {
     const std::size_t count = std::min(kBlock, lines_.size() - first);
-    const auto begin = lines_.begin() + static_cast<std::ptrdiff_t>(first);
-    const std::vector<Line> mine(begin, begin + static_cast<std::ptrdiff_t>(count));
-    std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
-    const auto bytes = std::as_bytes(std::span(mine));
-    to[0].assign(bytes.begin(), bytes.end());
-    const auto from = transport.all_to_all(to);
+    const std::vector<Line> mine(lines_.begin() + static_cast<std::ptrdiff_t>(first),
+                                 lines_.begin() + static_cast<std::ptrdiff_t>(first + count));
+    const auto from = comm::gather_to_first(transport, mine);
     if (transport.rank() != 0) continue;
     for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t rank = 0; rank < from.size(); ++rank) {
-        Line line;
-        std::memcpy(&line, from[rank].data() + i * sizeof line, sizeof line);
-        print(line, first + i + 1, rank, out);
-      }
+      for (std::size_t rank = 0; rank < from.size(); ++rank) print(from[rank][i], first + i + 1, rank, out);
   }
   return out;
 }

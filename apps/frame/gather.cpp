@@ -1,19 +1,14 @@
 #include "apps/frame/gather.hpp"
 
+#include <span>
+
+#include "merganser/comm/collectives.hpp"
+#include "merganser/parcels/packed.hpp"
+
 namespace merganser::app {
 namespace {
 
 using Words = std::vector<std::int64_t>;
-
-std::vector<Words> gather_words(comm::Transport& transport, const Words& mine) {
-  const auto all = transport.all_gather(std::as_bytes(std::span(mine)));
-  std::vector<Words> out;
-  for (const auto& bytes : all) {
-    Words& w = out.emplace_back(bytes.size() / sizeof(std::int64_t));
-    if (!w.empty()) std::memcpy(w.data(), bytes.data(), bytes.size());
-  }
-  return out;
-}
 
 void put(Words& w, const ExactSum& s) {
   const auto words = s.words();
@@ -33,7 +28,7 @@ Plain plain(const StepReport& r) {
           r.links_to_small, r.cross_links, r.merged_into_big, r.seconds, r.counters,    r.pruning};
 }
 
-StepReport unpack(const Plain& p, const Words& clusters) {
+StepReport unpack(const Plain& p, std::span<const std::int64_t> clusters) {
   StepReport r;
   r.before = p.before;
   r.small = p.small;
@@ -63,8 +58,8 @@ StepReport total_report(comm::Transport& transport, const StepReport& mine) {
     clusters.push_back(size);
     clusters.push_back(count);
   }
-  const auto numbers = gather(transport, plain(mine));
-  const auto all_clusters = gather_words(transport, clusters);
+  const auto numbers = comm::all_gather_value(transport, plain(mine));
+  const auto all_clusters = comm::all_gather(transport, clusters);
   StepReport total;
   for (std::size_t r = 0; r < numbers.size(); ++r) total += unpack(numbers[r], all_clusters[r]);
   return total;
@@ -74,7 +69,7 @@ std::vector<ExactSum> total_sums(comm::Transport& transport, const std::vector<E
   Words words;
   for (const auto& s : mine) put(words, s);
   std::vector<ExactSum> total(mine.size());
-  for (const Words& w : gather_words(transport, words))
+  for (const auto w : comm::all_gather(transport, words))
     for (std::size_t i = 0; i < total.size(); ++i)
       total[i].add(ExactSum::from_words(w.data() + i * static_cast<std::size_t>(ExactSum::kWords)));
   return total;
@@ -94,29 +89,16 @@ Moments total_moments(comm::Transport& transport, const Moments& mine) {
 
 Digest total_digest(comm::Transport& transport, const Digest& mine) {
   Digest total;
-  for (const Digest& d : gather(transport, mine)) total += d;
+  for (const Digest& d : comm::all_gather_value(transport, mine)) total += d;
   return total;
 }
 
 Parcels collect(comm::Transport& transport, const Parcels& mine) {
-  const std::size_t width = mine.schema().width();
-  const std::size_t bytes = mine.parcel_bytes();
-  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
-  to[0].resize(mine.size() * bytes);
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    std::memcpy(to[0].data() + i * bytes, &mine.site(i), sizeof(Site));
-    std::memcpy(to[0].data() + i * bytes + sizeof(Site), mine.row(i), width * sizeof(double));
-  }
-  const auto from = transport.all_to_all(to);
+  std::vector<std::byte> packed;
+  packed.reserve(mine.size() * mine.parcel_bytes());
+  for (std::size_t i = 0; i < mine.size(); ++i) append_parcel(packed, mine, i);
   Parcels all(mine.schema());
-  for (const auto& block : from) {
-    const std::size_t first = all.size();
-    all.resize(first + block.size() / bytes);
-    for (std::size_t i = first; i < all.size(); ++i) {
-      std::memcpy(&all.site(i), block.data() + (i - first) * bytes, sizeof(Site));
-      std::memcpy(all.row(i), block.data() + (i - first) * bytes + sizeof(Site), width * sizeof(double));
-    }
-  }
+  for (const auto block : comm::gather_to_first(transport, packed)) take_parcels(block, all);
   return all;
 }
 

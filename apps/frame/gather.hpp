@@ -1,8 +1,6 @@
 #pragma once
 /// What ranks know together: sums and lists over all ranks. Every function here is collective.
 #include <array>
-#include <cstring>
-#include <span>
 #include <vector>
 
 #include "merganser/cluster/cluster.hpp"
@@ -10,16 +8,6 @@
 #include "merganser/stats/summary.hpp"
 
 namespace merganser::app {
-
-/// Every rank's value, by rank.
-template <class T>
-[[nodiscard]] std::vector<T> gather(comm::Transport& transport, const T& mine) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  const auto all = transport.all_gather(std::as_bytes(std::span(&mine, 1)));
-  std::vector<T> out(all.size());
-  for (std::size_t r = 0; r < all.size(); ++r) std::memcpy(&out[r], all[r].data(), sizeof(T));
-  return out;
-}
 
 /// The stages of a step, in order, by name; the last is the whole.
 inline constexpr std::array<const char*, 7> kStages{"search", "exchange", "graph", "prune", "migrate", "merge", "step"};

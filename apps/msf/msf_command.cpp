@@ -1,5 +1,4 @@
 // msf: the minimum spanning forest of a graph, or of points.
-#include <cstring>
 #include <iostream>
 
 #include "apps/frame/command.hpp"
@@ -11,6 +10,7 @@
 #include "apps/msf/points_input.hpp"
 #include "apps/msf/report.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/graphs/files.hpp"
 #include "merganser/msf/labels.hpp"
 #include "merganser/msf/minimum_forest.hpp"
@@ -203,23 +203,9 @@ void MsfRun::check() {
   verified_["seconds"] = now() - start;
 }
 
-/// All ranks' numbers, rank after rank, on rank 0; none on the others.
-std::vector<std::uint64_t> on_first(std::span<const std::uint64_t> mine, comm::Transport& t) {
-  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(t.size()));
-  const auto bytes = std::as_bytes(mine);
-  to[0].assign(bytes.begin(), bytes.end());
-  std::vector<std::uint64_t> all;
-  for (const auto& share : t.all_to_all(to)) {
-    const std::size_t at = all.size();
-    all.resize(at + share.size() / sizeof(std::uint64_t));
-    if (!share.empty()) std::memcpy(all.data() + at, share.data(), share.size());
-  }
-  return all;
-}
-
 void MsfRun::write_labels() {
-  const auto labels = on_first(msf::component_labels(forest_, t_), t_);
-  const auto names = on_first(loaded_.graph.names, t_);  // both by even ranges of vertices
+  const auto labels = comm::gather_to_first(t_, msf::component_labels(forest_, t_)).flat();
+  const auto names = comm::gather_to_first(t_, loaded_.graph.names).flat();  // both by even ranges of vertices
   together([&] {
     comm::agree(t_, [&] {
       if (t_.rank() != 0) return;

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <string_view>
 
-#include "apps/frame/gather.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::app {
 namespace {
@@ -122,8 +122,8 @@ Text parse_text(std::string_view bytes, bool first) {
 msf::PointSet read_text(const std::string& file, std::uint64_t size, comm::Transport& transport) {
   Text text;
   comm::agree(transport, [&] { text = parse_text(read_lines(file, size, transport), transport.rank() == 0); });
-  const auto lines = gather(transport, text.lines);
-  const auto columns = gather(transport, static_cast<std::uint64_t>(text.columns));
+  const auto lines = comm::all_gather_value(transport, text.lines);
+  const auto columns = comm::all_gather_value(transport, static_cast<std::uint64_t>(text.columns));
   const auto here = static_cast<std::size_t>(transport.rank());
   std::uint64_t dimension = 0;
   for (const auto c : columns)
@@ -139,7 +139,8 @@ msf::PointSet read_text(const std::string& file, std::uint64_t size, comm::Trans
   msf::PointSet points;
   points.dimension = static_cast<int>(dimension);
   points.coordinates = std::move(text.numbers);
-  const auto counts = gather(transport, static_cast<std::uint64_t>(points.coordinates.size() / dimension));
+  const auto counts =
+      comm::all_gather_value(transport, static_cast<std::uint64_t>(points.coordinates.size() / dimension));
   points.ids.resize(counts[here]);
   std::iota(points.ids.begin(), points.ids.end(),
             std::accumulate(counts.begin(), counts.begin() + transport.rank(), std::uint64_t{0}));

@@ -1,6 +1,7 @@
 #include "apps/msf/report.hpp"
 
 #include "apps/frame/table.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/stats/summary.hpp"
 
 namespace merganser::app {
@@ -19,9 +20,8 @@ Json phases_json(const msf::Report& report, comm::Transport& transport) {
   };
   std::vector<std::pair<std::string, Whole>> all;
   Json facts = Json::object();
-  for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(text)))) {
-    const Json theirs = Json::parse(reinterpret_cast<const char*>(bytes.data()),
-                                    reinterpret_cast<const char*>(bytes.data()) + bytes.size());
+  for (const auto said : comm::all_gather(transport, text)) {
+    const Json theirs = Json::parse(said.begin(), said.end());
     for (const auto& p : theirs["phases"]) {
       auto at = std::find_if(all.begin(), all.end(), [&](const auto& known) { return known.first == p["name"]; });
       if (at == all.end()) at = all.insert(all.end(), {p["name"].get<std::string>(), {}});

@@ -22,6 +22,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/output_file.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/graphs/process_graph_kinds.hpp"
 
 namespace merganser::app {
@@ -72,7 +73,7 @@ Crowd crowd(comm::Transport& t) {
   ::gethostname(mine.host.data(), mine.host.size() - 1);
   if (::sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_SET(0, &mine.cores);
   std::map<std::string, std::pair<int, cpu_set_t>> nodes;
-  for (const auto& seat : gather(t, mine)) {
+  for (const auto& seat : comm::all_gather_value(t, mine)) {
     auto& [ranks, cores] = nodes.try_emplace(seat.host.data(), 0, cpu_set_t{}).first->second;
     ++ranks;
     CPU_OR(&cores, &cores, &seat.cores);

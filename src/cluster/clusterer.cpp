@@ -8,6 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
+#include "merganser/parcels/packed.hpp"
 #include "src/cluster/distributed_search.hpp"
 #include "src/cluster/home.hpp"
 #include "src/cluster/pack.hpp"
@@ -278,8 +279,7 @@ void Clusterer::Impl::migrate(const Parcels& parcels) {
   for (std::size_t i = 0; i < l.out.size(); ++i) {
     if (!stars->out_kept[i]) continue;
     const auto& link = l.out[i];
-    cluster::append_parcel(mailbox->outbox(link.arc), sites[link.vertex], parcels.row(order[link.vertex]),
-                           schema.width());
+    append_parcel(mailbox->outbox(link.arc), sites[link.vertex], parcels.row(order[link.vertex]), schema.width());
   }
   mailbox->step(active_out, active_in);
   std::size_t i = 0;

@@ -9,6 +9,8 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/parcels/packed.hpp"
 
 namespace merganser {
 namespace cluster {
@@ -88,11 +90,8 @@ IdRange id_range(const Parcels& parcels) {
 
 /// Whether the ids of no two ranks can be the same, and those of no rank. Collective.
 bool surely_distinct(const Parcels& parcels, comm::Transport& transport) {
-  const IdRange mine = id_range(parcels);
   std::vector<IdRange> all;
-  for (const auto& theirs : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {
-    IdRange range;
-    std::memcpy(&range, theirs.data(), sizeof range);
+  for (const IdRange& range : comm::all_gather_value(transport, id_range(parcels))) {
     if (range.ascending == 0) return false;
     if (range.count > 0) all.push_back(range);
   }
@@ -105,19 +104,10 @@ bool surely_distinct(const Parcels& parcels, comm::Transport& transport) {
 void check_ids(const Parcels& parcels, comm::Transport& transport) {
   if (surely_distinct(parcels, transport)) return;
   const auto ranks = static_cast<std::uint64_t>(transport.size());
-  std::vector<std::vector<std::byte>> to(ranks);
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const std::int64_t id = parcels.id(i);
-    const auto bytes = std::as_bytes(std::span(&id, 1));
-    auto& message = to[static_cast<std::uint64_t>(id) % ranks];
-    message.insert(message.end(), bytes.begin(), bytes.end());
-  }
-  std::vector<std::int64_t> met;
-  for (const auto& message : transport.all_to_all(to)) {
-    const std::size_t at = met.size();
-    met.resize(at + message.size() / sizeof(std::int64_t));
-    if (!message.empty()) std::memcpy(met.data() + at, message.data(), message.size());
-  }
+  std::vector<std::vector<std::int64_t>> to(ranks);
+  for (std::size_t i = 0; i < parcels.size(); ++i)
+    to[static_cast<std::uint64_t>(parcels.id(i)) % ranks].push_back(parcels.id(i));
+  std::vector<std::int64_t> met = comm::all_to_all(transport, std::move(to)).flat();
   std::sort(met.begin(), met.end());
   comm::agree(transport, [&] { refuse_twin(met); });
 }
@@ -172,28 +162,6 @@ void check_parcels(const Parcels& parcels, const Decomposition& decomposition, i
   refuse_twin(ids);
 }
 
-void append_parcel(std::vector<std::byte>& message, const Site& site, const double* row, std::size_t width) {
-  const std::size_t at = message.size();
-  message.resize(at + sizeof site + width * sizeof(double));
-  std::memcpy(message.data() + at, &site, sizeof site);
-  std::memcpy(message.data() + at + sizeof site, row, width * sizeof(double));
-}
-
-void take_parcels(std::span<const std::byte> message, Parcels& parcels) {
-  const std::size_t row_bytes = parcels.schema().width() * sizeof(double);
-  const std::size_t bytes = sizeof(Site) + row_bytes;
-  if (message.size() % bytes != 0)
-    throw CommError("a message of " + std::to_string(message.size()) + " bytes is no number of parcels of " +
-                    std::to_string(bytes) + " bytes");
-  const std::size_t count = message.size() / bytes;
-  std::size_t i = parcels.size();
-  parcels.resize(i + count);
-  for (const std::byte* p = message.data(); p != message.data() + message.size(); p += bytes, ++i) {
-    std::memcpy(&parcels.site(i), p, sizeof(Site));
-    std::memcpy(parcels.row(i), p + sizeof(Site), row_bytes);
-  }
-}
-
 Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox) {
   const Box& box = decomposition.grid().box;
   const auto& neighbours = mailbox.graph().out;
@@ -237,12 +205,12 @@ void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Tran
       cluster::settle(box, parcels, i, s);
       const int owner = decomposition.owner({s.x, s.y, s.z});
       if (owner == transport.rank()) continue;
-      cluster::append_parcel(to[static_cast<std::size_t>(owner)], s, parcels.row(i), parcels.schema().width());
+      append_parcel(to[static_cast<std::size_t>(owner)], s, parcels.row(i), parcels.schema().width());
       gone[i] = 1;
     }
   });
   cluster::remove(parcels, gone);
-  for (const auto& message : transport.all_to_all(to)) cluster::take_parcels(message, parcels);
+  for (const auto message : comm::all_to_all(transport, std::move(to))) take_parcels(message, parcels);
 }
 
 }  // namespace merganser

@@ -1,5 +1,5 @@
 #pragma once
-/// Parcels as messages, and the way to their owner.
+/// The way of parcels to their owner, and what is asked of them.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,11 +11,6 @@
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser::cluster {
-
-/// Appends parcel i to a message: its site, then its payload row.
-void append_parcel(std::vector<std::byte>& message, const Site& site, const double* row, std::size_t width);
-/// Appends the parcels of a message to the container. @throws CommError if the length is no multiple of a parcel
-void take_parcels(std::span<const std::byte> message, Parcels& parcels);
 
 /// @throws UsageError unless the decomposition is for the ranks of the transport
 void check_ranks(const Decomposition& decomposition, const comm::Transport& transport);

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/parcels/packed.hpp"
 
 namespace merganser::io {
 namespace {
@@ -107,24 +108,6 @@ class ContentOrder {
   std::size_t components_;
 };
 
-void append(std::vector<std::byte>& message, const Parcels& parcels, std::size_t i) {
-  const std::size_t at = message.size();
-  message.resize(at + parcels.parcel_bytes());
-  std::memcpy(message.data() + at, &parcels.site(i), sizeof(Site));
-  std::memcpy(message.data() + at + sizeof(Site), parcels.row(i), parcels.parcel_bytes() - sizeof(Site));
-}
-
-void take(const std::vector<std::byte>& message, Parcels& parcels) {
-  const std::size_t bytes = parcels.parcel_bytes();
-  const std::size_t first = parcels.size();
-  parcels.resize(first + message.size() / bytes);
-  for (std::size_t i = first; i < parcels.size(); ++i) {
-    const std::byte* from = message.data() + (i - first) * bytes;
-    std::memcpy(&parcels.site(i), from, sizeof(Site));
-    std::memcpy(parcels.row(i), from + sizeof(Site), bytes - sizeof(Site));
-  }
-}
-
 /// The first parcels of ranks 1, 2, ...: of a sample of all, those at equal distances in the order. Collective.
 Parcels splitters(const Parcels& parcels, const ContentOrder& order, comm::Transport& transport) {
   constexpr std::size_t kSamples = 128;  // per rank: parts then differ by some tenths
@@ -132,9 +115,9 @@ Parcels splitters(const Parcels& parcels, const ContentOrder& order, comm::Trans
   // Not at equal distances in the file: those of a regular lattice could all have one coordinate.
   Random random(0x73616d706c65ULL, static_cast<std::uint64_t>(transport.rank()), 0);
   for (std::size_t k = 0; k < std::min(kSamples, parcels.size()); ++k)
-    append(mine, parcels, static_cast<std::size_t>(random.below(parcels.size())));
+    append_parcel(mine, parcels, static_cast<std::size_t>(random.below(parcels.size())));
   Parcels sample(parcels.schema());
-  for (const auto& part : transport.all_gather(mine)) take(part, sample);
+  for (const auto part : comm::all_gather(transport, mine)) take_parcels(part, sample);
   const std::vector<Item> all = order.sorted(sample);
   Parcels chosen(parcels.schema());
   const auto ranks = static_cast<std::size_t>(transport.size());
@@ -160,26 +143,14 @@ void deal_out(Parcels& parcels, const ContentOrder& order, comm::Transport& tran
         low = middle + 1;
       }
     }
-    append(to[low], parcels, i);
+    append_parcel(to[low], parcels, i);
   }
   parcels = Parcels(parcels.schema());
-  auto from = transport.all_to_all(to);
-  to.clear();
-  for (auto& message : from) {
-    take(message, parcels);
-    message = {};
+  auto from = comm::all_to_all(transport, std::move(to));
+  for (std::size_t r = 0; r < from.size(); ++r) {
+    take_parcels(from[r], parcels);
+    from.drop(r);
   }
-}
-
-std::int64_t number_before(std::int64_t mine, comm::Transport& transport) {
-  const auto all = transport.all_gather(std::as_bytes(std::span(&mine, 1)));
-  std::int64_t sum = 0;
-  for (int r = 0; r < transport.rank(); ++r) {
-    std::int64_t count = 0;
-    std::memcpy(&count, all[static_cast<std::size_t>(r)].data(), sizeof count);
-    sum += count;
-  }
-  return sum;
 }
 
 /// Every (id, place) on the rank that the id hashes to. Collective.
@@ -188,24 +159,16 @@ std::vector<Item> send_home(std::span<const std::int64_t> ids, std::span<const s
   const auto ranks = static_cast<std::size_t>(transport.size());
   std::vector<Item> items;
   items.reserve(ids.size());
-  std::vector<std::vector<std::byte>> to(ranks);
+  std::vector<std::vector<Item>> to(ranks);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Item item{static_cast<std::uint64_t>(ids[i]), static_cast<std::uint64_t>(places[i])};
     if (ranks == 1) {
       items.push_back(item);
       continue;
     }
-    auto& page = to[static_cast<std::size_t>((item.key * 0x9e3779b97f4a7c15ULL >> 32) % ranks)];
-    page.resize(page.size() + sizeof item);
-    std::memcpy(page.data() + page.size() - sizeof item, &item, sizeof item);
+    to[static_cast<std::size_t>((item.key * 0x9e3779b97f4a7c15ULL >> 32) % ranks)].push_back(item);
   }
-  if (ranks == 1) return items;
-  for (const auto& page : transport.all_to_all(to)) {
-    const std::size_t first = items.size();
-    items.resize(first + page.size() / sizeof(Item));
-    if (!page.empty()) std::memcpy(items.data() + first, page.data(), page.size());
-  }
-  return items;
+  return ranks == 1 ? items : comm::all_to_all(transport, std::move(to)).flat();
 }
 
 }  // namespace
@@ -213,7 +176,7 @@ std::vector<Item> send_home(std::span<const std::int64_t> ids, std::span<const s
 void number_by_content(Parcels& parcels, comm::Transport& transport, std::vector<FilePlace>* before) {
   const ContentOrder order(parcels.schema());
   if (transport.size() > 1) deal_out(parcels, order, transport);
-  std::int64_t id = number_before(static_cast<std::int64_t>(parcels.size()), transport);
+  auto id = static_cast<std::int64_t>(comm::share_of(transport, parcels.size()).before);
   for (const Item& item : order.sorted(parcels)) {
     if (before != nullptr) before->push_back({id, parcels.id(item.index)});
     parcels.set_id(item.index, id++);

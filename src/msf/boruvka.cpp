@@ -5,6 +5,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "src/msf/id_table.hpp"
 #include "src/msf/local/union_find.hpp"
 
@@ -254,18 +255,15 @@ void Boruvka<Edge>::number_components(std::vector<std::uint32_t>& dense, std::ve
   comm::Transport& transport = peers_.transport();
   std::vector<std::uint64_t> mine(choices_.size());
   for (std::size_t i = 0; i < choices_.size(); ++i) mine[i] = components_.first() + choices_[i].vertex;
-  std::vector<std::size_t> offset(static_cast<std::size_t>(transport.size()) + 1, 0);
-  const auto shares = transport.all_gather(std::as_bytes(std::span(mine)));
-  for (std::size_t r = 0; r < shares.size(); ++r) {
-    offset[r + 1] = offset[r] + shares[r].size() / sizeof(std::uint64_t);
-    all.resize(offset[r + 1]);
-    if (!shares[r].empty()) std::memcpy(all.data() + offset[r], shares[r].data(), shares[r].size());
-  }
+  auto shares = comm::all_gather(transport, mine);
+  std::uint32_t base = 0;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(transport.rank()); ++r)
+    base += static_cast<std::uint32_t>(shares[r].size());
+  all = std::move(shares).flat();
   for (int r = 0; r < transport.size(); ++r)
     for (std::size_t n = slice_[static_cast<std::size_t>(r)]; n < slice_[static_cast<std::size_t>(r) + 1]; ++n)
       peers_.post(r, names_[n]);
   peers_.step();
-  const auto base = static_cast<std::uint32_t>(offset[static_cast<std::size_t>(transport.rank())]);
   for (int r = 0; r < transport.size(); ++r) {
     for (const std::uint64_t name : peers_.records<std::uint64_t>(r)) {
       const std::uint32_t at = choice_of_[static_cast<std::size_t>(name - components_.first())];

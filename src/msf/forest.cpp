@@ -6,6 +6,7 @@
 #include "merganser/base/exact_sum.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::msf {
 namespace {
@@ -75,16 +76,11 @@ void float_weight(const Forest& forest, comm::Transport& transport, ForestTotals
     else
       infinite += w;
   }
-  const auto words = mine.words();
-  const auto shares = transport.all_gather(std::as_bytes(std::span(words)));
+  const auto shares = comm::all_gather(transport, mine.words());
   double infinities[1] = {infinite};
   transport.all_reduce(infinities, comm::Op::sum);
   ExactSum all;
-  for (const auto& share : shares) {
-    std::vector<std::int64_t> theirs(share.size() / sizeof(std::int64_t));
-    std::memcpy(theirs.data(), share.data(), share.size());
-    all.add(ExactSum::from_words(theirs.data()));
-  }
+  for (const auto theirs : shares) all.add(ExactSum::from_words(theirs.data()));
   out.weight_value = infinities[0] == 0 ? all.value() : infinities[0];
   out.weight = number_text(out.weight_value);
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/same.hpp"
 #include "merganser/msf/local_forest.hpp"
 #include "merganser/msf/partition.hpp"
@@ -185,12 +186,7 @@ class ForestSearch {
     std::vector<Edge> mine;
     const auto stride = static_cast<std::size_t>(std::max<std::int64_t>(1, total / kSample));
     for (std::size_t i = stride / 2; i < edges.size(); i += stride) mine.push_back(edges[i]);
-    std::vector<Edge> sample;
-    for (const auto& bytes : transport_.all_gather(std::as_bytes(std::span(mine)))) {
-      const std::size_t at = sample.size();
-      sample.resize(at + bytes.size() / sizeof(Edge));
-      if (!bytes.empty()) std::memcpy(sample.data() + at, bytes.data(), bytes.size());
-    }
+    std::vector<Edge> sample = comm::all_gather(transport_, mine).flat();
     std::sort(sample.begin(), sample.end());
     const auto at = static_cast<std::size_t>(static_cast<double>(wanted) / static_cast<double>(total) *
                                              static_cast<double>(sample.size()));

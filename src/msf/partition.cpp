@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::msf {
 namespace {
@@ -85,7 +85,7 @@ std::vector<Edge> brought_home(const std::vector<Edge>& edges, const graphs::Ran
     return mine;
   }
   std::vector<std::size_t> sizes(static_cast<std::size_t>(transport.size()));
-  std::vector<std::vector<std::byte>> to(sizes.size());
+  std::vector<std::vector<Edge>> to(sizes.size());
   const auto for_owners = [&](const auto& use) {
     for (const auto& e : edges) {
       if (e.low == e.high) continue;
@@ -95,23 +95,10 @@ std::vector<Edge> brought_home(const std::vector<Edge>& edges, const graphs::Ran
       if (second != first) use(second, e);
     }
   };
-  for_owners([&](std::size_t owner, const Edge&) { sizes[owner] += sizeof(Edge); });
-  for (std::size_t r = 0; r < to.size(); ++r) to[r].resize(std::exchange(sizes[r], 0));
-  for_owners([&](std::size_t owner, const Edge& e) {
-    std::memcpy(to[owner].data() + sizes[owner], &e, sizeof(Edge));
-    sizes[owner] += sizeof(Edge);
-  });
-  const auto came = transport.all_to_all(to);
-  to.clear();
-  std::size_t bytes = 0;
-  for (const auto& part : came) bytes += part.size();
-  mine.resize(bytes / sizeof(Edge));
-  bytes = 0;
-  for (const auto& part : came) {
-    if (!part.empty()) std::memcpy(reinterpret_cast<std::byte*>(mine.data()) + bytes, part.data(), part.size());
-    bytes += part.size();
-  }
-  return mine;
+  for_owners([&](std::size_t owner, const Edge&) { ++sizes[owner]; });
+  for (std::size_t r = 0; r < to.size(); ++r) to[r].reserve(sizes[r]);
+  for_owners([&](std::size_t owner, const Edge& e) { to[owner].push_back(e); });
+  return comm::all_to_all(transport, std::move(to)).flat();
 }
 
 /// Share r of `parts` of a whole, rounded up, without overflow.

@@ -1,6 +1,5 @@
 #pragma once
 /// Typed messages to any rank, oneself included, over one mailbox of the complete graph.
-#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,20 +21,14 @@ class Peers {
 
   template <class T>
   void post(int rank, const T& record) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    auto& box = rank == transport_.rank() ? own_out_ : mailbox_->outbox(arc(rank));
-    const std::size_t at = box.size();
-    box.resize(at + sizeof(T));
-    std::memcpy(box.data() + at, &record, sizeof(T));
+    if (rank == transport_.rank()) return post_all(rank, std::span(&record, 1));
+    mailbox_->post(arc(rank), record);
   }
   template <class T>
   void post_all(int rank, std::span<const T> records) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    if (records.empty()) return;
-    auto& box = rank == transport_.rank() ? own_out_ : mailbox_->outbox(arc(rank));
-    const std::size_t at = box.size();
-    box.resize(at + records.size_bytes());
-    std::memcpy(box.data() + at, records.data(), records.size_bytes());
+    if (rank != transport_.rank()) return mailbox_->post_all(arc(rank), records);
+    const auto bytes = std::as_bytes(records);
+    own_out_.insert(own_out_.end(), bytes.begin(), bytes.end());
   }
   /// Called by every rank.
   void step() {

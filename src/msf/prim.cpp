@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <span>
+
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::msf {
 namespace {
@@ -24,12 +24,7 @@ std::vector<Site> all_sites(const PointSet& points, comm::Transport& transport) 
       if (std::fabs(mine[i].at[a]) < 1e-140) mine[i].at[a] = 0;
     }
   }
-  std::vector<Site> all;
-  for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(mine)))) {
-    const std::size_t at = all.size();
-    all.resize(at + bytes.size() / sizeof(Site));
-    if (!bytes.empty()) std::memcpy(static_cast<void*>(all.data() + at), bytes.data(), bytes.size());
-  }
+  std::vector<Site> all = comm::all_gather(transport, mine).flat();
   std::sort(all.begin(), all.end(), [](const Site& a, const Site& b) { return a.id < b.id; });
   return all;
 }

@@ -8,6 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "src/msf/verify/hierarchy.hpp"
 #include "src/msf/verify/paths.hpp"
 #include "src/msf/verify/routing.hpp"
@@ -48,15 +49,12 @@ struct Oriented {
 
 /// The least of what ranks have found, by its edge. Collective.
 std::optional<Violation> least_of_all(const std::optional<Violation>& mine, comm::Transport& transport) {
-  std::span<const std::byte> card;
-  if (mine) card = std::as_bytes(std::span(&*mine, 1));
-  std::optional<Violation> least;
-  for (const auto& box : transport.all_gather(card)) {
-    detail::for_each_record<Violation>(box, [&](const Violation& theirs) {
-      if (!least || theirs.edge < least->edge) least = theirs;
-    });
-  }
-  return least;
+  std::vector<Violation> found;
+  if (mine) found.push_back(*mine);
+  found = comm::all_gather(transport, found).flat();
+  const auto least = std::min_element(found.begin(), found.end(),
+                                      [](const Violation& a, const Violation& b) { return a.edge < b.edge; });
+  return least == found.end() ? std::nullopt : std::optional(*least);
 }
 
 std::optional<Violation> least_of_all(const std::optional<Edge24>& mine, comm::Transport& transport) {
@@ -73,9 +71,8 @@ class ForestShare {
   ForestShare(const Forest& forest, const Oriented& oriented, comm::Transport& transport) : transport_(transport) {
     std::vector<Edge24> mine(forest.edges);
     for (auto& e : mine) e = oriented(e);
-    edges.reserve(mine.size());
-    detail::deal<Edge24>(
-        transport, mine, [this](const Edge24& e) { return owner(e); }, [this](const Edge24& e) { edges.push_back(e); });
+    edges = comm::deal_in_rounds(
+        transport, std::move(mine), [this](const Edge24& e) { return owner(e); }, detail::kRound);
     std::sort(edges.begin(), edges.end());
     in_graph_.assign(edges.size(), 0);
   }
@@ -89,12 +86,14 @@ class ForestShare {
 
   /// Edges of the graph that may be edges of the forest. Collective.
   void mark(std::span<const Edge24> found) {
-    detail::deal<Edge24>(
-        transport_, found, [this](const Edge24& e) { return owner(e); },
-        [this](const Edge24& e) {
-          const auto at = std::lower_bound(edges.begin(), edges.end(), e);
-          if (at != edges.end() && *at == e) in_graph_[static_cast<std::size_t>(at - edges.begin())] = 1;
-        });
+    const auto mark_here = [this](std::span<const Edge24> theirs) {
+      for (const auto& e : theirs) {
+        const auto at = std::lower_bound(edges.begin(), edges.end(), e);
+        if (at != edges.end() && *at == e) in_graph_[static_cast<std::size_t>(at - edges.begin())] = 1;
+      }
+    };
+    comm::deal_in_rounds(
+        transport_, found, [this](const Edge24& e) { return owner(e); }, mark_here, detail::kRound);
   }
   [[nodiscard]] std::optional<Edge24> foreign() const {
     const auto at = std::find(in_graph_.begin(), in_graph_.end(), std::uint8_t{0});

@@ -1,11 +1,11 @@
 #include "merganser/topology/measure.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "src/topology/measure_schedule.hpp"
 
 namespace merganser::topology {
@@ -128,10 +128,8 @@ class Bench {
   /// What rank 0 has decided.
   std::vector<Task> agree(const std::vector<Task>& mine) {
     where_.set(Phase::gather);
-    const auto all = control_.all_gather(std::as_bytes(std::span(mine)));
+    auto tasks = comm::from_first(control_, mine);
     watchdog_.beat();
-    std::vector<Task> tasks(all[0].size() / sizeof(Task));
-    if (!tasks.empty()) std::memcpy(tasks.data(), all[0].data(), all[0].size());
     return tasks;
   }
 

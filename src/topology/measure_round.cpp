@@ -7,6 +7,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::topology {
 
@@ -189,15 +190,8 @@ bool RoundRunner::await(double moment) {
 
 /// A moment soon enough and far enough for all ranks, in rank 0's time. Collective.
 double RoundRunner::agree_on_moment() {
-  const double mine = global_.now_ns();
-  const auto all = control_.all_gather(std::as_bytes(std::span(&mine, 1)));
-  double latest = mine;
-  for (const auto& bytes : all) {
-    double theirs = 0;
-    std::memcpy(&theirs, bytes.data(), sizeof theirs);
-    latest = std::max(latest, theirs);
-  }
-  return latest + 300'000;
+  const auto all = comm::all_gather_value(control_, global_.now_ns());
+  return *std::max_element(all.begin(), all.end()) + 300'000;
 }
 
 void RoundRunner::iterate(const Loop& loop, std::size_t buffer, std::int64_t number) {
@@ -273,7 +267,7 @@ std::vector<RankTimes> RoundRunner::run(comm::Exchange& exchange, const ArcBytes
   }
   where_.set(Phase::gather);
   std::vector<RankTimes> all;
-  for (const auto& message : control_.all_gather(packed(mine))) all.push_back(unpacked(message));
+  for (const auto message : comm::all_gather(control_, packed(mine))) all.push_back(unpacked(message));
   watchdog_.beat();
   for (const auto& t : all)
     if (!t.error.empty()) comm::agree(control_, [&t] { throw VerificationError(t.error); });

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 #include <thread>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/stats/summary.hpp"
 #include "src/topology/measure_round.hpp"
 
@@ -257,19 +257,17 @@ class Tail {
     } catch (const Error& e) {
       mine = e.what();
     }
-    for (const auto& theirs : control_.all_gather(std::as_bytes(std::span(mine))))
-      if (!theirs.empty()) reason.assign(reinterpret_cast<const char*>(theirs.data()), theirs.size());
+    for (const auto theirs : comm::all_gather(control_, mine))
+      if (!theirs.empty()) reason.assign(theirs.begin(), theirs.end());
     if (!reason.empty()) made.reset();
     return made;
   }
 
   TailTask agree(const TailTask& mine) {
     where_.set(Phase::gather);
-    const auto all = control_.all_gather(std::as_bytes(std::span(&mine, 1)));
+    const auto all = comm::all_gather_value(control_, mine);
     watchdog_.beat();
-    TailTask task;
-    std::memcpy(&task, all[0].data(), sizeof task);
-    return task;
+    return all[0];
   }
 
   void iterate(Side& side, bool started, TailTimes& times, std::uint32_t count) {
@@ -330,9 +328,7 @@ class Tail {
     message.insert(message.end(), mine.end.begin(), mine.end.end());
     std::vector<TailTimes> out;
     bool failed = false;
-    for (const auto& bytes : control_.all_gather(std::as_bytes(std::span(message)))) {
-      std::vector<double> theirs(bytes.size() / sizeof(double));
-      std::memcpy(theirs.data(), bytes.data(), bytes.size());
+    for (const auto theirs : comm::all_gather(control_, message)) {
       failed = failed || theirs[0] != 0;
       const auto half = theirs.begin() + 1 + static_cast<std::ptrdiff_t>(theirs.size() / 2);
       out.push_back({{theirs.begin() + 1, half}, {half, theirs.end()}});

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <tuple>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::topology {
 namespace {
@@ -159,11 +159,9 @@ Traffic gather_traffic(comm::Transport& transport, const comm::TrafficCount& min
     }
   }
   std::vector<Flow> flows;
-  const auto all = transport.all_gather(std::as_bytes(std::span(cards)));
+  const auto all = comm::all_gather(transport, cards);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    for (std::size_t at = 0; at + sizeof(Card) <= all[rank].size(); at += sizeof(Card)) {
-      Card card;
-      std::memcpy(&card, all[rank].data() + at, sizeof card);
+    for (const Card& card : all[rank]) {
       Flow flow{static_cast<int>(rank),
                 card.other,
                 static_cast<Move>(card.move),

@@ -6,6 +6,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "tests/announce/blocks.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -178,9 +179,7 @@ TEST_P(BlockOwnershipTest, random_schedules_never_create_a_block_twice) {
         for (std::int64_t b = 0; b < grid.count(); ++b) claimed += ownership.mine(b) ? 1 : 0;
         const Claim mine{digest(ownership.ledger()), claimed};
         std::int64_t all = 0;
-        for (const auto& bytes : t.all_gather(std::as_bytes(std::span(&mine, 1)))) {
-          Claim other{};
-          std::memcpy(&other, bytes.data(), sizeof other);
+        for (const Claim& other : comm::all_gather_value(t, mine)) {
           ASSERT_EQ(other.digest, mine.digest);
           all += other.blocks;
         }

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "tests/announce/blocks.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -202,8 +203,8 @@ std::vector<std::string> tell(comm::Transport& t, const BlockGrid& grid, int rea
     what = e.what();
   }
   std::vector<std::string> all;
-  for (const auto& bytes : t.all_gather(std::as_bytes(std::span(what))))
-    if (!bytes.empty()) all.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (const auto theirs : comm::all_gather(t, what))
+    if (!theirs.empty()) all.emplace_back(theirs.begin(), theirs.end());
   return all;
 }
 

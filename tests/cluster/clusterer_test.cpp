@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <random>
 
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/reference.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/parcels/generate.hpp"
 #include "merganser/parcels/statistics.hpp"
 #include "tests/data/graph_cases.hpp"
@@ -101,13 +101,9 @@ Outcome merged(comm::Transport& t, const Parcels& all, const Decomposition& d, c
   o.report.links_to_small = counts[5];
   o.report.long_cycles = counts[6];
   o.report.merged_into_big = counts[7];
-  const auto bytes = t.all_gather(std::as_bytes(std::span(&o.digest, 1)));
+  const auto digests = comm::all_gather_value(t, o.digest);
   o.digest = {};
-  for (const auto& b : bytes) {
-    Digest part;
-    std::memcpy(&part, b.data(), sizeof part);
-    o.digest += part;
-  }
+  for (const Digest& part : digests) o.digest += part;
   std::vector<std::int64_t> clusters(all.size() + 2, 0);
   for (const auto& [members, count] : o.report.clusters) clusters[static_cast<std::size_t>(members)] = count;
   t.all_reduce(clusters, comm::Op::sum);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "tests/comm/graphs.hpp"
 
@@ -130,7 +131,7 @@ void be_picked(Transport& t) {
   const std::string line = comm::last_choice();
   const std::string end = "picked " + std::string(t.name());
   if (!line.ends_with(end)) throw CommError("'" + line + "' does not end with '" + end + "'");
-  for (const auto& theirs : t.all_gather(std::as_bytes(std::span(t.name())))) {
+  for (const auto theirs : comm::all_gather(t, t.name())) {
     if (theirs.size() != t.name().size()) throw CommError("ranks run different models");
   }
   if (t.rank() == 0) std::cout << line << std::endl;

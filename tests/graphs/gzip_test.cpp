@@ -3,9 +3,9 @@
 #include <zlib.h>
 
 #include "tests/base/system.hpp"
-#include "tests/graphs/mutated.hpp"
 #include "tests/graphs/whole_graph.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/mutated.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <atomic>
 
 #include "tests/graphs/bv_encoder.hpp"
-#include "tests/graphs/mutated.hpp"
 #include "tests/graphs/whole_graph.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/mutated.hpp"
 
 namespace {
 

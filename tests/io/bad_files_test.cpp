@@ -2,12 +2,12 @@
 #include <sys/stat.h>
 
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <limits>
 #include <span>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "tests/io/epic_file.hpp"
 #include "tests/io/folder.hpp"
@@ -173,8 +173,7 @@ std::string error_of(Transport& t, const std::string& path) {
   } catch (const InputError& e) {
     what = e.what();
   }
-  for (const auto& other : t.all_gather(std::as_bytes(std::span(what))))
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>(other.data()), other.size()), what);
+  for (const auto other : comm::all_gather(t, what)) EXPECT_EQ(std::string(other.begin(), other.end()), what);
   return what;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::test {
@@ -29,8 +30,8 @@ class Folder {
       made.owner_ = false;
       name = made.path_.string();
     }
-    const auto all = t.all_gather(std::as_bytes(std::span(name)));
-    path_ = std::string(reinterpret_cast<const char*>(all[0].data()), all[0].size());
+    const auto told = comm::from_first(t, name);
+    path_ = std::string(told.begin(), told.end());
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;

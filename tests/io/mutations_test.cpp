@@ -6,10 +6,10 @@
 #include <iterator>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/random.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "tests/io/epic_file.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/mutated.hpp"
 #include "tests/support/ranks.hpp"
 
 namespace {
@@ -20,38 +20,6 @@ using namespace merganser::test;
 std::string bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// One to four changes; what they are depends on the seed alone.
-std::string mutated(std::string bytes, std::uint64_t seed) {
-  Random random(seed, 0x6d757461746564ULL, 0);
-  const auto place = [&] { return static_cast<std::size_t>(random.below(std::max<std::size_t>(1, bytes.size()))); };
-  for (std::uint64_t changes = 1 + random.below(4); changes > 0 && !bytes.empty(); --changes) switch (random.below(6)) {
-      case 0:
-        bytes[place()] ^= static_cast<char>(1U << random.below(8));
-        break;
-      case 1:
-        bytes[place()] = static_cast<char>(random.below(256));
-        break;
-      case 2: {  // a length or an address of eight bytes
-        const std::size_t at = place();
-        const std::uint64_t value = random.below(2) == 1 ? ~0ULL >> random.below(64) : 1ULL << random.below(64);
-        for (std::size_t i = 0; i < 8 && at + i < bytes.size(); ++i) bytes[at + i] = static_cast<char>(value >> 8 * i);
-        break;
-      }
-      case 3:
-        bytes.resize(place());
-        break;
-      case 4:
-        bytes.erase(place(), 1 + random.below(64));
-        break;
-      default: {
-        const std::size_t from = place();
-        const std::string piece = bytes.substr(from, 1 + random.below(64));
-        bytes.replace(place(), piece.size(), piece);
-      }
-    }
-  return bytes;
 }
 
 struct Counts {
@@ -84,7 +52,7 @@ TEST(MutatedFiles, are_read_or_refused_and_never_more) {
   Counts counts;
   comm::run({"threads", 1, ""}, [&](comm::Transport& t) {
     for (std::uint64_t seed = 1; seed <= 2500 && !testing::Test::HasFatalFailure(); ++seed) {
-      std::ofstream(path, std::ios::binary) << mutated(bytes, seed);
+      std::ofstream(path, std::ios::binary) << mutated(bytes, seed, 64);
       read_one(t, path, seed, counts);
     }
   });

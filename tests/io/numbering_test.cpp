@@ -8,6 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/parcels/statistics.hpp"
 #include "tests/data/graph_cases.hpp"
 #include "tests/support/ranks.hpp"
@@ -65,9 +66,7 @@ std::map<std::int64_t, Content> by_id(const Parcels& mine, Transport& t) {
     packed.insert(packed.end(), c.begin(), c.end());
   }
   std::map<std::int64_t, Content> out;
-  for (const auto& bytes : t.all_gather(std::as_bytes(std::span(packed)))) {
-    std::vector<double> values(bytes.size() / sizeof(double));
-    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  for (const auto values : comm::all_gather(t, packed)) {
     for (std::size_t i = 0; i < values.size(); i += 14)
       EXPECT_TRUE(out.emplace(static_cast<std::int64_t>(values[i]), Content(&values[i + 1], &values[i] + 14)).second);
   }
@@ -151,8 +150,7 @@ std::string refusal(Transport& t, const std::vector<std::int64_t>& ids) {
   } catch (const InputError& e) {
     what = e.what();
   }
-  for (const auto& other : t.all_gather(std::as_bytes(std::span(what))))
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>(other.data()), other.size()), what);
+  for (const auto other : comm::all_gather(t, what)) EXPECT_EQ(std::string(other.begin(), other.end()), what);
   return what;
 }
 

@@ -5,10 +5,10 @@
 #include <sys/resource.h>
 
 #include <csignal>
-#include <cstring>
 #include <fstream>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/parcels/generate.hpp"
 #include "merganser/parcels/statistics.hpp"
 #include "tests/data/graph_cases.hpp"
@@ -227,8 +227,7 @@ std::string error_of(Transport& t, const std::function<void()>& body) {
   } catch (const InputError& e) {
     what = e.what();
   }
-  const auto all = t.all_gather(std::as_bytes(std::span(what)));
-  for (const auto& other : all) EXPECT_EQ(std::string(reinterpret_cast<const char*>(other.data()), other.size()), what);
+  for (const auto other : comm::all_gather(t, what)) EXPECT_EQ(std::string(other.begin(), other.end()), what);
   return what;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 /// Minimum spanning forests the slow and obvious way, and graphs of many shapes to try others on.
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <span>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "merganser/base/random.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/graphs/edges.hpp"
 #include "merganser/msf/forest.hpp"
 
@@ -54,13 +54,7 @@ inline Edges widened(const graphs::EdgeList& list) {
 
 /// Every rank's edges, on every rank. Collective.
 inline Edges gathered(const Edges& mine, comm::Transport& transport) {
-  Edges all;
-  for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(mine)))) {
-    const std::size_t at = all.size();
-    all.resize(at + bytes.size() / sizeof(graphs::Edge24));
-    if (!bytes.empty()) std::memcpy(all.data() + at, bytes.data(), bytes.size());
-  }
-  return all;
+  return comm::all_gather(transport, mine).flat();
 }
 
 /// The forest of a graph that is spread over ranks: all of it on rank 0. Collective.

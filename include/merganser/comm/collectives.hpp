@@ -72,7 +72,8 @@ class Received {
   }
   /// Appends all records to a vector, rank after rank; each message is dropped as soon as it has been copied.
   void append_to(std::vector<T>& all) && {
-    all.reserve(all.size() + records());
+    const std::size_t size_after = all.size() + records();
+    if (size_after > all.capacity()) all.reserve(std::max(size_after, 2 * all.size()));
     for (std::size_t rank = 0; rank < size(); ++rank) {
       all.insert(all.end(), by_rank_[rank].begin(), by_rank_[rank].end());
       drop(rank);

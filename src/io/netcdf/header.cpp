@@ -7,6 +7,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/archive.hpp"
 #include "src/io/netcdf/heading.hpp"
@@ -176,8 +177,8 @@ ParcelFileInfo read_info(const std::string& path, comm::Transport& transport) {
     info = read_info(path);
     packer(info);
   });
-  const auto all = transport.all_gather(packer.bytes());
-  if (transport.rank() != 0) Unpacker{all[0]}(info);
+  const auto told = comm::from_first(transport, packer.bytes());
+  if (transport.rank() != 0) Unpacker{told}(info);
   return info;
 }
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/columns.hpp"
@@ -109,20 +109,17 @@ class Reader {
     const std::int64_t count = slices_.count(transport_.rank());
     int worst = NC_NOERR;
     for (std::int64_t done = 0; done < slices_.largest(); done += block) {
-      std::vector<std::vector<std::byte>> parts(static_cast<std::size_t>(ranks));
+      std::vector<std::vector<double>> parts(static_cast<std::size_t>(ranks));
       for (int r = 0; variable && r < ranks; ++r) {
         const std::int64_t part = std::clamp<std::int64_t>(slices_.count(r) - done, 0, block);
-        values_.resize(static_cast<std::size_t>(part));
+        auto& values = parts[static_cast<std::size_t>(r)];
+        values.resize(static_cast<std::size_t>(part));
         const std::int64_t first = slices_.first[static_cast<std::size_t>(r)] + done;
-        const int status = part == 0 ? NC_NOERR : read_values(*file_, column, *variable, {first, part}, values_.data());
+        const int status = part == 0 ? NC_NOERR : read_values(*file_, column, *variable, {first, part}, values.data());
         if (status != NC_NOERR) worst = status;
-        const auto bytes = std::as_bytes(std::span(values_));
-        parts[static_cast<std::size_t>(r)].assign(bytes.begin(), bytes.end());
       }
-      const std::vector<std::byte> mine = std::move(transport_.all_to_all(parts)[0]);
-      values_.resize(mine.size() / sizeof(double));
-      if (!mine.empty()) std::memcpy(values_.data(), mine.data(), mine.size());
-      scatter(parcels, column, static_cast<std::size_t>(std::min(done, count)), values_.data(), values_.size());
+      const auto came = comm::all_to_all(transport_, std::move(parts));
+      scatter(parcels, column, static_cast<std::size_t>(std::min(done, count)), came[0].data(), came[0].size());
     }
     return worst;
   }

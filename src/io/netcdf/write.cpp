@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 #include <span>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
 #include "merganser/comm/shared_output.hpp"
 #include "merganser/io/parcel_file.hpp"
@@ -35,13 +35,7 @@ bool all_at_home(const Parcels& parcels, const Decomposition& decomposition, int
 }
 
 Layout gather_layout(std::size_t mine, comm::Transport& transport) {
-  const auto count = static_cast<std::int64_t>(mine);
-  std::vector<std::int64_t> counts;
-  for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(&count, 1)))) {
-    counts.push_back(0);
-    std::memcpy(&counts.back(), bytes.data(), sizeof(std::int64_t));
-  }
-  return stacked(counts);
+  return stacked(comm::all_gather_value(transport, static_cast<std::int64_t>(mine)));
 }
 
 class Writer {
@@ -105,17 +99,11 @@ class Writer {
 
   /// One round of a column: every rank's block to rank 0, which writes them.
   void collect(const Column& column, int variable, std::int64_t done) {
-    std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport_.size()));
-    const auto bytes = std::as_bytes(std::span(values_));
-    to[0].assign(bytes.begin(), bytes.end());
-    const auto blocks = transport_.all_to_all(to);
+    const auto blocks = comm::gather_to_first(transport_, values_);
     if (file_ == nullptr) return;
     for (int r = 0; r < transport_.size(); ++r) {
-      const auto& block = blocks[static_cast<std::size_t>(r)];
-      if (block.empty() || worst_ != NC_NOERR) continue;
-      values_.resize(block.size() / sizeof(double));
-      std::memcpy(values_.data(), block.data(), block.size());
-      put(column, variable, {r, done}, values_);
+      const auto block = blocks[static_cast<std::size_t>(r)];
+      if (!block.empty() && worst_ == NC_NOERR) put(column, variable, {r, done}, block);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "src/comm/detail/bytes.hpp"
 #include "src/comm/detail/waiter.hpp"
@@ -86,8 +87,8 @@ std::shared_ptr<GatherBoard> common_gather_board(Transport& control, std::size_t
     if (control.rank() == 0) board = std::make_shared<GatherBoard>(control.size(), part_bytes);
   });
   const auto shown = reinterpret_cast<std::uintptr_t>(&board);
-  const auto all = control.all_gather(std::as_bytes(std::span(&shown, 1)));
-  if (control.rank() != 0) board = *reinterpret_cast<const std::shared_ptr<GatherBoard>*>(read<std::uintptr_t>(all[0]));
+  const auto all = all_gather_value(control, shown);
+  if (control.rank() != 0) board = *reinterpret_cast<const std::shared_ptr<GatherBoard>*>(all[0]);
   control.barrier();
   return board;
 }

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/runtime.hpp"
-#include "src/comm/detail/bytes.hpp"
 #include "src/comm/detail/waiter.hpp"
 #include "src/kernels/families/support/exchange_base.hpp"
 #include "src/kernels/families/support/family.hpp"
@@ -37,8 +37,8 @@ std::shared_ptr<Board> common_board(Transport& control) {
   std::shared_ptr<Board> board;
   if (control.rank() == 0) board = std::make_shared<Board>(control.size());
   const auto shown = reinterpret_cast<std::uintptr_t>(&board);
-  const auto all = control.all_gather(std::as_bytes(std::span(&shown, 1)));
-  if (control.rank() != 0) board = *reinterpret_cast<const std::shared_ptr<Board>*>(read<std::uintptr_t>(all[0]));
+  const auto all = all_gather_value(control, shown);
+  if (control.rank() != 0) board = *reinterpret_cast<const std::shared_ptr<Board>*>(all[0]);
   control.barrier();
   return board;
 }

@@ -2,8 +2,8 @@
 
 #include <mutex>
 
+#include "merganser/comm/collectives.hpp"
 #include "src/msf/euclidean/neighbours.hpp"
-#include "src/msf/euclidean/wire.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {
@@ -40,10 +40,10 @@ class Cores {
     std::vector<std::vector<std::uint64_t>> rows(to.size());
     for (std::size_t r = 0; r < to.size(); ++r)
       for (const auto& q : to[r]) rows[r].push_back(q.row);
-    const auto questions = exchange(transport, to);
+    const auto questions = comm::all_to_all(transport, std::move(to));
     for (std::size_t r = 0; r < questions.size(); ++r)
       for (const auto& q : questions[r]) answer(q, back[r]);
-    const auto answers = exchange(transport, back);
+    const auto answers = comm::all_to_all(transport, std::move(back));
     for (std::size_t r = 0; r < answers.size(); ++r)
       for (std::size_t i = 0; i < rows[r].size(); ++i) merge(rows[r][i], answers[r].data() + i * keep_);
   }

@@ -1,12 +1,11 @@
 #include "src/msf/euclidean/deal.hpp"
 
-#include <cstring>
 #include <string>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/base/random.hpp"
-#include "src/msf/euclidean/wire.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "src/msf/euclidean/withheld.hpp"
 
 namespace merganser::msf::euclidean {
@@ -162,7 +161,7 @@ std::vector<Vec3> sample_of(const PointSet& points, std::uint64_t total, comm::T
     const std::size_t begin = n * i / wanted;
     mine.push_back(canonical(points, begin + static_cast<std::size_t>(random.below(n * (i + 1) / wanted - begin))));
   }
-  return gather_all(transport, mine);
+  return comm::all_gather(transport, mine).flat();
 }
 
 /// Removes what is there twice. @return true if that was much
@@ -180,11 +179,11 @@ void send(const PointSet& points, const Owners& owners, const Withheld& withheld
           bool remember, Dealt& dealt) {
   const std::size_t n = points.size();
   const auto here = static_cast<std::size_t>(transport.rank());
-  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
+  std::vector<std::vector<Item>> to(static_cast<std::size_t>(transport.size()));
   if (remember) dealt.came.resize(to.size());
   if (!dealt.withheld) {
     dealt.items.reserve(n + n / 16);
-    for (auto& box : to) box.reserve(n / to.size() * sizeof(Item));
+    for (auto& box : to) box.reserve(n / to.size());
     to[here] = {};
   }
   for (std::size_t i = 0; i < n; ++i) {
@@ -200,16 +199,13 @@ void send(const PointSet& points, const Owners& owners, const Withheld& withheld
       if (remember) dealt.came[here].push_back(item.id);
       continue;
     }
-    const auto bytes = std::as_bytes(std::span(&item, 1));
-    to[owner].insert(to[owner].end(), bytes.begin(), bytes.end());
+    to[owner].push_back(item);
   }
-  auto came = transport.all_to_all(to);
-  to = {};
+  auto came = comm::all_to_all(transport, std::move(to));
   for (std::size_t r = 0; r < came.size(); ++r) {
     const std::size_t at = dealt.items.size();
-    dealt.items.resize(at + came[r].size() / sizeof(Item));
-    if (!came[r].empty()) std::memcpy(static_cast<void*>(dealt.items.data() + at), came[r].data(), came[r].size());
-    came[r] = {};
+    dealt.items.insert(dealt.items.end(), came[r].begin(), came[r].end());
+    came.drop(r);
     for (std::size_t i = at; remember && i < dealt.items.size(); ++i) dealt.came[r].push_back(dealt.items[i].id);
   }
 }

@@ -3,13 +3,13 @@
 #include <optional>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/same.hpp"
 #include "src/msf/euclidean/cores.hpp"
 #include "src/msf/euclidean/deal.hpp"
 #include "src/msf/euclidean/global_rounds.hpp"
 #include "src/msf/euclidean/outside.hpp"
 #include "src/msf/euclidean/state.hpp"
-#include "src/msf/euclidean/wire.hpp"
 #include "src/msf/euclidean/withheld.hpp"
 
 namespace merganser::msf {
@@ -129,7 +129,7 @@ std::vector<double> core_distances(const PointSet& points, int k, comm::Transpor
       to.push_back(at != cores.end() && at->id == id ? at->distance : 0);
     }
   }
-  const auto by_owner = euclidean::exchange(transport, back);
+  const auto by_owner = comm::all_to_all(transport, std::move(back));
   std::vector<std::size_t> next(by_owner.size(), 0);
   std::vector<double> out;
   for (const int owner : ground.dealt.went) {

@@ -1,10 +1,9 @@
 #include "src/msf/euclidean/global_rounds.hpp"
 
-#include <numeric>
 #include <string>
 
 #include "merganser/base/error.hpp"
-#include "src/msf/euclidean/wire.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {
@@ -66,11 +65,7 @@ class GlobalRounds {
 
   /// Components of rank 0 first, then of rank 1, ...
   void number_components() {
-    const std::vector<std::uint64_t> mine{state_.tree.size() > 0 ? state_.components : 0};
-    const auto all = gather_all(transport_, mine);
-    const auto here = all.begin() + transport_.rank();
-    const auto before = std::accumulate(all.begin(), here, std::uint64_t{0});
-    const auto total = std::accumulate(here, all.end(), before);
+    const auto [before, total] = comm::share_of(transport_, state_.tree.size() > 0 ? state_.components : 0);
     if (total >= kNone - 1)
       throw InputError(std::to_string(total) + " components left after the local rounds; allowed: below 2^32 - 2");
     for (auto& c : state_.component) c += static_cast<std::uint32_t>(before);
@@ -155,11 +150,11 @@ class GlobalRounds {
       }
       bound_[v] = most == ceiling_[state_.component[v]] ? std::nextafter(most.d2, kInfinity) : most.d2;
     }
-    const auto questions = exchange(transport_, to);
+    const auto questions = comm::all_to_all(transport_, std::move(to));
     std::vector<std::vector<Answer>> back(questions.size());
     for (std::size_t r = 0; r < questions.size(); ++r)
       for (const auto& q : questions[r]) answer(q, back[r]);
-    for (const auto& answers : exchange(transport_, back))
+    for (const auto answers : comm::all_to_all(transport_, std::move(back)))
       for (const auto& a : answers) take(a);
     for (const auto v : open)
       if (knows_outside(v)) offer_outside(v);
@@ -192,7 +187,7 @@ class GlobalRounds {
     }
     std::vector<Choice> best(state_.components);
     std::vector<int> from(state_.components, -1);
-    const auto offers = gather_each(transport_, mine);
+    const auto offers = comm::all_gather(transport_, mine);
     for (std::size_t r = 0; r < offers.size(); ++r) {
       for (const auto& o : offers[r]) {
         if (!(o.key < best[o.component].key)) continue;

@@ -2,8 +2,6 @@
 
 #include <queue>
 
-#include "src/msf/euclidean/wire.hpp"
-
 namespace merganser::msf::euclidean {
 
 constexpr std::uint32_t kSeveral = kNone - 1;  // no component, as the one asked for may be kNone
@@ -13,16 +11,17 @@ Outside::Outside(const PointTree& tree, comm::Transport& transport)
   std::vector<Node> mine;
   if (tree.size() > 0) copy(tree, choose(tree), 0, mine);
   for (const auto& node : mine) told_.push_back(node.node);
-  boxes_ = gather_each(transport, mine);
-  boxes_[mine_].clear();
-  for (const auto& boxes : boxes_) component_.emplace_back(boxes.size(), kSeveral);
+  boxes_ = comm::all_gather(transport, mine);
+  boxes_.drop(mine_);
+  for (const auto boxes : boxes_) component_.emplace_back(boxes.size(), kSeveral);
 }
 
 void Outside::mark(const State& state, comm::Transport& transport) {
   std::vector<std::uint32_t> mine;
   for (const auto node : told_)
     mine.push_back(state.node_component[node] == kNone ? kSeveral : state.node_component[node]);
-  component_ = gather_each(transport, mine);
+  const auto all = comm::all_gather(transport, mine);
+  for (std::size_t r = 0; r < all.size(); ++r) component_[r].assign(all[r].begin(), all[r].end());
 }
 
 /// Nodes to open, by node: those first that have many points in a long box.
@@ -60,7 +59,7 @@ void Outside::copy(const PointTree& tree, const std::vector<std::uint8_t>& opene
 }
 
 double Outside::distance2(const Bounds& from, std::size_t rank, double most, std::uint32_t component) const {
-  const auto& nodes = boxes_[rank];
+  const auto nodes = boxes_[rank];
   double least = std::nextafter(most, kInfinity);
   if (nodes.empty()) return kInfinity;
   todo_.assign(1, {0, metric_.distance2(from, nodes[0].box)});

@@ -2,7 +2,7 @@
 /// Where the points of the other ranks lie, roughly: the upper boxes of their trees.
 #include <vector>
 
-#include "merganser/comm/transport.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
@@ -44,7 +44,7 @@ class Outside {
   std::size_t mine_ = 0;
   std::vector<std::uint32_t> told_;                    ///< nodes of this rank that others know of
   std::vector<std::vector<std::uint32_t>> component_;  ///< by rank and box
-  std::vector<std::vector<Node>> boxes_;               ///< by rank; of this rank none
+  comm::Received<Node> boxes_;                         ///< by rank; of this rank none
   mutable std::vector<Visit> todo_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "src/msf/euclidean/wire.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::msf::euclidean {
 
@@ -35,18 +35,19 @@ void Withheld::choose(const PointSet& points, std::uint32_t fold, const Owners& 
 std::vector<Fold> Withheld::edges(const PointTree& tree, comm::Transport& transport) const {
   std::vector<std::vector<std::uint64_t>> to(static_cast<std::size_t>(transport.size()));
   for (const auto& group : groups_) to[static_cast<std::size_t>(group.owner)].push_back(group.least);
-  auto asked = exchange(transport, to);
+  const auto asked = comm::all_to_all(transport, std::move(to));
   // Each is the least of its place, or folded under it.
   auto folds = tree.folds();
   const auto by_high = [](const Fold& a, const Fold& b) { return a.high < b.high; };
   std::sort(folds.begin(), folds.end(), by_high);
-  for (auto& ids : asked) {
-    for (auto& id : ids) {
+  std::vector<std::vector<std::uint64_t>> answers(asked.size());
+  for (std::size_t r = 0; r < asked.size(); ++r) {
+    for (const auto id : asked[r]) {
       const auto at = std::lower_bound(folds.begin(), folds.end(), Fold{0, id}, by_high);
-      if (at != folds.end() && at->high == id) id = at->low;
+      answers[r].push_back(at != folds.end() && at->high == id ? at->low : id);
     }
   }
-  const auto least = exchange(transport, asked);
+  const auto least = comm::all_to_all(transport, std::move(answers));
   std::vector<std::size_t> next(least.size(), 0);
   std::vector<Fold> out;
   for (const auto& group : groups_) {

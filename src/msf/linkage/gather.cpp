@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cstring>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/msf/linkage.hpp"
 
 namespace merganser::msf {
@@ -42,19 +42,10 @@ Forest gather_forest(const Forest& mine, comm::Transport& transport) {
     all.edges.reserve(static_cast<std::size_t>(total));
     all.edges = mine.edges;
   });
-  std::vector<std::vector<std::byte>> to(ranks);
   for (std::int64_t round = 0; round < rounds && ranks > 1; ++round) {
     const std::size_t begin = std::min(static_cast<std::size_t>(round) * piece, mine.edges.size());
     const std::size_t count = first ? 0 : std::min(piece, mine.edges.size() - begin);
-    const auto part = std::as_bytes(std::span(mine.edges).subspan(begin, count));
-    to[0].assign(part.begin(), part.end());
-    const auto came = transport.all_to_all(to);
-    for (const auto& bytes : came) {
-      if (!first || bytes.empty()) continue;
-      const std::size_t at = all.edges.size();
-      all.edges.resize(at + bytes.size() / sizeof(Edge24));
-      std::memcpy(all.edges.data() + at, bytes.data(), bytes.size());
-    }
+    comm::gather_to_first(transport, std::span(mine.edges).subspan(begin, count)).append_to(all.edges);
   }
   if (!std::is_sorted(all.edges.begin(), all.edges.end())) std::sort(all.edges.begin(), all.edges.end());
   return all;

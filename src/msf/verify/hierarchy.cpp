@@ -40,7 +40,7 @@ class Contraction {
     name_parents();
     relabel(closes_cycle);
     Level level{ranges_, transport_.size() == 1 || size_ <= base_, std::move(nodes_)};
-    if (level.everywhere && transport_.size() > 1) level.nodes = share(level.nodes);
+    if (level.everywhere && transport_.size() > 1) level.nodes = comm::all_gather(transport_, level.nodes).flat();
     size_ = next_size_;
     return level;
   }
@@ -73,8 +73,9 @@ class Contraction {
               [](const Offer& x, const Offer& y) { return x.to != y.to ? x.to < y.to : x.edge < y.edge; });
     const auto same = [](const Offer& x, const Offer& y) { return x.to == y.to; };
     offers.erase(std::unique(offers.begin(), offers.end(), same), offers.end());
-    deal<Offer>(
-        transport_, offers, [this](const Offer& offer) { return ranges_.owner(offer.to); }, take);
+    const auto owner = [this](const Offer& offer) { return ranges_.owner(offer.to); };
+    const auto take_all = [&take](std::span<const Offer> theirs) { std::for_each(theirs.begin(), theirs.end(), take); };
+    comm::deal_in_rounds(transport_, std::span<const Offer>(offers), owner, take_all, kRound);
   }
 
   /// Of two components that chose each other the lower one becomes the root; no other cycles are in a strict order.
@@ -122,18 +123,11 @@ class Contraction {
     std::uint64_t roots = 0;
     for (std::size_t i = 0; i < pointer_.size(); ++i)
       if (pointer_[i] == first_ + i) number[i] = roots++;
-    const auto counts = transport_.all_gather(std::as_bytes(std::span(&roots, 1)));
-    std::uint64_t before = 0;
-    next_size_ = 0;
-    for (std::size_t rank = 0; rank < counts.size(); ++rank) {
-      std::uint64_t theirs = 0;
-      std::memcpy(&theirs, counts[rank].data(), sizeof theirs);
-      if (static_cast<int>(rank) < transport_.rank()) before += theirs;
-      next_size_ += theirs;
-    }
+    const comm::Share share = comm::share_of(transport_, roots);
+    next_size_ = share.all;
     std::vector<std::uint64_t> ids;
     for (std::size_t i = 0; i < pointer_.size(); ++i) {
-      if (number[i] != kNone) number[i] += before;
+      if (number[i] != kNone) number[i] += share.before;
       if (pointer_[i] != kNone) ids.push_back(pointer_[i]);
     }
     std::vector<std::uint64_t> parents(ids.size());
@@ -165,14 +159,6 @@ class Contraction {
       }
     }
     live.resize(kept);
-  }
-
-  [[nodiscard]] std::vector<Node> share(const std::vector<Node>& mine) {
-    std::vector<Node> all;
-    all.reserve(size_);
-    for (const auto& box : transport_.all_gather(std::as_bytes(std::span(mine))))
-      for_each_record<Node>(box, [&](const Node& node) { all.push_back(node); });
-    return all;
   }
 
   comm::Transport& transport_;

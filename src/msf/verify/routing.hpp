@@ -1,60 +1,20 @@
 #pragma once
-/// Records that go to ranks and questions that owners answer, in rounds of bounded size.
+/// Questions that the owners of ids answer, in rounds of bounded size.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "merganser/comm/transport.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/graphs/edges.hpp"
 
 namespace merganser::msf::detail {
 
 /// Records or questions that a rank sends in one round, at most.
 inline constexpr std::size_t kRound = std::size_t{1} << 16;
-
-/// Rounds that the rank with the most needs. Collective.
-inline std::size_t rounds_of(comm::Transport& transport, std::size_t records) {
-  const auto mine = static_cast<std::int64_t>((records + kRound - 1) / kRound);
-  return static_cast<std::size_t>(transport.size() == 1 ? mine : transport.all_reduce(mine, comm::Op::max));
-}
-
-template <class Record>
-void append(std::vector<std::byte>& bytes, const Record& record) {
-  const auto at = bytes.size();
-  bytes.resize(at + sizeof(Record));
-  std::memcpy(bytes.data() + at, &record, sizeof(Record));
-}
-
-template <class Record, class Use>
-void for_each_record(std::span<const std::byte> bytes, const Use& use) {
-  Record record;
-  for (std::size_t at = 0; at + sizeof(Record) <= bytes.size(); at += sizeof(Record)) {
-    std::memcpy(&record, bytes.data() + at, sizeof(Record));
-    use(record);
-  }
-}
-
-/// Hands every record to use() on rank to(record). Collective.
-template <class Record, class To, class Use>
-void deal(comm::Transport& transport, std::span<const Record> records, const To& to, const Use& use) {
-  if (transport.size() == 1) {
-    for (const auto& record : records) use(record);
-    return;
-  }
-  const std::size_t rounds = rounds_of(transport, records.size());
-  for (std::size_t round = 0; round < rounds; ++round) {
-    std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(transport.size()));
-    const std::size_t end = std::min(records.size(), (round + 1) * kRound);
-    for (std::size_t i = round * kRound; i < end; ++i)
-      append(out[static_cast<std::size_t>(to(records[i]))], records[i]);
-    for (const auto& box : transport.all_to_all(out)) for_each_record<Record>(box, use);
-  }
-}
 
 /// Numbers of things that were seen before in this round.
 class Seen {
@@ -99,7 +59,7 @@ class Questions {
       for (std::size_t i = 0; i < ids.size(); ++i) answers[i] = mine[ids[i]];
       return;
     }
-    const std::size_t rounds = rounds_of(transport_, ids.size());
+    const std::size_t rounds = comm::rounds_of(transport_, ids.size(), kRound);
     for (std::size_t round = 0; round < rounds; ++round) {
       const std::size_t from = std::min(ids.size(), round * kRound);
       const std::size_t count = std::min(ids.size() - from, kRound);
@@ -117,7 +77,7 @@ class Questions {
   void ask_round(std::span<const std::uint64_t> ids, std::span<const Value> mine, std::span<Value> answers) {
     const auto me = transport_.rank();
     const std::uint64_t first = ranges_.first[static_cast<std::size_t>(me)];
-    std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(transport_.size()));
+    std::vector<std::vector<std::uint64_t>> out(static_cast<std::size_t>(transport_.size()));
     places_.resize(ids.size());
     seen_.next_round(ids.size());
     for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -125,24 +85,22 @@ class Questions {
       places_[i] = {owner, 0};
       if (owner == me) continue;
       auto& box = out[static_cast<std::size_t>(owner)];
-      const auto [number, is_new] = seen_.find_or_add(ids[i], static_cast<std::uint32_t>(box.size() / sizeof(ids[i])));
-      if (is_new) append(box, ids[i]);
+      const auto [number, is_new] = seen_.find_or_add(ids[i], static_cast<std::uint32_t>(box.size()));
+      if (is_new) box.push_back(ids[i]);
       places_[i].number = number;
     }
-    auto asked = transport_.all_to_all(out);
-    for (auto& box : asked) {
-      std::vector<std::byte> reply;
-      reply.reserve(box.size() / sizeof(std::uint64_t) * sizeof(Value));
-      for_each_record<std::uint64_t>(box, [&](std::uint64_t id) { append(reply, mine[id - first]); });
-      box = std::move(reply);
+    const auto asked = comm::all_to_all(transport_, std::move(out));
+    std::vector<std::vector<Value>> replies(asked.size());
+    for (std::size_t r = 0; r < asked.size(); ++r) {
+      replies[r].reserve(asked[r].size());
+      for (const std::uint64_t id : asked[r]) replies[r].push_back(mine[id - first]);
     }
-    const auto told = transport_.all_to_all(asked);
+    const auto told = comm::all_to_all(transport_, std::move(replies));
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (places_[i].rank == me) {
         answers[i] = mine[ids[i] - first];
       } else {
-        const auto& box = told[static_cast<std::size_t>(places_[i].rank)];
-        std::memcpy(&answers[i], box.data() + places_[i].number * sizeof(Value), sizeof(Value));
+        answers[i] = told[static_cast<std::size_t>(places_[i].rank)][places_[i].number];
       }
     }
   }

@@ -20,12 +20,6 @@ comm::Graph everybody_else(const comm::Transport& transport) {
   return comm::Graph::symmetric(std::move(others));
 }
 
-void post_words(comm::Mailbox& mailbox, std::size_t arc, std::span<const std::uint64_t> words) {
-  const auto bytes = std::as_bytes(words);
-  auto& box = mailbox.outbox(arc);
-  box.insert(box.end(), bytes.begin(), bytes.end());
-}
-
 /// As published: one other rank after the other, lowest first, each pair waiting for each other: how many words, then
 /// all of them. All pairs are gone through, whether they share something or not.
 class Pairs final : public Exchange {
@@ -42,7 +36,7 @@ class Pairs final : public Exchange {
       mailbox_->step(active, active);
       const std::uint64_t coming = mailbox_->records<std::uint64_t>(arc)[0];
       if (coming > 0 || !words.empty()) {
-        post_words(*mailbox_, arc, words);
+        mailbox_->post_all<std::uint64_t>(arc, words);
         mailbox_->step(active, active);
       }
       if (coming > 0) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::comm::detail {
 namespace {
@@ -50,10 +51,7 @@ MpiGroup& mpi_group(Transport& control) {
   agree(control, [] { start_mpi(); });
   int me = 0;
   check(MPI_Comm_rank(MPI_COMM_WORLD, &me), "MPI_Comm_rank");
-  std::vector<int> world_ranks;
-  for (const auto& theirs : control.all_gather(std::as_bytes(std::span(&me, 1)))) {
-    world_ranks.push_back(read<int>(theirs));
-  }
+  std::vector<int> world_ranks = all_gather_value(control, me);
   for (const auto& group : groups()) {
     if (group->world_ranks == world_ranks) return *group;
   }

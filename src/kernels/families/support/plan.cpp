@@ -5,7 +5,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
-#include "src/comm/detail/bytes.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "src/comm/detail/transport_base.hpp"
 
 namespace merganser::comm::detail {
@@ -71,9 +71,9 @@ void check_here(const Transport& control, const KernelEntry& entry, const Exchan
 /// The kernel and the number of buffers must be the same on every rank.
 void check_alike(Transport& control, const KernelEntry& entry, std::size_t buffers) {
   const std::string mine = std::string(entry.info.name) + " with " + number(buffers) + " buffers";
-  const auto all = control.all_gather(std::as_bytes(std::span(mine)));
+  const auto all = all_gather(control, mine);
   agree(control, [&] {
-    const std::string first(reinterpret_cast<const char*>(all[0].data()), all[0].size());
+    const std::string first(all[0].begin(), all[0].end());
     if (first != mine) {
       throw UsageError("exchange: rank " + std::to_string(control.rank()) + " makes " + mine + ", rank 0 " + first);
     }
@@ -127,15 +127,15 @@ ExchangePlan make_plan(Transport& control, const KernelEntry& entry, ExchangeSpe
   plan.spec = std::move(spec);
 
   const auto cards = cards_of(plan, static_cast<std::size_t>(control.size()));
-  std::vector<Bytes> letters(cards.size());
+  std::vector<std::span<const Card>> letters(cards.size());
   for (std::size_t r = 0; r < cards.size(); ++r) {
-    if (cards[r].sends != 0 || cards[r].receives != 0) letters[r] = to_bytes(cards[r]);
+    if (cards[r].sends != 0 || cards[r].receives != 0) letters[r] = {&cards[r], 1};
   }
-  const auto came = control.all_to_all(letters);
+  const auto came = all_to_all(control, letters);
   std::vector<Card> theirs(cards.size());
   agree(control, [&] {
     for (std::size_t r = 0; r < came.size(); ++r) {
-      if (!came[r].empty()) theirs[r] = read<Card>(came[r]);
+      if (!came[r].empty()) theirs[r] = came[r][0];
       const std::string text = disagreement(theirs[r], cards[r], static_cast<int>(r));
       if (!text.empty()) {
         throw UsageError(std::string(entry.info.name) + ": on rank " + std::to_string(control.rank()) + ": " + text);

@@ -1,0 +1,20 @@
+#pragma once
+/// Parcels as messages: site and payload row, Parcels::parcel_bytes() each, of one schema on both sides.
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "merganser/parcels/parcels.hpp"
+
+namespace merganser {
+
+/// Appends a parcel with `width` numbers in its row to a message.
+void append_parcel(std::vector<std::byte>& message, const Site& site, const double* row, std::size_t width);
+/// The same for parcel i of a container.
+inline void append_parcel(std::vector<std::byte>& message, const Parcels& from, std::size_t i) {
+  append_parcel(message, from.site(i), from.row(i), from.schema().width());
+}
+/// Appends the parcels of a message to the container. @throws CommError if the length is no multiple of a parcel
+void take_parcels(std::span<const std::byte> message, Parcels& parcels);
+
+}  // namespace merganser
