@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/random.hpp"
+#include "tests/graphs/mutated.hpp"
 #include "tests/graphs/process_graph_samples.hpp"
 
 namespace {
@@ -13,42 +13,6 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 using namespace merganser::graphs;
-
-/// One to four changes; what they are depends on the seed alone.
-std::string mutated(std::string bytes, std::uint64_t seed) {
-  Random random(seed, 0x6d757461746564ULL, 0);
-  const auto place = [&] { return static_cast<std::size_t>(random.below(std::max<std::size_t>(1, bytes.size()))); };
-  constexpr char kText[] = "0123456789-+.,:%# \n\teEnaifx";
-  for (std::uint64_t changes = 1 + random.below(4); changes > 0 && !bytes.empty(); --changes) switch (random.below(7)) {
-      case 0:
-        bytes[place()] ^= static_cast<char>(1U << random.below(8));
-        break;
-      case 1:
-        bytes[place()] = static_cast<char>(random.below(256));
-        break;
-      case 2: {  // a length of eight bytes
-        const std::size_t at = place() / 8 * 8;
-        const std::uint64_t value = random.below(2) == 1 ? ~0ULL >> random.below(64) : 1ULL << random.below(64);
-        for (std::size_t i = 0; i < 8 && at + i < bytes.size(); ++i) bytes[at + i] = static_cast<char>(value >> 8 * i);
-        break;
-      }
-      case 3:
-        bytes.resize(place());
-        break;
-      case 4:
-        bytes.erase(place(), 1 + random.below(32));
-        break;
-      case 5: {
-        const std::size_t from = place();
-        const std::string piece = bytes.substr(from, 1 + random.below(32));
-        bytes.insert(place(), piece);
-        break;
-      }
-      default:
-        bytes[place()] = kText[random.below(sizeof kText - 1)];
-    }
-  return bytes;
-}
 
 struct Counts {
   int read = 0;
