@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "apps/frame/npy.hpp"
 #include "apps/frame/record.hpp"
 #include "merganser/base/options.hpp"
 
@@ -19,24 +20,11 @@ void append(std::string& text, T value) {
   text.append(bytes, sizeof bytes);
 }
 
-/// The head of version 1.0: magic number, length, description, padded to a multiple of 64.
-std::string array_head(const std::string& type, const std::string& shape) {
-  std::string text = "{'descr': " + type + ", 'fortran_order': False, 'shape': (" + shape + "), }";
-  constexpr std::size_t kBefore = 10;
-  while ((kBefore + text.size() + 1) % 64 != 0) text += ' ';
-  text += '\n';
-  std::string head = "\x93NUMPY";
-  head += '\x01';
-  head += '\x00';
-  append(head, static_cast<std::uint16_t>(text.size()));
-  return head + text;
-}
-
 template <class T>
 void write_column(const std::string& path, const std::vector<T>& values, const char* type) {
   std::string text;
   if (is_array(path)) {
-    text = array_head(type, std::to_string(values.size()) + ",");
+    text = npy_head(type, std::to_string(values.size()) + ",");
     text.reserve(text.size() + values.size() * sizeof(T));
     for (const T v : values) append(text, v);
   } else {
@@ -100,7 +88,7 @@ void for_rows(const msf::CondensedTree& tree, const Row& row) {
 void write_linkage(const std::string& path, const msf::Dendrogram& d) {
   std::string text;
   if (is_array(path)) {
-    text = array_head("'<f8'", std::to_string(d.merges.size()) + ", 4");
+    text = npy_head("'<f8'", std::to_string(d.merges.size()) + ", 4");
     text.reserve(text.size() + 32 * d.merges.size());
   }
   for (const auto& m : d.merges) {
@@ -127,8 +115,8 @@ void write_condensed(const std::string& path, const msf::CondensedTree& tree) {
   const std::size_t rows = tree.lambda.size() + (tree.clusters.empty() ? 0 : tree.clusters.size() - 1);
   std::string text;
   if (is_array(path)) {
-    text = array_head("[('parent', '<i8'), ('child', '<i8'), ('lambda_val', '<f8'), ('child_size', '<i8')]",
-                      std::to_string(rows) + ",");
+    text = npy_head("[('parent', '<i8'), ('child', '<i8'), ('lambda_val', '<f8'), ('child_size', '<i8')]",
+                    std::to_string(rows) + ",");
     text.reserve(text.size() + sizeof(CondensedRow) * rows);
   }
   for_rows(tree, [&](const CondensedRow& row) {

@@ -1,24 +1,23 @@
 #include "apps/msf/points_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <numeric>
 #include <string_view>
 
+#include "apps/frame/npy.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/lines.hpp"
 #include "merganser/comm/collectives.hpp"
 
 namespace merganser::app {
 namespace {
 
-constexpr std::string_view kMagic{"\x93NUMPY", 6};
-constexpr std::string_view kBlanks = " \t\r,;";
-constexpr std::uint64_t kLongest = 1 << 16;  // bytes of a line, or of the header of .npy
+using Columns = WordsBetween<' ', '\t', '\r', ',', ';'>;
+constexpr std::uint64_t kLongest = 1 << 16;  // bytes of a line
 
 /// Bytes from `begin` on, as many as are wanted and there.
 std::string read_bytes(const std::string& file, std::uint64_t begin, std::uint64_t count) {
@@ -75,21 +74,14 @@ bool parse_line(std::string_view line, Text& text) {
     text.why = "more than 65,536 bytes; allowed: x y [z]";
     return false;
   }
-  line = line.substr(0, line.find('#'));
-  for (;;) {
-    const auto begin = line.find_first_not_of(kBlanks);
-    if (begin == std::string_view::npos) break;
-    line.remove_prefix(begin);
-    const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
-    const std::string_view digits = word.front() == '+' ? word.substr(1) : word;
+  Columns words(line.substr(0, line.find('#')));
+  for (auto word = words.next(); !word.empty(); word = words.next()) {
     double value = 0;
-    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || stop != digits.data() + digits.size() || !std::isfinite(value)) {
+    if (!parse_real(word, value) || !std::isfinite(value)) {
       text.why = "\"" + std::string(word.substr(0, 40)) + "\"; allowed: finite numbers";
       return false;
     }
     text.numbers.push_back(value);
-    line.remove_prefix(word.size());
   }
   const std::size_t count = text.numbers.size() - before;
   if (count == 0) return true;
@@ -100,21 +92,18 @@ bool parse_line(std::string_view line, Text& text) {
 }
 
 bool is_header(std::string_view line) {
-  const auto begin = line.find_first_not_of(kBlanks);
-  return begin != std::string_view::npos &&
-         std::string_view("0123456789+-.#").find(line[begin]) == std::string_view::npos &&
+  const auto word = Columns(line).next();
+  return !word.empty() && std::string_view("0123456789+-.#").find(word.front()) == std::string_view::npos &&
          line.find_first_of("0123456789") == std::string_view::npos;
 }
 
 Text parse_text(std::string_view bytes, bool first) {
   Text text;
-  while (!bytes.empty()) {
-    const auto line = bytes.substr(0, bytes.find('\n'));
-    bytes.remove_prefix(std::min(line.size() + 1, bytes.size()));
+  for (LineWalk walk(bytes); walk.next();) {
     ++text.lines;
     if (text.wrong != 0) continue;
-    if (first && text.lines == 1 && is_header(line)) continue;
-    if (!parse_line(line, text)) text.wrong = text.lines;
+    if (first && text.lines == 1 && is_header(walk.line())) continue;
+    if (!parse_line(walk.line(), text)) text.wrong = text.lines;
   }
   return text;
 }
@@ -156,51 +145,14 @@ struct Npy {
   std::uint64_t bytes = 8;  ///< of a number
 };
 
-/// What follows 'key': in the header.
-std::string_view value_of(const std::string& file, std::string_view header, std::string_view key) {
-  const auto at = header.find("'" + std::string(key) + "'");
-  const auto colon = at == std::string_view::npos ? at : header.find(':', at);
-  const auto begin = colon == std::string_view::npos ? colon : header.find_first_not_of(' ', colon + 1);
-  if (begin == std::string_view::npos)
-    throw InputError(file + ": no " + std::string(key) + " in the header; allowed: .npy as NumPy writes it");
-  return header.substr(begin);
-}
-
 Npy parse_npy(const std::string& file, std::uint64_t size) {
-  const std::string begin = read_bytes(file, 0, kLongest);
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint64_t>(static_cast<unsigned char>(begin[i])); };
-  if (begin.size() < 12 || begin.substr(0, 6) != kMagic || byte(6) < 1 || byte(6) > 3)
-    throw InputError(file + ": not .npy of version 1 to 3; allowed: those");
-  Npy npy;
-  const std::uint64_t prefix = byte(6) == 1 ? 10 : 12;
-  npy.data = prefix + byte(8) + (byte(9) << 8U) + (prefix == 12 ? (byte(10) << 16U) + (byte(11) << 24U) : 0);
-  if (npy.data > begin.size())
-    throw InputError(file + ": a header of " + std::to_string(npy.data) +
-                     " bytes; allowed: up to 65,536, within the file");
-  const auto header = std::string_view(begin).substr(prefix, npy.data - prefix);
-  const auto type = value_of(file, header, "descr").substr(0, 5);
-  if (type == "'<f4'") {
-    npy.bytes = 4;
-  } else if (type != "'<f8'") {
-    throw InputError(file + ": numbers of type " + std::string(type) + "; allowed: '<f8', '<f4'");
-  }
-  if (value_of(file, header, "fortran_order").substr(0, 5) != "False")
-    throw InputError(file + ": columns one after the other; allowed: rows (C order)");
-  const auto shape = value_of(file, header, "shape");
-  const auto comma = shape.find(',');
-  const auto number = [&](std::string_view text) {
-    std::uint64_t value = std::numeric_limits<std::uint64_t>::max();
-    const auto start = text.find_first_not_of(" (");
-    if (start != std::string_view::npos) std::from_chars(text.data() + start, text.data() + text.size(), value);
-    return value;
-  };
-  npy.rows = number(shape);
-  npy.columns = comma == std::string_view::npos ? 0 : number(shape.substr(comma + 1));
-  const auto close = shape.find(')');
-  const bool two = close != std::string_view::npos && comma < close && shape.find(',', comma + 1) > close;
-  if (!two || (npy.columns != 2 && npy.columns != 3) || npy.rows > (std::uint64_t{1} << 48U))
-    throw InputError(file + ": shape " + std::string(shape.substr(0, std::min<std::size_t>(close + 1, 40))) +
-                     "; allowed: (n, 2), (n, 3)");
+  const NpyHead head = parse_npy_head(file, read_bytes(file, 0, kMostNpyHead));
+  if (head.type != "'<f8'" && head.type != "'<f4'")
+    throw InputError(file + ": numbers of type " + head.type.substr(0, 40) + "; allowed: '<f8', '<f4'");
+  if (head.fortran_order) throw InputError(file + ": columns one after the other; allowed: rows (C order)");
+  if (head.shape.size() != 2 || (head.shape[1] != 2 && head.shape[1] != 3) || head.shape[0] > (std::uint64_t{1} << 48U))
+    throw InputError(file + ": shape " + head.shape_text.substr(0, 40) + "; allowed: (n, 2), (n, 3)");
+  const Npy npy{head.data, head.shape[0], head.shape[1], head.type == "'<f4'" ? 4U : 8U};
   if (size - npy.data != npy.rows * npy.columns * npy.bytes)
     throw InputError(file + ": " + std::to_string(size - npy.data) + " bytes behind the header; allowed: " +
                      std::to_string(npy.rows * npy.columns * npy.bytes) + ", as its shape says");
@@ -240,7 +192,7 @@ std::uint64_t file_size(const std::string& file) {
   return size;
 }
 
-bool is_npy(const std::string& file) { return read_bytes(file, 0, kMagic.size()) == kMagic; }
+bool is_npy(const std::string& file) { return read_bytes(file, 0, kNpyMagic.size()) == kNpyMagic; }
 
 }  // namespace
 

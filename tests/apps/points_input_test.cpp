@@ -158,6 +158,9 @@ TEST_F(PointsFile, of_numpy_is_read_by_any_number_of_ranks) {
                                        bytes_of(std::vector<double>{1, 2, 3, 4, 5, 6.5})));
   const auto floats = write("b.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n",
                                          bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6.5F})));
+  const auto other = write("c.npy", npy("{'shape': (3L, 2L), 'fortran_order': False, 'descr': '<f8'}",
+                                        bytes_of(std::vector<double>{1, 2, 3, 4, 5, 6.5})));
+  EXPECT_EQ(load(other, 1).at, load(file, 1).at) << "keys in another order, lengths as Python 2 has them";
   for (const int ranks : {1, 2, 5}) {
     EXPECT_EQ(load(file, ranks).at, (std::vector<std::vector<double>>{{1, 2}, {3, 4}, {5, 6.5}}));
     EXPECT_EQ(load(floats, ranks).at, (std::vector<std::vector<double>>{{1, 2, 3}, {4, 5, 6.5}}));
@@ -171,6 +174,8 @@ TEST_F(PointsFile, of_numpy_that_is_wrong_is_refused) {
         "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (6,), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2, 1), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3 2), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': 6, }", "{'descr': '<f8', 'fortran_order': False, 'shape': (",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (4, 2), }", "{'descr': '<f8', 'shape': (3, 2), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 2), }", "",
         "{'descr':", "{'shape': (3, 2"})

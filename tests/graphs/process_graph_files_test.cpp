@@ -233,20 +233,20 @@ TEST(GraphFiles, wrong_matrix_market_files_say_where_and_what) {
                   {{"", "line 1: the file is empty"},
                    {"%%MatrixMarket matrix array real general\n2 2\n", "line 1: \"%%MatrixMarket matrix array"},
                    {"%%MatrixMarket matrix coordinate complex general\n", "line 1: "},
-                   {"%%MatrixMarket matrix coordinate real skew-symmetric\n", "line 1: "},
+                   {"%%MatrixMarket matrix coordinate real hermitian\n", "line 1: symmetry \"hermitian\""},
                    {general, "line 1: the file ends"},
-                   {general + "2 2\n", "line 2: \"2 2\"; allowed: \"rows columns entries\""},
-                   {general + "2 3 0\n", "line 2: number of columns \"3\"; allowed: 2 to 2"},
+                   {general + "2 2\n", "line 2: \"2 2\"; allowed: rows, columns and entries"},
+                   {general + "2 3 0\n", "line 2: \"2 3 0\"; allowed: as many rows as columns"},
                    {general + "0 0 0\n", "line 2: number of rows \"0\""},
                    {general + "2147483647 2147483647 0\n", "allowed: 1 to 1048576"},
                    {general + "2 2 999999999999\n", "line 2: number of entries"},
                    {general + "2 2 2\n1 2\n", "line 3: the file ends after 1 entries; allowed: 2"},
                    {general + "2 2 1\n1 2\n2 1\n", "line 4: \"2 1\" after the last entry"},
-                   {general + "2 2 1\n1 2 3\n", "line 3: \"1 2 3\"; allowed: \"row column\""},
+                   {general + "2 2 1\n1 2 3\n", "line 3: \"1 2 3\"; allowed: row, column"},
                    {general + "2 2 1\n1 3\n", "line 3: column \"3\"; allowed: 1 to 2"},
                    {general + "2 2 1\n0 1\n", "line 3: row \"0\""},
                    {general + "2 2 2\n1 2\n1 2\n", "line 4: the arc from 1 to 2 stands at line 3 already"},
-                   {symmetric + "2 2 1\n1 2 1\n", "line 3: column \"2\"; allowed: 1 to 1"},
+                   {symmetric + "2 2 2\n1 2 1\n2 1 1\n", "line 4: the arc from 1 to 2 stands at line 3 already"},
                    {symmetric + "2 2 1\n2 1 -1\n", "line 3: weight \"-1\""}});
 }
 
@@ -259,20 +259,21 @@ TEST(GraphFiles, matrices_may_be_symmetric_and_have_a_diagonal) {
 
 TEST(GraphFiles, wrong_metis_files_say_where_and_what) {
   expect_refusals(ProcessGraphFormat::metis,
-                  {{"3\n", "line 1: \"3\"; allowed: \"vertices edges"},
+                  {{"3\n", "line 1: \"3\"; allowed: vertices, edges"},
                    {"0 0\n", "line 1: number of vertices \"0\""},
                    {"2147483647 0\n", "line 1: number of vertices \"2147483647\"; allowed: 1 to 13"},
                    {"2 1 2\n2\n1\n", "line 1: format \"2\""},
-                   {"2 1\n2\n", "line 2: the file ends after 1 vertices; allowed: 2"},
+                   {"2 1\n2\n", "line 2: the file ends after the lines of 1 vertices; allowed: 2"},
                    {"2 1\n2\n1\n1\n", "line 4: \"1\" after the last vertex"},
-                   {"2 2\n2\n1\n", "line 1: 2 edges, but the lines name 2 neighbours"},
-                   {"2 1\n3\n1\n", "line 2: vertex \"3\"; allowed: 1 to 2"},
+                   {"2 2\n2\n1\n", "line 1: 2 neighbours; allowed: 4, two for each"},
+                   {"2 1\n3\n1\n", "line 2: neighbour \"3\"; allowed: 1 to 2"},
                    {"3 1\n2\n3\n\n", "the edge from vertex 1 to 2 of weight 1 has no equal one back"},
                    {"2 1 1\n2 5\n1 6\n", "the edge from vertex 1 to 2 of weight 5 has no equal one back"},
-                   {"2 1 001\n2\n1\n", "line 2: 1 numbers; allowed: 0 for the vertex, then pairs"},
-                   {"2 1 1\n2 0\n1 0\n", "line 2: weight \"0\"; allowed: 1 to"},
-                   {"2 1 1\n2 1.5\n1 1.5\n", "line 2: weight \"1.5\""},
-                   {"2 1 11 9\n1 2\n", "line 2: 2 numbers; allowed: 9 for the vertex"}});
+                   {"2 1 001\n2\n1\n", "line 2: weight \"\" of an edge"},
+                   {"2 1 1\n2 -1\n1 -1\n", "line 2: weight \"-1\"; allowed: finite numbers >= 0"},
+                   {"2 1 1\n2 inf\n1 inf\n", "line 2: weight \"inf\""},
+                   {"2 1 11 9\n1 2\n", "line 2: size or weight of a vertex \"\""},
+                   {"2 1 0 3\n2\n1\n", "line 1: number of weights \"3\""}});
 }
 
 TEST(GraphFiles, metis_files_may_have_sizes_weights_and_comments) {

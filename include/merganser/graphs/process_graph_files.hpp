@@ -14,8 +14,8 @@ enum class ProcessGraphFormat : std::uint8_t {
   binary,         ///< compressed rows of 64-bit numbers, the layout of [neve]; .bin
   adjacency,      ///< "from: to weight to weight ..." a line; .txt
   pairs,          ///< "from,to" or "from,to,weight" a line, as the neighbourhood benchmarks of OSU read it; .adj
-  matrix_market,  ///< coordinates, general or symmetric; .mtx
-  metis,          ///< symmetric graphs with whole weights; .graph, .metis
+  matrix_market,  ///< coordinates, of any symmetry but hermitian; .mtx
+  metis,          ///< symmetric graphs; written: with whole weights; .graph, .metis
 };
 
 /// The name of a format: "binary", "adjacency", "pairs", "matrix-market", "metis".

@@ -36,7 +36,7 @@ std::map<std::string, std::string> read_pairs(const std::string& path) {
   std::string text(file.size(), '\0');
   text.resize(file.read(0, text.data(), text.size()));
   std::map<std::string, std::string> pairs;
-  for (LineWalk walk({text}); walk.next();) {
+  for (LineWalk walk(text); walk.next();) {
     const std::string_view line = walk.line();
     const std::size_t equals = line.find_first_of("=:");
     if (line.starts_with('#') || line.starts_with('!') || equals == std::string_view::npos) continue;

@@ -16,7 +16,7 @@ struct DimacsHeader {
 
 DimacsHeader read_dimacs_header(const std::string& path, std::string_view head) {
   int number = 0;
-  for (LineWalk walk({head}); walk.next();) {
+  for (LineWalk walk(head); walk.next();) {
     ++number;
     Words words(walk.line());
     const std::string_view kind = words.next();
@@ -41,7 +41,7 @@ class DimacsParser {
   DimacsParser(const Text& text, const DimacsHeader& header, Raw& raw) : text_(text), header_(header), raw_(raw) {}
 
   void operator()(const Piece& piece) {
-    for (LineWalk walk(piece); walk.next();) {
+    for (LineWalk walk(piece.text, piece.offset); walk.next();) {
       Words words(walk.line());
       const std::string_view kind = words.next();
       if (kind.empty() || kind.starts_with('c')) continue;

@@ -56,7 +56,8 @@ void agree_first(comm::Transport& transport, const std::function<void()>& local)
 }
 
 File::File(std::string path) : path_(std::move(path)) {
-  handle_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  // Not waiting for a writer of a pipe, which is refused below.
+  handle_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   if (handle_ < 0 || ::fstat(handle_, &status) != 0) {
     const int reason = errno;

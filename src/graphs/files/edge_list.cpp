@@ -46,7 +46,7 @@ void read_comment(std::string_view line, bool first, Preface& preface) {
 Preface read_preface(const std::string& head) {
   Preface preface;
   bool first = true;
-  for (LineWalk walk({head}); walk.next(); first = false) {
+  for (LineWalk walk(head); walk.next(); first = false) {
     const std::string_view line = walk.line();
     if (is_comment(line)) {
       read_comment(line, first, preface);
@@ -64,7 +64,7 @@ class EdgeListParser {
       : text_(text), raw_(raw), first_(preface.konect ? 1 : 0), columns_(preface.columns), preface_(preface) {}
 
   void operator()(const Piece& piece) {
-    for (LineWalk walk(piece); walk.next();) {
+    for (LineWalk walk(piece.text, piece.offset); walk.next();) {
       const std::string_view line = walk.line();
       if (is_comment(line)) continue;
       Words words(line);

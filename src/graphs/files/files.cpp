@@ -51,7 +51,7 @@ Format format_of_head(const std::string& path) {
   if (head.starts_with("MRGNGRPH")) return Format::binary;
   if (head.starts_with("%%MatrixMarket")) return Format::matrix_market;
   if (head.substr(0, 24).find('\0') != std::string::npos) return Format::parhip;
-  for (LineWalk walk({head}); walk.next();) {
+  for (LineWalk walk(head); walk.next();) {
     const std::string_view first = Words(walk.line()).next();
     if (first == "p") return Format::dimacs;
     if (first != "c" && !first.empty() && walk.line().front() != '%' && walk.line().front() != '#') break;
@@ -119,7 +119,7 @@ std::uint64_t bytes_of(const std::string& path, Format format) {
 Sizes guess_edge_list(const std::string& path, const std::string& head) {
   std::uint64_t lines = 0, bytes = 0, greatest = 0;
   bool real = false;
-  for (LineWalk walk({head}); walk.next();) {
+  for (LineWalk walk(head); walk.next();) {
     const std::string_view line = walk.line();
     Words words(line);
     const std::string_view a = words.next(), b = words.next(), weight = words.next();

@@ -1,24 +1,14 @@
 // Matrix Market files: square sparse matrices; an entry is an arc.
-#include <algorithm>
-#include <array>
+#include "src/graphs/files/matrix_market.hpp"
+
 #include <cctype>
 
-#include "src/graphs/files/raw.hpp"
-#include "src/graphs/files/text.hpp"
+#include "src/graphs/files/raw_sink.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
 
-struct MatrixHeader {
-  std::uint64_t size = 0;
-  std::uint64_t entries = 0;
-  std::uint64_t body = 0;  ///< offset of the first entry
-  bool weighted = false;
-  bool real = false;
-  bool general = false;
-};
-
-[[noreturn]] void refuse_matrix(const std::string& path, int line, const std::string& what) {
+[[noreturn]] void refuse_matrix(const std::string& path, std::uint64_t line, const std::string& what) {
   throw PlacedError(0, path + ": line " + std::to_string(line) + ": " + what);
 }
 
@@ -43,10 +33,13 @@ void read_banner(const std::string& path, std::string_view line, MatrixHeader& h
   header.general = symmetry == "general";
 }
 
-MatrixHeader read_matrix_header(const std::string& path, std::string_view head) {
+}  // namespace
+
+MatrixHeader read_matrix_header(const std::string& path, std::string_view head, bool whole) {
+  if (head.empty()) refuse_matrix(path, 1, "the file is empty; allowed: %%MatrixMarket matrix coordinate ...");
   MatrixHeader header;
-  int number = 0;
-  for (LineWalk walk({head}); walk.next();) {
+  std::uint64_t number = 0;
+  for (LineWalk walk(head); walk.next();) {
     const std::string_view line = walk.line();
     if (++number == 1) {
       read_banner(path, line, header);
@@ -55,26 +48,31 @@ MatrixHeader read_matrix_header(const std::string& path, std::string_view head) 
     Words words(line);
     const std::string_view rows = words.next(), columns = words.next(), entries = words.next();
     if (rows.empty() || rows.starts_with('%')) continue;
-    if (walk.after() >= head.size() && head.size() >= kHeadBytes) break;
+    if (walk.after() >= head.size() && !whole) break;
     std::uint64_t width = 0;
     if (!parse_id(rows, header.size) || !parse_id(columns, width) || !parse_id(entries, header.entries) ||
         !words.next().empty())
       refuse_matrix(path, number, shown(line) + "; allowed: rows, columns and entries");
     if (width != header.size) refuse_matrix(path, number, shown(line) + "; allowed: as many rows as columns");
+    header.at = walk.at();
     header.body = walk.after();
     return header;
   }
-  refuse_matrix(path, number + 1,
-                "no sizes in the first " + std::to_string(head.size()) + " bytes; allowed: rows, columns and entries");
+  refuse_matrix(path, number,
+                whole ? "the file ends, no sizes; allowed: a line with rows, columns and entries"
+                      : "no sizes in the first " + std::to_string(head.size()) +
+                            " bytes; allowed: a line with rows, columns and entries");
 }
 
-}  // namespace
+std::string wrong_entries(std::uint64_t entries, const MatrixHeader& header) {
+  return std::to_string(entries) + " entries; allowed: " + std::to_string(header.entries) + ", as its sizes say";
+}
 
 Raw read_matrix_market(const Source& source) {
   const auto text = Text::open(source.path, source.transport);
   MatrixHeader header;
   agree_first(source.transport, [&] {
-    header = read_matrix_header(source.path, text->head());
+    header = read_matrix_header(source.path, text->head(), text->head().size() < kHeadBytes);
     const std::uint64_t most = most_vertices(text->file_bytes(), text->compressed());
     if (header.size > most)
       throw InputError(source.path + ": " + std::to_string(header.size) + " rows; allowed for a file of " +
@@ -85,31 +83,13 @@ Raw read_matrix_market(const Source& source) {
   raw.weighted = header.weighted;
   if (header.real) raw.widen(Numbers::real);
   text->each({header.body}, [&](const Piece& piece) {
-    for (LineWalk walk(piece); walk.next();) {
-      Words words(walk.line());
-      const std::string_view row = words.next();
-      if (row.empty() || row.starts_with('%')) continue;
-      std::uint64_t from = 0, to = 0;
-      for (const auto& [word, id] : {std::pair(row, &from), std::pair(words.next(), &to)}) {
-        if (!parse_id(word, *id) || *id < 1 || *id > header.size)
-          text->fail(piece, walk.at(),
-                     "row or column " + shown(word) + "; allowed: 1 to " + std::to_string(header.size));
-      }
-      const std::string_view weight = words.next();
-      if (header.weighted ? weight.empty() || !words.next().empty() : !weight.empty())
-        text->fail(piece, walk.at(),
-                   shown(walk.line()) + "; allowed: row, column" + (header.weighted ? " and value" : ""));
-      if (!header.weighted)
-        raw.add(from - 1, to - 1);
-      else if (!raw.add(from - 1, to - 1, weight))
-        text->fail(piece, walk.at(), "value " + shown(weight) + "; allowed: an integer to 64 bit or a number");
-    }
+    RawSink sink{*text, piece, raw};
+    parse_matrix_entries(piece.text, piece.offset, header, sink);
   });
   const auto entries = source.transport.all_reduce(static_cast<std::int64_t>(raw.added()), comm::Op::sum);
   agree_first(source.transport, [&] {
-    if (static_cast<std::uint64_t>(entries) != header.entries)
-      throw InputError(source.path + ": " + std::to_string(entries) +
-                       " entries; allowed: " + std::to_string(header.entries) + ", as its sizes say");
+    if (const auto count = static_cast<std::uint64_t>(entries); count != header.entries)
+      throw InputError(source.path + ": " + wrong_entries(count, header));
   });
   raw.vertices = header.size;
   raw.vertices_known = true;
@@ -119,7 +99,7 @@ Raw read_matrix_market(const Source& source) {
 }
 
 Sizes sizes_of_matrix_market(const std::string& path, std::string_view head) {
-  const MatrixHeader header = read_matrix_header(path, head);
+  const MatrixHeader header = read_matrix_header(path, head, head.size() < kHeadBytes);
   return {header.size, header.entries, true, false, header.real ? sizeof(Edge16) : 0};
 }
 

@@ -3,23 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cmath>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/lines.hpp"
 #include "src/graphs/files/disk.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
 
 constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
-
-/// A number with a digit, point or exponent, or the word inf; NaN is none.
-bool parse_real(std::string_view text, double& value) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end && !std::isnan(value);
-}
 
 }  // namespace
 

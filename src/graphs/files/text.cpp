@@ -1,7 +1,6 @@
 #include "src/graphs/files/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -14,14 +13,12 @@ namespace {
 constexpr std::size_t kChunk = std::size_t{1} << 20;
 constexpr std::uint64_t kCountedBytes = std::uint64_t{1} << 28;  ///< read at most to find the number of a line
 
-std::uint64_t lines_in(std::string_view text) {
-  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
-/// Lines that begin in a text and with '%'.
+/// Lines that begin in a text and whose first word begins with '%'.
 std::uint64_t comments_in(std::string_view text) {
   std::uint64_t count = 0;
   for (std::size_t at = 0; at < text.size();) {
+    while (at < text.size() && Words::separates(text[at])) ++at;
+    if (at == text.size()) break;
     count += text[at] == '%' ? 1U : 0U;
     const std::size_t end = text.find('\n', at);
     if (end == std::string_view::npos) break;
@@ -281,12 +278,6 @@ std::string head_of(const std::string& path) {
   std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, file.size())), '\0');
   head.resize(file.read(0, head.data(), head.size()));
   return head;
-}
-
-bool parse_id(std::string_view word, std::uint64_t& value) {
-  const char* const end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, value);
-  return error == std::errc() && stop == end && !word.empty() && value < (std::uint64_t{1} << 63);
 }
 
 }  // namespace merganser::graphs::detail

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/words.hpp"
 
 namespace merganser::graphs::detail {
 
@@ -16,7 +17,7 @@ struct Piece {
   std::string_view text;
   std::uint64_t offset = 0;    ///< of the first byte, in the text (decompressed)
   std::uint64_t line = 0;      ///< number of the first line, from 1; 0: not known
-  std::uint64_t comments = 0;  ///< lines before it that begin with '%'; with `line` only
+  std::uint64_t comments = 0;  ///< lines before it whose first word begins with '%'; with `line` only
 };
 
 class Text {
@@ -69,52 +70,5 @@ class Inflater {
 };
 /// @throws InputError where this build has no zlib
 [[nodiscard]] std::unique_ptr<Inflater> open_gzip(const std::string& path);
-
-/// The text's lines one by one, without their ends.
-class LineWalk {
- public:
-  explicit LineWalk(const Piece& piece) : text_(piece.text), offset_(piece.offset) {}
-  bool next() {
-    if (next_ >= text_.size()) return false;
-    const std::size_t end = std::min(text_.find('\n', next_), text_.size());
-    line_ = text_.substr(next_, end - next_);
-    at_ = offset_ + next_;
-    if (line_.ends_with('\r')) line_.remove_suffix(1);
-    next_ = end + 1;
-    return true;
-  }
-  [[nodiscard]] std::string_view line() const { return line_; }
-  [[nodiscard]] std::uint64_t at() const { return at_; }
-  /// Offset of the next line.
-  [[nodiscard]] std::uint64_t after() const { return offset_ + std::min(next_, text_.size()); }
-
- private:
-  std::string_view text_;
-  std::string_view line_;
-  std::uint64_t offset_;
-  std::uint64_t at_ = 0;
-  std::size_t next_ = 0;
-};
-
-/// Words between blanks, tabs and commas.
-class Words {
- public:
-  explicit Words(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
-  /// @return an empty text at the end
-  std::string_view next() {
-    while (at_ != end_ && separates(*at_)) ++at_;
-    const char* const begin = at_;
-    while (at_ != end_ && !separates(*at_)) ++at_;
-    return {begin, static_cast<std::size_t>(at_ - begin)};
-  }
-
- private:
-  static bool separates(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
-  const char* at_;
-  const char* end_;
-};
-
-/// A whole word as a number below 2^63. @return false if it is none
-bool parse_id(std::string_view word, std::uint64_t& value);
 
 }  // namespace merganser::graphs::detail

@@ -11,14 +11,14 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-std::uint64_t little(const std::string& bytes, std::size_t at, int width) {
+std::uint64_t little(std::string_view bytes, std::size_t at, int width) {
   std::uint64_t value = 0;
   for (int i = width - 1; i >= 0; --i)
     value = value << 8 | static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)]);
   return value;
 }
 
-std::uint64_t big(const std::string& bytes, std::size_t at, int width) {
+std::uint64_t big(std::string_view bytes, std::size_t at, int width) {
   std::uint64_t value = 0;
   for (int i = 0; i < width; ++i)
     value = value << 8 | static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)]);
@@ -36,7 +36,8 @@ std::string wide_text(Wide value) {
 }
 
 /// The header does not fit the length of the file: says what else the file may be.
-[[noreturn]] void explain(const std::string& path, const std::string& bytes) {
+[[noreturn]] void explain(const FileBytes& file) {
+  const std::string_view bytes = file.bytes();
   struct Variant {
     unsigned field;
     unsigned arc;
@@ -55,22 +56,20 @@ std::string wide_text(Wide value) {
       return v.swapped ? big(bytes, at * v.field, width) : little(bytes, at * v.field, width);
     };
     if (field(0) > 0 && field(0) < (1ULL << 31) && length(field(0), field(1), v.field, v.arc) == bytes.size()) {
-      fail_at(path, {"offset", 0},
-              "a binary graph " + std::string(v.name) +
-                  "; allowed: little-endian, fields of 64 bits, arcs of a rank and a weight");
+      file.fail(0, "a binary graph " + std::string(v.name) +
+                       "; allowed: little-endian, fields of 64 bits, arcs of a rank and a weight");
     }
   }
   const std::uint64_t ranks = little(bytes, 0, 8), arcs = little(bytes, 8, 8);
   if (ranks < 1 || ranks >= (1ULL << 31)) {
-    fail_at(path, {"offset", 0}, std::to_string(static_cast<std::int64_t>(ranks)) + " ranks; allowed: 1 to 2147483647");
+    file.fail(0, std::to_string(static_cast<std::int64_t>(ranks)) + " ranks; allowed: 1 to 2147483647");
   }
   if (arcs >= (1ULL << 63)) {
-    fail_at(path, {"offset", 8}, std::to_string(static_cast<std::int64_t>(arcs)) + " arcs; allowed: at least 0");
+    file.fail(8, std::to_string(static_cast<std::int64_t>(arcs)) + " arcs; allowed: at least 0");
   }
-  fail_at(path, {"offset", 0},
-          std::to_string(ranks) + " ranks and " + std::to_string(arcs) + " arcs in a file of " +
-              std::to_string(bytes.size()) + " bytes; allowed: " + wide_text(length(ranks, arcs, 8, 16)) +
-              " bytes for these");
+  file.fail(0, std::to_string(ranks) + " ranks and " + std::to_string(arcs) + " arcs in a file of " +
+                   std::to_string(bytes.size()) + " bytes; allowed: " + wide_text(length(ranks, arcs, 8, 16)) +
+                   " bytes for these");
 }
 
 void put(std::string& out, std::uint64_t value) {
@@ -80,15 +79,15 @@ void put(std::string& out, std::uint64_t value) {
 }  // namespace
 
 ProcessGraph parse_binary(const std::string& path, const std::string& bytes) {
+  const FileBytes file(path, bytes, FileBytes::Places::offsets);
   constexpr std::size_t kLeast = 24;
   if (bytes.size() < kLeast) {
-    fail_at(path, {"offset", bytes.size()},
-            "the file ends; allowed: at least " + std::to_string(kLeast) + " bytes in a binary graph");
+    file.fail(bytes.size(), "the file ends; allowed: at least " + std::to_string(kLeast) + " bytes in a binary graph");
   }
   const std::uint64_t ranks = little(bytes, 0, 8), arcs = little(bytes, 8, 8);
-  if (ranks < 1 || ranks >= (1ULL << 31) || length(ranks, arcs, 8, 16) != bytes.size()) explain(path, bytes);
+  if (ranks < 1 || ranks >= (1ULL << 31) || length(ranks, arcs, 8, 16) != bytes.size()) explain(file);
   const std::size_t first_arc = 16 + 8 * (ranks + 1);
-  ArcList list(path, "offset");
+  ArcList list(file);
   std::uint64_t begin = 0;
   for (std::uint64_t r = 0; r <= ranks; ++r) {
     const std::size_t at = 16 + 8 * r;
@@ -96,20 +95,19 @@ ProcessGraph parse_binary(const std::string& path, const std::string& bytes) {
     const bool fits = r == 0 ? end == 0 : end >= begin && end <= arcs && (r < ranks || end == arcs);
     if (!fits) {
       const std::string low = std::to_string(r == ranks ? arcs : begin), high = std::to_string(r == 0 ? 0 : arcs);
-      fail_at(path, {"offset", at},
-              "the arcs of rank " + std::to_string(r) + " begin at " + std::to_string(static_cast<std::int64_t>(end)) +
-                  "; allowed: " + (low == high ? low : low + " to " + high));
+      file.fail(at, "the arcs of rank " + std::to_string(r) + " begin at " +
+                        std::to_string(static_cast<std::int64_t>(end)) +
+                        "; allowed: " + (low == high ? low : low + " to " + high));
     }
     for (std::uint64_t a = begin; a < end; ++a) {
       const std::size_t arc_at = first_arc + 16 * a;
       const std::uint64_t to = little(bytes, arc_at, 8);
       if (to >= ranks) {
-        fail_at(
-            path, {"offset", arc_at},
-            "rank " + std::to_string(static_cast<std::int64_t>(to)) + "; allowed: 0 to " + std::to_string(ranks - 1));
+        file.fail(arc_at, "rank " + std::to_string(static_cast<std::int64_t>(to)) + "; allowed: 0 to " +
+                              std::to_string(ranks - 1));
       }
       const double weight = std::bit_cast<double>(little(bytes, arc_at + 8, 8));
-      PlacedNumbers(path, {"offset", arc_at + 8}).check_weight(weight);
+      file.check_weight(arc_at + 8, weight);
       list.add(static_cast<int>(r - 1), static_cast<int>(to), weight, arc_at);
     }
     begin = end;

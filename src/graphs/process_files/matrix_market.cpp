@@ -1,4 +1,4 @@
-#include <cctype>
+#include "src/graphs/files/matrix_market.hpp"
 
 #include "merganser/base/options.hpp"
 #include "src/graphs/process_files/formats.hpp"
@@ -7,79 +7,45 @@
 namespace merganser::graphs::detail {
 namespace {
 
-struct Header {
-  bool pattern = false;
-  bool symmetric = false;
+/// Entries as arcs. A rank sends nothing to itself: those on the diagonal are left out.
+class MatrixArcs {
+ public:
+  MatrixArcs(const FileBytes& file, const MatrixHeader& header, ArcList& list)
+      : file_(file), header_(header), list_(list) {}
+
+  void entry(std::uint64_t at, std::uint64_t row, std::uint64_t column, std::string_view value) {
+    if (++entries_ > header_.entries) {
+      fail(at, shown(file_.line(at)) + " after the last entry; allowed: " + std::to_string(header_.entries) +
+                   " entries, as its sizes say");
+    }
+    if (row == column) return;
+    const double weight = header_.weighted ? file_.weight(at, value) : 1;
+    list_.add(static_cast<int>(row), static_cast<int>(column), weight, at);
+    if (!header_.general) list_.add(static_cast<int>(column), static_cast<int>(row), weight, at);
+  }
+  [[noreturn]] void fail(std::uint64_t at, const std::string& what) const { file_.fail(at, what); }
+  [[nodiscard]] std::uint64_t entries() const { return entries_; }
+
+ private:
+  const FileBytes& file_;
+  const MatrixHeader& header_;
+  ArcList& list_;
+  std::uint64_t entries_ = 0;
 };
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
-Header parse_banner(const std::string& path, Lines& lines, std::vector<std::string_view>& pieces) {
-  const char* allowed =
-      "; allowed: \"%%MatrixMarket matrix coordinate\", then pattern, integer or real, then general or symmetric";
-  if (!lines.next()) fail_at(path, {"line", 1}, std::string("the file is empty") + allowed);
-  split_blanks(lines.line(), pieces);
-  const auto word = [&](std::size_t i) { return i < pieces.size() ? lower(pieces[i]) : std::string(); };
-  const bool fits = pieces.size() == 5 && word(0) == "%%matrixmarket" && word(1) == "matrix" &&
-                    word(2) == "coordinate" && (word(3) == "pattern" || word(3) == "integer" || word(3) == "real") &&
-                    (word(4) == "general" || word(4) == "symmetric");
-  if (!fits) fail_at(path, lines.place(), shown(lines.line()) + allowed);
-  return {word(3) == "pattern", word(4) == "symmetric"};
-}
-
-/// Goes to the next line that is neither blank nor a comment.
-bool next_content(Lines& lines) {
-  while (lines.next())
-    if (lines.first() != '\0' && lines.first() != '%') return true;
-  return false;
-}
 
 }  // namespace
 
 ProcessGraph parse_matrix_market(const std::string& path, const std::string& text) {
-  std::vector<std::string_view> pieces;
-  Lines lines(text);
-  const Header header = parse_banner(path, lines, pieces);
-  if (!next_content(lines)) fail_at(path, lines.place(), "the file ends; allowed: a line \"rows columns entries\"");
-  split_blanks(lines.line(), pieces);
-  if (pieces.size() != 3) fail_at(path, lines.place(), shown(lines.line()) + "; allowed: \"rows columns entries\"");
-  const std::int64_t most = most_ranks(text.size());
-  const PlacedNumbers sizes(path, lines.place());
-  const std::int64_t ranks = sizes.integer(pieces[0], "number of rows", 1, most);
-  (void)sizes.integer(pieces[1], "number of columns", ranks, ranks);
-  const auto room = static_cast<std::int64_t>(text.size() / 4 + 1);  // an entry takes four bytes
-  const std::int64_t entries = sizes.integer(pieces[2], "number of entries", 0, room);
-
-  ArcList list(path, "line");
-  const std::size_t fields = header.pattern ? 2 : 3;
-  for (std::int64_t e = 0; e < entries; ++e) {
-    if (!next_content(lines)) {
-      fail_at(path, lines.place(),
-              "the file ends after " + std::to_string(e) + " entries; allowed: " + std::to_string(entries));
-    }
-    split_blanks(lines.line(), pieces);
-    if (pieces.size() != fields) {
-      fail_at(path, lines.place(),
-              shown(lines.line()) + "; allowed: " + (header.pattern ? "\"row column\"" : "\"row column value\""));
-    }
-    const PlacedNumbers numbers(path, lines.place());
-    const std::int64_t row = numbers.integer(pieces[0], "row", 1, ranks);
-    const std::int64_t column = numbers.integer(pieces[1], "column", 1, header.symmetric ? row : ranks);
-    if (row == column) continue;  // a rank sends nothing to itself
-    const double weight = header.pattern ? 1 : numbers.weight(pieces[2]);
-    list.add(static_cast<int>(row - 1), static_cast<int>(column - 1), weight, lines.place().number);
-    if (header.symmetric)
-      list.add(static_cast<int>(column - 1), static_cast<int>(row - 1), weight, lines.place().number);
-  }
-  if (next_content(lines)) {
-    fail_at(path, lines.place(),
-            shown(lines.line()) + " after the last entry; allowed: " + std::to_string(entries) + " entries");
-  }
-  return list.graph(static_cast<int>(ranks), 1);
+  const FileBytes file(path, text);
+  const MatrixHeader header = read_matrix_header(path, text, true);
+  file.check(header.at, header.size, "number of rows", 1, static_cast<std::uint64_t>(most_ranks(text.size())));
+  file.check(header.at, header.entries, "number of entries", 0, text.size() / 4 + 1);  // an entry takes four bytes
+  ArcList list(file);
+  MatrixArcs arcs(file, header, list);
+  parse_matrix_entries(std::string_view(text).substr(header.body), header.body, header, arcs);
+  if (arcs.entries() != header.entries)
+    file.fail(text.size(), "the file ends after " + wrong_entries(arcs.entries(), header));
+  return list.graph(static_cast<int>(header.size), 1);
 }
 
 std::string print_matrix_market(const ProcessGraph& graph) {

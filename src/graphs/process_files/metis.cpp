@@ -1,3 +1,5 @@
+#include "src/graphs/files/metis.hpp"
+
 #include <cmath>
 
 #include "merganser/base/error.hpp"
@@ -10,43 +12,28 @@ namespace {
 
 constexpr std::int64_t kMostWeight = std::int64_t{1} << 53;
 
-struct MetisHeader {
-  std::int64_t ranks = 0;
-  std::int64_t edges = 0;
-  std::size_t before = 0;  ///< numbers of a line that belong to its vertex: its size and weights
-  bool weighted = false;
-};
+/// Neighbours as arcs. Loops are left out: a rank sends nothing to itself.
+class MetisArcs {
+ public:
+  MetisArcs(const FileBytes& file, const MetisHeader& header, ArcList& list)
+      : file_(file), header_(header), list_(list) {}
 
-/// Goes to the next line that is no comment.
-bool next_line(Lines& lines) {
-  while (lines.next())
-    if (lines.first() != '%') return true;
-  return false;
-}
-
-MetisHeader parse_header(const std::string& path, Lines& lines, std::size_t file_bytes,
-                         std::vector<std::string_view>& pieces) {
-  while (next_line(lines) && lines.first() == '\0') {
+  void entry(std::uint64_t at, std::uint64_t vertex, std::uint64_t neighbour, std::string_view weight) {
+    ++entries_;
+    if (vertex == neighbour) return;
+    list_.add(static_cast<int>(vertex), static_cast<int>(neighbour), header_.weighted ? file_.weight(at, weight) : 1,
+              at);
   }
-  split_blanks(lines.line(), pieces);
-  if (pieces.size() < 2 || pieces.size() > 4)
-    fail_at(path, lines.place(), shown(lines.line()) + "; allowed: \"vertices edges [format [constraints]]\"");
-  const PlacedNumbers numbers(path, lines.place());
-  MetisHeader header;
-  const auto room = static_cast<std::int64_t>(file_bytes);  // every vertex has a line, every edge two numbers
-  header.ranks = numbers.integer(pieces[0], "number of vertices", 1, std::min<std::int64_t>(room, 2147483647));
-  header.edges = numbers.integer(pieces[1], "number of edges", 0, room / 2);
-  const std::string_view format = pieces.size() > 2 ? pieces[2] : "0";
-  if (format.size() > 3 || format.find_first_not_of("01") != std::string_view::npos)
-    fail_at(path, lines.place(), "format " + shown(format) + "; allowed: up to three digits 0 or 1");
-  const auto digit = [&](std::size_t from_right) {
-    return format.size() >= from_right && format[format.size() - from_right] == '1';
-  };
-  const std::int64_t constraints = pieces.size() > 3 ? numbers.integer(pieces[3], "number of constraints", 0, room) : 1;
-  header.weighted = digit(1);
-  header.before = (digit(2) ? static_cast<std::size_t>(constraints) : 0) + (digit(3) ? 1 : 0);
-  return header;
-}
+  [[noreturn]] void fail(std::uint64_t at, const std::string& what) const { file_.fail(at, what); }
+  /// Neighbours, loops too.
+  [[nodiscard]] std::uint64_t entries() const { return entries_; }
+
+ private:
+  const FileBytes& file_;
+  const MetisHeader& header_;
+  ArcList& list_;
+  std::uint64_t entries_ = 0;
+};
 
 /// METIS wants every edge from both its ends, with one weight.
 void check_symmetric(const std::string& path, const ProcessGraph& graph) {
@@ -66,41 +53,18 @@ void check_symmetric(const std::string& path, const ProcessGraph& graph) {
 }  // namespace
 
 ProcessGraph parse_metis(const std::string& path, const std::string& text) {
-  std::vector<std::string_view> pieces;
-  Lines lines(text);
-  const MetisHeader header = parse_header(path, lines, text.size(), pieces);
-  ArcList list(path, "line");
-  for (std::int64_t v = 1; v <= header.ranks; ++v) {
-    if (!next_line(lines)) {
-      fail_at(path, lines.place(),
-              "the file ends after " + std::to_string(v - 1) + " vertices; allowed: " + std::to_string(header.ranks));
-    }
-    split_blanks(lines.line(), pieces);
-    const std::size_t step = header.weighted ? 2 : 1;
-    if (pieces.size() < header.before || (pieces.size() - header.before) % step != 0) {
-      fail_at(path, lines.place(),
-              std::to_string(pieces.size()) + " numbers; allowed: " + std::to_string(header.before) +
-                  " for the vertex, then " + (header.weighted ? "pairs of a vertex and a weight" : "vertices"));
-    }
-    const PlacedNumbers numbers(path, lines.place());
-    for (std::size_t i = 0; i < header.before; ++i) (void)numbers.integer(pieces[i], "vertex weight", 0, kMostWeight);
-    for (std::size_t i = header.before; i < pieces.size(); i += step) {
-      const std::int64_t to = numbers.integer(pieces[i], "vertex", 1, header.ranks);
-      const std::int64_t weight = header.weighted ? numbers.integer(pieces[i + 1], "weight", 1, kMostWeight) : 1;
-      list.add(static_cast<int>(v - 1), static_cast<int>(to - 1), static_cast<double>(weight), lines.place().number);
-    }
-  }
-  while (next_line(lines)) {
-    if (lines.first() == '\0') continue;
-    fail_at(path, lines.place(),
-            shown(lines.line()) + " after the last vertex; allowed: " + std::to_string(header.ranks) + " vertices");
-  }
-  if (static_cast<std::int64_t>(list.size()) != 2 * header.edges) {
-    fail_at(path, {"line", 1},
-            std::to_string(header.edges) + " edges, but the lines name " + std::to_string(list.size()) +
-                " neighbours; allowed: two for each edge");
-  }
-  ProcessGraph graph = list.graph(static_cast<int>(header.ranks), 1);
+  const FileBytes file(path, text);
+  const MetisHeader header = read_metis_header(path, text, true);
+  // Every vertex has a line, every edge two numbers.
+  file.check(header.at, header.vertices, "number of vertices", 1, std::min<std::uint64_t>(text.size(), 2147483647));
+  file.check(header.at, header.edges, "number of edges", 0, text.size() / 2);
+  ArcList list(file);
+  MetisArcs arcs(file, header, list);
+  const auto body = std::string_view(text).substr(static_cast<std::size_t>(header.body));
+  const std::uint64_t rows = parse_metis_rows(body, header.body, header, 0, arcs);
+  if (rows < header.vertices) file.fail(text.size(), missing_rows(rows, header));
+  if (arcs.entries() != 2 * header.edges) file.fail(header.at, wrong_neighbours(arcs.entries(), header));
+  ProcessGraph graph = list.graph(static_cast<int>(header.vertices), 1);
   check_symmetric(path, graph);
   return graph;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// What the readers of graph files share.
+/// What the readers of process graphs share.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -7,69 +7,47 @@
 #include <vector>
 
 #include "merganser/graphs/process_graph.hpp"
-#include "src/graphs/files/disk.hpp"
 
 namespace merganser::graphs::detail {
 
-/// Where in a file something stands.
-struct Place {
-  std::string_view unit;  ///< "line" or "offset"
-  std::uint64_t number = 0;
-};
-[[noreturn]] void fail_at(const std::string& path, Place place, const std::string& what);
-
-/// A text line by line, without its line ends.
-class Lines {
+/// A file in memory, and errors that name a place in it.
+class FileBytes {
  public:
-  explicit Lines(std::string_view text) : text_(text) {}
-  /// @return false at the end
-  bool next() {
-    if (at_ >= text_.size()) return false;
-    const auto end = std::min(text_.find('\n', at_), text_.size());
-    line_ = text_.substr(at_, end - at_);
-    if (!line_.empty() && line_.back() == '\r') line_.remove_suffix(1);
-    at_ = end + 1;
-    ++number_;
-    return true;
-  }
-  [[nodiscard]] std::string_view line() const { return line_; }
-  [[nodiscard]] Place place() const { return {"line", number_}; }
-  /// First character that is not blank; 0 if there is none.
-  [[nodiscard]] char first() const {
-    const auto at = line_.find_first_not_of(" \t");
-    return at == std::string_view::npos ? '\0' : line_[at];
-  }
+  enum class Places : std::uint8_t { lines, offsets };
+  /// Both texts outlive it.
+  FileBytes(const std::string& path, std::string_view bytes, Places places = Places::lines)
+      : path_(path), bytes_(bytes), places_(places) {}
 
- private:
-  std::string_view text_;
-  std::string_view line_;
-  std::size_t at_ = 0;
-  std::uint64_t number_ = 0;
-};
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+  /// The line that begins at an offset, without its end.
+  [[nodiscard]] std::string_view line(std::uint64_t at) const;
+  /// "line 3" or "offset 40"; the end of a text is in its last line. Cost: reads the text up to there.
+  [[nodiscard]] std::string place(std::uint64_t at) const;
+  /// @throws InputError "path: line 3: what"
+  [[noreturn]] void fail(std::uint64_t at, const std::string& what) const;
 
-/// Pieces between blanks.
-void split_blanks(std::string_view text, std::vector<std::string_view>& pieces);
-
-/// Reads numbers at one place of a file; what is not allowed is an error that names it.
-class PlacedNumbers {
- public:
-  PlacedNumbers(const std::string& path, Place place) : path_(path), place_(place) {}
+  // A word at a place as a number; what is not allowed is an error.
   /// @param what  as "rank", for the message
-  [[nodiscard]] std::int64_t integer(std::string_view text, std::string_view what, std::int64_t low,
+  [[nodiscard]] std::int64_t integer(std::uint64_t at, std::string_view word, std::string_view what, std::int64_t low,
                                      std::int64_t high) const;
-  [[nodiscard]] double weight(std::string_view text) const;
-  void check_weight(double weight) const;
+  /// The same for a number that is read already.
+  void check(std::uint64_t at, std::uint64_t value, std::string_view what, std::uint64_t low, std::uint64_t high) const;
+  [[nodiscard]] double weight(std::uint64_t at, std::string_view word) const;
+  void check_weight(std::uint64_t at, double weight) const;
 
  private:
   const std::string& path_;
-  Place place_;
+  std::string_view bytes_;
+  Places places_;
 };
 
 /// Collects arcs in any order and makes the graph. @throws InputError for loops and arcs that stand twice
 class ArcList {
  public:
-  explicit ArcList(const std::string& path, std::string_view unit) : path_(path), unit_(unit) {}
-  void add(int from, int to, double bytes, std::uint64_t place);
+  explicit ArcList(const FileBytes& file) : file_(file) {}
+  /// @param at  offset of the line or number that says so
+  void add(int from, int to, double bytes, std::uint64_t at);
   [[nodiscard]] std::size_t size() const { return arcs_.size(); }
   /// Largest rank of an arc; -1 without arcs.
   [[nodiscard]] int largest() const { return largest_; }
@@ -84,13 +62,15 @@ class ArcList {
     int from;
     int to;
     double bytes;
-    std::uint64_t place;
+    std::uint64_t at;
   };
-  const std::string& path_;
-  std::string_view unit_;
+  const FileBytes& file_;
   std::vector<Entry> arcs_;
   int largest_ = -1;
 };
+
+/// N of a comment "# ranks N"; empty for other lines.
+[[nodiscard]] std::string_view rank_comment(std::string_view line);
 
 /// Ranks that a file may speak of without a line or number for each.
 inline std::int64_t most_ranks(std::size_t file_bytes) {

@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/lines.hpp"
 #include "merganser/base/output_file.hpp"
+#include "merganser/base/resources.hpp"
+#include "merganser/base/text.hpp"
+#include "src/graphs/files/disk.hpp"
 #include "src/graphs/process_files/formats.hpp"
 #include "src/graphs/process_files/parsing.hpp"
-#include "src/graphs/process_files/whole_file.hpp"
 
 namespace merganser::graphs {
 namespace {
@@ -37,30 +40,40 @@ std::string list(const Texts& texts, Text text) {
   return out;
 }
 
+/// The bytes of a file. @throws InputError if it is no plain file, cannot be read or takes too much memory
+std::string read_whole(const std::string& path) {
+  const File file(path);
+  // The graph that is made of them takes as much again, and more.
+  if (const auto there = available_bytes(); there > 0 && file.size() > static_cast<std::uint64_t>(there) / 2)
+    throw InputError("cannot read " + path + ": it has " + bytes_text(static_cast<double>(file.size())) +
+                     "; allowed: up to half the memory that is there, " + bytes_text(static_cast<double>(there)));
+  std::string bytes(static_cast<std::size_t>(file.size()), '\0');
+  bytes.resize(file.read(0, bytes.data(), bytes.size()));  // fewer if it was cut meanwhile
+  return bytes;
+}
+
 /// The format that the first bytes of a file show.
 ProcessGraphFormat detect(const std::string& path, const std::string& bytes) {
   if (bytes.empty()) throw InputError(path + ": the file is empty; allowed: a process graph");
   if (bytes.substr(0, 16).find('\0') != std::string::npos) return ProcessGraphFormat::binary;
   bool ranks_told = false;  // by a comment, which is all that a graph without arcs has
-  std::vector<std::string_view> pieces;
-  Lines lines(bytes);
-  while (lines.next()) {
-    const std::string_view line = lines.line();
+  const FileBytes file(path, bytes);
+  for (LineWalk walk(bytes); walk.next();) {
+    const std::string_view line = walk.line(), first = BlankWords(line).next();
     if (line.starts_with("%%")) return ProcessGraphFormat::matrix_market;
-    if (lines.first() == '\0' || lines.first() == '%') continue;
-    if (lines.first() == '#') {
-      split_blanks(line, pieces);
-      ranks_told = ranks_told || (pieces.size() == 3 && pieces[0] == "#" && pieces[1] == "ranks");
+    if (first.empty() || first.starts_with('%')) continue;
+    if (first.starts_with('#')) {
+      ranks_told = ranks_told || !rank_comment(line).empty();
       continue;
     }
     if (line.find(':') != std::string_view::npos) return ProcessGraphFormat::adjacency;
     if (line.find(',') != std::string_view::npos) return ProcessGraphFormat::pairs;
     if (line.find_first_not_of("0123456789 \t") == std::string_view::npos) return ProcessGraphFormat::metis;
-    fail_at(path, lines.place(),
-            shown(line) + "; allowed: a process graph as " + list(kNames, [](std::string_view n) { return n; }));
+    file.fail(walk.at(),
+              shown(line) + "; allowed: a process graph as " + list(kNames, [](std::string_view n) { return n; }));
   }
   if (ranks_told) return ProcessGraphFormat::pairs;
-  fail_at(path, {"line", 1}, "the file holds only comments; allowed: a process graph");
+  file.fail(0, "the file holds only comments; allowed: a process graph");
 }
 
 ProcessGraph parse_graph(const std::string& path, const std::string& bytes, ProcessGraphFormat format) {

@@ -1,6 +1,6 @@
-#include <charconv>
-
+#include "merganser/base/lines.hpp"
 #include "merganser/base/options.hpp"
+#include "src/graphs/files/disk.hpp"
 #include "src/graphs/process_files/formats.hpp"
 #include "src/graphs/process_files/parsing.hpp"
 
@@ -15,58 +15,61 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// N of a comment "# ranks N"; empty for other comments.
-std::string_view rank_comment(std::string_view line, std::vector<std::string_view>& pieces) {
-  split_blanks(line, pieces);
-  return pieces.size() == 3 && pieces[0] == "#" && pieces[1] == "ranks" ? pieces[2] : std::string_view();
+/// What stands behind "RANK:" on a line, pairs of a rank and a weight.
+void parse_arcs(const FileBytes& file, std::uint64_t at, std::int64_t from, std::string_view pairs, ArcList& list) {
+  BlankWords words(pairs);
+  std::size_t count = 0;
+  for (auto head = words.next(); !head.empty(); head = words.next(), count += 2) {
+    const auto weight = words.next();
+    if (weight.empty())
+      file.fail(at, std::to_string(count + 1) + " numbers after the colon; allowed: pairs of a rank and a weight");
+    const std::int64_t to = file.integer(at, head, "rank", 0, kMostInt - 1);
+    list.add(static_cast<int>(from), static_cast<int>(to), file.weight(at, weight), at);
+  }
 }
 
 }  // namespace
 
+std::string_view rank_comment(std::string_view line) {
+  BlankWords words(line);
+  if (words.next() != "#" || words.next() != "ranks") return {};
+  const std::string_view number = words.next();
+  return words.next().empty() ? number : std::string_view();
+}
+
 ProcessGraph parse_adjacency(const std::string& path, const std::string& text) {
   struct Head {
     std::int64_t rank;
-    std::uint64_t line;
+    std::uint64_t at;
   };
+  const FileBytes file(path, text);
   std::vector<Head> heads;
-  ArcList list(path, "line");
-  std::vector<std::string_view> pieces;
-  for (Lines lines(text); lines.next();) {
-    if (lines.first() == '\0' || lines.first() == '#') continue;
-    const std::string_view line = lines.line();
+  ArcList list(file);
+  for (LineWalk walk(text); walk.next();) {
+    const std::string_view line = walk.line(), first = BlankWords(line).next();
+    if (first.empty() || first.starts_with('#')) continue;
     const auto colon = line.find(':');
     if (colon == std::string_view::npos)
-      fail_at(path, lines.place(), shown(line) + " has no colon; allowed: \"rank: rank weight rank weight ...\"");
-    const PlacedNumbers numbers(path, lines.place());
-    const std::int64_t from = numbers.integer(trimmed(line.substr(0, colon)), "rank", 0, kMostInt - 1);
-    heads.push_back({from, lines.place().number});
-    split_blanks(line.substr(colon + 1), pieces);
-    if (pieces.size() % 2 == 1) {
-      fail_at(path, lines.place(),
-              std::to_string(pieces.size()) + " numbers after the colon; allowed: pairs of a rank and a weight");
-    }
-    for (std::size_t i = 0; i < pieces.size(); i += 2) {
-      const std::int64_t to = numbers.integer(pieces[i], "rank", 0, kMostInt - 1);
-      list.add(static_cast<int>(from), static_cast<int>(to), numbers.weight(pieces[i + 1]), lines.place().number);
-    }
+      file.fail(walk.at(), shown(line) + " has no colon; allowed: \"rank: rank weight rank weight ...\"");
+    const std::int64_t from = file.integer(walk.at(), trimmed(line.substr(0, colon)), "rank", 0, kMostInt - 1);
+    heads.push_back({from, walk.at()});
+    parse_arcs(file, walk.at(), from, line.substr(colon + 1), list);
   }
   const auto ranks = static_cast<std::int64_t>(heads.size());
-  std::vector<std::uint64_t> line_of(heads.size(), 0);
+  std::vector<const Head*> head_of(heads.size(), nullptr);
   for (const Head& head : heads) {
     if (head.rank >= ranks) {
-      fail_at(path, {"line", head.line},
-              "rank " + std::to_string(head.rank) + " in a file of " + std::to_string(ranks) +
-                  " ranks; allowed: every rank from 0 on has one line");
+      file.fail(head.at, "rank " + std::to_string(head.rank) + " in a file of " + std::to_string(ranks) +
+                             " ranks; allowed: every rank from 0 on has one line");
     }
-    std::uint64_t& line = line_of[static_cast<std::size_t>(head.rank)];
-    if (line != 0) {
-      fail_at(path, {"line", head.line},
-              "rank " + std::to_string(head.rank) + " has line " + std::to_string(line) +
-                  " already; allowed: one line a rank");
+    const Head*& before = head_of[static_cast<std::size_t>(head.rank)];
+    if (before != nullptr) {
+      file.fail(head.at, "rank " + std::to_string(head.rank) + " has " + file.place(before->at) +
+                             " already; allowed: one line a rank");
     }
-    line = head.line;
+    before = &head;
   }
-  if (ranks == 0) fail_at(path, {"line", 1}, "no ranks; allowed: at least one line \"rank: ...\"");
+  if (ranks == 0) file.fail(0, "no ranks; allowed: at least one line \"rank: ...\"");
   list.check(static_cast<int>(ranks));
   return list.graph(static_cast<int>(ranks), 0);
 }
@@ -86,32 +89,29 @@ std::string print_adjacency(const ProcessGraph& graph) {
 ProcessGraph parse_pairs(const std::string& path, const std::string& text) {
   const std::int64_t most = most_ranks(text.size());
   std::int64_t ranks = 0;
-  std::uint64_t ranks_line = 0;
-  ArcList list(path, "line");
-  std::vector<std::string_view> pieces;
-  for (Lines lines(text); lines.next();) {
-    const PlacedNumbers numbers(path, lines.place());
-    const std::string_view line = lines.line();
-    if (lines.first() == '#') {
-      if (const auto number = rank_comment(line, pieces); !number.empty()) {
-        ranks = numbers.integer(number, "number of ranks", 1, most);
-        ranks_line = lines.place().number;
-      }
+  const FileBytes file(path, text);
+  ArcList list(file);
+  for (LineWalk walk(text); walk.next();) {
+    const std::string_view line = walk.line(), first = BlankWords(line).next();
+    if (first.starts_with('#')) {
+      if (const auto number = rank_comment(line); !number.empty())
+        ranks = file.integer(walk.at(), number, "number of ranks", 1, most);
       continue;
     }
-    if (lines.first() == '\0') continue;
+    if (first.empty()) continue;
     const auto comma = line.find(',');
     if (comma == std::string_view::npos)
-      fail_at(path, lines.place(), shown(line) + " has no comma; allowed: \"from,to\" and \"from,to,weight\"");
+      file.fail(walk.at(), shown(line) + " has no comma; allowed: \"from,to\" and \"from,to,weight\"");
     const auto second = std::min(line.find(',', comma + 1), line.size());
-    const std::int64_t from = numbers.integer(trimmed(line.substr(0, comma)), "rank", 0, most - 1);
-    const std::int64_t to = numbers.integer(trimmed(line.substr(comma + 1, second - comma - 1)), "rank", 0, most - 1);
-    const double weight = second < line.size() ? numbers.weight(trimmed(line.substr(second + 1))) : 1;
-    list.add(static_cast<int>(from), static_cast<int>(to), weight, lines.place().number);
+    const auto rank = [&](std::string_view word) {
+      return static_cast<int>(file.integer(walk.at(), trimmed(word), "rank", 0, most - 1));
+    };
+    const int from = rank(line.substr(0, comma)), to = rank(line.substr(comma + 1, second - comma - 1));
+    list.add(from, to, second < line.size() ? file.weight(walk.at(), trimmed(line.substr(second + 1))) : 1, walk.at());
   }
   if (ranks == 0) ranks = list.largest() + 1;
-  if (ranks == 0) fail_at(path, {"line", 1}, "no arcs; allowed: lines \"from,to\", or a line \"# ranks N\"");
-  if (ranks_line != 0) list.check(static_cast<int>(ranks));
+  if (ranks == 0) file.fail(0, "no arcs; allowed: lines \"from,to\", or a line \"# ranks N\"");
+  list.check(static_cast<int>(ranks));
   return list.graph(static_cast<int>(ranks), 0);
 }
 

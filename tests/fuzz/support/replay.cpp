@@ -15,7 +15,7 @@
 #include <map>
 
 #include "tests/fuzz/support/target.hpp"
-#include "tests/graphs/mutated.hpp"
+#include "tests/support/mutated.hpp"
 
 namespace {
 
