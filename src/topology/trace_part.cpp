@@ -7,9 +7,9 @@
 namespace merganser::topology {
 namespace {
 
-constexpr std::string_view kMagic = "merganser-trace ";
+constexpr std::string_view kTraceMagic = "merganser-trace ";
 constexpr int kVersion = 1;
-constexpr int kMaxRanks = 1 << 28;
+constexpr int kMostTraceRanks = 1 << 28;
 
 Flow parse_flow(WordReader& in, TracePart& part) {
   Flow flow;
@@ -67,7 +67,7 @@ std::string wrong_rank(const std::vector<int>& listed, int ranks) {
   return {};
 }
 
-bool is_trace_part(std::string_view text) { return text.starts_with(kMagic); }
+bool is_trace_part(std::string_view text) { return text.starts_with(kTraceMagic); }
 
 TracePart parse_trace_part(std::string_view text, const std::string& name) {
   WordReader in(text, name);
@@ -82,9 +82,9 @@ TracePart parse_trace_part(std::string_view text, const std::string& name) {
   header("program");
   part.program = in.rest_of_line();
   header("rank");
-  part.rank = static_cast<int>(in.number("the rank", 0, kMaxRanks - 1));
+  part.rank = static_cast<int>(in.number("the rank", 0, kMostTraceRanks - 1));
   in.expect("of");
-  part.ranks = static_cast<int>(in.number("the number of ranks", part.rank + 1, kMaxRanks));
+  part.ranks = static_cast<int>(in.number("the number of ranks", part.rank + 1, kMostTraceRanks));
   header("ended");
   part.ended = in.word();
   while (in.next_line()) {

@@ -24,6 +24,7 @@ class LineWalk {
     next_ = end + 1;
     return true;
   }
+  /// The line, without its end.
   [[nodiscard]] std::string_view line() const { return line_; }
   /// Offset of the line.
   [[nodiscard]] std::uint64_t at() const { return at_; }
@@ -48,7 +49,7 @@ template <char... kSeparators>
 class WordsBetween {
  public:
   explicit WordsBetween(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
-  /// @return an empty text at the end
+  /// The next word; an empty text at the end.
   std::string_view next() {
     skip();
     const char* const begin = at_;
@@ -60,6 +61,7 @@ class WordsBetween {
     skip();
     return {at_, static_cast<std::size_t>(end_ - at_)};
   }
+  /// Whether a character stands between words.
   static constexpr bool separates(char c) { return ((c == kSeparators) || ...); }
 
  private:
@@ -69,6 +71,7 @@ class WordsBetween {
   const char* at_;
   const char* end_;
 };
+/// Words between blanks and tabs.
 using BlankWords = WordsBetween<' ', '\t'>;
 
 /// A whole word as a number below 2^63, of digits alone. @return false if it is none; `value` is then anything

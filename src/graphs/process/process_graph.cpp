@@ -12,13 +12,11 @@
 namespace merganser::graphs {
 namespace {
 
-using Arc = ProcessGraph::Arc;
-
 std::string arc_text(std::size_t from, int to) {
   return "the arc from rank " + std::to_string(from) + " to rank " + std::to_string(to);
 }
 
-void check_arc(std::size_t from, const Arc& arc, std::size_t ranks) {
+void check_arc(std::size_t from, const ProcessGraph::Arc& arc, std::size_t ranks) {
   if (arc.to < 0 || static_cast<std::size_t>(arc.to) >= ranks) {
     throw InputError(arc_text(from, arc.to) + " leaves the graph; allowed: ranks 0 to " + std::to_string(ranks - 1));
   }
@@ -31,8 +29,8 @@ void check_arc(std::size_t from, const Arc& arc, std::size_t ranks) {
 }
 
 /// Sorts a row and joins arcs with equal heads.
-void join_row(std::size_t from, std::vector<Arc>& row) {
-  const auto before = [](const Arc& a, const Arc& b) { return a.to < b.to; };
+void join_row(std::size_t from, std::vector<ProcessGraph::Arc>& row) {
+  const auto before = [](const ProcessGraph::Arc& a, const ProcessGraph::Arc& b) { return a.to < b.to; };
   // Stable, so that the sum of weights does not depend on how equal heads happen to be moved.
   if (!std::is_sorted(row.begin(), row.end(), before)) std::stable_sort(row.begin(), row.end(), before);
   std::size_t kept = 0;
@@ -91,7 +89,7 @@ ProcessGraph::ProcessGraph(std::vector<std::vector<Arc>> rows) {
   }
 }
 
-std::span<const Arc> ProcessGraph::row(int rank) const {
+std::span<const ProcessGraph::Arc> ProcessGraph::row(int rank) const {
   if (rank < 0 || rank >= ranks()) {
     throw UsageError("rank " + std::to_string(rank) + " of a process graph of " + std::to_string(ranks()) +
                      " ranks; allowed: 0 to the number of ranks less 1");
@@ -103,8 +101,9 @@ std::span<const Arc> ProcessGraph::row(int rank) const {
 
 namespace {
 
-const Arc* find_arc(std::span<const Arc> row, int to) {
-  const auto at = std::lower_bound(row.begin(), row.end(), to, [](const Arc& a, int t) { return a.to < t; });
+const ProcessGraph::Arc* find_arc(std::span<const ProcessGraph::Arc> row, int to) {
+  const auto at =
+      std::lower_bound(row.begin(), row.end(), to, [](const ProcessGraph::Arc& a, int t) { return a.to < t; });
   return at != row.end() && at->to == to ? &*at : nullptr;
 }
 
