@@ -5,10 +5,10 @@
 #include <tuple>
 
 #include "merganser/graphs/process_graph_files.hpp"
-#include "tests/graphs/mutated.hpp"
 #include "tests/graphs/process_graph_samples.hpp"
 #include "tests/graphs/whole_graph.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/mutated.hpp"
 
 namespace {
 
