@@ -35,7 +35,10 @@ std::atomic_flag g_stopping = ATOMIC_FLAG_INIT;
 constexpr int kInputCode = 3;
 
 void stop(int signal) {
-  while (g_stopping.test_and_set()) ::pause();  // another thread is at it, by another signal
+  if (g_stopping.test_and_set()) {  // another thread is at it, by another signal
+    give_up_making();
+    while (true) ::pause();
+  }
   remove_cleanup_names();
   report_signal(signal);
   for (const auto& s : *g_stops) {

@@ -26,9 +26,9 @@ static_assert(std::atomic<State>::is_always_lock_free && std::atomic<bool>::is_a
 std::array<Slot, kCleanupNames> g_slots;
 std::atomic<std::uint64_t> g_order{0};
 std::atomic<bool> g_ending{false};
-std::atomic<int> g_making{0};        // threads that make files
-thread_local int t_making = 0;       // whether this one does
-constexpr int kMilliseconds = 1000;  // that a thread may take from a name to its file
+std::atomic<int> g_making{0};       // threads that make files
+thread_local int t_making = 0;      // whether this one does
+constexpr int kMilliseconds = 300;  // that a thread may take from a name to its file
 
 void remove(State kind) noexcept {
   const pid_t self = ::getpid();
@@ -90,6 +90,10 @@ MakingFiles::MakingFiles() noexcept {
 
 MakingFiles::~MakingFiles() {
   if (--t_making == 0) --g_making;
+}
+
+void give_up_making() noexcept {
+  if (std::exchange(t_making, 0) > 0) --g_making;
 }
 
 void remove_cleanup_names() noexcept {

@@ -84,7 +84,7 @@ TEST_F(Cleanup, waits_for_what_another_thread_is_making_and_lets_no_more_be_made
         const MakingFiles again;  // what is made is made of parts
         name = CleanupName(late, true);
         named.set_value();
-        ::usleep(200'000);  // descheduled between the name and the folder
+        ::usleep(20'000);  // descheduled between the name and the folder
         fs::create_directory(late);
       }
       const MakingFiles making;  // does not return

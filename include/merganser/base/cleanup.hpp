@@ -37,7 +37,7 @@ inline constexpr int kCleanupNames = 256;
 inline constexpr std::size_t kCleanupLength = 4096;  ///< PATH_MAX of Linux
 
 /// Held while files and folders whose names are kept are made: remove_cleanup_names() on another thread waits for it
-/// (a second at most), and one that comes later than that does not return. So nothing is made behind its back.
+/// (0.3 s at most, as launchers kill after one second), and one that comes later than that does not return. So nothing is made behind its back.
 class MakingFiles {
  public:
   MakingFiles() noexcept;
@@ -45,6 +45,10 @@ class MakingFiles {
   MakingFiles(const MakingFiles&) = delete;
   MakingFiles& operator=(const MakingFiles&) = delete;
 };
+
+/// This thread goes on with nothing that it was making: for a handler that does not return while that of another thread
+/// removes what is kept (async-signal-safe).
+void give_up_making() noexcept;
 
 /// Removes everything that is in the list, files before folders and what came last before what came first, and keeps
 /// every later CleanupName from returning: for a signal handler that ends the program next (async-signal-safe).
