@@ -5,8 +5,8 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/id_table.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "src/msf/id_table.hpp"
 #include "src/msf/local/union_find.hpp"
 
 namespace merganser::msf {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "src/msf/id_table.hpp"
+#include "merganser/base/id_table.hpp"
 
 namespace merganser::msf {
 

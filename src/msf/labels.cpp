@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "merganser/base/id_table.hpp"
 #include "src/msf/boruvka.hpp"
-#include "src/msf/id_table.hpp"
 
 namespace merganser::msf {
 namespace {

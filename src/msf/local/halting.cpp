@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "merganser/base/id_table.hpp"
 #include "merganser/msf/local_forest.hpp"
-#include "src/msf/id_table.hpp"
 #include "src/msf/local/union_find.hpp"
 
 namespace merganser::msf {

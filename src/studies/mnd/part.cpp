@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "merganser/base/error.hpp"
-#include "src/studies/mnd/name_table.hpp"
+#include "merganser/base/id_table.hpp"
 
 namespace merganser::msf::published {
 namespace {
@@ -28,7 +28,7 @@ class OwnNumbers {
     return dense_ ? static_cast<std::uint32_t>(vertex - first_) : seen_.insert(vertex);
   }
   [[nodiscard]] std::vector<std::uint64_t> names() const {
-    if (!dense_) return seen_.names();
+    if (!dense_) return seen_.keys();
     std::vector<std::uint64_t> all(static_cast<std::size_t>(length_));
     std::iota(all.begin(), all.end(), first_);
     return all;
@@ -38,12 +38,12 @@ class OwnNumbers {
   std::uint64_t first_;
   std::uint64_t length_;
   bool dense_;
-  NameTable seen_;
+  IdTable seen_;
 };
 
 /// Numbers both ends of every edge; ghosts are marked until it is known how many own vertices there are.
 template <class Edge>
-void number_ends(Part& part, const std::vector<Edge>& mine, Sense sense, OwnNumbers& own, NameTable& ghosts) {
+void number_ends(Part& part, const std::vector<Edge>& mine, Sense sense, OwnNumbers& own, IdTable& ghosts) {
   part.edges.reserve(mine.size());
   const auto number = [&](std::uint64_t vertex) {
     return own.has(vertex) ? own(vertex) : kGhost | ghosts.insert(vertex);
@@ -71,15 +71,15 @@ Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int 
   Part part;
   part.rank = rank;
   OwnNumbers own(ranges, rank, mine.size());
-  NameTable ghosts;
+  IdTable ghosts;
   std::visit([&](const auto& edges) { number_ends(part, edges, sense, own, ghosts); }, mine.edges);
   part.names = own.names();
-  check_sizes(std::max(part.names.size(), ghosts.names().size()), mine.size());
+  check_sizes(std::max(part.names.size(), ghosts.keys().size()), mine.size());
   part.own = static_cast<std::uint32_t>(part.names.size());
   for (Live& e : part.edges)
     if ((e.b & kGhost) != 0) e.b = part.own + (e.b ^ kGhost);
-  part.names.insert(part.names.end(), ghosts.names().begin(), ghosts.names().end());
-  for (const std::uint64_t vertex : ghosts.names()) part.ghost_owner.push_back(ranges.owner(vertex));
+  part.names.insert(part.names.end(), ghosts.keys().begin(), ghosts.keys().end());
+  for (const std::uint64_t vertex : ghosts.keys()) part.ghost_owner.push_back(ranges.owner(vertex));
   drop_idle(part);
   return part;
 }

@@ -6,20 +6,20 @@
 #include <utility>
 
 #include "merganser/base/error.hpp"
-#include "src/studies/mnd/name_table.hpp"
+#include "merganser/base/id_table.hpp"
 
 namespace merganser::msf::published {
 namespace {
 
-NameTable ghost_table(const Part& part) {
-  NameTable table(part.ghost_owner.size());
+IdTable ghost_table(const Part& part) {
+  IdTable table(part.ghost_owner.size());
   for (std::size_t g = part.own; g < part.names.size(); ++g) table.insert(part.names[g]);
   return table;
 }
 
-std::uint32_t find_ghost(const Part& part, const NameTable& table, std::uint64_t name, int from) {
+std::uint32_t find_ghost(const Part& part, const IdTable& table, std::uint64_t name, int from) {
   const std::uint32_t ghost = table.find(name);
-  if (ghost == NameTable::kNone || part.ghost_owner[ghost] != from) {
+  if (ghost == IdTable::kNone || part.ghost_owner[ghost] != from) {
     throw CommError("rank " + std::to_string(from) + " speaks of a component " + std::to_string(name) + " that rank " +
                     std::to_string(part.rank) + " does not know as one of its");
   }
@@ -32,7 +32,7 @@ void add_partners(const Part& part, Letters& letters) {
 
 /// Ghosts with their new names; those of one name become one.
 void rename_ghosts(Part& part, const std::vector<std::uint64_t>& new_names) {
-  NameTable table(new_names.size());
+  IdTable table(new_names.size());
   std::vector<std::uint32_t> number(new_names.size());
   std::vector<int> owner;
   for (std::size_t g = 0; g < new_names.size(); ++g) {
@@ -43,7 +43,7 @@ void rename_ghosts(Part& part, const std::vector<std::uint64_t>& new_names) {
     if (!part.is_own(e.b)) e.b = part.own + number[e.b - part.own];
   part.ghost_owner = std::move(owner);
   part.names.resize(part.own);
-  part.names.insert(part.names.end(), table.names().begin(), table.names().end());
+  part.names.insert(part.names.end(), table.keys().begin(), table.keys().end());
 }
 
 }  // namespace
@@ -75,8 +75,8 @@ void exchange_names(Part& part, const Before& before, const Contraction& contrac
     letters[rank].push_back(before.names[component]);
     letters[rank].push_back(name);
   }
-  const NameTable table = ghost_table(part);
-  std::vector<std::uint64_t> new_names = table.names();
+  const IdTable table = ghost_table(part);
+  std::vector<std::uint64_t> new_names = table.keys();
   exchange.run(letters, [&](int from, std::span<const std::uint64_t> words) {
     for (std::size_t i = 0; i < words.size(); i += 2) new_names[find_ghost(part, table, words[i], from)] = words[i + 1];
   });
@@ -92,7 +92,7 @@ Owners announce_moves(const Part& part, std::vector<int> own, Exchange& exchange
     letters[rank].push_back(static_cast<std::uint64_t>(own[component]));
   }
   Owners owners{std::move(own), part.ghost_owner};
-  const NameTable table = ghost_table(part);
+  const IdTable table = ghost_table(part);
   exchange.run(letters, [&](int from, std::span<const std::uint64_t> words) {
     for (std::size_t i = 0; i < words.size(); i += 2)
       owners.ghosts[find_ghost(part, table, words[i], from)] = static_cast<int>(words[i + 1]);
@@ -141,14 +141,14 @@ class Rebuild {
   [[nodiscard]] Live numbered(const Named& e) { return {number(e.a, e.owner_a), number(e.b, e.owner_b), e.edge}; }
 
   void finish(Part& part) && {
-    check_sizes(std::max(own_.names().size(), ghosts_.names().size()), part.edges.size());
-    part.own = static_cast<std::uint32_t>(own_.names().size());
+    check_sizes(std::max(own_.keys().size(), ghosts_.keys().size()), part.edges.size());
+    part.own = static_cast<std::uint32_t>(own_.keys().size());
     for (Live& e : part.edges) {
       if ((e.a & kGhost) != 0) std::swap(e.a, e.b);
       if ((e.b & kGhost) != 0) e.b = part.own + (e.b ^ kGhost);
     }
-    part.names = own_.names();
-    part.names.insert(part.names.end(), ghosts_.names().begin(), ghosts_.names().end());
+    part.names = own_.keys();
+    part.names.insert(part.names.end(), ghosts_.keys().begin(), ghosts_.keys().end());
     part.ghost_owner = std::move(ghost_owner_);
   }
 
@@ -171,8 +171,8 @@ class Rebuild {
   const Part& part_;
   const Owners& owners_;
   std::vector<std::uint32_t> fresh_;
-  NameTable own_;
-  NameTable ghosts_;
+  IdTable own_;
+  IdTable ghosts_;
   std::vector<int> ghost_owner_;
 };
 

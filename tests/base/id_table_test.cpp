@@ -1,0 +1,55 @@
+#include "merganser/base/id_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <unordered_map>
+
+#include "merganser/base/random.hpp"
+
+namespace {
+
+using namespace merganser;
+
+/// Numbers of `count` keys below `universe`, some of them twice, by a table and by the standard library's.
+void compare(IdTable table, std::uint64_t universe, std::size_t count) {
+  std::unordered_map<std::uint64_t, std::uint32_t> expected;
+  std::vector<std::uint64_t> keys;
+  Random random(7, universe, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t key = random.below(universe);
+    EXPECT_EQ(table.find(key), expected.contains(key) ? expected[key] : IdTable::kNone);
+    const auto [at, is_new] = expected.try_emplace(key, static_cast<std::uint32_t>(keys.size()));
+    if (is_new) keys.push_back(key);
+    ASSERT_EQ(table.insert(key), at->second);
+    ASSERT_EQ(table.find(key), at->second);
+  }
+  EXPECT_EQ(table.keys(), keys);
+  EXPECT_LT(keys.size(), count) << "no key came twice";
+}
+
+TEST(IdTable, numbers_follow_first_sight) {
+  compare(IdTable(), 5000, 10000);
+  compare(IdTable(10), 5000, 10000);  // more than expected
+  compare(IdTable(5000), 5000, 10000);
+  compare(IdTable(0, 100), 100, 1000);        // by hashing: few are expected
+  compare(IdTable(5000, 5000), 5000, 10000);  // by pages
+  compare(IdTable(1000, 8000), 8000, 10000);
+}
+
+TEST(IdTable, keys_may_be_any_number) {
+  IdTable table;
+  EXPECT_EQ(table.find(0), IdTable::kNone);
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(table.insert(~std::uint64_t{0} << i), i);
+  EXPECT_EQ(table.insert(0), 64U);
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(table.find(~std::uint64_t{0} << i), i);
+  EXPECT_EQ(table.find(1), IdTable::kNone);
+}
+
+TEST(IdTable, a_dense_table_knows_nothing_beyond_its_universe) {
+  IdTable table(100, 100);
+  EXPECT_EQ(table.insert(99), 0U);
+  EXPECT_EQ(table.find(98), IdTable::kNone);
+  EXPECT_EQ(table.find(std::uint64_t{1} << 40), IdTable::kNone);
+}
+
+}  // namespace
