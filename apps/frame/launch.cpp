@@ -199,7 +199,8 @@ JobEnd run_job(const LaunchPlan& plan, double timeout_s) {
       if (const int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   });
   const End end = Waiting(child, timeout_s).wait(signals);
-  if (WIFSIGNALED(end.status) || end.stop != 0 || end.timed_out) end_leftovers(jobs_of(reports));
+  const bool killed = WIFSIGNALED(end.status) || WEXITSTATUS(end.status) > 128;  // the launcher, or a rank
+  if (killed || end.stop != 0 || end.timed_out) end_leftovers(jobs_of(reports));
   if (end.stop != 0 && end.status != 0) throw Interrupted(end.stop);
   if (end.timed_out) return {kTimedOut, 4, "the job was stopped after its time"};
   return meaning_of(plan, end.status, reports);

@@ -63,6 +63,8 @@ bool is_own_file(const std::string& path) {
 /// Ranks may have ended before their maps could be read, but what they shared has the number of the job in its name.
 std::set<std::string> shared_memory_of_jobs(const std::set<unsigned>& jobs) {
   std::set<std::string> files;
+  // Of Open MPI while ranks write a file together, named like that file, which is always called "data" (OutputFile).
+  if (is_own_file("/dev/shm/sem.OMPIO_data")) files.insert("/dev/shm/sem.OMPIO_data");
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/dev/shm"), ::closedir);
   while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
     const std::string name = entry->d_name;
