@@ -72,7 +72,7 @@ class ContentOrder {
     for (std::size_t i = 0; i < items.size(); ++i) items[i] = {key(parcels, i, 0), i};
     std::vector<Item> spare;
     sort_items(items, spare);
-    spare = {};
+    spare = std::vector<Item>();  // {} would keep the memory
     sort_runs(parcels, items, 0);
     return items;
   }

@@ -288,19 +288,10 @@ std::vector<typename Boruvka<Edge>::Live> Boruvka<Edge>::merge_to_first(std::vec
     std::erase_if(edges, [&](const Live& e) { return !sets.join(e.a, e.b); });
   };
   reduce(mine);
-  const int rank = peers_.transport().rank();
-  const int size = peers_.transport().size();
-  for (int step = 1; step < size; step *= 2) {
-    if (rank % (2 * step) == step) {
-      peers_.post_all<Live>(rank - step, mine);
-      mine.clear();
-    }
-    peers_.step();
-    if (rank % (2 * step) != 0 || rank + step >= size) continue;
-    const auto theirs = peers_.records<Live>(rank + step);
-    mine.insert(mine.end(), theirs.begin(), theirs.end());
-    reduce(mine);
-  }
+  peers_.merge_to_first(mine, [&reduce](std::vector<Live>& edges, std::span<const Live> theirs) {
+    edges.insert(edges.end(), theirs.begin(), theirs.end());
+    reduce(edges);
+  });
   return mine;
 }
 

@@ -93,16 +93,9 @@ class ForestSearch {
     if (transport_.size() == 1) return forest;
     const Report::Scope scope(report_, "merge", transport_);
     Peers peers(transport_);
-    const int rank = transport_.rank();
-    for (int step = 1; step < transport_.size(); step *= 2) {
-      const bool sends = rank % (2 * step) == step;
-      const bool takes = rank % (2 * step) == 0 && rank + step < transport_.size();
-      if (!sends && !takes) continue;
-      if (sends) peers.post_all<Edge>(rank - step, forest);
-      if (sends) forest = std::vector<Edge>();
-      peers.step_with(sends ? rank - step : -1, takes ? rank + step : -1);
-      if (takes) forest = merge_forests<Edge>(forest, peers.records<Edge>(rank + step), graph_.vertices);
-    }
+    peers.merge_to_first(forest, [this](std::vector<Edge>& mine, std::span<const Edge> theirs) {
+      mine = merge_forests<Edge>(mine, theirs, graph_.vertices);
+    });
     return forest;
   }
 

@@ -45,6 +45,22 @@ class Peers {
     if (from >= 0) in[arc(from)] = 1;
     mailbox_->step(out, in);
   }
+  /// Brings the lists of all ranks to rank 0 along a binomial tree, which leaves the others empty. Where two lists meet,
+  /// merge(mine, theirs) makes one of them: `mine` is of the lower ranks. Called by every rank; a rank takes part in at most
+  /// log2(ranks) + 1 waves.
+  template <class T, class Merge>
+  void merge_to_first(std::vector<T>& mine, const Merge& merge) {
+    const int rank = transport_.rank();
+    for (int step = 1; step < transport_.size(); step *= 2) {
+      const bool sends = rank % (2 * step) == step;
+      const bool takes = rank % (2 * step) == 0 && rank + step < transport_.size();
+      if (!sends && !takes) continue;
+      if (sends) post_all<T>(rank - step, mine);
+      if (sends) mine = std::vector<T>();
+      step_with(sends ? rank - step : -1, takes ? rank + step : -1);
+      if (takes) merge(mine, records<T>(rank + step));
+    }
+  }
   /// What `rank` sent in the last step.
   template <class T>
   [[nodiscard]] std::span<const T> records(int rank) const {

@@ -68,7 +68,7 @@ class Received {
   /// Gives back the memory of what rank r sent.
   void drop(std::size_t rank) {
     by_rank_[rank] = {};
-    messages_[rank] = {};
+    messages_[rank] = std::vector<std::byte>();  // {} would keep the memory
   }
   /// Appends all records to a vector, rank after rank; each message is dropped as soon as it has been copied.
   void append_to(std::vector<T>& all) && {

@@ -81,7 +81,7 @@ std::vector<Edge> deal_and_sort(std::vector<Arc> arcs, std::uint64_t vertices, c
   std::vector<Edge> edges;
   edges.reserve(arcs.size());
   for (const Arc& arc : arcs) edges.push_back(make_edge<Edge>(arc.from, arc.to, arc.weight));
-  arcs = {};
+  arcs = std::vector<Arc>();  // {} would keep the memory
   const Ranges ranges = Ranges::even(vertices, transport.size());
   edges = comm::deal_in_rounds(transport, std::move(edges), [&](const Edge& e) { return ranges.owner(e.low); });
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {

@@ -184,7 +184,7 @@ void send(const PointSet& points, const Owners& owners, const Withheld& withheld
   if (!dealt.withheld) {
     dealt.items.reserve(n + n / 16);
     for (auto& box : to) box.reserve(n / to.size());
-    to[here] = {};
+    to[here] = std::vector<Item>();  // {} would keep the memory
   }
   for (std::size_t i = 0; i < n; ++i) {
     if (withheld.has(i)) {
