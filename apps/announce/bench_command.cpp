@@ -81,7 +81,7 @@ Variants fitting(const std::vector<Exchanged>& kinds, const comm::Transport& t) 
   Variants v;
   for (const Exchanged e : kinds) {
     const auto gather = gather_of(e);
-    const std::string reason = gather ? comm::missing_gather(t, *gather) : std::string();
+    const std::string reason = gather ? kernels::missing_gather(t, *gather) : std::string();
     if (reason.empty()) {
       v.measured.push_back(e);
     } else {
@@ -225,8 +225,8 @@ void print_counts(const AnnounceCounts& c, const AnnounceCounts& want, bool exac
 }
 
 /// The calls of an all-gather of this model.
-std::string_view calls_of(const comm::Transport& t, comm::GatherKind kind) {
-  const auto all = comm::gathers();
+std::string_view calls_of(const comm::Transport& t, kernels::GatherKind kind) {
+  const auto all = kernels::gathers();
   return std::find_if(all.begin(), all.end(), [&](const auto& g) { return g.model == t.name() && g.kind == kind; })
       ->description;
 }

@@ -126,7 +126,7 @@ class LaunchPlanner {
     if (!plan_.wants(Experiment::arcs) || work.ranks != 2) return;
     for (const char* kernel :
          {"p2p.isend-irecv", "rma.put-flush", "rma.get", "shmem.put-quiet", "shmem.get", "threads.copy"}) {
-      for (const auto& k : comm::kernels())
+      for (const auto& k : kernels::kernels())
         if (k.name == kernel && contains(plan_.models, k.model)) work.arcs.kernels.emplace_back(kernel);
     }
     work.arcs.bytes = o_.quick ? sizes(1, 4 * kMiB, 16) : sizes(1, 4 * kMiB, 2);

@@ -8,16 +8,16 @@
 #include "src/kernels/families/support/family.hpp"
 #include "src/kernels/families/support/plan.hpp"
 
-namespace merganser::comm {
+namespace merganser::kernels {
 namespace {
 
 constexpr std::size_t kProbeBytes = 24;
 constexpr int kProbeRounds = 2;
 
 std::size_t place_of(std::string_view model) {
-  const auto all = backends();
+  const auto all = comm::backends();
   return static_cast<std::size_t>(
-      std::find_if(all.begin(), all.end(), [&](const Backend& backend) { return backend.name == model; }) -
+      std::find_if(all.begin(), all.end(), [&](const comm::Backend& backend) { return backend.name == model; }) -
       all.begin());
 }
 
@@ -44,12 +44,12 @@ std::size_t index_of(std::string_view name) {
   }
   std::string text = "unknown exchange kernel '" + std::string(name) + "'; known:";
   for (const auto& info : all) text += " " + std::string(info.name);
-  for (const auto& missing : missing_backends()) text += "; not in this build: " + std::string(missing);
+  for (const auto& missing : comm::missing_backends()) text += "; not in this build: " + std::string(missing);
   throw UsageError(text);
 }
 
 /// Why a kernel does not fit the ranks of a transport; empty if it does.
-std::string misfit(const KernelInfo& info, const Transport& control) {
+std::string misfit(const KernelInfo& info, const comm::Transport& control) {
   const bool processes = info.model != "threads";
   if (processes == control.capabilities().processes) return {};
   return processes ? "ranks are threads of one process here, this kernel needs processes"
@@ -61,7 +61,7 @@ std::byte probe_byte(int from, int to, int round, std::size_t at) {
 }
 
 /// Sends a few bytes round a ring; empty if all came.
-std::string try_out(Transport& control, std::string_view name) {
+std::string try_out(comm::Transport& control, std::string_view name) {
   const int rank = control.rank();
   const int size = control.size();
   const int next = (rank + 1) % size;
@@ -117,7 +117,7 @@ std::span<const KernelInfo> kernels() {
 
 const KernelInfo& kernel(std::string_view name) { return kernels()[index_of(name)]; }
 
-std::unique_ptr<Exchange> make_exchange(Transport& control, std::string_view kernel, ExchangeSpec spec) {
+std::unique_ptr<Exchange> make_exchange(comm::Transport& control, std::string_view kernel, ExchangeSpec spec) {
   const detail::KernelEntry* entry = nullptr;
   agree(control, [&] {
     entry = entries()[index_of(kernel)];
@@ -127,7 +127,7 @@ std::unique_ptr<Exchange> make_exchange(Transport& control, std::string_view ker
   return entry->make(control, detail::make_plan(control, *entry, std::move(spec)));
 }
 
-std::vector<Unusable> probe_kernels(Transport& control, std::span<const std::string> names) {
+std::vector<Unusable> probe_kernels(comm::Transport& control, std::span<const std::string> names) {
   std::vector<Unusable> unusable;
   for (const auto& info : kernels()) {
     if (!names.empty() && std::find(names.begin(), names.end(), info.name) == names.end()) continue;
@@ -138,7 +138,7 @@ std::vector<Unusable> probe_kernels(Transport& control, std::span<const std::str
   return unusable;
 }
 
-std::unique_ptr<Start> make_start(Transport& control) {
+std::unique_ptr<Start> make_start(comm::Transport& control) {
   for (const auto* family : detail::kernel_families()) {
     for (const auto& entry : family->starts) {
       if (entry.model == control.name()) return entry.make(control);
@@ -147,4 +147,4 @@ std::unique_ptr<Start> make_start(Transport& control) {
   throw UsageError("no synchronised start for the model '" + std::string(control.name()) + "'");
 }
 
-}  // namespace merganser::comm
+}  // namespace merganser::kernels

@@ -7,7 +7,7 @@
 
 #include "src/graphs/process/strip_graph.hpp"
 
-namespace merganser::topology {
+namespace merganser::studies {
 namespace {
 
 constexpr double kPercents[] = {0, 2, 5};
@@ -108,4 +108,4 @@ std::vector<Table2Row> check_table2(std::uint64_t seed, int most_ranks) {
   return rows;
 }
 
-}  // namespace merganser::topology
+}  // namespace merganser::studies

@@ -77,7 +77,7 @@ RankTimes unpacked(std::span<const std::byte> in) {
 
 }  // namespace
 
-void Whereabouts::enter(const comm::Exchange* exchange, const std::string& kernel, const std::string& graph,
+void Whereabouts::enter(const kernels::Exchange* exchange, const std::string& kernel, const std::string& graph,
                         const std::string& size) {
   const std::scoped_lock lock(mutex_);
   exchange_ = exchange;
@@ -128,20 +128,20 @@ RoundRunner::RoundRunner(comm::Transport& control, const MeasureOptions& options
       where_(where),
       watchdog_(watchdog),
       global_(control, clock_),
-      start_(comm::make_start(control)),
+      start_(kernels::make_start(control)),
       hooked_(options.hooks.before || options.hooks.inside_before || options.hooks.inside_after) {
   where_.set_start(start_.get());
   global_.synchronise();
 }
 
-void RoundRunner::fill(comm::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers) {
+void RoundRunner::fill(kernels::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers) {
   const auto& out = exchange.graph().out;
   for (std::size_t b = 0; b < buffers; ++b)
     for (std::size_t a = 0; a < out.size(); ++a)
       fill_pattern(exchange.source(a, b).first(bytes.out[a]), {control_.rank(), out[a], b, round_});
 }
 
-std::string RoundRunner::check(comm::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers) const {
+std::string RoundRunner::check(kernels::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers) const {
   const auto& in = exchange.graph().in;
   for (std::size_t b = 0; b < buffers; ++b)
     for (std::size_t a = 0; a < in.size(); ++a) {
@@ -155,7 +155,7 @@ std::string RoundRunner::check(comm::Exchange& exchange, const ArcBytes& bytes, 
   return "";
 }
 
-void RoundRunner::flush(comm::Exchange& exchange, std::size_t buffer) const {
+void RoundRunner::flush(kernels::Exchange& exchange, std::size_t buffer) const {
   const auto lines = [](std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i < bytes.size(); i += 64) {
 #if defined(__x86_64__)
@@ -239,7 +239,7 @@ double RoundRunner::within_step(std::size_t i) const {
   return (turn - std::floor(turn) - 0.5) * clock_.resolution_ns();
 }
 
-std::vector<RankTimes> RoundRunner::run(comm::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers,
+std::vector<RankTimes> RoundRunner::run(kernels::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers,
                                         const Task& task) {
   ++round_;
   const Loop loop{exchange, buffers, task.window_ns};

@@ -13,6 +13,7 @@
 namespace {
 
 using namespace merganser::comm;
+using namespace merganser::kernels;
 using namespace merganser::test;
 using merganser::Error;
 using merganser::UsageError;

@@ -9,7 +9,7 @@
 #include "merganser/comm/transport.hpp"
 #include "merganser/studies/mnd.hpp"
 
-namespace merganser::msf::published {
+namespace merganser::studies::detail {
 
 using Words = std::vector<std::uint64_t>;
 
@@ -47,4 +47,4 @@ class Exchange {
 /// Collective.
 [[nodiscard]] std::unique_ptr<Exchange> make_exchange(comm::Transport& transport, const MndOptions& options);
 
-}  // namespace merganser::msf::published
+}  // namespace merganser::studies::detail
