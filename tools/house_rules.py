@@ -128,7 +128,7 @@ def check_code(name, text):
 
 def check_rooms_of_cmake(text):
     for number, line in enumerate(text.split("\n"), 1):
-        room = re.match(r"\s*merganser_room\((\w+)(?:\s+USES\s+([a-z ]+?))?(?:\s+NOT_INSTALLED)?\)", line)
+        room = re.match(r"\s*merganser_room\((\w+)(?:\s+USES\s+([a-z ]+?))?(?:\s+(?:NOT_INSTALLED|PIECES))*\)", line)
         if room and (room[2] or "").split() != ROOMS.get(room[1], "?").split():
             yield number, f"room {room[1]} links \"{room[2] or ''}\", the table says \"{ROOMS.get(room[1], 'no such room')}\""
 
