@@ -29,7 +29,7 @@ NO_LIBRARY = {"trace"}
 # Whose private headers (src/ROOM/) a room may use besides its own: kernels talk to the
 # libraries that comm has started, studies draw the very graphs of a paper.
 INSIDE = {"kernels": "comm", "studies": "graphs"}
-MAX_LINES = 600
+MAX_LINES = 450
 CODE = {".cpp", ".hpp", ".h"}
 TEXT = CODE | {".py", ".cmake", ".sh", ".txt", ".md", ".json", ".in", ""}
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|\b(place" r"holder|not im" r"plemented|st" r"ub)\b")
@@ -50,6 +50,10 @@ WRITTEN_BY = "base/output_file.hpp"
 MESSAGE_PASSING = re.compile(r'^\s*#\s*include\s*[<"](?:mpp/)?(mpi|shmem|shmemx)\.h[>"]')
 MAY_PASS_MESSAGES = ("src/comm/", "src/kernels/", "src/trace/", "include/merganser/comm/", "tests/comm/", "tests/trace/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]*)"')
+# Names of these rooms stand in merganser itself, because users of every other room need them; those of another room in
+# merganser::ROOM, those of the command in merganser::app. Private ones may stand deeper.
+COMMON = {"base", "stats", "geometry", "parcels", "cluster"}
+NAMESPACE = re.compile(r"^(?:inline )?namespace (merganser(?:::\w+)*)")
 # One form of including: the path from include/ or from the root of the tree.
 ROOTS = ("merganser/", "src/", "apps/", "tests/")
 
@@ -98,6 +102,15 @@ def check_include(name, room, included):
         yield f"room {room} may not use {used}; allowed: {ROOMS[room] or 'none'}"
 
 
+def check_namespace(room, below):
+    """The names below merganser of a namespace that a file of a room opens."""
+    if room in COMMON:
+        if below and below[0] not in ("detail", "HWY_NAMESPACE", room):
+            yield f"room {room} has its names in merganser, private ones in merganser::detail or merganser::{room}"
+    elif below[:1] != [room]:
+        yield f"room {room} has its names in merganser::{room}"
+
+
 def check_code(name, text):
     lines = text.split("\n")
     code = without_comments_and_strings(text).split("\n")
@@ -113,6 +126,9 @@ def check_code(name, text):
                 yield number, f"{WRITES_FILES.search(bare)[0]} may write where a link leads; files are written by {WRITTEN_BY}"
         if name.startswith(SHELL_FREE) and (SHELL.search(bare) or SHELL_WORD.search(line)):
             yield number, "no shell: start programs from argument vectors, by start_process() of apps"
+        if NAMESPACE.match(bare) and (room is not None or name.startswith("apps/")):
+            for what in check_namespace(room or "app", NAMESPACE.match(bare)[1].split("::")[1:]):
+                yield number, what
         if INCLUDE.match(line) and not MESSAGE_PASSING.match(line):
             for what in check_include(name, room, INCLUDE.match(line)[1]):
                 yield number, what

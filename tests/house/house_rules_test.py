@@ -57,6 +57,15 @@ class HouseRules(unittest.TestCase):
     def test_an_unknown_room_is_found(self):
         self.assert_breach("src/attic/a.cpp", "int a;\n", "not in the table")
 
+    def test_a_name_in_the_namespace_of_another_room_is_found(self):
+        self.assert_breach("src/kernels/a.cpp", "namespace merganser::comm {}\n", "merganser::kernels")
+        self.assert_breach("src/msf/a.cpp", "namespace merganser {}\n", "merganser::msf")
+        self.assert_breach("src/parcels/a.cpp", "namespace merganser::parcels_of_mine {}\n", "names in merganser")
+        self.assert_breach("apps/topo/a.cpp", "namespace merganser::topology {}\n", "merganser::app")
+        for name, good in (("src/msf/a.cpp", "merganser::msf::euclidean"), ("src/cluster/a.cpp", "merganser::cluster"),
+                           ("src/base/a.cpp", "merganser"), ("apps/topo/a.cpp", "merganser::app")):
+            self.assertEqual(self.breaches(name, f"namespace {good} {{}}\n"), [])
+
     def test_message_passing_outside_comm_is_found(self):
         for line in ("#include <mpi.h>\n", '# include "shmem.h"\n', "#include <mpp/shmem.h>\n"):
             self.assert_breach("src/links/a.cpp", line, "only comm, kernels")

@@ -438,24 +438,4 @@ TEST_P(ExchangeTest, a_heap_too_small_is_refused_with_the_size_that_is_needed) {
   });
 }
 
-TEST(Kernels, are_listed_by_model_and_name) {
-  std::string_view last_name;
-  std::string_view last_model;
-  for (const auto& info : kernels()) {
-    EXPECT_EQ(info.name.substr(0, info.name.find('.')), info.model);
-    EXPECT_FALSE(info.description.empty());
-    if (info.model == last_model) {
-      EXPECT_LT(last_name, info.name);
-    }
-    last_name = info.name;
-    last_model = info.model;
-    EXPECT_EQ(&kernel(info.name), &kernel(info.name));
-  }
-  EXPECT_EQ(kernels().front().model, "threads");
-  EXPECT_EQ(completion_name(kernel("threads.copy").completion), "remote");
-  EXPECT_EQ(completion_name(kernel("threads.copy-flag").completion), "notified");
-  EXPECT_EQ(completion_name(kernel("threads.copy-barrier").completion), "global");
-  EXPECT_EQ(completion_name(Completion::local), "local");
-}
-
 }  // namespace
