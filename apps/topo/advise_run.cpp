@@ -17,7 +17,7 @@ namespace merganser::app {
 namespace {
 
 constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();  // of ranks, cores, arcs
-constexpr double kMostBytes = 1e18;  // of an exchange
+constexpr double kMostBytes = 1e18;                                            // of an exchange
 
 struct KnownGraph {
   std::string digest;
