@@ -1,7 +1,6 @@
 #include "apps/topo/advise_run.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 
@@ -12,13 +11,13 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/base/private_folder.hpp"
+#include "merganser/kernels/exchange.hpp"
 
 namespace merganser::app {
 namespace {
 
 constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();  // of ranks, cores, arcs
-constexpr std::array kClasses{"local", "remote", "notified", "global"};
-constexpr double kMostBytes = 1e18;  // of an exchange
+constexpr double kMostBytes = 1e18;                                            // of an exchange
 
 struct KnownGraph {
   std::string digest;
@@ -151,7 +150,8 @@ std::vector<topology::KnownCell> known_cells(const Json& json, const std::string
     known.kernel = c.at("kernel").text();
     known.model = c.at("model").text();
     known.completion = c.at("completion").text();
-    if (std::find(kClasses.begin(), kClasses.end(), known.completion) == kClasses.end())
+    const auto& classes = comm::kCompletionNames;
+    if (std::find(classes.begin(), classes.end(), known.completion) == classes.end())
       c.at("completion").fail("is \"" + known.completion + "\"; allowed: local, remote, notified, global");
     known.load = graph->second.load;
     known.load.bytes = c.at("bytes_total").number();

@@ -92,20 +92,6 @@ std::string try_out(comm::Transport& control, std::string_view name) {
 
 }  // namespace
 
-std::string_view completion_name(Completion completion) {
-  switch (completion) {
-    case Completion::local:
-      return "local";
-    case Completion::remote:
-      return "remote";
-    case Completion::notified:
-      return "notified";
-    case Completion::global:
-      break;
-  }
-  return "global";
-}
-
 std::span<const KernelInfo> kernels() {
   static const auto all = [] {
     std::vector<KernelInfo> infos;

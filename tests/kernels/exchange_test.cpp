@@ -9,13 +9,13 @@
 #include "merganser/base/error.hpp"
 #include "tests/comm/graphs.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
 using namespace merganser::comm;
 using namespace merganser::kernels;
 using namespace merganser::test;
-using merganser::Error;
 using merganser::UsageError;
 
 /// Over every model: kernels do not depend on the model of the transport that they are made by.
@@ -367,18 +367,6 @@ TEST_P(ControlTest, kernels_work_on_some_of_the_ranks) {
     }
     t.barrier();
   });
-}
-
-template <class E>
-std::string refusal(const std::function<void()>& make) {
-  try {
-    make();
-  } catch (const E& e) {
-    return e.what();
-  } catch (const Error& e) {
-    return std::string("another error: ") + e.what();
-  }
-  return "none";
 }
 
 TEST_P(ExchangeTest, every_rank_refuses_what_does_not_fit) {

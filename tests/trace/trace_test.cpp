@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/runtime.hpp"
 #include "merganser/topology/traffic.hpp"
 
 namespace {
@@ -59,12 +60,11 @@ std::string content(const fs::path& path) {
 Outcome trace(int ranks, const std::string& program, const std::string& extra = "") {
   std::string folder = (fs::temp_directory_path() / "merganser-trace-test-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("cannot make " + folder);
-  const std::string line = "timeout 60 env -i PATH='" + variable("PATH") + "' HOME='" + variable("HOME") +
-                           "' OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-                           "OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 "
-                           "OMPI_MCA_opal_common_ucx_opal_mem_hooks=0 OMPI_MCA_osc=sm,pt2pt "
-                           "SHMEM_SYMMETRIC_HEAP_SIZE=64M " +
-                           extra + " " + variable("MERGANSER_TEST_LAUNCHER") + " " + std::to_string(ranks) +
+  std::string settings;
+  for (const auto& s : merganser::comm::launcher_settings()) settings += s.name + '=' + s.value + ' ';
+  settings += "OMPI_MCA_osc=sm,pt2pt ";  // its third, rdma, crashes in MPI_Compare_and_swap (Open MPI 4.1.4)
+  const std::string line = "timeout 60 env -i PATH='" + variable("PATH") + "' HOME='" + variable("HOME") + "' " +
+                           settings + extra + " " + variable("MERGANSER_TEST_LAUNCHER") + " " + std::to_string(ranks) +
                            " env LD_PRELOAD=" + variable("MERGANSER_TEST_TRACE") + " MERGANSER_TRACE_FOLDER=" + folder +
                            "/parts " + program + " 2>&1";
   Outcome outcome;

@@ -3,6 +3,7 @@
 /// model, for measuring. A kernel belongs to a completion class; only kernels of one class do the same work.
 ///
 /// A kernel is a file in src/kernels/families/; what is there is in the table kernels().
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,7 +23,12 @@ enum class Completion : std::uint8_t {
   notified,  ///< local, and what its in-neighbours sent has landed here
   global,    ///< the exchange has ended on every rank
 };
-[[nodiscard]] std::string_view completion_name(Completion completion);  ///< "local", "remote", "notified", "global"
+/// Their names in records and options, in the order of the enumeration, in which tables and advice show them too.
+inline constexpr std::array<std::string_view, 4> kCompletionNames{"local", "remote", "notified", "global"};
+/// Name of one of them.
+[[nodiscard]] constexpr std::string_view completion_name(Completion completion) {
+  return kCompletionNames[static_cast<std::size_t>(completion)];
+}
 
 /// What a kernel is, for tables and choices.
 struct KernelInfo {
