@@ -51,7 +51,7 @@ MESSAGE_PASSING = re.compile(r'^\s*#\s*include\s*[<"](?:mpp/)?(mpi|shmem|shmemx)
 MAY_PASS_MESSAGES = ("src/comm/", "src/kernels/", "src/trace/", "include/merganser/comm/", "tests/comm/", "tests/trace/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]*)"')
 # One form of including: the path from include/ or from the root of the tree.
-ROOTS = ("merganser/", "src/", "apps/", "tests/")
+ROOTS = ("merganser/", "src/", "apps/", "tests/", "examples/")
 
 
 def files(root):
@@ -81,10 +81,14 @@ def room_of(name):
 
 def check_include(name, room, included):
     """A quoted include: its form, and whose header it is."""
+    if name.startswith("examples/"):  # made to be copied: its own headers by their place, the library's in <>
+        if included.startswith(ROOTS) or included.startswith("."):
+            yield f'include "{included}": an example includes its own headers by their place, <merganser/...>, and no other'
+        return
     if not included.startswith(ROOTS):
         yield f'include "{included}": write the path from include/ or from the root of the tree: {" ".join(ROOTS)}'
         return
-    if included.startswith(("apps/", "tests/")):
+    if included.startswith(("apps/", "tests/", "examples/")):
         if not name.startswith(("apps/", "tests/")) or (name.startswith("apps/") and included.startswith("tests/")):
             yield f"{included} is not for {name.split('/')[0]}/"
         return

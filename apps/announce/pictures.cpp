@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace merganser::app::minis {
+namespace merganser::app::demo {
 namespace {
 
 constexpr double kWidth = 900;  // of the plane, in pixels
@@ -92,4 +92,4 @@ std::string draw(const PictureOf& p) {
          cells(p) + outlines(p) + "</g>\n</svg>\n";
 }
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::app::demo
