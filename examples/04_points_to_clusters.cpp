@@ -20,7 +20,8 @@ msf::PointSet points(int rank, int size) {
   msf::PointSet mine;
   mine.dimension = 2;
   for (std::uint64_t id = static_cast<std::uint64_t>(rank); id < 6000; id += static_cast<std::uint64_t>(size)) {
-    Random random(42, 0, static_cast<std::uint32_t>(id));  // a function of the id: the same points on any number of ranks
+    Random random(42, 0,
+                  static_cast<std::uint32_t>(id));  // a function of the id: the same points on any number of ranks
     double x = random.uniform();
     double y = random.uniform();
     if (id % 4 != 3) {
