@@ -55,7 +55,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]*)"')
 COMMON = {"base", "stats", "geometry", "parcels", "cluster"}
 NAMESPACE = re.compile(r"^(?:inline )?namespace (merganser(?:::\w+)*)")
 # One form of including: the path from include/ or from the root of the tree.
-ROOTS = ("merganser/", "src/", "apps/", "tests/")
+ROOTS = ("merganser/", "src/", "apps/", "tests/", "examples/")
 
 
 def files(root):
@@ -85,10 +85,14 @@ def room_of(name):
 
 def check_include(name, room, included):
     """A quoted include: its form, and whose header it is."""
+    if name.startswith("examples/"):  # made to be copied: its own headers by their place, the library's in <>
+        if included.startswith(ROOTS) or included.startswith("."):
+            yield f'include "{included}": an example includes its own headers by their place, <merganser/...>, and no other'
+        return
     if not included.startswith(ROOTS):
         yield f'include "{included}": write the path from include/ or from the root of the tree: {" ".join(ROOTS)}'
         return
-    if included.startswith(("apps/", "tests/")):
+    if included.startswith(("apps/", "tests/", "examples/")):
         if not name.startswith(("apps/", "tests/")) or (name.startswith("apps/") and included.startswith("tests/")):
             yield f"{included} is not for {name.split('/')[0]}/"
         return

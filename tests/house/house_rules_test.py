@@ -51,6 +51,15 @@ class HouseRules(unittest.TestCase):
         self.assert_breach("src/links/a.cpp", '#include "apps/frame/table.hpp"\n', "is not for src/")
         self.assert_breach("apps/run/a.cpp", '#include "tests/support/ranks.hpp"\n', "is not for apps/")
 
+    def test_an_example_uses_public_headers_and_its_own_only(self):
+        for path in ("src/links/scan.hpp", "apps/frame/table.hpp", "tests/support/ranks.hpp", "../apps/frame/table.hpp",
+                     "merganser/links/links.hpp"):
+            self.assert_breach("examples/01_a.cpp", f'#include "{path}"\n', "an example includes")
+        own = '#include <merganser/links/links.hpp>\n#include "simulations/halo.hpp"\n'
+        self.assertEqual(self.breaches("examples/01_a.cpp", own), [])
+        self.assertEqual(self.breaches("apps/run/a.cpp", '#include "examples/simulations/halo.hpp"\n'), [])
+        self.assert_breach("src/links/a.cpp", '#include "examples/simulations/halo.hpp"\n', "is not for src/")
+
     def test_an_include_downward_is_allowed(self):
         self.assertEqual(self.breaches("src/cluster/a.cpp", '#include "merganser/links/links.hpp"\n'), [])
 

@@ -165,6 +165,16 @@ TEST_F(TraceTest, operations_of_openshmem_are_counted_to_the_byte) {
   expect_exact(trace(2, shmem + " no-finalize"), 2);
 }
 
+TEST_F(TraceTest, every_name_of_an_operation_of_openshmem_is_counted_to_the_byte) {
+  const std::string shmem = program("MERGANSER_TEST_TRACE_SHMEM");
+  if (shmem.empty()) GTEST_SKIP() << "there is no OpenSHMEM in this build";
+  const Outcome outcome = trace(2, shmem + " every-name");
+  expect_exact(outcome, 2);
+  std::int64_t operations = 0;
+  for (const auto& flow : outcome.truth) operations += std::get<4>(flow);
+  EXPECT_EQ(operations, 2 * 826);
+}
+
 TEST_F(TraceTest, both_fortran_bindings_are_counted_once) {
   const std::string fortran = program("MERGANSER_TEST_TRACE_FORTRAN");
   if (fortran.empty() || !fs::exists(fortran)) GTEST_SKIP() << "there is no Fortran compiler of MPI";

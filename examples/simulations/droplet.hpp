@@ -12,10 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/announce/halo.hpp"
-#include "merganser/announce/block_ownership.hpp"
+#include <merganser/announce/block_ownership.hpp>
 
-namespace merganser::app::minis {
+#include "halo.hpp"
+
+namespace merganser::simulations {
 
 struct DropletModel {
   std::vector<int> blocks{16, 8};  ///< along x and y; both periodic
@@ -131,4 +132,4 @@ class Droplet {
 [[nodiscard]] std::string first_difference(comm::Transport& transport, const Droplet& droplet, const Plane& plane,
                                            const WholeDroplet& whole);
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::simulations
