@@ -150,7 +150,7 @@ std::vector<topology::KnownCell> known_cells(const Json& json, const std::string
     known.kernel = c.at("kernel").text();
     known.model = c.at("model").text();
     known.completion = c.at("completion").text();
-    const auto& classes = comm::kCompletionNames;
+    const auto& classes = kernels::kCompletionNames;
     if (std::find(classes.begin(), classes.end(), known.completion) == classes.end())
       c.at("completion").fail("is \"" + known.completion + "\"; allowed: local, remote, notified, global");
     known.load = graph->second.load;

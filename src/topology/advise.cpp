@@ -61,7 +61,7 @@ double deviation(std::vector<double> errors) {
 
 std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells) {
   std::vector<ClassAdvice> out;
-  for (const auto completion : comm::kCompletionNames) {
+  for (const auto completion : kernels::kCompletionNames) {
     std::vector<AdvisedKernel> kernels;
     std::vector<Candidate> candidates;
     double common = 0;
@@ -107,7 +107,7 @@ Advisor::Advisor(std::span<const KnownCell> cells) {
 
 std::vector<ClassAdvice> Advisor::advise(const Load& load) const {
   std::vector<ClassAdvice> out;
-  for (const auto completion : comm::kCompletionNames) {
+  for (const auto completion : kernels::kCompletionNames) {
     std::vector<AdvisedKernel> kernels;
     std::vector<Candidate> candidates;
     std::map<std::string, Prediction> predictions;

@@ -128,7 +128,7 @@ Trial leave_out(std::span<const KnownCell> cells, const Fold& fold) {
 }
 
 void add_scores(const Trial& trial, Evaluation& out) {
-  for (const auto completion : comm::kCompletionNames) {
+  for (const auto completion : kernels::kCompletionNames) {
     const auto at = trial.scores.find(std::string(completion));
     if (at == trial.scores.end() || at->second.cells == 0) continue;
     Evaluation::Score s = at->second;
