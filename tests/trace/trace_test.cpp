@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <tuple>
 
 #include "merganser/base/error.hpp"
 #include "merganser/topology/traffic.hpp"
+#include "tests/io/folder.hpp"
 
 namespace {
 
@@ -48,25 +48,18 @@ struct Outcome {
   }
 };
 
-std::string content(const fs::path& path) {
-  std::ifstream in(path);
-  std::ostringstream all;
-  all << in.rdbuf();
-  return all.str();
-}
-
 /// Runs a program under the launcher of this build and the tracing library, with few other variables.
 Outcome trace(int ranks, const std::string& program, const std::string& extra = "") {
-  std::string folder = (fs::temp_directory_path() / "merganser-trace-test-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("cannot make " + folder);
+  const merganser::test::Folder folder;
+  const std::string parts = folder.file("parts");
   const std::string line = "timeout 60 env -i PATH='" + variable("PATH") + "' HOME='" + variable("HOME") +
                            "' OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
                            "OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 "
                            "OMPI_MCA_opal_common_ucx_opal_mem_hooks=0 OMPI_MCA_osc=sm,pt2pt "
                            "SHMEM_SYMMETRIC_HEAP_SIZE=64M " +
                            extra + " " + variable("MERGANSER_TEST_LAUNCHER") + " " + std::to_string(ranks) +
-                           " env LD_PRELOAD=" + variable("MERGANSER_TEST_TRACE") + " MERGANSER_TRACE_FOLDER=" + folder +
-                           "/parts " + program + " 2>&1";
+                           " env LD_PRELOAD=" + variable("MERGANSER_TEST_TRACE") + " MERGANSER_TRACE_FOLDER=" + parts +
+                           ' ' + program + " 2>&1";
   Outcome outcome;
   std::FILE* pipe = ::popen(line.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot start: " + line);
@@ -86,9 +79,8 @@ Outcome trace(int ranks, const std::string& program, const std::string& extra = 
   }
   std::sort(outcome.truth.begin(), outcome.truth.end());
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder + "/parts", none))
-    outcome.parts.push_back(parse_trace_part(content(entry.path()), entry.path().string()));
-  fs::remove_all(folder);
+  for (const auto& entry : fs::directory_iterator(parts, none))
+    outcome.parts.push_back(parse_trace_part(merganser::test::bytes_of(entry.path()), entry.path().string()));
   return outcome;
 }
 
