@@ -93,7 +93,6 @@ class Droplet {
   /// Of the cells in blocks of this rank; on rank 0 also of those where no block is. Add up over ranks.
   [[nodiscard]] std::uint64_t digest() const;
   [[nodiscard]] std::int64_t cell_updates() const { return updates_; }
-  [[nodiscard]] int keep_distance() const { return keep_; }
 
  private:
   void start(announce::BlockLedger::Owner rule);

@@ -14,17 +14,12 @@ namespace {
 using namespace merganser::test;
 using Json = nlohmann::json;
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-Json read(const std::string& path) {
-  std::ifstream in(path);
-  return Json::parse(in);
-}
+Json read(const std::string& path) { return Json::parse(bytes_of(path)); }
 
 Words small_bench(const Words& more) {
-  Words all{"announce", "bench", "--steps", "6", "--work-ms", "0", "--edge", "3", "--size", "80", "--dimension", "2"};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
+  return Words{"announce", "bench", "--steps", "6",  "--work-ms",   "0",
+               "--edge",   "3",     "--size",  "80", "--dimension", "2"} +
+         more;
 }
 
 void expect_counted(const Json& record, std::size_t variants) {
