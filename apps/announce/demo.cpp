@@ -9,6 +9,7 @@
 #include "apps/frame/gather.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/table.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/collectives.hpp"
 
@@ -68,10 +69,7 @@ class Loop {
 std::string digest_text(comm::Transport& t, std::uint64_t mine) {
   std::int64_t sum = 0;
   std::memcpy(&sum, &mine, sizeof sum);
-  const auto total = static_cast<std::uint64_t>(t.all_reduce(sum, comm::Op::sum));
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(total));
-  return text;
+  return hex16_text(static_cast<std::uint64_t>(t.all_reduce(sum, comm::Op::sum)));
 }
 
 std::string ranks_text(const comm::Transport& t) {
