@@ -46,7 +46,7 @@ void describe(BenchAnnounce& o, V&& option) {
          Words{exchange_names()}, Kind{"LIST"});
   option("block", e.block, "steps of a variant before the next has its turn", at_least(1));
   option("network", e.network, "manhattan, torus, hypercube or debruijn",
-         Words{{"manhattan", "torus", "hypercube", "debruijn"}});
+         Words{{announce::network_names().begin(), announce::network_names().end()}});
   option("dimension", e.dimension, "of manhattan and torus; the degree of debruijn; published: 5", between(2, 30));
   describe(o.ranks, option);
   describe(o.room, option);

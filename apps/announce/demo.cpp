@@ -9,6 +9,7 @@
 #include "apps/frame/gather.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/table.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/collectives.hpp"
 

@@ -235,9 +235,8 @@ void MsfRun::write() {
 
 /// ", method kruskal" where one was chosen.
 std::string method_text(const Json& phases) {
-  static constexpr std::array kNames{"auto", "kruskal", "boruvka", "filter", "local"};
   if (!phases["facts"].contains("method")) return "";
-  return std::string(", method ") + kNames.at(phases["facts"]["method"]["most"].get<std::size_t>());
+  return ", method " + msf::forest_methods().name(phases["facts"]["method"]["most"].get<msf::ForestMethod>());
 }
 
 void MsfRun::tell() {
