@@ -9,6 +9,13 @@ merganser_find(hwy 1.0 REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED DOC "Folder of xxhash.h (Debian: libxxhash-dev)")
 mark_as_advanced(XXHASH_INCLUDE_DIR)
 
+# Quantiles of distributions; compiled in too.
+find_path(BOOST_MATH_INCLUDE_DIR boost/math/distributions/students_t.hpp REQUIRED
+          DOC "Folder of boost/math (Debian: libboost-dev)")
+mark_as_advanced(BOOST_MATH_INCLUDE_DIR)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/stats/distributions.cpp
+                            PROPERTIES INCLUDE_DIRECTORIES "${BOOST_MATH_INCLUDE_DIR}" SKIP_UNITY_BUILD_INCLUSION ON)
+
 # merganser_link(room item...): links items to a room for its own use.
 function(merganser_link room)
   get_target_property(type merganser_${room} TYPE)

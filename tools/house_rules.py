@@ -9,7 +9,7 @@ from pathlib import Path
 ROOMS = {
     "base": "",
     "stats": "base",
-    "comm": "base stats",
+    "comm": "base",
     "kernels": "base comm",
     "geometry": "base",
     "announce": "base comm geometry",
@@ -21,7 +21,7 @@ ROOMS = {
     "topology": "base stats comm kernels graphs",
     "msf": "base comm geometry nearest links graphs",
     "cluster": "base comm geometry parcels links nearest",
-    "studies": "base comm graphs msf topology",
+    "studies": "base stats comm graphs msf topology",
     "trace": "",
 }
 # Rooms that are no library of their own.

@@ -104,7 +104,7 @@ void BenchReport::add(Comparison c) {
     std::cout << c.sets[0].series[0].first << ": " << count_text(static_cast<std::int64_t>(s.parcels())) << " parcels, "
               << c.ranks << (c.ranks == 1 ? " rank" : " ranks") << ", blocks " << s.decomposition
               << "; counts are per step over all ranks\n\n"
-              << t.text() << "\n  " << c.variants[0].label << " takes " << fixed_text(r.median, 3)
+              << t.text() << "\n  " << c.variants[0].label << " takes " << fixed_text(r.value, 3)
               << " times as long as " << c.variants[1].label << " (95 % confidence: " << fixed_text(r.low, 3) << " to "
               << fixed_text(r.high, 3) << ")\n\n";
     std::cout.flush();
@@ -150,7 +150,7 @@ Json BenchReport::json() const {
                                  {"b", c.variants[1].label},
                                  {"seconds_a", c.seconds[0]},
                                  {"seconds_b", c.seconds[1]},
-                                 {"ratio", {{"low", r.low}, {"median", r.median}, {"high", r.high}}},
+                                 {"ratio", {{"low", r.low}, {"median", r.value}, {"high", r.high}}},
                                  {"series_a", to_json(c.sets[0].series.at(0).second)},
                                  {"series_b", to_json(c.sets[1].series.at(0).second)}});
   }

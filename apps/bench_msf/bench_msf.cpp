@@ -36,9 +36,10 @@ Json case_json(const ForestCase& c) {
 ForestCase case_of(const Json& j) { return {graph_of(j.at("graph")), j.at("model"), j.at("style"), j.at("post")}; }
 
 Json spread_json(const Spread& s) {
-  return {{"min", s.min}, {"low", s.low}, {"median", s.median}, {"high", s.high}, {"count", s.count}};
+  return {
+      {"min", s.min}, {"low", s.median.low}, {"median", s.median.value}, {"high", s.median.high}, {"count", s.count}};
 }
-Spread spread_in(const Json& j) { return {j.at("min"), j.at("low"), j.at("median"), j.at("high"), j.at("count")}; }
+Spread spread_in(const Json& j) { return {j.at("min"), {j.at("low"), j.at("median"), j.at("high")}, j.at("count")}; }
 
 Json facts_json(const GraphFacts& g) {
   return {{"graph", bytes_to_utf8(g.graph)}, {"vertices", g.vertices}, {"edges", g.edges},
@@ -106,11 +107,9 @@ ArcResult arc_in(const Json& j) {
 
 Spread spread_of(std::vector<double> samples) {
   if (samples.empty()) return {};
-  std::sort(samples.begin(), samples.end());
-  const std::size_t n = samples.size();
-  const auto ends = quantile_ranks(n, 0.5).value_or(Ranks{0, n - 1});
-  const double median = (samples[(n - 1) / 2] + samples[n / 2]) / 2;
-  return {samples.front(), samples[ends.low], median, samples[ends.high], static_cast<std::int64_t>(n)};
+  const double least = *std::min_element(samples.begin(), samples.end());
+  const auto count = static_cast<std::int64_t>(samples.size());
+  return {least, sample_median_interval(std::move(samples)), count};
 }
 
 void MsfResults::add(MsfResults more) {

@@ -5,15 +5,14 @@
 #include <vector>
 
 #include "apps/frame/record.hpp"
+#include "merganser/stats/summary.hpp"
 
 namespace merganser::app {
 
-/// A sample: extremes, median, and the 95 % interval of the median by order statistics.
+/// A sample: its least, and its median with the 95 % interval by order statistics.
 struct Spread {
   double min = 0;
-  double low = 0;
-  double median = 0;
-  double high = 0;
+  Interval median;
   std::int64_t count = 0;
 };
 /// All zero for an empty sample; the interval of 5 samples and fewer is all of it.

@@ -221,8 +221,9 @@ void measure_arcs(const ArcCase& what, comm::Transport& t, MsfResults& results) 
                             std::string(kernels::completion_name(kernel.completion)),
                             kernel.pulls,
                             static_cast<std::int64_t>(cell.size.bytes),
-                            {static_cast<double>(cell.exchange.min()) * kNs, p50.low * kNs, p50.value * kNs,
-                             p50.high * kNs, static_cast<std::int64_t>(cell.exchange.count())}});
+                            {static_cast<double>(cell.exchange.min()) * kNs,
+                             {p50.low * kNs, p50.value * kNs, p50.high * kNs},
+                             static_cast<std::int64_t>(cell.exchange.count())}});
   }
   for (const auto& cell : measured.unusable) results.notes.push_back(cell.kernel + ": " + cell.reason);
 }

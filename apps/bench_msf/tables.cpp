@@ -15,7 +15,7 @@ namespace pub = msf_published;
 
 std::string percent(double x) { return fixed_text(x, 2) + " %"; }
 std::string microseconds(double s) { return fixed_text(s * 1e6, 2); }
-std::string interval(const Spread& s) { return seconds_text(s.low) + " to " + seconds_text(s.high); }
+std::string interval(const Interval& i) { return seconds_text(i.low) + " to " + seconds_text(i.high); }
 
 std::string facts_table(const MsfResults& r, const std::string& not_comparable) {
   Table published({"published (T1)", "size", "vertices", "edges (arcs)", "max degree", "E/V"});
@@ -84,8 +84,8 @@ std::string barrier_table(const MsfPlan& plan, const MsfResults& r, const std::s
     for (const auto& m : plan.models) {
       const auto* c = find(r, "barrier", m, ranks, 0);
       row.push_back(c == nullptr ? ""
-                                 : microseconds(c->seconds.median) + " [" + microseconds(c->seconds.low) + ", " +
-                                       microseconds(c->seconds.high) + "]");
+                                 : microseconds(c->seconds.median.value) + " [" + microseconds(c->seconds.median.low) +
+                                       ", " + microseconds(c->seconds.median.high) + "]");
     }
     table.row(row);
   }
@@ -101,7 +101,7 @@ std::string arcs_table(const MsfResults& r, const std::string& not_comparable) {
   Table table({"bytes", "kernel", "when it returns", "microseconds", "95 %", "min", "less than p2p"});
   const auto base = [&](std::int64_t bytes) {
     for (const auto& a : r.arcs)
-      if (a.kernel == "p2p.isend-irecv" && a.bytes == bytes) return a.seconds.median;
+      if (a.kernel == "p2p.isend-irecv" && a.bytes == bytes) return a.seconds.median.value;
     return 0.0;
   };
   std::set<std::int64_t> sizes;
@@ -110,9 +110,9 @@ std::string arcs_table(const MsfResults& r, const std::string& not_comparable) {
     for (const auto& a : r.arcs) {
       if (a.bytes != bytes) continue;
       const double p2p = base(bytes);
-      table.row({count_text(bytes), a.kernel, a.completion, microseconds(a.seconds.median),
-                 microseconds(a.seconds.low) + " to " + microseconds(a.seconds.high), microseconds(a.seconds.min),
-                 p2p > 0 ? microseconds(p2p - a.seconds.median) : ""});
+      table.row({count_text(bytes), a.kernel, a.completion, microseconds(a.seconds.median.value),
+                 microseconds(a.seconds.median.low) + " to " + microseconds(a.seconds.median.high),
+                 microseconds(a.seconds.min), p2p > 0 ? microseconds(p2p - a.seconds.median.value) : ""});
     }
   }
   return "F3, F12, F13  put, get and messages from one rank to another: one exchange on its slowest rank, kernels of\n"
@@ -136,14 +136,15 @@ std::string reductions_table(const MsfPlan& plan, const MsfResults& r, const std
       std::vector<std::string> row{std::to_string(ranks), count_text(bytes)};
       for (const auto& m : plan.models) {
         const auto* c = find(r, "all-reduce", m, ranks, bytes);
-        row.push_back(c == nullptr ? ""
-                                   : microseconds(c->seconds.median) + " [" + microseconds(c->seconds.low) + ", " +
-                                         microseconds(c->seconds.high) + "]");
+        row.push_back(c == nullptr
+                          ? ""
+                          : microseconds(c->seconds.median.value) + " [" + microseconds(c->seconds.median.low) + ", " +
+                                microseconds(c->seconds.median.high) + "]");
       }
       const auto* p2p = find(r, "all-reduce", "p2p", ranks, bytes);
       const auto* shmem = find(r, "all-reduce", "shmem", ranks, bytes);
-      const bool both = p2p != nullptr && shmem != nullptr && p2p->seconds.median > 0;
-      const double more = both ? 100 * (shmem->seconds.median / p2p->seconds.median - 1) : 0;
+      const bool both = p2p != nullptr && shmem != nullptr && p2p->seconds.median.value > 0;
+      const double more = both ? 100 * (shmem->seconds.median.value / p2p->seconds.median.value - 1) : 0;
       if (both) (bytes <= 4096 ? small : large).push_back(more);
       row.push_back(both ? (more >= 0 ? "+" : "") + percent(more) : "");
       table.row(row);
@@ -203,8 +204,9 @@ std::string times_table(const MsfPlan& plan, const MsfResults& r, const std::str
     const auto most = std::max_element(f.phases.begin(), f.phases.end(),
                                        [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
     table.row({f.what.graph.name, std::to_string(f.ranks), text_of({f.what.model, f.what.style, f.what.post}),
-               seconds_text(s.median), interval(s), seconds_text(s.min), bytes_text(static_cast<double>(f.bytes)),
-               count_text(f.messages), most == f.phases.end() ? "" : most->name});
+               seconds_text(s.median.value), interval(s.median), seconds_text(s.min),
+               bytes_text(static_cast<double>(f.bytes)), count_text(f.messages),
+               most == f.phases.end() ? "" : most->name});
   }
   const auto& first = plan.launches;
   const std::string repeats = first.empty() ? "0" : std::to_string(first.front().repeats);

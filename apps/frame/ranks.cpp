@@ -7,6 +7,7 @@
 #include "apps/frame/command.hpp"
 #include "apps/frame/job_report.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/stats/decision.hpp"
 
 namespace merganser::app {
 namespace {
@@ -32,9 +33,22 @@ std::string refusal_text(const std::system_error& error) {
 
 std::string model_names() { return "auto|" + joined(comm::backends(), "|", &comm::Backend::name); }
 
+comm::ModelChoice choose_model(std::span<const comm::MeasuredModel> models) {
+  std::vector<Candidate> candidates;
+  for (const auto& m : models) candidates.push_back({std::string(m.name), m.passes_ns, 0});
+  const Decision decision = decide(candidates, {.resamples = 200});
+  comm::ModelChoice choice{decision.chosen, {}};
+  for (const auto& s : decision.order) {
+    const bool equal = s.near_tie || s.candidate == decision.order.front().candidate;
+    if (s.candidate != decision.chosen && equal) choice.equals.push_back(s.candidate);
+  }
+  return choice;
+}
+
 int on_ranks(const RankOptions& options, const std::function<void(comm::Transport&)>& body) {
   std::atomic<int> code{0};
-  comm::run({options.comm, options.ranks, options.decorators}, [&](comm::Transport& transport) {
+  comm::RunOptions run{options.comm, options.ranks, options.decorators, {}, choose_model};
+  comm::run(run, [&](comm::Transport& transport) {
     report_working();
     try {
       body(transport);

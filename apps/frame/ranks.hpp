@@ -1,6 +1,7 @@
 #pragma once
 /// Running a body on every rank, with the rules for errors: one clear line, one exit code, no rank left waiting.
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -49,6 +50,10 @@ auto together(F&& f) {
 
 /// What to say of a call that the system refused, mostly a thread that could not be started.
 [[nodiscard]] std::string refusal_text(const std::system_error& error);
+
+/// How commands decide between models that "auto" has measured: as the library does, the first within 5 % of the fastest;
+/// equals are also those that a bootstrap does not tell apart from the fastest.
+[[nodiscard]] comm::ModelChoice choose_model(std::span<const comm::MeasuredModel> models);
 
 /// Runs `body` once on every rank. An error ends the job with one message, however many ranks meet it; if it is not
 /// shared by all, the message names the rank.

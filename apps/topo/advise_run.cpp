@@ -44,12 +44,12 @@ std::map<std::string, KnownGraph> graphs_of(const Field& topology, int cores) {
   return out;
 }
 
-std::string saving_text(const Saving& s) {
+std::string saving_text(const Interval& s) {
   const auto percent = [](double x) { return fixed_text(100 * x, 0); };
-  return percent(s.share) + " % (" + percent(s.low) + " .. " + percent(s.high) + ")";
+  return percent(s.value) + " % (" + percent(s.low) + " .. " + percent(s.high) + ")";
 }
 
-Json saving_json(const Saving& s) { return {{"share", s.share}, {"low", s.low}, {"high", s.high}}; }
+Json saving_json(const Interval& s) { return {{"share", s.value}, {"low", s.low}, {"high", s.high}}; }
 
 double confidence_of(const topology::ClassAdvice& c) {
   return c.kernels.front().predicted ? topology::Prediction::kConfidence : 0.95;
@@ -62,8 +62,9 @@ std::string class_text(const topology::ClassAdvice& c) {
   Table t({c.completion, "time", interval, "is fastest with", "fastest saves against it", ""});
   for (const auto& k : c.kernels) {
     const Standing& s = k.standing;
-    t.row({k.kernel, seconds_text(s.time * 1e-9), seconds_text(s.low * 1e-9) + " .. " + seconds_text(s.high * 1e-9),
-           percent_text(s.probability), s.saving.share == 0 ? "" : saving_text(s.saving),
+    t.row({k.kernel, seconds_text(s.time.value * 1e-9),
+           seconds_text(s.time.low * 1e-9) + " .. " + seconds_text(s.time.high * 1e-9),
+           percent_text(s.probability), s.saving.value == 0 ? "" : saving_text(s.saving),
            s.near_tie ? (s.told_apart ? "near tie" : "not told apart") : ""});
   }
   return t.text();
@@ -196,9 +197,9 @@ Json advice_json(const std::vector<topology::ClassAdvice>& classes) {
     for (const auto& k : c.kernels)
       kernels.push_back({{"kernel", k.kernel},
                          {"model", k.model},
-                         {"time_ns", k.standing.time},
-                         {"low_ns", k.standing.low},
-                         {"high_ns", k.standing.high},
+                         {"time_ns", k.standing.time.value},
+                         {"low_ns", k.standing.time.low},
+                         {"high_ns", k.standing.time.high},
                          {"probability", k.standing.probability},
                          {"near_tie", k.standing.near_tie},
                          {"told_apart", k.standing.told_apart},

@@ -36,7 +36,7 @@ Histogram histogram_of(const Json& j, const Json& statistics) {
   return Histogram::of(parts);
 }
 
-Json statistics_json(const Histogram& h, const QuantileInterval& p50) {
+Json statistics_json(const Histogram& h, const Interval& p50) {
   return {{"min_ns", h.min()},
           {"p50_ns", p50.value},
           {"p50_low_ns", p50.low},
@@ -49,7 +49,7 @@ Json statistics_json(const Histogram& h, const QuantileInterval& p50) {
 }
 
 /// Of the pooled times of ranks; their median's interval is that of the exchange, moved: rounds are its blocks.
-QuantileInterval pooled_interval(const CellResult& c) {
+Interval pooled_interval(const CellResult& c) {
   const auto exchange = c.p50();
   const double value = c.ranks.quantile(0.5);
   const double factor = exchange.value > 0 ? value / exchange.value : 1;
@@ -349,7 +349,7 @@ Coverage coverage(const BenchResults& results) {
     for (std::size_t g = 0; g < groups; ++g) {
       std::vector<double> group;
       for (std::size_t l = g; l < values.size(); l += groups) group.push_back(values[l]);
-      const QuantileInterval interval = block_median_interval(group);
+      const Interval interval = block_median_interval(group);
       ++out.groups;
       out.groups_covered += interval.low <= truth && truth <= interval.high ? 1 : 0;
     }

@@ -1,8 +1,7 @@
 #include "halo.hpp"
 
-#include <cstdio>
-
 #include <merganser/base/random.hpp>
+#include <merganser/base/text.hpp>
 
 namespace merganser::simulations {
 
@@ -16,9 +15,7 @@ std::uint64_t cell_hash(std::int64_t cell, std::uint64_t bits) {
 
 std::string digest_text(comm::Transport& transport, std::uint64_t mine) {
   const auto sum = transport.all_reduce(static_cast<std::int64_t>(mine), comm::Op::sum);
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(sum));
-  return text;
+  return hex16_text(static_cast<std::uint64_t>(sum));
 }
 
 }  // namespace merganser::simulations

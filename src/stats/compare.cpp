@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "merganser/base/error.hpp"
+#include "merganser/stats/distributions.hpp"
 #include "merganser/stats/summary.hpp"
 
 namespace merganser {
@@ -142,14 +143,14 @@ Suite make_suite(std::span<const TimedPair> pairs, const CompareOptions& o) {
   return s;
 }
 
-struct Spread {
+struct Scatter {
   double squares = 0;
   double freedom = 0;
 };
 
 /// How launches of one side scatter: robust means over timings, launch by launch, of what each timing deviates from its
 /// own mean. So a timing that became faster or slower as a whole leaves it as it is.
-Spread spread(const Suite& s, const Members& members, Blocks Timing::*side) {
+Scatter scatter(const Suite& s, const Members& members, Blocks Timing::*side) {
   std::vector<std::vector<double>> at;
   for (const std::size_t i : members) {
     const Blocks& mine = s.timings[i].*side;
@@ -176,7 +177,7 @@ Estimate estimate(const Suite& s, const Members& members, std::size_t families, 
     within += t.within / n;
     inverse += (1 / static_cast<double>(t.before.size()) + 1 / static_cast<double>(t.after.size())) / n;
   }
-  const Spread before = spread(s, members, &Timing::before), after = spread(s, members, &Timing::after);
+  const Scatter before = scatter(s, members, &Timing::before), after = scatter(s, members, &Timing::after);
   const double known = before.freedom + after.freedom;
   const double own = known > 0 ? (before.squares + after.squares) / known : 0;
   Estimate e;

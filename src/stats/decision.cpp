@@ -76,10 +76,10 @@ Draws draw(std::span<const Candidate> candidates, const DecisionOptions& o) {
   return d;
 }
 
-Saving saving_of(const std::vector<double>& best, const std::vector<double>& other, double share) {
+Interval saving_of(const std::vector<double>& best, const std::vector<double>& other, double share) {
   std::vector<double> shares(best.size());
   for (std::size_t i = 0; i < best.size(); ++i) shares[i] = 1 - best[i] / other[i];
-  return {share, quantile(shares, 0.025), quantile(shares, 0.975)};
+  return {quantile(shares, 0.025), share, quantile(shares, 0.975)};
 }
 
 }  // namespace
@@ -99,26 +99,24 @@ Decision decide(std::span<const Candidate> candidates, const DecisionOptions& o)
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Standing s;
     s.candidate = i;
-    s.time = centre(candidates[i]);
-    s.low = quantile(draws.times[i], 0.025);
-    s.high = quantile(draws.times[i], 0.975);
+    s.time = {quantile(draws.times[i], 0.025), centre(candidates[i]), quantile(draws.times[i], 0.975)};
     s.probability = static_cast<double>(draws.wins[i]) / o.resamples;
     decision.order.push_back(s);
   }
   std::stable_sort(decision.order.begin(), decision.order.end(),
-                   [](const Standing& a, const Standing& b) { return a.time < b.time; });
+                   [](const Standing& a, const Standing& b) { return a.time.value < b.time.value; });
   const std::size_t fastest = decision.order.front().candidate;
-  const double least = decision.order.front().time;
+  const double least = decision.order.front().time.value;
   decision.chosen = candidates.size();
   for (auto& s : decision.order) {
     const auto& mine = draws.times[s.candidate];
     const auto& best = draws.times[fastest];
     int slower = 0;
     for (std::size_t r = 0; r < mine.size(); ++r) slower += mine[r] > best[r] ? 1 : 0;
-    const bool within = s.time <= least * (1 + o.tie);
+    const bool within = s.time.value <= least * (1 + o.tie);
     s.told_apart = s.candidate == fastest || slower >= o.confidence * o.resamples;
     s.near_tie = s.candidate != fastest && (within || !s.told_apart);
-    s.saving = saving_of(best, mine, 1 - least / s.time);
+    s.saving = saving_of(best, mine, 1 - least / s.time.value);
     if (within) decision.chosen = std::min(decision.chosen, s.candidate);
   }
   return decision;

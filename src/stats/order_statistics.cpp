@@ -3,37 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/stats/distributions.hpp"
 
 namespace merganser {
 namespace {
 
 constexpr std::uint64_t kExactUpTo = 1000;
 
-/// x with P(N < x) = p, to 1e-9: halves an interval, as it is needed once per quantile.
-double normal_quantile(double p) {
-  double low = -40, high = 40;
-  for (int i = 0; i < 80; ++i) {
-    const double x = (low + high) / 2;
-    (std::erfc(-x / std::sqrt(2.0)) / 2 < p ? low : high) = x;
-  }
-  return (low + high) / 2;
-}
-
 /// Largest k with P(Bin(n, q) <= k - 1) <= tail: the lower order statistic is k (from 1); 0 if there is none.
 std::uint64_t lower_rank(std::uint64_t n, double q, double tail) {
-  const auto samples = static_cast<double>(n);
-  double sum = 0;
-  for (std::uint64_t k = 0; k < n; ++k) {
-    const auto x = static_cast<double>(k);
-    sum += std::exp(std::lgamma(samples + 1) - std::lgamma(x + 1) - std::lgamma(samples - x + 1) + x * std::log(q) +
-                    (samples - x) * std::log1p(-q));
-    if (sum > tail) return k;
-  }
-  return n;
+  std::uint64_t k = 0;
+  while (k < n && binomial_up_to(k, n, q) <= tail) ++k;
+  return k;
 }
 
 void check_share(const char* what, double x) {
@@ -45,22 +29,11 @@ double order_statistic(const Histogram& h, std::uint64_t rank) {
   return h.quantile((static_cast<double>(rank) + 0.5) / static_cast<double>(h.count()));
 }
 
-/// P(Bin(n, 1/2) < k).
-double half_tail(std::size_t n, std::size_t k) {
-  double sum = 0;
-  double term = std::exp2(-static_cast<double>(n));
-  for (std::size_t i = 0; i < k; ++i) {
-    sum += term;
-    term *= static_cast<double>(n - i) / static_cast<double>(i + 1);
-  }
-  return sum;
-}
-
 /// How far from both ends (in order statistics, interpolated) the interval of the median begins.
 double median_depth(std::size_t n, double confidence) {
   const auto samples = static_cast<double>(n);
   if (n > kExactUpTo) return (samples - 1) / 2 - normal_quantile((1 + confidence) / 2) * std::sqrt(samples) / 2;
-  const auto reached = [n](std::size_t k) { return 1 - 2 * half_tail(n, k); };
+  const auto reached = [n](std::size_t k) { return 1 - 2 * binomial_up_to(k - 1, n, 0.5); };
   std::size_t k = 1;
   if (reached(k) < confidence) return 0;
   while (k + 1 <= n / 2 && reached(k + 1) >= confidence) ++k;
@@ -100,7 +73,7 @@ bool allows_quantile(std::uint64_t samples, double q) {
   return static_cast<double>(samples) * (1 - q) >= 10 * (1 - 1e-9);
 }
 
-std::optional<Ranks> quantile_ranks(std::uint64_t samples, double q, double confidence) {
+std::optional<OrderStatistics> quantile_bounds(std::uint64_t samples, double q, double confidence) {
   check_share("quantile", q);
   check_share("confidence", confidence);
   if (samples == 0) return std::nullopt;
@@ -109,25 +82,33 @@ std::optional<Ranks> quantile_ranks(std::uint64_t samples, double q, double conf
     const std::uint64_t low = lower_rank(samples, q, tail);
     const std::uint64_t high = lower_rank(samples, 1 - q, tail);  // seen from the other end
     if (low == 0 || high == 0) return std::nullopt;
-    return Ranks{low - 1, samples - high};
+    return OrderStatistics{low - 1, samples - high};
   }
   const auto n = static_cast<double>(samples);
   const double half = -normal_quantile(tail) * std::sqrt(n * q * (1 - q));
   const double low = std::floor(n * q - half);
   const double high = std::ceil(n * q + half);
   if (low < 1 || high >= n) return std::nullopt;
-  return Ranks{static_cast<std::uint64_t>(low) - 1, static_cast<std::uint64_t>(high)};
+  return OrderStatistics{static_cast<std::uint64_t>(low) - 1, static_cast<std::uint64_t>(high)};
 }
 
-QuantileInterval quantile_interval(const Histogram& samples, double q, double confidence) {
-  const auto ranks = quantile_ranks(samples.count(), q, confidence);
+Interval quantile_interval(const Histogram& samples, double q, double confidence) {
+  const auto ranks = quantile_bounds(samples.count(), q, confidence);
   const double value = samples.quantile(q);
   if (!ranks) return {static_cast<double>(samples.min()), value, static_cast<double>(samples.max())};
   return {std::min(value, order_statistic(samples, ranks->low)), value,
           std::max(value, order_statistic(samples, ranks->high))};
 }
 
-QuantileInterval block_median_interval(std::span<const double> blocks, double confidence) {
+Interval sample_median_interval(std::vector<double> samples, double confidence) {
+  if (samples.empty()) return {};
+  std::sort(samples.begin(), samples.end());
+  const std::size_t n = samples.size();
+  const auto ends = quantile_bounds(n, 0.5, confidence).value_or(OrderStatistics{0, n - 1});
+  return {samples[ends.low], (samples[(n - 1) / 2] + samples[n / 2]) / 2, samples[ends.high]};
+}
+
+Interval block_median_interval(std::span<const double> blocks, double confidence) {
   check_share("confidence", confidence);
   if (blocks.empty()) throw UsageError("interval of the median of no block; allowed: of at least one");
   std::vector<double> sorted(blocks.begin(), blocks.end());

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "merganser/stats/distributions.hpp"
 #include "src/graphs/process/strip_graph.hpp"
 
 namespace merganser::studies {
@@ -32,25 +33,11 @@ constexpr Entry kTable[] = {
     {1024, 21951350, {2046, 595060, 918492}},
 };
 
-/// Score z of a normal distribution with P(Z > z) = tail.
-double normal_score(double tail) {
-  double low = -40, high = 40;
-  for (int i = 0; i < 100; ++i) {
-    const double middle = (low + high) / 2;
-    (std::erfc(middle / std::sqrt(2.0)) / 2 > tail ? low : high) = middle;
-  }
-  return low;
-}
-
 /// Score of `missing` edges where a Poisson distribution has the mean `mean`; positive if they are too many.
 double poisson_score(std::int64_t missing, double mean) {
-  const auto probability = [&](std::int64_t k) {
-    return std::exp(-mean + static_cast<double>(k) * std::log(mean) - std::lgamma(static_cast<double>(k) + 1));
-  };
-  const bool many = static_cast<double>(missing) > mean;
-  double tail = 0;  // of as many and more, or as few and fewer
-  for (std::int64_t k = many ? missing : 0; k <= (many ? missing + 60 : missing); ++k) tail += probability(k);
-  return many ? normal_score(tail) : std::min(0.0, -normal_score(tail));
+  const auto k = static_cast<std::uint64_t>(missing);
+  if (static_cast<double>(missing) > mean) return -normal_quantile(poisson_from(k, mean));
+  return std::min(0.0, normal_quantile(poisson_up_to(k, mean)));
 }
 
 double score(std::int64_t arcs, int ranks, std::int64_t tries) {

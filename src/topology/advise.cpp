@@ -29,8 +29,9 @@ double unseen(const KnownCell& c) {
 
 /// Moves the ends of an interval apart, as an independent deviation of half its width, as a logarithm, does.
 void widen(Standing& s, double by) {
-  s.low = s.time * std::exp(-std::hypot(std::log(s.time / s.low), by));
-  s.high = s.time * std::exp(std::hypot(std::log(s.high / s.time), by));
+  Interval& t = s.time;
+  t.low = t.value * std::exp(-std::hypot(std::log(t.value / t.low), by));
+  t.high = t.value * std::exp(std::hypot(std::log(t.high / t.value), by));
 }
 
 /// Kernels and candidates of one class, decided.
@@ -122,8 +123,8 @@ std::vector<ClassAdvice> Advisor::advise(const Load& load) const {
     out.push_back(decided(completion, std::move(kernels), candidates));
     // The order is that of ratios; a time is as uncertain as the whole prediction.
     for (auto& k : out.back().kernels) {
-      k.standing.low = predictions[k.kernel].low;
-      k.standing.high = predictions[k.kernel].high;
+      k.standing.time.low = predictions[k.kernel].low;
+      k.standing.time.high = predictions[k.kernel].high;
     }
   }
   return out;

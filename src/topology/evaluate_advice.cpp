@@ -91,9 +91,9 @@ struct Trial {
   void look(const KnownCell& cell, const Standing& s) {
     for (const double time : cell.medians()) {
       ++coverage.launches;
-      coverage.inside += s.low <= time && time <= s.high ? 1 : 0;
-      errors.push_back(std::fabs(s.time / time - 1));
-      factors.push_back(s.high / s.time);
+      coverage.inside += s.time.low <= time && time <= s.time.high ? 1 : 0;
+      errors.push_back(std::fabs(s.time.value / time - 1));
+      factors.push_back(s.time.high / s.time.value);
     }
   }
 

@@ -30,7 +30,7 @@ PublishedColumns published_columns(const std::vector<double>& rank_mean_ns, std:
   return p;
 }
 
-QuantileInterval CellResult::p50() const {
+Interval CellResult::p50() const {
   if (exchange.empty()) return {};
   std::vector<double> blocks;
   if (launches.size() >= kFewBlocks) {
@@ -38,10 +38,10 @@ QuantileInterval CellResult::p50() const {
   } else {
     for (const auto& r : rounds) blocks.push_back(r.p50_ns);
   }
-  QuantileInterval interval = quantile_interval(exchange, 0.5);
+  Interval interval = quantile_interval(exchange, 0.5);
   const double value = interval.value;
   if (!blocks.empty()) {
-    const QuantileInterval of_blocks = block_median_interval(blocks);
+    const Interval of_blocks = block_median_interval(blocks);
     // Few blocks promise little: theirs and that of the iterations together.
     interval.low = blocks.size() < kFewBlocks ? std::min(interval.low, of_blocks.low) : of_blocks.low;
     interval.high = blocks.size() < kFewBlocks ? std::max(interval.high, of_blocks.high) : of_blocks.high;

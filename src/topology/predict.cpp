@@ -8,7 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
-#include "merganser/stats/compare.hpp"
+#include "merganser/stats/distributions.hpp"
 #include "merganser/stats/summary.hpp"
 
 namespace merganser::topology {

@@ -63,15 +63,15 @@ TEST(Published, correlation_is_that_of_lines_and_of_nothing) {
 
 TEST(Samples, have_an_interval_of_order_statistics) {
   const Spread few = spread_of({3, 1, 2});
-  EXPECT_EQ(few.low, 1);
-  EXPECT_EQ(few.median, 2);
-  EXPECT_EQ(few.high, 3);
+  EXPECT_EQ(few.median.low, 1);
+  EXPECT_EQ(few.median.value, 2);
+  EXPECT_EQ(few.median.high, 3);
   std::vector<double> fifteen;
   for (int i = 15; i > 0; --i) fifteen.push_back(i);
   const Spread many = spread_of(fifteen);  // ranks 4 and 12 of 15: P(Binomial(15, 1/2) <= 3) = 0.0176
-  EXPECT_EQ(many.low, 4);
-  EXPECT_EQ(many.median, 8);
-  EXPECT_EQ(many.high, 12);
+  EXPECT_EQ(many.median.low, 4);
+  EXPECT_EQ(many.median.value, 8);
+  EXPECT_EQ(many.median.high, 12);
   EXPECT_EQ(many.min, 1);
   EXPECT_EQ(spread_of({}).count, 0);
 }

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "apps/frame/command.hpp"
+#include "merganser/base/random.hpp"
 
 /// The verbs belong to the program, not to the library that is tested here.
 std::span<const merganser::app::Command* const> merganser::app::commands() { return {}; }
@@ -47,6 +50,26 @@ TEST(OnRanksTest, an_error_that_all_ranks_share_names_none) {
   const Error e = error_of(3, [](comm::Transport&) { app::together([] { throw InputError("in.nc: no such file"); }); });
   EXPECT_EQ(e.exit_code(), 3);
   EXPECT_STREQ(e.what(), "in.nc: no such file");
+}
+
+TEST(ChooseModelTest, takes_what_the_library_would_take_and_names_at_least_its_equals) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Random random(seed, 0, 0);
+    std::vector<comm::MeasuredModel> models;
+    for (const auto name : {"a", "b", "c", "d"}) {
+      const double middle = 100 + 12 * random.uniform();
+      comm::MeasuredModel m{name, {{}, {}, {}}, 0};
+      // Passes lie apart, so that the median over passes of their medians is the median of the second.
+      for (int pass = 0; pass < 3; ++pass)
+        for (const double off : {-1.0, 0.0, 1.0}) m.passes_ns[pass].push_back(middle + 3 * (pass - 1) + off);
+      m.time_ns = middle;
+      models.push_back(std::move(m));
+    }
+    const auto mine = app::choose_model(models), library = comm::first_of_the_fastest(models);
+    ASSERT_EQ(mine.chosen, library.chosen) << seed;
+    for (const auto equal : library.equals)
+      EXPECT_NE(std::find(mine.equals.begin(), mine.equals.end(), equal), mine.equals.end()) << seed;
+  }
 }
 
 }  // namespace

@@ -93,6 +93,13 @@ TEST_P(LaunchedOnceTest, auto_measures_every_model_and_all_ranks_run_the_one_it_
   EXPECT_TRUE(says(outcome, " us")) << outcome.output;
 }
 
+TEST_P(LaunchedOnceTest, auto_runs_the_model_that_a_decision_handed_in_names) {
+  const Outcome outcome = start(launched(2) + "be-last auto");
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(says(outcome, "near tie of " + process_models().back() + " with " + process_models().front()))
+      << outcome.output;
+}
+
 TEST_P(LaunchedOnceTest, a_variable_pins_auto) {
   for (const auto& model : process_models()) {
     const Outcome outcome = start(launched(2) + "use auto", "MERGANSER_COMM=" + model);

@@ -56,6 +56,15 @@ TEST(RuntimeTest, auto_without_a_launcher_runs_threads) {
   EXPECT_EQ(comm::last_choice(), "");
 }
 
+TEST(RuntimeTest, the_first_model_within_five_percent_of_the_fastest_is_taken) {
+  const auto model = [](std::string_view name, double ns) { return comm::MeasuredModel{name, {{ns}}, ns}; };
+  const std::vector<comm::MeasuredModel> models{model("a", 120), model("b", 104), model("c", 100), model("d", 106)};
+  const comm::ModelChoice choice = comm::first_of_the_fastest(models);
+  EXPECT_EQ(choice.chosen, 1U);
+  EXPECT_EQ(choice.equals, std::vector<std::size_t>{2});
+  EXPECT_THROW((void)comm::first_of_the_fastest({}), UsageError);
+}
+
 TEST(RuntimeTest, a_pinned_model_that_is_unknown_is_refused_with_the_list) {
   setenv("MERGANSER_COMM", "smoke", 1);
   try {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "merganser/base/error.hpp"
+#include "merganser/stats/distributions.hpp"
 #include "tests/stats/timed_world.hpp"
 
 namespace {

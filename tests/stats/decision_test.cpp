@@ -30,9 +30,9 @@ TEST(Decision, a_clear_winner_is_named_with_its_saving) {
   EXPECT_EQ(d.order[0].candidate, 1U);
   EXPECT_EQ(d.chosen, 1U);
   EXPECT_EQ(d.order[0].probability, 1);
-  EXPECT_EQ(d.of(0).saving.share, 0.5);
+  EXPECT_EQ(d.of(0).saving.value, 0.5);
   EXPECT_EQ(d.of(0).saving.low, 0.5);
-  EXPECT_EQ(d.of(2).saving.share, 1 - 5.0 / 8);
+  EXPECT_EQ(d.of(2).saving.value, 1 - 5.0 / 8);
   for (const auto& s : d.order) EXPECT_FALSE(s.near_tie);
 }
 
@@ -92,7 +92,7 @@ TEST(Decision, probabilities_add_up_and_equal_samples_give_equal_decisions) {
   for (std::size_t i = 0; i < c.size(); ++i) {
     sum += first.order[i].probability;
     EXPECT_EQ(first.order[i].probability, second.order[i].probability);
-    EXPECT_EQ(first.order[i].low, second.order[i].low);
+    EXPECT_EQ(first.order[i].time.low, second.order[i].time.low);
   }
   EXPECT_DOUBLE_EQ(sum, 1);
 }
@@ -105,7 +105,7 @@ TEST(Decision, intervals_hold_the_true_median_as_often_as_they_say) {
     Random random(11, trial, 0);
     for (int i = 0; i < 25; ++i) c.launches[0].push_back(100 * (1 + random.uniform(-0.2, 0.2)));
     const Standing s = decide(std::vector<Candidate>{c}, {.resamples = 300}).order[0];
-    inside += s.low <= 100 && 100 <= s.high ? 1 : 0;
+    inside += s.time.low <= 100 && 100 <= s.time.high ? 1 : 0;
   }
   EXPECT_GE(inside, 0.88 * kTrials);
 }

@@ -31,25 +31,25 @@ TEST(Sample, allows_a_quantile_with_ten_expected_beyond_it) {
 
 TEST(QuantileRanks, are_those_of_the_tables) {
   // Counted from 1 in tables of the sign test: 6: 1, 6; 10: 2, 9; 20: 6, 15; 100: 40, 61.
-  EXPECT_FALSE(quantile_ranks(5, 0.5).has_value());
-  EXPECT_EQ(quantile_ranks(6, 0.5), (Ranks{0, 5}));
-  EXPECT_EQ(quantile_ranks(10, 0.5), (Ranks{1, 8}));
-  EXPECT_EQ(quantile_ranks(20, 0.5), (Ranks{5, 14}));
-  EXPECT_EQ(quantile_ranks(100, 0.5), (Ranks{39, 60}));
-  EXPECT_FALSE(quantile_ranks(0, 0.5).has_value());
+  EXPECT_FALSE(quantile_bounds(5, 0.5).has_value());
+  EXPECT_EQ(quantile_bounds(6, 0.5), (OrderStatistics{0, 5}));
+  EXPECT_EQ(quantile_bounds(10, 0.5), (OrderStatistics{1, 8}));
+  EXPECT_EQ(quantile_bounds(20, 0.5), (OrderStatistics{5, 14}));
+  EXPECT_EQ(quantile_bounds(100, 0.5), (OrderStatistics{39, 60}));
+  EXPECT_FALSE(quantile_bounds(0, 0.5).has_value());
 }
 
 TEST(QuantileRanks, agree_where_the_exact_ones_end) {
-  const auto exact = quantile_ranks(1000, 0.5);
-  const auto normal_ones = quantile_ranks(1001, 0.5);
+  const auto exact = quantile_bounds(1000, 0.5);
+  const auto normal_ones = quantile_bounds(1001, 0.5);
   ASSERT_TRUE(exact && normal_ones);
   EXPECT_NEAR(static_cast<double>(exact->low), static_cast<double>(normal_ones->low), 1.5);
   EXPECT_NEAR(static_cast<double>(exact->high), static_cast<double>(normal_ones->high), 1.5);
 }
 
 TEST(QuantileRanks, refuse_what_is_no_share) {
-  EXPECT_THROW((void)quantile_ranks(10, 1), UsageError);
-  EXPECT_THROW((void)quantile_ranks(10, 0.5, 0), UsageError);
+  EXPECT_THROW((void)quantile_bounds(10, 1), UsageError);
+  EXPECT_THROW((void)quantile_bounds(10, 0.5, 0), UsageError);
 }
 
 TEST(QuantileInterval, covers_the_quantile_of_independent_samples) {

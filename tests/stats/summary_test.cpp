@@ -41,9 +41,9 @@ TEST(Quantile, is_linear_between_the_order_statistics) {
 TEST(MedianInterval, holds_the_median_and_repeats_itself) {
   const std::vector<double> x{1.0, 1.1, 0.9, 1.3, 1.05, 2.0, 0.95};
   const Interval a = median_interval(x);
-  EXPECT_EQ(a.median, median(x));
-  EXPECT_LE(a.low, a.median);
-  EXPECT_GE(a.high, a.median);
+  EXPECT_EQ(a.value, median(x));
+  EXPECT_LE(a.low, a.value);
+  EXPECT_GE(a.high, a.value);
   EXPECT_LT(a.low, a.high);
   const Interval b = median_interval(x);
   EXPECT_EQ(a.low, b.low);

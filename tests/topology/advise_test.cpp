@@ -57,7 +57,7 @@ TEST(Advise, measured_cells_are_ranked_within_their_class) {
   EXPECT_EQ(notified.kernels[0].kernel, "shmem.put-signal");
   EXPECT_GT(notified.kernels[0].standing.probability, 0.99);
   ASSERT_TRUE(notified.against_baseline.has_value());
-  EXPECT_NEAR(notified.against_baseline->share, 1 - 271.28 / 700.8, 0.03);
+  EXPECT_NEAR(notified.against_baseline->value, 1 - 271.28 / 700.8, 0.03);
   EXPECT_TRUE(notified.near_ties.empty());
   EXPECT_FALSE(of(advice, "remote").against_baseline.has_value());
 }
@@ -85,7 +85,7 @@ TEST(Advise, measured_intervals_hold_what_many_launches_show) {
       const auto advice = advise_measured(cells);
       for (const auto& k : advice[0].kernels) {
         ++all;
-        inside += k.standing.low <= 1000 && 1000 <= k.standing.high ? 1 : 0;
+        inside += k.standing.time.low <= 1000 && 1000 <= k.standing.time.high ? 1 : 0;
         wrong += k.standing.candidate != advice[0].kernels[0].standing.candidate && k.standing.told_apart ? 1 : 0;
       }
     }
@@ -156,8 +156,8 @@ TEST(Advise, what_cannot_be_predicted_is_refused_with_the_reason) {
   const auto near = advisor.advise(known);
   const auto& first = of(near, "notified").kernels[0];
   EXPECT_TRUE(first.predicted);
-  EXPECT_LT(first.standing.low, first.standing.time);
-  EXPECT_GT(first.standing.high, first.standing.time);
+  EXPECT_LT(first.standing.time.low, first.standing.time.value);
+  EXPECT_GT(first.standing.time.high, first.standing.time.value);
   Load many = known;
   many.ranks = 4096;
   EXPECT_TRUE(advisor.advise(many).empty());

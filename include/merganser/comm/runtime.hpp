@@ -1,6 +1,7 @@
 #pragma once
 /// Starting the ranks of a program over a communication model. Only this header's implementation starts and ends MPI
 /// and OpenSHMEM.
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
@@ -31,6 +32,26 @@ void check_backend(std::string_view name);
 /// True if a launcher (mpirun, srun, ...) started this process as one of several ranks.
 [[nodiscard]] bool launched();
 
+/// A model that "auto" has measured.
+struct MeasuredModel {
+  std::string_view name;
+  /// Of a wave and a round of records, on the slowest rank, by pass; sample i of all models is from the same turn.
+  std::vector<std::vector<double>> passes_ns;
+  double time_ns = 0;  ///< median over passes of the median of each
+};
+/// What is decided about models that were measured.
+struct ModelChoice {
+  std::size_t chosen = 0;           ///< index of the model to run
+  std::vector<std::size_t> equals;  ///< others that may be as good, for the line of last_choice()
+};
+/// Decides among at least one model, in the order of backends(). Called on every rank with the same times; must say the
+/// same on each.
+using ChooseModel = std::function<ModelChoice(std::span<const MeasuredModel>)>;
+
+/// The first of the models whose time is within 5 % of the least; equals are the others of these. Local.
+/// @throws UsageError for no model
+[[nodiscard]] ModelChoice first_of_the_fastest(std::span<const MeasuredModel> models);
+
 /// Which model runs on how many ranks.
 struct RunOptions {
   std::string backend = "auto";  ///< a name of backends(), or "auto"; the variable MERGANSER_COMM overrides "auto"
@@ -38,6 +59,7 @@ struct RunOptions {
   std::string decorators;  ///< comma list: "checked", "chaos:SEED"
   /// Process graph that "auto" measures on, from (rank, size); empty: eight neighbours in a near-square grid.
   std::function<Graph(int rank, int size)> pattern;
+  ChooseModel choose = first_of_the_fastest;  ///< how "auto" decides on what it measured
 };
 
 /// Thrown on threads that wait, when another rank has failed. Let it pass: run() throws that rank's error instead.

@@ -76,9 +76,4 @@ struct SuiteComparison {
 /// no pairs, a side without times, a time that is not positive and finite, or options out of range
 [[nodiscard]] SuiteComparison compare_suites(std::span<const TimedPair> pairs, const CompareOptions& options = {});
 
-/// Student's distribution: P(T > t) with `freedom` > 0 degrees of freedom; for infinity the normal one.
-[[nodiscard]] double student_tail(double t, double freedom);
-/// The t with student_tail(t) = tail, 0 < tail < 1.
-[[nodiscard]] double student_quantile(double tail, double freedom);
-
 }  // namespace merganser

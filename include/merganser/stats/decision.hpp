@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "merganser/stats/summary.hpp"
+
 namespace merganser {
 
 /// One way, and how long it took.
@@ -21,22 +23,15 @@ struct Candidate {
   double uncertainty = 0;
 };
 
-/// A share of time saved, with its 95 % interval.
-struct Saving {
-  double share = 0;  ///< 1 - fastest / other; negative where the other is faster
-  double low = 0;
-  double high = 0;
-};
-
 /// Where one candidate stands.
 struct Standing {
   std::size_t candidate = 0;  ///< index of the candidate
-  double time = 0;            ///< median over launches of the median of each
-  double low = 0, high = 0;   ///< 95 % interval of it
+  Interval time;              ///< median over launches of the median of each, and its 95 % interval
   double probability = 0;     ///< that it is the fastest
   bool near_tie = false;      ///< within the tie of the fastest, or not told apart from it
   bool told_apart = true;     ///< slower than the fastest with the asked confidence; true for the fastest
-  Saving saving;              ///< of the fastest against this one
+  /// 1 - fastest / this, with its 95 % interval; negative where this one is faster.
+  Interval saving;
 };
 
 /// All candidates in order, and the one to take.

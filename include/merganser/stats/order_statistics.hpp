@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "merganser/stats/histogram.hpp"
+#include "merganser/stats/summary.hpp"
 
 namespace merganser {
 
@@ -12,30 +14,23 @@ namespace merganser {
 /// p99: 1,000, p99.9: 10,000).
 [[nodiscard]] bool allows_quantile(std::uint64_t samples, double q);
 
-/// Two order statistics, counted from 0.
-struct Ranks {
+/// Two order statistics of a sample, by their places in order, counted from 0.
+struct OrderStatistics {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
-  friend bool operator==(const Ranks&, const Ranks&) = default;
+  friend bool operator==(const OrderStatistics&, const OrderStatistics&) = default;
 };
 /// Order statistics of `samples` independent samples between which the q-quantile lies with at least `confidence`, each
 /// side missing it with at most half of the rest: the narrowest such. Up to 1,000 samples by the exact binomial
 /// distribution of the samples below the quantile, beyond by its normal approximation. Empty where the sample is too
 /// small for such a promise (5 or fewer for the median at 0.95). @throws UsageError unless 0 < q < 1, 0 < confidence < 1
-[[nodiscard]] std::optional<Ranks> quantile_ranks(std::uint64_t samples, double q, double confidence = 0.95);
-
-/// A quantile and the interval that holds it.
-struct QuantileInterval {
-  double low = 0;
-  double value = 0;
-  double high = 0;
-  /// Width over value; 0 for a value of 0.
-  [[nodiscard]] double relative_width() const noexcept { return value > 0 ? (high - low) / value : 0; }
-};
+[[nodiscard]] std::optional<OrderStatistics> quantile_bounds(std::uint64_t samples, double q, double confidence = 0.95);
 
 /// The q-quantile of independent samples with its interval; the extremes of the sample where it is too small.
 /// @throws UsageError for an empty histogram
-[[nodiscard]] QuantileInterval quantile_interval(const Histogram& samples, double q, double confidence = 0.95);
+[[nodiscard]] Interval quantile_interval(const Histogram& samples, double q, double confidence = 0.95);
+/// The median of independent samples with its interval, all of the sample where that is too small; 0 for no samples.
+[[nodiscard]] Interval sample_median_interval(std::vector<double> samples, double confidence = 0.95);
 
 /// Interval of the median of what a series of blocks shows, from one number per block (the median of its samples), in
 /// order of time. For samples that are alike inside a block and may drift from block to block, where an interval from
@@ -48,6 +43,6 @@ struct QuantileInterval {
 /// 96 % for 8 and more with autocorrelation 0.3 and for 16 and more with 0.6; below 5 blocks the extremes, which
 /// promise 1 - 2^(1 - n).
 /// @throws UsageError for no block
-[[nodiscard]] QuantileInterval block_median_interval(std::span<const double> blocks, double confidence = 0.95);
+[[nodiscard]] Interval block_median_interval(std::span<const double> blocks, double confidence = 0.95);
 
 }  // namespace merganser

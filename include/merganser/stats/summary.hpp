@@ -22,11 +22,13 @@ struct Summary {
 /// The q-quantile, 0 <= q <= 1, linear between the order statistics. @throws UsageError for an empty sample
 [[nodiscard]] double quantile(std::vector<double> samples, double q);
 
-/// Median with a confidence interval.
+/// A value that was estimated, mostly a median, and the confidence interval that holds it.
 struct Interval {
   double low = 0;
-  double median = 0;
+  double value = 0;
   double high = 0;
+  /// Width over value; 0 unless the value is positive.
+  [[nodiscard]] double relative_width() const noexcept { return value > 0 ? (high - low) / value : 0; }
 };
 
 /// Bootstrap (percentile) interval of the median: 2,000 resamples drawn from a fixed seed, so the same samples give the

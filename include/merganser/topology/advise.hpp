@@ -25,8 +25,8 @@ struct AdvisedKernel {
 struct ClassAdvice {
   std::string completion;
   std::vector<AdvisedKernel> kernels;
-  std::optional<Saving> against_baseline;  ///< of the fastest against p2p.isend-irecv, where that is in the class
-  std::vector<std::string> near_ties;      ///< kernels that are as good as the fastest
+  std::optional<Interval> against_baseline;  ///< of the fastest against p2p.isend-irecv, where that is in the class
+  std::vector<std::string> near_ties;        ///< kernels that are as good as the fastest
 };
 
 /// Advises from cells of exactly this load. @return classes in the order local, remote, notified, global; those without

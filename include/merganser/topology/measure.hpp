@@ -125,11 +125,11 @@ struct CellResult {
   double seconds = 0;
 
   /// Median of the exchange with its interval, by launch, each from its own rounds. measure() is one launch.
-  std::vector<QuantileInterval> launches;
+  std::vector<Interval> launches;
 
   /// Median of the exchange, all launches pooled; its interval comes from the medians of launches where there are five
   /// or more, else from those of rounds.
-  [[nodiscard]] QuantileInterval p50() const;
+  [[nodiscard]] Interval p50() const;
 };
 
 /// The columns of the published program, which come from the means of ranks and look at no iteration.

@@ -35,7 +35,7 @@ struct Inflation {
   double q = 0.5;
   double idle_ns = 0;
   double loaded_ns = 0;
-  QuantileInterval ratio;
+  Interval ratio;
 };
 
 /// One victim: its exchanges idle and loaded.

@@ -1,11 +1,11 @@
 #include "src/comm/detail/auto_choice.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
-#include "merganser/stats/decision.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/timing.hpp"
 
 namespace merganser::comm::detail {
 namespace {
@@ -13,6 +13,7 @@ namespace {
 constexpr int kWarmUp = 2;
 constexpr int kRounds = 7;
 constexpr int kPasses = 3;              // each measures every model, the odd ones backwards
+constexpr double kTie = 0.05;           // differences up to this share do not matter
 constexpr double kEnoughNs = 1e9;       // of measured time; no further pass after it
 constexpr std::size_t kRecords = 64;    // per arc, like the labels of a merge step
 constexpr std::size_t kMessage = 4096;  // bytes per arc, like its announcements
@@ -43,30 +44,36 @@ std::vector<double> measure_ns(Transport& transport, const Graph& graph) {
   const std::vector<std::size_t> counts_out(graph.out.size(), kRecords);
   const std::vector<std::size_t> counts_in(graph.in.size(), kRecords);
   const Bytes message(kMessage);
-  std::vector<std::int64_t> times;
-  for (int round = 0; round < kWarmUp + kRounds; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    for (std::size_t arc = 0; arc < graph.out.size(); ++arc) mailbox->outbox(arc) = message;
-    mailbox->step();
-    stream->open(counts_out, counts_in);
-    for (std::size_t arc = 0; arc < graph.out.size(); ++arc) {
-      for (std::size_t slot = 0; slot < kRecords; ++slot) stream->send(arc, slot, 1);
-    }
-    while (stream->take([](std::size_t, std::size_t, std::uint32_t) {}) > 0) stream->wait();
-    stream->finish();
-    const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - start;
-    if (round >= kWarmUp) times.push_back(std::max<std::int64_t>(1, time.count()));
-  }
+  std::vector<double> times = seconds_of(
+      {kRounds, kWarmUp}, [](std::int64_t) {},
+      [&](std::int64_t) {
+        for (std::size_t arc = 0; arc < graph.out.size(); ++arc) mailbox->outbox(arc) = message;
+        mailbox->step();
+        stream->open(counts_out, counts_in);
+        for (std::size_t arc = 0; arc < graph.out.size(); ++arc) {
+          for (std::size_t slot = 0; slot < kRecords; ++slot) stream->send(arc, slot, 1);
+        }
+        while (stream->take([](std::size_t, std::size_t, std::uint32_t) {}) > 0) stream->wait();
+        stream->finish();
+      });
+  for (double& time : times) time = std::max(1.0, 1e9 * time);
   transport.all_reduce(times, Op::max);
-  return {times.begin(), times.end()};
+  return times;
 }
 
 /// What is known of one model.
 struct Trial {
   const BackendEntry* entry;
-  Candidate candidate;
+  MeasuredModel measured;
   std::string failure;
 };
+
+/// The mean of the middle two of an even number.
+double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  const std::size_t upper = x.size() / 2;
+  return x.size() % 2 == 1 ? x[upper] : x[upper - 1] + 0.5 * (x[upper] - x[upper - 1]);
+}
 
 /// Measures a model once more. @return nanoseconds spent, the same on every rank
 double measure(Trial& trial, const RunOptions& options) {
@@ -78,7 +85,7 @@ double measure(Trial& trial, const RunOptions& options) {
     });
     double sum = 0;
     for (const double t : times) sum += t;
-    trial.candidate.launches.push_back(std::move(times));
+    trial.measured.passes_ns.push_back(std::move(times));
     return sum;
   } catch (const CommError& e) {
     // An error all ranks agree on leaves them together; any other must end the job.
@@ -88,32 +95,17 @@ double measure(Trial& trial, const RunOptions& options) {
   }
 }
 
-/// One line about what was measured. `order` holds the models of the decision.
-std::string describe(const std::vector<Trial>& trials, const std::vector<const Trial*>& order,
-                     const Decision& decision) {
+/// What was measured, for people.
+std::string describe(const std::vector<Trial>& trials) {
   std::string line;
   for (const auto& t : trials) {
     line += line.empty() ? "auto measured a wave and a round of records in turns: " : ", ";
-    line += t.candidate.name;
-    if (!t.failure.empty()) {
-      line += " failed (" + t.failure + ")";
-      continue;
-    }
-    const auto at = static_cast<std::size_t>(std::find(order.begin(), order.end(), &t) - order.begin());
+    line += t.measured.name;
     char text[32];
-    std::snprintf(text, sizeof text, " %.1f us", decision.of(at).time / 1000);
-    line += text;
+    std::snprintf(text, sizeof text, " %.1f us", t.measured.time_ns / 1000);
+    line += t.failure.empty() ? text : " failed (" + t.failure + ")";
   }
-  if (order.empty()) return line;
-  std::string ties;
-  for (const auto& s : decision.order) {
-    const bool equal = s.near_tie || s.candidate == decision.order.front().candidate;
-    if (s.candidate != decision.chosen && equal)
-      ties += (ties.empty() ? "" : ", ") + order[s.candidate]->candidate.name;
-  }
-  const std::string& picked = order[decision.chosen]->candidate.name;
-  if (!ties.empty()) line += "; near tie of " + picked + " with " + ties;
-  return line + "; picked " + picked;
+  return line;
 }
 
 }  // namespace
@@ -121,31 +113,52 @@ std::string describe(const std::vector<Trial>& trials, const std::vector<const T
 Choice choose(const RunOptions& options) {
   std::vector<Trial> trials;
   for (const auto* entry : backend_entries()) {
-    if (entry->info.processes) trials.push_back({entry, {std::string(entry->info.name), {}, 0}, ""});
+    if (entry->info.processes) trials.push_back({entry, {entry->info.name, {}, 0}, ""});
   }
   double spent = 0;
   for (int pass = 0; pass < kPasses && spent < kEnoughNs; ++pass) {
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      Trial& trial = trials[pass % 2 == 0 ? i : trials.size() - 1 - i];
+      Trial& trial = trials[in_turn(pass, i, trials.size())];
       if (trial.failure.empty()) spent += measure(trial, options);
     }
   }
-  std::vector<const Trial*> order;
-  std::vector<Candidate> candidates;
-  for (const auto& t : trials) {
+  std::vector<const BackendEntry*> entries;
+  std::vector<MeasuredModel> models;
+  for (auto& t : trials) {
     if (!t.failure.empty()) continue;
-    order.push_back(&t);
-    candidates.push_back(t.candidate);
+    std::vector<double> medians;
+    for (const auto& pass : t.measured.passes_ns) medians.push_back(median(pass));
+    t.measured.time_ns = median(std::move(medians));
+    entries.push_back(t.entry);
+    models.push_back(t.measured);
   }
-  if (candidates.empty()) {
+  std::string line = describe(trials);
+  if (models.empty()) {
     std::string text = "a launcher started several ranks, but no model for processes works here";
     for (const auto missing : missing_backend_names()) text += "; " + std::string(missing);
-    const std::string line = describe(trials, order, {});
     throw UsageError(line.empty() ? text : text + "; " + line);
   }
   // Every rank decides for itself on the same numbers, so all decide the same.
-  const Decision decision = decide(candidates, {.resamples = 200});
-  return {order[decision.chosen]->entry, describe(trials, order, decision)};
+  const ModelChoice choice = options.choose(models);
+  const std::string picked(models.at(choice.chosen).name);
+  std::string ties;
+  for (const std::size_t i : choice.equals) ties += (ties.empty() ? "" : ", ") + std::string(models.at(i).name);
+  if (!ties.empty()) line += "; near tie of " + picked + " with " + ties;
+  return {entries[choice.chosen], line + "; picked " + picked};
 }
 
 }  // namespace merganser::comm::detail
+
+namespace merganser::comm {
+
+ModelChoice first_of_the_fastest(std::span<const MeasuredModel> models) {
+  if (models.empty()) throw UsageError("a choice among no models; allowed: at least one");
+  double least = models.front().time_ns;
+  for (const auto& m : models) least = std::min(least, m.time_ns);
+  std::vector<std::size_t> tied;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    if (models[i].time_ns <= least * (1 + detail::kTie)) tied.push_back(i);
+  return {tied.front(), {tied.begin() + 1, tied.end()}};
+}
+
+}  // namespace merganser::comm

@@ -11,8 +11,8 @@ struct Choice {
   std::string line;  ///< what was measured, for people
 };
 
-/// Measures every model of processes in this build on `pattern`, in turns, and picks the fastest or, among those within
-/// 5 % of it, the first in the order of backends(); the same on every rank.
+/// Measures every model of processes in this build on `pattern`, in turns, and picks one as options.choose says;
+/// the same on every rank.
 /// Collective over the launcher's world. @throws UsageError if this build has no such model
 [[nodiscard]] Choice choose(const RunOptions& options);
 
