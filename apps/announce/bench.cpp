@@ -6,7 +6,7 @@
 
 #include "apps/frame/progress.hpp"
 #include "merganser/base/error.hpp"
-#include "merganser/base/timer.hpp"
+#include "merganser/base/timing.hpp"
 
 namespace merganser::app {
 namespace {
@@ -98,9 +98,21 @@ struct AnnounceBench::Impl {
     return o;
   }
 
-  void step(Exchanged e) {
-    const double start = now();
+  /// So many steps of one variant, each timed.
+  void steps(Exchanged e, std::int64_t count) {
     kernels::Gather* const gather = gathers.contains(e) ? gathers.at(e).get() : nullptr;
+    std::span<const std::byte> all;
+    repeat(
+        {count}, now, [](std::int64_t) {}, [&](std::int64_t) { all = step(e, gather); },
+        [&](std::int64_t, double begin, double end) {
+          seconds[e].push_back(end - begin);
+          if (gather != nullptr) look_at(all);
+        });
+  }
+
+  /// @return what the gather brought
+  std::span<const std::byte> step(Exchanged e, kernels::Gather* gather) {
+    const double start = now();
     if (e == Exchanged::non_blocking) begin(*gather);
     while ((now() - start) * 1e3 < experiment.work_ms) {
     }
@@ -118,9 +130,7 @@ struct AnnounceBench::Impl {
     }
     counts.collectives += (transport.counters() - before).collectives;
     if (gather != nullptr && e != Exchanged::non_blocking) begin(*gather);
-    const auto all = gather != nullptr ? gather->complete() : std::span<const std::byte>{};
-    seconds[e].push_back(now() - start);
-    if (gather != nullptr) look_at(all);
+    return gather != nullptr ? gather->complete() : std::span<const std::byte>{};
   }
 
   void begin(kernels::Gather& gather) {
@@ -166,8 +176,7 @@ void AnnounceBench::run() {
     line.count("step", static_cast<double>(done), m.experiment.steps);
     for (const Exchanged e : m.variants) {
       m.transport.barrier();  // a variant does not inherit the delays of the one before
-      const auto steps = std::min<std::int64_t>(m.experiment.block, m.experiment.steps - done);
-      for (int i = 0; i < steps; ++i) m.step(e);
+      m.steps(e, std::min<std::int64_t>(m.experiment.block, m.experiment.steps - done));
     }
   }
 }

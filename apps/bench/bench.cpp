@@ -9,6 +9,7 @@
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/private_folder.hpp"
+#include "merganser/base/timing.hpp"
 
 namespace merganser::app {
 namespace {
@@ -111,9 +112,8 @@ class Bench {
     for (std::size_t i = 0; i < 2; ++i) c.sets[i].variant = c.variants[i];
     const std::vector<std::string> series{program_.series.front()};
     for (int repeat = 0; repeat < o_.repeats; ++repeat) {
-      // A, B, then B, A: a drift of the machine falls on both.
       for (std::size_t turn = 0; turn < 2; ++turn) {
-        const std::size_t i = (turn + static_cast<std::size_t>(repeat)) % 2;
+        const std::size_t i = in_turn(repeat, turn, 2);
         SeriesSet once(ranks, c.variants[i]);
         if (const int code = measure_into(once, c.variants[i], series); code != 0) return code;
         if (!speaks_) continue;

@@ -8,7 +8,7 @@
 #include "apps/frame/memory.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/ranks.hpp"
-#include "merganser/base/timer.hpp"
+#include "merganser/base/timing.hpp"
 #include "merganser/comm/collectives.hpp"
 
 namespace merganser::app {
@@ -106,27 +106,32 @@ void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
   std::optional<Clusterer> clusterer;
   RawBuffer copy;
   ProgressLine line(t.rank() == 0 && !setup.quiet);
-  // Cycle -1 warms up: buffers grow, pages are touched.
-  for (int cycle = -1; cycle < setup.steps; ++cycle) {
-    line.count("cycle", cycle + 1, setup.steps);
-    Parcels p = setup.make(t, blocks, std::max(cycle, 0));
-    if (!clusterer) clusterer.emplace(t, blocks, p.schema(), cluster_options(setup.method, setup.min_volume_ratio), &p);
+  std::optional<Parcels> p;
+  StepReport mine;
+  double copied = 0;
+  const auto make = [&](std::int64_t cycle) {
+    line.count("cycle", static_cast<double>(cycle + 1), setup.steps);
+    p.reset();
+    p.emplace(setup.make(t, blocks, static_cast<int>(std::max<std::int64_t>(cycle, 0))));
+    if (!clusterer)
+      clusterer.emplace(t, blocks, p->schema(), cluster_options(setup.method, setup.min_volume_ratio), &*p);
     t.barrier();
-    const double copied = copy_once(p, copy);
+    copied = copy_once(*p, copy);
     t.barrier();
-    const double start = now();
-    const StepReport mine = clusterer->step(p);
-    const double seconds = now() - start;
-    if (cycle < 0) continue;
+  };
+  const auto keep = [&](std::int64_t, double begin, double end) {
     StageSeconds stages = stage_seconds(mine.seconds);
-    stages.back() = seconds;
+    stages.back() = end - begin;
     Cycle c;
     c.stages = comm::all_gather_value(t, stages);
     c.copy = comm::all_gather_value(t, copied);
     series.total += total_report(t, mine);
     if (t.rank() == 0) series.cycles.push_back(std::move(c));
-    series.container_bytes_per_parcel = static_cast<double>(p.parcel_bytes());
-  }
+    series.container_bytes_per_parcel = static_cast<double>(p->parcel_bytes());
+  };
+  // The first cycle warms up: buffers grow, pages are touched.
+  repeat(
+      {setup.steps, 1}, now, make, [&](std::int64_t) { mine = clusterer->step(*p); }, keep);
   series.ranks = t.size();
   series.model = t.name();
   series.decomposition = blocks.describe();

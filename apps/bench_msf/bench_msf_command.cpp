@@ -19,8 +19,8 @@ namespace {
 /// What a started process writes for the one that started it.
 int work_for_parent(const MsfBenchOptions& o) {
   MsfResults results;
-  const int code = measure_msf(msf_work_of(read_json(o.work)), results);
-  if (code == 0 && comm::launcher_world().rank == 0) write_record(o.json, to_json(results));
+  const int code = measure_msf(value_of<MsfWork>(read_cbor(o.work)), results);
+  if (code == 0 && comm::launcher_world().rank == 0) write_cbor(o.json, json_of(results));
   return code;
 }
 
@@ -132,9 +132,9 @@ class MsfBench {
   /// @param heap_mib  symmetric heap of each process; 0: as the launcher sets it
   int measure_elsewhere(const MsfWork& work, int heap_mib, MsfResults& into) {
     PrivateFolder folder;
-    const std::string task = folder.file("work.json");
-    const std::string answer = folder.file("results.json");
-    write_record(task, to_json(work));
+    const std::string task = folder.file("work.cbor");
+    const std::string answer = folder.file("results.cbor");
+    write_cbor(task, json_of(work));
     LaunchPlan plan = plan_launch(work.ranks, {"bench", "msf", "--work=" + task, "--json=" + answer, "--quiet"}, true);
     if (heap_mib > 0) {
       const std::string name = "SHMEM_SYMMETRIC_HEAP_SIZE";
@@ -142,7 +142,7 @@ class MsfBench {
       plan.exports.push_back({name, std::to_string(heap_mib) + "M", "the size that is tried"});
     }
     const int code = launch(plan, o_.timeout);
-    if (code == 0) into.add(msf_results_of(read_json(answer)));
+    if (code == 0) into.add(value_of<MsfResults>(read_cbor(answer)));
     return code;
   }
 
@@ -156,7 +156,7 @@ void report(const MsfBenchOptions& o, const Invocation& in, const MsfPlan& plan,
     Placement placement;
     if (!plan.launches.empty()) placement.ranks = plan.launches.back().ranks;
     Json record = make_record(in, placement);
-    record["msf_bench"] = to_json(results);
+    record["msf_bench"] = json_of(results);
     record["msf_bench"]["derived"] = msf_derived_json(results);
     record["msf_bench"]["comparable"] = "not with the published numbers: " + here;
     write_record(o.json, record);

@@ -6,7 +6,7 @@
 #include "apps/frame/ranks.hpp"
 #include "apps/graph/input.hpp"
 #include "merganser/base/error.hpp"
-#include "merganser/base/timer.hpp"
+#include "merganser/base/timing.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/kernels/exchange.hpp"
 #include "merganser/msf/verify.hpp"
@@ -93,13 +93,15 @@ class ForestRun {
     if (!result_.failure.empty()) return;
     try {
       msf::Report report;
-      t_.barrier();
-      const auto before = t_.counters();
-      const double start = now();
-      const msf::Forest forest = studies::mnd(graph, t_, options_of(result_.what), report);
-      const double seconds = now() - start;
-      const auto moved = t_.counters() - before;
-      keep(seconds, moved, report);
+      msf::Forest forest;
+      comm::Counters before;
+      const auto ready = [&](std::int64_t) {
+        t_.barrier();
+        before = t_.counters();
+      };
+      const auto find = [&](std::int64_t) { forest = studies::mnd(graph, t_, options_of(result_.what), report); };
+      const double seconds = seconds_of({}, ready, find).front();
+      keep(seconds, t_.counters() - before, report);
       const std::string digest = msf::totals(forest, t_).digest;
       if (!result_.digest.empty() && result_.digest != digest)
         throw TogetherError(VerificationError(result_.what.graph.name + ": two runs of " + result_.what.model + " " +
@@ -184,18 +186,15 @@ void measure_collective(const CollectiveCase& what, comm::Transport& t, MsfResul
   const auto start = kernels::make_start(t);
   for (const std::int64_t bytes : what.bytes) {
     std::vector<double> values(static_cast<std::size_t>(bytes) / sizeof(double), 1);
-    std::vector<double> seconds;
-    for (int i = -kWarmUp; i < what.iterations; ++i) {
-      start->wait();
-      const double begin = now();
+    const auto call = [&](std::int64_t) {
       if (what.call == "barrier") {
         t.barrier();
       } else {
         t.all_reduce(std::span(values), comm::Op::max);
       }
-      if (i >= 0) seconds.push_back(now() - begin);
-    }
-    auto all = slowest(t, std::move(seconds));
+    };
+    auto all = slowest(t, seconds_of(
+                              {what.iterations, kWarmUp}, [&](std::int64_t) { start->wait(); }, call));
     if (t.rank() == 0) {
       results.collectives.push_back({what.call, what.model, t.size(), bytes, spread_of(std::move(all))});
     }

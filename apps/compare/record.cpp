@@ -246,7 +246,11 @@ double crowding(const Json& provenance) {
   if (!provenance.is_object() || !provenance.contains("load_average") || !provenance.contains("cores")) return 1;
   const Json &load = provenance["load_average"], &cores = provenance["cores"];
   if (!load.is_array() || load.empty() || !load[0].is_number() || !cores.is_number()) return 1;
-  return std::clamp(load[0].get<double>() / std::max(1.0, cores.get<double>()), 1.0, kMostCrowding);
+  return crowding(load[0].get<double>(), cores.get<double>());
+}
+
+double crowding(double load_average, double cores) {
+  return std::clamp(load_average / std::max(1.0, cores), 1.0, kMostCrowding);
 }
 
 Launches launches_ns(const Field& cell) {

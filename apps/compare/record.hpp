@@ -81,6 +81,7 @@ class Field {
 void check_schema(const Field& record);
 /// Processes that waited for a core while a record was made, per core; between 1 and 3, and 1 where it is not told.
 [[nodiscard]] double crowding(const Json& provenance);
+[[nodiscard]] double crowding(double load_average, double cores);
 /// Times of a cell of topo bench or topo replay by launch, in nanoseconds: of rounds, else one for each launch, else one.
 [[nodiscard]] Launches launches_ns(const Field& cell);
 

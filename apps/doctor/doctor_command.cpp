@@ -10,7 +10,7 @@
 #include "apps/frame/provenance.hpp"
 #include "apps/frame/record.hpp"
 #include "apps/frame/table.hpp"
-#include "apps/topo/advise_run.hpp"
+#include "apps/topo/launches.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/nearest/cell_list.hpp"
 
@@ -103,12 +103,12 @@ void print_launcher() {
 std::vector<Hint> hints(const DoctorCommand& o) {
   std::vector<Hint> out = setting_hints(look_around());
   const auto add = [&out](const std::vector<Hint>& more) { out.insert(out.end(), more.begin(), more.end()); };
-  if (!o.record.empty()) add(measured_hints(read_json(o.record), o.record));
+  if (!o.record.empty()) add(measured_hints(known_of(read_json(o.record), o.record), o.record));
   if (!o.measure) return out;
   if (const Launcher l = find_launcher(); !l.problem.empty())
     throw CommError("--measure starts two ranks, but " + l.problem);
   if (comm::launched()) throw UsageError("--measure starts ranks itself; call doctor without a launcher");
-  add(measured_hints(measure_job({"chain", 2, "all", "8,65536", kMeasureSeconds, 1}), "the measurement"));
+  add(measured_hints(measure_job({"chain", false, 2, {"all"}, {"8", "65536"}, kMeasureSeconds, 1}), "the measurement"));
   return out;
 }
 

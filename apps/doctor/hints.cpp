@@ -183,21 +183,16 @@ std::vector<Hint> setting_hints(const Surroundings& s) {
   return out;
 }
 
-std::vector<Hint> measured_hints(const Json& record, const std::string& path) {
+std::vector<Hint> measured_hints(const Known& known, const std::string& source) {
   std::vector<Hint> out;
-  slow_hints(known_cells(record, path), out);
-  const Field topology = Field(record, path).at("topology");
-  if (topology.has("unusable"))
-    for (std::size_t i = 0; i < topology.at("unusable").size(); ++i) {
-      const Field u = topology.at("unusable").at(i);
-      const std::string kernel = u.at("kernel").text();
-      if (kernel.find("signal") != std::string::npos)
-        out.push_back({kernel + " does not work here", u.at("reason").text(),
-                       "use shmem.put-signal with slots of its own, or a library with OpenSHMEM 1.5"});
-    }
-  if (topology.has("oversubscribed") && topology.at("oversubscribed").json() == Json(true))
+  slow_hints(known.cells, out);
+  for (const auto& u : known.unusable)
+    if (u.kernel.find("signal") != std::string::npos)
+      out.push_back({u.kernel + " does not work here", u.reason,
+                     "use shmem.put-signal with slots of its own, or a library with OpenSHMEM 1.5"});
+  if (known.oversubscribed)
     out.push_back({"ranks shared cores while this was measured: times are those of the scheduler",
-                   path + ": oversubscribed", "measure with at most one rank for each core"});
+                   source + ": oversubscribed", "measure with at most one rank for each core"});
   return out;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/frame/record.hpp"
+#include "apps/topo/advise_run.hpp"
 
 namespace merganser::app {
 
@@ -31,8 +31,8 @@ struct Surroundings {
 
 /// Settings and shared memory: needs no measurement.
 [[nodiscard]] std::vector<Hint> setting_hints(const Surroundings& s);
-/// From a record of topo bench: one-sided kernels far slower than two-sided ones of the same class, kernels that do not
-/// work. @throws InputError if it is none
-[[nodiscard]] std::vector<Hint> measured_hints(const Json& record, const std::string& path);
+/// From what topo bench measured: one-sided kernels far slower than two-sided ones of the same class, kernels that do not
+/// work. @param source  what was read, for people
+[[nodiscard]] std::vector<Hint> measured_hints(const Known& known, const std::string& source);
 
 }  // namespace merganser::app

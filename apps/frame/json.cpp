@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/output_file.hpp"
 #include "merganser/base/utf8.hpp"
 
 namespace merganser::app {
@@ -154,5 +155,18 @@ std::string read_text(const std::string& path, std::size_t most) {
 }
 
 Json read_json(const std::string& path) { return parse_json(read_text(path), path); }
+
+void write_cbor(const std::string& path, const Json& json) {
+  std::string bytes;
+  Json::to_cbor(json, nlohmann::detail::output_adapter<char>(bytes));
+  write_file(path, bytes);
+}
+
+Json read_cbor(const std::string& path) {
+  const std::string bytes = read_text(path);
+  Builder builder(path);
+  Json::sax_parse(bytes.begin(), bytes.end(), &builder, Json::input_format_t::cbor);
+  return std::move(builder.result);
+}
 
 }  // namespace merganser::app

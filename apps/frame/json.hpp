@@ -23,6 +23,11 @@ inline constexpr std::size_t kJsonMembers = 10000;
 /// All of a file. @throws InputError if it cannot be read or has more than `most` bytes
 [[nodiscard]] std::string read_text(const std::string& path, std::size_t most = std::size_t{1} << 29U);
 
+/// JSON as CBOR, between processes of one job: exact, and without numbers as text.
+void write_cbor(const std::string& path, const Json& json);
+/// @throws InputError if the file is missing or no CBOR, as parse_json() says
+[[nodiscard]] Json read_cbor(const std::string& path);
+
 /// Any bytes as UTF-8: a byte that belongs to no character becomes the character U+EF00 + byte, of the private area.
 [[nodiscard]] std::string bytes_to_utf8(std::string_view bytes);
 /// The bytes again; exact for every text that bytes_to_utf8() has made.

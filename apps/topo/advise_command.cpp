@@ -3,13 +3,13 @@
 #include <cmath>
 #include <iostream>
 
-#include "apps/frame/launcher.hpp"
 #include "apps/frame/provenance.hpp"
 #include "apps/frame/record.hpp"
 #include "apps/frame/table.hpp"
 #include "apps/topo/advise_run.hpp"
 #include "apps/topo/extract_sources.hpp"
-#include "apps/topo/graph_file.hpp"
+#include "apps/topo/graph_facts.hpp"
+#include "apps/topo/launches.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "merganser/graphs/process_graph.hpp"
@@ -69,20 +69,20 @@ std::vector<topology::KnownCell> of_models(std::vector<topology::KnownCell> cell
 }
 
 /// Cells of records that were made on one machine.
-struct Known {
+struct KnownMachine {
   std::vector<topology::KnownCell> cells;
   std::string machine;
 };
 
-Known read_known(const TopoAdviseCommand& o, const std::vector<std::string>& paths) {
-  Known out;
+KnownMachine read_known(const TopoAdviseCommand& o, const std::vector<std::string>& paths) {
+  KnownMachine out;
   std::vector<Json> seen;
   for (const auto& path : paths) {
     const Json record = read_json(path);
     if (std::find(seen.begin(), seen.end(), record) != seen.end())
       throw InputError(path + " is given twice: further records must be other ones");
     seen.push_back(record);
-    auto cells = known_cells(record, path);
+    auto cells = known_of(record, path).cells;
     const std::string machine = machine_text(record, path);
     if (!out.machine.empty() && machine != out.machine)
       throw InputError(path + " was made on " + machine + ", " + paths.front() + " on " + out.machine +
@@ -131,7 +131,7 @@ class Adviser {
       : o_(o), graph_(std::move(graph)), cores_(std::max(1, machine().cores)), sizes_(sizes_of(o, graph_)) {}
 
   Json run() {
-    Known known;
+    KnownMachine known;
     if (o_.records.empty()) {
       check_can_measure();
     } else {
@@ -192,32 +192,24 @@ class Adviser {
                        "k.json), or allow more (--max-ranks)");
   }
 
-  /// Why processes cannot be started here; empty if they can.
-  static std::string why_threads_only() {
-    const bool processes =
-        std::any_of(comm::backends().begin(), comm::backends().end(), [](const auto& b) { return b.processes; });
-    return processes ? find_launcher().problem : "this build has no model of processes";
-  }
-
-  /// For topo bench.
-  [[nodiscard]] std::string models(bool processes) const {
-    std::string out;
-    for (const auto& m : o_.models) out += (out.empty() ? "" : ",") + m;
+  /// Those of topo bench.
+  [[nodiscard]] std::vector<std::string> models(bool processes) const {
+    if (!o_.models.empty()) return o_.models;
+    std::vector<std::string> out;
     for (const auto& b : comm::backends())
-      if (o_.models.empty() && b.processes && processes) out += (out.empty() ? "" : ",") + std::string(b.name);
-    return out.empty() ? "threads" : out;
+      if (b.processes && processes) out.emplace_back(b.name);
+    return out.empty() ? std::vector<std::string>{"threads"} : out;
   }
 
   void measure(Json& out) {
-    const std::string problem = why_threads_only();
+    const std::string problem = why_no_processes();
     if (!problem.empty() && o_.json != "-")
       std::cout << "note: " << problem << "; advice among kernels of threads only\n";
-    const GraphFile file(graph_);
-    std::string sizes;
-    for (const auto& s : sizes_) sizes += (sizes.empty() ? "" : ",") + s.text;
-    const Json record = measure_job({file.path(), graph_.ranks(), models(problem.empty()), sizes,
+    std::vector<std::string> sizes;
+    for (const auto& s : sizes_) sizes.push_back(s.text);
+    const Known known = measure_job({o_.files[0], true, graph_.ranks(), models(problem.empty()), sizes,
                                      o_.time * static_cast<double>(sizes_.size()), o_.launches});
-    const auto cells = of_models(known_cells(record, "the measurement"), o_.models);
+    const auto cells = of_models(known.cells, o_.models);
     for (const auto& size : sizes_) {
       const double total = load(size).bytes;
       std::vector<topology::KnownCell> mine;
@@ -225,8 +217,7 @@ class Adviser {
         if (std::fabs(c.load.bytes - total) <= 0.5 * static_cast<double>(graph_.arcs())) mine.push_back(c);
       add(out, size, topology::advise_measured(mine), {});
     }
-    if (record.contains("topology") && record["topology"].contains("unusable"))
-      out["unusable"] = record["topology"]["unusable"];
+    out["unusable"] = unusable_json(known.unusable);
   }
 
   void predict(const std::vector<topology::KnownCell>& cells, Json& out) {

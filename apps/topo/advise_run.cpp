@@ -5,13 +5,9 @@
 #include <map>
 
 #include "apps/compare/record.hpp"
-#include "apps/frame/launcher.hpp"
-#include "apps/frame/provenance.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
-#include "merganser/base/private_folder.hpp"
-#include "merganser/kernels/exchange.hpp"
 
 namespace merganser::app {
 namespace {
@@ -63,8 +59,8 @@ std::string class_text(const topology::ClassAdvice& c) {
   for (const auto& k : c.kernels) {
     const Standing& s = k.standing;
     t.row({k.kernel, seconds_text(s.time.value * 1e-9),
-           seconds_text(s.time.low * 1e-9) + " .. " + seconds_text(s.time.high * 1e-9),
-           percent_text(s.probability), s.saving.value == 0 ? "" : saving_text(s.saving),
+           seconds_text(s.time.low * 1e-9) + " .. " + seconds_text(s.time.high * 1e-9), percent_text(s.probability),
+           s.saving.value == 0 ? "" : saving_text(s.saving),
            s.near_tie ? (s.told_apart ? "near tie" : "not told apart") : ""});
   }
   return t.text();
@@ -101,47 +97,16 @@ std::string coverage_text(const topology::Evaluation& e) {
   return t.text();
 }
 
-/// The plan's job, and the file it writes.
-class Job {
- public:
-  explicit Job(const MeasurePlan& p) : path_(folder_.file("record.json")) {
-    plan_.command = {self_path(),
-                     "topo",
-                     "bench",
-                     "--graph=" + p.graph,
-                     "--models=" + p.models,
-                     "--kernels=all",
-                     "--sizes=" + p.sizes,
-                     "--ranks=" + std::to_string(p.ranks),
-                     "--launches=" + std::to_string(p.launches),
-                     "--time=" + number_text(p.seconds),
-                     "--json=" + path_,
-                     "--quiet"};
-  }
-
-  [[nodiscard]] Json run(double limit_s) const {
-    const int code = launch(plan_, limit_s);
-    if (code == kTimedOut) throw CommError("the measurement did not end within " + fixed_text(limit_s, 0) + " s");
-    if (code != 0) throw CommError("the measurement failed with exit code " + std::to_string(code));
-    return read_json(path_);
-  }
-
- private:
-  PrivateFolder folder_;
-  std::string path_;
-  LaunchPlan plan_;
-};
-
 }  // namespace
 
-std::vector<topology::KnownCell> known_cells(const Json& json, const std::string& path) {
+Known known_of(const Json& json, const std::string& path) {
   const Field record(json, path);
   check_schema(record);
   if (!record.has("topology")) throw InputError(path + " is no record of topo bench or topo replay");
   const Field topology = record.at("topology");
   const auto graphs = graphs_of(topology, static_cast<int>(record.at("provenance").at("cores").whole(1, kMostCount)));
   const Field cells = topology.at("cells");
-  std::vector<topology::KnownCell> out;
+  Known out;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Field c = cells.at(i);
     const auto graph = graphs.find(c.at("graph").text());
@@ -162,9 +127,15 @@ std::vector<topology::KnownCell> known_cells(const Json& json, const std::string
     known.launches = launches_ns(c);
     known.source = path;
     known.crowding = crowding(record.at("provenance").json());
-    out.push_back(std::move(known));
+    out.cells.push_back(std::move(known));
   }
-  if (out.empty()) throw InputError(path + ": nothing was measured (topology.cells is empty)");
+  if (out.cells.empty()) throw InputError(path + ": nothing was measured (topology.cells is empty)");
+  if (topology.has("unusable"))
+    for (std::size_t i = 0; i < topology.at("unusable").size(); ++i) {
+      const Field u = topology.at("unusable").at(i);
+      out.unusable.push_back({u.at("kernel").text(), "", "", u.at("reason").text()});
+    }
+  out.oversubscribed = topology.has("oversubscribed") && topology.at("oversubscribed").json() == Json(true);
   return out;
 }
 
@@ -175,11 +146,6 @@ std::string machine_text(std::int64_t cores, const std::string& cpu) {
 std::string machine_text(const Json& json, const std::string& path) {
   const Field provenance = Field(json, path).at("provenance");
   return machine_text(provenance.at("cores").whole(1, kMostCount), provenance.at("cpu").text());
-}
-
-Json measure_job(const MeasurePlan& plan) {
-  const Job job(plan);
-  return job.run(30 + plan.launches * (4 * plan.seconds + 20));
 }
 
 std::string advice_text(const std::vector<topology::ClassAdvice>& classes, const std::string& first) {

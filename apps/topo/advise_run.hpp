@@ -5,28 +5,23 @@
 
 #include "apps/frame/record.hpp"
 #include "merganser/topology/advise.hpp"
+#include "merganser/topology/measure.hpp"
 
 namespace merganser::app {
 
-/// Cells of a record of topo bench or topo replay. @throws InputError naming the file and the field
-[[nodiscard]] std::vector<topology::KnownCell> known_cells(const Json& record, const std::string& path);
+/// What was measured on a machine.
+struct Known {
+  std::vector<topology::KnownCell> cells;
+  std::vector<topology::UnusableCell> unusable;
+  bool oversubscribed = false;  ///< ranks shared cores
+};
+/// Of a record of topo bench or topo replay. @throws InputError naming the file and the field
+[[nodiscard]] Known known_of(const Json& record, const std::string& path);
 
 /// "2 cores of AMD EPYC".
 [[nodiscard]] std::string machine_text(std::int64_t cores, const std::string& cpu);
 /// Where a record was made. @throws InputError if it does not tell
 [[nodiscard]] std::string machine_text(const Json& record, const std::string& path);
-
-/// Starts topo bench on a graph, all kernels, and reads what it measured.
-struct MeasurePlan {
-  std::string graph;  ///< file
-  int ranks = 2;
-  std::string models;  ///< "all", "threads"
-  std::string sizes;   ///< "weights" or numbers
-  double seconds = 5;
-  int launches = 2;
-};
-/// @return the record @throws CommError if the job failed or did not end in time
-[[nodiscard]] Json measure_job(const MeasurePlan& plan);
 
 /// One line a completion class, or a table of all kernels.
 [[nodiscard]] std::string advice_text(const std::vector<topology::ClassAdvice>& classes, const std::string& first);

@@ -18,6 +18,7 @@
 #include "apps/frame/record.hpp"
 #include "apps/frame/table.hpp"
 #include "apps/topo/bench_faults.hpp"
+#include "apps/topo/extract_sources.hpp"
 #include "apps/topo/graph_facts.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/output_file.hpp"
@@ -95,6 +96,8 @@ std::vector<topology::NamedGraph> make_graphs(const TopoBenchOptions& o, int ran
   if (ranks < 2)
     throw UsageError("topo bench: " + std::to_string(ranks) + " rank has nobody to talk to; allowed: 2 and more");
   std::vector<topology::NamedGraph> graphs;
+  if (o.given) return {*o.given};
+  if (!o.pattern.empty()) return {{o.pattern, read_pattern(o.pattern)}};
   for (const auto& text : o.graphs) {
     graphs.push_back({text, graphs::make_process_graph(text, ranks, o.seed)});
     if (graphs.back().graph.arcs() == 0)

@@ -1,6 +1,7 @@
 #pragma once
 /// topo bench: options, what they stand for, and one launch of it.
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,10 @@ struct TopoBenchOptions {
   std::string json, csv;
   bool quiet = false;
   bool progress = false;
-  bool here = false;  ///< this process was started to measure; it starts no others
-  int launch = 0;     ///< number of this launch
+  bool here = false;                          ///< this process was started to measure; it starts no others
+  int launch = 0;                             ///< number of this launch
+  std::string pattern;                        ///< a file as topo replay reads them, to be measured instead of `graphs`
+  std::optional<topology::NamedGraph> given;  ///< the same, read already
 };
 
 [[nodiscard]] inline Choices<topology::Sync> sync_choices() {
@@ -85,6 +88,7 @@ void describe(TopoBenchOptions& o, V&& option) {
   option("progress", o.progress, "show progress even if standard error is no terminal");
   option("here", o.here, "measure in this process", Hidden{});
   option("launch", o.launch, "number of this launch", Hidden{});
+  option("pattern", o.pattern, "process graph or traffic to measure, in any form", Hidden{}, Reads{});
 }
 
 /// Names of kernels that the options stand for, split by who runs them.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "apps/frame/fields.hpp"
 #include "apps/topo/bench.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
@@ -16,6 +17,60 @@ namespace {
 
 using topology::CellResult;
 
+}  // namespace
+
+// All of what is measured, as it goes from the process that measured to the one that started it.
+template <class V>
+void fields(V&& v, Histogram::Parts& p) {
+  v("first", p.first, "counts", p.counts, "min", p.min, "max", p.max, "sum", p.sum);
+}
+template <class V>
+void fields(V&& v, Histogram& h) {
+  Histogram::Parts parts{h.first(), {h.counts().begin(), h.counts().end()}, h.min(), h.max(), h.sum()};
+  fields(v, parts);
+  if constexpr (std::remove_reference_t<V>::reads) h = Histogram::of(parts);
+}
+template <class V>
+void fields(V&& v, Interval& i) {
+  v("low", i.low, "value", i.value, "high", i.high);
+}
+template <class V>
+void fields(V&& v, topology::MessageSize& s) {
+  v("bytes", s.bytes, "weights", s.weights);
+}
+template <class V>
+void fields(V&& v, topology::Round& r) {
+  v("launch", r.launch, "iterations", r.iterations, "p50_ns", r.p50_ns, "mean_ns", r.mean_ns, "p99_ns", r.p99_ns);
+}
+template <class V>
+void fields(V&& v, CellResult& c) {
+  v("graph", c.graph, "kernel", c.kernel, "size", c.size, "bytes_total", c.bytes_total, "messages_total",
+    c.messages_total, "exchange", c.exchange, "ranks", c.ranks, "rounds", c.rounds, "rank_p50_ns", c.rank_p50_ns,
+    "rank_mean_ns", c.rank_mean_ns, "slowest", c.slowest, "start_skew_ns", c.start_skew_ns, "late", c.late, "seconds",
+    c.seconds, "launches", c.launches);
+}
+template <class V>
+void fields(V&& v, topology::UnusableCell& u) {
+  v("kernel", u.kernel, "graph", u.graph, "size", u.size, "reason", u.reason);
+}
+template <class V>
+void fields(V&& v, topology::Measurement& m) {
+  v("cells", m.cells, "unusable", m.unusable, "seconds", m.seconds, "clock_error_ns", m.clock_error_ns, "timer_ns",
+    m.timer_ns, "record_ns", m.record_ns, "resolution_ns", m.resolution_ns, "timer", m.timer);
+}
+template <class V>
+void fields(V&& v, GraphSummary& g) {
+  v("name", g.name, "ranks", g.ranks, "arcs", g.arcs, "mean_degree", g.mean_degree, "max_degree", g.max_degree,
+    "digest", g.digest, "weighted", g.weighted);
+}
+template <class V>
+void fields(V&& v, BenchResults& r) {
+  v("sync", r.sync, "buffers", r.buffers, "graphs", r.graphs, "measured", r.measured, "oversubscribed",
+    r.oversubscribed, "ranks", r.ranks, "cores", r.cores, "control", r.control);
+}
+
+namespace {
+
 /// The q-quantile where the sample allows it, else null.
 Json allowed(const Histogram& h, double q) { return allows_quantile(h.count(), q) ? Json(h.quantile(q)) : Json(); }
 
@@ -23,17 +78,6 @@ Json histogram_json(const Histogram& h) {
   return {{"bits", Histogram::kBits},
           {"first", h.first()},
           {"counts", std::vector<std::uint64_t>(h.counts().begin(), h.counts().end())}};
-}
-
-Histogram histogram_of(const Json& j, const Json& statistics) {
-  Histogram::Parts parts;
-  parts.first = j.at("first").get<std::size_t>();
-  parts.counts = j.at("counts").get<std::vector<std::uint64_t>>();
-  parts.min = statistics.at("min_ns").get<std::uint64_t>();
-  parts.max = statistics.at("max_ns").get<std::uint64_t>();
-  const auto n = std::accumulate(parts.counts.begin(), parts.counts.end(), std::uint64_t{0});
-  parts.sum = statistics.at("mean_ns").get<double>() * static_cast<double>(n);
-  return Histogram::of(parts);
 }
 
 Json statistics_json(const Histogram& h, const Interval& p50) {
@@ -78,7 +122,7 @@ Json size_json(topology::MessageSize s) {
   return s.weights ? Json() : Json(static_cast<std::int64_t>(std::llround(s.bytes)));
 }
 
-Json cell_json(const BenchResults& results, const CellResult& c, bool whole) {
+Json cell_json(const BenchResults& results, const CellResult& c) {
   const auto& kernel = kernels::kernel(c.kernel);
   const auto published = topology::published_columns(c.rank_mean_ns, results.graphs[c.graph].arcs);
   Json launch_p50 = Json::array();
@@ -115,41 +159,7 @@ Json cell_json(const BenchResults& results, const CellResult& c, bool whole) {
   j["launch_p50_ns"] = launch_p50;
   j["launch_p50_interval_ns"] = launch_intervals;
   j["histogram"] = histogram_json(c.exchange);
-  if (whole) j["ranks_histogram"] = histogram_json(c.ranks);
   return j;
-}
-
-CellResult cell_of(const Json& j, const std::vector<GraphSummary>& graphs) {
-  CellResult c;
-  const auto name = j.at("graph").get<std::string>();
-  while (c.graph < graphs.size() && graphs[c.graph].name != name) ++c.graph;
-  if (c.graph == graphs.size())
-    throw InputError("record of topo bench: a cell of graph " + name + ", which it lacks; allowed: its graphs");
-  c.kernel = j.at("kernel").get<std::string>();
-  c.size = parse_message_size(j.at("size").get<std::string>());
-  c.bytes_total = j.at("bytes_total").get<std::int64_t>();
-  c.messages_total = j.at("messages_total").get<std::int64_t>();
-  c.exchange = histogram_of(j.at("histogram"), j.at("exchange"));
-  c.ranks = histogram_of(j.at("ranks_histogram"), j.at("ranks"));
-  c.rank_p50_ns = j.at("rank_p50_ns").get<std::vector<double>>();
-  c.rank_mean_ns = j.at("rank_mean_ns").get<std::vector<double>>();
-  for (const auto& share : j.at("slowest_share"))
-    c.slowest.push_back(std::llround(share.get<double>() * static_cast<double>(c.exchange.count())));
-  c.start_skew_ns = j.at("start_skew_ns").get<double>();
-  c.late = j.at("late").get<std::int64_t>();
-  c.seconds = j.at("seconds").get<double>();
-  for (const auto& r : j.at("rounds")) {
-    topology::Round round{r.at("launch").get<int>(), r.at("iterations").get<std::int64_t>(),
-                          r.at("p50_ns").get<double>(), r.at("mean_ns").get<double>(), std::nullopt};
-    if (!r.at("p99_ns").is_null()) round.p99_ns = r.at("p99_ns").get<double>();
-    c.rounds.push_back(round);
-  }
-  for (std::size_t l = 0; l < j.at("launch_p50_ns").size(); ++l) {
-    const auto& ends = j.at("launch_p50_interval_ns").at(l);
-    c.launches.push_back(
-        {ends.at(0).get<double>(), j.at("launch_p50_ns").at(l).get<double>(), ends.at(1).get<double>()});
-  }
-  return c;
 }
 
 /// a and b, weighted by their numbers of iterations.
@@ -207,7 +217,7 @@ void BenchResults::merge(const BenchResults& other) {
   oversubscribed = oversubscribed || other.oversubscribed;
 }
 
-Json to_json(const BenchResults& results, bool whole) {
+Json to_json(const BenchResults& results) {
   Json j;
   const auto word = [](const auto& choices, auto value) {
     for (const auto& [w, e] : choices.words)
@@ -237,45 +247,32 @@ Json to_json(const BenchResults& results, bool whole) {
                            {"bytes_per_arc_known", g.weighted}});
   j["cells"] = Json::array();
   for (const auto& c : results.measured.cells)
-    if (!c.exchange.empty()) j["cells"].push_back(cell_json(results, c, whole));
-  j["unusable"] = Json::array();
-  for (const auto& u : results.measured.unusable) {
-    Json entry = {{"kernel", u.kernel}, {"reason", u.reason}};
-    if (!u.graph.empty()) entry["graph"] = u.graph;
-    if (!u.size.empty()) entry["size"] = u.size;
-    j["unusable"].push_back(entry);
-  }
+    if (!c.exchange.empty()) j["cells"].push_back(cell_json(results, c));
+  j["unusable"] = unusable_json(results.measured.unusable);
   return j;
 }
 
-BenchResults bench_results_of(const Json& j) {
-  BenchResults r;
-  const auto find = [](const auto& choices, const std::string& word, auto& field) {
-    for (const auto& [w, e] : choices.words)
-      if (w == word) field = e;
-  };
-  find(sync_choices(), j.at("sync").get<std::string>(), r.sync);
-  find(buffer_choices(), j.at("buffers").get<std::string>(), r.buffers);
-  r.measured.clock_error_ns = j.at("clock_error_ns").get<double>();
-  r.measured.timer_ns = j.at("timer_ns").get<double>();
-  r.measured.record_ns = j.at("record_ns").get<double>();
-  r.measured.resolution_ns = j.at("timer_resolution_ns").get<double>();
-  r.measured.timer = j.at("timer").get<std::string>();
-  r.measured.seconds = j.at("seconds").get<double>();
-  r.oversubscribed = j.at("oversubscribed").get<bool>();
-  r.ranks = j.at("ranks").get<int>();
-  r.cores = j.at("cores").get<int>();
-  r.control = j.at("control").get<std::string>();
-  for (const auto& g : j.at("graphs"))
-    r.graphs.push_back({g.at("name").get<std::string>(), g.at("ranks").get<int>(), g.at("arcs").get<std::int64_t>(),
-                        g.at("mean_degree").get<double>(), g.at("max_degree").get<int>(),
-                        g.at("digest").get<std::string>(), g.at("bytes_per_arc_known").get<bool>()});
-  for (const auto& c : j.at("cells")) r.measured.cells.push_back(cell_of(c, r.graphs));
-  for (const auto& u : j.at("unusable"))
-    r.measured.unusable.push_back({u.at("kernel").get<std::string>(), u.value("graph", ""), u.value("size", ""),
-                                   u.at("reason").get<std::string>()});
-  return r;
+Json unusable_json(const std::vector<topology::UnusableCell>& unusable) {
+  Json out = Json::array();
+  for (const auto& u : unusable) {
+    Json entry = {{"kernel", u.kernel}, {"reason", u.reason}};
+    if (!u.graph.empty()) entry["graph"] = u.graph;
+    if (!u.size.empty()) entry["size"] = u.size;
+    out.push_back(entry);
+  }
+  return out;
 }
+
+BenchResults bench_results_of(const Json& json) {
+  auto results = value_of<BenchResults>(json);
+  for (const auto& c : results.measured.cells)
+    if (c.graph >= results.graphs.size())
+      throw InputError("results of topo bench: a cell of graph " + std::to_string(c.graph) + "; allowed: below " +
+                       std::to_string(results.graphs.size()));
+  return results;
+}
+
+Json whole_json(const BenchResults& results) { return json_of(results); }
 
 std::string csv_text(const BenchResults& results) {
   std::string out =
@@ -284,7 +281,7 @@ std::string csv_text(const BenchResults& results) {
       "start_skew_ns,late,published_average_us,published_p99_us,published_max_us,published_stddev_us\n";
   for (const auto& c : results.measured.cells) {
     if (c.exchange.empty()) continue;
-    const Json j = cell_json(results, c, false);
+    const Json j = cell_json(results, c);
     const auto& g = results.graphs[c.graph];
     const auto text = [&j](const char* key) { return j.at(key).get<std::string>(); };
     out += '"' + g.name + "\"," + std::to_string(g.ranks) + ',' + std::to_string(g.arcs) + ',' + text("kernel") + ',' +

@@ -33,9 +33,12 @@ struct BenchResults {
   void merge(const BenchResults& other);
 };
 
-/// @param whole  with what merging needs and readers do not
-[[nodiscard]] Json to_json(const BenchResults& results, bool whole);
-[[nodiscard]] BenchResults bench_results_of(const Json& topology);
+/// As users read it in a record.
+[[nodiscard]] Json to_json(const BenchResults& results);
+/// All of it, for merging, and the results again.
+[[nodiscard]] Json whole_json(const BenchResults& results);
+[[nodiscard]] BenchResults bench_results_of(const Json& json);
+[[nodiscard]] Json unusable_json(const std::vector<topology::UnusableCell>& unusable);
 /// One line per cell, with headings.
 [[nodiscard]] std::string csv_text(const BenchResults& results);
 /// As write_record, with lists of numbers on one line.

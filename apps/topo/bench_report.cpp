@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 #include <map>
 
 #include "apps/frame/table.hpp"
@@ -194,6 +195,21 @@ std::string warnings_text(const BenchResults& results) {
     out += "merganser: warning: " + std::to_string(wide) + " of " + std::to_string(results.measured.cells.size()) +
            " medians are known to no better than 10 %: give more --time, or a quieter machine\n";
   return out;
+}
+
+void report(const TopoBenchOptions& o, const Invocation& in, const BenchResults& results) {
+  if (!o.json.empty()) {
+    Placement placement;
+    placement.ranks = results.ranks;
+    placement.model = results.control;
+    Json record = make_record(in, placement);
+    record["topology"] = to_json(results);
+    write_compact_record(o.json, record);
+  }
+  if (!o.csv.empty()) write_text_file(o.csv, csv_text(results));
+  if (o.quiet) return;
+  std::cerr << warnings_text(results);
+  if (o.json != "-" && o.csv != "-") std::cout << report_text(results);
 }
 
 }  // namespace merganser::app

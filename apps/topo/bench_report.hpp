@@ -2,7 +2,7 @@
 /// What topo bench prints.
 #include <string>
 
-#include "apps/topo/bench_record.hpp"
+#include "apps/topo/bench.hpp"
 
 namespace merganser::app {
 
@@ -10,5 +10,8 @@ namespace merganser::app {
 [[nodiscard]] std::string report_text(const BenchResults& results);
 /// What to be careful about: ranks that share cores, medians that are not known well.
 [[nodiscard]] std::string warnings_text(const BenchResults& results);
+
+/// Writes record and table and prints what the options ask for.
+void report(const TopoBenchOptions& o, const Invocation& in, const BenchResults& results);
 
 }  // namespace merganser::app

@@ -28,6 +28,15 @@ std::string graph_text(const graphs::ProcessGraph& graph) {
   return out + "\ndigest " + graph.digest() + '\n';
 }
 
+bool sizes_unknown(const graphs::ProcessGraph& graph, const std::vector<std::string>& sizes) {
+  return !graph.weighted() && sizes == std::vector<std::string>{"weights"};
+}
+
+std::vector<std::string> sizes_for(const graphs::ProcessGraph& graph, const std::vector<std::string>& sizes) {
+  if (!sizes_unknown(graph, sizes)) return sizes;
+  return {"8", "1024", "65536"};
+}
+
 double graph_bytes(const graphs::ProcessGraph& graph) {
   return 64.0 * static_cast<double>(graph.arcs()) + 32.0 * graph.ranks();
 }

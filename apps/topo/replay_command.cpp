@@ -6,7 +6,8 @@
 #include "apps/topo/bench.hpp"
 #include "apps/topo/bench_report.hpp"
 #include "apps/topo/extract_sources.hpp"
-#include "apps/topo/graph_file.hpp"
+#include "apps/topo/graph_facts.hpp"
+#include "apps/topo/launches.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/graphs/process_graph.hpp"
 
@@ -70,38 +71,18 @@ graphs::ProcessGraph pattern_of(const TopoReplayOptions& o, int ranks) {
   return graph;
 }
 
-void report(const TopoReplayOptions& o, const Invocation& in, BenchResults& results) {
-  for (auto& graph : results.graphs) graph.name = o.input;
-  for (auto& cell : results.measured.unusable) {
-    if (!cell.graph.empty()) cell.graph = o.input;
-  }
-  if (!o.bench.json.empty()) {
-    Placement placement;
-    placement.ranks = results.ranks;
-    placement.model = results.control;
-    Json record = make_record(in, placement);
-    record["topology"] = to_json(results, false);
-    write_compact_record(o.bench.json, record);
-  }
-  if (!o.bench.csv.empty()) write_text_file(o.bench.csv, csv_text(results));
-  if (o.bench.quiet) return;
-  std::cerr << warnings_text(results);
-  if (o.bench.json != "-" && o.bench.csv != "-") std::cout << report_text(results);
-}
-
 /// Measures on the ranks that there are.
 int replay_here(TopoReplayOptions& o, const Invocation& in, const graphs::ProcessGraph& graph,
                 const ChosenKernels& kernels) {
   const bool processes = !kernels.processes.empty();
-  const GraphFile file(graph);
-  o.bench.graphs = {file.path()};
+  o.bench.given = {o.input, graph};
   BenchResults results;
   const int code = measure_here(o.bench, processes ? kernels.processes : kernels.threads, results);
   if (processes) {
     for (const auto& k : kernels.threads)
       results.measured.unusable.push_back({k, "", "", "its ranks are threads, those of this job are processes"});
   }
-  if (code == 0 && comm::launcher_world().rank == 0) report(o, in, results);
+  if (code == 0 && comm::launcher_world().rank == 0) report(o.bench, in, results);
   return code;
 }
 
@@ -112,9 +93,7 @@ int run(TopoReplayOptions& o, const Invocation& in) {
   const graphs::ProcessGraph graph = pattern_of(o, launched ? comm::launcher_world().size : 0);
   const bool unknown = sizes_unknown(graph, o.bench.sizes);
   o.bench.sizes = sizes_for(graph, o.bench.sizes);
-  bool can_launch = launched;
-  for (const auto& b : comm::backends()) can_launch = can_launch || (b.processes && find_launcher().problem.empty());
-  const ChosenKernels kernels = choose_kernels(o.bench, can_launch);
+  const ChosenKernels kernels = choose_kernels(o.bench, launched || why_no_processes().empty());
   o.bench.ranks = graph.ranks();
   if (unknown && !launched && !o.bench.quiet)
     std::cerr

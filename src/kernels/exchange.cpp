@@ -14,13 +14,6 @@ namespace {
 constexpr std::size_t kProbeBytes = 24;
 constexpr int kProbeRounds = 2;
 
-std::size_t place_of(std::string_view model) {
-  const auto all = comm::backends();
-  return static_cast<std::size_t>(
-      std::find_if(all.begin(), all.end(), [&](const comm::Backend& backend) { return backend.name == model; }) -
-      all.begin());
-}
-
 const std::vector<const detail::KernelEntry*>& entries() {
   static const auto sorted = [] {
     std::vector<const detail::KernelEntry*> all;
@@ -28,9 +21,8 @@ const std::vector<const detail::KernelEntry*>& entries() {
       for (const auto& entry : family->kernels) all.push_back(&entry);
     }
     std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) {
-      const auto place_a = place_of(a->info.model);
-      const auto place_b = place_of(b->info.model);
-      return place_a != place_b ? place_a < place_b : a->info.name < b->info.name;
+      return std::pair(detail::place_of(a->info.model), a->info.name) <
+             std::pair(detail::place_of(b->info.model), b->info.name);
     });
     return all;
   }();
@@ -91,6 +83,13 @@ std::string try_out(comm::Transport& control, std::string_view name) {
 }
 
 }  // namespace
+
+std::size_t detail::place_of(std::string_view model) {
+  const auto all = comm::backends();
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const comm::Backend& backend) { return backend.name == model; });
+  return static_cast<std::size_t>(at - all.begin());
+}
 
 std::span<const KernelInfo> kernels() {
   static const auto all = [] {

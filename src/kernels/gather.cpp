@@ -4,20 +4,12 @@
 #include <array>
 
 #include "merganser/base/error.hpp"
-#include "merganser/comm/runtime.hpp"
 #include "src/kernels/families/support/family.hpp"
 
 namespace merganser::kernels {
 namespace {
 
 constexpr std::int64_t kMostBytes = 2'147'483'647;
-
-std::size_t model_place(std::string_view model) {
-  const auto all = comm::backends();
-  return static_cast<std::size_t>(
-      std::find_if(all.begin(), all.end(), [&](const comm::Backend& backend) { return backend.name == model; }) -
-      all.begin());
-}
 
 const std::vector<const detail::GatherEntry*>& gather_entries() {
   static const auto sorted = [] {
@@ -26,9 +18,8 @@ const std::vector<const detail::GatherEntry*>& gather_entries() {
       for (const auto& entry : family->gathers) all.push_back(&entry);
     }
     std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) {
-      const auto place_a = model_place(a->info.model);
-      const auto place_b = model_place(b->info.model);
-      return place_a != place_b ? place_a < place_b : a->info.kind < b->info.kind;
+      return std::pair(detail::place_of(a->info.model), a->info.kind) <
+             std::pair(detail::place_of(b->info.model), b->info.kind);
     });
     return all;
   }();

@@ -68,14 +68,6 @@ std::size_t launches_of(const Launches& l) {
   return static_cast<std::size_t>(std::count_if(l.begin(), l.end(), [](const auto& x) { return !x.empty(); }));
 }
 
-/// Median over launches of the median of each.
-double centre(const Launches& launches) {
-  std::vector<double> medians;
-  for (const auto& l : launches)
-    if (!l.empty()) medians.push_back(median(l));
-  return median(std::move(medians));
-}
-
 void check(const TimedPair& p) {
   for (const auto* side : {&p.before, &p.after}) {
     if (launches_of(*side) == 0) throw UsageError(p.key + " has no times on one side");
@@ -107,10 +99,9 @@ Blocks tamed(Blocks rounds) {
   return rounds;
 }
 
-Blocks medians_of(const Launches& launches) {
-  Blocks out;
-  for (const auto& launch : launches)
-    if (!launch.empty()) out.push_back(std::log(median(launch)));
+Blocks log_medians(const Launches& launches) {
+  Blocks out = medians_of(launches);
+  for (double& x : out) x = std::log(x);
   return out;
 }
 
@@ -138,7 +129,7 @@ Suite make_suite(std::span<const TimedPair> pairs, const CompareOptions& o) {
     const auto at = std::find(s.families.begin(), s.families.end(), p.family);
     const auto family = static_cast<std::size_t>(at - s.families.begin());
     if (at == s.families.end()) s.families.push_back(p.family);
-    s.timings.push_back({family, medians_of(p.before), medians_of(p.after), variance_within(p, o)});
+    s.timings.push_back({family, log_medians(p.before), log_medians(p.after), variance_within(p, o)});
   }
   return s;
 }
@@ -247,8 +238,8 @@ void compare_timings(const Suite& s, std::size_t tests, const CompareOptions& o,
   for (std::size_t i = 0; i < s.pairs.size(); ++i) {
     const Estimate e = estimate(s, {i}, 1, o);
     Change c = judged(s.pairs[i].key, 1, e, kTimingShare / static_cast<double>(tests), o);
-    c.before = centre(s.pairs[i].before);
-    c.after = centre(s.pairs[i].after);
+    c.before = median(medians_of(s.pairs[i].before));
+    c.after = median(medians_of(s.pairs[i].after));
     c.decides = s.pairs[i].decides;
     out.assumed = out.assumed || e.assumed;
     out.timings.push_back(std::move(c));

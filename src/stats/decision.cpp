@@ -26,12 +26,7 @@ void check(const Candidate& c) {
     throw UsageError("the uncertainty of " + c.name + " is " + std::to_string(c.uncertainty) + "; allowed: 0 and more");
 }
 
-double centre(const Candidate& c) {
-  std::vector<double> medians;
-  for (const auto& launch : c.launches)
-    if (!launch.empty()) medians.push_back(median(launch));
-  return median(std::move(medians));
-}
+double centre(const Candidate& c) { return median(medians_of(c.launches)); }
 
 /// About standard normal, without functions whose last bit depends on the machine.
 double normal(Random& random) {

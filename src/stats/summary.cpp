@@ -35,6 +35,13 @@ Summary summarise(std::vector<double> samples) {
 
 double median(std::vector<double> samples) { return summarise(std::move(samples)).median; }
 
+std::vector<double> medians_of(const std::vector<std::vector<double>>& samples) {
+  std::vector<double> out;
+  for (const auto& s : samples)
+    if (!s.empty()) out.push_back(median(s));
+  return out;
+}
+
 double quantile(std::vector<double> samples, double q) {
   if (samples.empty()) throw UsageError("quantile of an empty sample; allowed: of at least one value");
   std::sort(samples.begin(), samples.end());

@@ -77,7 +77,7 @@ class Bench {
   [[nodiscard]] bool root() const { return control_.rank() == 0; }
 
   [[nodiscard]] std::uint32_t most_iterations() const {
-    const std::size_t per_iteration = (sizeof(float) + sizeof(double)) * static_cast<std::size_t>(control_.size());
+    const std::size_t per_iteration = sizeof(TimedIteration) * static_cast<std::size_t>(control_.size());
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(kGatherBytes / per_iteration, 16, 50'000));
   }
 

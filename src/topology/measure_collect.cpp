@@ -63,25 +63,26 @@ RoundSummary Collector::add(const std::vector<RankTimes>& by_rank, bool keep) {
   const std::size_t ranks = by_rank.size();
   std::vector<double> exchange, skew;
   std::vector<std::vector<double>> own(ranks);
-  for (std::size_t i = 0; i < by_rank[0].ns.size(); ++i) {
+  for (std::size_t i = 0; i < by_rank[0].iterations.size(); ++i) {
+    const auto at = [&](std::size_t r) -> const TimedIteration& { return by_rank[r].iterations[i]; };
     bool late = false;
     std::size_t slowest = 0;
-    double first = by_rank[0].began[i];
+    double first = at(0).began;
     double last = first;
     for (std::size_t r = 0; r < ranks; ++r) {
-      late = late || by_rank[r].ns[i] < 0;
-      if (by_rank[r].ns[i] > by_rank[slowest].ns[i]) slowest = r;
-      first = std::min(first, by_rank[r].began[i]);
-      last = std::max(last, by_rank[r].began[i]);
-      s.longest_ns = std::max(s.longest_ns, std::abs(static_cast<double>(by_rank[r].ns[i])));
+      late = late || at(r).ns < 0;
+      if (at(r).ns > at(slowest).ns) slowest = r;
+      first = std::min(first, at(r).began);
+      last = std::max(last, at(r).began);
+      s.longest_ns = std::max(s.longest_ns, std::abs(at(r).ns));
     }
     if (late) {
       ++s.late;
       continue;
     }
-    exchange.push_back(by_rank[slowest].ns[i]);
+    exchange.push_back(at(slowest).ns);
     skew.push_back(last - first);
-    for (std::size_t r = 0; r < ranks; ++r) own[r].push_back(by_rank[r].ns[i]);
+    for (std::size_t r = 0; r < ranks; ++r) own[r].push_back(at(r).ns);
     if (!keep) continue;
     ++result_.slowest[slowest];
     result_.exchange.add(static_cast<std::uint64_t>(std::llround(exchange.back())));

@@ -1,31 +1,17 @@
 #include "src/topology/measure_round.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <thread>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
+#include "merganser/base/timing.hpp"
 #include "merganser/comm/collectives.hpp"
 
 namespace merganser::topology {
-
-std::string_view phase_name(Phase phase) {
-  switch (phase) {
-    case Phase::setup:
-      return "setup";
-    case Phase::settle:
-      return "settle";
-    case Phase::start:
-      return "start";
-    case Phase::iterate:
-      return "iterate";
-    case Phase::gather:
-      return "gather";
-  }
-  return "";
-}
 
 namespace detail {
 namespace {
@@ -37,42 +23,6 @@ std::uint64_t first_word(PatternOf of) {
                              static_cast<std::uint32_t>(of.round), static_cast<std::uint32_t>(of.round >> 32)},
                             {static_cast<std::uint32_t>(of.buffer), 0x70617474U});
   return block[0] | static_cast<std::uint64_t>(block[1]) << 32;
-}
-
-/// Writes this rank's times into one message, and reads such.
-std::vector<std::byte> packed(const RankTimes& t) {
-  const std::uint64_t count = t.ns.size();
-  std::vector<std::byte> out(sizeof count + sizeof t.loop_s + count * (sizeof(float) + sizeof(double)) +
-                             t.error.size());
-  std::byte* at = out.data();
-  const auto put = [&at](const void* from, std::size_t bytes) {
-    if (bytes > 0) std::memcpy(at, from, bytes);
-    at += bytes;
-  };
-  put(&count, sizeof count);
-  put(&t.loop_s, sizeof t.loop_s);
-  put(t.began.data(), count * sizeof(double));
-  put(t.ns.data(), count * sizeof(float));
-  put(t.error.data(), t.error.size());
-  return out;
-}
-
-RankTimes unpacked(std::span<const std::byte> in) {
-  RankTimes t;
-  const auto take = [&in](void* to, std::size_t bytes) {
-    if (bytes > in.size()) throw CommError("times of a round: message too short");
-    if (bytes > 0) std::memcpy(to, in.data(), bytes);
-    in = in.subspan(bytes);
-  };
-  std::uint64_t count = 0;
-  take(&count, sizeof count);
-  take(&t.loop_s, sizeof t.loop_s);
-  t.began.resize(count);
-  t.ns.resize(count);
-  take(t.began.data(), count * sizeof(double));
-  take(t.ns.data(), count * sizeof(float));
-  t.error.assign(reinterpret_cast<const char*>(in.data()), in.size());
-  return t;
 }
 
 }  // namespace
@@ -121,6 +71,44 @@ std::size_t first_difference(std::span<const std::byte> bytes, PatternOf of) {
   return static_cast<std::size_t>(std::mismatch(bytes.begin(), bytes.end(), right.begin()).first - bytes.begin());
 }
 
+void fill_sources(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of) {
+  const auto& out = exchange.graph().out;
+  for (std::size_t b = 0; b < of.buffers; ++b)
+    for (std::size_t a = 0; a < out.size(); ++a)
+      fill_pattern(exchange.source(a, b).first(bytes.out[a]), {of.rank, out[a], b, of.round});
+}
+
+std::string check_landings(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of) {
+  const auto& in = exchange.graph().in;
+  for (std::size_t b = 0; b < of.buffers; ++b)
+    for (std::size_t a = 0; a < in.size(); ++a) {
+      const auto landed = std::span<const std::byte>(exchange.landing(a, b)).first(bytes.in[a]);
+      const std::size_t at = first_difference(landed, {in[a], of.rank, b, of.round});
+      if (at < landed.size())
+        return std::string(exchange.info().name) + " of " + std::to_string(landed.size()) + " bytes: byte " +
+               std::to_string(at) + " from rank " + std::to_string(in[a]) + " to rank " + std::to_string(of.rank) +
+               " arrived wrong";
+    }
+  return "";
+}
+
+std::vector<RankTimes> gather_times(comm::Transport& control, const RankTimes& mine, const std::string& wrong) {
+  // The first says how long the loop took, and whether something arrived wrong.
+  std::vector<TimedIteration> message{{mine.loop_s, wrong.empty() ? 0.0 : 1.0}};
+  message.insert(message.end(), mine.iterations.begin(), mine.iterations.end());
+  std::vector<RankTimes> out;
+  bool failed = false;
+  for (const auto theirs : comm::all_gather(control, message)) {
+    failed = failed || theirs[0].ns != 0;
+    out.push_back({{theirs.begin() + 1, theirs.end()}, theirs[0].began});
+  }
+  if (failed)
+    comm::agree(control, [&wrong] {
+      if (!wrong.empty()) throw VerificationError(wrong);
+    });
+  return out;
+}
+
 RoundRunner::RoundRunner(comm::Transport& control, const MeasureOptions& options, Whereabouts& where,
                          Watchdog& watchdog)
     : control_(control),
@@ -132,27 +120,6 @@ RoundRunner::RoundRunner(comm::Transport& control, const MeasureOptions& options
       hooked_(options.hooks.before || options.hooks.inside_before || options.hooks.inside_after) {
   where_.set_start(start_.get());
   global_.synchronise();
-}
-
-void RoundRunner::fill(kernels::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers) {
-  const auto& out = exchange.graph().out;
-  for (std::size_t b = 0; b < buffers; ++b)
-    for (std::size_t a = 0; a < out.size(); ++a)
-      fill_pattern(exchange.source(a, b).first(bytes.out[a]), {control_.rank(), out[a], b, round_});
-}
-
-std::string RoundRunner::check(kernels::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers) const {
-  const auto& in = exchange.graph().in;
-  for (std::size_t b = 0; b < buffers; ++b)
-    for (std::size_t a = 0; a < in.size(); ++a) {
-      const auto landed = std::span<const std::byte>(exchange.landing(a, b)).first(bytes.in[a]);
-      const std::size_t at = first_difference(landed, {in[a], control_.rank(), b, round_});
-      if (at < landed.size())
-        return std::string(exchange.info().name) + " of " + std::to_string(landed.size()) + " bytes: byte " +
-               std::to_string(at) + " from rank " + std::to_string(in[a]) + " to rank " +
-               std::to_string(control_.rank()) + " arrived wrong";
-    }
-  return "";
 }
 
 void RoundRunner::flush(kernels::Exchange& exchange, std::size_t buffer) const {
@@ -200,35 +167,45 @@ void RoundRunner::iterate(const Loop& loop, std::size_t buffer, std::int64_t num
   if (hooked_ && options_.hooks.inside_after) options_.hooks.inside_after(loop.exchange, number);
 }
 
-void RoundRunner::iterations(const Loop& loop, std::size_t count, std::vector<std::uint64_t>& begin,
-                             std::vector<std::uint64_t>& end, std::vector<std::uint8_t>& late) {
-  begin.assign(count, 0);
-  end.assign(count, 0);
-  late.assign(count, 0);
+/// @param times  where they are wanted
+/// @return seconds that all of them took, with what is between them
+double RoundRunner::iterations(const Loop& loop, std::uint32_t count, std::vector<TimedIteration>* times) {
+  const std::uint64_t loop_begin = clock_.stamp();
   const bool flushed = options_.buffers == Buffers::flush;
-  const bool pipelined = options_.sync == Sync::none;
   double moment = options_.sync == Sync::roundtime ? agree_on_moment() : 0;
-  if (options_.sync == Sync::roundtime || pipelined) start_->wait();
-  std::uint64_t before = clock_.stamp();
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t buffer = i % loop.buffers;
-    const std::int64_t number = where_.count();
+  if (options_.sync != Sync::dissemination) start_->wait();
+  std::vector<std::array<std::uint64_t, 2>> stamps(count);
+  std::vector<std::uint8_t> late(count, 0);
+  std::int64_t number = 0;
+  const auto ready = [&](std::int64_t i) {
+    number = where_.count();
     watchdog_.beat();
     if (hooked_ && options_.hooks.before) options_.hooks.before(loop.exchange, number);
-    if (flushed) flush(loop.exchange, buffer);
+    if (flushed) flush(loop.exchange, static_cast<std::size_t>(i) % loop.buffers);
     where_.set(Phase::start);
     if (options_.sync == Sync::dissemination) {
       start_->wait();
     } else if (options_.sync == Sync::roundtime) {
-      late[i] = await(moment) ? 0 : 1;
+      late[static_cast<std::size_t>(i)] = await(moment) ? 0 : 1;
       moment += loop.window_ns;
     }
     where_.set(Phase::iterate);
-    begin[i] = pipelined && !flushed ? before : clock_.stamp();
-    iterate(loop, buffer, number);
-    end[i] = before = clock_.stamp();
-  }
+  };
+  repeat(
+      {count, 0, options_.sync == Sync::none && !flushed}, [this] { return clock_.stamp(); }, ready,
+      [&](std::int64_t i) { iterate(loop, static_cast<std::size_t>(i) % loop.buffers, number); },
+      [&](std::int64_t i, std::uint64_t begin, std::uint64_t end) {
+        stamps[static_cast<std::size_t>(i)] = {begin, end};
+      });
+  const double seconds = clock_.ns(clock_.stamp() - loop_begin) * 1e-9;
   watchdog_.beat();
+  if (times == nullptr) return seconds;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [begin, end] = stamps[i];
+    const double ns = std::max(0.0, clock_.ns(end - begin) + within_step(i));
+    times->push_back({global_.time_ns(begin), late[i] != 0 ? -1 - ns : ns});
+  }
+  return seconds;
 }
 
 /// Stamps go forward in steps, of 10 ns on some machines. A difference of them may be off by up to a step either way; spread
@@ -246,31 +223,20 @@ std::vector<RankTimes> RoundRunner::run(kernels::Exchange& exchange, const ArcBy
   const std::size_t used = std::min<std::size_t>(buffers, std::max(task.warmup, task.iterations));
   where_.set(Phase::settle);
   exchange.resize(bytes.out, bytes.in);
-  fill(exchange, bytes, used);
+  const Filling filling{control_.rank(), used, round_};
+  fill_sources(exchange, bytes, filling);
   exchange.settle();
   watchdog_.beat();
-  std::vector<std::uint64_t> begin, end;
-  std::vector<std::uint8_t> late;
-  iterations(loop, task.warmup, begin, end, late);
-  const std::uint64_t loop_begin = clock_.stamp();
-  iterations(loop, task.iterations, begin, end, late);
+  (void)iterations(loop, task.warmup, nullptr);
   RankTimes mine;
-  mine.loop_s = clock_.ns(clock_.stamp() - loop_begin) * 1e-9;
+  mine.loop_s = iterations(loop, task.iterations, &mine.iterations);
   where_.set(Phase::settle);
   exchange.settle();
   watchdog_.beat();
-  mine.error = check(exchange, bytes, used);
-  for (std::size_t i = 0; i < begin.size(); ++i) {
-    const auto ns = static_cast<float>(std::max(0.0, clock_.ns(end[i] - begin[i]) + within_step(i)));
-    mine.ns.push_back(late[i] != 0 ? -1 - ns : ns);
-    mine.began.push_back(global_.time_ns(begin[i]));
-  }
+  const std::string wrong = check_landings(exchange, bytes, filling);
   where_.set(Phase::gather);
-  std::vector<RankTimes> all;
-  for (const auto message : comm::all_gather(control_, packed(mine))) all.push_back(unpacked(message));
+  auto all = gather_times(control_, mine, wrong);
   watchdog_.beat();
-  for (const auto& t : all)
-    if (!t.error.empty()) comm::agree(control_, [&t] { throw VerificationError(t.error); });
   return all;
 }
 

@@ -44,13 +44,20 @@ struct Task {
   double window_ns = 0;    ///< roundtime: between the beginnings of two iterations
 };
 
+/// One iteration on one rank.
+struct TimedIteration {
+  double began = 0;  ///< in rank 0's time [ns]
+  double ns = 0;     ///< how long it took; negative: it began late
+};
 /// What one rank has seen in a round.
 struct RankTimes {
-  std::vector<float> ns;      ///< per iteration; negative: it began late
-  std::vector<double> began;  ///< in rank 0's time
-  double loop_s = 0;          ///< all timed iterations, with what is between them
-  std::string error;          ///< a byte that arrived wrong
+  std::vector<TimedIteration> iterations;
+  double loop_s = 0;  ///< all timed iterations, with what is between them
 };
+/// The times of every rank, by rank. Collective.
+/// @param wrong  bytes that arrived wrong here; empty: none @throws VerificationError on every rank if some did
+[[nodiscard]] std::vector<RankTimes> gather_times(comm::Transport& control, const RankTimes& mine,
+                                                  const std::string& wrong);
 
 /// Runs rounds on this rank.
 class RoundRunner {
@@ -70,10 +77,7 @@ class RoundRunner {
     std::size_t buffers;
     double window_ns;
   };
-  void fill(kernels::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers);
-  [[nodiscard]] std::string check(kernels::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers) const;
-  void iterations(const Loop& loop, std::size_t count, std::vector<std::uint64_t>& begin,
-                  std::vector<std::uint64_t>& end, std::vector<std::uint8_t>& late);
+  double iterations(const Loop& loop, std::uint32_t count, std::vector<TimedIteration>* times);
   void iterate(const Loop& loop, std::size_t buffer, std::int64_t number);
   bool await(double moment);
   [[nodiscard]] double agree_on_moment();
@@ -101,5 +105,16 @@ struct PatternOf {
 void fill_pattern(std::span<std::byte> bytes, PatternOf of);
 /// Position of the first byte that is not the pattern's; the length if all are.
 [[nodiscard]] std::size_t first_difference(std::span<const std::byte> bytes, PatternOf of);
+
+/// Whose bytes in which round.
+struct Filling {
+  int rank = 0;  ///< of this process, as the exchange counts
+  std::size_t buffers = 1;
+  std::uint64_t round = 0;
+};
+/// Fills the sources of an exchange with the patterns of a round.
+void fill_sources(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of);
+/// Compares what has landed with them. @return what arrived wrong, for people; empty if nothing did
+[[nodiscard]] std::string check_landings(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of);
 
 }  // namespace merganser::topology::detail

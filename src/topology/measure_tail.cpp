@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <thread>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
-#include "merganser/base/timer.hpp"
+#include "merganser/base/timing.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "merganser/stats/summary.hpp"
 #include "src/topology/measure_round.hpp"
 
 namespace merganser::topology {
@@ -17,7 +15,6 @@ namespace {
 
 using namespace detail;
 
-constexpr int kResamples = 500;
 constexpr double kRoundSeconds = 0.05;  // of a victim's iterations
 constexpr std::uint32_t kMostIterations = 20'000;
 
@@ -31,7 +28,7 @@ int place_in(const std::vector<int>& ranks, int rank) {
 /// group without arcs; elsewhere by the group alone.
 class Side {
  public:
-  Side(comm::Transport& control, comm::Transport* group, const TailSide& side) : side_(side) {
+  Side(comm::Transport& control, comm::Transport* group, const TailSide& side) {
     const int place = place_in(side.ranks, control.rank());
     member_ = place >= 0;
     const auto& info = kernels::kernel(side.kernel);
@@ -56,28 +53,16 @@ class Side {
   [[nodiscard]] kernels::Exchange& exchange() { return *exchange_; }
 
   void fill(std::uint64_t round) {
-    if (!member_) return;
-    const auto& out = exchange_->graph().out;
-    for (std::size_t a = 0; a < out.size(); ++a)
-      fill_pattern(exchange_->source(a, 0).first(bytes_.out[a]), {rank_, out[a], 0, round});
+    if (member_) fill_sources(*exchange_, bytes_, {rank_, 1, round});
   }
   void settle() {
     if (exchange_) exchange_->settle();
   }
   [[nodiscard]] std::string check(std::uint64_t round) {
-    if (!member_) return "";
-    const auto& in = exchange_->graph().in;
-    for (std::size_t a = 0; a < in.size(); ++a) {
-      const auto landed = std::span<const std::byte>(exchange_->landing(a, 0)).first(bytes_.in[a]);
-      if (const auto at = first_difference(landed, {in[a], rank_, 0, round}); at < landed.size())
-        return side_.kernel + ": byte " + std::to_string(at) + " from rank " + std::to_string(in[a]) + " to rank " +
-               std::to_string(rank_) + " arrived wrong";
-    }
-    return "";
+    return member_ ? check_landings(*exchange_, bytes_, {rank_, 1, round}) : "";
   }
 
  private:
-  const TailSide& side_;
   bool member_ = false;
   int rank_ = 0;
   ArcBytes bytes_;
@@ -121,11 +106,6 @@ struct TailTask {
   double sleep_s = 0;
   std::uint32_t keep = 1;
   std::uint32_t end = 0;
-};
-
-/// One rank's report of a round: times of a victim, or the span of an aggressor.
-struct TailTimes {
-  std::vector<double> begin, end;
 };
 
 class Tail {
@@ -270,28 +250,28 @@ class Tail {
     return all[0];
   }
 
-  void iterate(Side& side, bool started, TailTimes& times, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) {
+  /// Victims begin together; aggressors exchange without a pause, and report when the first began and the last ended.
+  RankTimes iterate(Side& side, bool victim, std::uint32_t count) {
+    RankTimes times;
+    const auto ready = [&](std::int64_t) {
       (void)where_.count();
       watchdog_.beat();
-      if (started) {
+      if (victim) {
         where_.set(Phase::start);
         start_->wait();
       }
       where_.set(Phase::iterate);
-      const std::uint64_t begin = clock_.stamp();
-      side.exchange().iterate(0);
-      const std::uint64_t end = clock_.stamp();
-      if (!started && i > 0) {
-        times.end[0] = global_.time_ns(end);
-        continue;
-      }
-      times.begin.push_back(global_.time_ns(begin));
-      times.end.push_back(global_.time_ns(end));
-    }
+    };
+    repeat(
+        {count}, [this] { return clock_.stamp(); }, ready, [&](std::int64_t) { side.exchange().iterate(0); },
+        [&](std::int64_t i, std::uint64_t begin, std::uint64_t end) {
+          if (victim || i == 0) times.iterations.push_back({global_.time_ns(begin), 0});
+          times.iterations.back().ns = global_.time_ns(end) - times.iterations.back().began;
+        });
+    return times;
   }
 
-  std::vector<TailTimes> round(const TailTask& task) {
+  std::vector<RankTimes> round(const TailTask& task) {
     ++round_;
     if (round_ % 8 == 1) global_.synchronise();
     Side& victim = *sides_[task.victim];
@@ -305,11 +285,11 @@ class Tail {
     victim.settle();
     aggressor_->settle();
     control_.barrier();
-    TailTimes times;
+    RankTimes times;
     if (victim.member()) {
-      iterate(victim, true, times, task.iterations);
+      times = iterate(victim, true, task.iterations);
     } else if (!idle) {
-      iterate(*aggressor_, false, times, task.aggressions);
+      times = iterate(*aggressor_, false, task.aggressions);
     } else {
       std::this_thread::sleep_for(std::chrono::duration<double>(std::min(task.sleep_s, 1.0)));
     }
@@ -318,40 +298,22 @@ class Tail {
     aggressor_->settle();
     std::string wrong = victim.check(round_);
     if (wrong.empty() && task.loaded != 0) wrong = aggressor_->check(round_);
-    return gather(times, wrong);
-  }
-
-  std::vector<TailTimes> gather(const TailTimes& mine, const std::string& wrong) {
     where_.set(Phase::gather);
-    std::vector<double> message{wrong.empty() ? 0.0 : 1.0};
-    message.insert(message.end(), mine.begin.begin(), mine.begin.end());
-    message.insert(message.end(), mine.end.begin(), mine.end.end());
-    std::vector<TailTimes> out;
-    bool failed = false;
-    for (const auto theirs : comm::all_gather(control_, message)) {
-      failed = failed || theirs[0] != 0;
-      const auto half = theirs.begin() + 1 + static_cast<std::ptrdiff_t>(theirs.size() / 2);
-      out.push_back({{theirs.begin() + 1, half}, {half, theirs.end()}});
-    }
+    auto all = gather_times(control_, times, wrong);
     watchdog_.beat();
-    if (failed)
-      comm::agree(control_, [&wrong] {
-        if (!wrong.empty()) throw VerificationError(wrong);
-      });
-    return out;
+    return all;
   }
 
   /// Files the round; on rank 0.
-  Plan::Seen evaluate(const TailTask& task, const std::vector<TailTimes>& times) {
+  Plan::Seen evaluate(const TailTask& task, const std::vector<RankTimes>& times) {
     double from = -1e300, to = 1e300;  // while every aggressor was sending
     Plan::Seen seen;
     if (task.loaded != 0)
       for (const int r : o_.aggressor.ranks) {
-        const auto& t = times[static_cast<std::size_t>(r)];
-        from = std::max(from, t.begin[0]);
-        to = std::min(to, t.end[0]);
-        const double took = (t.end[0] - t.begin[0]) * 1e-9;
-        seen.aggression_s = std::max(seen.aggression_s, took / task.aggressions);
+        const TimedIteration& all = times[static_cast<std::size_t>(r)].iterations.at(0);
+        from = std::max(from, all.began);
+        to = std::min(to, all.began + all.ns);
+        seen.aggression_s = std::max(seen.aggression_s, all.ns * 1e-9 / task.aggressions);
       }
     if (task.loaded != 0 && task.keep != 0) {
       sent_s_ += seen.aggression_s * task.aggressions;
@@ -364,10 +326,10 @@ class Tail {
     for (std::uint32_t i = 0; i < task.iterations; ++i) {
       double longest = 0, begin = 1e300, end = -1e300;
       for (const int r : ranks) {
-        const auto& t = times[static_cast<std::size_t>(r)];
-        longest = std::max(longest, t.end[i] - t.begin[i]);
-        begin = std::min(begin, t.begin[i]);
-        end = std::max(end, t.end[i]);
+        const TimedIteration& t = times[static_cast<std::size_t>(r)].iterations.at(i);
+        longest = std::max(longest, t.ns);
+        begin = std::min(begin, t.began);
+        end = std::max(end, t.began + t.ns);
       }
       first = std::min(first, begin);
       last = std::max(last, end);
@@ -409,39 +371,7 @@ class Tail {
   double start_s_ = 0;
 };
 
-Histogram merged(const std::vector<Histogram>& rounds) {
-  Histogram all;
-  for (const auto& h : rounds) all += h;
-  return all;
-}
-
-/// As many rounds as there are, drawn with replacement.
-Histogram resampled(const std::vector<Histogram>& rounds, Random& random) {
-  Histogram all;
-  for (std::size_t i = 0; i < rounds.size(); ++i) all += rounds[random.below(rounds.size())];
-  return all;
-}
-
 }  // namespace
-
-std::optional<Inflation> TailResult::inflation(double q, std::uint64_t seed) const {
-  const Histogram quiet = merged(idle);
-  const Histogram busy = merged(loaded);
-  if (quiet.empty() || busy.empty() || !allows_quantile(quiet.count(), q) || !allows_quantile(busy.count(), q))
-    return std::nullopt;
-  Inflation out{q, quiet.quantile(q), busy.quantile(q), {}};
-  std::vector<double> ratios;
-  for (std::uint32_t i = 0; i < kResamples; ++i) {
-    Random random(seed, 0x626f6f74ULL, i);
-    const double a = resampled(idle, random).quantile(q);
-    const double b = resampled(loaded, random).quantile(q);
-    if (a > 0) ratios.push_back(b / a);
-  }
-  const double value = out.idle_ns > 0 ? out.loaded_ns / out.idle_ns : 0;
-  if (ratios.empty()) ratios.push_back(value);
-  out.ratio = {std::min(value, quantile(ratios, 0.025)), value, std::max(value, quantile(ratios, 0.975))};
-  return out;
-}
 
 TailMeasurement measure_tail(comm::Transport& control, const TailOptions& options) {
   return Tail(control, options).run();

@@ -218,12 +218,7 @@ Load load_of(const graphs::ProcessGraph& graph, int cores, double bytes) {
 
 double KnownCell::time() const { return median(medians()); }
 
-std::vector<double> KnownCell::medians() const {
-  std::vector<double> out;
-  for (const auto& l : launches)
-    if (!l.empty()) out.push_back(median(l));
-  return out;
-}
+std::vector<double> KnownCell::medians() const { return medians_of(launches); }
 
 std::vector<KnownCell> joined(std::span<const KnownCell> cells) {
   std::vector<KnownCell> out;

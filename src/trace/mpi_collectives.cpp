@@ -13,7 +13,7 @@ using namespace merganser::trace;
 /// bytes(i) goes to neighbour i.
 template <class Bytes>
 void for_neighbours(MPI_Comm comm, const Bytes& bytes) {
-  const Ranks* ranks = ranks_of(comm);
+  const WorldRanks* ranks = ranks_of(comm);
   for (int i = 0; ranks != nullptr && i < ranks->neighbours; ++i) {
     if (ranks->neighbour(i) != kNobody) count(Move::message, ranks->neighbour(i), bytes(i));
   }
@@ -32,7 +32,7 @@ void count_typed(MPI_Comm comm, const int* n, const MPI_Datatype* types) {
 
 template <class Bytes>
 [[maybe_unused]] void remember_neighbours(MPI_Comm comm, MPI_Request request, const Bytes& bytes) {
-  const Ranks* ranks = ranks_of(comm);
+  const WorldRanks* ranks = ranks_of(comm);
   if (ranks == nullptr) return;
   Sends* sends = new_sends(ranks->neighbours);
   for (int i = 0; sends != nullptr && i < ranks->neighbours; ++i) sends->one[i] = {ranks->neighbour(i), bytes(i)};

@@ -61,9 +61,9 @@ bool translate(MPI_Group group, int size, int* to) {
   return good;
 }
 
-Ranks* new_ranks(int size, int neighbours) {
-  auto* ranks = static_cast<Ranks*>(std::malloc(
-      sizeof(Ranks) + sizeof(int) * (static_cast<std::size_t>(size) + static_cast<std::size_t>(neighbours))));
+WorldRanks* new_ranks(int size, int neighbours) {
+  auto* ranks = static_cast<WorldRanks*>(std::malloc(
+      sizeof(WorldRanks) + sizeof(int) * (static_cast<std::size_t>(size) + static_cast<std::size_t>(neighbours))));
   if (ranks != nullptr) {
     ranks->size = size;
     ranks->neighbours = neighbours;
@@ -132,7 +132,7 @@ class Destinations {
   }
 };
 
-Ranks* look_up(MPI_Comm comm) {
+WorldRanks* look_up(MPI_Comm comm) {
   int inter = 0;
   if (MERGANSER_REAL(Comm_test_inter)(comm, &inter) != MPI_SUCCESS) return nullptr;
   int size = 0;
@@ -141,7 +141,7 @@ Ranks* look_up(MPI_Comm comm) {
   const int result =
       inter != 0 ? MERGANSER_REAL(Comm_remote_group)(comm, &group) : MERGANSER_REAL(Comm_group)(comm, &group);
   if (result != MPI_SUCCESS) return nullptr;
-  Ranks* ranks = nullptr;
+  WorldRanks* ranks = nullptr;
   if (MERGANSER_REAL(Group_size)(group, &size) == MPI_SUCCESS) {
     if (inter != 0) {
       ranks = new_ranks(size, 0);
@@ -171,10 +171,10 @@ MPI_Comm world() {
 #endif
 }
 
-const Ranks* ranks_of(MPI_Comm comm) {
-  auto* known = static_cast<const Ranks*>(comms.find(bits(comm)));
+const WorldRanks* ranks_of(MPI_Comm comm) {
+  auto* known = static_cast<const WorldRanks*>(comms.find(bits(comm)));
   if (known != nullptr) return known;
-  Ranks* found = look_up(comm);
+  WorldRanks* found = look_up(comm);
   if (found != nullptr) comms.insert(bits(comm), found);
   return found;
 }
@@ -182,18 +182,18 @@ const Ranks* ranks_of(MPI_Comm comm) {
 int world_rank(MPI_Comm comm, int rank) {
   if (rank < 0) return kNobody;
   if (comm == world()) return rank < world_size ? rank : kNobody;
-  const Ranks* ranks = ranks_of(comm);
+  const WorldRanks* ranks = ranks_of(comm);
   return ranks != nullptr ? (*ranks)[rank] : kNobody;
 }
 
 int world_rank(MPI_Win window, int rank) {
   if (rank < 0) return kNobody;
-  auto* known = static_cast<const Ranks*>(windows.find(bits(window)));
+  auto* known = static_cast<const WorldRanks*>(windows.find(bits(window)));
   if (known == nullptr) {
     MPI_Group group{};
     int size = 0;
     if (MERGANSER_REAL(Win_get_group)(window, &group) != MPI_SUCCESS) return kNobody;
-    Ranks* ranks = nullptr;
+    WorldRanks* ranks = nullptr;
     if (MERGANSER_REAL(Group_size)(group, &size) == MPI_SUCCESS && (ranks = new_ranks(size, 0)) != nullptr) {
       if (!translate(group, size, ranks->world)) ranks->size = 0;
       windows.insert(bits(window), ranks);

@@ -33,7 +33,7 @@ template <class Handle>
 
 /// Ranks of the world by rank of a communicator or window; and, for a communicator with a topology, where its
 /// neighbourhood collectives send to, in order.
-struct Ranks {
+struct WorldRanks {
   int size;
   int neighbours;
   int world[1];  // size ranks, then neighbours ranks
@@ -46,7 +46,7 @@ struct Ranks {
 [[nodiscard]] int world_rank(MPI_Comm comm, int rank);
 [[nodiscard]] int world_rank(MPI_Win window, int rank);
 /// Null if nothing can be found out.
-[[nodiscard]] const Ranks* ranks_of(MPI_Comm comm);
+[[nodiscard]] const WorldRanks* ranks_of(MPI_Comm comm);
 void forget(MPI_Comm comm);
 void forget(MPI_Win window);
 

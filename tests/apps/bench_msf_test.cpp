@@ -188,10 +188,10 @@ TEST(Results, complain_of_forests_that_differ) {
 
 TEST(Results, and_work_survive_the_way_between_processes) {
   const MsfResults r = sample();
-  EXPECT_EQ(to_json(msf_results_of(to_json(r))), to_json(r));
+  EXPECT_EQ(json_of(value_of<MsfResults>(json_of(r))), json_of(r));
   MsfBenchOptions o;
   o.quick = true;
-  for (const auto& w : plan(o).launches) EXPECT_EQ(to_json(msf_work_of(to_json(w))), to_json(w));
+  for (const auto& w : plan(o).launches) EXPECT_EQ(json_of(value_of<MsfWork>(json_of(w))), json_of(w));
 }
 
 TEST(Tables, show_published_values_beside_measured_ones) {

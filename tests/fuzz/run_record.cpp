@@ -13,9 +13,8 @@ using namespace app;
 bool feed(std::string_view input) {
   Json json;
   if (!read_or_refuse([&] { json = parse_json(input, "file"); })) return false;
-  static_cast<void>(read_or_refuse([&] { static_cast<void>(known_cells(json, "file")); }));
+  static_cast<void>(read_or_refuse([&] { static_cast<void>(measured_hints(known_of(json, "file"), "file")); }));
   static_cast<void>(read_or_refuse([&] { static_cast<void>(machine_text(json, "file")); }));
-  static_cast<void>(read_or_refuse([&] { static_cast<void>(measured_hints(json, "file")); }));
   RecordFacts facts;
   if (!read_or_refuse([&] { facts = facts_of(json, "file"); })) return false;
   static_cast<void>(read_or_refuse([&] { join(facts, facts_of(json, "other")); }));

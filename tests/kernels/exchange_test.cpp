@@ -2,11 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "tests/comm/graphs.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/refusal.hpp"
@@ -229,26 +235,37 @@ TEST_P(ExchangeTest, what_an_iteration_does_is_counted) {
   });
 }
 
-/// What missing() says to another thread while iterate() waits: at first, and at last.
-struct Missing {
-  std::vector<int> first;
-  std::vector<int> last;
+/// By which rank 0 tells the others, beside the exchange, that it has seen enough: a file that appears. Collective.
+class SeenFile {
+ public:
+  explicit SeenFile(Transport& t) {
+    static std::atomic<int> made{0};
+    const int pid = static_cast<int>(::getpid());
+    const auto first = all_gather_value(t, std::array<int, 2>{pid, t.rank() == 0 ? made++ : 0})[0];
+    path_ = std::filesystem::temp_directory_path() /
+            ("merganser-seen-" + std::to_string(first[0]) + "-" + std::to_string(first[1]));
+  }
+  void tell() const { std::ofstream(path_).put('1'); }
+  void await() const {
+    while (!std::filesystem::exists(path_)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  void remove() const { std::filesystem::remove(path_); }
+
+ private:
+  std::filesystem::path path_;
 };
-Missing missing_while(Exchange& exchange) {
-  std::atomic<bool> done{false};
-  Missing seen;
+
+/// True if missing() says `wanted` to another thread while iterate() waits; the others are told, or after 20 s anyway.
+bool is_seen_missing(Exchange& exchange, const std::vector<int>& wanted, const SeenFile& file) {
+  bool seen = false;
   std::thread watchdog([&] {
-    for (int ms = 0; !done; ++ms) {
+    for (int ms = 0; !seen && ms < 20'000; ++ms) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      if (ms < 20) continue;
-      const auto now = exchange.missing();
-      if (done || now.empty()) continue;
-      if (seen.first.empty()) seen.first = now;
-      seen.last = now;
+      seen = exchange.missing() == wanted;
     }
+    file.tell();
   });
   exchange.iterate(0);
-  done = true;
   watchdog.join();
   return seen;
 }
@@ -272,15 +289,17 @@ TEST_P(ExchangeTest, a_lost_notification_shows_who_is_missing) {
         continue;
       }
       EXPECT_EQ(info.completion, Completion::notified) << info.name;
+      const SeenFile file(t);
       if (t.rank() == 0) {
-        EXPECT_EQ(missing_while(*exchange).first, graph.in) << info.name;
+        EXPECT_TRUE(is_seen_missing(*exchange, graph.in, file)) << info.name;
       } else {
         exchange->iterate(0);
-        std::this_thread::sleep_for(std::chrono::milliseconds(120));
+        file.await();
         exchange->iterate(0);
       }
       EXPECT_TRUE(exchange->missing().empty()) << info.name;
       exchange->settle();
+      if (t.rank() == 0) file.remove();
     }
   });
 }
@@ -295,19 +314,21 @@ TEST_P(ExchangeTest, only_the_rank_whose_notification_is_lost_is_missing) {
       if (info.completion != Completion::notified || info.model == "neighborhood" || info.name == "rma.pscw") continue;
       const auto exchange = make_exchange(t, info.name, {graph, out, in, 1});
       exchange->settle();
+      const SeenFile file(t);
       if (t.rank() == 0) {
-        EXPECT_EQ(missing_while(*exchange).last, std::vector{loser}) << info.name;
+        EXPECT_TRUE(is_seen_missing(*exchange, {loser}, file)) << info.name;
       } else {
         if (t.rank() == loser) {
           EXPECT_TRUE(exchange->drop_next(0));
         }
         exchange->iterate(0);
         if (t.rank() == loser) {
-          std::this_thread::sleep_for(std::chrono::milliseconds(120));
+          file.await();
           exchange->iterate(0);
         }
       }
       exchange->settle();
+      if (t.rank() == 0) file.remove();
     }
   });
 }

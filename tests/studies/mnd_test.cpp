@@ -67,7 +67,7 @@ TEST_P(MndTest, letters_of_many_exchanges_do_not_mix) {
     for (const auto& v : variants()) {
       if (v.options.post == studies::MndPost::leader) continue;
       const bool windows = t.capabilities().one_sided && v.options.carrier == studies::MndCarrier::messages;
-      const auto exchange = studies::detail::make_exchange(t, v.options);
+      const auto exchange = studies::detail::make_record_exchange(t, v.options);
       for (int round = 0; round < (windows ? 3 : 25); ++round) {
         studies::detail::Letters letters(t.size(), 3);
         for (int r = 0; r < t.size(); ++r) {

@@ -206,16 +206,16 @@ TEST(Pattern, is_another_for_every_arc_buffer_and_round) {
 TEST(Collector, names_the_rank_that_is_slow) {
   Collector collector({}, 3);
   for (int round = 0; round < 4; ++round)
-    (void)collector.add({{{100, 90, 400}, {0, 10, 20}, 0, ""},
-                         {{100, 80, 70}, {5, 10, 20}, 0, ""},
-                         {{900, 910, 70}, {1, 11, 21}, 0, ""}},
+    (void)collector.add({{{{0, 100}, {10, 90}, {20, 400}}, 0},
+                         {{{5, 100}, {10, 80}, {20, 70}}, 0},
+                         {{{1, 900}, {11, 910}, {21, 70}}, 0}},
                         true);
   EXPECT_EQ(collector.finished().slowest, (std::vector<std::int64_t>{4, 0, 8}));
 }
 
 TEST(Collector, leaves_late_iterations_out_and_counts_them) {
   Collector collector({}, 2);
-  const std::vector<RankTimes> times{{{100, 300, -50}, {0, 10, 20}, 0, ""}, {{200, 100, 70}, {5, 10, 20}, 0, ""}};
+  const std::vector<RankTimes> times{{{{0, 100}, {10, 300}, {20, -50}}, 0}, {{{5, 200}, {10, 100}, {20, 70}}, 0}};
   const auto s = collector.add(times, true);
   EXPECT_EQ(s.late, 1);
   EXPECT_EQ(s.round.iterations, 2);
@@ -259,8 +259,7 @@ struct PlayedMachine {
         const double iteration = 1e-5 * static_cast<double>(1 + task.cell % 3);
         RankTimes t;
         const double level = 1 + noise * random.uniform();
-        for (std::uint32_t i = 0; i < task.iterations; ++i) t.ns.push_back(static_cast<float>(iteration * 1e9 * level));
-        t.began.assign(task.iterations, 0);
+        t.iterations.assign(task.iterations, {0, iteration * 1e9 * level});
         t.loop_s = iteration * task.iterations;
         const double wall = 1e-3 + iteration * (task.iterations + task.warmup);
         const auto s = collectors[task.cell].add({t}, task.keep != 0);

@@ -19,6 +19,8 @@ struct Summary {
 [[nodiscard]] Summary summarise(std::vector<double> samples);
 /// The median alone.
 [[nodiscard]] double median(std::vector<double> samples);
+/// The median of each sample that is not empty, as those of launches.
+[[nodiscard]] std::vector<double> medians_of(const std::vector<std::vector<double>>& samples);
 /// The q-quantile, 0 <= q <= 1, linear between the order statistics. @throws UsageError for an empty sample
 [[nodiscard]] double quantile(std::vector<double> samples, double q);
 

@@ -51,8 +51,6 @@ struct NamedGraph {
 
 /// Where a rank stands.
 enum class Phase : std::uint8_t { setup, settle, start, iterate, gather };
-/// The name of a phase: "setup", "settle", "start", "iterate", "gather".
-[[nodiscard]] std::string_view phase_name(Phase phase);
 
 /// A rank on which no iteration has ended for too long.
 struct Stall {

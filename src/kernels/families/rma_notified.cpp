@@ -15,8 +15,7 @@ class PutNotify final : public PutExchange {
 
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
-    epoch_value_ = epoch_.load(std::memory_order_relaxed) + 1;
-    epoch_.store(epoch_value_, std::memory_order_relaxed);
+    epoch_value_ = next_epoch();
     if (!out_.empty()) {
       put(buffer);
       check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
@@ -34,12 +33,7 @@ class PutNotify final : public PutExchange {
   }
 
   [[nodiscard]] std::vector<int> missing() const override {
-    std::vector<int> ranks;
-    if (!busy()) return ranks;
-    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
-      if (!has_come(arc, epoch_.load(std::memory_order_relaxed))) ranks.push_back(in_[arc]);
-    }
-    return ranks;
+    return lacking([this](std::size_t arc, std::uint64_t epoch) { return has_come(arc, epoch); });
   }
 
  private:
@@ -63,7 +57,6 @@ class PutNotify final : public PutExchange {
   }
 
   std::uint64_t epoch_value_ = 0;  // what is put
-  std::atomic<std::uint64_t> epoch_{0};
 };
 
 /// The target is told by an empty message.
@@ -103,21 +96,21 @@ class PutSend final : public PutExchange {
 };
 
 /// An MPI group of some ranks of a communicator.
-class Ranks {
+class RankGroup {
  public:
-  Ranks(MPI_Comm comm, const std::vector<int>& ranks) {
+  RankGroup(MPI_Comm comm, const std::vector<int>& ranks) {
     MPI_Group all = MPI_GROUP_NULL;
     check(MPI_Comm_group(comm, &all), "MPI_Comm_group");
     check(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &group_), "MPI_Group_incl");
     MPI_Group_free(&all);
   }
-  ~Ranks() {
+  ~RankGroup() {
     int ended = 0;
     MPI_Finalized(&ended);
     if (ended == 0 && group_ != MPI_GROUP_EMPTY) MPI_Group_free(&group_);
   }
-  Ranks(const Ranks&) = delete;
-  Ranks& operator=(const Ranks&) = delete;
+  RankGroup(const RankGroup&) = delete;
+  RankGroup& operator=(const RankGroup&) = delete;
   operator MPI_Group() const noexcept { return group_; }
 
  private:
@@ -146,8 +139,8 @@ class Pscw final : public PutExchange {
     counters.epochs += (in_.empty() ? 0 : 1) + (out_.empty() ? 0 : 1);
     counters.syncs += 2 * ((in_.empty() ? 0 : 1) + (out_.empty() ? 0 : 1));
   }
-  Ranks targets_;
-  Ranks origins_;
+  RankGroup targets_;
+  RankGroup origins_;
 };
 
 template <class Kernel, Window::Use use>

@@ -19,21 +19,12 @@ class Signalled : public ShmemPutExchange {
  public:
   using ShmemPutExchange::ShmemPutExchange;
   [[nodiscard]] std::vector<int> missing() const override {
-    std::vector<int> ranks;
-    if (!busy()) return ranks;
-    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
-      const auto seen = std::atomic_ref(*my_signal(arc)).load(std::memory_order_relaxed);
-      if (seen < epoch_.load(std::memory_order_relaxed)) ranks.push_back(in_[arc]);
-    }
-    return ranks;
+    return lacking([this](std::size_t arc, std::uint64_t epoch) {
+      return std::atomic_ref(*my_signal(arc)).load(std::memory_order_relaxed) >= epoch;
+    });
   }
 
  protected:
-  [[nodiscard]] std::uint64_t next_epoch() {
-    const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed) + 1;
-    epoch_.store(epoch, std::memory_order_relaxed);
-    return epoch;
-  }
   [[nodiscard]] std::uint64_t* my_signal(std::size_t arc) const {
     return reinterpret_cast<std::uint64_t*>(block_->data() + plan_.flag(arc));
   }
@@ -43,9 +34,6 @@ class Signalled : public ShmemPutExchange {
   void await_all(std::uint64_t epoch) {
     for (std::size_t arc = 0; arc < in_.size(); ++arc) await_word(my_signal(arc), epoch);
   }
-
- private:
-  std::atomic<std::uint64_t> epoch_{0};
 };
 
 class PutSignal final : public Signalled {

@@ -153,8 +153,7 @@ class CopyFlag final : public Copy {
   using Copy::Copy;
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
-    const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed) + 1;
-    epoch_.store(epoch, std::memory_order_relaxed);
+    const std::uint64_t epoch = next_epoch();
     copy(buffer);
     for (std::size_t arc = 0; arc < out_.size(); ++arc) {
       if (!dropped(arc)) seat_.raise(out_[arc], plan_.targets[arc].slot, epoch);
@@ -162,17 +161,11 @@ class CopyFlag final : public Copy {
     for (std::size_t arc = 0; arc < in_.size(); ++arc) seat_.await(arc, epoch, describe_);
   }
   [[nodiscard]] std::vector<int> missing() const override {
-    std::vector<int> ranks;
-    if (!busy()) return ranks;
-    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
-      if (!seat_.raised(arc, epoch_.load(std::memory_order_relaxed))) ranks.push_back(in_[arc]);
-    }
-    return ranks;
+    return lacking([this](std::size_t arc, std::uint64_t epoch) { return seat_.raised(arc, epoch); });
   }
 
  private:
   void count(comm::Counters& counters) const override { counters.puts += far_out(); }
-  std::atomic<std::uint64_t> epoch_{0};
 };
 
 class CopyBarrier final : public Copy {

@@ -22,7 +22,7 @@ comm::Graph everybody_else(const comm::Transport& transport) {
 
 /// As published: one other rank after the other, lowest first, each pair waiting for each other: how many words, then
 /// all of them. All pairs are gone through, whether they share something or not.
-class Pairs final : public Exchange {
+class Pairs final : public RecordExchange {
  public:
   explicit Pairs(comm::Transport& transport) : mailbox_(transport.mailbox(everybody_else(transport))) {}
 
@@ -52,7 +52,7 @@ class Pairs final : public Exchange {
 };
 
 /// All partners at once: sizes by one wave, then records by a Plan, whose next chunks move while one is used.
-class Messages final : public Exchange {
+class Messages final : public RecordExchange {
  public:
   Messages(comm::Transport& transport, std::size_t chunk)
       : transport_(transport), chunk_(chunk), mailbox_(transport.mailbox(everybody_else(transport))) {}
@@ -100,7 +100,7 @@ class Messages final : public Exchange {
 
 /// Memory that others read. A rank lays chunks out for its readers, puts sizes into slots of theirs, and they get the
 /// chunks: chunk t moves while chunk t - 1 is used and chunk t + 1 is laid out, in two halves by the parity of t.
-class Memory final : public Exchange {
+class Memory final : public RecordExchange {
  public:
   Memory(comm::Transport& transport, std::size_t chunk)
       : transport_(transport),
@@ -210,7 +210,7 @@ class Memory final : public Exchange {
 
 }  // namespace
 
-std::unique_ptr<Exchange> make_exchange(comm::Transport& transport, const MndOptions& options) {
+std::unique_ptr<RecordExchange> make_record_exchange(comm::Transport& transport, const MndOptions& options) {
   const auto chunk = static_cast<std::size_t>(options.chunk);
   if (options.style == MndStyle::baseline) return std::make_unique<Pairs>(transport);
   const bool memory = options.carrier == MndCarrier::automatic ? transport.capabilities().one_sided

@@ -25,15 +25,15 @@ struct Letters {
   Words& operator[](int rank) { return to[static_cast<std::size_t>(rank)]; }
 };
 
-class Exchange {
+class RecordExchange {
  public:
   /// Whole records from one rank, in any order.
   using Use = std::function<void(int from, std::span<const std::uint64_t> records)>;
 
-  Exchange() = default;
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-  virtual ~Exchange() = default;
+  RecordExchange() = default;
+  RecordExchange(const RecordExchange&) = delete;
+  RecordExchange& operator=(const RecordExchange&) = delete;
+  virtual ~RecordExchange() = default;
 
   /// Delivers letters and hands over what comes. Called by every rank of the transport; letters are spent.
   virtual void run(Letters& letters, const Use& use) = 0;
@@ -45,6 +45,7 @@ class Exchange {
 };
 
 /// Collective.
-[[nodiscard]] std::unique_ptr<Exchange> make_exchange(comm::Transport& transport, const MndOptions& options);
+[[nodiscard]] std::unique_ptr<RecordExchange> make_record_exchange(comm::Transport& transport,
+                                                                   const MndOptions& options);
 
 }  // namespace merganser::studies::detail

@@ -62,7 +62,7 @@ class Run {
   [[nodiscard]] bool active(int rank) const { return rank % stride_ == 0; }
 
   void partition(const graphs::EdgeList& graph) {
-    exchange_ = make_exchange(transport_, options_);
+    exchange_ = make_record_exchange(transport_, options_);
     graphs::Ranges ranges;
     graphs::EdgeList mine;
     {
@@ -202,7 +202,7 @@ class Run {
   std::uint64_t vertices_ = 0;
   double least_added_ = 0;
   Part part_;
-  std::unique_ptr<Exchange> exchange_;
+  std::unique_ptr<RecordExchange> exchange_;
 };
 
 }  // namespace

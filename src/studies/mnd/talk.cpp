@@ -66,7 +66,8 @@ std::vector<Known> known_elsewhere(const Part& part) {
   return known;
 }
 
-void exchange_names(Part& part, const Before& before, const Contraction& contraction, Exchange& exchange, int ranks) {
+void exchange_names(Part& part, const Before& before, const Contraction& contraction, RecordExchange& exchange,
+                    int ranks) {
   Letters letters(ranks, 2);
   add_partners(part, letters);
   for (const auto& [rank, component] : before.known) {
@@ -83,7 +84,7 @@ void exchange_names(Part& part, const Before& before, const Contraction& contrac
   rename_ghosts(part, new_names);
 }
 
-Owners announce_moves(const Part& part, std::vector<int> own, Exchange& exchange, int ranks) {
+Owners announce_moves(const Part& part, std::vector<int> own, RecordExchange& exchange, int ranks) {
   Letters letters(ranks, 2);
   add_partners(part, letters);
   for (const auto& [rank, component] : known_elsewhere(part)) {
@@ -188,7 +189,7 @@ bool sends(const Part& part, const Rebuild& rebuild, const Live& e, int to) {
 
 }  // namespace
 
-void relocate(Part& part, const Owners& owners, const Route& route, Exchange& exchange, int ranks) {
+void relocate(Part& part, const Owners& owners, const Route& route, RecordExchange& exchange, int ranks) {
   Letters letters(ranks, kEdgeWords);
   if (route.receiver != part.rank) letters.add_partner(route.receiver);
   for (const int sender : route.senders) letters.add_partner(sender);

@@ -21,7 +21,8 @@ struct Before {
   std::vector<std::uint64_t> names;  ///< of own components
 };
 /// Tells the others which components have merged, and puts the ghosts together that have merged there. Collective.
-void exchange_names(Part& part, const Before& before, const Contraction& contraction, Exchange& exchange, int ranks);
+void exchange_names(Part& part, const Before& before, const Contraction& contraction, RecordExchange& exchange,
+                    int ranks);
 
 /// Owner to be of every component that this rank knows.
 struct Owners {
@@ -29,13 +30,13 @@ struct Owners {
   std::vector<int> ghosts;
 };
 /// Owners to be, where each rank knows them for its own components only: others hear of those that go. Collective.
-[[nodiscard]] Owners announce_moves(const Part& part, std::vector<int> own, Exchange& exchange, int ranks);
+[[nodiscard]] Owners announce_moves(const Part& part, std::vector<int> own, RecordExchange& exchange, int ranks);
 /// Moves components with all their edges. Every rank that knows a component names the same new owner, and a rank's
 /// components that go all go to `receiver`; `senders` are the ranks that may send something here. Collective.
 struct Route {
   int receiver;
   std::vector<int> senders;
 };
-void relocate(Part& part, const Owners& owners, const Route& route, Exchange& exchange, int ranks);
+void relocate(Part& part, const Owners& owners, const Route& route, RecordExchange& exchange, int ranks);
 
 }  // namespace merganser::studies::detail

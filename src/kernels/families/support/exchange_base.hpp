@@ -47,8 +47,7 @@ class ExchangeBase : public Exchange {
   virtual void resized() {}
   /// What an iteration does beside sending, putting or getting the payload.
   virtual void count(comm::Counters& counters) const = 0;
-  /// In-arcs (or out-arcs) that lead to other ranks.
-  [[nodiscard]] std::int64_t far_in() const { return far(graph().in); }
+  /// Out-arcs that lead to other ranks.
   [[nodiscard]] std::int64_t far_out() const { return far(graph().out); }
 
   /// Marks an iteration for missing(), and refuses a buffer that is not there.
@@ -65,6 +64,21 @@ class ExchangeBase : public Exchange {
    private:
     ExchangeBase& exchange_;
   };
+  /// For kernels whose notifications are words that grow by one per iteration: the number of this one.
+  std::uint64_t next_epoch() {
+    const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed) + 1;
+    epoch_.store(epoch, std::memory_order_relaxed);
+    return epoch;
+  }
+  /// Ranks for whose word has_come(arc, number of this iteration) is false.
+  template <class HasCome>
+  [[nodiscard]] std::vector<int> lacking(HasCome&& has_come) const {
+    std::vector<int> ranks;
+    if (!busy()) return ranks;
+    for (std::size_t arc = 0; arc < in_.size(); ++arc)
+      if (!has_come(arc, epoch_.load(std::memory_order_relaxed))) ranks.push_back(in_[arc]);
+    return ranks;
+  }
   [[nodiscard]] bool busy() const { return busy_.load(std::memory_order_relaxed); }
 
   [[nodiscard]] std::byte* out_set(std::size_t buffer) const { return places_.sources + buffer * plan_.sources.stride; }
@@ -114,6 +128,7 @@ class ExchangeBase : public Exchange {
   std::vector<std::uint8_t> drop_;  // per out-arc
   int drops_ = 0;
   std::atomic<bool> busy_{false};
+  std::atomic<std::uint64_t> epoch_{0};
 };
 
 /// Makes an object on every rank; if that fails somewhere, every rank throws. Collective.

@@ -14,6 +14,9 @@ namespace merganser::kernels::detail {
 
 struct ExchangePlan;
 
+/// Place of a model in backends(); their number for one that is not there.
+[[nodiscard]] std::size_t place_of(std::string_view model);
+
 struct KernelEntry {
   KernelInfo info;
   /// Collective; the plan has been checked. Throws alike on every rank.
