@@ -1,6 +1,8 @@
-# merganser_room(name USES room... [NOT_INSTALLED]): library target merganser_<name> (alias merganser::<name>) from src/<name>/**.cpp.
+# merganser_room(name USES room... [NOT_INSTALLED] [PIECES]): library target merganser_<name> (alias merganser::<name>) from
+# src/<name>/**.cpp. PIECES: compiled eight files at a time, which halves the time where headers are most of it; the rooms
+# whose loops are the cost of a merge or a forest are compiled file by file, so that no neighbour moves the optimiser.
 function(merganser_room name)
-  cmake_parse_arguments(arg "NOT_INSTALLED" "" "USES" ${ARGN})
+  cmake_parse_arguments(arg "NOT_INSTALLED;PIECES" "" "USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   if(name STREQUAL "comm")
     list(FILTER sources EXCLUDE REGEX "/comm/backends/")  # chosen in comm.cmake
@@ -13,6 +15,9 @@ function(merganser_room name)
     set(scope PUBLIC)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    if(arg_PIECES)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    endif()
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)

@@ -28,11 +28,10 @@ elseif(TARGET OpenSHMEM::OpenSHMEM)
     set(MERGANSER_LAUNCHER ${OpenSHMEM_LAUNCHER} -n)
   endif()
 endif()
-# What launcher_settings() of the library says, for tests that are not started by it; reasons are given there.
-set(MERGANSER_LAUNCHER_ENVIRONMENT
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_opal_common_ucx_opal_mem_hooks=0 OMPI_MCA_osc=sm,rdma,pt2pt
-  SHMEM_SYMMETRIC_HEAP_SIZE=64M)
+# For tests that mpirun starts: what launcher_settings() of the library gives, read where it stands.
+file(STRINGS ${PROJECT_SOURCE_DIR}/src/comm/launcher.cpp settings REGEX "push_back\\({\"[A-Za-z_]+\", \"[^\"]+\",")
+list(TRANSFORM settings REPLACE "^[^\"]*\"([^\"]+)\", \"([^\"]+)\".*$" "\\1=\\2"
+     OUTPUT_VARIABLE MERGANSER_LAUNCHER_ENVIRONMENT)
 
 # merganser_order(name labels...): ctest -j starts tests by descending COST; fast ones first, those of one process before.
 function(merganser_order name)

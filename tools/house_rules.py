@@ -29,7 +29,7 @@ NO_LIBRARY = {"trace"}
 # Whose private headers (src/ROOM/) a room may use besides its own: kernels talk to the
 # libraries that comm has started, studies draw the very graphs of a paper.
 INSIDE = {"kernels": "comm", "studies": "graphs"}
-MAX_LINES = 600
+MAX_LINES = 450
 CODE = {".cpp", ".hpp", ".h"}
 TEXT = CODE | {".py", ".cmake", ".sh", ".txt", ".md", ".json", ".in", ""}
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|\b(place" r"holder|not im" r"plemented|st" r"ub)\b")
@@ -50,8 +50,12 @@ WRITTEN_BY = "base/output_file.hpp"
 MESSAGE_PASSING = re.compile(r'^\s*#\s*include\s*[<"](?:mpp/)?(mpi|shmem|shmemx)\.h[>"]')
 MAY_PASS_MESSAGES = ("src/comm/", "src/kernels/", "src/trace/", "include/merganser/comm/", "tests/comm/", "tests/trace/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]*)"')
+# Names of these rooms stand in merganser itself, because users of every other room need them; those of another room in
+# merganser::ROOM, those of the command in merganser::app. Private ones may stand deeper.
+COMMON = {"base", "stats", "geometry", "parcels", "cluster"}
+NAMESPACE = re.compile(r"^(?:inline )?namespace (merganser(?:::\w+)*)")
 # One form of including: the path from include/ or from the root of the tree.
-ROOTS = ("merganser/", "src/", "apps/", "tests/")
+ROOTS = ("merganser/", "src/", "apps/", "tests/", "examples/")
 
 
 def files(root):
@@ -81,10 +85,14 @@ def room_of(name):
 
 def check_include(name, room, included):
     """A quoted include: its form, and whose header it is."""
+    if name.startswith("examples/"):  # made to be copied: its own headers by their place, the library's in <>
+        if included.startswith(ROOTS) or included.startswith("."):
+            yield f'include "{included}": an example includes its own headers by their place, <merganser/...>, and no other'
+        return
     if not included.startswith(ROOTS):
         yield f'include "{included}": write the path from include/ or from the root of the tree: {" ".join(ROOTS)}'
         return
-    if included.startswith(("apps/", "tests/")):
+    if included.startswith(("apps/", "tests/", "examples/")):
         if not name.startswith(("apps/", "tests/")) or (name.startswith("apps/") and included.startswith("tests/")):
             yield f"{included} is not for {name.split('/')[0]}/"
         return
@@ -96,6 +104,15 @@ def check_include(name, room, included):
         yield f"{included} is private to room {used}"
     elif room is not None and used in ROOMS and used != room and used not in ROOMS[room].split():
         yield f"room {room} may not use {used}; allowed: {ROOMS[room] or 'none'}"
+
+
+def check_namespace(room, below):
+    """The names below merganser of a namespace that a file of a room opens."""
+    if room in COMMON:
+        if below and below[0] not in ("detail", "HWY_NAMESPACE", room):
+            yield f"room {room} has its names in merganser, private ones in merganser::detail or merganser::{room}"
+    elif below[:1] != [room]:
+        yield f"room {room} has its names in merganser::{room}"
 
 
 def check_code(name, text):
@@ -113,6 +130,9 @@ def check_code(name, text):
                 yield number, f"{WRITES_FILES.search(bare)[0]} may write where a link leads; files are written by {WRITTEN_BY}"
         if name.startswith(SHELL_FREE) and (SHELL.search(bare) or SHELL_WORD.search(line)):
             yield number, "no shell: start programs from argument vectors, by start_process() of apps"
+        if NAMESPACE.match(bare) and (room is not None or name.startswith("apps/")):
+            for what in check_namespace(room or "app", NAMESPACE.match(bare)[1].split("::")[1:]):
+                yield number, what
         if INCLUDE.match(line) and not MESSAGE_PASSING.match(line):
             for what in check_include(name, room, INCLUDE.match(line)[1]):
                 yield number, what
@@ -128,7 +148,7 @@ def check_code(name, text):
 
 def check_rooms_of_cmake(text):
     for number, line in enumerate(text.split("\n"), 1):
-        room = re.match(r"\s*merganser_room\((\w+)(?:\s+USES\s+([a-z ]+?))?(?:\s+NOT_INSTALLED)?\)", line)
+        room = re.match(r"\s*merganser_room\((\w+)(?:\s+USES\s+([a-z ]+?))?(?:\s+(?:NOT_INSTALLED|PIECES))*\)", line)
         if room and (room[2] or "").split() != ROOMS.get(room[1], "?").split():
             yield number, f"room {room[1]} links \"{room[2] or ''}\", the table says \"{ROOMS.get(room[1], 'no such room')}\""
 

@@ -56,14 +56,14 @@ std::string_view exchanged_name(Exchanged e) {
   return kNames[static_cast<std::size_t>(e)];
 }
 
-std::optional<comm::GatherKind> gather_of(Exchanged e) {
+std::optional<kernels::GatherKind> gather_of(Exchanged e) {
   switch (e) {
     case Exchanged::all_gather:
-      return comm::GatherKind::blocking;
+      return kernels::GatherKind::blocking;
     case Exchanged::non_blocking:
-      return comm::GatherKind::non_blocking;
+      return kernels::GatherKind::non_blocking;
     case Exchanged::neighborhood:
-      return comm::GatherKind::neighborhood;
+      return kernels::GatherKind::neighborhood;
     case Exchanged::nothing:
     case Exchanged::network:
       break;
@@ -87,7 +87,7 @@ struct AnnounceBench::Impl {
     for (const int rank : distinct) sides_of.push_back(std::count(to.begin(), to.end(), rank));
     halo = t.mailbox(comm::Graph::symmetric(distinct));
     for (const Exchanged variant : variants) {
-      if (const auto kind = gather_of(variant)) gathers[variant] = comm::make_gather(t, *kind, payload.size());
+      if (const auto kind = gather_of(variant)) gathers[variant] = kernels::make_gather(t, *kind, payload.size());
     }
   }
 
@@ -100,7 +100,7 @@ struct AnnounceBench::Impl {
 
   /// So many steps of one variant, each timed.
   void steps(Exchanged e, std::int64_t count) {
-    comm::Gather* const gather = gathers.contains(e) ? gathers.at(e).get() : nullptr;
+    kernels::Gather* const gather = gathers.contains(e) ? gathers.at(e).get() : nullptr;
     std::span<const std::byte> all;
     repeat(
         {count}, now, [](std::int64_t) {}, [&](std::int64_t) { all = step(e, gather); },
@@ -111,7 +111,7 @@ struct AnnounceBench::Impl {
   }
 
   /// @return what the gather brought
-  std::span<const std::byte> step(Exchanged e, comm::Gather* gather) {
+  std::span<const std::byte> step(Exchanged e, kernels::Gather* gather) {
     const double start = now();
     if (e == Exchanged::non_blocking) begin(*gather);
     while ((now() - start) * 1e3 < experiment.work_ms) {
@@ -133,7 +133,7 @@ struct AnnounceBench::Impl {
     return gather != nullptr ? gather->complete() : std::span<const std::byte>{};
   }
 
-  void begin(comm::Gather& gather) {
+  void begin(kernels::Gather& gather) {
     const auto before = transport.counters();
     gather.start(payload);
     const auto after = transport.counters() - before;
@@ -159,7 +159,7 @@ struct AnnounceBench::Impl {
   std::size_t side;
   std::vector<std::int64_t> sides_of;  // per arc of the halo
   std::unique_ptr<comm::Mailbox> halo;
-  std::map<Exchanged, std::unique_ptr<comm::Gather>> gathers;
+  std::map<Exchanged, std::unique_ptr<kernels::Gather>> gathers;
   std::map<Exchanged, std::vector<double>> seconds;
   AnnounceCounts counts;
 };
@@ -236,7 +236,7 @@ AnnounceCounts AnnounceBench::expected() const {
     const auto calls = static_cast<std::int64_t>(seconds.size());
     c.gather_calls += calls;
     c.gathered += calls * ranks * m.experiment.size;
-    if (kind != comm::GatherKind::neighborhood) continue;
+    if (kind != kernels::GatherKind::neighborhood) continue;
     c.gather_messages += calls * (ranks - 1);
     c.gather_bytes += calls * (ranks - 1) * m.experiment.size;
   }

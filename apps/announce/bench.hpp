@@ -32,7 +32,7 @@ inline constexpr std::array kExchanged{Exchanged::nothing, Exchanged::network, E
                                        Exchanged::non_blocking, Exchanged::neighborhood};
 [[nodiscard]] std::string_view exchanged_name(Exchanged e);
 /// The all-gather of a variant, if it is one.
-[[nodiscard]] std::optional<comm::GatherKind> gather_of(Exchanged e);
+[[nodiscard]] std::optional<kernels::GatherKind> gather_of(Exchanged e);
 
 /// What one rank counted, or what the formulas say it must have.
 struct AnnounceCounts {

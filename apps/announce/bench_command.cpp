@@ -46,7 +46,7 @@ void describe(BenchAnnounce& o, V&& option) {
          Words{exchange_names()}, Kind{"LIST"});
   option("block", e.block, "steps of a variant before the next has its turn", at_least(1));
   option("network", e.network, "manhattan, torus, hypercube or debruijn",
-         Words{{"manhattan", "torus", "hypercube", "debruijn"}});
+         Words{{announce::network_names().begin(), announce::network_names().end()}});
   option("dimension", e.dimension, "of manhattan and torus; the degree of debruijn; published: 5", between(2, 30));
   describe(o.ranks, option);
   describe(o.room, option);
@@ -81,7 +81,7 @@ Variants fitting(const std::vector<Exchanged>& kinds, const comm::Transport& t) 
   Variants v;
   for (const Exchanged e : kinds) {
     const auto gather = gather_of(e);
-    const std::string reason = gather ? comm::missing_gather(t, *gather) : std::string();
+    const std::string reason = gather ? kernels::missing_gather(t, *gather) : std::string();
     if (reason.empty()) {
       v.measured.push_back(e);
     } else {
@@ -139,32 +139,36 @@ Json distribution(const std::vector<double>& seconds, double ideal) {
   return j;
 }
 
-Json counts_json(const AnnounceCounts& c) {
-  return {{"messages", c.messages},         {"bytes", c.bytes},
-          {"announcements_sent", c.sent},   {"delivered", c.delivered},
-          {"duplicates", c.duplicates},     {"gathers", c.gather_calls},
-          {"gathered_bytes", c.gathered},   {"gather_messages", c.gather_messages},
-          {"gather_bytes", c.gather_bytes}, {"halo_messages", c.halo_messages},
-          {"halo_bytes", c.halo_bytes},     {"collectives", c.collectives}};
+/// The counts, what records and tables call them.
+struct Counted {
+  const char* name;
+  const char* title;
+  std::int64_t AnnounceCounts::*value;
+};
+constexpr Counted kCounted[] = {{"messages", "network: messages", &AnnounceCounts::messages},
+                                {"bytes", "network: bytes", &AnnounceCounts::bytes},
+                                {"announcements_sent", "network: announcements sent", &AnnounceCounts::sent},
+                                {"delivered", "network: delivered", &AnnounceCounts::delivered},
+                                {"duplicates", "network: duplicates dropped", &AnnounceCounts::duplicates},
+                                {"gathers", "all-gathers", &AnnounceCounts::gather_calls},
+                                {"gathered_bytes", "all-gathers: bytes delivered", &AnnounceCounts::gathered},
+                                {"gather_messages", "neighborhood: messages", &AnnounceCounts::gather_messages},
+                                {"gather_bytes", "neighborhood: bytes", &AnnounceCounts::gather_bytes},
+                                {"halo_messages", "halo: messages", &AnnounceCounts::halo_messages},
+                                {"halo_bytes", "halo: bytes", &AnnounceCounts::halo_bytes},
+                                {"collectives", "collective calls beside all-gathers", &AnnounceCounts::collectives}};
+
+Json counts_json(const AnnounceCounts& counts) {
+  Json out;
+  for (const Counted& c : kCounted) out[c.name] = counts.*c.value;
+  return out;
 }
 
 AnnounceCounts total(const std::vector<AnnounceCounts>& ranks) {
-  AnnounceCounts t;
-  for (const auto& c : ranks) {
-    t.messages += c.messages;
-    t.bytes += c.bytes;
-    t.sent += c.sent;
-    t.delivered += c.delivered;
-    t.duplicates += c.duplicates;
-    t.gather_calls += c.gather_calls;
-    t.gathered += c.gathered;
-    t.gather_messages += c.gather_messages;
-    t.gather_bytes += c.gather_bytes;
-    t.halo_messages += c.halo_messages;
-    t.halo_bytes += c.halo_bytes;
-    t.collectives += c.collectives;
-  }
-  return t;
+  AnnounceCounts sum;
+  for (const auto& counts : ranks)
+    for (const Counted& c : kCounted) sum.*c.value += counts.*c.value;
+  return sum;
 }
 
 /// What section II-D of [berghoff2018] says of a step: N processes, degree n, messages of m bytes, diameter d.
@@ -202,31 +206,20 @@ void print_times(const BenchAnnounce& o, const std::vector<Times>& variants,
   std::cout << '\n';
 }
 
-void print_counts(const AnnounceCounts& c, const AnnounceCounts& want, bool exact) {
+void print_counts(const AnnounceCounts& counted, const AnnounceCounts& want, bool exact) {
   Table table({"all ranks, all steps", "counted", "by the formulas"});
-  const auto row = [&](const char* name, std::int64_t a, std::int64_t b) {
-    table.row({name, count_text(a), count_text(b) + (a == b ? "" : "  DIFFERS")});
-  };
-  row("network: messages", c.messages, want.messages);
-  row("network: bytes", c.bytes, want.bytes);
-  row("network: announcements sent", c.sent, want.sent);
-  row("network: delivered", c.delivered, want.delivered);
-  row("network: duplicates dropped", c.duplicates, want.duplicates);
-  row("all-gathers", c.gather_calls, want.gather_calls);
-  row("all-gathers: bytes delivered", c.gathered, want.gathered);
-  if (want.gather_messages > 0) {
-    row("neighborhood: messages", c.gather_messages, want.gather_messages);
-    row("neighborhood: bytes", c.gather_bytes, want.gather_bytes);
+  for (const Counted& c : kCounted) {
+    if (want.gather_messages == 0 && std::string_view(c.title).starts_with("neighborhood")) continue;
+    const std::int64_t a = counted.*c.value;
+    const std::int64_t b = want.*c.value;
+    table.row({c.title, count_text(a), count_text(b) + (a == b ? "" : "  DIFFERS")});
   }
-  row("halo: messages", c.halo_messages, want.halo_messages);
-  row("halo: bytes", c.halo_bytes, want.halo_bytes);
-  row("collective calls beside all-gathers", c.collectives, want.collectives);
   std::cout << table.text() << (exact ? "  equal on every rank\n" : "  NOT EQUAL on every rank\n");
 }
 
 /// The calls of an all-gather of this model.
-std::string_view calls_of(const comm::Transport& t, comm::GatherKind kind) {
-  const auto all = comm::gathers();
+std::string_view calls_of(const comm::Transport& t, kernels::GatherKind kind) {
+  const auto all = kernels::gathers();
   return std::find_if(all.begin(), all.end(), [&](const auto& g) { return g.model == t.name() && g.kind == kind; })
       ->description;
 }

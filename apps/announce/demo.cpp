@@ -9,10 +9,19 @@
 #include "apps/frame/gather.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/table.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/collectives.hpp"
 
-namespace merganser::app::minis {
+namespace merganser::app::demo {
+
+using simulations::digest_text;
+using simulations::Droplet;
+using simulations::Plane;
+using simulations::Potts;
+using simulations::Site;
+using simulations::WholeDroplet;
+
 namespace {
 
 /// The time loop: what it costs, without what --check adds.
@@ -64,15 +73,6 @@ class Loop {
   int all_steps_;
   ProgressLine line_;
 };
-
-std::string digest_text(comm::Transport& t, std::uint64_t mine) {
-  std::int64_t sum = 0;
-  std::memcpy(&sum, &mine, sizeof sum);
-  const auto total = static_cast<std::uint64_t>(t.all_reduce(sum, comm::Op::sum));
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(total));
-  return text;
-}
 
 std::string ranks_text(const comm::Transport& t) {
   return std::to_string(t.size()) + (t.size() == 1 ? " rank" : " ranks");
@@ -236,7 +236,7 @@ Json potts_json(const DemoOptions& o, const PottsTotals& n) {
 
 }  // namespace
 
-void demo_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t) {
+void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t) {
   const Plane plane = o.droplet.plane();
   const auto network = together([&] { return droplet_network(o.droplet, t.size()); });
   Droplet droplet(t, o.droplet, o.owner);
@@ -278,7 +278,7 @@ void demo_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t
                [&](std::int64_t b) { return droplet.ledger().owner(b); }});
 }
 
-void demo_potts(const DemoOptions& o, const Invocation& in, comm::Transport& t) {
+void run_potts(const DemoOptions& o, const Invocation& in, comm::Transport& t) {
   const Plane plane = o.potts.plane();
   const auto placement = announce::contiguous_placement(plane.grid, t.rank(), t.size());
   Potts potts(t, o.potts, placement);
@@ -309,4 +309,4 @@ void demo_potts(const DemoOptions& o, const Invocation& in, comm::Transport& t) 
                placement.owner});
 }
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::app::demo

@@ -7,7 +7,7 @@
 namespace merganser::app {
 namespace {
 
-using minis::DemoOptions;
+using demo::DemoOptions;
 using Owner = announce::BlockLedger::Owner;
 
 /// One list of options for both; those of the other simulation are refused.
@@ -97,9 +97,9 @@ int run(AnnounceDemo& a, const Invocation& in) {
   return on_ranks(o.ranks, [&](comm::Transport& t) {
     together([&] { require(need_of(a, t.size()), a.room.force, t); });
     if (potts) {
-      minis::demo_potts(o, in, t);
+      demo::run_potts(o, in, t);
     } else {
-      minis::demo_droplet(o, in, t);
+      demo::run_droplet(o, in, t);
     }
   });
 }

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <cstdio>
 
-namespace merganser::app::minis {
+#include "apps/frame/svg.hpp"
+#include "apps/frame/table.hpp"
+
+namespace merganser::app::demo {
 namespace {
 
 constexpr double kWidth = 900;  // of the plane, in pixels
@@ -17,16 +20,17 @@ std::string hex(std::uint32_t rgb) {
   return text;
 }
 
-std::string rectangle(double x, double y, double w, double h, const std::string& style) {
-  char text[160];
-  std::snprintf(text, sizeof text, "<rect x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" ", x, y, w, h);
-  return text + style + "/>\n";
+std::string number(double x) { return general_text(x, 6); }
+
+std::string rectangle(double x, double y, double w, double h, const std::string& fill) {
+  return svg::element(
+             "rect",
+             {{"x", number(x)}, {"y", number(y)}, {"width", number(w)}, {"height", number(h)}, {"fill", fill}}) +
+         '\n';
 }
 
-std::string words(double y, int size, const std::string& what) {
-  char text[120];
-  std::snprintf(text, sizeof text, "<text x=\"%g\" y=\"%g\" font-size=\"%d\">", kMargin, y, size);
-  return text + what + "</text>\n";
+std::string words(const char* y, const char* size, const std::string& what) {
+  return svg::element("text", {{"x", number(kMargin)}, {"y", y}, {"font-size", size}}, svg::escaped(what)) + '\n';
 }
 
 std::string cells(const PictureOf& p) {
@@ -39,7 +43,7 @@ std::string cells(const PictureOf& p) {
       for (next = x + 1; next < w && p.colour(next + w * y) == colour;) ++next;
       if (colour == 0xFFFFFFU) continue;
       out += rectangle(static_cast<double>(x), static_cast<double>(h - 1 - y), static_cast<double>(next - x), 1,
-                       "fill=\"" + hex(colour) + "\"");
+                       hex(colour));
     }
   return out;
 }
@@ -52,8 +56,14 @@ std::string outlines(const PictureOf& p) {
     const int owner = p.owner(b);
     if (owner < 0) continue;
     const auto at = p.plane.grid.index(b);
-    out += rectangle(at[0] * edge + 0.2, h - (at[1] + 1) * edge + 0.2, edge - 0.4, edge - 0.4,
-                     "fill=\"none\" stroke-width=\"0.4\" stroke=\"" + hex(colour_of(owner, 0.4)) + "\"");
+    out += svg::element("rect", {{"x", number(at[0] * edge + 0.2)},
+                                 {"y", number(h - (at[1] + 1) * edge + 0.2)},
+                                 {"width", number(edge - 0.4)},
+                                 {"height", number(edge - 0.4)},
+                                 {"fill", "none"},
+                                 {"stroke-width", "0.4"},
+                                 {"stroke", hex(colour_of(owner, 0.4))}}) +
+           '\n';
   }
   return out;
 }
@@ -75,21 +85,16 @@ std::uint32_t colour_of(std::int64_t number, double lightness) {
 }
 
 std::string draw(const PictureOf& p) {
-  const double scale = kWidth / static_cast<double>(p.plane.width());
-  const double height = scale * static_cast<double>(p.plane.height());
-  char head[320];
-  std::snprintf(head, sizeof head,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" "
-                "font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\" fill=\"#22303c\">\n",
-                kWidth + 2 * kMargin, height + kTop + kMargin);
-  char group[120];
-  std::snprintf(group, sizeof group, "<g transform=\"translate(%g %g) scale(%.8g)\" shape-rendering=\"crispEdges\">\n",
-                kMargin, kTop, scale);
-  return std::string(head) + "<rect width=\"100%\" height=\"100%\" fill=\"#f7f9fa\"/>\n" + words(28, 17, p.title) +
-         words(48, 12, p.caption) + group +
-         rectangle(0, 0, static_cast<double>(p.plane.width()), static_cast<double>(p.plane.height()),
-                   "fill=\"#ffffff\"") +
-         cells(p) + outlines(p) + "</g>\n</svg>\n";
+  const auto width = static_cast<double>(p.plane.width());
+  const auto height = static_cast<double>(p.plane.height());
+  const double scale = kWidth / width;
+  const std::string place =
+      "translate(" + number(kMargin) + ' ' + number(kTop) + ") scale(" + general_text(scale, 8) + ')';
+  const std::string plane = '\n' + rectangle(0, 0, width, height, "#ffffff") + cells(p) + outlines(p);
+  return svg::document(number(kWidth + 2 * kMargin), number(scale * height + kTop + kMargin),
+                       {{"font-family", "DejaVu Sans, Helvetica, Arial, sans-serif"}, {"fill", "#22303c"}},
+                       svg::background() + words("28", "17", p.title) + words("48", "12", p.caption) +
+                           svg::element("g", {{"transform", place}, {"shape-rendering", "crispEdges"}}, plane) + '\n');
 }
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::app::demo

@@ -4,12 +4,12 @@
 #include <functional>
 #include <string>
 
-#include "apps/announce/halo.hpp"
+#include "examples/simulations/halo.hpp"
 
-namespace merganser::app::minis {
+namespace merganser::app::demo {
 
 struct PictureOf {
-  Plane plane;
+  simulations::Plane plane;
   std::string title;
   std::string caption;
   std::function<std::uint32_t(std::int64_t)> colour;  ///< 0xRRGGBB of a cell, by number
@@ -21,4 +21,4 @@ struct PictureOf {
 /// A colour that is told from those of the numbers before.
 [[nodiscard]] std::uint32_t colour_of(std::int64_t number, double lightness);
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::app::demo

@@ -73,10 +73,10 @@ GraphFacts facts_of(const BenchGraph& name, const graphs::EdgeList& graph, comm:
   return facts;
 }
 
-msf::MndOptions options_of(const ForestCase& what) {
-  msf::MndOptions o;
-  o.style = what.style == "baseline" ? msf::MndStyle::baseline : msf::MndStyle::tuned;
-  o.post = what.post == "leader" ? msf::MndPost::leader : msf::MndPost::single;
+studies::MndOptions options_of(const ForestCase& what) {
+  studies::MndOptions o;
+  o.style = what.style == "baseline" ? studies::MndStyle::baseline : studies::MndStyle::tuned;
+  o.post = what.post == "leader" ? studies::MndPost::leader : studies::MndPost::single;
   return o;
 }
 
@@ -99,7 +99,7 @@ class ForestRun {
         t_.barrier();
         before = t_.counters();
       };
-      const auto find = [&](std::int64_t) { forest = msf::mnd(graph, t_, options_of(result_.what), report); };
+      const auto find = [&](std::int64_t) { forest = studies::mnd(graph, t_, options_of(result_.what), report); };
       const double seconds = seconds_of({}, ready, find).front();
       keep(seconds, t_.counters() - before, report);
       const std::string digest = msf::totals(forest, t_).digest;
@@ -183,7 +183,7 @@ void measure_forests(const MsfWork& work, const Transports& transports, MsfResul
 
 void measure_collective(const CollectiveCase& what, comm::Transport& t, MsfResults& results) {
   constexpr int kWarmUp = 10;
-  const auto start = comm::make_start(t);
+  const auto start = kernels::make_start(t);
   for (const std::int64_t bytes : what.bytes) {
     std::vector<double> values(static_cast<std::size_t>(bytes) / sizeof(double), 1);
     const auto call = [&](std::int64_t) {
@@ -214,10 +214,10 @@ void measure_arcs(const ArcCase& what, comm::Transport& t, MsfResults& results) 
   if (t.rank() != 0) return;
   constexpr double kNs = 1e-9;
   for (const auto& cell : measured.cells) {
-    const auto& kernel = comm::kernel(cell.kernel);
+    const auto& kernel = kernels::kernel(cell.kernel);
     const auto p50 = cell.p50();
     results.arcs.push_back({cell.kernel,
-                            std::string(comm::completion_name(kernel.completion)),
+                            std::string(kernels::completion_name(kernel.completion)),
                             kernel.pulls,
                             static_cast<std::int64_t>(cell.size.bytes),
                             {static_cast<double>(cell.exchange.min()) * kNs,

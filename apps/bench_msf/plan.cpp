@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/graphs/generate.hpp"
 #include "merganser/kernels/exchange.hpp"
 
@@ -62,13 +63,11 @@ std::vector<std::string> chosen_models(const MsfBenchOptions& o, const std::vect
     if (processes.size() > 1) std::erase(processes, "threads");
     return processes;
   }
-  std::string allowed;
-  for (const auto& m : models) allowed += (allowed.empty() ? "" : ", ") + m;
   std::vector<std::string> chosen;
   for (const auto& m : models)
     if (contains(o.models, m)) chosen.push_back(m);
   for (const auto& m : o.models)
-    if (!contains(models, m)) throw UsageError("--models: \"" + m + "\"; allowed here: " + allowed);
+    if (!contains(models, m)) throw UsageError("--models: \"" + m + "\"; allowed here: " + joined(models));
   return chosen;
 }
 
@@ -126,7 +125,7 @@ class LaunchPlanner {
     if (!plan_.wants(Experiment::arcs) || work.ranks != 2) return;
     for (const char* kernel :
          {"p2p.isend-irecv", "rma.put-flush", "rma.get", "shmem.put-quiet", "shmem.get", "threads.copy"}) {
-      for (const auto& k : comm::kernels())
+      for (const auto& k : kernels::kernels())
         if (k.name == kernel && contains(plan_.models, k.model)) work.arcs.kernels.emplace_back(kernel);
     }
     work.arcs.bytes = o_.quick ? sizes(1, 4 * kMiB, 16) : sizes(1, 4 * kMiB, 2);

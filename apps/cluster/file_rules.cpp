@@ -6,6 +6,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::app {
 namespace {
@@ -18,17 +19,9 @@ bool is_in(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-std::string join(const std::vector<std::string>& list) {
-  std::string out;
-  for (const auto& word : list) out += (out.empty() ? "" : ", ") + word;
-  return out;
-}
-
 /// As --attribute wants it.
 std::string rules_for(const std::vector<std::string>& names) {
-  std::string out;
-  for (const auto& name : names) out += (out.empty() ? "" : ",") + name + ":RULE";
-  return out;
+  return joined(names, ",", [](const std::string& name) { return name + ":RULE"; });
 }
 
 /// Everything that can be lost, by name; those that cannot be carried in words.
@@ -52,7 +45,7 @@ void check_dropped(const FileRules& rules, const std::string& input, const io::P
   for (const std::string& name : rules.dropped)
     if (!is_in(known, name))
       throw UsageError("--attribute " + name + ":drop: " + input + " has nothing of this name to drop; it has " +
-                       (known.empty() ? "nothing that would need it" : join(known)));
+                       (known.empty() ? "nothing that would need it" : joined(known)));
 }
 
 }  // namespace
@@ -93,16 +86,16 @@ void apply_file_rules(const FileRules& rules, const std::string& input, const st
   if (output.empty()) {
     std::vector<std::string> all = lost.variables;
     all.insert(all.end(), lost.others.begin(), lost.others.end());
-    log(Level::info, rank, input + ": passed over, for no output is written: " + join(all));
+    log(Level::info, rank, input + ": passed over, for no output is written: " + joined(all));
     return;
   }
   std::string what;
   if (!lost.variables.empty())
-    what = "the variables " + join(lost.variables) + " have no rule for merging: give --attribute " +
+    what = "the variables " + joined(lost.variables) + " have no rule for merging: give --attribute " +
            rules_for(lost.variables) + " with RULE mean, sum, centre, largest or drop";
   if (!lost.others.empty())
     what += (what.empty() ? "" : "; and ") + std::string("merganser cannot carry into ") + output + ": " +
-            join(lost.others) + "; --attribute NAME:drop leaves one out";
+            joined(lost.others) + "; --attribute NAME:drop leaves one out";
   throw InputError(input + ": " + what);
 }
 

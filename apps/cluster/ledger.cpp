@@ -7,7 +7,7 @@
 
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
-#include "merganser/comm/collectives.hpp"
+#include "merganser/comm/questions.hpp"
 
 namespace merganser::app {
 namespace {
@@ -18,15 +18,11 @@ std::string parcel(std::int64_t id) { return "audit: parcel " + std::to_string(i
 
 }  // namespace
 
-std::size_t Ledger::home(std::int64_t id) const {
-  const std::uint64_t h = static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ULL;
-  return static_cast<std::size_t>((h >> 32) % static_cast<std::uint64_t>(transport_.size()));
-}
-
-void Ledger::enter(Pages& pages, const Entry& entry) const { pages[home(entry.id)].push_back(entry); }
-
-std::vector<Ledger::Entry> Ledger::exchange(Pages&& pages) const {
-  auto out = comm::all_to_all(transport_, std::move(pages)).flat();
+std::vector<Ledger::Entry> Ledger::exchange(const std::vector<Entry>& entries) const {
+  const auto ranks = static_cast<std::size_t>(transport_.size());
+  auto out = comm::deal<Entry>(transport_, entries, [ranks](const Entry& e) {
+               return comm::rank_of_id(static_cast<std::uint64_t>(e.id), ranks);
+             }).flat();
   std::sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.id, a.kind, a.other) < std::tie(b.id, b.kind, b.other);
   });
@@ -34,21 +30,20 @@ std::vector<Ledger::Entry> Ledger::exchange(Pages&& pages) const {
 }
 
 Ledger::Ledger(comm::Transport& transport, const Parcels& before) : transport_(transport) {
-  Pages pages(static_cast<std::size_t>(transport.size()));
-  for (std::size_t i = 0; i < before.size(); ++i) enter(pages, {before.id(i), 0, before.site(i).volume, kBefore});
-  before_ = exchange(std::move(pages));
+  std::vector<Entry> all;
+  for (std::size_t i = 0; i < before.size(); ++i) all.push_back({before.id(i), 0, before.site(i).volume, kBefore});
+  before_ = exchange(all);
 }
 
 void Ledger::close(const Parcels& after, std::span<const StepReport::Merge> merged) {
-  const auto ranks = static_cast<std::size_t>(transport_.size());
-  Pages pages(ranks);
-  for (std::size_t i = 0; i < after.size(); ++i) enter(pages, {after.id(i), 0, after.site(i).volume, kAfter});
-  for (const auto& [source, centre] : merged) enter(pages, {source, centre, 0, kSource});
-  const auto fates = exchange(std::move(pages));
+  std::vector<Entry> all;
+  for (std::size_t i = 0; i < after.size(); ++i) all.push_back({after.id(i), 0, after.site(i).volume, kAfter});
+  for (const auto& [source, centre] : merged) all.push_back({source, centre, 0, kSource});
+  const auto fates = exchange(all);
 
   // Each parcel before has one fate; those merged away are then entered at their centre.
   std::string fault;
-  Pages members(ranks);
+  std::vector<Entry> members;
   std::size_t f = 0;
   for (std::size_t b = 0; b < before_.size(); ++b) {
     const Entry& e = before_[b];
@@ -61,10 +56,10 @@ void Ledger::close(const Parcels& after, std::span<const StepReport::Merge> merg
       continue;
     }
     if (fates[f].kind == kSource) {
-      enter(members, {fates[f].other, e.id, e.volume, kSource});
+      members.push_back({fates[f].other, e.id, e.volume, kSource});
     } else {
-      enter(members, {e.id, 0, e.volume, kBefore});
-      enter(members, {e.id, 0, fates[f].volume, kAfter});
+      members.push_back({e.id, 0, e.volume, kBefore});
+      members.push_back({e.id, 0, fates[f].volume, kAfter});
     }
     ++f;
   }
@@ -72,7 +67,7 @@ void Ledger::close(const Parcels& after, std::span<const StepReport::Merge> merg
     fault = parcel(fates[f].id) + "is in the output but not in the input, or twice";
 
   // Per centre, in the order before, after, sources by id.
-  const auto books = exchange(std::move(members));
+  const auto books = exchange(members);
   for (std::size_t i = 0; i < books.size() && fault.empty();) {
     const std::int64_t id = books[i].id;
     if (books[i].kind != kBefore) {

@@ -29,10 +29,7 @@ class Ledger {
     double volume;
     std::int64_t kind;
   };
-  using Pages = std::vector<std::vector<Entry>>;
-  [[nodiscard]] std::size_t home(std::int64_t id) const;
-  void enter(Pages& pages, const Entry& entry) const;
-  [[nodiscard]] std::vector<Entry> exchange(Pages&& pages) const;
+  [[nodiscard]] std::vector<Entry> exchange(const std::vector<Entry>& entries) const;
 
   comm::Transport& transport_;
   std::vector<Entry> before_;

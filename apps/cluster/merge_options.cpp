@@ -3,17 +3,6 @@
 #include "apps/frame/table.hpp"
 
 namespace merganser::app {
-namespace {
-
-template <class E>
-std::string name_of(const Choices<E>& choices, E value) {
-  for (const auto& [word, e] : choices.words)
-    if (e == value) return word;
-  return "";
-}
-
-}  // namespace
-
 Choices<Search> search_choices() { return {{{"exact", Search::exact}, {"cells8", Search::cells8}}}; }
 Choices<Prune> prune_choices() { return {{{"single-pass", Prune::single_pass}, {"iterative", Prune::iterative}}}; }
 Choices<comm::Epoch> epoch_choices() {
@@ -21,9 +10,9 @@ Choices<comm::Epoch> epoch_choices() {
            {"per-phase", comm::Epoch::per_phase},
            {"per-operation", comm::Epoch::per_operation}}};
 }
-std::string search_name(Search s) { return name_of(search_choices(), s); }
-std::string prune_name(Prune p) { return name_of(prune_choices(), p); }
-std::string epoch_name(comm::Epoch e) { return name_of(epoch_choices(), e); }
+std::string search_name(Search s) { return search_choices().name(s); }
+std::string prune_name(Prune p) { return prune_choices().name(p); }
+std::string epoch_name(comm::Epoch e) { return epoch_choices().name(e); }
 
 ClusterOptions cluster_options(const MethodOptions& method, double min_volume_ratio) {
   ClusterOptions o;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "apps/frame/svg.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/parcels/merge.hpp"
 
@@ -97,35 +98,40 @@ Outline View::outline(const Parcels& parcels, std::size_t i) const {
 std::string n1(double x) { return fixed_text(x, 1); }
 
 std::string ellipse(const Point& p, const Outline& o, const char* style) {
-  std::string out = "<ellipse class=\"" + std::string(style) + "\" rx=\"" + n1(o.a) + "\" ry=\"" + n1(o.b) +
-                    "\" transform=\"translate(" + n1(p.u) + ' ' + n1(p.v) + ')';
-  if (std::fabs(o.angle) >= 0.05) out += " rotate(" + n1(o.angle) + ')';
-  return out + "\"/>\n";
+  std::string place = "translate(" + n1(p.u) + ' ' + n1(p.v) + ')';
+  if (std::fabs(o.angle) >= 0.05) place += " rotate(" + n1(o.angle) + ')';
+  return svg::element("ellipse", {{"class", style}, {"rx", n1(o.a)}, {"ry", n1(o.b)}, {"transform", place}}) + '\n';
 }
 
 std::string text(double x, double y, const char* style, const std::string& words) {
-  return "<text class=\"" + std::string(style) + "\" x=\"" + n1(x) + "\" y=\"" + n1(y) + "\">" + words + "</text>\n";
+  return svg::element("text", {{"class", style}, {"x", n1(x)}, {"y", n1(y)}}, svg::escaped(words)) + '\n';
 }
 
-std::string escaped(const std::string& words) {
-  std::string out;
-  for (const char c : words) out += c == '<' ? "&lt;" : (c == '&' ? "&amp;" : (c == '>' ? "&gt;" : std::string(1, c)));
-  return out;
+std::string panel_rectangle(const View& view, const char* style) {
+  return svg::element("rect", {{"class", style}, {"width", n1(view.width)}, {"height", n1(view.height)}});
 }
 
 std::string frame(const Scene& scene, const View& view) {
-  std::string out = "<rect class=\"paper\" width=\"" + n1(view.width) + "\" height=\"" + n1(view.height) + "\"/>\n";
-  const std::int64_t nu = scene.window.cells[view.u()];
-  const std::int64_t nv = scene.window.cells[view.v()];
-  for (std::int64_t i = 1; i < nu; ++i) {
-    const std::string x = n1(view.width * static_cast<double>(i) / static_cast<double>(nu));
-    out += "<line class=\"cell\" x1=\"" + x + "\" x2=\"" + x + "\" y1=\"0\" y2=\"" + n1(view.height) + "\"/>\n";
-  }
-  for (std::int64_t i = 1; i < nv; ++i) {
-    const std::string y = n1(view.height * static_cast<double>(i) / static_cast<double>(nv));
-    out += "<line class=\"cell\" y1=\"" + y + "\" y2=\"" + y + "\" x1=\"0\" x2=\"" + n1(view.width) + "\"/>\n";
-  }
+  std::string out = panel_rectangle(view, "paper") + '\n';
+  const auto line = [&](int axis, double side, char along, char across, double length) {
+    const auto n = static_cast<double>(scene.window.cells[axis]);
+    for (int i = 1; i < n; ++i) {
+      const std::string at = n1(side * i / n);
+      const std::string a(1, along), b(1, across);
+      out += svg::element("line",
+                          {{"class", "cell"}, {a + '1', at}, {a + '2', at}, {b + '1', "0"}, {b + '2', n1(length)}}) +
+             '\n';
+    }
+  };
+  line(view.u(), view.width, 'x', 'y', view.height);
+  line(view.v(), view.height, 'y', 'x', view.width);
   return out;
+}
+
+/// A link from a to b, and the dot at its end.
+std::string arrow(const Point& a, const Point& b, const char* between) {
+  return svg::element("line", {{"class", "link"}, {"x1", n1(a.u)}, {"y1", n1(a.v)}, {"x2", n1(b.u)}, {"y2", n1(b.v)}}) +
+         between + svg::element("circle", {{"class", "dot"}, {"cx", n1(b.u)}, {"cy", n1(b.v)}, {"r", "2.6"}}) + '\n';
 }
 
 struct Roles {
@@ -177,10 +183,7 @@ std::string draw_links(const Scene& scene, const View& view, const Roles& roles,
     if (!view.in_slab(from) && !view.in_slab(to)) continue;
     linked.insert(source);
     linked.insert(centre);
-    const Point a = view.place(from);
-    const Point b = view.place(to);
-    out += "<line class=\"link\" x1=\"" + n1(a.u) + "\" y1=\"" + n1(a.v) + "\" x2=\"" + n1(b.u) + "\" y2=\"" + n1(b.v) +
-           "\"/>\n<circle class=\"dot\" cx=\"" + n1(b.u) + "\" cy=\"" + n1(b.v) + "\" r=\"2.6\"/>\n";
+    out += arrow(view.place(from), view.place(to), "\n");
   }
   return out;
 }
@@ -210,9 +213,7 @@ std::string legend(double x, double y) {
   std::string out = entry(kSourceStyle, "small, merges into its nearest", 232);
   out += entry(kCentre, "centre of a cluster", 168);
   out += entry(kBig, "not concerned", 132);
-  return out + "<line class=\"link\" x1=\"" + n1(x) + "\" y1=\"" + n1(y - 4) + "\" x2=\"" + n1(x + 24) + "\" y2=\"" +
-         n1(y - 4) + "\"/><circle class=\"dot\" cx=\"" + n1(x + 24) + "\" cy=\"" + n1(y - 4) + "\" r=\"2.6\"/>\n" +
-         text(x + 35, y, "sub", "link kept by the pruning");
+  return out + arrow({x, y - 4}, {x + 24, y - 4}, "") + text(x + 35, y, "sub", "link kept by the pruning");
 }
 
 std::string where_text(const Scene& scene) {
@@ -247,20 +248,20 @@ std::string draw(const Scene& scene, const std::string& title) {
   const double height = kTop + view.height + kBottom;
   const double left = (width - 2 * view.width - kGap) / 2;
   const char* axes = "xyz";
-  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + n1(width) + "\" height=\"" + n1(height) +
-                    "\" viewBox=\"0 0 " + n1(width) + ' ' + n1(height) + "\">\n" + kStyle +
-                    "<rect width=\"100%\" height=\"100%\" fill=\"#f7f9fa\"/>\n" +
-                    "<clipPath id=\"panel\"><rect width=\"" + n1(view.width) + "\" height=\"" + n1(view.height) +
-                    "\"/></clipPath>\n";
-  out += text(left, 30, "title", escaped(title));
+  std::string out = kStyle + svg::background() +
+                    svg::element("clipPath", {{"id", "panel"}},
+                                 svg::element("rect", {{"width", n1(view.width)}, {"height", n1(view.height)}})) +
+                    '\n' + text(left, 30, "title", title);
   out += text(left, 49, "sub",
               std::string("slab seen along ") + axes[scene.window.normal] + " (" + axes[view.u()] + " to the right, " +
                   axes[view.v()] + " up): " + where_text(scene) + ". Parcels are drawn at half size.");
   const auto panel = [&](double x, const std::string& caption, const std::string& content) {
-    out += text(x, kTop - 9, "caption", caption);
-    out += "<g transform=\"translate(" + n1(x) + ' ' + n1(kTop) + ")\"><g clip-path=\"url(#panel)\">\n" +
-           frame(scene, view) + content + "</g>\n<rect class=\"edge\" width=\"" + n1(view.width) + "\" height=\"" +
-           n1(view.height) + "\"/></g>\n";
+    const std::string clipped =
+        svg::element("g", {{"clip-path", "url(#panel)"}}, '\n' + frame(scene, view) + content) + '\n';
+    out += text(x, kTop - 9, "caption", caption) +
+           svg::element("g", {{"transform", "translate(" + n1(x) + ' ' + n1(kTop) + ')'}},
+                        clipped + panel_rectangle(view, "edge")) +
+           '\n';
   };
   panel(left,
         "before: " + count_text(before.shown) + " parcels in view, " + count_text(before.marked_count) +
@@ -270,7 +271,7 @@ std::string draw(const Scene& scene, const std::string& title) {
         "after: " + count_text(after.shown) + " parcels, " + count_text(after.marked_count) + " of them merged",
         after.plain + after.marked);
   out += legend(left, kTop + view.height + 32);
-  return out + "</svg>\n";
+  return svg::document(n1(width), n1(height), {{"viewBox", "0 0 " + n1(width) + ' ' + n1(height)}}, out);
 }
 
 }  // namespace merganser::app

@@ -15,37 +15,6 @@ void put(Words& w, const ExactSum& s) {
   w.insert(w.end(), words.begin(), words.end());
 }
 
-/// The part of a report that is plain numbers.
-struct Plain {
-  std::int64_t before, small, merged, after, long_cycles, lonely, links_to_small, cross_links, merged_into_big;
-  StageTimes seconds;
-  comm::Counters counters;
-  links::PruneStatistics pruning;
-};
-
-Plain plain(const StepReport& r) {
-  return {r.before,         r.small,       r.merged,          r.after,   r.long_cycles, r.lonely,
-          r.links_to_small, r.cross_links, r.merged_into_big, r.seconds, r.counters,    r.pruning};
-}
-
-StepReport unpack(const Plain& p, std::span<const std::int64_t> clusters) {
-  StepReport r;
-  r.before = p.before;
-  r.small = p.small;
-  r.merged = p.merged;
-  r.after = p.after;
-  r.long_cycles = p.long_cycles;
-  r.lonely = p.lonely;
-  r.links_to_small = p.links_to_small;
-  r.cross_links = p.cross_links;
-  r.merged_into_big = p.merged_into_big;
-  r.seconds = p.seconds;
-  r.counters = p.counters;
-  r.pruning = p.pruning;
-  for (std::size_t i = 0; i + 1 < clusters.size(); i += 2) r.clusters[static_cast<int>(clusters[i])] += clusters[i + 1];
-  return r;
-}
-
 }  // namespace
 
 StageSeconds stage_seconds(const StageTimes& t) {
@@ -58,10 +27,15 @@ StepReport total_report(comm::Transport& transport, const StepReport& mine) {
     clusters.push_back(size);
     clusters.push_back(count);
   }
-  const auto numbers = comm::all_gather_value(transport, plain(mine));
+  const auto numbers = comm::all_gather_value<StepNumbers>(transport, mine);
   const auto all_clusters = comm::all_gather(transport, clusters);
   StepReport total;
-  for (std::size_t r = 0; r < numbers.size(); ++r) total += unpack(numbers[r], all_clusters[r]);
+  for (std::size_t r = 0; r < numbers.size(); ++r) {
+    StepReport one{numbers[r], {}, {}};
+    for (std::size_t i = 0; i < all_clusters[r].size(); i += 2)
+      one.clusters[static_cast<int>(all_clusters[r][i])] += all_clusters[r][i + 1];
+    total += one;
+  }
   return total;
 }
 

@@ -6,6 +6,7 @@
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/job_report.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/stats/decision.hpp"
 
 namespace merganser::app {
@@ -30,11 +31,7 @@ std::string refusal_text(const std::system_error& error) {
          (short_of ? "; allowed: as many threads and processes as limits of this user leave (ulimit -u)" : "");
 }
 
-std::string model_names() {
-  std::string names = "auto";
-  for (const auto& b : comm::backends()) names += '|' + std::string(b.name);
-  return names;
-}
+std::string model_names() { return "auto|" + joined(comm::backends(), "|", &comm::Backend::name); }
 
 comm::ModelChoice choose_model(std::span<const comm::MeasuredModel> models) {
   std::vector<Candidate> candidates;

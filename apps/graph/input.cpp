@@ -7,6 +7,7 @@
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::app {
 namespace {
@@ -97,10 +98,7 @@ Forecast forecast_of(const GraphInput& input, comm::Transport& transport) {
 }  // namespace
 
 std::string graph_format_names() {
-  std::string names;
-  for (const graphs::Format format : graphs::formats())
-    names += (names.empty() ? "" : "|") + std::string(graphs::name_of(format));
-  return names;
+  return joined(graphs::formats(), "|", [](graphs::Format f) { return graphs::name_of(f); });
 }
 
 LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, const AfterLoading& after) {

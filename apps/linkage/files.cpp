@@ -6,6 +6,8 @@
 #include "apps/frame/npy.hpp"
 #include "apps/frame/record.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/base/random.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::app {
 namespace {
@@ -43,24 +45,12 @@ void write_column(const std::string& path, const std::vector<T>& values, const c
 class WordDigest {
  public:
   void add(std::uint64_t word) {
-    a_ = mix(a_ ^ word) + 0x9e3779b97f4a7c15ULL;
-    b_ = mix(b_ + word * 0xd1342543de82ef95ULL) ^ a_;
+    a_ = mix64(a_ ^ word) + 0x9e3779b97f4a7c15ULL;
+    b_ = mix64(b_ + word * 0xd1342543de82ef95ULL) ^ a_;
   }
-  [[nodiscard]] std::string text() const {
-    std::string out;
-    for (const auto word : {a_, b_}) {
-      for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[(word >> shift) & 15];
-    }
-    return out;
-  }
+  [[nodiscard]] std::string text() const { return hex16_text(a_) + hex16_text(b_); }
 
  private:
-  /// The finaliser of [steele2014].
-  static std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-  }
   std::uint64_t a_ = 1;
   std::uint64_t b_ = 2;
 };

@@ -30,7 +30,7 @@ struct MsfCommand {
   bool maximum = false;
   bool verify = false;
   msf::ForestOptions fast;
-  msf::MndOptions mnd;
+  studies::MndOptions mnd;
   msf::EuclideanOptions euclidean;
   std::string output, labels, json;
   RankOptions ranks;
@@ -149,9 +149,9 @@ msf::Forest MsfRun::search(Algo algo, msf::ForestOptions fast, msf::Report& repo
   const msf::Sense sense = o_.maximum ? msf::Sense::maximum : msf::Sense::minimum;
   fast.sense = sense;
   if (algo == Algo::automatic) return msf::minimum_spanning_forest(loaded_.graph, t_, fast, report);
-  msf::MndOptions mnd = o_.mnd;
+  studies::MndOptions mnd = o_.mnd;
   mnd.sense = sense;
-  return msf::mnd(loaded_.graph, t_, mnd, report);
+  return studies::mnd(loaded_.graph, t_, mnd, report);
 }
 
 void MsfRun::find() {
@@ -235,9 +235,8 @@ void MsfRun::write() {
 
 /// ", method kruskal" where one was chosen.
 std::string method_text(const Json& phases) {
-  static constexpr std::array kNames{"auto", "kruskal", "boruvka", "filter", "local"};
   if (!phases["facts"].contains("method")) return "";
-  return std::string(", method ") + kNames.at(phases["facts"]["method"]["most"].get<std::size_t>());
+  return ", method " + msf::forest_methods().name(phases["facts"]["method"]["most"].get<msf::ForestMethod>());
 }
 
 void MsfRun::tell() {

@@ -42,7 +42,7 @@ void describe(TopoAdviseCommand& o, V&& option) {
          "communication models to choose from: all, or some of p2p, neighborhood, rma, shmem, threads", Kind{"LIST"},
          Initial{"those of processes; threads where there are no others"});
   option("class", o.completion, "completion class that is shown first: what must be true when an exchange returns",
-         Words{{"local", "remote", "notified", "global"}});
+         Words{{kernels::kCompletionNames.begin(), kernels::kCompletionNames.end()}});
   option("max-ranks", o.max_ranks, "most ranks that are started to measure", at_least(1),
          Initial{"2 for each core, 8 at least"});
   option("time", o.time, "seconds of measuring, for each size",

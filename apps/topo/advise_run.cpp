@@ -1,7 +1,6 @@
 #include "apps/topo/advise_run.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 
@@ -14,8 +13,7 @@ namespace merganser::app {
 namespace {
 
 constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();  // of ranks, cores, arcs
-constexpr std::array kClasses{"local", "remote", "notified", "global"};
-constexpr double kMostBytes = 1e18;  // of an exchange
+constexpr double kMostBytes = 1e18;                                            // of an exchange
 
 struct KnownGraph {
   std::string digest;
@@ -118,7 +116,8 @@ Known known_of(const Json& json, const std::string& path) {
     known.kernel = c.at("kernel").text();
     known.model = c.at("model").text();
     known.completion = c.at("completion").text();
-    if (std::find(kClasses.begin(), kClasses.end(), known.completion) == kClasses.end())
+    const auto& classes = kernels::kCompletionNames;
+    if (std::find(classes.begin(), classes.end(), known.completion) == classes.end())
       c.at("completion").fail("is \"" + known.completion + "\"; allowed: local, remote, notified, global");
     known.load = graph->second.load;
     known.load.bytes = c.at("bytes_total").number();

@@ -41,7 +41,7 @@ bool contains(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-bool is_default(const comm::KernelInfo& k) {
+bool is_default(const kernels::KernelInfo& k) {
   return k.model == "threads" ||
          std::find(kDefaultKernels.begin(), kDefaultKernels.end(), k.name) != kDefaultKernels.end();
 }
@@ -138,9 +138,9 @@ ChosenKernels choose_kernels(const TopoBenchOptions& o, bool processes_run) {
   const bool all_models = o.models.empty() || contains(o.models, "all");
   const bool nothing_said = o.models.empty() && o.kernels == std::vector<std::string>{"default"};
   for (const auto& k : o.kernels)
-    if (k != "all" && k != "default") (void)comm::kernel(k);  // refuses unknown names
+    if (k != "all" && k != "default") (void)kernels::kernel(k);  // refuses unknown names
   ChosenKernels out;
-  for (const auto& k : comm::kernels()) {
+  for (const auto& k : kernels::kernels()) {
     const bool named = contains(o.kernels, k.name);
     const bool in_set = contains(o.kernels, "all") || (contains(o.kernels, "default") && is_default(k));
     const bool in_model = all_models || contains(o.models, k.model);
@@ -184,7 +184,7 @@ topology::MessageSize parse_message_size(const std::string& text) {
 }
 
 int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kernels, BenchResults& results) {
-  const bool threads = comm::kernel(kernels.at(0)).model == "threads";
+  const bool threads = kernels::kernel(kernels.at(0)).model == "threads";
   RankOptions ranks;
   ranks.comm = "threads";
   if (!threads) {

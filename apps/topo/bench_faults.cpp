@@ -74,15 +74,15 @@ topology::Hooks make_hooks(const std::string& faults, int rank, int ranks) {
     if (!fault.falls_on(rank)) continue;
     const auto first = static_cast<std::int64_t>(fault.value.at("iteration"));
     if (fault.kind == "drop") {
-      hooks.before = [first, done = false](comm::Exchange& e, std::int64_t i) mutable {
+      hooks.before = [first, done = false](kernels::Exchange& e, std::int64_t i) mutable {
         if (!done && i >= first && !e.graph().out.empty()) done = e.drop_next(0);
       };
     } else if (fault.kind == "kill") {
-      hooks.before = [first](comm::Exchange&, std::int64_t i) {
+      hooks.before = [first](kernels::Exchange&, std::int64_t i) {
         if (i >= first) std::raise(SIGKILL);
       };
     } else {
-      const auto wait = [us = fault.value.at("us")](comm::Exchange&, std::int64_t) { busy(us); };
+      const auto wait = [us = fault.value.at("us")](kernels::Exchange&, std::int64_t) { busy(us); };
       (fault.kind == "slow" ? hooks.inside_after : hooks.inside_before) = wait;
     }
   }

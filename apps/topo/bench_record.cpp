@@ -120,7 +120,7 @@ Json size_json(topology::MessageSize s) {
 }
 
 Json cell_json(const BenchResults& results, const CellResult& c) {
-  const auto& kernel = comm::kernel(c.kernel);
+  const auto& kernel = kernels::kernel(c.kernel);
   const auto published = topology::published_columns(c.rank_mean_ns, results.graphs[c.graph].arcs);
   Json launch_p50 = Json::array();
   Json launch_intervals = Json::array();
@@ -131,7 +131,7 @@ Json cell_json(const BenchResults& results, const CellResult& c) {
   Json j = {{"graph", results.graphs[c.graph].name},
             {"kernel", c.kernel},
             {"model", kernel.model},
-            {"completion", comm::completion_name(kernel.completion)},
+            {"completion", kernels::completion_name(kernel.completion)},
             {"bytes", size_json(c.size)},
             {"size", topology::size_text(c.size)},
             {"bytes_total", c.bytes_total},

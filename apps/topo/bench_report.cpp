@@ -33,15 +33,15 @@ std::string slowest_text(const CellResult& c) {
   return std::to_string(most - c.slowest.begin()) + " (" + fixed_text(100 * share, 0) + " %)";
 }
 
-const char* class_text(comm::Completion c) {
+const char* class_text(kernels::Completion c) {
   switch (c) {
-    case comm::Completion::local:
+    case kernels::Completion::local:
       return "local: sources may be used again, nothing is known of the targets";
-    case comm::Completion::remote:
+    case kernels::Completion::remote:
       return "remote: what was sent (or asked for) has landed, the targets are not told";
-    case comm::Completion::notified:
+    case kernels::Completion::notified:
       return "notified: what in-neighbours sent has landed, and the rank knows it";
-    case comm::Completion::global:
+    case kernels::Completion::global:
       return "global: the exchange has ended on every rank";
   }
   return "";
@@ -153,9 +153,9 @@ std::string report_text(const BenchResults& results) {
                                     [](const CellResult& c) { return c.launches.size() > 1; });
   std::string out;
   for (std::size_t g = 0; g < results.graphs.size(); ++g) {
-    std::map<comm::Completion, Block> blocks;
+    std::map<kernels::Completion, Block> blocks;
     for (const auto& c : results.measured.cells)
-      if (c.graph == g && !c.exchange.empty()) blocks[comm::kernel(c.kernel).completion].cells.push_back(&c);
+      if (c.graph == g && !c.exchange.empty()) blocks[kernels::kernel(c.kernel).completion].cells.push_back(&c);
     const auto& s = results.graphs[g];
     out += "graph " + s.name + ": " + count_text(s.ranks) + " ranks, " + count_text(s.arcs) + " arcs, mean degree " +
            fixed_text(s.mean_degree, 2) + ", largest " + std::to_string(s.max_degree) + '\n';

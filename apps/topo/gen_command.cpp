@@ -92,16 +92,16 @@ std::string cross_text(double percent, std::int64_t edges, std::uint64_t seed) {
 
 /// The published generator's graph, what it says, and what a correct one would be.
 graphs::ProcessGraph make_published(const TopoGenOptions& o, Json& result, std::ostream& out) {
-  topology::PublishedOptions p;
+  studies::PublishedOptions p;
   p.ranks = o.graph.ranks;
   p.vertices = o.graph.vertices;
   p.cross = o.graph.cross;
   p.seed = o.graph.seed;
-  p.numbers = o.lcg ? topology::PublishedNumbers::lcg : topology::PublishedNumbers::minstd;
-  topology::PublishedGraph g = topology::generate_published(p);
+  p.numbers = o.lcg ? studies::PublishedNumbers::lcg : studies::PublishedNumbers::minstd;
+  studies::PublishedGraph g = studies::generate_published(p);
   const graphs::GeneratedProcessGraph correct = graphs::generate_process_graph("rgg", o.graph);
   Table table({"", "neve" + std::string(o.lcg ? " --lcg" : ""), "merganser"});
-  table.row({"seed of the points", std::to_string(topology::kPublishedSeed), std::to_string(o.graph.seed)});
+  table.row({"seed of the points", std::to_string(studies::kPublishedSeed), std::to_string(o.graph.seed)});
   table.row({"vertex edges", count_text(g.edges), count_text(correct.vertex_edges)});
   table.row({"vertex edges, directed", count_text(2 * g.edges), count_text(2 * correct.vertex_edges)});
   table.row({"pairs lost", count_text(g.lost_pairs), "0"});
@@ -109,7 +109,7 @@ graphs::ProcessGraph make_published(const TopoGenOptions& o, Json& result, std::
   table.row({"cross edges added", count_text(g.added), count_text(correct.cross_edges)});
   table.row({"arcs of the process graph", count_text(g.graph.arcs()), count_text(correct.graph.arcs())});
   out << table.text() << "radius " << number_text(g.radius) << ", " << cross_text(p.cross, g.tries, p.seed) << '\n';
-  result["published"] = {{"points_seed", topology::kPublishedSeed},
+  result["published"] = {{"points_seed", studies::kPublishedSeed},
                          {"vertex_edges", g.edges},
                          {"percent_base", g.percent_base},
                          {"lost_pairs", g.lost_pairs},

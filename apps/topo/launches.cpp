@@ -30,7 +30,7 @@ int measure_once(const TopoBenchOptions& o, std::vector<std::string> arguments, 
                                      "--launch=" + std::to_string(launch), "--ranks=" + std::to_string(o.ranks)});
   if (o.progress || (!o.quiet && ::isatty(STDERR_FILENO) != 0)) arguments.emplace_back("--progress");
   LaunchPlan plan;
-  if (comm::kernel(kernels.front()).model != "threads") {
+  if (kernels::kernel(kernels.front()).model != "threads") {
     plan = plan_launch(o.ranks, arguments, true);
   } else {
     plan.command = {self_path()};
@@ -77,12 +77,12 @@ Known known_of(const BenchResults& results) {
   for (const auto& c : results.measured.cells) {
     if (c.exchange.empty()) continue;
     const GraphSummary& graph = results.graphs.at(c.graph);
-    const auto& kernel = comm::kernel(c.kernel);
+    const auto& kernel = kernels::kernel(c.kernel);
     topology::KnownCell known;
     known.graph = graph.digest;
     known.kernel = c.kernel;
     known.model = kernel.model;
-    known.completion = comm::completion_name(kernel.completion);
+    known.completion = kernels::completion_name(kernel.completion);
     known.load.ranks = graph.ranks;
     known.load.cores = here.cores;
     known.load.arcs = static_cast<double>(graph.arcs);

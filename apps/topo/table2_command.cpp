@@ -28,7 +28,7 @@ std::string score_text(double z, bool random) {
   return random ? fixed_text(z, 2) : "exact";
 }
 
-std::string table_text(const std::vector<topology::Table2Row>& rows) {
+std::string table_text(const std::vector<studies::Table2Row>& rows) {
   Table table(
       {"ranks", "cross", "published", "ours", "formula", "sigma", "z", "z published", "correct", "z correct", ""});
   Table edges({"ranks", "vertex edges: known", "ours", "correct"});
@@ -48,7 +48,7 @@ std::string table_text(const std::vector<topology::Table2Row>& rows) {
 
 Json number_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 
-Json table_json(const std::vector<topology::Table2Row>& rows) {
+Json table_json(const std::vector<studies::Table2Row>& rows) {
   Json out = Json::array();
   for (const auto& row : rows) {
     Json cells = Json::array();
@@ -78,14 +78,14 @@ Json table_json(const std::vector<topology::Table2Row>& rows) {
 
 int run(TopoTable2Options& o, const Invocation& in) {
   if (comm::launcher_world().rank > 0) return 0;  // one process makes the graphs
-  const auto rows = topology::check_table2(o.seed);
+  const auto rows = studies::check_table2(o.seed);
   int entries = 0, good = 0, edges = 0;
   for (const auto& row : rows) {
     for (const auto& c : row.cells) ++entries, good += c.ok ? 1 : 0;
     edges += row.edges == row.known_edges ? 1 : 0;
   }
   if (o.json != "-")
-    std::cout << "Arcs of process graphs, 4,096 vertices a rank, points of seed " << topology::kPublishedSeed
+    std::cout << "Arcs of process graphs, 4,096 vertices a rank, points of seed " << studies::kPublishedSeed
               << ", cross edges of seed " << o.seed << ".\n"
               << table_text(rows) << "\n"
               << good << " of " << entries << " entries agree (exactly, or within 4 deviations where chance decides); "

@@ -36,15 +36,22 @@ struct VerifyCommand {
   ForceOption room;
 };
 
+/// "all" and the words of an enumeration.
+template <class E>
+Words all_or(const Choices<E>& choices) {
+  Words words{{"all"}};
+  for (const auto& [word, e] : choices.words) words.words.push_back(word);
+  return words;
+}
+
 template <class V>
 void describe(VerifyCommand& o, V&& option) {
   option.positional("FILE", o.files, "EPIC parcel files to verify besides the generated inputs", Reads{});
   option.section("What is compared");
   option("ranks", o.ranks, "numbers of ranks", at_least(1));
   option("comm", o.comm, "models: all, or some of " + model_names().substr(5), Kind{"LIST"});
-  option("prune", o.prune, "prunings: all, single-pass, iterative", Words{{"all", "single-pass", "iterative"}},
-         Kind{"LIST"});
-  option("search", o.search, "searches: all, exact, cells8", Words{{"all", "exact", "cells8"}}, Kind{"LIST"});
+  option("prune", o.prune, "prunings: all, single-pass, iterative", all_or(prune_choices()), Kind{"LIST"});
+  option("search", o.search, "searches: all, exact, cells8", all_or(search_choices()), Kind{"LIST"});
   option.section("Inputs");
   option("samples", o.samples, "generated inputs: random ones, lattices with exact ties, coincident parcels, ...",
          at_least(0));

@@ -7,17 +7,10 @@
 #include "merganser/announce/network.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::announce {
 namespace {
-
-std::string with_commas(std::int64_t n) {
-  std::string text = std::to_string(n);
-  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) {
-    text.insert(static_cast<std::size_t>(at), 1, ',');
-  }
-  return text;
-}
 
 [[noreturn]] void not_connected(const Network& network, int from, std::size_t reached) {
   throw UsageError("network " + network.describe() + ": only " + std::to_string(reached) + " of " +
@@ -119,7 +112,7 @@ Diameter from_each_of(const Network& network, const std::vector<int>& sources) {
   for (const int v : sources) found.value = std::max(found.value, eccentricity(network, v));
   found.sources = static_cast<std::int64_t>(sources.size());
   found.how = sources.size() == 1 ? "from one vertex, which is proven to do"
-                                  : "from " + with_commas(found.sources) + " vertices, which are proven to do";
+                                  : "from " + count_text(found.sources) + " vertices, which are proven to do";
   return found;
 }
 
@@ -185,8 +178,8 @@ Diameter from_every_vertex(const Network& network, const DiameterEffort& effort)
   }
   found.exact = bounded.all();
   found.how =
-      "from " + with_commas(found.sources) +
-      (found.exact ? " vertices, which bound the others" : " of " + with_commas(network.vertices()) + " vertices");
+      "from " + count_text(found.sources) +
+      (found.exact ? " vertices, which bound the others" : " of " + count_text(network.vertices()) + " vertices");
   if (found.sources == network.vertices()) found.how = "from every vertex";
   return found;
 }
@@ -202,7 +195,7 @@ Diameter from_sample(const Network& network, const DiameterEffort& effort) {
     ++found.sources;
   }
   found.exact = found.value == bound || found.sources >= k;
-  found.how = "from " + with_commas(found.sources) + " of " + with_commas(k) + " vertices" +
+  found.how = "from " + count_text(found.sources) + " of " + count_text(k) + " vertices" +
               (found.exact ? ", a proven bound was reached" : "");
   return found;
 }

@@ -9,11 +9,6 @@ namespace {
 
 enum Flag : std::uint8_t { kHeld = 1, kHolds = 2, kCreated = 4 };
 
-struct PartHead {
-  std::uint64_t key;
-  std::uint8_t flags;
-};
-
 std::string object_name(std::uint64_t key) { return "object " + std::to_string(key); }
 
 /// Copies `n` numbers off a package.

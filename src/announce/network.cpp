@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::announce {
 
@@ -103,9 +104,7 @@ std::unique_ptr<Network> make_network(std::string_view name, int vertices, int d
   if (name == "torus") return std::make_unique<TorusNetwork>(vertices, dimension);
   if (name == "hypercube") return std::make_unique<HypercubeNetwork>(vertices);
   if (name == "debruijn") return std::make_unique<DeBruijnNetwork>(vertices, dimension);
-  std::string known;
-  for (const auto n : network_names()) known += (known.empty() ? "" : ", ") + std::string(n);
-  throw UsageError("unknown network " + std::string(name) + "; known: " + known);
+  throw UsageError("unknown network " + std::string(name) + "; known: " + joined(network_names()));
 }
 
 }  // namespace merganser::announce

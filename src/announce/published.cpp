@@ -73,30 +73,22 @@ double Published::sum(std::size_t column) const {
   return sums_[column].value();
 }
 
-double Published::min(std::size_t column) const {
+double Published::best(std::size_t column, bool (*better)(double, double)) const {
   check_column(column);
-  double least = 0;
-  bool first = true;
+  const double* found = nullptr;
   for (std::size_t r = 0; r < heard_.size(); ++r) {
-    if (heard_[r] == 0) continue;
-    const double x = values_[r * columns_ + column];
-    least = first ? x : std::min(least, x);
-    first = false;
+    const double& x = values_[r * columns_ + column];
+    if (heard_[r] != 0 && (found == nullptr || better(x, *found))) found = &x;
   }
-  return least;
+  return found != nullptr ? *found : 0;
+}
+
+double Published::min(std::size_t column) const {
+  return best(column, [](double a, double b) { return a < b; });
 }
 
 double Published::max(std::size_t column) const {
-  check_column(column);
-  double most = 0;
-  bool first = true;
-  for (std::size_t r = 0; r < heard_.size(); ++r) {
-    if (heard_[r] == 0) continue;
-    const double x = values_[r * columns_ + column];
-    most = first ? x : std::max(most, x);
-    first = false;
-  }
-  return most;
+  return best(column, [](double a, double b) { return a > b; });
 }
 
 std::span<const double> Published::of(int rank) const {

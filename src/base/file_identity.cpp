@@ -47,7 +47,7 @@ bool trusted(const struct stat& link, const std::string& folder) {
   return ::stat(folder.c_str(), &f) == 0 && link.st_uid == f.st_uid && (f.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-std::string joined(const std::string& folder, const std::string& name) {
+std::string path_below(const std::string& folder, const std::string& name) {
   return folder == "/" ? folder + name : folder + '/' + name;
 }
 
@@ -76,7 +76,7 @@ Place place_of_output(const std::string& path) {
       if (rest.empty()) refuse("it is the name of a folder; allowed: a file");
       continue;
     }
-    const std::string here = joined(at, name);
+    const std::string here = path_below(at, name);
     struct stat s {};
     const bool exists = ::lstat(here.c_str(), &s) == 0;
     if (exists && S_ISLNK(s.st_mode)) {

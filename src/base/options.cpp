@@ -29,28 +29,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
-template <class T>
-std::string join(const std::vector<T>& items) {
-  std::string out;
-  for (const auto& item : items) {
-    if (!out.empty()) out += ',';
-    if constexpr (std::is_same_v<T, std::string>) {
-      out += item;
-    } else if constexpr (std::is_same_v<T, double>) {
-      out += number_text(item);
-    } else {
-      out += std::to_string(item);
-    }
-  }
-  return out;
-}
-
-std::string alternatives(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& w : words) out += (out.empty() ? "" : "|") + w;
-  return out;
-}
-
 }  // namespace
 
 Check positive() {
@@ -70,23 +48,21 @@ std::string number_text(double x) {
   return {buffer, end};
 }
 
+namespace {
+
+std::string text_of(bool v) { return v ? "true" : "false"; }
+std::string text_of(std::int64_t v) { return std::to_string(v); }
+std::string text_of(double v) { return number_text(v); }
+std::string text_of(const std::string& v) { return v; }
+template <class T>
+std::string text_of(const std::vector<T>& v) {
+  return joined(v, ",", [](const T& item) { return text_of(item); });
+}
+
+}  // namespace
+
 std::string value_text(const OptionValue& value) {
-  return std::visit(
-      [](const auto& v) -> std::string {
-        using T = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, bool>) {
-          return v ? "true" : "false";
-        } else if constexpr (std::is_same_v<T, std::string>) {
-          return v;
-        } else if constexpr (std::is_same_v<T, double>) {
-          return number_text(v);
-        } else if constexpr (std::is_same_v<T, std::int64_t>) {
-          return std::to_string(v);
-        } else {
-          return join(v);
-        }
-      },
-      value);
+  return std::visit([](const auto& v) { return text_of(v); }, value);
 }
 
 std::string closest(std::string_view word, std::span<const std::string> known) {
@@ -183,9 +159,9 @@ std::string axes_text(const AxisFlags& axes) {
 }  // namespace detail
 
 void OptionTable::apply(Option& o, std::string&, Words words) {
-  o.kind = alternatives(words.words);
+  o.kind = joined(words.words, "|");
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
-    if (std::find(words.begin(), words.end(), text) == words.end()) detail::reject(text, alternatives(words));
+    if (std::find(words.begin(), words.end(), text) == words.end()) detail::reject(text, joined(words, "|"));
     set(text);
   };
 }
@@ -193,7 +169,7 @@ void OptionTable::apply(Option& o, std::string&, Words words) {
 void OptionTable::apply(Option& o, std::vector<std::string>&, Words words) {
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
     for (const auto& piece : split_commas(text))
-      if (std::find(words.begin(), words.end(), piece) == words.end()) detail::reject(piece, alternatives(words));
+      if (std::find(words.begin(), words.end(), piece) == words.end()) detail::reject(piece, joined(words, "|"));
     set(text);
   };
 }

@@ -47,4 +47,10 @@ std::string bytes_text(double bytes) {
   return buffer;
 }
 
+std::string hex16_text(std::uint64_t word) {
+  std::string out;
+  for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[word >> shift & 15U];
+  return out;
+}
+
 }  // namespace merganser

@@ -52,7 +52,7 @@ std::vector<Setting> launcher_settings() {
   const std::string mpi = mpi_library();
   const std::string shmem = shmem_library();
   const bool open_mpi = (mpi + shmem).find("Open MPI") != std::string::npos;
-  std::vector<Setting> settings;
+  std::vector<Setting> settings;  // the one list: cmake/testing.cmake reads the lines of push_back too
   if (open_mpi) {
     settings.push_back({"OMPI_MCA_opal_common_ucx_opal_mem_hooks", "0",
                         "Open MPI before 4.1.6 crashes when OpenSHMEM ends: a hook of an unloaded library is called"});

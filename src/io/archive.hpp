@@ -60,23 +60,36 @@ void fields(A& a, ParcelFileInfo& v) {
   if constexpr (A::kReads) v.schema = Schema(std::move(attributes));
 }
 
-class Packer {
+/// Walks the fields of a struct, and appends them to its bytes or reads them from there.
+template <bool kReading>
+class Archive {
  public:
-  static constexpr bool kReads = false;
+  static constexpr bool kReads = kReading;
+  Archive() = default;
+  explicit Archive(std::span<const std::byte> bytes) : rest_(bytes) {}
   template <class... T>
   void operator()(T&... values) {
-    (put(values), ...);
+    (one(values), ...);
   }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
-  void raw(const void* from, std::size_t bytes) {
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + bytes);
-    if (bytes > 0) std::memcpy(bytes_.data() + at, from, bytes);
+  void raw(void* at, std::size_t bytes) {
+    if (bytes == 0) return;
+    if constexpr (kReads) {
+      check(bytes);
+      std::memcpy(at, rest_.data(), bytes);
+      rest_ = rest_.subspan(bytes);
+    } else {
+      const auto* from = static_cast<const std::byte*>(at);
+      bytes_.insert(bytes_.end(), from, from + bytes);
+    }
+  }
+  void check(std::size_t bytes) const {
+    if (bytes > rest_.size()) throw CommError("the description of a parcel file has arrived in part only");
   }
   template <class T>
-  void put(T& value) {
+  void one(T& value) {
     if constexpr (requires { fields(*this, value); }) {
       fields(*this, value);
     } else {
@@ -84,70 +97,30 @@ class Packer {
       raw(&value, sizeof value);
     }
   }
-  void put(std::string& text) {
-    std::size_t size = text.size();
-    put(size);
-    raw(text.data(), size);
-  }
-  template <class T>
-  void put(std::vector<T>& list) {
-    std::size_t size = list.size();
-    put(size);
-    if constexpr (std::is_same_v<T, std::byte>) {
-      raw(list.data(), size);
-    } else {
-      for (T& item : list) put(item);
+  template <class List>
+  void list(List& items) {
+    std::size_t size = items.size();
+    one(size);
+    if constexpr (kReads) {
+      check(size);
+      items.resize(size);
     }
+    if constexpr (sizeof(typename List::value_type) == 1) {
+      raw(items.data(), size);
+    } else {
+      for (auto& item : items) one(item);
+    }
+  }
+  void one(std::string& text) { list(text); }
+  template <class T>
+  void one(std::vector<T>& items) {
+    list(items);
   }
 
   std::vector<std::byte> bytes_;
+  std::span<const std::byte> rest_;
 };
-
-class Unpacker {
- public:
-  static constexpr bool kReads = true;
-  explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  template <class... T>
-  void operator()(T&... values) {
-    (get(values), ...);
-  }
-
- private:
-  void raw(void* to, std::size_t bytes) {
-    if (bytes > bytes_.size()) throw CommError("the description of a parcel file has arrived in part only");
-    if (bytes > 0) std::memcpy(to, bytes_.data(), bytes);
-    bytes_ = bytes_.subspan(bytes);
-  }
-  std::size_t size() {
-    std::size_t size = 0;
-    raw(&size, sizeof size);
-    if (size > bytes_.size()) throw CommError("the description of a parcel file has arrived in part only");
-    return size;
-  }
-  template <class T>
-  void get(T& value) {
-    if constexpr (requires { fields(*this, value); }) {
-      fields(*this, value);
-    } else {
-      static_assert(std::is_trivially_copyable_v<T>);
-      raw(&value, sizeof value);
-    }
-  }
-  void get(std::string& text) {
-    text.resize(size());
-    raw(text.data(), text.size());
-  }
-  template <class T>
-  void get(std::vector<T>& list) {
-    list.resize(size());
-    if constexpr (std::is_same_v<T, std::byte>) {
-      raw(list.data(), list.size());
-    } else {
-      for (T& item : list) get(item);
-    }
-  }
-
-  std::span<const std::byte> bytes_;
-};
+using Packer = Archive<false>;
+using Unpacker = Archive<true>;
 
 }  // namespace merganser::io

@@ -8,7 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
-#include "merganser/comm/collectives.hpp"
+#include "merganser/comm/questions.hpp"
 #include "merganser/parcels/packed.hpp"
 
 namespace merganser::io {
@@ -157,18 +157,11 @@ void deal_out(Parcels& parcels, const ContentOrder& order, comm::Transport& tran
 std::vector<Item> send_home(std::span<const std::int64_t> ids, std::span<const std::int64_t> places,
                             comm::Transport& transport) {
   const auto ranks = static_cast<std::size_t>(transport.size());
-  std::vector<Item> items;
-  items.reserve(ids.size());
-  std::vector<std::vector<Item>> to(ranks);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const Item item{static_cast<std::uint64_t>(ids[i]), static_cast<std::uint64_t>(places[i])};
-    if (ranks == 1) {
-      items.push_back(item);
-      continue;
-    }
-    to[static_cast<std::size_t>((item.key * 0x9e3779b97f4a7c15ULL >> 32) % ranks)].push_back(item);
-  }
-  return ranks == 1 ? items : comm::all_to_all(transport, std::move(to)).flat();
+  std::vector<Item> items(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    items[i] = {static_cast<std::uint64_t>(ids[i]), static_cast<std::uint64_t>(places[i])};
+  if (ranks == 1) return items;
+  return comm::deal<Item>(transport, items, [&](const Item& i) { return comm::rank_of_id(i.key, ranks); }).flat();
 }
 
 }  // namespace

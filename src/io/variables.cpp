@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/columns.hpp"
 
@@ -49,8 +50,7 @@ void add_variables(const std::string& path, ParcelFileInfo& info, std::span<cons
       throw UsageError("variable " + rule.name + " is one of EPIC's, whose rules are fixed");
     const FileVariable* variable = info.heading.column(rule.name);
     if (variable == nullptr) {
-      std::string known;
-      for (const std::string& name : passed_over(info)) known += (known.empty() ? "" : ", ") + name;
+      const std::string known = joined(passed_over(info));
       throw UsageError(path + " has no variable " + rule.name + " of numbers over its parcels; it has " +
                        (known.empty() ? "none beside EPIC's" : "beside EPIC's " + known));
     }

@@ -8,7 +8,7 @@
 #include "src/kernels/families/support/family.hpp"
 #include "src/kernels/families/support/plan.hpp"
 
-namespace merganser::comm {
+namespace merganser::kernels {
 namespace {
 
 constexpr std::size_t kProbeBytes = 24;
@@ -36,12 +36,12 @@ std::size_t index_of(std::string_view name) {
   }
   std::string text = "unknown exchange kernel '" + std::string(name) + "'; known:";
   for (const auto& info : all) text += " " + std::string(info.name);
-  for (const auto& missing : missing_backends()) text += "; not in this build: " + std::string(missing);
+  for (const auto& missing : comm::missing_backends()) text += "; not in this build: " + std::string(missing);
   throw UsageError(text);
 }
 
 /// Why a kernel does not fit the ranks of a transport; empty if it does.
-std::string misfit(const KernelInfo& info, const Transport& control) {
+std::string misfit(const KernelInfo& info, const comm::Transport& control) {
   const bool processes = info.model != "threads";
   if (processes == control.capabilities().processes) return {};
   return processes ? "ranks are threads of one process here, this kernel needs processes"
@@ -53,7 +53,7 @@ std::byte probe_byte(int from, int to, int round, std::size_t at) {
 }
 
 /// Sends a few bytes round a ring; empty if all came.
-std::string try_out(Transport& control, std::string_view name) {
+std::string try_out(comm::Transport& control, std::string_view name) {
   const int rank = control.rank();
   const int size = control.size();
   const int next = (rank + 1) % size;
@@ -85,23 +85,10 @@ std::string try_out(Transport& control, std::string_view name) {
 }  // namespace
 
 std::size_t detail::place_of(std::string_view model) {
-  const auto all = backends();
-  const auto at = std::find_if(all.begin(), all.end(), [&](const Backend& backend) { return backend.name == model; });
+  const auto all = comm::backends();
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const comm::Backend& backend) { return backend.name == model; });
   return static_cast<std::size_t>(at - all.begin());
-}
-
-std::string_view completion_name(Completion completion) {
-  switch (completion) {
-    case Completion::local:
-      return "local";
-    case Completion::remote:
-      return "remote";
-    case Completion::notified:
-      return "notified";
-    case Completion::global:
-      break;
-  }
-  return "global";
 }
 
 std::span<const KernelInfo> kernels() {
@@ -115,7 +102,7 @@ std::span<const KernelInfo> kernels() {
 
 const KernelInfo& kernel(std::string_view name) { return kernels()[index_of(name)]; }
 
-std::unique_ptr<Exchange> make_exchange(Transport& control, std::string_view kernel, ExchangeSpec spec) {
+std::unique_ptr<Exchange> make_exchange(comm::Transport& control, std::string_view kernel, ExchangeSpec spec) {
   const detail::KernelEntry* entry = nullptr;
   agree(control, [&] {
     entry = entries()[index_of(kernel)];
@@ -125,7 +112,7 @@ std::unique_ptr<Exchange> make_exchange(Transport& control, std::string_view ker
   return entry->make(control, detail::make_plan(control, *entry, std::move(spec)));
 }
 
-std::vector<Unusable> probe_kernels(Transport& control, std::span<const std::string> names) {
+std::vector<Unusable> probe_kernels(comm::Transport& control, std::span<const std::string> names) {
   std::vector<Unusable> unusable;
   for (const auto& info : kernels()) {
     if (!names.empty() && std::find(names.begin(), names.end(), info.name) == names.end()) continue;
@@ -136,7 +123,7 @@ std::vector<Unusable> probe_kernels(Transport& control, std::span<const std::str
   return unusable;
 }
 
-std::unique_ptr<Start> make_start(Transport& control) {
+std::unique_ptr<Start> make_start(comm::Transport& control) {
   for (const auto* family : detail::kernel_families()) {
     for (const auto& entry : family->starts) {
       if (entry.model == control.name()) return entry.make(control);
@@ -145,4 +132,4 @@ std::unique_ptr<Start> make_start(Transport& control) {
   throw UsageError("no synchronised start for the model '" + std::string(control.name()) + "'");
 }
 
-}  // namespace merganser::comm
+}  // namespace merganser::kernels

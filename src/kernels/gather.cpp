@@ -6,7 +6,7 @@
 #include "merganser/base/error.hpp"
 #include "src/kernels/families/support/family.hpp"
 
-namespace merganser::comm {
+namespace merganser::kernels {
 namespace {
 
 constexpr std::int64_t kMostBytes = 2'147'483'647;
@@ -53,7 +53,7 @@ std::span<const GatherInfo> gathers() {
   return all;
 }
 
-std::string missing_gather(const Transport& transport, GatherKind kind) {
+std::string missing_gather(const comm::Transport& transport, GatherKind kind) {
   if (find_gather(transport.name(), kind) != nullptr) return {};
   return std::string(transport.name()) + " has no " + std::string(gather_name(kind)) + " all-gather";
 }
@@ -64,7 +64,7 @@ void Gather::start(std::span<const std::byte> mine) {
     throw UsageError("Gather::start: " + std::to_string(mine.size()) +
                      " bytes; allowed: " + std::to_string(part_bytes_));
   }
-  Counters& counters = control_.counters();
+  comm::Counters& counters = control_.counters();
   ++counters.collectives;
   if (info_.kind == GatherKind::neighborhood) {
     const int others = control_.size() - 1;
@@ -82,12 +82,12 @@ std::span<const std::byte> Gather::complete() {
   return all;
 }
 
-std::unique_ptr<Gather> make_gather(Transport& control, GatherKind kind, std::size_t part_bytes) {
+std::unique_ptr<Gather> make_gather(comm::Transport& control, GatherKind kind, std::size_t part_bytes) {
   const detail::GatherEntry* entry = find_gather(control.name(), kind);
   // A number that no size can be stands for one that is too large.
   const auto bytes = part_bytes > static_cast<std::size_t>(kMostBytes) ? -1 : static_cast<std::int64_t>(part_bytes);
-  const std::int64_t least = control.all_reduce(bytes, Op::min);
-  const std::int64_t most = control.all_reduce(bytes, Op::max);
+  const std::int64_t least = control.all_reduce(bytes, comm::Op::min);
+  const std::int64_t most = control.all_reduce(bytes, comm::Op::max);
   agree(control, [&] {
     const std::string missing = missing_gather(control, kind);
     if (!missing.empty()) throw UsageError("make_gather: " + missing);
@@ -102,4 +102,4 @@ std::unique_ptr<Gather> make_gather(Transport& control, GatherKind kind, std::si
   return entry->make(control, entry->info, part_bytes);
 }
 
-}  // namespace merganser::comm
+}  // namespace merganser::kernels

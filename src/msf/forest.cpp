@@ -5,6 +5,8 @@
 
 #include "merganser/base/exact_sum.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/base/random.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/collectives.hpp"
 
@@ -13,18 +15,12 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-/// Two 64-bit hashes of an edge whose sums over a set identify it. Mixing: the finaliser of [steele2014].
-constexpr std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
+/// Two 64-bit hashes of an edge whose sums over a set identify it.
 std::array<std::uint64_t, 2> hash(const graphs::Edge24& e) {
-  const std::uint64_t a = mix(e.low + 0x9e3779b97f4a7c15ULL);
-  const std::uint64_t b = mix(a ^ (e.high * 0xd1342543de82ef95ULL + 1));
-  const std::uint64_t c = mix(b ^ (e.weight * 0xaf251af3b0f025b5ULL + 3));
-  return {c, mix(c ^ a)};
+  const std::uint64_t a = mix64(e.low + 0x9e3779b97f4a7c15ULL);
+  const std::uint64_t b = mix64(a ^ (e.high * 0xd1342543de82ef95ULL + 1));
+  const std::uint64_t c = mix64(b ^ (e.weight * 0xaf251af3b0f025b5ULL + 3));
+  return {c, mix64(c ^ a)};
 }
 
 std::string decimal(Wide value) {
@@ -38,13 +34,6 @@ std::string decimal(Wide value) {
   if (negative) digits.push_back('-');
   std::reverse(digits.begin(), digits.end());
   return digits;
-}
-
-std::string hex(const std::array<std::uint64_t, 2>& words) {
-  std::string text;
-  for (const auto word : words)
-    for (int shift = 60; shift >= 0; shift -= 4) text.push_back("0123456789abcdef"[(word >> shift) & 15]);
-  return text;
 }
 
 bool is_integer(graphs::WeightKind kind) {
@@ -99,7 +88,7 @@ ForestTotals totals(const Forest& forest, comm::Transport& transport) {
   ForestTotals out;
   out.edges = counts[0];
   out.components = static_cast<std::int64_t>(forest.vertices) - counts[0];
-  out.digest = hex({static_cast<std::uint64_t>(counts[1]), static_cast<std::uint64_t>(counts[2])});
+  out.digest = hex16_text(static_cast<std::uint64_t>(counts[1])) + hex16_text(static_cast<std::uint64_t>(counts[2]));
   if (is_integer(forest.kind))
     integer_weight(forest, transport, out);
   else

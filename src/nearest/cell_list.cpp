@@ -8,7 +8,7 @@
 #include "merganser/base/error.hpp"
 #include "src/nearest/block_search.hpp"
 #include "src/nearest/cell_keys.hpp"
-#include "src/nearest/tree.hpp"
+#include "src/nearest/crowded_trees.hpp"
 
 namespace merganser::nearest {
 namespace {
@@ -222,19 +222,19 @@ void CellList::sort(const Parcels& parcels, Site* sorted, std::byte* scratch) {
     filter_coordinates(lower_, scale_, sorted_ + begin, end - begin, {f.x + begin, f.y + begin, f.z + begin});
   }
   for (std::size_t k = n_; k < stride; ++k) f.x[k] = f.y[k] = f.z[k] = 1e30F;
-  forest_.reset();
-  if (most_ > Forest::kCrowded) grow_trees(parcels);
+  trees_.reset();
+  if (most_ > CrowdedTrees::kCrowded) grow_trees(parcels);
 }
 
 void CellList::grow_trees(const Parcels& parcels) {
-  std::vector<Forest::Run> runs;
+  std::vector<CrowdedTrees::Run> runs;
   for (std::size_t h = 0; h < 2 * static_cast<std::size_t>(cell_count()); ++h)
-    if (start_[h + 1] - start_[h] > Forest::kCrowded) runs.push_back({start_[h], start_[h + 1]});
-  forest_ = std::make_unique<Forest>(n_, runs);
+    if (start_[h + 1] - start_[h] > CrowdedTrees::kCrowded) runs.push_back({start_[h], start_[h + 1]});
+  trees_ = std::make_unique<CrowdedTrees>(n_, runs);
   const std::size_t stride = n_ + kPadding;
   const Filter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
-  for (const Forest::Run& run : runs) {
-    forest_->grow(run, sorted_, order_.data(), parcels);
+  for (const CrowdedTrees::Run& run : runs) {
+    trees_->grow(run, sorted_, order_.data(), parcels);
     for (std::uint32_t v = run.begin; v < run.end; ++v) f.write(v, {sorted_[v].x, sorted_[v].y, sorted_[v].z});
   }
 }

@@ -5,7 +5,7 @@
 
 #include "merganser/nearest/cell_list.hpp"
 #include "src/nearest/contest.hpp"
-#include "src/nearest/tree.hpp"
+#include "src/nearest/crowded_trees.hpp"
 
 namespace merganser::nearest {
 
@@ -127,11 +127,11 @@ void CellList::scan_cells(const Row& row, const Vec3* image, Contest& contest) c
   const auto cell = static_cast<std::size_t>((row.z * cells_[1] + row.y) * cells_[0]);
   const std::size_t begin = 2 * (cell + static_cast<std::size_t>(row.first));
   const std::size_t end = 2 * (cell + static_cast<std::size_t>(row.last)) + 2;
-  if (!forest_) return scan_run(start_[begin], start_[end], image, contest);
+  if (!trees_) return scan_run(start_[begin], start_[end], image, contest);
   for (std::size_t h = begin; h < end; ++h) {
-    const Forest::Run run{start_[h], start_[h + 1]};
-    if (run.end - run.begin > Forest::kCrowded) {
-      forest_->search(run, box_, contest);
+    const CrowdedTrees::Run run{start_[h], start_[h + 1]};
+    if (run.end - run.begin > CrowdedTrees::kCrowded) {
+      trees_->search(run, box_, contest);
     } else {
       scan_run(run.begin, run.end, image, contest);
     }

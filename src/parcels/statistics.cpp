@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -30,12 +31,7 @@ Digest& Digest::operator+=(const Digest& o) {
   return *this;
 }
 
-std::string Digest::text() const {
-  std::array<char, 40> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%016llx%016llx", static_cast<unsigned long long>(a),
-                static_cast<unsigned long long>(b));
-  return buffer.data();
-}
+std::string Digest::text() const { return hex16_text(a) + hex16_text(b); }
 
 Digest digest(const Parcels& parcels) {
   std::size_t components = 0;  // without the padding of a row

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/random.hpp"
 
 namespace merganser {
 namespace {
@@ -12,12 +13,7 @@ namespace {
 constexpr int kResamples = 2000;
 
 /// SplitMix64.
-std::uint64_t next(std::uint64_t& state) {
-  std::uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
+std::uint64_t next(std::uint64_t& state) { return mix64(state += 0x9e3779b97f4a7c15ULL); }
 
 double sorted_quantile(const std::vector<double>& sorted, double q) {
   const double at = q * static_cast<double>(sorted.size() - 1);

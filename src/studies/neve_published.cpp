@@ -12,7 +12,7 @@
 #include "src/graphs/process/strips.hpp"
 #include "src/graphs/process/vertex_arcs.hpp"
 
-namespace merganser::topology {
+namespace merganser::studies {
 namespace {
 
 using namespace graphs::detail;
@@ -230,4 +230,4 @@ PublishedGraph generate_published(const PublishedOptions& o) {
   return std::move(generate_published(o, std::span(&o.cross, 1)).front());
 }
 
-}  // namespace merganser::topology
+}  // namespace merganser::studies

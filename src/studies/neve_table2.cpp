@@ -8,7 +8,7 @@
 #include "merganser/stats/distributions.hpp"
 #include "src/graphs/process/strip_graph.hpp"
 
-namespace merganser::topology {
+namespace merganser::studies {
 namespace {
 
 constexpr double kPercents[] = {0, 2, 5};
@@ -95,4 +95,4 @@ std::vector<Table2Row> check_table2(std::uint64_t seed, int most_ranks) {
   return rows;
 }
 
-}  // namespace merganser::topology
+}  // namespace merganser::studies

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "merganser/base/error.hpp"
+#include "merganser/kernels/exchange.hpp"
 #include "merganser/stats/summary.hpp"
 #include "src/topology/advice_rules.hpp"
 
@@ -34,7 +35,7 @@ void widen(Standing& s, double by) {
 }
 
 /// Kernels and candidates of one class, decided.
-ClassAdvice decided(const std::string& completion, std::vector<AdvisedKernel> kernels,
+ClassAdvice decided(std::string_view completion, std::vector<AdvisedKernel> kernels,
                     const std::vector<Candidate>& candidates) {
   ClassAdvice out;
   out.completion = completion;
@@ -61,7 +62,7 @@ double deviation(std::vector<double> errors) {
 
 std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells) {
   std::vector<ClassAdvice> out;
-  for (const char* completion : detail::kCompletions) {
+  for (const auto completion : kernels::kCompletionNames) {
     std::vector<AdvisedKernel> kernels;
     std::vector<Candidate> candidates;
     double common = 0;
@@ -107,7 +108,7 @@ Advisor::Advisor(std::span<const KnownCell> cells) {
 
 std::vector<ClassAdvice> Advisor::advise(const Load& load) const {
   std::vector<ClassAdvice> out;
-  for (const char* completion : detail::kCompletions) {
+  for (const auto completion : kernels::kCompletionNames) {
     std::vector<AdvisedKernel> kernels;
     std::vector<Candidate> candidates;
     std::map<std::string, Prediction> predictions;

@@ -7,6 +7,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/kernels/exchange.hpp"
 #include "merganser/stats/summary.hpp"
 #include "merganser/topology/advise.hpp"
 #include "src/topology/advice_rules.hpp"
@@ -127,8 +128,8 @@ Trial leave_out(std::span<const KnownCell> cells, const Fold& fold) {
 }
 
 void add_scores(const Trial& trial, Evaluation& out) {
-  for (const char* completion : detail::kCompletions) {
-    const auto at = trial.scores.find(completion);
+  for (const auto completion : kernels::kCompletionNames) {
+    const auto at = trial.scores.find(std::string(completion));
     if (at == trial.scores.end() || at->second.cells == 0) continue;
     Evaluation::Score s = at->second;
     s.completion = completion;

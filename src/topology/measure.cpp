@@ -85,11 +85,11 @@ class Bench {
   void probe() {
     std::vector<std::string> usable;
     std::map<std::string, std::string> reasons;
-    for (const auto& u : comm::probe_kernels(control_, o_.kernels)) reasons.emplace(u.kernel, u.reason);
+    for (const auto& u : kernels::probe_kernels(control_, o_.kernels)) reasons.emplace(u.kernel, u.reason);
     watchdog_.beat();
     std::vector<UnusableCell> unusable;
     for (const auto& k : o_.kernels) {
-      if (const auto at = reasons.find(std::string(comm::kernel(k).name)); at != reasons.end()) {
+      if (const auto at = reasons.find(std::string(kernels::kernel(k).name)); at != reasons.end()) {
         unusable.push_back({k, "", "", at->second});
       } else {
         usable.push_back(k);
@@ -138,7 +138,7 @@ class Bench {
   }
 
   /// The exchange of a slot, made if need be; null if nothing of the slot can be measured. Collective.
-  comm::Exchange* exchange(std::size_t s) {
+  kernels::Exchange* exchange(std::size_t s) {
     if (exchanges_[s]) return exchanges_[s].get();
     Slot& slot = cells_.slots[s];
     if (!slot.kept) close_transient();
@@ -148,8 +148,8 @@ class Bench {
       watchdog_.beat();
       try {
         exchanges_[s] =
-            comm::make_exchange(control_, o_.kernels[slot.kernel],
-                                {local_[slot.graph], std::move(bytes.out), std::move(bytes.in), slot.buffers});
+            kernels::make_exchange(control_, o_.kernels[slot.kernel],
+                                   {local_[slot.graph], std::move(bytes.out), std::move(bytes.in), slot.buffers});
         if (!slot.kept) transient_ = s;
         return exchanges_[s].get();
       } catch (const Error& e) {  // the same on every rank
@@ -170,7 +170,7 @@ class Bench {
   void perform(const Task& task, Schedule& schedule) {
     const double began = now();
     where_.set(Phase::setup);
-    comm::Exchange* e = exchange(cells_.cells[task.cell].slot);
+    kernels::Exchange* e = exchange(cells_.cells[task.cell].slot);
     const Cell& cell = cells_.cells[task.cell];
     if (e == nullptr || !cell.usable) return;
     where_.enter(e, o_.kernels[cell.kernel], o_.graphs[cell.graph].name, size_text(cell.size));
@@ -207,7 +207,7 @@ class Bench {
   std::vector<comm::Graph> local_;
   Cells cells_;
   std::optional<RoundRunner> runner_;
-  std::vector<std::unique_ptr<comm::Exchange>> exchanges_;
+  std::vector<std::unique_ptr<kernels::Exchange>> exchanges_;
   std::size_t transient_ = SIZE_MAX;
   std::vector<Collector> collectors_;
   Watchdog watchdog_;  // its thread looks at what is declared before it, and must end first

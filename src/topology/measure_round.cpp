@@ -27,7 +27,7 @@ std::uint64_t first_word(PatternOf of) {
 
 }  // namespace
 
-void Whereabouts::enter(const comm::Exchange* exchange, const std::string& kernel, const std::string& graph,
+void Whereabouts::enter(const kernels::Exchange* exchange, const std::string& kernel, const std::string& graph,
                         const std::string& size) {
   const std::scoped_lock lock(mutex_);
   exchange_ = exchange;
@@ -71,14 +71,14 @@ std::size_t first_difference(std::span<const std::byte> bytes, PatternOf of) {
   return static_cast<std::size_t>(std::mismatch(bytes.begin(), bytes.end(), right.begin()).first - bytes.begin());
 }
 
-void fill_sources(comm::Exchange& exchange, const ArcBytes& bytes, const Filling& of) {
+void fill_sources(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of) {
   const auto& out = exchange.graph().out;
   for (std::size_t b = 0; b < of.buffers; ++b)
     for (std::size_t a = 0; a < out.size(); ++a)
       fill_pattern(exchange.source(a, b).first(bytes.out[a]), {of.rank, out[a], b, of.round});
 }
 
-std::string check_landings(comm::Exchange& exchange, const ArcBytes& bytes, const Filling& of) {
+std::string check_landings(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of) {
   const auto& in = exchange.graph().in;
   for (std::size_t b = 0; b < of.buffers; ++b)
     for (std::size_t a = 0; a < in.size(); ++a) {
@@ -116,13 +116,13 @@ RoundRunner::RoundRunner(comm::Transport& control, const MeasureOptions& options
       where_(where),
       watchdog_(watchdog),
       global_(control, clock_),
-      start_(comm::make_start(control)),
+      start_(kernels::make_start(control)),
       hooked_(options.hooks.before || options.hooks.inside_before || options.hooks.inside_after) {
   where_.set_start(start_.get());
   global_.synchronise();
 }
 
-void RoundRunner::flush(comm::Exchange& exchange, std::size_t buffer) const {
+void RoundRunner::flush(kernels::Exchange& exchange, std::size_t buffer) const {
   const auto lines = [](std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i < bytes.size(); i += 64) {
 #if defined(__x86_64__)
@@ -216,7 +216,7 @@ double RoundRunner::within_step(std::size_t i) const {
   return (turn - std::floor(turn) - 0.5) * clock_.resolution_ns();
 }
 
-std::vector<RankTimes> RoundRunner::run(comm::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers,
+std::vector<RankTimes> RoundRunner::run(kernels::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers,
                                         const Task& task) {
   ++round_;
   const Loop loop{exchange, buffers, task.window_ns};

@@ -18,9 +18,9 @@ class Whereabouts {
   explicit Whereabouts(int rank) { stall_.rank = rank; }
 
   /// The cell that comes next, or, with null, none. The exchange must not go before it is replaced.
-  void enter(const comm::Exchange* exchange, const std::string& kernel, const std::string& graph,
+  void enter(const kernels::Exchange* exchange, const std::string& kernel, const std::string& graph,
              const std::string& size);
-  void set_start(const comm::Start* start) { start_ = start; }
+  void set_start(const kernels::Start* start) { start_ = start; }
   void set(Phase phase) noexcept { phase_.store(phase, std::memory_order_relaxed); }
   /// The number of the next iteration.
   std::int64_t count() noexcept { return iteration_.fetch_add(1, std::memory_order_relaxed); }
@@ -29,8 +29,8 @@ class Whereabouts {
  private:
   mutable std::mutex mutex_;
   Stall stall_;
-  const comm::Exchange* exchange_ = nullptr;
-  std::atomic<const comm::Start*> start_{nullptr};
+  const kernels::Exchange* exchange_ = nullptr;
+  std::atomic<const kernels::Start*> start_{nullptr};
   std::atomic<Phase> phase_{Phase::setup};
   std::atomic<std::int64_t> iteration_{0};
 };
@@ -65,7 +65,7 @@ class RoundRunner {
   RoundRunner(comm::Transport& control, const MeasureOptions& options, Whereabouts& where, Watchdog& watchdog);
 
   /// One round; returns every rank's times, by rank. Collective.
-  std::vector<RankTimes> run(comm::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers, const Task& task);
+  std::vector<RankTimes> run(kernels::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers, const Task& task);
 
   void synchronise_clocks() { global_.synchronise(); }
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
@@ -73,7 +73,7 @@ class RoundRunner {
 
  private:
   struct Loop {
-    comm::Exchange& exchange;
+    kernels::Exchange& exchange;
     std::size_t buffers;
     double window_ns;
   };
@@ -81,7 +81,7 @@ class RoundRunner {
   void iterate(const Loop& loop, std::size_t buffer, std::int64_t number);
   bool await(double moment);
   [[nodiscard]] double agree_on_moment();
-  void flush(comm::Exchange& exchange, std::size_t buffer) const;
+  void flush(kernels::Exchange& exchange, std::size_t buffer) const;
   [[nodiscard]] double within_step(std::size_t i) const;
 
   comm::Transport& control_;
@@ -90,7 +90,7 @@ class RoundRunner {
   Watchdog& watchdog_;
   Clock clock_;
   GlobalClock global_;
-  std::unique_ptr<comm::Start> start_;
+  std::unique_ptr<kernels::Start> start_;
   std::uint64_t round_ = 0;
   bool hooked_ = false;
 };
@@ -113,8 +113,8 @@ struct Filling {
   std::uint64_t round = 0;
 };
 /// Fills the sources of an exchange with the patterns of a round.
-void fill_sources(comm::Exchange& exchange, const ArcBytes& bytes, const Filling& of);
+void fill_sources(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of);
 /// Compares what has landed with them. @return what arrived wrong, for people; empty if nothing did
-[[nodiscard]] std::string check_landings(comm::Exchange& exchange, const ArcBytes& bytes, const Filling& of);
+[[nodiscard]] std::string check_landings(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of);
 
 }  // namespace merganser::topology::detail

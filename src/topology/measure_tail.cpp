@@ -31,7 +31,7 @@ class Side {
   Side(comm::Transport& control, comm::Transport* group, const TailSide& side) {
     const int place = place_in(side.ranks, control.rank());
     member_ = place >= 0;
-    const auto& info = comm::kernel(side.kernel);
+    const auto& info = kernels::kernel(side.kernel);
     const bool by_all = info.model == "shmem";
     comm::Transport* scope = by_all ? &control : group;
     if (scope == nullptr) return;
@@ -45,12 +45,12 @@ class Side {
         for (int& from : local.in) from = side.ranks[static_cast<std::size_t>(from)];
       }
     }
-    exchange_ = comm::make_exchange(*scope, side.kernel, {local, bytes_.out, bytes_.in, 1});
+    exchange_ = kernels::make_exchange(*scope, side.kernel, {local, bytes_.out, bytes_.in, 1});
     rank_ = scope->rank();
   }
 
   [[nodiscard]] bool member() const { return member_; }
-  [[nodiscard]] comm::Exchange& exchange() { return *exchange_; }
+  [[nodiscard]] kernels::Exchange& exchange() { return *exchange_; }
 
   void fill(std::uint64_t round) {
     if (member_) fill_sources(*exchange_, bytes_, {rank_, 1, round});
@@ -66,7 +66,7 @@ class Side {
   bool member_ = false;
   int rank_ = 0;
   ArcBytes bytes_;
-  std::unique_ptr<comm::Exchange> exchange_;
+  std::unique_ptr<kernels::Exchange> exchange_;
 };
 
 void check_options(const TailOptions& o, int ranks) {
@@ -86,8 +86,8 @@ void check_options(const TailOptions& o, int ranks) {
     if (side.graph.graph.ranks() != static_cast<int>(side.ranks.size()))
       throw UsageError("tail: graph " + side.graph.name + " has " + std::to_string(side.graph.graph.ranks()) +
                        " ranks; allowed: " + std::to_string(side.ranks.size()) + ", as its group has");
-    const auto& info = comm::kernel(side.kernel);
-    if (info.model == "shmem" && info.completion == comm::Completion::global)
+    const auto& info = kernels::kernel(side.kernel);
+    if (info.model == "shmem" && info.completion == kernels::Completion::global)
       throw UsageError("tail: " + side.kernel + " needs every rank of the job; allowed: kernels of other classes");
   };
   check_side(o.aggressor, "aggressors");
@@ -125,7 +125,7 @@ class Tail {
     comm::agree(control_, [this] { check_options(o_, control_.size()); });
     victims_ = control_.subset(place_in(o_.victims[0].ranks, control_.rank()) >= 0);
     aggressors_ = control_.subset(place_in(o_.aggressor.ranks, control_.rank()) >= 0);
-    if (victims_) start_ = comm::make_start(*victims_);
+    if (victims_) start_ = kernels::make_start(*victims_);
     where_.set_start(start_.get());
     make_sides();
     Plan plan(o_, results_);
@@ -358,7 +358,7 @@ class Tail {
   const TailOptions& o_;
   Whereabouts where_;
   std::unique_ptr<comm::Transport> victims_, aggressors_;
-  std::unique_ptr<comm::Start> start_;
+  std::unique_ptr<kernels::Start> start_;
   std::unique_ptr<Side> aggressor_;
   std::vector<std::unique_ptr<Side>> sides_;
   Watchdog watchdog_;  // its thread looks at what is declared before it, and must end first

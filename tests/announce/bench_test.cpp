@@ -37,7 +37,7 @@ TEST_P(AnnounceBenchModelTest, every_variant_that_the_model_has_counts_what_the_
     std::vector<Exchanged> variants;
     for (const Exchanged e : kExchanged) {
       const auto gather = gather_of(e);
-      if (!gather || merganser::comm::missing_gather(t, *gather).empty()) variants.push_back(e);
+      if (!gather || merganser::kernels::missing_gather(t, *gather).empty()) variants.push_back(e);
     }
     EXPECT_GE(variants.size(), 3U);
     compare_on(t, {.dimension = 2, .size = 801, .steps = 7, .block = 3, .work_ms = 0, .edge = 5}, variants);

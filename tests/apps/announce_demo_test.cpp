@@ -12,13 +12,7 @@ namespace {
 
 using namespace merganser::test;
 using Json = nlohmann::json;
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-Words demo(const Words& more) {
-  Words all{"announce", "demo"};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
+Words demo(const Words& more) { return Words{"announce", "demo"} + more; }
 
 TEST(AnnounceDemo, every_number_of_ranks_gives_the_digest_of_one) {
   for (const Words& what : {Words{"droplet", "--blocks", "6,4", "--radius", "11", "--steps", "40"},
@@ -61,14 +55,12 @@ TEST(AnnounceDemo, writes_what_it_did_and_a_picture) {
     const std::string picture = folder.file("p.svg");
     const Outcome o = run(demo({what, "--steps", "5", "--ranks", "2", "--json", record, "--picture", picture}));
     ASSERT_EQ(o.code, 0) << o.text();
-    std::ifstream in(record);
-    const Json r = Json::parse(in);
+    const Json r = Json::parse(bytes_of(record));
     EXPECT_EQ(r["counters"]["collectives"], 0);
     EXPECT_GT(r["counters"]["messages"], 0);
     EXPECT_EQ(r["result"]["digest"], o.digest());
     EXPECT_EQ(r["result"]["steps"], 5);
-    std::ifstream svg(picture);
-    const std::string text((std::istreambuf_iterator<char>(svg)), {});
+    const std::string text = bytes_of(picture);
     EXPECT_TRUE(text.starts_with("<svg ")) << text.substr(0, 80);
     EXPECT_TRUE(text.ends_with("</svg>\n"));
   }

@@ -22,9 +22,8 @@ using merganser::test::command_path;
 using merganser::test::Folder;
 using merganser::test::Outcome;
 using merganser::test::Program;
+using merganser::test::says;
 using merganser::test::Words;
-
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 MsfPlan plan(const MsfBenchOptions& o, int here = 0, const Words& models = {"threads", "p2p", "shmem"}) {
   return plan_msf_bench(o, here, models, 2);

@@ -14,10 +14,7 @@ namespace {
 using namespace merganser::test;
 using Json = nlohmann::json;
 
-Json read(const std::string& path) {
-  std::ifstream in(path);
-  return Json::parse(in);
-}
+Json read(const std::string& path) { return Json::parse(bytes_of(path)); }
 
 class HardInput : public testing::TestWithParam<HardCase> {};
 INSTANTIATE_TEST_SUITE_P(Cases, HardInput, testing::ValuesIn(hard_cases()), [](const auto& i) { return i.param.name; });

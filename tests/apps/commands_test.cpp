@@ -37,17 +37,7 @@ const std::vector<Words> kVerbs{{"cluster"},
                                 {"announce", "table3"},
                                 {"announce", "demo"}};
 
-Words operator+(Words a, const Words& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-Json read(const std::string& path) {
-  std::ifstream in(path);
-  return Json::parse(in);
-}
-
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+Json read(const std::string& path) { return Json::parse(bytes_of(path)); }
 
 TEST(Commands, every_verb_explains_itself) {
   const Outcome all = run({"--help"});

@@ -12,17 +12,7 @@ namespace {
 using namespace merganser::test;
 using Json = nlohmann::json;
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-Json read(const std::string& path) {
-  std::ifstream in(path);
-  return Json::parse(in);
-}
-std::string bytes(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
+Json read(const std::string& path) { return Json::parse(bytes_of(path)); }
 TEST(GraphConvert, a_made_graph_goes_through_every_format_and_is_the_same_on_any_ranks) {
   const Folder folder;
   const std::string made = folder.file("a.mgr"), text = folder.file("a.txt"), back = folder.file("b.mgr");
@@ -32,7 +22,7 @@ TEST(GraphConvert, a_made_graph_goes_through_every_format_and_is_the_same_on_any
   ASSERT_EQ(run({"graph", "convert", made, text, "--ranks", "3"}).code, 0);
   ASSERT_EQ(run({"graph", "convert", text, folder.file("c.mgr")}).code, 0);
   ASSERT_EQ(run({"graph", "convert", text, back, "--ranks", "4", "--json", folder.file("r.json")}).code, 0);
-  EXPECT_EQ(bytes(back), bytes(folder.file("c.mgr")));
+  EXPECT_EQ(bytes_of(back), bytes_of(folder.file("c.mgr")));
   const Json record = read(folder.file("r.json"));
   EXPECT_EQ(record["graph"]["vertices"], 512);
   EXPECT_EQ(record["graph"]["edges"], 2048);
@@ -43,7 +33,7 @@ TEST(GraphConvert, a_made_graph_goes_through_every_format_and_is_the_same_on_any
   if (process_models().empty()) return;
   ASSERT_EQ(run_on(3, {"graph", "convert", "--gen", "gnm:9:4", "--weights", "uniform:3", folder.file("p.mgr")}).code,
             0);
-  EXPECT_EQ(bytes(folder.file("p.mgr")), bytes(made));
+  EXPECT_EQ(bytes_of(folder.file("p.mgr")), bytes_of(made));
 }
 
 TEST(GraphConvert, what_was_done_to_a_file_is_said) {

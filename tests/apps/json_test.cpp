@@ -30,8 +30,6 @@ std::string refusal(const std::string& text) {
   }
 }
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(ParseJson, reads_every_kind_of_value_in_its_order) {
   const std::string text =
       R"({"z":[1,-2,2.5,true,false,null,"te\"xt",[],{}],"a":{"deep":[[[{"er":0}]]]},"big":18446744073709551615})";

@@ -14,18 +14,6 @@ namespace {
 using namespace merganser::test;
 using Json = nlohmann::json;
 
-Words operator+(Words a, const Words& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-bool says(const Outcome& o, const std::string& part) { return o.text().find(part) != std::string::npos; }
-std::string content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 /// The numbers of an array file of 8-byte items, behind its head.
 template <class T>
 std::vector<T> items(const std::string& file) {
@@ -76,15 +64,15 @@ TEST(Linkage, writes_merges_labels_and_a_record) {
   const Outcome text = command(".txt");
   ASSERT_EQ(text.code, 0) << text.text();
   EXPECT_TRUE(says(text, "clusters: 3; sizes: 2 2 1")) << text.text();
-  EXPECT_EQ(content(folder.file("z.txt")), "3 4 1 2\n0 1 5 2\n2 6 6 3\n");
-  EXPECT_EQ(content(folder.file("l.txt")), "0\n0\n1\n2\n2\n");
+  EXPECT_EQ(bytes_of(folder.file("z.txt")), "3 4 1 2\n0 1 5 2\n2 6 6 3\n");
+  EXPECT_EQ(bytes_of(folder.file("l.txt")), "0\n0\n1\n2\n2\n");
   ASSERT_EQ(command(".npy").code, 0);
-  const std::string merges = content(folder.file("z.npy"));
+  const std::string merges = bytes_of(folder.file("z.npy"));
   EXPECT_TRUE(merges.starts_with(std::string("\x93NUMPY\x01\x00", 8)));
   EXPECT_NE(merges.find("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }"), std::string::npos);
   EXPECT_EQ(items<double>(merges), (std::vector<double>{3, 4, 1, 2, 0, 1, 5, 2, 2, 6, 6, 3}));
-  EXPECT_EQ(items<std::int64_t>(content(folder.file("l.npy"))), (std::vector<std::int64_t>{0, 0, 1, 2, 2}));
-  const Json record = Json::parse(content(folder.file("r.json")));
+  EXPECT_EQ(items<std::int64_t>(bytes_of(folder.file("l.npy"))), (std::vector<std::int64_t>{0, 0, 1, 2, 2}));
+  const Json record = Json::parse(bytes_of(folder.file("r.json")));
   EXPECT_EQ(record["result"]["merges"], 3);
   EXPECT_EQ(record["result"]["forest"]["trees"], 2);
   EXPECT_EQ(record["result"]["clusters"]["count"], 3);
@@ -107,13 +95,13 @@ TEST(Linkage, finds_dense_clusters_of_points_in_a_file) {
                          "--min-samples", "1", "--labels", folder.file("l.txt"), "--probabilities",
                          folder.file("p.npy"), "--condensed", folder.file("c.txt")});
   ASSERT_EQ(o.code, 0) << o.text();
-  EXPECT_EQ(content(folder.file("l.txt")), "0\n0\n0\n0\n0\n0\n1\n1\n1\n1\n1\n1\n-1\n");
-  const auto probabilities = items<double>(content(folder.file("p.npy")));
+  EXPECT_EQ(bytes_of(folder.file("l.txt")), "0\n0\n0\n0\n0\n0\n1\n1\n1\n1\n1\n1\n-1\n");
+  const auto probabilities = items<double>(bytes_of(folder.file("p.npy")));
   ASSERT_EQ(probabilities.size(), 13U);
   EXPECT_EQ(probabilities.front(), 1);
   EXPECT_EQ(probabilities.back(), 0);
   EXPECT_TRUE(says(o, "clusters: 2, noise: 1 points; sizes: 6 6")) << o.text();
-  std::istringstream condensed(content(folder.file("c.txt")));
+  std::istringstream condensed(bytes_of(folder.file("c.txt")));
   int rows = 0;
   for (std::string line; std::getline(condensed, line);) ++rows;
   EXPECT_EQ(rows, 13 + 2);

@@ -13,18 +13,6 @@ namespace {
 using namespace merganser::test;
 using Json = nlohmann::json;
 
-Words operator+(Words a, const Words& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-bool says(const Outcome& o, const std::string& part) { return o.text().find(part) != std::string::npos; }
-std::string content(const std::string& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 const Words kTies{"msf", "--gen", "rmat:10:8", "--weights", "uniform:3"};
 
 TEST(Msf, gives_one_digest_for_every_algorithm_and_model) {
@@ -54,8 +42,8 @@ TEST(Msf, writes_the_forest_the_labels_and_a_record) {
   const Outcome o = run({"msf", graph, "-o", folder.file("f.tsv"), "--labels", folder.file("l.txt"), "--json",
                          folder.file("r.json"), "--verify"});
   ASSERT_EQ(o.code, 0) << o.text();
-  EXPECT_EQ(content(folder.file("l.txt")), "0\n0\n0\n3\n3\n");
-  const Json record = Json::parse(content(folder.file("r.json")));
+  EXPECT_EQ(bytes_of(folder.file("l.txt")), "0\n0\n0\n3\n3\n");
+  const Json record = Json::parse(bytes_of(folder.file("r.json")));
   EXPECT_EQ(record["result"]["edges"], 3);
   EXPECT_EQ(record["result"]["trees"], 2);
   EXPECT_EQ(record["result"]["weight"], "12");
@@ -77,8 +65,8 @@ TEST(Msf, sparse_ids_come_back_as_they_were) {
     const Outcome o =
         run({"msf", graph, "-o", folder.file("f.tsv"), "--labels", folder.file("l.txt"), "--ranks", ranks});
     ASSERT_EQ(o.code, 0) << o.text();
-    EXPECT_EQ(content(folder.file("l.txt")), "5000000000 5000000000\n7000000000 5000000000\n9000000000 5000000000\n");
-    const std::string forest = content(folder.file("f.tsv"));
+    EXPECT_EQ(bytes_of(folder.file("l.txt")), "5000000000 5000000000\n7000000000 5000000000\n9000000000 5000000000\n");
+    const std::string forest = bytes_of(folder.file("f.tsv"));
     EXPECT_NE(forest.find("7000000000 9000000000 1\n"), std::string::npos) << forest;
     EXPECT_NE(forest.find("5000000000 9000000000 3\n"), std::string::npos) << forest;
     EXPECT_EQ(std::count(forest.begin(), forest.end(), '\n'), 3) << forest;

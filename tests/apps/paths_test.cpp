@@ -14,13 +14,7 @@ using namespace merganser;
 using namespace merganser::test;
 namespace fs = std::filesystem;
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::string bytes(const std::string& path) {
-  if (!fs::is_regular_file(path)) return "";
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+std::string bytes(const std::string& path) { return fs::is_regular_file(path) ? bytes_of(path) : ""; }
 
 /// A small input of every kind: a graph, a process graph, points, and two records.
 class Paths : public testing::Test {

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -21,13 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 constexpr std::chrono::seconds kLimit{60};  // far beyond what any of these runs takes: what is met here hangs
-
-std::string content(const fs::path& path) {
-  std::ifstream in(path);
-  std::ostringstream all;
-  all << in.rdbuf();
-  return all.str();
-}
 
 /// Without the line that repeats the command.
 std::string without_echo(const std::string& text) {
@@ -67,7 +59,7 @@ std::map<pid_t, pid_t> parents() {
   for (const auto& entry : fs::directory_iterator("/proc", gone)) {
     const pid_t pid = std::atoi(entry.path().filename().c_str());
     if (pid <= 0) continue;
-    const std::string stat = content(entry.path() / "stat");
+    const std::string stat = bytes_of(entry.path() / "stat");
     const auto name_end = stat.rfind(')');
     if (name_end != std::string::npos) out[pid] = std::atoi(stat.c_str() + name_end + 4);
   }
@@ -84,8 +76,6 @@ std::string Outcome::digest() const {
 std::string Outcome::text() const { return "code " + std::to_string(code) + "\n" + out + err; }
 
 Program::Program(Words command, const std::vector<std::pair<std::string, std::string>>& environment) {
-  folder_ = (fs::temp_directory_path() / "merganser-run-XXXXXX").string();
-  if (::mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("cannot make " + folder_);
   auto environ_words = variables(environment);
   const auto argv = pointers(command);
   const auto envp = pointers(environ_words);
@@ -93,8 +83,8 @@ Program::Program(Words command, const std::vector<std::pair<std::string, std::st
   if (pid_ < 0) throw std::runtime_error("cannot start " + command[0]);
   if (pid_ == 0) {
     ::setpgid(0, 0);
-    open_as(STDOUT_FILENO, folder_ + "/out");
-    open_as(STDERR_FILENO, folder_ + "/err");
+    open_as(STDOUT_FILENO, folder_.file("out"));
+    open_as(STDERR_FILENO, folder_.file("err"));
     ::execve(argv[0], argv.data(), envp.data());
     ::_exit(127);
   }
@@ -107,8 +97,6 @@ Program::~Program() {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
 }
 
 Outcome Program::wait(std::chrono::milliseconds limit) {
@@ -124,8 +112,8 @@ Outcome Program::wait(std::chrono::milliseconds limit) {
   } else {
     outcome.code = kOverdue;
   }
-  outcome.out = content(folder_ + "/out");
-  outcome.err = without_echo(content(folder_ + "/err"));
+  outcome.out = bytes_of(folder_.file("out"));
+  outcome.err = without_echo(bytes_of(folder_.file("err")));
   return outcome;
 }
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/io/folder.hpp"
+
 namespace merganser::test {
 
 struct Outcome {
@@ -21,6 +23,14 @@ struct Outcome {
 inline constexpr int kOverdue = -1;
 
 using Words = std::vector<std::string>;
+
+inline Words operator+(Words a, const Words& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+inline bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+/// On either stream.
+inline bool says(const Outcome& o, const std::string& part) { return says(o.text(), part); }
 
 /// A running program. Its process group is killed when the object dies.
 class Program {
@@ -39,7 +49,7 @@ class Program {
 
  private:
   pid_t pid_ = -1;
-  std::string folder_;
+  Folder folder_;
 };
 
 /// Path of the command under test.

@@ -299,8 +299,7 @@ TEST(ClosedOutput, no_file_takes_the_place_of_standard_output) {
   const Outcome good = run({"topo", "gen", "ring", "-o", folder.file("good.txt")});
   ASSERT_EQ(good.code, 0) << good.text();
   EXPECT_EQ(o.code, good.out.empty() ? 0 : 3);
-  std::ifstream a(out), b(folder.file("good.txt"));
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(a), {}), std::string(std::istreambuf_iterator<char>(b), {}));
+  EXPECT_EQ(bytes_of(out), bytes_of(folder.file("good.txt")));
 }
 
 TEST(ClosedOutput, a_reader_who_has_gone_ends_nothing_before_its_time) {

@@ -13,8 +13,6 @@ namespace {
 using namespace merganser::test;
 using Json = nlohmann::ordered_json;
 
-bool says(const Outcome& o, const std::string& part) { return o.text().find(part) != std::string::npos; }
-
 class TopoAdvise : public testing::Test {
  protected:
   void SetUp() override {

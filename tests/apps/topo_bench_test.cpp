@@ -13,10 +13,7 @@ namespace {
 using namespace merganser::test;
 using Json = nlohmann::json;
 
-Json read(const std::string& path) {
-  std::ifstream in(path);
-  return Json::parse(in);
-}
+Json read(const std::string& path) { return Json::parse(bytes_of(path)); }
 
 /// On threads, and under the launcher where this build has models that need it.
 Outcome bench(bool processes, Words arguments) {

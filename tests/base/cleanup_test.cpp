@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -97,6 +98,52 @@ TEST_F(Cleanup, waits_for_what_another_thread_is_making_and_lets_no_more_be_made
   });
   EXPECT_FALSE(fs::exists(late));
   EXPECT_FALSE(fs::exists(later));
+}
+
+TEST_F(Cleanup, a_thread_that_gives_up_making_is_not_waited_for) {
+  bool at_once = false;  // removal waits 300 ms, however long a busy machine takes: one try that is shorter shows it
+  for (int tries = 0; tries < 50 && !at_once; ++tries) {
+    const std::string mark = folder_ + "/at once";
+    in_child([&] {
+      std::promise<void> given_up;
+      std::thread maker([&] {
+        const MakingFiles making;
+        const MakingFiles again;
+        give_up_making();
+        give_up_making();
+        given_up.set_value();
+        while (true) ::pause();
+      });
+      maker.detach();
+      given_up.get_future().wait();
+      const auto start = std::chrono::steady_clock::now();
+      remove_cleanup_names();
+      if (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(250)) std::ofstream(mark) << 1;
+    });
+    at_once = fs::exists(mark);
+  }
+  EXPECT_TRUE(at_once);
+}
+
+TEST_F(Cleanup, giving_up_nothing_leaves_the_making_of_another_thread_waited_for) {
+  const std::string late = folder_ + "/late";
+  in_child([&] {
+    std::promise<void> named;
+    std::thread maker([&] {
+      const MakingFiles making;
+      const CleanupName name(late, true);
+      named.set_value();
+      ::usleep(20'000);
+      fs::create_directory(late);
+      while (true) ::pause();
+    });
+    maker.detach();
+    named.get_future().wait();
+    give_up_making();
+    remove_cleanup_names();
+    ::usleep(100'000);  // what comes later shows
+  });
+  EXPECT_FALSE(fs::exists(late));
 }
 
 TEST_F(Cleanup, a_moved_name_has_one_owner) {

@@ -23,11 +23,6 @@ namespace fs = std::filesystem;
 
 void put(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-std::string get(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string refusal(const std::string& path, std::int64_t bytes = 0) {
   try {
     const OutputFile file(path, bytes);
@@ -46,9 +41,9 @@ TEST(OutputFile, replaces_the_old_file_when_committed_and_not_before) {
     put(path, "old");
     OutputFile file(path, 3, opened);
     put(file.name(), "new");
-    EXPECT_EQ(get(path), "old");
+    EXPECT_EQ(bytes_of(path), "old");
     file.commit();
-    EXPECT_EQ(get(path), "new");
+    EXPECT_EQ(bytes_of(path), "new");
     EXPECT_EQ(folder.list(), std::vector<std::string>{"out.nc"});
   }
 }
@@ -62,9 +57,9 @@ TEST(OutputFile, leaves_nothing_behind_when_it_is_not_committed) {
       OutputFile file(path, 3, opened);
       put(file.name(), "half");
       file.write(4, "more", 4);
-      EXPECT_EQ(get(file.name()), "halfmore");
+      EXPECT_EQ(bytes_of(file.name()), "halfmore");
     }
-    EXPECT_EQ(get(path), "old");
+    EXPECT_EQ(bytes_of(path), "old");
     EXPECT_EQ(folder.list(), std::vector<std::string>{"out.nc"});
   }
 }
@@ -99,9 +94,9 @@ TEST(OutputFile, removes_what_a_killed_program_left_of_the_same_file_and_nothing
   OutputFile last(path);
   last.write(0, "last", 4);
   last.commit();
-  EXPECT_EQ(get(path), "last");
+  EXPECT_EQ(bytes_of(path), "last");
   alive.commit();
-  EXPECT_EQ(get(path), "first") << "who is alive keeps its file";
+  EXPECT_EQ(bytes_of(path), "first") << "who is alive keeps its file";
   const auto names = folder.list();
   ASSERT_EQ(names.size(), 2U);
   EXPECT_TRUE(names[0].starts_with(".other.nc.merganser-")) << names[0];
@@ -130,13 +125,13 @@ TEST(OutputFile, writes_through_a_symbolic_link) {
   for (const char* name : {"link", "way/data", "way/../link", "way/./../real/data"}) {
     write_file(folder.file(name), name);
     EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
-    EXPECT_EQ(get(folder.file("real/data")), name);
+    EXPECT_EQ(bytes_of(folder.file("real/data")), name);
   }
   fs::create_symlink("round", folder.path() / "round");
   EXPECT_NE(refusal(folder.file("round")).find("Too many levels"), std::string::npos);
   fs::create_symlink("real/new", folder.path() / "dangling");
   write_file(folder.file("dangling"), "made");
-  EXPECT_EQ(get(folder.file("real/new")), "made");
+  EXPECT_EQ(bytes_of(folder.file("real/new")), "made");
 }
 
 TEST(OutputFile, refuses_what_is_no_place_for_a_file) {
@@ -180,12 +175,12 @@ TEST(OutputFile, follows_no_link_that_another_user_planted) {
     EXPECT_NE(refusal(folder.file(name)).find("belongs to another user"), std::string::npos) << name;
     EXPECT_THROW(check_output(folder.file(name)), InputError);
   }
-  EXPECT_EQ(get(mine.file("precious")), "mine");
+  EXPECT_EQ(bytes_of(mine.file("precious")), "mine");
   // In a folder where only its owner may write, a link of the owner is what it looks like.
   fs::permissions(folder.path(), fs::perms(0755));
   ASSERT_EQ(::chown(folder.path().c_str(), 12345, 12345), 0);
   write_file(folder.file("out.nc"), "new");
-  EXPECT_EQ(get(mine.file("precious")), "new");
+  EXPECT_EQ(bytes_of(mine.file("precious")), "new");
 }
 
 TEST(OutputFile, touches_no_file_under_a_name_that_looks_like_its_own) {
@@ -199,9 +194,9 @@ TEST(OutputFile, touches_no_file_under_a_name_that_looks_like_its_own) {
   put(folder.file(".out.nc.merganser-mine/thesis"), "pages");
   put(folder.file(".out.nc.merganser-mine/lock"), "");
   write_file(folder.file("out.nc"), "new");
-  EXPECT_EQ(get(mine.file("data")), "mine");
-  EXPECT_EQ(get(folder.file(".out.nc.merganser-notes")), "notes");
-  EXPECT_EQ(get(folder.file(".out.nc.merganser-mine/thesis")), "pages");
+  EXPECT_EQ(bytes_of(mine.file("data")), "mine");
+  EXPECT_EQ(bytes_of(folder.file(".out.nc.merganser-notes")), "notes");
+  EXPECT_EQ(bytes_of(folder.file(".out.nc.merganser-mine/thesis")), "pages");
 }
 
 TEST(OutputFile, gives_a_pipe_a_device_and_an_open_file_their_bytes) {
@@ -213,7 +208,7 @@ TEST(OutputFile, gives_a_pipe_a_device_and_an_open_file_their_bytes) {
   ASSERT_EQ(::write(open_file, "before ", 7), 7);
   write_file("/proc/self/fd/" + std::to_string(open_file), "after");
   ::close(open_file);
-  EXPECT_EQ(get(folder.file("log")), "before after");
+  EXPECT_EQ(bytes_of(folder.file("log")), "before after");
   EXPECT_THROW(OutputFile("/dev/null", 0, OutputFile::Opened::by_name), InputError);
 }
 

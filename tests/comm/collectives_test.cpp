@@ -5,7 +5,7 @@
 #include <new>
 
 #include "merganser/base/error.hpp"
-#include "merganser/comm/collectives.hpp"
+#include "merganser/comm/questions.hpp"
 #include "tests/comm/graphs.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -47,6 +47,34 @@ TEST_P(CollectivesTest, reductions_give_every_rank_the_same) {
     t.barrier();
     EXPECT_EQ(t.counters().collectives, 5);
   });
+}
+
+TEST_P(CollectivesTest, questions_are_answered_by_those_who_know_in_the_order_in_which_they_were_asked) {
+  struct Known {
+    std::uint64_t value;
+    std::int64_t by;
+    bool operator==(const Known&) const = default;
+  };
+  on_ranks(GetParam(), [](Transport& t) {
+    const auto owner = [&](std::uint64_t q) { return static_cast<int>(q % static_cast<std::uint64_t>(t.size())); };
+    const auto answer = [&](std::uint64_t q) { return Known{3 * q, t.rank()}; };
+    std::vector<std::uint64_t> questions;  // a rank asks one more than the one before, some twice; rank 0 none
+    for (int i = 0; i < 40 * t.rank(); ++i) questions.push_back(static_cast<std::uint64_t>(i * 7 % 100));
+    const auto before = t.counters();
+    const auto answers = comm::ask<std::uint64_t>(t, questions, owner, answer);
+    EXPECT_EQ((t.counters() - before).collectives, 2);
+    ASSERT_EQ(answers.size(), questions.size());
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      ASSERT_EQ(answers[i], (Known{3 * questions[i], owner(questions[i])})) << i;
+  });
+}
+
+TEST(RankOfId, shares_any_ids_about_evenly) {
+  for (const std::uint64_t step : {1U, 2U, 4096U, 3U << 20}) {
+    std::array<int, 7> count{};
+    for (std::uint64_t i = 0; i < 70000; ++i) ++count.at(comm::rank_of_id(i * step, 7));
+    for (const int n : count) EXPECT_NEAR(n, 10000, 300) << step;
+  }
 }
 
 TEST_P(CollectivesTest, gathers_and_exchanges_carry_any_length) {

@@ -26,10 +26,11 @@ inline std::string variable(const char* name) {
 /// Runs a command for at most `seconds`, with the variables in `extra` and few others.
 inline Outcome start(const std::string& command, const std::string& extra = "", int seconds = 60) {
   std::string line = "timeout " + std::to_string(seconds) + " env -i PATH='" + variable("PATH") + "' HOME='" +
-                     variable("HOME") + "' TMPDIR='" + variable("TMPDIR") +
-                     "' OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-                     "OMPI_MCA_rmaps_base_oversubscribe=1 " +
-                     extra + " " + command + " 2>&1";
+                     variable("HOME") + "' TMPDIR='" + variable("TMPDIR") + "' ";
+  for (const auto& s : comm::launcher_settings())
+    if (s.name.find("_ALLOW_") != std::string::npos || s.name.find("_rmaps_") != std::string::npos)
+      line += s.name + '=' + s.value + ' ';  // what mpirun itself reads: processes set the rest
+  line += extra + " " + command + " 2>&1";
   Outcome outcome;
   std::FILE* pipe = popen(line.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot start: " + line);

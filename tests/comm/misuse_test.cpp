@@ -243,9 +243,9 @@ std::vector<Misuse> collectives() {
          comm::check_same(t, "things", {{"width", "3"}, {"depth", std::to_string(t.rank() == t.size() - 1)}});
        }},
       {"a_gather_of_parts_beyond_all_bounds", "parts of more than 2147483647 bytes",
-       [](Transport& t) { (void)comm::make_gather(t, comm::GatherKind::blocking, kHuge); }},
+       [](Transport& t) { (void)kernels::make_gather(t, kernels::GatherKind::blocking, kHuge); }},
       {"a_gather_that_is_none", "GatherKind is 9; allowed: 0 to 2",
-       [](Transport& t) { (void)comm::make_gather(t, static_cast<comm::GatherKind>(9), 8); }},
+       [](Transport& t) { (void)kernels::make_gather(t, static_cast<kernels::GatherKind>(9), 8); }},
   };
 }
 

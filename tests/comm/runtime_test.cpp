@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <mutex>
 #include <set>
@@ -199,6 +200,20 @@ TEST(RuntimeTest, settings_for_launchers_have_a_value_and_a_reason) {
                              "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_osc"}) {
     EXPECT_TRUE(names.contains(needed)) << needed;
   }
+}
+
+/// What the program was started with, whatever it has set since.
+std::set<std::string> first_environment() {
+  std::ifstream in("/proc/self/environ", std::ios::binary);
+  std::set<std::string> all;
+  for (std::string one; std::getline(in, one, '\0');) all.insert(one);
+  return all;
+}
+
+TEST(RuntimeTest, tests_under_a_launcher_start_with_its_settings) {
+  const auto started = first_environment();
+  if (std::getenv("MERGANSER_TEST_MODELS") == nullptr) GTEST_SKIP() << "not under a launcher";
+  for (const auto& s : comm::launcher_settings()) EXPECT_TRUE(started.contains(s.name + '=' + s.value)) << s.name;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "merganser/base/error.hpp"
 #include "tests/geometry/boxes.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
@@ -21,15 +22,6 @@ using Weights = std::array<std::vector<std::int64_t>, 3>;
 
 Grid unit_grid(std::array<std::int64_t, 3> cells, std::array<bool, 3> periodic = {true, true, false}) {
   return {{{0, 0, 0}, {1, 1, 1}, periodic}, cells};
-}
-
-std::string what_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 /// All ways to write `ranks` as a product of three that fit the grid.
@@ -241,7 +233,7 @@ TEST(Balanced, cuts_where_the_parcels_are) {
 TEST(Balanced, refuses_weights_that_do_not_fit_the_grid) {
   const Decomposition d(unit_grid({8, 1, 1}), 2);
   EXPECT_THROW((void)d.balanced({std::vector<std::int64_t>(7), {1}, {1}}), UsageError);
-  EXPECT_EQ(what_of([&] {
+  EXPECT_EQ(test::refusal([&] {
               (void)d.balanced({std::vector<std::int64_t>(8), {1}, {}});
             }),
             "balance: axis z has 0 weights; allowed: one for each of its 1 cells");
@@ -287,7 +279,7 @@ TEST(Shape, of_a_cube_is_known) {
 TEST(Errors, say_what_is_wrong_and_what_is_allowed) {
   const Grid grid = unit_grid({4, 3, 2});
   const auto error = [&](int ranks, const std::string& shape) {
-    return what_of([&] { Decomposition d(grid, ranks, shape); });
+    return test::refusal([&] { Decomposition d(grid, ranks, shape); });
   };
   EXPECT_EQ(error(25, "auto"), "25 ranks for 4x3x2 cells; allowed: at most one rank per cell");
   EXPECT_NE(error(5, "auto").find("4x3x2 cells cannot be split into 5 blocks"), std::string::npos);
@@ -304,7 +296,7 @@ TEST(Errors, say_what_is_wrong_and_what_is_allowed) {
 }
 
 TEST(Errors, name_the_axis_of_an_impossible_grid) {
-  const auto error = [](const Grid& grid) { return what_of([&] { Decomposition d(grid, 1); }); };
+  const auto error = [](const Grid& grid) { return test::refusal([&] { Decomposition d(grid, 1); }); };
   EXPECT_EQ(error(unit_grid({4, 0, 2})), "grid: 0 cells on axis y; allowed: at least 1");
   EXPECT_EQ(error(unit_grid({1 << 21, 1 << 21, 1 << 21})),
             "grid: 2097152x2097152x2097152 cells in all; allowed: up to 2^62");

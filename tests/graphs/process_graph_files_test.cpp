@@ -20,11 +20,6 @@ using namespace merganser::test;
 using namespace merganser::graphs;
 using Rows = std::vector<std::vector<ProcessGraph::Arc>>;
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// Numbers of `width` bytes, in the order of a little- or big-endian machine.
 std::string packed(const std::vector<std::int64_t>& numbers, int width = 8, bool big = false) {
   std::string out;

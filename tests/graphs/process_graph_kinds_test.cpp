@@ -9,6 +9,7 @@
 #include "merganser/graphs/process_graph_files.hpp"
 #include "tests/base/system.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
@@ -19,16 +20,6 @@ ProcessGraphOptions on(int ranks) {
   ProcessGraphOptions o;
   o.ranks = ranks;
   return o;
-}
-
-template <class F>
-std::string usage(F&& f) {
-  try {
-    f();
-  } catch (const UsageError& e) {
-    return e.what();
-  }
-  return "";
 }
 
 std::set<std::pair<int, int>> arcs(const ProcessGraph& g) {
@@ -206,7 +197,9 @@ TEST(Generate, rgg_meets_a_mean_degree) {
   }
   ProcessGraphOptions o = on(16);
   o.degree = 1;
-  EXPECT_NE(usage([&] { (void)generate_process_graph("rgg", o); }).find("a mean degree of 1; allowed: 1.875"),
+  EXPECT_NE(test::refusal<UsageError>([&] {
+              (void)generate_process_graph("rgg", o);
+            }).find("a mean degree of 1; allowed: 1.875"),
             std::string::npos);
 }
 
@@ -251,7 +244,9 @@ TEST(MakeGraph, reads_kinds_and_parameters) {
 }
 
 TEST(MakeGraph, says_what_it_does_not_know) {
-  const auto message = [](const char* text) { return usage([&] { (void)make_process_graph(text, 4, 1); }); };
+  const auto message = [](const char* text) {
+    return test::refusal<UsageError>([&] { (void)make_process_graph(text, 4, 1); });
+  };
   const std::string unknown = message("tours2d");
   EXPECT_NE(unknown.find("unknown process graph \"tours2d\"; allowed: chain, complete"), std::string::npos) << unknown;
   EXPECT_NE(unknown.find("did you mean torus2d?"), std::string::npos) << unknown;
@@ -261,8 +256,10 @@ TEST(MakeGraph, says_what_it_does_not_know) {
                           "rgg:1e300",  "torus:4294967297x1"}) {
     EXPECT_NE(message(bad).find("allowed: "), std::string::npos) << bad << ": " << message(bad);
   }
-  EXPECT_NE(usage([] { (void)make_process_graph("complete", 100000, 1); }).find("268435456"), std::string::npos);
-  EXPECT_NE(usage([] { (void)make_process_graph("chain", 0, 1); }).find("at least 1"), std::string::npos);
+  EXPECT_NE(test::refusal<UsageError>([] { (void)make_process_graph("complete", 100000, 1); }).find("268435456"),
+            std::string::npos);
+  EXPECT_NE(test::refusal<UsageError>([] { (void)make_process_graph("chain", 0, 1); }).find("at least 1"),
+            std::string::npos);
 }
 
 TEST(MakeGraph, takes_files_of_the_right_number_of_ranks) {
@@ -285,14 +282,16 @@ TEST(Generate, graphs_that_do_not_fit_into_memory_are_refused_before_they_are_ma
   system.memory(8);
   for (const char* kind : {"complete", "incast", "chain", "torus2d", "random", "power-law"}) {
     const int ranks = std::string(kind) == "complete" ? 4000 : 1000000;
-    const std::string why = usage([&] { (void)generate_process_graph(kind, on(ranks)); });
+    const std::string why = test::refusal<UsageError>([&] { (void)generate_process_graph(kind, on(ranks)); });
     EXPECT_NE(why.find(" of memory; there is 8.00 MiB"), std::string::npos) << kind << ": " << why;
   }
   ProcessGraphOptions o = on(2);
   o.vertices = 1000000;
-  EXPECT_NE(usage([&] { (void)generate_process_graph("rgg", o); }).find(" of memory; there is 8.00 MiB"),
-            std::string::npos);
-  EXPECT_EQ(usage([&] { (void)generate_process_graph("complete", on(100)); }), "");
+  EXPECT_NE(
+      test::refusal<UsageError>([&] { (void)generate_process_graph("rgg", o); }).find(" of memory; there is 8.00 MiB"),
+      std::string::npos);
+  EXPECT_EQ(test::refusal<UsageError>([&] { (void)generate_process_graph("complete", on(100)); }),
+            "nothing was thrown");
 }
 
 }  // namespace

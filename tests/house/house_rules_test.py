@@ -51,11 +51,29 @@ class HouseRules(unittest.TestCase):
         self.assert_breach("src/links/a.cpp", '#include "apps/frame/table.hpp"\n', "is not for src/")
         self.assert_breach("apps/run/a.cpp", '#include "tests/support/ranks.hpp"\n', "is not for apps/")
 
+    def test_an_example_uses_public_headers_and_its_own_only(self):
+        for path in ("src/links/scan.hpp", "apps/frame/table.hpp", "tests/support/ranks.hpp", "../apps/frame/table.hpp",
+                     "merganser/links/links.hpp"):
+            self.assert_breach("examples/01_a.cpp", f'#include "{path}"\n', "an example includes")
+        own = '#include <merganser/links/links.hpp>\n#include "simulations/halo.hpp"\n'
+        self.assertEqual(self.breaches("examples/01_a.cpp", own), [])
+        self.assertEqual(self.breaches("apps/run/a.cpp", '#include "examples/simulations/halo.hpp"\n'), [])
+        self.assert_breach("src/links/a.cpp", '#include "examples/simulations/halo.hpp"\n', "is not for src/")
+
     def test_an_include_downward_is_allowed(self):
         self.assertEqual(self.breaches("src/cluster/a.cpp", '#include "merganser/links/links.hpp"\n'), [])
 
     def test_an_unknown_room_is_found(self):
         self.assert_breach("src/attic/a.cpp", "int a;\n", "not in the table")
+
+    def test_a_name_in_the_namespace_of_another_room_is_found(self):
+        self.assert_breach("src/kernels/a.cpp", "namespace merganser::comm {}\n", "merganser::kernels")
+        self.assert_breach("src/msf/a.cpp", "namespace merganser {}\n", "merganser::msf")
+        self.assert_breach("src/parcels/a.cpp", "namespace merganser::parcels_of_mine {}\n", "names in merganser")
+        self.assert_breach("apps/topo/a.cpp", "namespace merganser::topology {}\n", "merganser::app")
+        for name, good in (("src/msf/a.cpp", "merganser::msf::euclidean"), ("src/cluster/a.cpp", "merganser::cluster"),
+                           ("src/base/a.cpp", "merganser"), ("apps/topo/a.cpp", "merganser::app")):
+            self.assertEqual(self.breaches(name, f"namespace {good} {{}}\n"), [])
 
     def test_message_passing_outside_comm_is_found(self):
         for line in ("#include <mpi.h>\n", '# include "shmem.h"\n', "#include <mpp/shmem.h>\n"):

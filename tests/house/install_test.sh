@@ -16,17 +16,21 @@ fi
 
 quietly cmake -S "$source/examples" -B "$temporary/examples" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx"
 quietly cmake --build "$temporary/examples" -j 2
-one=$("$temporary/examples/cluster" 1) || fail "the example ended with exit code $?"
+one=$("$temporary/examples/01_cluster" 1) || fail "the example ended with exit code $?"
 echo "find_package: $one"
 [[ $one == *"of 20000 parcels merged"* ]] || fail "unexpected output: $one"
 for ranks in 2 3 4; do
-  [ "$("$temporary/examples/cluster" $ranks)" = "$one" ] || fail "another result on $ranks ranks"
+  [ "$("$temporary/examples/01_cluster" $ranks)" = "$one" ] || fail "another result on $ranks ranks"
+done
+for example in "$source"/examples/[0-9]*.cpp; do
+  example=$(basename "$example" .cpp)
+  [ -n "$("$temporary/examples/$example" 3)" ] || fail "$example of the installed library ended with exit code $?"
 done
 
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name merganser.pc)")
 export PKG_CONFIG_PATH
 read -ra flags <<<"$(pkg-config --cflags --libs merganser)"
-quietly "$cxx" "$source/examples/cluster.cpp" "${flags[@]}" -o "$temporary/by_pkg_config"
+quietly "$cxx" "$source/examples/01_cluster.cpp" "${flags[@]}" -o "$temporary/by_pkg_config"
 [ "$("$temporary/by_pkg_config" 2)" = "$one" ] || fail "another result through pkg-config"
 echo "pkg-config: the same"
 

@@ -40,7 +40,7 @@ def commands(text):
 
 class Readme(unittest.TestCase):
     def test_its_cpp_is_part_of_the_example(self):
-        example = (SOURCE / "examples" / "cluster.cpp").read_text().split("// [readme]\n")
+        example = (SOURCE / "examples" / "01_cluster.cpp").read_text().split("// [readme]\n")
         self.assertEqual(len(example), 3)
         self.assertEqual(re.findall(r"```cpp\n(.*?)```", README, flags=re.S), [example[1]])
 

@@ -1,12 +1,13 @@
-# Runs PROGRAM with each of the RANKS (comma list) and compares what it prints.
+# Runs PROGRAM with each of the RANKS (comma list), and compares what it prints: it must match SAYS; only that it does if it
+# is a measurement ("06_...").
 string(REPLACE "," ";" ranks "${RANKS}")
 foreach(n IN LISTS ranks)
   execute_process(COMMAND ${PROGRAM} ${n} OUTPUT_VARIABLE output RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "${PROGRAM} ${n} ended with ${code}")
-  elseif(output STREQUAL "")
-    message(FATAL_ERROR "${PROGRAM} ${n} printed nothing")
-  elseif(NOT DEFINED first)
+  elseif(SAYS STREQUAL "" OR NOT output MATCHES "${SAYS}")
+    message(FATAL_ERROR "${PROGRAM} ${n} must say \"${SAYS}\" and printed:\n${output}")
+  elseif(NOT DEFINED first OR PROGRAM MATCHES "/06_[^/]*$")
     set(first "${output}")
   elseif(NOT output STREQUAL first)
     message(FATAL_ERROR "on ${n} ranks:\n${output}on the first:\n${first}")

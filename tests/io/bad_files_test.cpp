@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <span>
@@ -278,6 +279,48 @@ TEST_P(BadFiles, a_truncated_file_is_refused_wherever_it_ends) {
       const std::string what = error_of(t, path);
       EXPECT_NE(what.find("truncated or damaged"), std::string::npos) << part << ": " << what;
     }
+    t.barrier();
+  });
+}
+
+/// B23 in chunks of two parcels with checksums, one bit of the last value flipped.
+void make_with_a_bad_end(const std::string& path) {
+  EpicFile file;
+  file.variables.erase("B23");
+  const std::vector<double> values{1e-4, 2e-4, 3e-4, 4e-4, 5e-4, 0.000612345678};
+  file.more = [&](int id) {
+    int dimensions[2] = {0, 0};
+    int variable = 0;
+    const std::size_t chunk[2] = {1, 2};
+    const std::size_t start[2] = {0, 0};
+    const std::size_t count[2] = {1, values.size()};
+    ASSERT_EQ(nc_inq_dimid(id, "t", &dimensions[0]), NC_NOERR);
+    ASSERT_EQ(nc_inq_dimid(id, "n_parcels", &dimensions[1]), NC_NOERR);
+    ASSERT_EQ(nc_def_var(id, "B23", NC_DOUBLE, 2, dimensions, &variable), NC_NOERR);
+    ASSERT_EQ(nc_def_var_chunking(id, variable, NC_CHUNKED, chunk), NC_NOERR);
+    ASSERT_EQ(nc_def_var_fletcher32(id, variable, NC_FLETCHER32), NC_NOERR);
+    ASSERT_EQ(nc_put_vara_double(id, variable, start, count, values.data()), NC_NOERR);
+  };
+  file.make(path);
+  std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string all((std::istreambuf_iterator<char>(bytes)), {});
+  std::string last(sizeof(double), ' ');
+  std::memcpy(last.data(), &values.back(), sizeof(double));
+  const auto at = all.find(last);
+  ASSERT_NE(at, std::string::npos);
+  ASSERT_EQ(all.find(last, at + 1), std::string::npos);
+  bytes.clear();
+  bytes.seekp(static_cast<std::streamoff>(at));
+  bytes.put(static_cast<char>(all[at] ^ 1));
+}
+
+TEST_P(BadFiles, a_part_that_only_the_last_rank_reads_is_an_error_on_every_rank_if_it_is_damaged) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string path = folder.file("end.nc");
+    on_first(t, [&] { make_with_a_bad_end(path); });
+    const std::string what = error_of(t, path);
+    EXPECT_NE(what.find("read B23"), std::string::npos) << what;
     t.barrier();
   });
 }

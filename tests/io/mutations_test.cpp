@@ -17,11 +17,6 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 struct Counts {
   int read = 0;
   int refused = 0;

@@ -214,11 +214,6 @@ TEST_P(ParcelFile, other_attributes_are_written_under_the_names_of_their_compone
   });
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// The error that every rank must get, the same on each.
 std::string error_of(Transport& t, const std::function<void()>& body) {
   std::string what = "no error";

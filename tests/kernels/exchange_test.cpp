@@ -15,12 +15,13 @@
 #include "merganser/comm/collectives.hpp"
 #include "tests/comm/graphs.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
 using namespace merganser::comm;
+using namespace merganser::kernels;
 using namespace merganser::test;
-using merganser::Error;
 using merganser::UsageError;
 
 /// Over every model: kernels do not depend on the model of the transport that they are made by.
@@ -389,18 +390,6 @@ TEST_P(ControlTest, kernels_work_on_some_of_the_ranks) {
   });
 }
 
-template <class E>
-std::string refusal(const std::function<void()>& make) {
-  try {
-    make();
-  } catch (const E& e) {
-    return e.what();
-  } catch (const Error& e) {
-    return std::string("another error: ") + e.what();
-  }
-  return "none";
-}
-
 TEST_P(ExchangeTest, every_rank_refuses_what_does_not_fit) {
   on_ranks(GetParam(), [](Transport& t) {
     const auto infos = usable(t);
@@ -456,26 +445,6 @@ TEST_P(ExchangeTest, a_heap_too_small_is_refused_with_the_size_that_is_needed) {
       EXPECT_NE(text.find(" to at least "), std::string::npos) << text;
     }
   });
-}
-
-TEST(Kernels, are_listed_by_model_and_name) {
-  std::string_view last_name;
-  std::string_view last_model;
-  for (const auto& info : kernels()) {
-    EXPECT_EQ(info.name.substr(0, info.name.find('.')), info.model);
-    EXPECT_FALSE(info.description.empty());
-    if (info.model == last_model) {
-      EXPECT_LT(last_name, info.name);
-    }
-    last_name = info.name;
-    last_model = info.model;
-    EXPECT_EQ(&kernel(info.name), &kernel(info.name));
-  }
-  EXPECT_EQ(kernels().front().model, "threads");
-  EXPECT_EQ(completion_name(kernel("threads.copy").completion), "remote");
-  EXPECT_EQ(completion_name(kernel("threads.copy-flag").completion), "notified");
-  EXPECT_EQ(completion_name(kernel("threads.copy-barrier").completion), "global");
-  EXPECT_EQ(completion_name(Completion::local), "local");
 }
 
 }  // namespace

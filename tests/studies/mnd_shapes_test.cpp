@@ -34,7 +34,7 @@ TEST_P(MndShapesTest, thresholds_change_the_way_but_not_the_forest) {
     const auto wanted = msf::totals(oracle_forest(graph, t), t);
     for (const double share : {0.0, 0.02, 1.0}) {
       for (auto v : variants()) {
-        if (v.options.style == msf::MndStyle::baseline) continue;
+        if (v.options.style == studies::MndStyle::baseline) continue;
         v.options.independent_threshold = share;
         v.options.ring_share = share;
         v.options.mst_threshold = share / 2;
@@ -50,7 +50,7 @@ TEST_P(MndShapesTest, a_maximum_forest_has_the_greatest_weights) {
   on_threads(GetParam(), [](comm::Transport& t) {
     const auto graph = dealt(random_shape(2, 120, 500, 3), t);
     const auto wanted = msf::totals(oracle_forest(graph, t, msf::Sense::maximum), t);
-    msf::MndOptions options;
+    studies::MndOptions options;
     options.sense = msf::Sense::maximum;
     expect_oracle(graph, wanted, t, options, "maximum");
   });
@@ -80,7 +80,7 @@ TEST_P(MndShapesTest, ids_may_be_far_beyond_32_bits) {
   shape.vertices = 99 * spread + 1;
   on_threads(GetParam(), [&](comm::Transport& t) {
     msf::Report report;
-    const auto forest = msf::mnd(dealt(shape, t), t, {}, report);
+    const auto forest = studies::mnd(dealt(shape, t), t, {}, report);
     EXPECT_EQ(sorted(gathered(forest.edges, t)), sorted(expected));
   });
 }
@@ -107,7 +107,7 @@ TEST(MndTrapsTest, a_thousand_trees_end_the_cycles_at_once) {
       EXPECT_EQ(wanted.components, 1000);
       for (const auto& v : variants()) {
         msf::Report report;
-        const auto found = msf::totals(msf::mnd(graph, t, v.options, report), t);
+        const auto found = msf::totals(studies::mnd(graph, t, v.options, report), t);
         EXPECT_EQ(found.digest, wanted.digest) << v.name;
         EXPECT_LE(fact(report, "cycles"), apart ? 60 : 4) << v.name;
       }
@@ -122,7 +122,7 @@ TEST(MndTrapsTest, isolated_vertices_and_small_components_end_the_cycles) {
     EXPECT_GT(wanted.components, 5000);
     for (const auto& v : variants()) {
       msf::Report report;
-      const auto found = msf::totals(msf::mnd(graph, t, v.options, report), t);
+      const auto found = msf::totals(studies::mnd(graph, t, v.options, report), t);
       EXPECT_EQ(found.digest, wanted.digest) << v.name;
       EXPECT_LE(fact(report, "cycles"), 60) << v.name;
     }
@@ -135,12 +135,12 @@ TEST(MndTrapsTest, components_that_change_places_do_not_go_on_for_ever) {
     Shape shape{"pairs", 200, {}};
     for (std::uint64_t v = 0; v < 100; ++v) shape.add(v, v + 100, 1);
     const auto graph = dealt(shape, t);
-    msf::MndOptions options;
+    studies::MndOptions options;
     options.mst_threshold = 0;
     options.stall_threshold = 0;
     options.ring_share = 1;
     msf::Report report;
-    const auto found = msf::totals(msf::mnd(graph, t, options, report), t);
+    const auto found = msf::totals(studies::mnd(graph, t, options, report), t);
     EXPECT_EQ(found.edges, 100);
     EXPECT_GT(t.all_reduce(fact(report, "later edges"), comm::Op::sum), 20);  // half of them, but for chance
   });
@@ -150,7 +150,7 @@ TEST(MndTrapsTest, local_graphs_are_done_without_a_word) {
   on_threads(4, [](comm::Transport& t) {
     const auto graph = dealt(grid_shape(60, 1000000), t);
     msf::Report report;
-    (void)msf::mnd(graph, t, {}, report);
+    (void)studies::mnd(graph, t, {}, report);
     const auto found = t.all_reduce(fact(report, "independent edges"), comm::Op::sum);
     EXPECT_GT(found, 3599 * 85 / 100);
     EXPECT_LT(fact(report, "largest arcs"), fact(report, "mean arcs") * 11 / 10);
@@ -172,7 +172,7 @@ TEST(MndReportTest, every_phase_is_told_and_progress_ends_at_the_whole) {
         EXPECT_LE(share, done);
         share = done;
       };
-      (void)msf::mnd(graph, t, v.options, report);
+      (void)studies::mnd(graph, t, v.options, report);
       std::vector<std::string> names;
       for (const auto& phase : report.phases()) names.push_back(phase.name);
       const std::vector<std::string> all = {"partition", "ghosts", "independent", "merge", "test", "ring", "post"};
@@ -185,15 +185,15 @@ TEST(MndReportTest, every_phase_is_told_and_progress_ends_at_the_whole) {
 TEST(MndOptionsTest, shares_beyond_the_whole_are_refused) {
   on_threads(2, [](comm::Transport& t) {
     msf::Report report;
-    msf::MndOptions options;
+    studies::MndOptions options;
     options.ring_share = 1.5;
-    EXPECT_THROW((void)msf::mnd({}, t, options, report), UsageError);
+    EXPECT_THROW((void)studies::mnd({}, t, options, report), UsageError);
     options = {};
     options.leader_group = 1;
-    EXPECT_THROW((void)msf::mnd({}, t, options, report), UsageError);
+    EXPECT_THROW((void)studies::mnd({}, t, options, report), UsageError);
     options = {};
     options.chunk = 0;
-    EXPECT_THROW((void)msf::mnd({}, t, options, report), UsageError);
+    EXPECT_THROW((void)studies::mnd({}, t, options, report), UsageError);
   });
 }
 

@@ -10,7 +10,6 @@ namespace {
 
 using namespace merganser;
 using namespace merganser::test;
-namespace published = msf::published;
 
 class MndTest : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, MndTest, testing::ValuesIn(setups({""}, {"chaos:5", "checked,chaos:6"})),
@@ -33,7 +32,8 @@ TEST_P(MndTest, works_in_many_cycles_that_follow_each_other_closely) {
     const auto graph = dealt(random_shape(9, 150, 450, 50), t);
     const auto wanted = msf::totals(oracle_forest(graph, t), t);
     for (auto v : variants()) {
-      if (t.capabilities().one_sided && v.options.carrier == msf::MndCarrier::messages) continue;  // slow: many windows
+      if (t.capabilities().one_sided && v.options.carrier == studies::MndCarrier::messages)
+        continue;  // slow: many windows
       v.options.mst_threshold = 0;
       v.options.stall_threshold = 0;
       v.options.ring_share = 0.3;
@@ -43,14 +43,14 @@ TEST_P(MndTest, works_in_many_cycles_that_follow_each_other_closely) {
 }
 
 /// Words from one rank to another in one exchange, in records of three: the same on both ends. Some pairs have none.
-published::Words letter(int round, int from, int to) {
+studies::detail::Words letter(int round, int from, int to) {
   Random random(static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(from), static_cast<std::uint32_t>(to));
   const std::uint64_t records = random.below(4) * random.below(9);
-  published::Words words;
+  studies::detail::Words words;
   for (std::uint64_t i = 0; i < 3 * records; ++i) words.push_back(random.bits());
   return words;
 }
-std::vector<std::array<std::uint64_t, 3>> records(const published::Words& words) {
+std::vector<std::array<std::uint64_t, 3>> records(const studies::detail::Words& words) {
   std::vector<std::array<std::uint64_t, 3>> all(words.size() / 3);
   if (!words.empty()) std::memcpy(all.data(), words.data(), words.size() * sizeof(std::uint64_t));
   std::sort(all.begin(), all.end());
@@ -65,18 +65,18 @@ bool are_partners(int round, int a, int b) {
 TEST_P(MndTest, letters_of_many_exchanges_do_not_mix) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     for (const auto& v : variants()) {
-      if (v.options.post == msf::MndPost::leader) continue;
-      const bool windows = t.capabilities().one_sided && v.options.carrier == msf::MndCarrier::messages;
-      const auto exchange = published::make_record_exchange(t, v.options);
+      if (v.options.post == studies::MndPost::leader) continue;
+      const bool windows = t.capabilities().one_sided && v.options.carrier == studies::MndCarrier::messages;
+      const auto exchange = studies::detail::make_record_exchange(t, v.options);
       for (int round = 0; round < (windows ? 3 : 25); ++round) {
-        published::Letters letters(t.size(), 3);
+        studies::detail::Letters letters(t.size(), 3);
         for (int r = 0; r < t.size(); ++r) {
           if (r == t.rank() || !are_partners(round, std::min(r, t.rank()), std::max(r, t.rank()))) continue;
           letters.add_partner(r);
           letters[r] = letter(round, t.rank(), r);
         }
         const auto partner = letters.partner;
-        std::vector<published::Words> came(static_cast<std::size_t>(t.size()));
+        std::vector<studies::detail::Words> came(static_cast<std::size_t>(t.size()));
         exchange->run(letters, [&](int from, std::span<const std::uint64_t> words) {
           EXPECT_EQ(words.size() % 3, 0U);
           auto& box = came[static_cast<std::size_t>(from)];
@@ -85,7 +85,7 @@ TEST_P(MndTest, letters_of_many_exchanges_do_not_mix) {
         for (int r = 0; r < t.size(); ++r) {
           const bool there = partner[static_cast<std::size_t>(r)] != 0;
           ASSERT_EQ(records(came[static_cast<std::size_t>(r)]),
-                    records(there ? letter(round, r, t.rank()) : published::Words{}))
+                    records(there ? letter(round, r, t.rank()) : studies::detail::Words{}))
               << v.name << ", exchange " << round << ", from rank " << r;
         }
       }
@@ -98,16 +98,16 @@ TEST_P(MndTest, ranks_that_are_given_different_options_are_told_so) {
     if (t.size() == 1) return;
     const bool other = t.rank() == t.size() - 1;
     msf::Report report;
-    const auto expect_refusal = [&](const msf::MndOptions& options) {
+    const auto expect_refusal = [&](const studies::MndOptions& options) {
       graphs::EdgeList graph;
       graph.vertices = 5;
-      EXPECT_THROW((void)msf::mnd(graph, t, options, report), UsageError);
+      EXPECT_THROW((void)studies::mnd(graph, t, options, report), UsageError);
     };
-    expect_refusal({.style = other ? msf::MndStyle::baseline : msf::MndStyle::tuned});
-    expect_refusal({.post = other ? msf::MndPost::leader : msf::MndPost::single});
+    expect_refusal({.style = other ? studies::MndStyle::baseline : studies::MndStyle::tuned});
+    expect_refusal({.post = other ? studies::MndPost::leader : studies::MndPost::single});
     expect_refusal({.mst_threshold = other ? 0.5 : 0.24});
     expect_refusal({.chunk = other ? 1 : 2});
-    expect_refusal({.carrier = static_cast<msf::MndCarrier>(9)});
+    expect_refusal({.carrier = static_cast<studies::MndCarrier>(9)});
     t.barrier();
   });
 }

@@ -12,11 +12,11 @@ namespace merganser::test {
 
 struct Variant {
   std::string name;
-  msf::MndOptions options;
+  studies::MndOptions options;
 };
 
 inline std::vector<Variant> variants() {
-  using namespace msf;
+  using namespace studies;
   std::vector<Variant> all;
   for (const auto post : {MndPost::single, MndPost::leader}) {
     const std::string end = post == MndPost::single ? "single" : "leader";
@@ -36,9 +36,9 @@ inline std::vector<Variant> variants() {
 
 /// Expects the forest of plain Kruskal, to the last edge. Collective.
 inline void expect_oracle(const graphs::EdgeList& graph, const msf::ForestTotals& wanted, comm::Transport& t,
-                          const msf::MndOptions& options, const std::string& what) {
+                          const studies::MndOptions& options, const std::string& what) {
   msf::Report report;
-  const auto found = msf::totals(msf::mnd(graph, t, options, report), t);
+  const auto found = msf::totals(studies::mnd(graph, t, options, report), t);
   EXPECT_EQ(found.edges, wanted.edges) << what;
   EXPECT_EQ(found.digest, wanted.digest) << what;
   EXPECT_EQ(found.weight, wanted.weight) << what;

@@ -11,7 +11,7 @@
 namespace {
 
 using namespace merganser;
-using namespace merganser::topology;
+using namespace merganser::studies;
 
 PublishedGraph published(int ranks, PublishedNumbers numbers, double cross = 0, std::int64_t vertices = 4096) {
   PublishedOptions o;

@@ -6,7 +6,7 @@
 
 namespace {
 
-using namespace merganser::topology;
+using namespace merganser::studies;
 
 TEST(Table2, entries_up_to_128_ranks_agree) {
   const auto rows = check_table2(42, 128);

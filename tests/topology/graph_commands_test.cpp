@@ -14,12 +14,7 @@ namespace {
 using namespace merganser::test;
 using Json = nlohmann::json;
 
-Json result_of(const std::string& path) {
-  std::ifstream in(path);
-  return Json::parse(in).at("result");
-}
-
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+Json result_of(const std::string& path) { return Json::parse(bytes_of(path)).at("result"); }
 
 TEST(TopoGen, writes_a_graph_that_convert_takes_through_every_format) {
   const Folder folder;
@@ -40,8 +35,7 @@ TEST(TopoGen, writes_a_graph_that_convert_takes_through_every_format) {
     EXPECT_EQ(o.digest(), made.digest()) << name;
     from = to;
   }
-  std::ifstream a(first, std::ios::binary), b(from, std::ios::binary);
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(a), {}), std::string(std::istreambuf_iterator<char>(b), {}));
+  EXPECT_EQ(bytes_of(first), bytes_of(from));
   const Outcome coarse = run({"topo", "convert", from, folder.file("4.mtx"), "--ranks", "4"});
   EXPECT_EQ(coarse.code, 0) << coarse.text();
   EXPECT_TRUE(says(coarse.out, "coarser: 4 ranks")) << coarse.out;

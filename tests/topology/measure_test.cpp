@@ -99,7 +99,7 @@ TEST(Measure, finds_a_byte_that_arrived_wrong) {
                            [&](comm::Transport& t) {
                              auto mine = o;
                              if (t.rank() == 1)
-                               mine.hooks.inside_after = [](comm::Exchange& e, std::int64_t i) {
+                               mine.hooks.inside_after = [](kernels::Exchange& e, std::int64_t i) {
                                  auto landed = e.landing(0, 0);
                                  if (i > 4) landed[landed.size() / 2] ^= std::byte{1};
                                };
@@ -144,7 +144,7 @@ TEST(Measure, names_the_rank_that_is_slow) {
   comm::run({"threads", 3, ""}, [&](comm::Transport& t) {
     auto mine = o;
     if (t.rank() == 2)
-      mine.hooks.inside_after = [](comm::Exchange&, std::int64_t) {
+      mine.hooks.inside_after = [](kernels::Exchange&, std::int64_t) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
       };
     Measurement all = measure(t, mine);

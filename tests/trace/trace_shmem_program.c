@@ -7,7 +7,7 @@ enum { PUT, GET, MOVES };
 enum { MAX_RANKS = 16 };
 static long operations[MAX_RANKS][MOVES];
 static long bytes[MAX_RANKS][MOVES];
-static long memory[512];
+static long memory[512] __attribute__((aligned(16)));
 static int rank, ranks;
 
 static void note(int peer, int move, long n) {
@@ -94,11 +94,100 @@ static void contexts(int to) {
   shmem_ctx_destroy(context);
 }
 
+/* Every operation by every name, with a context and without. Sizes differ, so that one taken for another shows. */
+#define MOVE(F, NOTED, ...)                         \
+  (void)shmem_##F(__VA_ARGS__), NOTED;              \
+  (void)shmem_ctx_##F(context, __VA_ARGS__), NOTED;
+#define CHANGES(T) note(to, PUT, (long)sizeof(T))
+#define BRINGS(T) note(to, GET, (long)sizeof(T))
+#define BOTH(T) both(to, (long)sizeof(T))
+#define TYPED(NAME, T)                                                                                 \
+  MOVE(NAME##_put, note(to, PUT, 3 * (long)sizeof(T)), (T*)at, (const T*)from, 3, to)                  \
+  MOVE(NAME##_get, note(to, GET, 5 * (long)sizeof(T)), (T*)from, (const T*)at, 5, to)                  \
+  MOVE(NAME##_put_nbi, note(to, PUT, 7 * (long)sizeof(T)), (T*)at, (const T*)from, 7, to)              \
+  MOVE(NAME##_get_nbi, note(to, GET, 9 * (long)sizeof(T)), (T*)from, (const T*)at, 9, to)              \
+  MOVE(NAME##_iput, note(to, PUT, 11 * (long)sizeof(T)), (T*)at, (const T*)from, 2, 3, 11, to)         \
+  MOVE(NAME##_iget, note(to, GET, 13 * (long)sizeof(T)), (T*)from, (const T*)at, 3, 2, 13, to)         \
+  MOVE(NAME##_p, CHANGES(T), (T*)at, 1, to)                                                            \
+  MOVE(NAME##_g, BRINGS(T), (const T*)at, to)
+#define SIZED(BITS)                                                       \
+  MOVE(put##BITS, note(to, PUT, 3 * BITS / 8), at, from, 3, to)           \
+  MOVE(get##BITS, note(to, GET, 5 * BITS / 8), from, at, 5, to)           \
+  MOVE(put##BITS##_nbi, note(to, PUT, 7 * BITS / 8), at, from, 7, to)     \
+  MOVE(get##BITS##_nbi, note(to, GET, 9 * BITS / 8), from, at, 9, to)     \
+  MOVE(iput##BITS, note(to, PUT, 11 * BITS / 8), at, from, 2, 3, 11, to)  \
+  MOVE(iget##BITS, note(to, GET, 13 * BITS / 8), from, at, 3, 2, 13, to)
+#define ATOMIC_VALUE(NAME, T)                            \
+  MOVE(NAME##_atomic_fetch, BRINGS(T), (const T*)at, to) \
+  MOVE(NAME##_atomic_set, CHANGES(T), (T*)at, 1, to)     \
+  MOVE(NAME##_atomic_swap, BOTH(T), (T*)at, 1, to)
+#define ATOMIC_NUMBER(NAME, T)                                 \
+  ATOMIC_VALUE(NAME, T)                                        \
+  MOVE(NAME##_atomic_fetch_inc, BOTH(T), (T*)at, to)           \
+  MOVE(NAME##_atomic_inc, CHANGES(T), (T*)at, to)              \
+  MOVE(NAME##_atomic_fetch_add, BOTH(T), (T*)at, 1, to)        \
+  MOVE(NAME##_atomic_add, CHANGES(T), (T*)at, 1, to)
+#define ATOMIC_BITS(NAME, T)                            \
+  MOVE(NAME##_atomic_fetch_and, BOTH(T), (T*)at, 1, to) \
+  MOVE(NAME##_atomic_fetch_or, BOTH(T), (T*)at, 1, to)  \
+  MOVE(NAME##_atomic_fetch_xor, BOTH(T), (T*)at, 1, to) \
+  MOVE(NAME##_atomic_and, CHANGES(T), (T*)at, 1, to)    \
+  MOVE(NAME##_atomic_or, CHANGES(T), (T*)at, 1, to)     \
+  MOVE(NAME##_atomic_xor, CHANGES(T), (T*)at, 1, to)
+#define COMPARED(NAME, T) MOVE(NAME##_atomic_compare_swap, BOTH(T), (T*)at, 1, 2, to)
+#define OLD_VALUE(NAME, T) /* from before 1.4 */           \
+  (void)shmem_##NAME##_fetch((const T*)at, to), BRINGS(T); \
+  shmem_##NAME##_set((T*)at, 1, to), CHANGES(T);           \
+  (void)shmem_##NAME##_swap((T*)at, 1, to), BOTH(T);
+#define OLD_NUMBER(NAME, T)                              \
+  OLD_VALUE(NAME, T)                                     \
+  (void)shmem_##NAME##_finc((T*)at, to), BOTH(T);        \
+  shmem_##NAME##_inc((T*)at, to), CHANGES(T);            \
+  (void)shmem_##NAME##_fadd((T*)at, 1, to), BOTH(T);     \
+  shmem_##NAME##_add((T*)at, 1, to), CHANGES(T);
+
+static void every_name(int to) {
+  static char from[4096] __attribute__((aligned(16)));
+  char* at = (char*)memory;
+  shmem_ctx_t context;
+  if (shmem_ctx_create(0, &context) != 0) return;
+  TYPED(float, float) TYPED(double, double) TYPED(longdouble, long double) TYPED(char, char)
+  TYPED(schar, signed char) TYPED(short, short) TYPED(int, int) TYPED(long, long) TYPED(longlong, long long)
+  TYPED(uchar, unsigned char) TYPED(ushort, unsigned short) TYPED(uint, unsigned) TYPED(ulong, unsigned long)
+  TYPED(ulonglong, unsigned long long) TYPED(int8, int8_t) TYPED(int16, int16_t) TYPED(int32, int32_t)
+  TYPED(int64, int64_t) TYPED(uint8, uint8_t) TYPED(uint16, uint16_t) TYPED(uint32, uint32_t) TYPED(uint64, uint64_t)
+  TYPED(size, size_t) TYPED(ptrdiff, ptrdiff_t)
+  SIZED(8) SIZED(16) SIZED(32) SIZED(64) SIZED(128)
+  MOVE(putmem, note(to, PUT, 100), at, from, 100, to)
+  MOVE(getmem, note(to, GET, 101), from, at, 101, to)
+  MOVE(putmem_nbi, note(to, PUT, 102), at, from, 102, to)
+  MOVE(getmem_nbi, note(to, GET, 103), from, at, 103, to)
+  ATOMIC_VALUE(float, float) ATOMIC_VALUE(double, double) ATOMIC_NUMBER(int, int) ATOMIC_NUMBER(long, long)
+  ATOMIC_NUMBER(longlong, long long) ATOMIC_NUMBER(uint, unsigned) ATOMIC_NUMBER(ulong, unsigned long)
+  ATOMIC_NUMBER(ulonglong, unsigned long long) /* Open MPI has no others, and breaks its stack when it compares 4 bytes */
+  COMPARED(long, long) COMPARED(longlong, long long) COMPARED(ulong, unsigned long)
+  COMPARED(ulonglong, unsigned long long)
+  (void)shmem_long_cswap(memory, 1, 2, to), BOTH(long);
+  (void)shmem_longlong_cswap((long long*)at, 1, 2, to), BOTH(long long);
+  ATOMIC_BITS(int, int) ATOMIC_BITS(long, long) ATOMIC_BITS(longlong, long long) ATOMIC_BITS(uint, unsigned)
+  ATOMIC_BITS(ulong, unsigned long) ATOMIC_BITS(ulonglong, unsigned long long) ATOMIC_BITS(int32, int32_t)
+  ATOMIC_BITS(int64, int64_t) ATOMIC_BITS(uint32, uint32_t) ATOMIC_BITS(uint64, uint64_t)
+  OLD_VALUE(float, float) OLD_VALUE(double, double) OLD_NUMBER(int, int) OLD_NUMBER(long, long)
+  OLD_NUMBER(longlong, long long)
+  shmem_quiet();
+  shmem_ctx_quiet(context);
+  shmem_ctx_destroy(context);
+}
+
 int main(int argc, char** argv) {
   shmem_init();
   rank = shmem_my_pe();
   ranks = shmem_n_pes();
   for (int peer = 0; peer < ranks; ++peer) { /* itself too, which is no arc */
+    if (argc > 1 && strcmp(argv[1], "every-name") == 0) {
+      every_name(peer);
+      continue;
+    }
     blocks(peer);
     atomics(peer);
     contexts(peer);

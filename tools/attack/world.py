@@ -12,12 +12,8 @@ from . import samples, verbs
 from .processes import Limits, Program
 
 MODELS = ("p2p", "neighborhood", "rma", "shmem")
-# What Open MPI and its OpenSHMEM need on a small machine or in a container, as in ./x; what is set already is kept.
-SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMPI_MCA_opal_common_ucx_opal_mem_hooks": "0", "OMPI_MCA_osc": "sm,rdma,pt2pt",
-            "SHMEM_SYMMETRIC_HEAP_SIZE": "64M"}
-KEPT = ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", *SETTINGS)
+# What the launcher and its libraries need, `merganser run` sets.
+KEPT = ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")
 
 
 class World:
@@ -47,7 +43,7 @@ class World:
         shutil.rmtree(os.fsencode(self.scratch), ignore_errors=True)
 
     def environment(self, folder, more=()):
-        mine = {**SETTINGS, **{name: os.environ[name] for name in KEPT if name in os.environ},
+        mine = {**{name: os.environ[name] for name in KEPT if name in os.environ},
                 "HOME": os.path.join(folder, "home"), "TMPDIR": os.path.join(folder, "tmp")}
         for name, value in dict(more).items():
             mine.pop(name, None)

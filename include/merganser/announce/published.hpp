@@ -56,6 +56,7 @@ class Published {
  private:
   void take(const Announcement& announcement);
   void check_column(std::size_t column) const;
+  [[nodiscard]] double best(std::size_t column, bool (*better)(double, double)) const;
 
   AnnouncementNetwork& network_;
   std::size_t columns_;

@@ -18,6 +18,8 @@
 #include <variant>
 #include <vector>
 
+#include "merganser/base/text.hpp"
+
 namespace merganser {
 
 /// Value of an option as the run record keeps it.
@@ -87,6 +89,12 @@ struct Writes {};
 template <class E>
 struct Choices {
   std::vector<std::pair<std::string, E>> words;
+  /// The word of a value; empty if it has none.
+  [[nodiscard]] std::string name(E value) const {
+    for (const auto& [word, e] : words)
+      if (e == value) return word;
+    return {};
+  }
 };
 /// The words a string option may be.
 struct Words {
@@ -278,10 +286,8 @@ class OptionTable {
     o.name = std::move(name);
     o.help = std::move(help);
     o.section = section_;
-    std::string all;
-    for (const auto& [word, e] : choices.words) all += (all.empty() ? "" : "|") + word;
-    o.kind = all;
-    o.set = [&v, all, words = choices.words](const std::string& text) {
+    o.kind = joined(choices.words, "|", [](const auto& choice) { return choice.first; });
+    o.set = [&v, all = o.kind, words = choices.words](const std::string& text) {
       for (const auto& [word, e] : words)
         if (word == text) {
           v = e;
@@ -289,11 +295,7 @@ class OptionTable {
         }
       detail::reject(text, all);
     };
-    o.value = [&v, words = choices.words]() -> OptionValue {
-      for (const auto& [word, e] : words)
-        if (e == v) return word;
-      return std::string();
-    };
+    o.value = [&v, choices]() -> OptionValue { return choices.name(v); };
     return options_.emplace_back(std::move(o));
   }
   template <class T>

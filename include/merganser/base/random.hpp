@@ -6,6 +6,13 @@
 
 namespace merganser {
 
+/// A bijection whose bits all depend on every bit of x: the finaliser of SplitMix64. Source: [steele2014].
+[[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
 /// One block of Philox4x32-10: 128 random bits from a 128-bit counter and a 64-bit key. Source: [salmon2011].
 [[nodiscard]] constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
                                                             std::array<std::uint32_t, 2> key) {

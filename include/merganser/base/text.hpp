@@ -1,12 +1,28 @@
 #pragma once
-/// Numbers as texts for people.
+/// Numbers and lists as texts.
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace merganser {
 
-[[nodiscard]] std::string count_text(std::int64_t n);  ///< a count: 374,900
-[[nodiscard]] std::string seconds_text(double s);      ///< a time: 12.3 ms
-[[nodiscard]] std::string bytes_text(double bytes);    ///< an amount of memory: 28.6 MiB
+[[nodiscard]] std::string count_text(std::int64_t n);      ///< a count: 374,900
+[[nodiscard]] std::string seconds_text(double s);          ///< a time: 12.3 ms
+[[nodiscard]] std::string bytes_text(double bytes);        ///< an amount of memory: 28.6 MiB
+[[nodiscard]] std::string hex16_text(std::uint64_t word);  ///< 16 digits: 00c0ffee00c0ffee
+
+/// The items with `between` them, each as `text` (a function, or a member) gives it: "a, b".
+template <class Items, class Text = std::identity>
+[[nodiscard]] std::string joined(const Items& items, std::string_view between = ", ", Text text = {}) {
+  std::string out;
+  std::string_view before;
+  for (const auto& item : items) {
+    out += before;
+    out += std::invoke(text, item);
+    before = between;
+  }
+  return out;
+}
 
 }  // namespace merganser

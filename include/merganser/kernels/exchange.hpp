@@ -3,6 +3,7 @@
 /// model, for measuring. A kernel belongs to a completion class; only kernels of one class do the same work.
 ///
 /// A kernel is a file in src/kernels/families/; what is there is in the table kernels().
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,7 +14,7 @@
 
 #include "merganser/comm/transport.hpp"
 
-namespace merganser::comm {
+namespace merganser::kernels {
 
 /// What is true on a rank when its Exchange::iterate() returns.
 enum class Completion : std::uint8_t {
@@ -22,12 +23,17 @@ enum class Completion : std::uint8_t {
   notified,  ///< local, and what its in-neighbours sent has landed here
   global,    ///< the exchange has ended on every rank
 };
-[[nodiscard]] std::string_view completion_name(Completion completion);  ///< "local", "remote", "notified", "global"
+/// Their names in records and options, in the order of the enumeration, in which tables and advice show them too.
+inline constexpr std::array<std::string_view, 4> kCompletionNames{"local", "remote", "notified", "global"};
+/// Name of one of them.
+[[nodiscard]] constexpr std::string_view completion_name(Completion completion) {
+  return kCompletionNames[static_cast<std::size_t>(completion)];
+}
 
 /// What a kernel is, for tables and choices.
 struct KernelInfo {
   std::string_view name;         ///< "rma.put-flush": model, dot, what it does
-  std::string_view model;        ///< a name of backends(): "threads", "p2p", "neighborhood", "rma", "shmem"
+  std::string_view model;        ///< a name of comm::backends(): "threads", "p2p", "neighborhood", "rma", "shmem"
   std::string_view description;  ///< the calls of one iteration
   Completion completion;
   bool pulls = false;  ///< receivers fetch (get); else senders send
@@ -40,7 +46,7 @@ struct KernelInfo {
 
 /// Where and how much. Arcs are those of `graph`, as one rank sees it.
 struct ExchangeSpec {
-  Graph graph;
+  comm::Graph graph;
   std::vector<std::size_t> bytes_out;  ///< per out-arc: capacity in bytes
   std::vector<std::size_t> bytes_in;   ///< per in-arc: the same number as the sender's
   std::size_t buffers = 1;             ///< sets of buffers, for iterations that take them in turn
@@ -59,7 +65,7 @@ class Exchange {
   /// What kernel it is.
   [[nodiscard]] virtual const KernelInfo& info() const noexcept = 0;
   /// The arcs, as given.
-  [[nodiscard]] virtual const Graph& graph() const noexcept = 0;
+  [[nodiscard]] virtual const comm::Graph& graph() const noexcept = 0;
 
   /// Bytes per arc from now on, at most the capacity of the spec; both ends of an arc must give the same number. Local;
   /// every rank of the graph must have left settle(), and call settle() again before the next iterate(). What landing
@@ -81,7 +87,7 @@ class Exchange {
 
   /// What one iteration does on this rank, but for arcs to itself. Notifications count: an empty message as a message, a
   /// word as a put. `bytes` are those of the payload that this rank sends, puts or gets.
-  [[nodiscard]] virtual Counters per_iteration() const = 0;
+  [[nodiscard]] virtual comm::Counters per_iteration() const = 0;
 
   /// Ranks that an iterate() which does not end still waits for: in-neighbours, with two-sided messages also
   /// out-neighbours that have not taken theirs. Where the library waits in one call and cannot tell: all in-neighbours,
@@ -99,7 +105,8 @@ class Exchange {
 /// process, whatever model `control` is of; kernels of "threads" need `control` to be of that model. Collective.
 /// @throws UsageError if the kernel does not fit `control` or the spec contradicts itself, CommError where the library
 /// lacks what it needs or memory (a symmetric heap too small: the message says how large it must be); on every rank.
-[[nodiscard]] std::unique_ptr<Exchange> make_exchange(Transport& control, std::string_view kernel, ExchangeSpec spec);
+[[nodiscard]] std::unique_ptr<Exchange> make_exchange(comm::Transport& control, std::string_view kernel,
+                                                      ExchangeSpec spec);
 
 /// A kernel that cannot be used here, and why: "shmem.put-signal-native: shmem_putmem_signal is not in OpenSHMEM 1.4".
 struct Unusable {
@@ -108,7 +115,7 @@ struct Unusable {
 };
 /// The kernels that cannot be used here, found by trying each on a small ring. Collective.
 /// @param names  kernels to try; empty: all
-[[nodiscard]] std::vector<Unusable> probe_kernels(Transport& control, std::span<const std::string> names = {});
+[[nodiscard]] std::vector<Unusable> probe_kernels(comm::Transport& control, std::span<const std::string> names = {});
 
 /// Starts an iteration at about the same time on every rank: a dissemination barrier, ceil(log2(ranks)) rounds of one
 /// small message each, in the model of `control`.
@@ -121,6 +128,6 @@ class Start {
   [[nodiscard]] virtual int waits_for() const = 0;
 };
 /// Makes a Start on the ranks of `control`, which must live as long. Collective.
-[[nodiscard]] std::unique_ptr<Start> make_start(Transport& control);
+[[nodiscard]] std::unique_ptr<Start> make_start(comm::Transport& control);
 
-}  // namespace merganser::comm
+}  // namespace merganser::kernels

@@ -13,7 +13,7 @@
 
 #include "merganser/comm/transport.hpp"
 
-namespace merganser::comm {
+namespace merganser::kernels {
 
 /// Which call gathers.
 enum class GatherKind : std::uint8_t {
@@ -26,13 +26,13 @@ enum class GatherKind : std::uint8_t {
 /// What a gather of one model is, for tables.
 struct GatherInfo {
   GatherKind kind;
-  std::string_view model;        ///< a name of backends()
+  std::string_view model;        ///< a name of comm::backends()
   std::string_view description;  ///< the calls of one gather
 };
 /// The gathers of this build, by model in the order of backends(), then by kind.
 [[nodiscard]] std::span<const GatherInfo> gathers();
 /// Why the model of a transport has no gather of this kind; empty if it has. Local.
-[[nodiscard]] std::string missing_gather(const Transport& transport, GatherKind kind);
+[[nodiscard]] std::string missing_gather(const comm::Transport& transport, GatherKind kind);
 
 /// One all-gather, made again and again. Ranks call start() and complete() in turns, and gathers of one transport in
 /// the same order on every rank. What was started must be completed before a gather is destroyed, unless an error is on
@@ -57,13 +57,13 @@ class Gather {
   [[nodiscard]] std::span<const std::byte> complete();
 
  protected:
-  Gather(Transport& control, const GatherInfo& info, std::size_t part_bytes)
+  Gather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes)
       : control_(control), info_(info), part_bytes_(part_bytes) {}
   virtual void do_start(std::span<const std::byte> mine) = 0;
   [[nodiscard]] virtual std::span<const std::byte> do_complete() = 0;
   [[nodiscard]] bool started() const noexcept { return started_; }
 
-  Transport& control_;
+  comm::Transport& control_;
 
  private:
   const GatherInfo& info_;
@@ -75,6 +75,6 @@ class Gather {
 /// @param part_bytes  of every rank, the same on all, at most 2^31 - 1
 /// @throws UsageError where the model has no such gather or ranks differ in part_bytes, CommError where the library lacks
 /// memory (a symmetric heap too small: the message says so); alike on every rank
-[[nodiscard]] std::unique_ptr<Gather> make_gather(Transport& control, GatherKind kind, std::size_t part_bytes);
+[[nodiscard]] std::unique_ptr<Gather> make_gather(comm::Transport& control, GatherKind kind, std::size_t part_bytes);
 
-}  // namespace merganser::comm
+}  // namespace merganser::kernels

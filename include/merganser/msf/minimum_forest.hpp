@@ -28,15 +28,19 @@ struct ForestOptions {
   int threads = 1;
   Sense sense = Sense::minimum;
 };
+/// Names of the methods.
+[[nodiscard]] inline Choices<ForestMethod> forest_methods() {
+  return {{{"auto", ForestMethod::automatic},
+           {"kruskal", ForestMethod::kruskal},
+           {"boruvka", ForestMethod::boruvka},
+           {"filter", ForestMethod::filter},
+           {"local", ForestMethod::local}}};
+}
 /// Name, meaning and range of each option, for an OptionTable.
 template <class V>
 void describe(ForestOptions& o, V&& option) {
   option("method", o.method, "of --algo auto: how the forest is found; every method finds the same one",
-         Choices<ForestMethod>{{{"auto", ForestMethod::automatic},
-                                {"kruskal", ForestMethod::kruskal},
-                                {"boruvka", ForestMethod::boruvka},
-                                {"filter", ForestMethod::filter},
-                                {"local", ForestMethod::local}}});
+         forest_methods());
   option("policy", o.policy, "what a round contracts: whole trees of chosen edges, or stars cut out of them",
          Choices<links::Policy>{{{"trees", links::Policy::trees}, {"stars", links::Policy::stars}}});
   option("base-case", o.base_case,

@@ -36,7 +36,7 @@ struct Best {
 inline constexpr double kParcelsPerCell = 12;
 
 class Contest;
-class Forest;
+class CrowdedTrees;
 struct BlockSearch;
 
 /// Sorted parcels of one rank. A vertex is a position in the sorted order.
@@ -154,7 +154,7 @@ class CellList {
   std::uint32_t* by_node_ = nullptr;  // ... small parcels listed under their nearest node
   std::vector<std::uint32_t> node_start_;
   double scale_ = 1;
-  std::unique_ptr<Forest> forest_;  // of the crowded cells; null if there are none
+  std::unique_ptr<CrowdedTrees> trees_;  // of the crowded cells; null if there are none
 };
 
 }  // namespace merganser::nearest

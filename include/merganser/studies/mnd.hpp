@@ -10,7 +10,7 @@
 #include "merganser/graphs/edges.hpp"
 #include "merganser/msf/forest.hpp"
 
-namespace merganser::msf {
+namespace merganser::studies {
 
 /// How ranks talk.
 enum class MndStyle : std::uint8_t {
@@ -42,7 +42,7 @@ struct MndOptions {
   int leader_group = 4;
   int chunk = 2048;
   MndCarrier carrier = MndCarrier::automatic;
-  Sense sense = Sense::minimum;  ///< not in `describe`: it belongs to the question, not to the algorithm
+  msf::Sense sense = msf::Sense::minimum;  ///< not in `describe`: it belongs to the question, not to the algorithm
 };
 /// Name, meaning and range of each option, for an OptionTable.
 template <class V>
@@ -81,7 +81,7 @@ void describe(MndOptions& o, V&& option) {
 /// @throws UsageError on every rank if an option is outside of what `describe` allows
 /// Cost: O((n + m) / P + cut) memory per rank until finishing begins, where the finishing rank takes in all edges that
 /// are left.
-[[nodiscard]] Forest mnd(const graphs::EdgeList& graph, comm::Transport& transport, const MndOptions& options,
-                         Report& report);
+[[nodiscard]] msf::Forest mnd(const graphs::EdgeList& graph, comm::Transport& transport, const MndOptions& options,
+                              msf::Report& report);
 
-}  // namespace merganser::msf
+}  // namespace merganser::studies

@@ -7,7 +7,7 @@
 
 #include "merganser/graphs/process_graph.hpp"
 
-namespace merganser::topology {
+namespace merganser::studies {
 
 /// What the published program's std::seed_seq{1} yields, for points in both modes.
 inline constexpr std::uint32_t kPublishedSeed = 1967017404;
@@ -58,4 +58,4 @@ struct ExpectedArcs {
 /// p (p - 1) - (p - 1) (p - 2) exp(-2 tries / p^2).
 [[nodiscard]] ExpectedArcs expected_arcs(int ranks, std::int64_t tries);
 
-}  // namespace merganser::topology
+}  // namespace merganser::studies

@@ -6,7 +6,7 @@
 
 #include "merganser/studies/neve_published.hpp"
 
-namespace merganser::topology {
+namespace merganser::studies {
 
 /// One number of arcs: as published, made here, and expected.
 struct Table2Cell {
@@ -42,4 +42,4 @@ struct Table2Row {
 /// @param most_ranks  rows of more ranks are left out
 [[nodiscard]] std::vector<Table2Row> check_table2(std::uint64_t seed, int most_ranks = 1024);
 
-}  // namespace merganser::topology
+}  // namespace merganser::studies

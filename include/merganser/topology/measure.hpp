@@ -20,7 +20,7 @@ namespace merganser::topology {
 
 /// How the iterations of a round begin.
 enum class Sync : std::uint8_t {
-  dissemination,  ///< each after a dissemination barrier (comm::Start), outside the clock
+  dissemination,  ///< each after a dissemination barrier (kernels::Start), outside the clock
   roundtime,      ///< each at a moment of the synchronised clock; one that begins late is counted, and not used
   none,           ///< one after the other, as published: a rank may run ahead
 };
@@ -74,9 +74,9 @@ struct Progress {
 
 /// For tests and studies: called by every rank around iterate(), with the number of the iteration (see Stall).
 struct Hooks {
-  std::function<void(comm::Exchange&, std::int64_t)> before;         ///< before the start
-  std::function<void(comm::Exchange&, std::int64_t)> inside_before;  ///< inside the clock, before the exchange
-  std::function<void(comm::Exchange&, std::int64_t)> inside_after;   ///< inside the clock, after the exchange
+  std::function<void(kernels::Exchange&, std::int64_t)> before;         ///< before the start
+  std::function<void(kernels::Exchange&, std::int64_t)> inside_before;  ///< inside the clock, before the exchange
+  std::function<void(kernels::Exchange&, std::int64_t)> inside_after;   ///< inside the clock, after the exchange
 };
 
 /// What is measured, for how long; graphs, kernels, sizes, sync and buffers are the same on every rank.

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/random.hpp"
 #include "src/comm/decorators/chaos.hpp"
 #include "src/comm/decorators/decorator.hpp"
 #include "src/comm/detail/message_objects.hpp"
@@ -11,12 +12,7 @@
 namespace merganser::comm::detail {
 namespace {
 
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t x = a * 0x9E3779B97F4A7C15U + b + 0x632BE59BD9B4E019U;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31);
-}
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return mix64(a * 0x9E3779B97F4A7C15U + b + 0x632BE59BD9B4E019U); }
 
 /// Numbers from a seed that says everything: the same seed makes the same choices.
 class Dice {

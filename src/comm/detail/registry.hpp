@@ -1,6 +1,6 @@
 #pragma once
 /// The models and libraries in this build. The table behind these functions is made at configure time from the files in
-/// backends/, see cmake/comm.cmake.
+/// src/comm/backends/, see cmake/comm.cmake.
 #include <functional>
 #include <span>
 #include <string>

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/hosts.hpp"
 #include "merganser/graphs/weights.hpp"
@@ -150,19 +151,16 @@ std::string_view name_of(Format format) { return kNames[static_cast<std::size_t>
 std::span<const Format> formats() { return kFormats; }
 
 Format format_of_name(std::string_view name) {
-  std::string all;
-  for (const Format format : kFormats) {
+  for (const Format format : kFormats)
     if (name_of(format) == name) return format;
-    all += (all.empty() ? "" : ", ") + std::string(name_of(format));
-  }
-  throw UsageError("format \"" + std::string(name) + "\"; allowed: " + all);
+  throw UsageError("format \"" + std::string(name) +
+                   "\"; allowed: " + joined(kFormats, ", ", [](Format f) { return name_of(f); }));
 }
 
 Format format_of_path(const std::string& path) {
   if (const Extension* e = extension_of(path)) return e->format;
-  std::string all;
-  for (const Extension& e : kExtensions) all += (all.empty() ? "" : ", ") + std::string(e.text);
-  throw UsageError(path + " has no extension that tells a format; allowed, unless the format is named: " + all);
+  throw UsageError(path + " has no extension that tells a format; allowed, unless the format is named: " +
+                   joined(kExtensions, ", ", &Extension::text));
 }
 
 Format detect_format(const std::string& path) {

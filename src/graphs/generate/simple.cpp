@@ -7,12 +7,6 @@
 namespace merganser::graphs::detail {
 namespace {
 
-std::uint64_t scramble(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
 /// A permutation of 0 .. size - 1 that any rank can look up anywhere: a Feistel network on the next power of two, walked
 /// until the image lies inside. Images of different numbers differ, so m of them are m different pairs of G(n, m).
 class Permutation {
@@ -22,14 +16,14 @@ class Permutation {
     lower_ = bits / 2;
     lower_mask_ = (std::uint64_t{1} << lower_) - 1;
     upper_mask_ = (std::uint64_t{1} << (bits - lower_)) - 1;
-    for (std::uint64_t& key : keys_) key = seed = scramble(seed + 0x9e3779b97f4a7c15ULL);
+    for (std::uint64_t& key : keys_) key = seed = mix64(seed + 0x9e3779b97f4a7c15ULL);
   }
   [[nodiscard]] std::uint64_t operator()(std::uint64_t x) const {
     do {
       std::uint64_t low = x & lower_mask_, high = x >> lower_;
       for (std::size_t round = 0; round < keys_.size(); round += 2) {
-        high ^= scramble(low + keys_[round]) & upper_mask_;
-        low ^= scramble(high + keys_[round + 1]) & lower_mask_;
+        high ^= mix64(low + keys_[round]) & upper_mask_;
+        low ^= mix64(high + keys_[round + 1]) & lower_mask_;
       }
       x = high << lower_ | low;
     } while (x >= size_);

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/graphs/process_graph_files.hpp"
 #include "src/graphs/process/random.hpp"
 #include "src/graphs/process/regular.hpp"
@@ -120,9 +121,7 @@ Rows make_geometric(const ProcessGraphOptions& o, double& radius) {
 }
 
 std::string dims_text(const std::vector<int>& dims) {
-  std::string out;
-  for (const int d : dims) out += (out.empty() ? "" : "x") + std::to_string(d);
-  return out;
+  return joined(dims, "x", [](int d) { return std::to_string(d); });
 }
 
 Rows make_torus(std::string_view kind, const ProcessGraphOptions& o, std::vector<int>& dims) {

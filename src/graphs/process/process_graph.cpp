@@ -8,6 +8,8 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/base/random.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::graphs {
 namespace {
@@ -51,22 +53,12 @@ void join_row(std::size_t from, std::vector<ProcessGraph::Arc>& row) {
 class Hash {
  public:
   void add(std::uint64_t word) {
-    lanes_[0] = mix((lanes_[0] ^ word) * 0x9E3779B97F4A7C15ULL + 0xD1B54A32D192ED03ULL);
-    lanes_[1] = mix(lanes_[1] * 0xC2B2AE3D27D4EB4FULL + word + 0x165667B19E3779F9ULL);
+    lanes_[0] = mix64((lanes_[0] ^ word) * 0x9E3779B97F4A7C15ULL + 0xD1B54A32D192ED03ULL);
+    lanes_[1] = mix64(lanes_[1] * 0xC2B2AE3D27D4EB4FULL + word + 0x165667B19E3779F9ULL);
   }
-  [[nodiscard]] std::string text() const {
-    std::string out;
-    for (const std::uint64_t lane : lanes_)
-      for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[(lane >> shift) & 15U];
-    return out;
-  }
+  [[nodiscard]] std::string text() const { return hex16_text(lanes_[0]) + hex16_text(lanes_[1]); }
 
  private:
-  static std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
-    return x ^ (x >> 31);
-  }
   std::array<std::uint64_t, 2> lanes_{0x243F6A8885A308D3ULL, 0x13198A2E03707344ULL};
 };
 

@@ -33,13 +33,6 @@ constexpr ProcessGraphFormat kFormats[] = {ProcessGraphFormat::binary, ProcessGr
                                            ProcessGraphFormat::metis};
 constexpr std::string_view kNames[] = {"binary", "adjacency", "pairs", "matrix-market", "metis"};
 
-template <class Texts, class Text>
-std::string list(const Texts& texts, Text text) {
-  std::string out;
-  for (const auto& t : texts) out += (out.empty() ? "" : ", ") + std::string(text(t));
-  return out;
-}
-
 /// The bytes of a file. @throws InputError if it is no plain file, cannot be read or takes too much memory
 std::string read_whole(const std::string& path) {
   const File file(path);
@@ -69,8 +62,7 @@ ProcessGraphFormat detect(const std::string& path, const std::string& bytes) {
     if (line.find(':') != std::string_view::npos) return ProcessGraphFormat::adjacency;
     if (line.find(',') != std::string_view::npos) return ProcessGraphFormat::pairs;
     if (line.find_first_not_of("0123456789 \t") == std::string_view::npos) return ProcessGraphFormat::metis;
-    file.fail(walk.at(),
-              shown(line) + "; allowed: a process graph as " + list(kNames, [](std::string_view n) { return n; }));
+    file.fail(walk.at(), shown(line) + "; allowed: a process graph as " + joined(kNames));
   }
   if (ranks_told) return ProcessGraphFormat::pairs;
   file.fail(0, "the file holds only comments; allowed: a process graph");
@@ -89,7 +81,7 @@ ProcessGraph parse_graph(const std::string& path, const std::string& bytes, Proc
     case ProcessGraphFormat::metis:
       return parse_metis(path, bytes);
   }
-  throw UsageError("unknown format; allowed: " + list(kNames, [](std::string_view n) { return n; }));
+  throw UsageError("unknown format; allowed: " + joined(kNames));
 }
 
 }  // namespace
@@ -99,8 +91,7 @@ std::string_view name_of(ProcessGraphFormat format) { return kNames[static_cast<
 ProcessGraphFormat process_format_of_name(std::string_view name) {
   for (const ProcessGraphFormat format : kFormats)
     if (name_of(format) == name) return format;
-  throw UsageError("unknown format \"" + std::string(name) +
-                   "\"; allowed: " + list(kNames, [](std::string_view n) { return n; }));
+  throw UsageError("unknown format \"" + std::string(name) + "\"; allowed: " + joined(kNames));
 }
 
 std::span<const ProcessGraphFormat> process_formats() { return kFormats; }
@@ -109,9 +100,8 @@ ProcessGraphFormat process_format_of_path(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   for (const Extension& e : kExtensions)
     if (e.text == extension) return e.format;
-  throw UsageError(
-      path + " has " + (extension.empty() ? "no extension" : "the extension " + extension) +
-      "; allowed, unless the format is named: " + list(kExtensions, [](const Extension& e) { return e.text; }));
+  throw UsageError(path + " has " + (extension.empty() ? "no extension" : "the extension " + extension) +
+                   "; allowed, unless the format is named: " + joined(kExtensions, ", ", &Extension::text));
 }
 
 ProcessGraph detail::parse_any(const std::string& path, const std::string& bytes) {

@@ -7,12 +7,12 @@
 #include "src/kernels/families/support/family.hpp"
 
 /// All-gathers of the MPI library, the same for every model over it.
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 class MpiGather : public Gather {
  public:
-  MpiGather(Transport& control, const GatherInfo& info, std::size_t part_bytes, MPI_Comm comm)
+  MpiGather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes, MPI_Comm comm)
       : Gather(control, info, part_bytes),
         comm_(comm),
         bytes_(static_cast<int>(part_bytes)),
@@ -65,7 +65,7 @@ class NonBlocking final : public MpiGather {
     check(MPI_Iallgather(mine(), bytes_, MPI_BYTE, all(), bytes_, MPI_BYTE, comm_, &request_), "MPI_Iallgather");
   }
   std::span<const std::byte> do_complete() override {
-    detail::complete(request_, "MPI_Iallgather", [this] {
+    comm::detail::complete(request_, "MPI_Iallgather", [this] {
       return "rank " + std::to_string(control_.rank()) + " in Gather::complete: not every one of " +
              std::to_string(control_.size()) + " ranks has come (MPI_Iallgather does not tell which)";
     });
@@ -79,7 +79,7 @@ class NonBlocking final : public MpiGather {
 
 class Neighborhood final : public MpiGather {
  public:
-  Neighborhood(Transport& control, const GatherInfo& info, std::size_t part_bytes,
+  Neighborhood(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
                std::shared_ptr<GraphCommunicator> graph)
       : MpiGather(control, info, part_bytes, graph->comm()), graph_(std::move(graph)) {}
 
@@ -94,18 +94,19 @@ class Neighborhood final : public MpiGather {
 };
 
 template <class Kind>
-std::unique_ptr<Gather> make_world(Transport& control, const GatherInfo& info, std::size_t part_bytes) {
+std::unique_ptr<Gather> make_world(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   const MpiGroup& group = mpi_group(control);
   return make_agreed<Kind>(control, control, info, part_bytes, group.comm);
 }
 
 /// Arcs from every rank to every rank, to itself too, so that parts arrive in the order of ranks.
-std::unique_ptr<Gather> make_neighborhood(Transport& control, const GatherInfo& info, std::size_t part_bytes) {
+std::unique_ptr<Gather> make_neighborhood(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   MpiGroup& group = mpi_group(control);
   sweep(control, group.keeper);
   std::vector<int> everybody(static_cast<std::size_t>(control.size()));
   std::iota(everybody.begin(), everybody.end(), 0);
-  auto graph = group.keeper.keep(std::make_shared<GraphCommunicator>(group, Graph::symmetric(std::move(everybody))));
+  auto graph =
+      group.keeper.keep(std::make_shared<GraphCommunicator>(group, comm::Graph::symmetric(std::move(everybody))));
   return make_agreed<Neighborhood>(control, control, info, part_bytes, std::move(graph));
 }
 
@@ -130,4 +131,4 @@ constexpr GatherEntry kGathers[] = {
 extern const KernelFamily gather_mpi_kernels;
 const KernelFamily gather_mpi_kernels{{}, {}, kGathers};
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -8,7 +8,7 @@
 #include "src/kernels/families/support/family.hpp"
 
 /// OpenSHMEM's collect of equal parts; there is none that does not block.
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 constexpr std::size_t kWord = sizeof(std::uint32_t);
@@ -29,7 +29,7 @@ class Collect final : public Gather {
     [[nodiscard]] std::size_t bytes() const { return sync_at(2); }
   };
 
-  Collect(Transport& control, const GatherInfo& info, std::size_t part_bytes, const Layout& layout,
+  Collect(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes, const Layout& layout,
           std::shared_ptr<SymmetricBlock> block)
       : Gather(control, info, part_bytes), layout_(layout), block_(std::move(block)) {
     for (std::size_t turn = 0; turn < 2; ++turn) {
@@ -61,7 +61,7 @@ class Collect final : public Gather {
   std::size_t turn_ = 0;
 };
 
-std::unique_ptr<Gather> make_collect(Transport& control, const GatherInfo& info, std::size_t part_bytes) {
+std::unique_ptr<Gather> make_collect(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   const Collect::Layout layout{(part_bytes + kWord - 1) / kWord, static_cast<std::size_t>(control.size())};
   auto block = symmetric_block(control, layout.bytes());
   auto gather = make_agreed<Collect>(control, control, info, part_bytes, layout, std::move(block));
@@ -75,4 +75,4 @@ constexpr GatherEntry kGathers[] = {{{GatherKind::blocking, "shmem", "shmem_fcol
 extern const KernelFamily gather_shmem_kernels;
 const KernelFamily gather_shmem_kernels{{}, {}, kGathers};
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

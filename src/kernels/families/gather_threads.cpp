@@ -12,14 +12,14 @@
 #include "src/kernels/families/support/family.hpp"
 
 /// Ranks are threads: each shows its part on a board, and copies those of all others when they are there.
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 /// Two parts of each rank, in turns: a rank that shows its next part has completed the last gather, so all others have
 /// shown theirs of that one, hence completed the one before.
 struct Parts {
-  explicit Parts(std::size_t bytes) : shown{Bytes(bytes), Bytes(bytes)} {}
-  Bytes shown[2];
+  explicit Parts(std::size_t bytes) : shown{comm::detail::Bytes(bytes), comm::detail::Bytes(bytes)} {}
+  comm::detail::Bytes shown[2];
   std::atomic<std::uint64_t> count{0};  // gathers that this rank has shown a part for
 };
 
@@ -33,7 +33,8 @@ struct GatherBoard {
 
 class BoardGather final : public Gather {
  public:
-  BoardGather(Transport& control, const GatherInfo& info, std::size_t part_bytes, std::shared_ptr<GatherBoard> board)
+  BoardGather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
+              std::shared_ptr<GatherBoard> board)
       : Gather(control, info, part_bytes),
         board_(std::move(board)),
         here_(*board_->parts[static_cast<std::size_t>(control.rank())]),
@@ -63,12 +64,14 @@ class BoardGather final : public Gather {
 
  private:
   void await(const Parts& theirs, std::size_t rank) const {
-    const Waiter::Describe describe = [rank] { return "all-gather: the part of rank " + std::to_string(rank); };
-    Waiter waiter(describe);
+    const comm::detail::Waiter::Describe describe = [rank] {
+      return "all-gather: the part of rank " + std::to_string(rank);
+    };
+    comm::detail::Waiter waiter(describe);
     while (theirs.count.load(std::memory_order_acquire) < count_) {
       if (board_->broken.load(std::memory_order_acquire)) {
         control_.barrier();  // throws once the error of the other rank has reached run()
-        throw Released();
+        throw comm::Released();
       }
       waiter.idle();
     }
@@ -76,12 +79,12 @@ class BoardGather final : public Gather {
 
   std::shared_ptr<GatherBoard> board_;
   Parts& here_;
-  Bytes all_;
+  comm::detail::Bytes all_;
   std::uint64_t count_ = 0;
 };
 
 /// The board of rank 0, on every rank. Collective.
-std::shared_ptr<GatherBoard> common_gather_board(Transport& control, std::size_t part_bytes) {
+std::shared_ptr<GatherBoard> common_gather_board(comm::Transport& control, std::size_t part_bytes) {
   std::shared_ptr<GatherBoard> board;
   agree(control, [&] {
     if (control.rank() == 0) board = std::make_shared<GatherBoard>(control.size(), part_bytes);
@@ -93,7 +96,7 @@ std::shared_ptr<GatherBoard> common_gather_board(Transport& control, std::size_t
   return board;
 }
 
-std::unique_ptr<Gather> make_board_gather(Transport& control, const GatherInfo& info, std::size_t part_bytes) {
+std::unique_ptr<Gather> make_board_gather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   return make_agreed<BoardGather>(control, control, info, part_bytes, common_gather_board(control, part_bytes));
 }
 
@@ -109,4 +112,4 @@ constexpr GatherEntry kGathers[] = {
 extern const KernelFamily gather_threads_kernels;
 const KernelFamily gather_threads_kernels{{}, {}, kGathers};
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -3,12 +3,12 @@
 #include "src/kernels/families/support/family.hpp"
 
 /// Neighbourhood collectives over a distributed-graph communicator.
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 class Neighborhood : public ExchangeBase {
  public:
-  Neighborhood(Transport& control, std::shared_ptr<GraphCommunicator> graph, ExchangePlan plan)
+  Neighborhood(comm::Transport& control, std::shared_ptr<GraphCommunicator> graph, ExchangePlan plan)
       : ExchangeBase(control, std::move(plan), {}),
         graph_(std::move(graph)),
         out_places_(places(plan_.sources)),
@@ -23,7 +23,7 @@ class Neighborhood : public ExchangeBase {
     out_counts_ = counts(out_bytes_);
     in_counts_ = counts(in_bytes_);
   }
-  void count(Counters&) const override {}
+  void count(comm::Counters&) const override {}
   std::shared_ptr<GraphCommunicator> graph_;
   std::vector<int> out_places_;
   std::vector<int> in_places_;
@@ -69,7 +69,7 @@ class Ialltoallv final : public Neighborhood {
 };
 
 template <class Kernel>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
+std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
   sweep(control, group.keeper);
   auto graph = group.keeper.keep(std::make_shared<GraphCommunicator>(group, plan.spec.graph));
@@ -93,4 +93,4 @@ constexpr KernelEntry kKernels[] = {
 extern const KernelFamily neighborhood_kernels;
 const KernelFamily neighborhood_kernels{kKernels, {}};
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -3,7 +3,7 @@
 #include "src/kernels/families/support/family.hpp"
 
 /// Two-sided messages.
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 enum class Mode { standard, synchronous };
@@ -11,7 +11,7 @@ enum class Mode { standard, synchronous };
 template <Mode mode>
 class SendReceive final : public ExchangeBase {
  public:
-  SendReceive(Transport& control, MpiGroup& group, ExchangePlan plan)
+  SendReceive(comm::Transport& control, MpiGroup& group, ExchangePlan plan)
       : ExchangeBase(control, std::move(plan), {}),
         comm_(group.comm),
         tag_(group.new_tag()),
@@ -34,7 +34,7 @@ class SendReceive final : public ExchangeBase {
   [[nodiscard]] std::vector<int> missing() const override { return requests_.missing(); }
 
  private:
-  void count(Counters&) const override {}
+  void count(comm::Counters&) const override {}
 
   MPI_Comm comm_;
   int tag_;
@@ -44,7 +44,7 @@ class SendReceive final : public ExchangeBase {
 /// Requests are made once per buffer and size, and started in every iteration.
 class Persistent final : public ExchangeBase {
  public:
-  Persistent(Transport& control, MpiGroup& group, ExchangePlan plan)
+  Persistent(comm::Transport& control, MpiGroup& group, ExchangePlan plan)
       : ExchangeBase(control, std::move(plan), {}), comm_(group.comm), tag_(group.new_tag()) {
     for (std::size_t buffer = 0; buffer < plan_.spec.buffers; ++buffer) {
       requests_.push_back(std::make_unique<Requests>(in_then_out(graph())));
@@ -71,7 +71,7 @@ class Persistent final : public ExchangeBase {
     for (const auto& requests : requests_) requests->free();
     make();
   }
-  void count(Counters&) const override {}
+  void count(comm::Counters&) const override {}
 
  private:
   void make() {
@@ -97,7 +97,7 @@ class Persistent final : public ExchangeBase {
 };
 
 template <class Kernel>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
+std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
   return make_agreed<Kernel>(control, control, group, std::move(plan));
 }
@@ -105,7 +105,7 @@ std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
 /// ceil(log2(ranks)) rounds of one empty message each.
 class MessageStart final : public Start {
  public:
-  MessageStart(Transport& control, MpiGroup& group)
+  MessageStart(comm::Transport& control, MpiGroup& group)
       : comm_(group.comm), tag_(group.new_tag()), rank_(control.rank()), size_(control.size()) {}
 
   void wait() override {
@@ -127,10 +127,12 @@ class MessageStart final : public Start {
   int rank_;
   int size_;
   std::atomic<int> waits_for_{-1};
-  const Waiter::Describe describe_ = [this] { return "rank " + std::to_string(waits_for()) + " to start"; };
+  const comm::detail::Waiter::Describe describe_ = [this] {
+    return "rank " + std::to_string(waits_for()) + " to start";
+  };
 };
 
-std::unique_ptr<Start> make_message_start(Transport& control) {
+std::unique_ptr<Start> make_message_start(comm::Transport& control) {
   MpiGroup& group = mpi_group(control);
   return make_agreed<MessageStart>(control, control, group);
 }
@@ -155,4 +157,4 @@ constexpr StartEntry kStarts[] = {
 extern const KernelFamily p2p_kernels;
 const KernelFamily p2p_kernels{kKernels, kStarts};
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -3,7 +3,7 @@
 #include "src/kernels/families/support/family.hpp"
 
 /// One-sided, in one epoch for the life of the window; the targets are not told.
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 class PutFlush final : public PutExchange {
@@ -16,7 +16,7 @@ class PutFlush final : public PutExchange {
   }
 
  private:
-  void count(Counters& counters) const override { ++counters.syncs; }
+  void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
 class PutFlushLocal final : public PutExchange {
@@ -33,13 +33,13 @@ class PutFlushLocal final : public PutExchange {
   }
 
  private:
-  void count(Counters& counters) const override { ++counters.syncs; }
+  void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
 /// As [neve] does: request-based puts, all requests waited for, then a flush.
 class RputFlush final : public PutExchange {
  public:
-  RputFlush(Transport& control, const std::shared_ptr<Window>& window, ExchangePlan plan)
+  RputFlush(comm::Transport& control, const std::shared_ptr<Window>& window, ExchangePlan plan)
       : PutExchange(control, window, std::move(plan)), requests_(out_.size(), MPI_REQUEST_NULL) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
@@ -56,7 +56,7 @@ class RputFlush final : public PutExchange {
   }
 
  private:
-  void count(Counters& counters) const override { ++counters.syncs; }
+  void count(comm::Counters& counters) const override { ++counters.syncs; }
   std::vector<MPI_Request> requests_;
 };
 
@@ -75,7 +75,7 @@ class Lock final : public PutExchange {
   }
 
  private:
-  void count(Counters& counters) const override {
+  void count(comm::Counters& counters) const override {
     counters.epochs += counters.puts;
     counters.syncs += counters.puts;
   }
@@ -92,7 +92,7 @@ class Fence final : public PutExchange {
   }
 
  private:
-  void count(Counters& counters) const override {
+  void count(comm::Counters& counters) const override {
     ++counters.epochs;
     counters.syncs += 2;
     counters.collectives += 2;
@@ -101,7 +101,7 @@ class Fence final : public PutExchange {
 
 class Get final : public WindowExchange {
  public:
-  Get(Transport& control, const std::shared_ptr<Window>& window, ExchangePlan plan)
+  Get(comm::Transport& control, const std::shared_ptr<Window>& window, ExchangePlan plan)
       : WindowExchange(control, window, std::move(plan), {.sources = window->data()}) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
@@ -116,11 +116,11 @@ class Get final : public WindowExchange {
   }
 
  private:
-  void count(Counters& counters) const override { ++counters.syncs; }
+  void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
 template <class Kernel, Window::Use use>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
+std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
   const std::size_t bytes = plan.info->pulls ? plan.source_bytes() : plan.landing_bytes();
   auto window = make_window(control, group, bytes, use);
@@ -155,4 +155,4 @@ constexpr KernelEntry kKernels[] = {
 extern const KernelFamily rma_kernels;
 const KernelFamily rma_kernels{kKernels, {}};
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -3,14 +3,14 @@
 #include "src/kernels/families/support/family.hpp"
 
 /// One-sided, and the target is told.
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 /// The target watches a word per in-arc that grows by one per iteration, so nothing is ever reset and a sender that is
 /// ahead does no harm.
 class PutNotify final : public PutExchange {
  public:
-  PutNotify(Transport& control, MpiGroup&, const std::shared_ptr<Window>& window, ExchangePlan plan)
+  PutNotify(comm::Transport& control, MpiGroup&, const std::shared_ptr<Window>& window, ExchangePlan plan)
       : PutExchange(control, window, std::move(plan)) {}
 
   void iterate(std::size_t buffer) override {
@@ -37,7 +37,7 @@ class PutNotify final : public PutExchange {
   }
 
  private:
-  void count(Counters& counters) const override {
+  void count(comm::Counters& counters) const override {
     counters.puts += far_out();
     counters.syncs += out_.empty() ? 0 : 2;
   }
@@ -47,7 +47,7 @@ class PutNotify final : public PutExchange {
   }
   void await(std::size_t arc) {
     constexpr unsigned kLook = 4096;
-    Waiter waiter(describe_);
+    comm::detail::Waiter waiter(describe_);
     for (unsigned polls = 1; !has_come(arc, epoch_value_); ++polls) {
       check(MPI_Win_sync(win_), "MPI_Win_sync");
       int found = 0;
@@ -62,7 +62,7 @@ class PutNotify final : public PutExchange {
 /// The target is told by an empty message.
 class PutSend final : public PutExchange {
  public:
-  PutSend(Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
+  PutSend(comm::Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
       : PutExchange(control, window, std::move(plan)),
         comm_(group.comm),
         tag_(group.new_tag()),
@@ -85,7 +85,7 @@ class PutSend final : public PutExchange {
   [[nodiscard]] std::vector<int> missing() const override { return requests_.missing(); }
 
  private:
-  void count(Counters& counters) const override {
+  void count(comm::Counters& counters) const override {
     counters.messages += far_out();
     counters.syncs += out_.empty() ? 0 : 1;
   }
@@ -119,7 +119,7 @@ class RankGroup {
 
 class Pscw final : public PutExchange {
  public:
-  Pscw(Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
+  Pscw(comm::Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
       : PutExchange(control, window, std::move(plan)), targets_(group.comm, out_), origins_(group.comm, in_) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
@@ -135,7 +135,7 @@ class Pscw final : public PutExchange {
   bool drop_next(std::size_t) override { return false; }
 
  private:
-  void count(Counters& counters) const override {
+  void count(comm::Counters& counters) const override {
     counters.epochs += (in_.empty() ? 0 : 1) + (out_.empty() ? 0 : 1);
     counters.syncs += 2 * ((in_.empty() ? 0 : 1) + (out_.empty() ? 0 : 1));
   }
@@ -144,7 +144,7 @@ class Pscw final : public PutExchange {
 };
 
 template <class Kernel, Window::Use use>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
+std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
   auto window = make_window(control, group, plan.landing_and_flag_bytes(), use);
   return make_agreed<Kernel>(control, control, group, std::move(window), std::move(plan));
@@ -171,4 +171,4 @@ constexpr KernelEntry kKernels[] = {
 extern const KernelFamily rma_notified_kernels;
 const KernelFamily rma_notified_kernels{kKernels, {}};
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

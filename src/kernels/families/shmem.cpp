@@ -3,7 +3,7 @@
 #include "src/kernels/families/support/family.hpp"
 
 /// Puts and gets in symmetric memory; the targets are not told, or all wait for all.
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 class PutQuiet final : public ShmemPutExchange {
@@ -16,7 +16,7 @@ class PutQuiet final : public ShmemPutExchange {
   }
 
  private:
-  void count(Counters& counters) const override { ++counters.syncs; }
+  void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
 class PutBarrier final : public ShmemPutExchange {
@@ -29,7 +29,7 @@ class PutBarrier final : public ShmemPutExchange {
   }
 
  private:
-  void count(Counters& counters) const override {
+  void count(comm::Counters& counters) const override {
     ++counters.syncs;
     ++counters.collectives;
   }
@@ -37,7 +37,7 @@ class PutBarrier final : public ShmemPutExchange {
 
 class Get final : public ShmemExchange {
  public:
-  Get(Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
+  Get(comm::Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
       : ShmemExchange(control, block, std::move(plan), {.sources = block->data()}) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
@@ -49,11 +49,11 @@ class Get final : public ShmemExchange {
   }
 
  private:
-  void count(Counters& counters) const override { ++counters.syncs; }
+  void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
 template <class Kernel>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
+std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   auto block = symmetric_block(control, plan.info->pulls ? plan.source_bytes() : plan.landing_bytes());
   return make_agreed<Kernel>(control, control, std::move(block), std::move(plan));
 }
@@ -61,7 +61,7 @@ std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
 /// ceil(log2(ranks)) rounds of one word each.
 class WordStart final : public Start {
  public:
-  WordStart(Transport& control, std::shared_ptr<SymmetricBlock> block)
+  WordStart(comm::Transport& control, std::shared_ptr<SymmetricBlock> block)
       : block_(std::move(block)), rank_(control.rank()), size_(control.size()) {}
 
   void wait() override {
@@ -87,7 +87,7 @@ class WordStart final : public Start {
   std::atomic<int> waits_for_{-1};
 };
 
-std::unique_ptr<Start> make_word_start(Transport& control) {
+std::unique_ptr<Start> make_word_start(comm::Transport& control) {
   constexpr std::size_t kRounds = 32;
   auto block = symmetric_block(control, kRounds * kLine);
   return make_agreed<WordStart>(control, control, std::move(block));
@@ -105,4 +105,4 @@ constexpr StartEntry kStarts[] = {{"shmem", make_word_start}};
 extern const KernelFamily shmem_kernels;
 const KernelFamily shmem_kernels{kKernels, kStarts};
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

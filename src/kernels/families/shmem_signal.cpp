@@ -8,7 +8,7 @@
 
 /// Puts in symmetric memory, and the target is told by a word per in-arc that grows by one per iteration: nothing is
 /// ever reset, and a sender that is ahead does no harm.
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 #if defined(SHMEM_MAJOR_VERSION) && (SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5))
@@ -56,14 +56,14 @@ class PutSignal final : public Signalled {
   }
 
  private:
-  void count(Counters& counters) const override {
+  void count(comm::Counters& counters) const override {
     counters.puts += far_out();
     counters.syncs += out_.empty() ? 0 : 1;
   }
 };
 
 template <class Kernel>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
+std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   auto block = symmetric_block(control, plan.landing_and_flag_bytes());
   return make_agreed<Kernel>(control, control, std::move(block), std::move(plan));
 }
@@ -89,11 +89,11 @@ class PutSignalNative final : public Signalled {
   }
 
  private:
-  void count(Counters& counters) const override { counters.puts += far_out(); }
+  void count(comm::Counters& counters) const override { counters.puts += far_out(); }
 };
 
 /// Some libraries declare the call and do nothing in it: a rank sends itself a signal and looks whether it comes.
-void check_signals_work(Transport& control) {
+void check_signals_work(comm::Transport& control) {
   const auto block = symmetric_block(control, 2 * kLine);
   auto* signal = reinterpret_cast<std::uint64_t*>(block->data() + kLine);
   const std::uint64_t sent = 42;
@@ -108,14 +108,14 @@ void check_signals_work(Transport& control) {
   });
 }
 
-std::unique_ptr<Exchange> make_native(Transport& control, ExchangePlan&& plan) {
+std::unique_ptr<Exchange> make_native(comm::Transport& control, ExchangePlan&& plan) {
   check_signals_work(control);
   return make<PutSignalNative>(control, std::move(plan));
 }
 
 #else
 
-std::unique_ptr<Exchange> make_native(Transport& control, ExchangePlan&&) {
+std::unique_ptr<Exchange> make_native(comm::Transport& control, ExchangePlan&&) {
   agree(control, [] {
     throw CommError("shmem_putmem_signal is not in OpenSHMEM " + std::to_string(SHMEM_MAJOR_VERSION) + "." +
                     std::to_string(SHMEM_MINOR_VERSION) + "; 1.5 has it");
@@ -138,4 +138,4 @@ constexpr KernelEntry kKernels[] = {
 extern const KernelFamily shmem_signal_kernels;
 const KernelFamily shmem_signal_kernels{kKernels, {}};
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

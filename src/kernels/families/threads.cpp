@@ -13,7 +13,7 @@
 #include "src/kernels/families/support/family.hpp"
 
 /// Ranks are threads: a put is a copy, a notification a word that grows by one per iteration.
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 struct alignas(kLine) Flag {
@@ -30,10 +30,10 @@ struct Board {
   std::atomic<bool> broken{false};
 };
 
-std::size_t index(const Transport& control) { return static_cast<std::size_t>(control.rank()); }
+std::size_t index(const comm::Transport& control) { return static_cast<std::size_t>(control.rank()); }
 
 /// The board of rank 0, on every rank. Collective.
-std::shared_ptr<Board> common_board(Transport& control) {
+std::shared_ptr<Board> common_board(comm::Transport& control) {
   std::shared_ptr<Board> board;
   if (control.rank() == 0) board = std::make_shared<Board>(control.size());
   const auto shown = reinterpret_cast<std::uintptr_t>(&board);
@@ -52,7 +52,7 @@ inline void relax() {
 /// One rank's place at the board. A rank that leaves it with an error releases the others from their waits.
 class Seat {
  public:
-  Seat(Transport& control, std::shared_ptr<Board> board, std::size_t flags)
+  Seat(comm::Transport& control, std::shared_ptr<Board> board, std::size_t flags)
       : control_(control), board_(std::move(board)), rank_(index(control)) {
     board_->flags[rank_] = std::make_unique<Flag[]>(flags + 1);
   }
@@ -68,13 +68,13 @@ class Seat {
   [[nodiscard]] bool raised(std::size_t flag, std::uint64_t epoch) const {
     return board_->flags[rank_][flag].epoch.load(std::memory_order_acquire) >= epoch;
   }
-  void await(std::size_t flag, std::uint64_t epoch, const Waiter::Describe& describe) {
+  void await(std::size_t flag, std::uint64_t epoch, const comm::detail::Waiter::Describe& describe) {
     constexpr int kSpins = 64;
     for (int i = 0; i < kSpins; ++i) {
       if (raised(flag, epoch)) return;
       relax();
     }
-    Waiter waiter(describe);
+    comm::detail::Waiter waiter(describe);
     for (unsigned polls = 1; !raised(flag, epoch); ++polls) {
       std::this_thread::yield();
       if (board_->broken.load(std::memory_order_relaxed)) leave();
@@ -86,10 +86,10 @@ class Seat {
  private:
   [[noreturn]] void leave() {
     control_.barrier();  // throws once the error of the other rank has reached run()
-    throw Released();
+    throw comm::Released();
   }
 
-  Transport& control_;
+  comm::Transport& control_;
   std::shared_ptr<Board> board_;
   std::size_t rank_;
 };
@@ -104,7 +104,7 @@ class Dissemination {
     return rounds;
   }
 
-  void wait(const Waiter::Describe& describe) {
+  void wait(const comm::detail::Waiter::Describe& describe) {
     ++epoch_;
     std::size_t flag = 0;
     for (int step = 1; step < size_; step *= 2, ++flag) {
@@ -126,7 +126,7 @@ class Dissemination {
 
 class Copy : public ExchangeBase {
  public:
-  Copy(Transport& control, ExchangePlan plan, const std::shared_ptr<Board>& board)
+  Copy(comm::Transport& control, ExchangePlan plan, const std::shared_ptr<Board>& board)
       : ExchangeBase(control, std::move(plan), {.landings = board->landings[index(control)]->data()}),
         seat_(control, board, std::max(in_.size(), Dissemination::rounds(control.size()))) {}
 
@@ -136,7 +136,7 @@ class Copy : public ExchangeBase {
   }
 
  protected:
-  void count(Counters&) const override {}
+  void count(comm::Counters&) const override {}
   void copy(std::size_t buffer) {
     const auto& landings = seat_.board().landings;
     for (std::size_t arc = 0; arc < out_.size(); ++arc) {
@@ -165,12 +165,12 @@ class CopyFlag final : public Copy {
   }
 
  private:
-  void count(Counters& counters) const override { counters.puts += far_out(); }
+  void count(comm::Counters& counters) const override { counters.puts += far_out(); }
 };
 
 class CopyBarrier final : public Copy {
  public:
-  CopyBarrier(Transport& control, ExchangePlan plan, const std::shared_ptr<Board>& board)
+  CopyBarrier(comm::Transport& control, ExchangePlan plan, const std::shared_ptr<Board>& board)
       : Copy(control, std::move(plan), board), barrier_(seat_, control.rank(), control.size()) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
@@ -183,12 +183,12 @@ class CopyBarrier final : public Copy {
   }
 
  private:
-  void count(Counters& counters) const override { ++counters.collectives; }
+  void count(comm::Counters& counters) const override { ++counters.collectives; }
   Dissemination barrier_;
 };
 
 template <class Kernel>
-std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
+std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   const auto board = common_board(control);
   agree(control, [&] { board->landings[index(control)] = std::make_unique<Block>(plan.landing_bytes()); });
   return make_agreed<Kernel>(control, control, std::move(plan), board);
@@ -196,7 +196,7 @@ std::unique_ptr<Exchange> make(Transport& control, ExchangePlan&& plan) {
 
 class ThreadStart final : public Start {
  public:
-  ThreadStart(Transport& control, const std::shared_ptr<Board>& board)
+  ThreadStart(comm::Transport& control, const std::shared_ptr<Board>& board)
       : seat_(control, board, Dissemination::rounds(control.size())), barrier_(seat_, control.rank(), control.size()) {}
   void wait() override { barrier_.wait(describe_); }
   [[nodiscard]] int waits_for() const override { return barrier_.waits_for(); }
@@ -204,10 +204,12 @@ class ThreadStart final : public Start {
  private:
   Seat seat_;
   Dissemination barrier_;
-  const Waiter::Describe describe_ = [this] { return "rank " + std::to_string(waits_for()) + " to start"; };
+  const comm::detail::Waiter::Describe describe_ = [this] {
+    return "rank " + std::to_string(waits_for()) + " to start";
+  };
 };
 
-std::unique_ptr<Start> make_thread_start(Transport& control) {
+std::unique_ptr<Start> make_thread_start(comm::Transport& control) {
   const auto board = common_board(control);
   return make_agreed<ThreadStart>(control, control, board);
 }
@@ -227,4 +229,4 @@ constexpr StartEntry kStarts[] = {{"threads", make_thread_start}};
 extern const KernelFamily threads_kernels;
 const KernelFamily threads_kernels{kKernels, kStarts};
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

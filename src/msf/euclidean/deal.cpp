@@ -15,12 +15,6 @@ constexpr double kZero = 1e-140;
 constexpr double kMost = 1e150;
 constexpr std::size_t kSample = 16384;  // points looked at on all ranks together
 
-constexpr std::uint64_t scatter(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
 void check_shape(const PointSet& points) {
   if (points.dimension != 2 && points.dimension != 3)
     throw InputError("points of dimension " + std::to_string(points.dimension) + "; allowed: 2, 3");
@@ -90,8 +84,8 @@ std::uint64_t check(const PointSet& points, comm::Transport& transport) {
   const auto ranks = static_cast<std::uint64_t>(transport.size());
   const auto rank = static_cast<std::uint64_t>(transport.rank());
   std::uint64_t sum = 0;
-  for (const auto id : points.ids) sum += scatter(id + 1);
-  for (std::uint64_t id = rank; id < total; id += ranks) sum -= scatter(id + 1);
+  for (const auto id : points.ids) sum += mix64(id + 1);
+  for (std::uint64_t id = rank; id < total; id += ranks) sum -= mix64(id + 1);
   std::int64_t same[3] = {static_cast<std::int64_t>(sum), points.dimension, -points.dimension};
   same[0] = transport.all_reduce(same[0], comm::Op::sum);
   transport.all_reduce(std::span(same).subspan(1), comm::Op::max);

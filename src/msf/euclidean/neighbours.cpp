@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "merganser/nearest/leaf_scan.hpp"
-#include "src/msf/euclidean/parallel.hpp"
+#include "src/msf/parallel.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {
@@ -97,7 +97,7 @@ void find_neighbours(const PointTree& tree, const Search& search, const std::fun
   const auto& leaves = tree.leaves();
   const auto caller = std::this_thread::get_id();
   std::atomic<std::size_t> done{0};
-  in_parallel(search.threads, leaves.size(), [&](std::size_t begin, std::size_t end) {
+  share_loop(search.threads, leaves.size(), [&](std::size_t begin, std::size_t end) {
     LeafSearch leaf_search(tree, search);
     for (std::size_t i = begin; i < end; ++i) {
       take(leaf_search(leaves[i]));

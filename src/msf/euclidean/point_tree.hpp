@@ -1,5 +1,6 @@
 #pragma once
-/// A tree of boxes over points, which lie in its order as separate coordinates.
+/// One tree of boxes over all points of a rank, which lie in its order as separate coordinates. (Crowded cells of a search
+/// have trees of another kind: docs/decisions/006-two-trees.md.)
 #include <cstdint>
 #include <vector>
 

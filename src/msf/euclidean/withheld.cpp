@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "merganser/comm/collectives.hpp"
+#include "merganser/comm/questions.hpp"
 
 namespace merganser::msf::euclidean {
 
@@ -33,28 +33,25 @@ void Withheld::choose(const PointSet& points, std::uint32_t fold, const Owners& 
 }
 
 std::vector<Fold> Withheld::edges(const PointTree& tree, comm::Transport& transport) const {
-  std::vector<std::vector<std::uint64_t>> to(static_cast<std::size_t>(transport.size()));
-  for (const auto& group : groups_) to[static_cast<std::size_t>(group.owner)].push_back(group.least);
-  const auto asked = comm::all_to_all(transport, std::move(to));
+  struct Question {
+    std::uint64_t id;
+    std::int64_t owner;
+  };
+  std::vector<Question> questions;
+  for (const auto& group : groups_) questions.push_back({group.least, group.owner});
   // Each is the least of its place, or folded under it.
   auto folds = tree.folds();
   const auto by_high = [](const Fold& a, const Fold& b) { return a.high < b.high; };
   std::sort(folds.begin(), folds.end(), by_high);
-  std::vector<std::vector<std::uint64_t>> answers(asked.size());
-  for (std::size_t r = 0; r < asked.size(); ++r) {
-    for (const auto id : asked[r]) {
-      const auto at = std::lower_bound(folds.begin(), folds.end(), Fold{0, id}, by_high);
-      answers[r].push_back(at != folds.end() && at->high == id ? at->low : id);
-    }
-  }
-  const auto least = comm::all_to_all(transport, std::move(answers));
-  std::vector<std::size_t> next(least.size(), 0);
+  const auto least = comm::ask<Question>(
+      transport, questions, [](const Question& q) { return q.owner; },
+      [&](const Question& q) {
+        const auto at = std::lower_bound(folds.begin(), folds.end(), Fold{0, q.id}, by_high);
+        return at != folds.end() && at->high == q.id ? at->low : q.id;
+      });
   std::vector<Fold> out;
-  for (const auto& group : groups_) {
-    const auto owner = static_cast<std::size_t>(group.owner);
-    const std::uint64_t low = least[owner][next[owner]++];
-    for (const auto id : group.others) out.push_back({low, id});
-  }
+  for (std::size_t i = 0; i < groups_.size(); ++i)
+    for (const auto id : groups_[i].others) out.push_back({least[i], id});
   return out;
 }
 

@@ -5,9 +5,9 @@
 
 #include "merganser/base/error.hpp"
 #include "src/msf/local/buffer.hpp"
-#include "src/msf/local/parallel.hpp"
 #include "src/msf/local/sort_edges.hpp"
 #include "src/msf/local/union_find.hpp"
+#include "src/msf/parallel.hpp"
 
 namespace merganser::msf {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "src/studies/mnd/part.hpp"
 
-namespace merganser::msf::published {
+namespace merganser::studies::detail {
 namespace {
 
 /// Parent of every own component: the other end of its least edge, itself if that is a ghost or there is none. Of two
@@ -107,4 +107,4 @@ Contraction contract(Part& part, double least_added) {
   return result;
 }
 
-}  // namespace merganser::msf::published
+}  // namespace merganser::studies::detail

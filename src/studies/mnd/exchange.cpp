@@ -8,7 +8,7 @@
 
 #include "merganser/base/error.hpp"
 
-namespace merganser::msf::published {
+namespace merganser::studies::detail {
 namespace {
 
 constexpr std::size_t kWord = sizeof(std::uint64_t);
@@ -219,4 +219,4 @@ std::unique_ptr<RecordExchange> make_record_exchange(comm::Transport& transport,
   return std::make_unique<Messages>(transport, chunk);
 }
 
-}  // namespace merganser::msf::published
+}  // namespace merganser::studies::detail

@@ -9,7 +9,7 @@
 #include "merganser/comm/transport.hpp"
 #include "merganser/studies/mnd.hpp"
 
-namespace merganser::msf::published {
+namespace merganser::studies::detail {
 
 using Words = std::vector<std::uint64_t>;
 
@@ -48,4 +48,4 @@ class RecordExchange {
 [[nodiscard]] std::unique_ptr<RecordExchange> make_record_exchange(comm::Transport& transport,
                                                                    const MndOptions& options);
 
-}  // namespace merganser::msf::published
+}  // namespace merganser::studies::detail

@@ -14,8 +14,8 @@
 #include "src/studies/mnd/part.hpp"
 #include "src/studies/mnd/talk.hpp"
 
-namespace merganser::msf {
-namespace published {
+namespace merganser::studies {
+namespace detail {
 namespace {
 
 void check_share(const char* name, double value) {
@@ -33,7 +33,7 @@ void check_options(const MndOptions& o) {
   }
   if (o.chunk < 1) throw UsageError("chunk is " + std::to_string(o.chunk) + "; allowed: 1 and more");
   if (o.style > MndStyle::tuned || o.post > MndPost::leader || o.carrier > MndCarrier::memory ||
-      o.sense > Sense::maximum) {
+      o.sense > msf::Sense::maximum) {
     throw UsageError("style, post, carrier or sense is no value of its enumeration");
   }
 }
@@ -41,24 +41,24 @@ void check_options(const MndOptions& o) {
 /// One rank's run. Ranks that are multiples of stride_ hold components; at first that is every rank.
 class Run {
  public:
-  Run(comm::Transport& transport, const MndOptions& options, Report& report)
+  Run(comm::Transport& transport, const MndOptions& options, msf::Report& report)
       : transport_(transport), options_(options), report_(report), ranks_(transport.size()) {}
 
-  Forest find(const graphs::EdgeList& graph) {
+  msf::Forest find(const graphs::EdgeList& graph) {
     vertices_ = graph.vertices;
     partition(graph);
     cycles();
     finish();
     report_.add("chunks", exchange_->chunks());
     if (report_.progress && transport_.rank() == 0) report_.progress("post", 1);
-    Forest forest{graph.vertices, graph.kind, std::move(part_.forest)};
+    msf::Forest forest{graph.vertices, graph.kind, std::move(part_.forest)};
     for (auto& e : forest.edges) e.weight = directed(e.weight, options_.sense);
     return forest;
   }
 
  private:
   /// What is done once finishing has begun belongs to it.
-  Report::Scope phase(const char* name) { return {report_, finishing_ ? "post" : name, transport_}; }
+  msf::Report::Scope phase(const char* name) { return {report_, finishing_ ? "post" : name, transport_}; }
   [[nodiscard]] bool active(int rank) const { return rank % stride_ == 0; }
 
   void partition(const graphs::EdgeList& graph) {
@@ -67,8 +67,8 @@ class Run {
     graphs::EdgeList mine;
     {
       const auto scope = phase("partition");
-      ranges = balanced_ranges(graph, transport_);
-      mine = distribute(graph, ranges, transport_);
+      ranges = msf::balanced_ranges(graph, transport_);
+      mine = msf::distribute(graph, ranges, transport_);
     }
     const auto scope = phase("ghosts");
     comm::agree(transport_, [&] { part_ = first_part(mine, ranges, transport_.rank(), options_.sense); });
@@ -195,7 +195,7 @@ class Run {
 
   comm::Transport& transport_;
   const MndOptions& options_;
-  Report& report_;
+  msf::Report& report_;
   int ranks_;
   int stride_ = 1;
   bool finishing_ = false;
@@ -206,16 +206,17 @@ class Run {
 };
 
 }  // namespace
-}  // namespace published
+}  // namespace detail
 
-Forest mnd(const graphs::EdgeList& graph, comm::Transport& transport, const MndOptions& options, Report& report) {
-  comm::agree(transport, [&] { published::check_options(options); });
+msf::Forest mnd(const graphs::EdgeList& graph, comm::Transport& transport, const MndOptions& options,
+                msf::Report& report) {
+  comm::agree(transport, [&] { detail::check_options(options); });
   auto same = comm::same_of(options);
   same.push_back({"sense", std::to_string(static_cast<int>(options.sense))});
   same.push_back({"the number of vertices", std::to_string(graph.vertices)});
   same.push_back({"the kind of weights", std::to_string(static_cast<int>(graph.kind))});
   comm::check_same(transport, "mnd", same);
-  return published::Run(transport, options, report).find(graph);
+  return detail::Run(transport, options, report).find(graph);
 }
 
-}  // namespace merganser::msf
+}  // namespace merganser::studies

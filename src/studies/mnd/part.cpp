@@ -9,7 +9,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/id_table.hpp"
 
-namespace merganser::msf::published {
+namespace merganser::studies::detail {
 namespace {
 
 constexpr std::uint32_t kGhost = std::uint32_t{1} << 31U;
@@ -43,7 +43,7 @@ class OwnNumbers {
 
 /// Numbers both ends of every edge; ghosts are marked until it is known how many own vertices there are.
 template <class Edge>
-void number_ends(Part& part, const std::vector<Edge>& mine, Sense sense, OwnNumbers& own, IdTable& ghosts) {
+void number_ends(Part& part, const std::vector<Edge>& mine, msf::Sense sense, OwnNumbers& own, IdTable& ghosts) {
   part.edges.reserve(mine.size());
   const auto number = [&](std::uint64_t vertex) {
     return own.has(vertex) ? own(vertex) : kGhost | ghosts.insert(vertex);
@@ -66,7 +66,7 @@ void check_sizes(std::size_t components, std::size_t edges) {
                    " of each, so take more ranks");
 }
 
-Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, Sense sense) {
+Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, msf::Sense sense) {
   check_sizes(0, mine.size());
   Part part;
   part.rank = rank;
@@ -136,4 +136,4 @@ void drop_idle(Part& part) {
   }
 }
 
-}  // namespace merganser::msf::published
+}  // namespace merganser::studies::detail

@@ -6,7 +6,7 @@
 #include "merganser/graphs/edges.hpp"
 #include "merganser/msf/forest.hpp"
 
-namespace merganser::msf::published {
+namespace merganser::studies::detail {
 
 /// An edge between two components, numbered as in Part. `a` is one of this rank's.
 struct Live {
@@ -39,11 +39,11 @@ void check_sizes(std::size_t components, std::size_t edges);
 
 /// Vertices as components. `mine`: every edge with an end in the rank's range, once, no loops.
 /// @throws InputError as check_sizes()
-[[nodiscard]] Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, Sense sense);
+[[nodiscard]] Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, msf::Sense sense);
 
 /// Weight bits whose ascending order is the wanted one; its own inverse.
-[[nodiscard]] constexpr std::uint64_t directed(std::uint64_t weight, Sense sense) {
-  return sense == Sense::maximum ? ~weight : weight;
+[[nodiscard]] constexpr std::uint64_t directed(std::uint64_t weight, msf::Sense sense) {
+  return sense == msf::Sense::maximum ? ~weight : weight;
 }
 
 struct Contraction {
@@ -64,4 +64,4 @@ void drop_parallel(Part& part);
 /// Forgets components without edges.
 void drop_idle(Part& part);
 
-}  // namespace merganser::msf::published
+}  // namespace merganser::studies::detail

@@ -8,7 +8,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/id_table.hpp"
 
-namespace merganser::msf::published {
+namespace merganser::studies::detail {
 namespace {
 
 IdTable ghost_table(const Part& part) {
@@ -210,4 +210,4 @@ void relocate(Part& part, const Owners& owners, const Route& route, RecordExchan
   std::move(rebuild).finish(part);
 }
 
-}  // namespace merganser::msf::published
+}  // namespace merganser::studies::detail

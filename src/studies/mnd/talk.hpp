@@ -5,7 +5,7 @@
 #include "src/studies/mnd/exchange.hpp"
 #include "src/studies/mnd/part.hpp"
 
-namespace merganser::msf::published {
+namespace merganser::studies::detail {
 
 /// An own component that another rank knows, because they share an edge.
 struct Known {
@@ -39,4 +39,4 @@ struct Route {
 };
 void relocate(Part& part, const Owners& owners, const Route& route, RecordExchange& exchange, int ranks);
 
-}  // namespace merganser::msf::published
+}  // namespace merganser::studies::detail

@@ -6,7 +6,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 using Groups = std::vector<std::unique_ptr<MpiGroup>>;
@@ -47,8 +47,8 @@ MPI_Comm make_comm(const std::vector<int>& world_ranks) {
 
 }  // namespace
 
-MpiGroup& mpi_group(Transport& control) {
-  agree(control, [] { start_mpi(); });
+MpiGroup& mpi_group(comm::Transport& control) {
+  agree(control, [] { comm::detail::start_mpi(); });
   int me = 0;
   check(MPI_Comm_rank(MPI_COMM_WORLD, &me), "MPI_Comm_rank");
   std::vector<int> world_ranks = all_gather_value(control, me);
@@ -62,11 +62,11 @@ MpiGroup& mpi_group(Transport& control) {
   return *groups().emplace_back(std::move(group));
 }
 
-void sweep(Transport& control, Keeper& keeper) {
+void sweep(comm::Transport& control, comm::detail::Keeper& keeper) {
   keeper.sweep([&](std::span<const std::byte> mine) { return control.all_gather(mine); });
 }
 
-GraphCommunicator::GraphCommunicator(const MpiGroup& group, const Graph& graph) {
+GraphCommunicator::GraphCommunicator(const MpiGroup& group, const comm::Graph& graph) {
   static const int none = 0;  // some versions refuse a null list even if it is empty
   check(MPI_Dist_graph_create_adjacent(group.comm, static_cast<int>(graph.in.size()),
                                        graph.in.empty() ? &none : graph.in.data(), MPI_UNWEIGHTED,
@@ -80,4 +80,4 @@ void GraphCommunicator::free() {
   if (comm_ != MPI_COMM_NULL) check(MPI_Comm_free(&comm_), "MPI_Comm_free");
 }
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -8,7 +8,9 @@
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/detail/keeper.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
+
+using comm::detail::check;
 
 /// Tag of no message: probing for it does nothing but let the library work.
 inline constexpr int kNoTag = 0;
@@ -18,7 +20,7 @@ struct MpiGroup {
   std::vector<int> world_ranks;
   MPI_Comm comm = MPI_COMM_NULL;
   int next_tag = kNoTag;
-  Keeper keeper;
+  comm::detail::Keeper keeper;
 
   /// A tag for one object. Called by all ranks in the same order.
   [[nodiscard]] int new_tag() {
@@ -29,16 +31,16 @@ struct MpiGroup {
 };
 
 /// The group of these ranks. Starts MPI where nobody has. Collective.
-[[nodiscard]] MpiGroup& mpi_group(Transport& control);
+[[nodiscard]] MpiGroup& mpi_group(comm::Transport& control);
 
 /// Frees what every rank has let go of. Collective.
-void sweep(Transport& control, Keeper& keeper);
+void sweep(comm::Transport& control, comm::detail::Keeper& keeper);
 
 /// The communicator of a process graph.
-class GraphCommunicator final : public Shared {
+class GraphCommunicator final : public comm::detail::Shared {
  public:
   /// Collective over the group.
-  GraphCommunicator(const MpiGroup& group, const Graph& graph);
+  GraphCommunicator(const MpiGroup& group, const comm::Graph& graph);
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
   void free() override;
 
@@ -46,4 +48,4 @@ class GraphCommunicator final : public Shared {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -5,13 +5,16 @@
 
 #include "src/comm/backends/mpi/library.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
+
+using comm::detail::check;
+
 namespace {
 constexpr unsigned kLook = 4096;  // polls between looks at who is missing and how long it has taken
 }
 
-void wait_for(std::span<MPI_Request> requests, const Waiter::Describe& describe) {
-  Waiter waiter(describe);
+void wait_for(std::span<MPI_Request> requests, const comm::detail::Waiter::Describe& describe) {
+  comm::detail::Waiter waiter(describe);
   int done = 0;
   for (unsigned polls = 1; done == 0; ++polls) {
     check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
@@ -38,7 +41,7 @@ Requests::~Requests() {
   }
 }
 
-void Requests::wait(const Waiter::Describe& describe) {
+void Requests::wait(const comm::detail::Waiter::Describe& describe) {
   looked_.store(false, std::memory_order_relaxed);
   for (std::size_t at = 0; at < requests_.size(); ++at) {
     at_.store(at, std::memory_order_relaxed);
@@ -49,8 +52,8 @@ void Requests::wait(const Waiter::Describe& describe) {
   at_.store(requests_.size(), std::memory_order_relaxed);
 }
 
-void Requests::wait_long(std::size_t at, const Waiter::Describe& describe) {
-  Waiter waiter(describe);
+void Requests::wait_long(std::size_t at, const comm::detail::Waiter::Describe& describe) {
+  comm::detail::Waiter waiter(describe);
   int done = 0;
   for (unsigned polls = 1; done == 0; ++polls) {
     check(MPI_Test(&requests_[at], &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -86,4 +89,4 @@ void Requests::free() {
   }
 }
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

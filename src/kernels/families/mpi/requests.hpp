@@ -8,7 +8,7 @@
 
 #include "src/comm/detail/waiter.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 
 /// One request per in-arc, then one per out-arc. They are tested one after the other, which costs what MPI_Waitall does:
 /// the library works on all of them in every test.
@@ -24,14 +24,14 @@ class Requests {
   [[nodiscard]] MPI_Request* data() { return requests_.data(); }
   [[nodiscard]] std::size_t size() const { return requests_.size(); }
 
-  void wait(const Waiter::Describe& describe);
+  void wait(const comm::detail::Waiter::Describe& describe);
   /// Ranks of the requests that wait() waits for, each once. May be called by another thread.
   [[nodiscard]] std::vector<int> missing() const;
   /// Frees persistent requests.
   void free();
 
  private:
-  void wait_long(std::size_t at, const Waiter::Describe& describe);
+  void wait_long(std::size_t at, const comm::detail::Waiter::Describe& describe);
   void look(std::size_t from);
 
   std::vector<int> ranks_;
@@ -42,7 +42,9 @@ class Requests {
 };
 
 /// Waits for requests (one that is null is not waited for).
-void wait_for(std::span<MPI_Request> requests, const Waiter::Describe& describe);
-inline void wait_for(MPI_Request& request, const Waiter::Describe& describe) { wait_for({&request, 1}, describe); }
+void wait_for(std::span<MPI_Request> requests, const comm::detail::Waiter::Describe& describe);
+inline void wait_for(MPI_Request& request, const comm::detail::Waiter::Describe& describe) {
+  wait_for({&request, 1}, describe);
+}
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

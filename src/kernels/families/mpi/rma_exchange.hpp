@@ -3,7 +3,7 @@
 #include "src/kernels/families/mpi/mpi_exchange.hpp"
 #include "src/kernels/families/mpi/window.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 
 class WindowExchange : public ExchangeBase {
  public:
@@ -14,7 +14,7 @@ class WindowExchange : public ExchangeBase {
   }
 
  protected:
-  WindowExchange(Transport& control, std::shared_ptr<Window> window, ExchangePlan plan, Places places)
+  WindowExchange(comm::Transport& control, std::shared_ptr<Window> window, ExchangePlan plan, Places places)
       : ExchangeBase(control, std::move(plan), places), window_(std::move(window)), win_(window_->handle()) {}
 
   std::shared_ptr<Window> window_;
@@ -24,7 +24,7 @@ class WindowExchange : public ExchangeBase {
 /// Landing zones lie in the window.
 class PutExchange : public WindowExchange {
  public:
-  PutExchange(Transport& control, const std::shared_ptr<Window>& window, ExchangePlan plan)
+  PutExchange(comm::Transport& control, const std::shared_ptr<Window>& window, ExchangePlan plan)
       : WindowExchange(control, window, std::move(plan), {.landings = window->data()}) {}
 
  protected:
@@ -41,4 +41,4 @@ class PutExchange : public WindowExchange {
   }
 };
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

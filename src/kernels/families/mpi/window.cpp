@@ -6,7 +6,7 @@
 
 #include "merganser/base/error.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 
 Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.comm) {
   // Some components refuse windows without memory.
@@ -46,7 +46,7 @@ void Window::free() {
   check(MPI_Win_free(&window_), "MPI_Win_free");
 }
 
-std::shared_ptr<Window> make_window(Transport& control, MpiGroup& group, std::size_t bytes, Window::Use use) {
+std::shared_ptr<Window> make_window(comm::Transport& control, MpiGroup& group, std::size_t bytes, Window::Use use) {
   sweep(control, group.keeper);
   auto window = std::make_shared<Window>(group, bytes, use);
   // Also: every window is zero before anybody puts. A window that failed somewhere is left to the end of the process.
@@ -56,4 +56,4 @@ std::shared_ptr<Window> make_window(Transport& control, MpiGroup& group, std::si
   return group.keeper.keep(std::move(window));
 }
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -6,10 +6,10 @@
 
 #include "src/kernels/families/mpi/group.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 
 /// Zeroed memory that MPI allocated.
-class Window final : public Shared {
+class Window final : public comm::detail::Shared {
  public:
   enum class Use { in_one_epoch, in_epochs_of_its_own };
   /// Collective over the group. What went wrong here is in error().
@@ -32,7 +32,7 @@ class Window final : public Shared {
 };
 
 /// Collective. @throws CommError on every rank
-[[nodiscard]] std::shared_ptr<Window> make_window(Transport& control, MpiGroup& group, std::size_t bytes,
+[[nodiscard]] std::shared_ptr<Window> make_window(comm::Transport& control, MpiGroup& group, std::size_t bytes,
                                                   Window::Use use);
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -5,7 +5,7 @@
 #include "src/kernels/families/openshmem/symmetric.hpp"
 #include "src/kernels/families/support/exchange_base.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 
 class ShmemExchange : public ExchangeBase {
  public:
@@ -15,7 +15,7 @@ class ShmemExchange : public ExchangeBase {
   }
 
  protected:
-  ShmemExchange(Transport& control, std::shared_ptr<SymmetricBlock> block, ExchangePlan plan, Places places)
+  ShmemExchange(comm::Transport& control, std::shared_ptr<SymmetricBlock> block, ExchangePlan plan, Places places)
       : ExchangeBase(control, std::move(plan), places), block_(std::move(block)) {}
   std::shared_ptr<SymmetricBlock> block_;
 };
@@ -23,7 +23,7 @@ class ShmemExchange : public ExchangeBase {
 /// Landing zones lie in symmetric memory.
 class ShmemPutExchange : public ShmemExchange {
  public:
-  ShmemPutExchange(Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
+  ShmemPutExchange(comm::Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
       : ShmemExchange(control, block, std::move(plan), {.landings = block->data()}) {}
 
  protected:
@@ -39,4 +39,4 @@ class ShmemPutExchange : public ShmemExchange {
 /// nothing else work, so a rank whose put in a window needs this one would wait for ever.
 inline void await_word(std::uint64_t* word, std::uint64_t value) { shmem_uint64_wait_until(word, SHMEM_CMP_GE, value); }
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

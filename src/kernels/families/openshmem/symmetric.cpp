@@ -12,19 +12,19 @@
 #include "merganser/comm/runtime.hpp"
 #include "src/comm/backends/openshmem/library.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 constexpr std::size_t kMega = std::size_t{1} << 20;
 constexpr std::size_t kUsualHeap = 256 * kMega;  // of Open MPI, where nothing is set
 
-Keeper& keeper() {
-  static Keeper of_all_ranks;
+comm::detail::Keeper& keeper() {
+  static comm::detail::Keeper of_all_ranks;
   return of_all_ranks;
 }
 
 std::size_t heap_bytes() {
-  const std::string& text = heap_setting().value;
+  const std::string& text = comm::detail::heap_setting().value;
   std::size_t number = 0;
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, number);
@@ -50,8 +50,8 @@ std::string heap_needed(std::size_t bytes) {
   return std::to_string(needed / kMega) + "M";
 }
 
-void check_world_is_control(const Transport& control) {
-  const World world = launcher_world();
+void check_world_is_control(const comm::Transport& control) {
+  const comm::World world = comm::launcher_world();
   if (control.size() == world.size && control.rank() == world.rank) return;
   throw UsageError("shmem: the symmetric heap belongs to all " + std::to_string(world.size) +
                    " processes; kernels over " + std::to_string(control.size()) + " of them are not possible");
@@ -61,21 +61,21 @@ void check_world_is_control(const Transport& control) {
 
 void SymmetricBlock::free() { shmem_free(data_); }
 
-std::shared_ptr<SymmetricBlock> symmetric_block(Transport& control, std::size_t bytes) {
+std::shared_ptr<SymmetricBlock> symmetric_block(comm::Transport& control, std::size_t bytes) {
   agree(control, [&] { check_world_is_control(control); });
-  agree(control, [] { start_shmem(); });
+  agree(control, [] { comm::detail::start_shmem(); });
   keeper().sweep([&](std::span<const std::byte> mine) { return control.all_gather(mine); });
   const auto most = static_cast<std::size_t>(
-      control.all_reduce(static_cast<std::int64_t>(std::max<std::size_t>(bytes, 64)), Op::max));
+      control.all_reduce(static_cast<std::int64_t>(std::max<std::size_t>(bytes, 64)), comm::Op::max));
   auto* data = static_cast<std::byte*>(shmem_align(64, most));
   if (data != nullptr) std::memset(data, 0, most);
   agree(control, [&] {  // also: every block is zero before anybody puts
     if (data != nullptr) return;
     throw CommError("shmem: the symmetric heap has no room for " + std::to_string(most) + " bytes more; set " +
-                    heap_setting().name + " to at least " + heap_needed(most) + " (it is " + heap_setting().value +
-                    ")");
+                    comm::detail::heap_setting().name + " to at least " + heap_needed(most) + " (it is " +
+                    comm::detail::heap_setting().value + ")");
   });
   return keeper().keep(std::make_shared<SymmetricBlock>(data, most));
 }
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

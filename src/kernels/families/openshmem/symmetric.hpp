@@ -5,10 +5,10 @@
 #include "merganser/comm/transport.hpp"
 #include "src/comm/detail/keeper.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 
 /// Zeroed memory at the same place of every rank's heap, of the largest size that a rank asks for.
-class SymmetricBlock final : public Shared {
+class SymmetricBlock final : public comm::detail::Shared {
  public:
   SymmetricBlock(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
@@ -22,6 +22,6 @@ class SymmetricBlock final : public Shared {
 
 /// Starts OpenSHMEM where nobody has. Collective.
 /// @throws UsageError where `control` is not of all processes, CommError where the heap has no room; on every rank
-[[nodiscard]] std::shared_ptr<SymmetricBlock> symmetric_block(Transport& control, std::size_t bytes);
+[[nodiscard]] std::shared_ptr<SymmetricBlock> symmetric_block(comm::Transport& control, std::size_t bytes);
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

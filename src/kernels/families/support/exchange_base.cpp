@@ -7,7 +7,7 @@
 
 #include "merganser/base/error.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 constexpr std::align_val_t kPage{4096};
@@ -35,7 +35,7 @@ Block::Block(std::size_t bytes)
 
 void Block::Free::operator()(std::byte* data) const noexcept { operator delete(data, kPage); }
 
-ExchangeBase::ExchangeBase(Transport& control, ExchangePlan plan, Places places)
+ExchangeBase::ExchangeBase(comm::Transport& control, ExchangePlan plan, Places places)
     : control_(control),
       plan_(std::move(plan)),
       out_(plan_.spec.graph.out),
@@ -70,8 +70,8 @@ std::span<std::byte> ExchangeBase::landing(std::size_t arc, std::size_t buffer) 
   return {in_at(arc, buffer), in_bytes_[arc]};
 }
 
-Counters ExchangeBase::per_iteration() const {
-  Counters counters;
+comm::Counters ExchangeBase::per_iteration() const {
+  comm::Counters counters;
   const auto& ranks = info().pulls ? in_ : out_;
   const auto& sizes = info().pulls ? in_bytes_ : out_bytes_;
   const bool two_sided = info().model == "p2p" || info().model == "neighborhood";
@@ -124,4 +124,4 @@ std::string ExchangeBase::waiting_text() const {
   return text;
 }
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -8,7 +8,7 @@
 #include "src/comm/detail/waiter.hpp"
 #include "src/kernels/families/support/plan.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 
 /// Zeroed memory that begins at a page.
 class Block {
@@ -26,12 +26,12 @@ class Block {
 class ExchangeBase : public Exchange {
  public:
   [[nodiscard]] const KernelInfo& info() const noexcept override { return *plan_.info; }
-  [[nodiscard]] const Graph& graph() const noexcept override { return plan_.spec.graph; }
+  [[nodiscard]] const comm::Graph& graph() const noexcept override { return plan_.spec.graph; }
   void resize(std::span<const std::size_t> bytes_out, std::span<const std::size_t> bytes_in) override;
   [[nodiscard]] std::span<std::byte> source(std::size_t arc, std::size_t buffer) override;
   [[nodiscard]] std::span<std::byte> landing(std::size_t arc, std::size_t buffer) override;
   void settle() override { control_.barrier(); }
-  [[nodiscard]] Counters per_iteration() const override;
+  [[nodiscard]] comm::Counters per_iteration() const override;
   [[nodiscard]] std::vector<int> missing() const override;
   bool drop_next(std::size_t arc) override;
 
@@ -41,12 +41,12 @@ class ExchangeBase : public Exchange {
     std::byte* sources = nullptr;
     std::byte* landings = nullptr;
   };
-  ExchangeBase(Transport& control, ExchangePlan plan, Places places);
+  ExchangeBase(comm::Transport& control, ExchangePlan plan, Places places);
 
   /// The sizes are new.
   virtual void resized() {}
   /// What an iteration does beside sending, putting or getting the payload.
-  virtual void count(Counters& counters) const = 0;
+  virtual void count(comm::Counters& counters) const = 0;
   /// Out-arcs that lead to other ranks.
   [[nodiscard]] std::int64_t far_out() const { return far(graph().out); }
 
@@ -107,9 +107,9 @@ class ExchangeBase : public Exchange {
   }
 
   /// What a wait that takes too long is for.
-  const Waiter::Describe describe_ = [this] { return waiting_text(); };
+  const comm::detail::Waiter::Describe describe_ = [this] { return waiting_text(); };
 
-  Transport& control_;
+  comm::Transport& control_;
   const ExchangePlan plan_;
   const std::vector<int>& out_;         // ranks
   const std::vector<int>& in_;          // ranks
@@ -133,10 +133,10 @@ class ExchangeBase : public Exchange {
 
 /// Makes an object on every rank; if that fails somewhere, every rank throws. Collective.
 template <class T, class... Args>
-std::unique_ptr<T> make_agreed(Transport& control, Args&&... args) {
+std::unique_ptr<T> make_agreed(comm::Transport& control, Args&&... args) {
   std::unique_ptr<T> made;
   agree(control, [&] { made = std::make_unique<T>(std::forward<Args>(args)...); });
   return made;
 }
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

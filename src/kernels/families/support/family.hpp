@@ -10,7 +10,7 @@
 #include "merganser/kernels/exchange.hpp"
 #include "merganser/kernels/gather.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 
 struct ExchangePlan;
 
@@ -20,7 +20,7 @@ struct ExchangePlan;
 struct KernelEntry {
   KernelInfo info;
   /// Collective; the plan has been checked. Throws alike on every rank.
-  std::unique_ptr<Exchange> (*make)(Transport& control, ExchangePlan&& plan);
+  std::unique_ptr<Exchange> (*make)(comm::Transport& control, ExchangePlan&& plan);
   /// Most bytes of one arc, and of all out-arcs or all in-arcs of a rank and one buffer.
   std::size_t most_bytes = std::numeric_limits<std::size_t>::max();
   std::size_t most_bytes_together = std::numeric_limits<std::size_t>::max();
@@ -29,14 +29,14 @@ struct KernelEntry {
 /// How ranks of a model start together.
 struct StartEntry {
   std::string_view model;
-  std::unique_ptr<Start> (*make)(Transport& control);  ///< collective
+  std::unique_ptr<Start> (*make)(comm::Transport& control);  ///< collective
 };
 
 /// An all-gather of a model.
 struct GatherEntry {
   GatherInfo info;
   /// Collective; the size has been checked. Throws alike on every rank.
-  std::unique_ptr<Gather> (*make)(Transport& control, const GatherInfo& info, std::size_t part_bytes);
+  std::unique_ptr<Gather> (*make)(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes);
 };
 
 /// What a file in families/ defines, named <file>_kernels.
@@ -48,4 +48,4 @@ struct KernelFamily {
 
 [[nodiscard]] std::span<const KernelFamily* const> kernel_families();
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -8,7 +8,7 @@
 #include "merganser/comm/collectives.hpp"
 #include "src/comm/detail/transport_base.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 namespace {
 
 constexpr std::size_t kMostOfAll = std::size_t{1} << 62;
@@ -57,9 +57,9 @@ void check_sizes(const KernelEntry& entry, const char* side, const std::vector<i
   }
 }
 
-void check_here(const Transport& control, const KernelEntry& entry, const ExchangeSpec& spec) {
+void check_here(const comm::Transport& control, const KernelEntry& entry, const ExchangeSpec& spec) {
   const std::string name(entry.info.name);
-  const std::string wrong = graph_error(spec.graph, control.size());
+  const std::string wrong = comm::detail::graph_error(spec.graph, control.size());
   if (!wrong.empty()) throw UsageError(name + ": " + wrong);
   if (spec.buffers < 1 || spec.buffers > (std::size_t{1} << 20)) {
     throw UsageError(name + ": " + number(spec.buffers) + " buffers; allowed: 1 to 1048576");
@@ -69,7 +69,7 @@ void check_here(const Transport& control, const KernelEntry& entry, const Exchan
 }
 
 /// The kernel and the number of buffers must be the same on every rank.
-void check_alike(Transport& control, const KernelEntry& entry, std::size_t buffers) {
+void check_alike(comm::Transport& control, const KernelEntry& entry, std::size_t buffers) {
   const std::string mine = std::string(entry.info.name) + " with " + number(buffers) + " buffers";
   const auto all = all_gather(control, mine);
   agree(control, [&] {
@@ -98,7 +98,7 @@ std::string disagreement(const Card& theirs, const Card& mine, int rank) {
 
 std::vector<Card> cards_of(const ExchangePlan& plan, std::size_t ranks) {
   std::vector<Card> cards(ranks);
-  const Graph& graph = plan.spec.graph;
+  const comm::Graph& graph = plan.spec.graph;
   for (std::size_t arc = 0; arc < graph.out.size(); ++arc) {
     Card& card = cards[static_cast<std::size_t>(graph.out[arc])];
     card.sends = 1;
@@ -116,7 +116,7 @@ std::vector<Card> cards_of(const ExchangePlan& plan, std::size_t ranks) {
 
 }  // namespace
 
-ExchangePlan make_plan(Transport& control, const KernelEntry& entry, ExchangeSpec spec) {
+ExchangePlan make_plan(comm::Transport& control, const KernelEntry& entry, ExchangeSpec spec) {
   agree(control, [&] { check_here(control, entry, spec); });
   check_alike(control, entry, spec.buffers);
 
@@ -147,4 +147,4 @@ ExchangePlan make_plan(Transport& control, const KernelEntry& entry, ExchangeSpe
   return plan;
 }
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -5,7 +5,7 @@
 
 #include "src/kernels/families/support/family.hpp"
 
-namespace merganser::comm::detail {
+namespace merganser::kernels::detail {
 
 /// Zones and flags begin at multiples of this, so that no two arcs share a cache line.
 inline constexpr std::size_t kLine = 64;
@@ -43,6 +43,6 @@ struct ExchangePlan {
 
 /// Checks a spec here and against what the other ends say. Collective.
 /// @throws UsageError on every rank
-[[nodiscard]] ExchangePlan make_plan(Transport& control, const KernelEntry& entry, ExchangeSpec spec);
+[[nodiscard]] ExchangePlan make_plan(comm::Transport& control, const KernelEntry& entry, ExchangeSpec spec);
 
-}  // namespace merganser::comm::detail
+}  // namespace merganser::kernels::detail

@@ -1,20 +1,20 @@
 /// The two small simulations against runs on the whole plane, over every model.
 #include <gtest/gtest.h>
 
-#include "apps/announce/droplet.hpp"
-#include "apps/announce/potts.hpp"
+#include "examples/simulations/droplet.hpp"
+#include "examples/simulations/potts.hpp"
 #include "merganser/base/error.hpp"
 #include "tests/support/ranks.hpp"
 
 namespace {
 
 using namespace merganser;
-using namespace merganser::app::minis;
+using namespace merganser::simulations;
 using namespace merganser::test;
 using Owner = announce::BlockLedger::Owner;
 
-class Minis : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, Minis, testing::ValuesIn(setups({""}, {"chaos:1", "chaos:2,checked"})),
+class Simulations : public testing::TestWithParam<Setup> {};
+INSTANTIATE_TEST_SUITE_P(Models, Simulations, testing::ValuesIn(setups({""}, {"chaos:1", "chaos:2,checked"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 /// Droplets that cross several blocks and a periodic face.
@@ -29,7 +29,7 @@ DropletModel small_droplets() {
   return m;
 }
 
-TEST_P(Minis, droplets_on_moving_blocks_equal_a_run_on_all_cells) {
+TEST_P(Simulations, droplets_on_moving_blocks_equal_a_run_on_all_cells) {
   const bool quiet = GetParam().decorators.empty();
   on_ranks(GetParam(), [quiet](comm::Transport& t) {
     for (const Owner rule : {Owner::proposer, Owner::least_loaded}) {
@@ -58,7 +58,7 @@ TEST_P(Minis, droplets_on_moving_blocks_equal_a_run_on_all_cells) {
   });
 }
 
-TEST_P(Minis, droplets_fit_tiny_planes) {
+TEST_P(Simulations, droplets_fit_tiny_planes) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     for (const std::vector<int>& blocks : {std::vector<int>{1, 1}, {2, 1}, {1, 3}, {3, 2}}) {
       DropletModel model = small_droplets();
@@ -75,7 +75,7 @@ TEST_P(Minis, droplets_fit_tiny_planes) {
   });
 }
 
-TEST_P(Minis, blocks_that_the_interface_crosses_too_fast_are_refused) {
+TEST_P(Simulations, blocks_that_the_interface_crosses_too_fast_are_refused) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     DropletModel model = small_droplets();
     model.edge = 4;
@@ -93,7 +93,7 @@ PottsModel small_cells() {
   return m;
 }
 
-TEST_P(Minis, cells_over_blocks_equal_a_run_on_all_sites_and_a_recount) {
+TEST_P(Simulations, cells_over_blocks_equal_a_run_on_all_sites_and_a_recount) {
   const int steps = GetParam().decorators.empty() ? 12 : 4;
   on_ranks(GetParam(), [steps](comm::Transport& t) {
     const PottsModel model = small_cells();
@@ -115,7 +115,7 @@ TEST_P(Minis, cells_over_blocks_equal_a_run_on_all_sites_and_a_recount) {
   });
 }
 
-TEST_P(Minis, cells_do_not_depend_on_how_the_plane_is_cut_or_dealt) {
+TEST_P(Simulations, cells_do_not_depend_on_how_the_plane_is_cut_or_dealt) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     std::vector<std::vector<Site>> lattices;
     for (const int edge : {24, 48}) {

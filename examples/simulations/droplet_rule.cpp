@@ -3,10 +3,11 @@
 #include <bit>
 #include <cmath>
 
-#include "apps/announce/droplet.hpp"
-#include "merganser/base/error.hpp"
+#include <merganser/base/error.hpp>
 
-namespace merganser::app::minis {
+#include "droplet.hpp"
+
+namespace merganser::simulations {
 namespace {
 
 constexpr double kDiffusion = 0.15;  // per step, in cells squared
@@ -93,4 +94,4 @@ std::uint64_t WholeDroplet::digest() const {
   return sum;
 }
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::simulations

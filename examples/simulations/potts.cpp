@@ -1,9 +1,9 @@
-#include "apps/announce/potts.hpp"
+#include "potts.hpp"
 
-#include "merganser/base/error.hpp"
-#include "merganser/comm/collectives.hpp"
+#include <merganser/base/error.hpp>
+#include <merganser/comm/collectives.hpp>
 
-namespace merganser::app::minis {
+namespace merganser::simulations {
 namespace {
 
 std::array<std::int64_t, kCellValues> words(const Cell& c) { return {c.volume, c.surface, c.sum_x, c.sum_y}; }
@@ -246,4 +246,4 @@ std::string first_difference(comm::Transport& transport, const Potts& potts, con
   return {};
 }
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::simulations

@@ -1,15 +1,15 @@
-#include "apps/announce/droplet.hpp"
+#include "droplet.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
-#include "apps/frame/table.hpp"
-#include "merganser/base/error.hpp"
-#include "merganser/comm/collectives.hpp"
+#include <merganser/base/error.hpp>
+#include <merganser/comm/collectives.hpp>
 
-namespace merganser::app::minis {
+namespace merganser::simulations {
 namespace {
 
 constexpr int kFar = std::numeric_limits<int>::max();
@@ -21,6 +21,13 @@ int along(int at, int side, int edge) { return side == 0 ? 0 : (side < 0 ? at + 
 int nearest_cell(int side, int edge) { return side < 0 ? 0 : (side > 0 ? edge - 1 : edge / 2); }
 
 int most_steps(const DropletModel& model) { return (model.edge - 2) / 2; }
+
+/// Every bit of x.
+std::string hex(double x) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%a", x);
+  return text;
+}
 
 }  // namespace
 
@@ -279,9 +286,9 @@ std::string first_difference(comm::Transport& transport, const Droplet& droplet,
     if (std::bit_cast<std::uint64_t>(cells[i]) == std::bit_cast<std::uint64_t>(whole.cells()[i])) continue;
     const auto at = static_cast<std::int64_t>(i);
     return "cell (" + std::to_string(at % plane.width()) + ", " + std::to_string(at / plane.width()) + ") is " +
-           hex_text(cells[i]) + ", the run on all cells has " + hex_text(whole.cells()[i]);
+           hex(cells[i]) + ", the run on all cells has " + hex(whole.cells()[i]);
   }
   return {};
 }
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::simulations

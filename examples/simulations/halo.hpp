@@ -2,11 +2,12 @@
 /// Square blocks of cells with one layer of ghosts, in a plane, and what their neighbours send them.
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
-#include "merganser/announce/block_exchange.hpp"
+#include <merganser/announce/block_exchange.hpp>
 
-namespace merganser::app::minis {
+namespace merganser::simulations {
 
 /// The plane that blocks of `edge` x `edge` cells make.
 struct Plane {
@@ -123,5 +124,7 @@ void exchange_halos(announce::BlockExchange& exchange, std::vector<Field<T>>& fi
 
 /// Adds up to a digest of cells that does not depend on their order.
 [[nodiscard]] std::uint64_t cell_hash(std::int64_t cell, std::uint64_t bits);
+/// The sum of all ranks' digests as 16 hexadecimal digits. Collective.
+[[nodiscard]] std::string digest_text(comm::Transport& transport, std::uint64_t mine);
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::simulations

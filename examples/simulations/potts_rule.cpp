@@ -2,11 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/announce/potts.hpp"
-#include "merganser/base/error.hpp"
-#include "merganser/base/random.hpp"
+#include <merganser/base/error.hpp>
+#include <merganser/base/random.hpp>
 
-namespace merganser::app::minis {
+#include "potts.hpp"
+
+namespace merganser::simulations {
 namespace {
 
 constexpr std::int64_t kStartRadius = 2;  // cells begin as 5 x 5 sites
@@ -183,4 +184,4 @@ PottsRule::Change PottsRule::change(std::int64_t x, std::int64_t y, const std::a
   return out;
 }
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::simulations

@@ -1,13 +1,12 @@
-// Parcels with attributes and rules of their own: ./attributes 4, or mpirun -n 4 ./attributes.
+// Parcels with attributes and rules of their own: ./02_your_own_attributes 4, or mpirun -n 4 ./02_your_own_attributes.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <random>
 
-#include <merganser/base/error.hpp>
 #include <merganser/cluster/cluster.hpp>
-#include <merganser/comm/runtime.hpp>
+
+#include "start.hpp"
 
 using namespace merganser;
 
@@ -98,14 +97,4 @@ void merge(comm::Transport& transport) {
   std::printf("hottest %.3f -> %.3f\n", before.hottest, after.hottest);
 }
 
-int main(int argc, char** argv) {
-  comm::RunOptions run;
-  if (argc > 1) run.ranks = std::atoi(argv[1]);
-  try {
-    comm::run(run, merge);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    if (comm::launched()) comm::abort(error.exit_code());
-    return error.exit_code();
-  }
-}
+int main(int argc, char** argv) { return start(argc, argv, merge); }

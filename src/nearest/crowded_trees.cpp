@@ -1,4 +1,4 @@
-#include "src/nearest/tree.hpp"
+#include "src/nearest/crowded_trees.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,9 @@ constexpr std::uint32_t kLeaf = 16;  // most parcels of a part that is not halve
 /// How often a run is halved.
 int depth_of(std::uint32_t size) { return std::bit_width((size - 1) / kLeaf); }
 
-std::size_t number_of(const Forest::Run& run) { return (run.begin + Forest::kCrowded - 1) / Forest::kCrowded; }
+std::size_t number_of(const CrowdedTrees::Run& run) {
+  return (run.begin + CrowdedTrees::kCrowded - 1) / CrowdedTrees::kCrowded;
+}
 
 bool is_point(const Vec3& lower, const Vec3& upper) {
   return lower[0] == upper[0] && lower[1] == upper[1] && lower[2] == upper[2];
@@ -29,7 +31,7 @@ std::size_t position_in(const Site& s) { return std::bit_cast<std::uint64_t>(s.v
 }  // namespace
 
 /// Parts are numbered as in a heap: the whole is 1, the halves of i are 2i and 2i + 1.
-struct Forest::Part {
+struct CrowdedTrees::Part {
   std::uint32_t number = 1;
   int level = 0;
   [[nodiscard]] Run of(const Run& run) const {
@@ -41,7 +43,7 @@ struct Forest::Part {
   [[nodiscard]] Part half(std::uint32_t which) const { return {2 * number + which, level + 1}; }
 };
 
-class Forest::Grower {
+class CrowdedTrees::Grower {
  public:
   Grower(const Run& run, Site* sites, const Parcels& parcels, Bounds* bounds)
       : run_(run), sites_(sites), parcels_(parcels), bounds_(bounds), depth_(depth_of(run.end - run.begin)) {}
@@ -96,7 +98,7 @@ class Forest::Grower {
   int depth_;
 };
 
-Forest::Forest(std::size_t n, const std::vector<Run>& runs) : first_box_(n / kCrowded + 1) {
+CrowdedTrees::CrowdedTrees(std::size_t n, const std::vector<Run>& runs) : first_box_(n / kCrowded + 1) {
   std::size_t boxes = 0;
   for (const Run& run : runs) {
     first_box_[number_of(run)] = boxes;
@@ -105,7 +107,7 @@ Forest::Forest(std::size_t n, const std::vector<Run>& runs) : first_box_(n / kCr
   bounds_.resize(boxes);
 }
 
-void Forest::grow(const Run& run, Site* sites, std::uint32_t* order, const Parcels& parcels) {
+void CrowdedTrees::grow(const Run& run, Site* sites, std::uint32_t* order, const Parcels& parcels) {
   for (std::uint32_t v = run.begin; v < run.end; ++v) sites[v].volume = std::bit_cast<double>(std::uint64_t{order[v]});
   Grower(run, sites, parcels, bounds_.data() + first_box_[number_of(run)]).grow({});
   for (std::uint32_t v = run.begin; v < run.end; ++v) {
@@ -114,7 +116,7 @@ void Forest::grow(const Run& run, Site* sites, std::uint32_t* order, const Parce
   }
 }
 
-double Forest::distance2_to(const Bounds& b, const Box& box, const Vec3& q) {
+double CrowdedTrees::distance2_to(const Bounds& b, const Box& box, const Vec3& q) {
   Vec3 s;
   for (int a = 0; a < 3; ++a) {
     const double below = b.lower[a] - q[a];
@@ -128,7 +130,7 @@ double Forest::distance2_to(const Bounds& b, const Box& box, const Vec3& q) {
   return (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
 }
 
-void Forest::search(const Run& run, const Box& box, Contest& contest) const {
+void CrowdedTrees::search(const Run& run, const Box& box, Contest& contest) const {
   const Bounds* const bounds = bounds_.data() + first_box_[number_of(run)] - 1;
   const int depth = depth_of(run.end - run.begin);
   const auto bound_of = [&](const Part& p) { return distance2_to(bounds[p.number], box, contest.point()); };

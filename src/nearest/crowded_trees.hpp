@@ -11,7 +11,7 @@
 
 namespace merganser::nearest {
 
-class Forest {
+class CrowdedTrees {
  public:
   static constexpr std::uint32_t kCrowded = 64;  ///< runs longer than this have a tree
 
@@ -22,7 +22,7 @@ class Forest {
   };
 
   /// Room for the trees of all `runs`, each longer than kCrowded, of n vertices.
-  Forest(std::size_t n, const std::vector<Run>& runs);
+  CrowdedTrees(std::size_t n, const std::vector<Run>& runs);
 
   /// Sorts a run. `order` tells the container positions of `sites`, and is sorted along.
   /// Cost: O(m log m) time for m parcels, 6 to 12 bytes of memory each.

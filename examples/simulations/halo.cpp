@@ -1,8 +1,9 @@
-#include "apps/announce/halo.hpp"
+#include "halo.hpp"
 
-#include "merganser/base/random.hpp"
+#include <merganser/base/random.hpp>
+#include <merganser/base/text.hpp>
 
-namespace merganser::app::minis {
+namespace merganser::simulations {
 
 std::uint64_t cell_hash(std::int64_t cell, std::uint64_t bits) {
   const auto at = static_cast<std::uint64_t>(cell);
@@ -12,4 +13,9 @@ std::uint64_t cell_hash(std::int64_t cell, std::uint64_t bits) {
   return out[0] | static_cast<std::uint64_t>(out[1]) << 32;
 }
 
-}  // namespace merganser::app::minis
+std::string digest_text(comm::Transport& transport, std::uint64_t mine) {
+  const auto sum = transport.all_reduce(static_cast<std::int64_t>(mine), comm::Op::sum);
+  return hex16_text(static_cast<std::uint64_t>(sum));
+}
+
+}  // namespace merganser::simulations

@@ -11,10 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/announce/halo.hpp"
-#include "merganser/announce/local_exchange.hpp"
+#include <merganser/announce/local_exchange.hpp>
 
-namespace merganser::app::minis {
+#include "halo.hpp"
+
+namespace merganser::simulations {
 
 struct PottsModel {
   std::vector<int> blocks{5, 3};  ///< along x and y; both periodic
@@ -144,4 +145,4 @@ class WholePotts {
 /// first difference, the same on every rank. Collective.
 [[nodiscard]] std::string first_difference(comm::Transport& transport, const Potts& potts, const Plane& plane);
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::simulations

@@ -12,10 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/announce/halo.hpp"
-#include "merganser/announce/block_ownership.hpp"
+#include <merganser/announce/block_ownership.hpp>
 
-namespace merganser::app::minis {
+#include "halo.hpp"
+
+namespace merganser::simulations {
 
 struct DropletModel {
   std::vector<int> blocks{16, 8};  ///< along x and y; both periodic
@@ -92,7 +93,6 @@ class Droplet {
   /// Of the cells in blocks of this rank; on rank 0 also of those where no block is. Add up over ranks.
   [[nodiscard]] std::uint64_t digest() const;
   [[nodiscard]] std::int64_t cell_updates() const { return updates_; }
-  [[nodiscard]] int keep_distance() const { return keep_; }
 
  private:
   void start(announce::BlockLedger::Owner rule);
@@ -131,4 +131,4 @@ class Droplet {
 [[nodiscard]] std::string first_difference(comm::Transport& transport, const Droplet& droplet, const Plane& plane,
                                            const WholeDroplet& whole);
 
-}  // namespace merganser::app::minis
+}  // namespace merganser::simulations

@@ -1,17 +1,16 @@
-// Merges parcels of its own: ./cluster 4 runs 4 ranks as threads, mpirun -n 4 ./cluster runs them as processes.
+// Merges parcels of its own: ./01_cluster 4 runs 4 ranks as threads, mpirun -n 4 ./01_cluster runs them as processes.
 #include <cstdio>
-#include <cstdlib>
 #include <random>
 
-#include <merganser/base/error.hpp>
 #include <merganser/cluster/cluster.hpp>
-#include <merganser/comm/runtime.hpp>
+
+#include "start.hpp"
 
 using namespace merganser;
 
 // This rank's share of 20,000 parcels, half of them smaller than 1/20 of a cell.
 Parcels my_parcels(const Grid& grid, int rank, int size) {
-  Parcels parcels(Schema{});  // position, volume and id; attributes.cpp adds more
+  Parcels parcels(Schema{});  // position, volume and id; 02_your_own_attributes.cpp adds more
   std::mt19937_64 random(42);
   auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
   for (std::int64_t id = 0; id < 20000; ++id) {
@@ -43,14 +42,4 @@ void merge(comm::Transport& transport) {
 }
 // [readme]
 
-int main(int argc, char** argv) {
-  comm::RunOptions run;
-  if (argc > 1) run.ranks = std::atoi(argv[1]);
-  try {
-    comm::run(run, merge);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    if (comm::launched()) comm::abort(error.exit_code());
-    return error.exit_code();
-  }
-}
+int main(int argc, char** argv) { return start(argc, argv, merge); }

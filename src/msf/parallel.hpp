@@ -1,5 +1,7 @@
 #pragma once
 /// Threads within a rank.
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <span>
@@ -30,6 +32,19 @@ void in_parallel(int threads, const Body& body) {
   }
   for (const auto& e : errors)
     if (e) std::rethrow_exception(e);
+}
+
+/// Calls body(begin, end) for consecutive pieces of 0 .. count - 1, each once, on up to `threads` threads; a thread takes
+/// the next piece when it has done one. Errors: as above, when all threads have stopped.
+template <class Body>
+void share_loop(int threads, std::size_t count, const Body& body) {
+  if (count < 256) threads = 1;
+  const std::size_t piece = threads <= 1 ? count : count / (static_cast<std::size_t>(threads) * 16) + 1;
+  std::atomic<std::size_t> next{0};
+  in_parallel(threads, [&](int) {
+    for (std::size_t begin = next.fetch_add(piece); begin < count; begin = next.fetch_add(piece))
+      body(begin, std::min(begin + piece, count));
+  });
 }
 
 /// Part t of `all` cut into `parts` of about equal length.

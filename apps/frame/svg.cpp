@@ -1,0 +1,35 @@
+#include "apps/frame/svg.hpp"
+
+namespace merganser::app::svg {
+namespace {
+
+std::string opening(std::string_view name, Attributes attributes) {
+  std::string out = "<" + std::string(name);
+  for (const auto& [key, value] : attributes) out.append(" ").append(key).append("=\"").append(value) += '"';
+  return out;
+}
+
+}  // namespace
+
+std::string element(std::string_view name, Attributes attributes, const std::string& content) {
+  const std::string begin = opening(name, attributes);
+  return content.empty() ? begin + "/>" : begin + '>' + content + "</" + std::string(name) + '>';
+}
+
+std::string escaped(const std::string& words) {
+  std::string out;
+  for (const char c : words) out += c == '<' ? "&lt;" : (c == '&' ? "&amp;" : (c == '>' ? "&gt;" : std::string(1, c)));
+  return out;
+}
+
+std::string document(const std::string& width, const std::string& height, Attributes more, const std::string& content) {
+  const std::string size =
+      opening("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"width", width}, {"height", height}});
+  return size + opening("", more).substr(1) + ">\n" + content + "</svg>\n";
+}
+
+std::string background() {
+  return element("rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#f7f9fa"}}) + '\n';
+}
+
+}  // namespace merganser::app::svg
