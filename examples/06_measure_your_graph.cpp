@@ -27,7 +27,7 @@ void measure(comm::Transport& transport) {
   options.graphs = {{"mine", my_graph(transport.size())}};
   options.sizes = {{.bytes = 1, .weights = true}};  // as many bytes as the weights of the arcs say
   options.seconds = 1;                              // more makes the intervals narrow
-  for (const auto& kernel : kernels::kernels())        // all that this build has; those that cannot be used are told
+  for (const auto& kernel : kernels::kernels())     // all that this build has; those that cannot be used are told
     if (kernel.completion == kernels::Completion::notified) options.kernels.emplace_back(kernel.name);
   const topology::Measurement found = topology::measure(transport, options);
   if (transport.rank() != 0) return;

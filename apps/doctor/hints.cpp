@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "apps/compare/record.hpp"
 #include "apps/frame/provenance.hpp"
 #include "apps/frame/table.hpp"
 #include "apps/topo/advise_run.hpp"

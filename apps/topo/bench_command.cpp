@@ -1,6 +1,5 @@
 // topo bench: what an exchange along the arcs of a process graph costs, for every model.
 #include <algorithm>
-#include <iostream>
 
 #include "apps/frame/launcher.hpp"
 #include "apps/topo/bench.hpp"

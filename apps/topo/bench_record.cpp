@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
-#include <limits>
-#include <numeric>
 
 #include "apps/frame/fields.hpp"
 #include "apps/topo/bench.hpp"

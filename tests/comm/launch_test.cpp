@@ -100,6 +100,12 @@ TEST_P(LaunchedOnceTest, auto_runs_the_model_that_a_decision_handed_in_names) {
       << outcome.output;
 }
 
+TEST_P(LaunchedOnceTest, a_decision_that_names_no_model_is_refused) {
+  const Outcome outcome = start(launched(2) + "be-refused auto");
+  EXPECT_EQ(outcome.code, 2) << outcome.output;
+  EXPECT_TRUE(says(outcome, "allowed: 0 to " + std::to_string(process_models().size() - 1))) << outcome.output;
+}
+
 TEST_P(LaunchedOnceTest, a_variable_pins_auto) {
   for (const auto& model : process_models()) {
     const Outcome outcome = start(launched(2) + "use auto", "MERGANSER_COMM=" + model);

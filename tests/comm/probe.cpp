@@ -146,6 +146,10 @@ void be_last(Transport& t) {
   be_picked(t);
 }
 
+/// A decision that names no model must be refused by all ranks.
+void be_refused(Transport&) { throw CommError("a model runs that nobody has decided for"); }
+comm::ModelChoice take_none(std::span<const comm::MeasuredModel> models) { return {models.size(), {}}; }
+
 comm::ModelChoice take_last(std::span<const comm::MeasuredModel> models) {
   for (const auto& m : models)
     if (m.passes_ns.empty() || !(m.time_ns > 0)) throw CommError("no times of " + std::string(m.name));
@@ -166,7 +170,8 @@ const std::map<std::string, void (*)(Transport&)> kCases{{"use", use},
                                                          {"wait-barrier", wait_barrier},
                                                          {"wait-making", wait_making},
                                                          {"be-picked", be_picked},
-                                                         {"be-last", be_last}};
+                                                         {"be-last", be_last},
+                                                         {"be-refused", be_refused}};
 
 void tell(const std::exception& e) { std::cerr << "probe: " + std::string(e.what()) + "\n"; }
 
@@ -179,6 +184,7 @@ int main(int argc, char** argv) {
       comm::RunOptions options;
       options.backend = argv[i];
       if (body == be_last) options.choose = take_last;
+      if (body == be_refused) options.choose = take_none;
       comm::run(options, body);
     }
   } catch (const Error& e) {

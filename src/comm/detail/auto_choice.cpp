@@ -139,8 +139,11 @@ Choice choose(const RunOptions& options) {
     throw UsageError(line.empty() ? text : text + "; " + line);
   }
   // Every rank decides for itself on the same numbers, so all decide the same.
-  const ModelChoice choice = options.choose(models);
-  const std::string picked(models.at(choice.chosen).name);
+  const ModelChoice choice = options.choose ? options.choose(models) : first_of_the_fastest(models);
+  if (choice.chosen >= models.size())
+    throw UsageError("the decision names model " + std::to_string(choice.chosen) + "; allowed: 0 to " +
+                     std::to_string(models.size() - 1));
+  const std::string picked(models[choice.chosen].name);
   std::string ties;
   for (const std::size_t i : choice.equals) ties += (ties.empty() ? "" : ", ") + std::string(models.at(i).name);
   if (!ties.empty()) line += "; near tie of " + picked + " with " + ties;

@@ -1,6 +1,6 @@
 #pragma once
-/// The kernels in this build. The table behind kernel_families() is made at configure time from the files in kernels/,
-/// see cmake/comm.cmake.
+/// The kernels in this build. The table behind kernel_families() is made at configure time from the files in families/,
+/// see cmake/kernels.cmake.
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -39,7 +39,7 @@ struct GatherEntry {
   std::unique_ptr<Gather> (*make)(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes);
 };
 
-/// What a file in kernels/ defines, named <file>_kernels.
+/// What a file in families/ defines, named <file>_kernels.
 struct KernelFamily {
   std::span<const KernelEntry> kernels;
   std::span<const StartEntry> starts;
