@@ -1,4 +1,5 @@
 // requires: MPI
+#include "merganser/base/pinned.hpp"
 #include "src/kernels/families/mpi/rma_exchange.hpp"
 #include "src/kernels/families/support/family.hpp"
 
@@ -103,7 +104,7 @@ class PutSend final : public PutExchange {
 };
 
 /// An MPI group of some ranks of a communicator.
-class Ranks {
+class Ranks : Pinned {
  public:
   Ranks(MPI_Comm comm, const std::vector<int>& ranks) {
     MPI_Group all = MPI_GROUP_NULL;
@@ -116,8 +117,6 @@ class Ranks {
     MPI_Finalized(&ended);
     if (ended == 0 && group_ != MPI_GROUP_EMPTY) MPI_Group_free(&group_);
   }
-  Ranks(const Ranks&) = delete;
-  Ranks& operator=(const Ranks&) = delete;
   operator MPI_Group() const noexcept { return group_; }
 
  private:
