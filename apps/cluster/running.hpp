@@ -5,20 +5,19 @@
 
 #include "apps/frame/progress.hpp"
 #include "merganser/announce/published.hpp"
+#include "merganser/base/pinned.hpp"
 #include "merganser/cluster/cluster.hpp"
 
 namespace merganser::app {
 
 /// Tells every rank's counts to every rank over an announcement network, one hop per step, and shows the totals on rank 0:
 /// as a line of log (info), or on a terminal as one line that changes and goes away in the end.
-class RunningTotals {
+class RunningTotals : Pinned {
  public:
   /// Collective.
   /// @param steps     that the run will make
   /// @param one_line  on rank 0 also show them as a line of a terminal that changes
   RunningTotals(comm::Transport& transport, int steps, bool one_line);
-  RunningTotals(const RunningTotals&) = delete;
-  RunningTotals& operator=(const RunningTotals&) = delete;
 
   /// This rank's report of the step just made. Called by every rank after each step; one message per arc, no collective.
   void add(const StepReport& mine);

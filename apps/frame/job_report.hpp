@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
+
 namespace merganser::app {
 
 /// What one rank has told.
@@ -18,12 +20,10 @@ struct RankReport {
 };
 
 /// The starter's side.
-class JobReports {
+class JobReports : Pinned {
  public:
   JobReports();  ///< without memory files of the system there will be no reports
   ~JobReports();
-  JobReports(const JobReports&) = delete;
-  JobReports& operator=(const JobReports&) = delete;
 
   static constexpr const char* kVariable = "MERGANSER_JOB";
   [[nodiscard]] const std::string& variable() const noexcept { return variable_; }  ///< empty: no reports

@@ -19,6 +19,7 @@
 #include "apps/frame/process.hpp"
 #include "apps/frame/signals.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/pinned.hpp"
 #include "merganser/base/timer.hpp"
 
 namespace merganser::app {
@@ -30,7 +31,7 @@ constexpr std::array kStops{SIGINT, SIGTERM, SIGHUP};
 constexpr std::array kPassed{SIGUSR1, SIGUSR2};
 
 /// Signals that are waited for instead of handled, for as long as the object lives. What was ignored stays so.
-class BlockedSignals {
+class BlockedSignals : Pinned {
  public:
   BlockedSignals() {
     sigemptyset(&set_);
@@ -44,8 +45,6 @@ class BlockedSignals {
     ::sigprocmask(SIG_BLOCK, &set_, &before_);
   }
   ~BlockedSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
 
   /// The next one; 0 after `seconds` without any.
   [[nodiscard]] int next(double seconds) const {

@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/pinned.hpp"
 #include "merganser/base/timer.hpp"
 
 namespace merganser::app {
@@ -38,11 +39,8 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-struct Descriptor {
+struct Descriptor : Pinned {
   int number = -1;
-  Descriptor() = default;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() { close(); }
   void close() {
     if (number >= 0) ::close(number);

@@ -45,7 +45,7 @@ void describe(TopoExtractOptions& o, V&& option) {
 std::optional<int> phase_of(const TopoExtractOptions& o) {
   if (o.phase.empty()) return std::nullopt;
   try {
-    return merganser::detail::narrow(merganser::detail::parse_integer(o.phase));
+    return merganser::detail::parse_int(o.phase);
   } catch (const UsageError& e) {
     throw UsageError("--phase: " + std::string(e.what()));
   }

@@ -100,27 +100,25 @@ void apply_check(const Check& check, double x, const std::string& text) {
   if (!check.ok(x)) reject(text, check.allowed);
 }
 
-std::int64_t parse_integer(const std::string& text) {
-  std::int64_t v = 0;
+namespace {
+
+template <class T>
+T whole(const std::string& text, const char* allowed) {
+  T v = 0;
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, v);
   if (error == std::errc::result_out_of_range) reject(text, "an integer of 64 bits");
-  if (error != std::errc() || at != end) reject(text, "an integer");
+  if (error != std::errc() || at != end) reject(text, allowed);
   return v;
 }
 
-std::uint64_t parse_unsigned(const std::string& text) {
-  std::uint64_t v = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, v);
-  if (error == std::errc::result_out_of_range) reject(text, "an integer of 64 bits");
-  if (error != std::errc() || at != end) reject(text, "an integer >= 0");
-  return v;
-}
+}  // namespace
 
-int narrow(std::int64_t value) {
-  if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
-    reject(std::to_string(value), "an integer of 32 bits");
+std::int64_t parse_integer(const std::string& text) { return whole<std::int64_t>(text, "an integer"); }
+
+int parse_int(const std::string& text) {
+  const std::int64_t value = parse_integer(text);
+  if (!std::in_range<int>(value)) reject(std::to_string(value), "an integer of 32 bits");
   return static_cast<int>(value);
 }
 
@@ -132,21 +130,33 @@ double parse_number(const std::string& text) {
   return v;
 }
 
-std::array<std::string, 3> parse_triple(const std::string& text) {
-  const auto pieces = split_commas(text);
-  if (pieces.size() != 3) reject(text, "three values, X,Y,Z");
-  return {pieces[0], pieces[1], pieces[2]};
+void read(const std::string& text, std::string& v) { v = text; }
+void read(const std::string& text, double& v) { v = parse_number(text); }
+void read(const std::string& text, int& v) { v = parse_int(text); }
+void read(const std::string& text, std::int64_t& v) { v = parse_integer(text); }
+void read(const std::string& text, std::uint64_t& v) { v = whole<std::uint64_t>(text, "an integer >= 0"); }
+void read(const std::string& text, std::vector<std::string>& v) { v = split_commas(text); }
+
+void read(const std::string& text, std::vector<int>& v) {
+  std::vector<int> out;
+  for (const auto& piece : split_commas(text)) read(piece, out.emplace_back());
+  v = std::move(out);
 }
 
-AxisFlags parse_axes(const std::string& text) {
-  AxisFlags out{false, false, false};
-  if (text == "none") return out;
+void read(const std::string& text, std::array<std::int64_t, 3>& v) {
+  const auto pieces = split_commas(text);
+  if (pieces.size() != 3) reject(text, "three values, X,Y,Z");
+  v = {parse_integer(pieces[0]), parse_integer(pieces[1]), parse_integer(pieces[2])};
+}
+
+void read(const std::string& text, AxisFlags& v) {
+  AxisFlags out{};
   if (text.empty()) reject(text, "letters of xyz, or none");
-  for (const char c : text) {
+  for (const char c : text == "none" ? std::string() : text) {
     if (c < 'x' || c > 'z' || out[static_cast<std::size_t>(c - 'x')]) reject(text, "letters of xyz, or none");
     out[static_cast<std::size_t>(c - 'x')] = true;
   }
-  return out;
+  v = out;
 }
 
 std::string axes_text(const AxisFlags& axes) {
@@ -158,7 +168,7 @@ std::string axes_text(const AxisFlags& axes) {
 
 }  // namespace detail
 
-void OptionTable::apply(Option& o, std::string&, Words words) {
+void OptionTable::apply(Option& o, const std::string*, Words words) {
   o.kind = joined(words.words, "|");
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
     if (std::find(words.begin(), words.end(), text) == words.end()) detail::reject(text, joined(words, "|"));
@@ -166,12 +176,20 @@ void OptionTable::apply(Option& o, std::string&, Words words) {
   };
 }
 
-void OptionTable::apply(Option& o, std::vector<std::string>&, Words words) {
+void OptionTable::apply(Option& o, const std::vector<std::string>*, Words words) {
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
     for (const auto& piece : split_commas(text))
       if (std::find(words.begin(), words.end(), piece) == words.end()) detail::reject(piece, joined(words, "|"));
     set(text);
   };
+}
+
+Option OptionTable::named(std::string name, std::string help) const {
+  Option o;
+  o.name = std::move(name);
+  o.help = std::move(help);
+  o.section = section_;
+  return o;
 }
 
 void OptionTable::finish(Option& o) {

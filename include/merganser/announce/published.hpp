@@ -11,6 +11,7 @@
 
 #include "merganser/announce/announcement_network.hpp"
 #include "merganser/base/exact_sum.hpp"
+#include "merganser/base/pinned.hpp"
 
 namespace merganser::announce {
 
@@ -21,7 +22,7 @@ inline constexpr Topic kPublishedTopic = kFirstServiceTopic + 1;
 /// What one rank publishes is seen by all in the same step, time_to_live() steps later. So in the same step every rank has
 /// the same bits: sums are exact until they are rounded once. Only changes are announced: numbers that stay cost nothing.
 /// Memory: 8 bytes per rank and column.
-class Published {
+class Published : Pinned {
  public:
   /// Makes room for the numbers of every rank. Local, but to be made on every rank with the same columns and topic
   /// before the first step that follows the first publish(). The network must outlive this and stay where it is. Two
@@ -29,8 +30,6 @@ class Published {
   /// @throws UsageError if columns < 1 or the numbers of one rank are more than one announcement holds
   Published(AnnouncementNetwork& network, std::size_t columns, Topic topic = kPublishedTopic);
   ~Published();
-  Published(const Published&) = delete;
-  Published& operator=(const Published&) = delete;
 
   /// This rank's numbers from now on. Local; announces nothing if they are those of last time.
   /// @throws UsageError for another number of columns or a number that is not finite, and as announce()

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "merganser/announce/announcement_network.hpp"
+#include "merganser/base/pinned.hpp"
 
 namespace merganser::announce {
 
@@ -30,14 +31,12 @@ struct Agreement {
 ///       if (stop.agreed()) break;       // here, and on every rank after the same step
 ///     }
 ///     write_snapshot();
-class AgreedStop {
+class AgreedStop : Pinned {
  public:
   /// Takes part in the agreement. Local, but to be made on every rank before the first step. The network must outlive
   /// this and stay where it is.
   explicit AgreedStop(AnnouncementNetwork& network, Topic topic = kStopTopic);
   ~AgreedStop();
-  AgreedStop(const AgreedStop&) = delete;
-  AgreedStop& operator=(const AgreedStop&) = delete;
 
   /// Asks every rank to stop. Local. Asking again, or when it is agreed already, does nothing. @throws as announce()
   void request(std::string_view reason = {});

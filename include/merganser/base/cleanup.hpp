@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "merganser/base/pinned.hpp"
+
 namespace merganser {
 
 /// Keeps one name in the list of what is to be removed for as long as the object lives. Any thread; no locks, no memory
@@ -38,12 +40,10 @@ inline constexpr std::size_t kCleanupLength = 4096;  ///< PATH_MAX of Linux
 
 /// Held while files and folders whose names are kept are made: remove_cleanup_names() on another thread waits for it
 /// (0.3 s at most, as launchers kill after one second), and one that comes later than that does not return. So nothing is made behind its back.
-class MakingFiles {
+class MakingFiles : Pinned {
  public:
   MakingFiles() noexcept;
   ~MakingFiles();
-  MakingFiles(const MakingFiles&) = delete;
-  MakingFiles& operator=(const MakingFiles&) = delete;
 };
 
 /// This thread goes on with nothing that it was making: for a handler that does not return while that of another thread

@@ -2,17 +2,16 @@
 /// Which file a library is at that may crash where the file is damaged, so that the crash can be explained.
 ///
 /// The library installs no handler: a program that handles SIGSEGV and its like asks library_call_file() in it.
+#include "merganser/base/pinned.hpp"
 
 namespace merganser {
 
 /// Held around calls of such a library, on the thread that makes them. O(1).
-class LibraryCall {
+class LibraryCall : Pinned {
  public:
   /// @param file  lives as long as the object
   explicit LibraryCall(const char* file) noexcept;
   ~LibraryCall();
-  LibraryCall(const LibraryCall&) = delete;
-  LibraryCall& operator=(const LibraryCall&) = delete;
 
  private:
   const char* before_;

@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "merganser/base/text.hpp"
 
 namespace merganser {
@@ -115,84 +116,48 @@ using AxisFlags = std::array<bool, 3>;
 
 namespace detail {
 std::int64_t parse_integer(const std::string& text);
-std::uint64_t parse_unsigned(const std::string& text);
+int parse_int(const std::string& text);
 double parse_number(const std::string& text);
-AxisFlags parse_axes(const std::string& text);
 std::string axes_text(const AxisFlags& axes);
-std::array<std::string, 3> parse_triple(const std::string& text);
-int narrow(std::int64_t value);
 [[noreturn]] void reject(const std::string& text, const std::string& allowed);
 void apply_check(const Check& check, double x, const std::string& text);
 
-/// How a type is read, kept in records and named in --help.
+// What stands for a value of a type in --help, how it is read, and how the record keeps it.
+constexpr const char* kind_of(const std::string&) { return "TEXT"; }
+constexpr const char* kind_of(double) { return "X"; }
+constexpr const char* kind_of(std::int64_t) { return "N"; }
+constexpr const char* kind_of(int) { return "N"; }
+constexpr const char* kind_of(std::uint64_t) { return "N"; }
+constexpr const char* kind_of(const std::vector<int>&) { return "N,N,..."; }
+constexpr const char* kind_of(const std::vector<std::string>&) { return "A,B,..."; }
+constexpr const char* kind_of(const std::array<std::int64_t, 3>&) { return "X,Y,Z"; }
+constexpr const char* kind_of(const AxisFlags&) { return "AXES"; }
+
+void read(const std::string& text, std::string& v);
+void read(const std::string& text, double& v);
+void read(const std::string& text, std::int64_t& v);
+void read(const std::string& text, int& v);
+void read(const std::string& text, std::uint64_t& v);
+void read(const std::string& text, std::vector<int>& v);
+void read(const std::string& text, std::vector<std::string>& v);
+void read(const std::string& text, std::array<std::int64_t, 3>& v);
+void read(const std::string& text, AxisFlags& v);
+
 template <class T>
-struct Codec;
-template <>
-struct Codec<std::string> {
-  static constexpr const char* kind = "TEXT";
-  static std::string parse(const std::string& t) { return t; }
-  static OptionValue value(const std::string& v) { return v; }
-};
-template <>
-struct Codec<double> {
-  static constexpr const char* kind = "X";
-  static double parse(const std::string& t) { return parse_number(t); }
-  static OptionValue value(double v) { return v; }
-};
-template <>
-struct Codec<std::int64_t> {
-  static constexpr const char* kind = "N";
-  static std::int64_t parse(const std::string& t) { return parse_integer(t); }
-  static OptionValue value(std::int64_t v) { return v; }
-};
-template <>
-struct Codec<int> {
-  static constexpr const char* kind = "N";
-  static int parse(const std::string& t) { return narrow(parse_integer(t)); }
-  static OptionValue value(int v) { return std::int64_t{v}; }
-};
-template <>
-struct Codec<std::uint64_t> {
-  static constexpr const char* kind = "N";
-  static std::uint64_t parse(const std::string& t) { return parse_unsigned(t); }
-  static OptionValue value(std::uint64_t v) {
+OptionValue value_of(const T& v) {
+  if constexpr (std::is_same_v<T, std::uint64_t>) {
     if (v > static_cast<std::uint64_t>(INT64_MAX)) return std::to_string(v);
     return static_cast<std::int64_t>(v);
-  }
-};
-template <>
-struct Codec<std::vector<int>> {
-  static constexpr const char* kind = "N,N,...";
-  static std::vector<int> parse(const std::string& t) {
-    std::vector<int> out;
-    for (const auto& piece : split_commas(t)) out.push_back(narrow(parse_integer(piece)));
-    return out;
-  }
-  static OptionValue value(const std::vector<int>& v) { return std::vector<std::int64_t>(v.begin(), v.end()); }
-};
-template <>
-struct Codec<std::vector<std::string>> {
-  static constexpr const char* kind = "A,B,...";
-  static std::vector<std::string> parse(const std::string& t) { return split_commas(t); }
-  static OptionValue value(const std::vector<std::string>& v) { return v; }
-};
-template <>
-struct Codec<std::array<std::int64_t, 3>> {
-  static constexpr const char* kind = "X,Y,Z";
-  static std::array<std::int64_t, 3> parse(const std::string& t) {
-    const auto p = parse_triple(t);
-    return {parse_integer(p[0]), parse_integer(p[1]), parse_integer(p[2])};
-  }
-  static OptionValue value(const std::array<std::int64_t, 3>& v) {
+  } else if constexpr (std::is_same_v<T, int>) {
+    return std::int64_t{v};
+  } else if constexpr (std::is_same_v<T, AxisFlags>) {
+    return axes_text(v);
+  } else if constexpr (std::is_same_v<T, std::vector<int>> || std::is_same_v<T, std::array<std::int64_t, 3>>) {
     return std::vector<std::int64_t>(v.begin(), v.end());
+  } else {
+    return v;
   }
-};
-template <>
-struct Codec<AxisFlags> {
-  static constexpr const char* kind = "AXES";
-  static AxisFlags parse(const std::string& t) { return parse_axes(t); }
-  static OptionValue value(const AxisFlags& v) { return axes_text(v); }
-};
+}
 
 template <class T>
 void check_all(const Check& check, const T& v, const std::string& text) {
@@ -205,15 +170,13 @@ void check_all(const Check& check, const T& v, const std::string& text) {
 }  // namespace detail
 
 /// The options of one struct (and the structs it describes in turn), bound to an instance.
-class OptionTable {
+class OptionTable : Pinned {
  public:
   /// Binds to `options`, which must outlive the table. Its present values are the defaults.
   template <class T>
   explicit OptionTable(T& options) {
     describe(options, *this);
   }
-  OptionTable(const OptionTable&) = delete;
-  OptionTable& operator=(const OptionTable&) = delete;
 
   // ---- for describe ----
   /// Options after this stand under a heading in --help.
@@ -222,14 +185,14 @@ class OptionTable {
   template <class T, class... Extra>
   void operator()(std::string name, T& v, std::string help, Extra&&... extra) {
     Option& o = add(std::move(name), v, std::move(help));
-    (apply(o, v, std::forward<Extra>(extra)), ...);
+    (apply(o, &v, std::forward<Extra>(extra)), ...);
     finish(o);
   }
   template <class E, class... Extra>
   requires std::is_enum_v<E>
   void operator()(std::string name, E& v, std::string help, Choices<E> choices, Extra&&... extra) {
     Option& o = add_enum(std::move(name), v, std::move(help), std::move(choices));
-    (apply(o, v, std::forward<Extra>(extra)), ...);
+    (apply(o, &v, std::forward<Extra>(extra)), ...);
     finish(o);
   }
   /// An argument without a dash. A vector of strings takes all that remain.
@@ -245,7 +208,7 @@ class OptionTable {
         v.push_back(text);
       };
     }
-    (apply(o, v, std::forward<Extra>(extra)), ...);
+    (apply(o, &v, std::forward<Extra>(extra)), ...);
     finish(o);
   }
 
@@ -265,27 +228,21 @@ class OptionTable {
  private:
   template <class T>
   Option& add(std::string name, T& v, std::string help) {
-    Option o;
-    o.name = std::move(name);
-    o.help = std::move(help);
-    o.section = section_;
+    Option o = named(std::move(name), std::move(help));
     if constexpr (std::is_same_v<T, bool>) {
       o.flag = true;
       o.set = [&v](const std::string& text) { v = text == "true"; };
       o.value = [&v]() -> OptionValue { return v; };
     } else {
-      o.kind = detail::Codec<T>::kind;
-      o.set = [&v](const std::string& text) { v = detail::Codec<T>::parse(text); };
-      o.value = [&v] { return detail::Codec<T>::value(v); };
+      o.kind = detail::kind_of(v);
+      o.set = [&v](const std::string& text) { detail::read(text, v); };
+      o.value = [&v] { return detail::value_of(v); };
     }
     return options_.emplace_back(std::move(o));
   }
   template <class E>
   Option& add_enum(std::string name, E& v, std::string help, Choices<E> choices) {
-    Option o;
-    o.name = std::move(name);
-    o.help = std::move(help);
-    o.section = section_;
+    Option o = named(std::move(name), std::move(help));
     o.kind = joined(choices.words, "|", [](const auto& choice) { return choice.first; });
     o.set = [&v, all = o.kind, words = choices.words](const std::string& text) {
       for (const auto& [word, e] : words)
@@ -299,52 +256,29 @@ class OptionTable {
     return options_.emplace_back(std::move(o));
   }
   template <class T>
-  static void apply(Option& o, T& v, Check check) {
-    o.set = [set = std::move(o.set), check = std::move(check), &v](const std::string& text) {
-      const T before = v;
+  static void apply(Option& o, T* v, Check check) {
+    o.set = [set = std::move(o.set), check = std::move(check), v](const std::string& text) {
+      const T before = *v;
       set(text);
       try {
-        detail::check_all(check, v, text);
+        detail::check_all(check, *v, text);
       } catch (...) {
-        v = before;
+        *v = before;
         throw;
       }
     };
   }
-  template <class T>
-  static void apply(Option& o, T&, Letter letter) {
-    o.letter = letter.letter;
-  }
-  template <class T>
-  static void apply(Option& o, T&, Kind kind) {
-    o.kind = std::move(kind.kind);
-  }
-  template <class T>
-  static void apply(Option& o, T&, Initial initial) {
-    o.initial = std::move(initial.text);
-  }
-  template <class T>
-  static void apply(Option& o, T&, Hidden) {
-    o.hidden = true;
-  }
-  template <class T>
-  static void apply(Option& o, T&, Rest) {
-    o.rest = true;
-  }
-  template <class T>
-  static void apply(Option& o, T&, Required) {
-    o.required = true;
-  }
-  template <class T>
-  static void apply(Option& o, T&, Reads) {
-    o.role = FileRole::reads;
-  }
-  template <class T>
-  static void apply(Option& o, T&, Writes) {
-    o.role = FileRole::writes;
-  }
-  static void apply(Option& o, std::string&, Words words);
-  static void apply(Option& o, std::vector<std::string>&, Words words);
+  static void apply(Option& o, const void*, Letter letter) { o.letter = letter.letter; }
+  static void apply(Option& o, const void*, Kind kind) { o.kind = std::move(kind.kind); }
+  static void apply(Option& o, const void*, Initial initial) { o.initial = std::move(initial.text); }
+  static void apply(Option& o, const void*, Hidden) { o.hidden = true; }
+  static void apply(Option& o, const void*, Rest) { o.rest = true; }
+  static void apply(Option& o, const void*, Required) { o.required = true; }
+  static void apply(Option& o, const void*, Reads) { o.role = FileRole::reads; }
+  static void apply(Option& o, const void*, Writes) { o.role = FileRole::writes; }
+  static void apply(Option& o, const std::string*, Words words);
+  static void apply(Option& o, const std::vector<std::string>*, Words words);
+  [[nodiscard]] Option named(std::string name, std::string help) const;
   void finish(Option& o);
   Option* find(const std::string& name);
   void set_named(const std::string& argument, std::span<const std::string> rest, std::size_t& used);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "merganser/base/cleanup.hpp"
+#include "merganser/base/pinned.hpp"
 
 namespace merganser {
 
@@ -17,7 +18,7 @@ namespace merganser {
 /// A link is written through and not replaced, if somebody who may decide about the place of this user's files made it:
 /// the user, root, or the owner of a folder in which nobody else may write. Any other link is refused.
 /// "-" is standard output. A device or a pipe takes the bytes at commit().
-class OutputFile {
+class OutputFile : Pinned {
  public:
   /// Who writes the bytes.
   enum class Opened : std::uint8_t {
@@ -29,8 +30,6 @@ class OutputFile {
   /// @throws InputError if the destination is no place for a file of `bytes` bytes: a folder that is missing or not
   /// writable, a link of somebody else, a file system without room; UsageError for a name that says gzip, or none
   explicit OutputFile(const std::string& path, std::int64_t bytes = 0, Opened opened = Opened::here);
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
   /// Removes what was not committed.
   ~OutputFile();
 

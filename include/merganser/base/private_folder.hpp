@@ -4,6 +4,7 @@
 #include <string>
 
 #include "merganser/base/cleanup.hpp"
+#include "merganser/base/pinned.hpp"
 
 namespace merganser {
 
@@ -15,14 +16,12 @@ namespace merganser {
 
 /// Made under a name that nobody can know before, entered by this user only, and removed with everything in it when it
 /// goes out of scope; with the files that it was told of if a signal ends the program (cleanup.hpp).
-class PrivateFolder {
+class PrivateFolder : Pinned {
  public:
   /// @param parent  where it is made; if other hosts use it too, a folder that they see
   /// @throws InputError if it cannot be made
   explicit PrivateFolder(const std::string& parent = temporary_folder());
   ~PrivateFolder();
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
 
   /// Where it is.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
+
 namespace merganser {
 
 /// Seconds of a clock that never goes back.
@@ -34,11 +36,9 @@ class Profile {
 };
 
 /// Adds the time from here to the end of the block to a stage.
-class Scope {
+class Scope : Pinned {
  public:
   Scope(Profile& profile, std::string_view stage) : profile_(profile), stage_(stage), start_(now()) {}
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
   ~Scope() { profile_.add(stage_, now() - start_); }
 
  private:

@@ -5,12 +5,13 @@
 #include <string>
 
 #include "merganser/base/output_file.hpp"
+#include "merganser/base/pinned.hpp"
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::comm {
 
 /// An OutputFile of rank 0 that the other ranks open too.
-class SharedOutput {
+class SharedOutput : Pinned {
  public:
   /// Begins the file. Collective.
   /// @param bytes   how large the file will be; 0: unknown
@@ -20,8 +21,6 @@ class SharedOutput {
                OutputFile::Opened opened = OutputFile::Opened::here);
   /// Removes what was not committed.
   ~SharedOutput();
-  SharedOutput(const SharedOutput&) = delete;
-  SharedOutput& operator=(const SharedOutput&) = delete;
 
   /// Under which any rank may open the file until commit().
   [[nodiscard]] const std::string& name() const noexcept { return name_; }

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "merganser/comm/traffic.hpp"
 
 namespace merganser::comm {
@@ -57,11 +58,9 @@ struct Counters {
 ///
 /// This object and the three below belong to the transport that made them. One that outlives it, or the run, may be
 /// destroyed; using it throws CommError.
-class Mailbox {
+class Mailbox : Pinned {
  public:
   explicit Mailbox(Graph graph) : graph_(std::move(graph)), outbox_(graph_.out.size()), inbox_(graph_.in.size()) {}
-  Mailbox(const Mailbox&) = delete;
-  Mailbox& operator=(const Mailbox&) = delete;
   virtual ~Mailbox() = default;
 
   /// The arcs, as given.
@@ -207,11 +206,9 @@ class Segment {
 /// Rounds: open() starts one; it ends on a rank when all its records have been sent and taken. Two rounds must be
 /// separated, on every arc that carries records, by a Mailbox step (else a fast sender could overwrite a slot).
 /// A record is a value below 2^32; slots on an arc are 0 .. count - 1, each sent once per round.
-class Stream {
+class Stream : Pinned {
  public:
   explicit Stream(Graph graph) : graph_(std::move(graph)) {}
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
   virtual ~Stream() = default;
 
   /// The arcs, as given.
@@ -248,10 +245,8 @@ struct Pattern {
 };
 
 /// A known ghost exchange, repeated many times.
-class Plan {
+class Plan : Pinned {
  public:
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
   virtual ~Plan() = default;
   /// Part of the ghosts of one in-arc: elements first .. first + data.size() / element size.
   struct Chunk {
@@ -267,7 +262,6 @@ class Plan {
   virtual void pull(std::span<const std::byte> local, const Use& use) = 0;
 
  protected:
-  Plan() = default;
 };
 
 /// Reductions. A sum of integers wraps around.
@@ -294,11 +288,8 @@ struct PlanOptions {
 
 /// One rank's end of a communication model: rank, size, collectives for set-up, and the four objects. Made by run() of
 /// runtime.hpp, which hands it to the body of the program; valid until that returns.
-class Transport {
+class Transport : Pinned {
  public:
-  Transport() = default;
-  Transport(const Transport&) = delete;
-  Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
   /// Number of this rank, 0 to size() - 1.

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::kernels {
@@ -55,11 +56,8 @@ struct ExchangeSpec {
 /// One kernel bound to a graph. Every arc has its own source and its own landing zone, apart from all others, zero at
 /// first. Destroying one is not collective; its window or symmetric memory is freed when a later exchange is made that
 /// all ranks have let go of it before, or when the library ends. `control` must live as long.
-class Exchange {
+class Exchange : Pinned {
  public:
-  Exchange() = default;
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
   virtual ~Exchange() = default;
 
   /// What kernel it is.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::kernels {
@@ -37,10 +38,8 @@ struct GatherInfo {
 /// One all-gather, made again and again. Ranks call start() and complete() in turns, and gathers of one transport in
 /// the same order on every rank. What was started must be completed before a gather is destroyed, unless an error is on
 /// its way.
-class Gather {
+class Gather : Pinned {
  public:
-  Gather(const Gather&) = delete;
-  Gather& operator=(const Gather&) = delete;
   virtual ~Gather() = default;
 
   /// What gather it is.

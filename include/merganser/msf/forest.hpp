@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "merganser/comm/transport.hpp"
 #include "merganser/graphs/edges.hpp"
 
@@ -46,11 +47,9 @@ struct Phase {
 class Report {
  public:
   /// Adds the time and the communication from here to the end of the block to a phase.
-  class Scope {
+  class Scope : Pinned {
    public:
     Scope(Report& report, std::string_view name, comm::Transport& transport);
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
     ~Scope();
 
    private:

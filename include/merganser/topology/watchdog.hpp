@@ -7,17 +7,17 @@
 #include <mutex>
 #include <thread>
 
+#include "merganser/base/pinned.hpp"
+
 namespace merganser::topology {
 
 /// A thread that calls back, once, if beat() has not been called for a while. beat() costs a few nanoseconds and may be
 /// called by one thread.
-class Watchdog {
+class Watchdog : Pinned {
  public:
   /// @param limit_s     seconds without a beat, > 0; 0: no thread is started
   /// @param on_silence  called in the watchdog's thread with the seconds since the last beat
   Watchdog(double limit_s, std::function<void(double seconds)> on_silence);
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
   /// Tells that work goes on.

@@ -1,6 +1,7 @@
 // requires: MPI
 #include <algorithm>
 
+#include "merganser/base/pinned.hpp"
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
 #include "src/comm/detail/limits.hpp"
@@ -25,12 +26,10 @@ MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph) {
 
 /// One neighbour's part of an alltoallw: absolute addresses, so nothing is packed, and a datatype of its own where the
 /// count does not fit.
-class Parts {
+class Parts : Pinned {
  public:
   explicit Parts(std::size_t arcs) : counts_(arcs + 1), places_(arcs + 1), types_(arcs + 1, MPI_BYTE) {}
   ~Parts() { free(); }
-  Parts(const Parts&) = delete;
-  Parts& operator=(const Parts&) = delete;
 
   void set(std::size_t arc, const std::byte* data, std::size_t bytes) {
     check(MPI_Get_address(data, &places_[arc]), "MPI_Get_address");

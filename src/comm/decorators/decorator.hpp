@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "merganser/comm/transport.hpp"
 #include "src/comm/detail/bytes.hpp"
 
@@ -37,7 +38,7 @@ class Decorator : public Transport {
 };
 
 /// While it lives, what a decorator does for itself is not counted.
-class Uncounted {
+class Uncounted : Pinned {
  public:
   Uncounted(Counters& counters, TrafficCount& traffic)
       : counters_(counters), before_(counters), traffic_(traffic), traffic_before_(traffic) {}
@@ -46,8 +47,6 @@ class Uncounted {
     counters_ = before_;
     traffic_.restore(traffic_before_);
   }
-  Uncounted(const Uncounted&) = delete;
-  Uncounted& operator=(const Uncounted&) = delete;
 
  private:
   Counters& counters_;

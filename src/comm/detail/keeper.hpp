@@ -6,15 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "src/comm/detail/bytes.hpp"
 
 namespace merganser::comm::detail {
 
-class Shared {
+class Shared : Pinned {
  public:
-  Shared() = default;
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
   virtual ~Shared() = default;
   /// Frees it on every rank. Collective.
   virtual void free() = 0;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "merganser/comm/transport.hpp"
 #include "src/comm/detail/waiter.hpp"
 
@@ -13,11 +14,8 @@ namespace merganser::comm::detail {
 
 /// Messages of any size along the arcs of one graph, whole and in order on each arc. Nothing here is collective and
 /// nothing but idle() blocks for long. Arcs of a rank to itself are not served; the objects above short-circuit them.
-class Link {
+class Link : Pinned {
  public:
-  Link() = default;
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
   virtual ~Link() = default;
 
   /// Starts sending along out-arc `arc`. `message` must stay as it is until sent() has said true.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "merganser/base/pinned.hpp"
 #include "src/comm/detail/transport_base.hpp"
 
 namespace merganser::comm::detail {
@@ -14,12 +15,10 @@ void cure_environment();
 
 /// Puts back what the program does on SIGINT, SIGTERM and SIGHUP when it dies: around the start of a library. Open MPI's
 /// OpenSHMEM swallows SIGTERM, and UCX takes SIGHUP as a wish for debugging, so ranks that are told to stop would not.
-class KeptSignals {
+class KeptSignals : Pinned {
  public:
   KeptSignals();
   ~KeptSignals();
-  KeptSignals(const KeptSignals&) = delete;
-  KeptSignals& operator=(const KeptSignals&) = delete;
 
  private:
   std::array<struct sigaction, 3> before_{};

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/pinned.hpp"
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::graphs::detail {
@@ -29,13 +30,11 @@ void check_room(const std::string& path, double bytes, int sharing, const std::s
 void agree_first(comm::Transport& transport, const std::function<void()>& local);
 
 /// A file open for reading. Not copied; reading does not move.
-class File {
+class File : Pinned {
  public:
   /// @throws InputError "cannot read PATH: why"
   explicit File(std::string path);
   ~File();
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }

@@ -180,13 +180,12 @@ Rows make_rows(std::string_view kind, const ProcessGraphOptions& o, GeneratedPro
 /// Sets what a kind's parameter means.
 void set_parameter(const ProcessGraphKind& kind, const std::string& text, ProcessGraphOptions& o) {
   if (kind.name == "incast") {
-    o.fan_in = merganser::detail::narrow(merganser::detail::parse_integer(text));
+    o.fan_in = merganser::detail::parse_int(text);
     if (o.fan_in < 1) merganser::detail::reject(text, "at least 1 sender");
   } else if (kind.name == "torus" || kind.name == "grid") {
     std::string commas = text;
     std::replace(commas.begin(), commas.end(), 'x', ',');
-    for (const std::string& piece : split_commas(commas))
-      o.dims.push_back(merganser::detail::narrow(merganser::detail::parse_integer(piece)));
+    for (const std::string& piece : split_commas(commas)) o.dims.push_back(merganser::detail::parse_int(piece));
     if (o.dims.empty()) merganser::detail::reject(text, "lengths as 4x2");
   } else if (kind.name == "rgg") {
     o.cross = merganser::detail::parse_number(text);

@@ -1,4 +1,5 @@
 // requires: MPI
+#include "merganser/base/pinned.hpp"
 #include "src/kernels/families/mpi/rma_exchange.hpp"
 #include "src/kernels/families/support/family.hpp"
 
@@ -96,7 +97,7 @@ class PutSend final : public PutExchange {
 };
 
 /// An MPI group of some ranks of a communicator.
-class RankGroup {
+class RankGroup : Pinned {
  public:
   RankGroup(MPI_Comm comm, const std::vector<int>& ranks) {
     MPI_Group all = MPI_GROUP_NULL;
@@ -109,8 +110,6 @@ class RankGroup {
     MPI_Finalized(&ended);
     if (ended == 0 && group_ != MPI_GROUP_EMPTY) MPI_Group_free(&group_);
   }
-  RankGroup(const RankGroup&) = delete;
-  RankGroup& operator=(const RankGroup&) = delete;
   operator MPI_Group() const noexcept { return group_; }
 
  private:

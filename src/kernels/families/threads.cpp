@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/pinned.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "src/comm/detail/waiter.hpp"
@@ -50,7 +51,7 @@ inline void relax() {
 }
 
 /// One rank's place at the board. A rank that leaves it with an error releases the others from their waits.
-class Seat {
+class Seat : Pinned {
  public:
   Seat(comm::Transport& control, std::shared_ptr<Board> board, std::size_t flags)
       : control_(control), board_(std::move(board)), rank_(index(control)) {
@@ -59,8 +60,6 @@ class Seat {
   ~Seat() {
     if (std::uncaught_exceptions() > 0) board_->broken.store(true, std::memory_order_release);
   }
-  Seat(const Seat&) = delete;
-  Seat& operator=(const Seat&) = delete;
 
   void raise(int rank, std::size_t flag, std::uint64_t epoch) {
     board_->flags[static_cast<std::size_t>(rank)][flag].epoch.store(epoch, std::memory_order_release);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "merganser/comm/transport.hpp"
 #include "merganser/studies/mnd.hpp"
 
@@ -25,14 +26,11 @@ struct Letters {
   Words& operator[](int rank) { return to[static_cast<std::size_t>(rank)]; }
 };
 
-class RecordExchange {
+class RecordExchange : Pinned {
  public:
   /// Whole records from one rank, in any order.
   using Use = std::function<void(int from, std::span<const std::uint64_t> records)>;
 
-  RecordExchange() = default;
-  RecordExchange(const RecordExchange&) = delete;
-  RecordExchange& operator=(const RecordExchange&) = delete;
   virtual ~RecordExchange() = default;
 
   /// Delivers letters and hands over what comes. Called by every rank of the transport; letters are spent.

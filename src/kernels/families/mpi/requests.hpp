@@ -6,19 +6,18 @@
 #include <span>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "src/comm/detail/waiter.hpp"
 
 namespace merganser::kernels::detail {
 
 /// One request per in-arc, then one per out-arc. They are tested one after the other, which costs what MPI_Waitall does:
 /// the library works on all of them in every test.
-class Requests {
+class Requests : Pinned {
  public:
   /// `ranks` are those of the in-arcs, then those of the out-arcs.
   explicit Requests(std::vector<int> ranks);
   ~Requests();
-  Requests(const Requests&) = delete;
-  Requests& operator=(const Requests&) = delete;
 
   [[nodiscard]] MPI_Request& operator[](std::size_t at) { return requests_[at]; }
   [[nodiscard]] MPI_Request* data() { return requests_.data(); }

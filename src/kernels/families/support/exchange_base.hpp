@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "src/comm/detail/waiter.hpp"
 #include "src/kernels/families/support/plan.hpp"
 
@@ -51,15 +52,13 @@ class ExchangeBase : public Exchange {
   [[nodiscard]] std::int64_t far_out() const { return far(graph().out); }
 
   /// Marks an iteration for missing(), and refuses a buffer that is not there.
-  class Iteration {
+  class Iteration : merganser::Pinned {
    public:
     Iteration(ExchangeBase& exchange, std::size_t buffer) : exchange_(exchange) {
       if (buffer >= exchange.plan_.spec.buffers) exchange.refuse_buffer(buffer);
       exchange.busy_.store(true, std::memory_order_relaxed);
     }
     ~Iteration() { exchange_.busy_.store(false, std::memory_order_relaxed); }
-    Iteration(const Iteration&) = delete;
-    Iteration& operator=(const Iteration&) = delete;
 
    private:
     ExchangeBase& exchange_;
