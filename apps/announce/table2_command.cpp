@@ -1,6 +1,5 @@
 // announce table2: degree and diameter of announcement networks for the machines of Table II, and the formulas of Table I.
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <iostream>
 
@@ -8,6 +7,7 @@
 #include "apps/frame/command.hpp"
 #include "apps/frame/record.hpp"
 #include "apps/frame/table.hpp"
+#include "merganser/base/timer.hpp"
 #include "merganser/comm/runtime.hpp"
 
 namespace merganser::app {
@@ -168,7 +168,7 @@ void print(const std::vector<Formula>& table1, const std::vector<Row>& table2) {
 }
 
 int run(Table2Options& o, const Invocation& in) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = now();
   const auto table1 = formulas();
   std::vector<Row> table2;
   for (const auto& machine : published_machines().first(static_cast<std::size_t>(o.machines)))
@@ -179,7 +179,7 @@ int run(Table2Options& o, const Invocation& in) {
     for (const Entry& e : row.entries) good = good && e.diameter.consistent();
   }
   if (comm::launcher_world().rank != 0) return good ? 0 : 1;
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = now() - start;
   if (o.json != "-") {
     print(table1, table2);
     std::cout << "\ntook " << seconds_text(seconds) << '\n';

@@ -1,11 +1,11 @@
 // announce table3: diameters of Manhattan Street Networks, published and exact.
-#include <chrono>
 #include <iostream>
 
 #include "apps/announce/tables.hpp"
 #include "apps/frame/command.hpp"
 #include "apps/frame/record.hpp"
 #include "apps/frame/table.hpp"
+#include "merganser/base/timer.hpp"
 #include "merganser/comm/runtime.hpp"
 
 namespace merganser::app {
@@ -121,11 +121,11 @@ void print(const std::vector<std::vector<Cell>>& rows, const Table3Options& o, d
 }
 
 int run(Table3Options& o, const Invocation& in) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = now();
   std::vector<std::vector<Cell>> rows;
   for (const auto& machine : published_machines().first(static_cast<std::size_t>(o.machines)))
     rows.push_back(fill(machine, o.exact));
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = now() - start;
   std::vector<std::string> complaints;
   Json cells = Json::array();
   for (const auto& row : rows) {

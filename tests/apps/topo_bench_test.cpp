@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "apps/topo/bench_faults.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
@@ -77,6 +78,21 @@ TEST(TopoBench, names_rank_kernel_and_missing_peer_when_a_signal_is_dropped) {
     EXPECT_NE(o.err.find("kernel " + notifying(processes) + " on graph chain, size 8"), std::string::npos) << o.err;
     EXPECT_NE(o.err.find("in the exchange; waits for rank 1"), std::string::npos) << o.err;
   }
+}
+
+TEST(TopoBench, a_stall_is_told_with_all_that_is_known_of_it) {
+  using merganser::topology::Phase;
+  const auto text = [](Phase phase) {
+    return merganser::app::stall_text({3, phase, "p2p.isend-irecv", "ring", "8", 41, 12.34, {1, 2}});
+  };
+  EXPECT_EQ(text(Phase::iterate),
+            "rank 3: no iteration has ended for 12.3 s: kernel p2p.isend-irecv on graph ring, size 8, iteration 41, "
+            "in the exchange; waits for rank 1, 2");
+  EXPECT_NE(text(Phase::start).find(", at its start; "), std::string::npos);
+  EXPECT_NE(text(Phase::settle).find(", between rounds, settling; "), std::string::npos);
+  EXPECT_NE(text(Phase::gather).find(", between rounds, gathering times; "), std::string::npos);
+  EXPECT_EQ(merganser::app::stall_text({0, Phase::setup, "", "", "", 0, 31, {}}),
+            "rank 0: no iteration has ended for 31.0 s, in setup");
 }
 
 TEST(TopoBench, measures_the_time_that_a_slow_rank_costs) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -58,10 +59,11 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// What is in a file; nothing if there is none.
+/// What is in a file; nothing if there is none, or it goes away meanwhile, as those of /proc do.
 inline std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream all;
+  all << std::ifstream(path, std::ios::binary).rdbuf();
+  return all.str();
 }
 
 }  // namespace merganser::test

@@ -1,6 +1,9 @@
 /* Moves known bytes in many ways and prints what it has moved: trace_mpi_program CASE. trace_test compares that with what
  * the tracing library has seen. One line per flow: truth PHASE FROM TO MOVE OPERATIONS BYTES. */
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +122,17 @@ static void persistent(void) {
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     note(right(), MESSAGE, 320);
   }
+  for (int way = 0; way < 3; ++way) {
+    MPI_Request_free(&requests[1]);
+    if (way == 0) MPI_Bsend_init(out, 41, MPI_CHAR, right(), 0, MPI_COMM_WORLD, &requests[1]);
+    if (way == 1) MPI_Ssend_init(out, 42, MPI_CHAR, right(), 0, MPI_COMM_WORLD, &requests[1]);
+    if (way == 2) MPI_Rsend_init(out, 43, MPI_CHAR, right(), 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Start(&requests[0]);
+    MPI_Barrier(MPI_COMM_WORLD); /* for ready sends */
+    MPI_Start(&requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    note(right(), MESSAGE, 41 + way);
+  }
   MPI_Request_free(&requests[0]);
   MPI_Request_free(&requests[1]);
   for (int i = 0; i < 300; ++i) { /* requests made, never started, freed; their addresses come again */
@@ -183,6 +197,13 @@ static void one_sided(MPI_Comm comm, int peer, int target) {
   MPI_Win_flush(target, window);
   MPI_Accumulate(a, 2, MPI_LONG, target, 1024, 2, MPI_LONG, MPI_SUM, window);
   note(peer, PUT, 16);
+  MPI_Raccumulate(a, 3, MPI_LONG, target, 1024, 3, MPI_LONG, MPI_SUM, window, &request);
+  note(peer, PUT, 24);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Rget_accumulate(a, 3, MPI_LONG, b, 3, MPI_LONG, target, 1024, 3, MPI_LONG, MPI_SUM, window, &request);
+  note(peer, PUT, 24);
+  note(peer, GET, 24);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Get_accumulate(a, 1, MPI_LONG, b, 1, MPI_LONG, target, 1032, 1, MPI_LONG, MPI_SUM, window);
   note(peer, PUT, 8);
   note(peer, GET, 8);
@@ -230,7 +251,43 @@ static void neighbourhoods(void) {
   MPI_Ineighbor_alltoallw(out, n, at, kinds, in, in_n, at, kinds, ring, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   for (int i = 0; i <= two; ++i) note(to[i], MESSAGE, n[i] * (i == 0 ? 2L : 8L));
-  MPI_Comm_free(&ring);
+  int in_ones[2] = {6, 6};
+  MPI_Ineighbor_allgather(out, 6, MPI_INT, in, 6, MPI_INT, ring, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Neighbor_allgatherv(out, 6, MPI_CHAR, in, in_ones, in_places, MPI_CHAR, ring);
+  MPI_Ineighbor_allgatherv(out, 6, MPI_CHAR, in, in_ones, in_places, MPI_CHAR, ring, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Neighbor_alltoall(out, 7, MPI_INT, in, 7, MPI_INT, ring);
+  MPI_Ineighbor_alltoallv(out, n, places, MPI_CHAR, in, in_n, in_places, MPI_CHAR, ring, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Neighbor_alltoallw(out, n, at, kinds, in, in_n, at, kinds, ring);
+  for (int i = 0; i <= two; ++i) {
+    const long sent[] = {24, 6, 6, 28, n[i], n[i] * (i == 0 ? 2L : 8L)};
+    for (int way = 0; way < 6; ++way) note(to[i], MESSAGE, sent[way]);
+  }
+#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
+  for (int way = 0; way < 5; ++way) {
+    if (way == 0) MPIX_Neighbor_allgather_init(out, 6, MPI_INT, in, 6, MPI_INT, ring, MPI_INFO_NULL, &request);
+    if (way == 1)
+      MPIX_Neighbor_allgatherv_init(out, 6, MPI_CHAR, in, in_ones, in_places, MPI_CHAR, ring, MPI_INFO_NULL, &request);
+    if (way == 2) MPIX_Neighbor_alltoall_init(out, 7, MPI_INT, in, 7, MPI_INT, ring, MPI_INFO_NULL, &request);
+    if (way == 3)
+      MPIX_Neighbor_alltoallv_init(out, n, places, MPI_CHAR, in, in_n, in_places, MPI_CHAR, ring, MPI_INFO_NULL,
+                                   &request);
+    if (way == 4)
+      MPIX_Neighbor_alltoallw_init(out, n, at, kinds, in, in_n, at, kinds, ring, MPI_INFO_NULL, &request);
+    for (int turn = 0; turn < 2; ++turn) {
+      MPI_Start(&request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      for (int i = 0; i <= two; ++i) {
+        const long sent[] = {24, 6, 28, n[i], n[i] * (i == 0 ? 2L : 8L)};
+        note(to[i], MESSAGE, sent[way]);
+      }
+    }
+    MPI_Request_free(&request);
+  }
+#endif
+  MPI_Comm_disconnect(&ring);
   /* Walls at both ends: neighbours that are nobody still have a place in the buffer. */
   int walls = 0, before, after;
   MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &walls, 0, &line);
@@ -240,6 +297,37 @@ static void neighbourhoods(void) {
   note(before, MESSAGE, 3);
   note(after, MESSAGE, 5);
   MPI_Comm_free(&line);
+}
+
+/* Every collective call once, and once without waiting in it. */
+#define BOTH(NAME, INAME, ...)                  \
+  MPI_##NAME(__VA_ARGS__, MPI_COMM_WORLD);      \
+  MPI_##INAME(__VA_ARGS__, MPI_COMM_WORLD, &request); \
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+static void collectives(void) {
+  MPI_Request request;
+  int n[MAX_RANKS], places[MAX_RANKS], byte_places[MAX_RANKS];
+  MPI_Datatype kinds[MAX_RANKS];
+  for (int i = 0; i < ranks; ++i) n[i] = 1, places[i] = i, byte_places[i] = 4 * i, kinds[i] = MPI_INT;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  BOTH(Bcast, Ibcast, out, 3, MPI_INT, 0)
+  BOTH(Reduce, Ireduce, out, in, 3, MPI_INT, MPI_SUM, 0)
+  BOTH(Allreduce, Iallreduce, out, in, 3, MPI_INT, MPI_SUM)
+  BOTH(Scan, Iscan, out, in, 3, MPI_INT, MPI_SUM)
+  BOTH(Exscan, Iexscan, out, in, 3, MPI_INT, MPI_SUM)
+  BOTH(Reduce_scatter_block, Ireduce_scatter_block, out, in, 1, MPI_INT, MPI_SUM)
+  BOTH(Reduce_scatter, Ireduce_scatter, out, in, n, MPI_INT, MPI_SUM)
+  BOTH(Gather, Igather, out, 1, MPI_INT, in, 1, MPI_INT, 0)
+  BOTH(Scatter, Iscatter, out, 1, MPI_INT, in, 1, MPI_INT, 0)
+  BOTH(Gatherv, Igatherv, out, 1, MPI_INT, in, n, places, MPI_INT, 0)
+  BOTH(Scatterv, Iscatterv, out, n, places, MPI_INT, in, 1, MPI_INT, 0)
+  BOTH(Allgather, Iallgather, out, 1, MPI_INT, in, 1, MPI_INT)
+  BOTH(Allgatherv, Iallgatherv, out, 1, MPI_INT, in, n, places, MPI_INT)
+  BOTH(Alltoall, Ialltoall, out, 1, MPI_INT, in, 1, MPI_INT)
+  BOTH(Alltoallv, Ialltoallv, out, n, places, MPI_INT, in, n, places, MPI_INT)
+  BOTH(Alltoallw, Ialltoallw, out, n, byte_places, kinds, in, n, byte_places, kinds)
 }
 
 static void* worker(void* number) {
@@ -299,6 +387,7 @@ int main(int argc, char** argv) {
   if (strcmp(name, "neighbourhoods") == 0) neighbourhoods();
   if (strcmp(name, "threads") == 0 && provided == MPI_THREAD_MULTIPLE) threads();
   if (strcmp(name, "phases") == 0) phases();
+  if (strcmp(name, "collectives") == 0) collectives();
   tell();
   void* gone;
   int size;

@@ -180,11 +180,19 @@ static void every_name(int to) {
 }
 
 int main(int argc, char** argv) {
-  shmem_init();
+  const char* name = argc > 1 ? argv[1] : "";
+  int provided;
+  if (strcmp(name, "init-thread") == 0) {
+    shmem_init_thread(SHMEM_THREAD_SINGLE, &provided);
+  } else if (strcmp(name, "start-pes") == 0) {
+    start_pes(0);
+  } else {
+    shmem_init();
+  }
   rank = shmem_my_pe();
   ranks = shmem_n_pes();
   for (int peer = 0; peer < ranks; ++peer) { /* itself too, which is no arc */
-    if (argc > 1 && strcmp(argv[1], "every-name") == 0) {
+    if (strcmp(name, "every-name") == 0) {
       every_name(peer);
       continue;
     }
@@ -194,7 +202,8 @@ int main(int argc, char** argv) {
   }
   shmem_barrier_all();
   tell();
-  if (argc > 1 && strcmp(argv[1], "no-finalize") == 0) return 0;
+  if (strcmp(name, "no-finalize") == 0) return 0;
+  if (strcmp(name, "exit") == 0) shmem_global_exit(3);
   shmem_finalize();
   return 0;
 }

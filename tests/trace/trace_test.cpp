@@ -133,7 +133,19 @@ TEST_F(TraceTest, phases_know_how_often_they_began) {
   }
   const Traffic persistent = join_trace_parts(outcome.parts, 2);
   EXPECT_EQ(persistent.exchange_count(), 4);
-  EXPECT_EQ(persistent.graph().bytes(0, 1), 5 * 320);  // per exchange
+  EXPECT_EQ(persistent.graph().bytes(0, 1), 5 * 320 + 41 + 42 + 43);  // per exchange
+}
+
+TEST_F(TraceTest, every_collective_call_is_counted_once_by_its_name) {
+  const std::string mpi = program("MERGANSER_TEST_TRACE_MPI");
+  if (mpi.empty()) GTEST_SKIP() << "there is no MPI in this build";
+  const Outcome outcome = trace(3, mpi + " collectives");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  ASSERT_EQ(outcome.parts.size(), 3U) << outcome.output;
+  for (const auto& part : outcome.parts) {
+    EXPECT_EQ(part.collectives.size(), 2U * 17);
+    for (const auto& [name, calls] : part.collectives) EXPECT_EQ(calls, 1) << name;
+  }
 }
 
 TEST_F(TraceTest, an_abort_and_an_exit_code_leave_their_parts) {
@@ -154,7 +166,11 @@ TEST_F(TraceTest, operations_of_openshmem_are_counted_to_the_byte) {
   const std::string shmem = program("MERGANSER_TEST_TRACE_SHMEM");
   if (shmem.empty()) GTEST_SKIP() << "there is no OpenSHMEM in this build";
   expect_exact(trace(3, shmem), 3);
-  expect_exact(trace(2, shmem + " no-finalize"), 2);
+  for (const char* way : {" no-finalize", " init-thread", " start-pes"}) expect_exact(trace(2, shmem + way), 2);
+  const Outcome ended = trace(1, shmem + " exit");
+  EXPECT_EQ(ended.code, 3) << ended.output;
+  ASSERT_EQ(ended.parts.size(), 1U) << ended.output;
+  EXPECT_EQ(ended.parts[0].ended, "abort");
 }
 
 TEST_F(TraceTest, every_name_of_an_operation_of_openshmem_is_counted_to_the_byte) {
