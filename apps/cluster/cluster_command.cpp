@@ -6,11 +6,11 @@
 
 #include "apps/cluster/difference.hpp"
 #include "apps/cluster/file_rules.hpp"
-#include "apps/cluster/homecoming.hpp"
 #include "apps/cluster/labels.hpp"
 #include "apps/cluster/ledger.hpp"
 #include "apps/cluster/merge_options.hpp"
 #include "apps/cluster/picture.hpp"
+#include "apps/cluster/rehoming.hpp"
 #include "apps/cluster/results.hpp"
 #include "apps/cluster/running.hpp"
 #include "apps/cluster/step_table.hpp"
@@ -199,7 +199,7 @@ void Run::check_room() {
 void Run::merge() {
   before_ = total_moments(t_, moments(parcels_, info_.grid.box));
   if (o_.reference) original_ = collect(t_, parcels_);
-  Homecoming home(t_, *clusterer_);
+  Rehoming home(t_, *clusterer_);
   std::optional<RunningTotals> running;
   if (o_.steps > 1) running.emplace(t_, o_.steps, shows_one_line(in_.table));
   t_.barrier();
@@ -222,17 +222,17 @@ void Run::merge() {
 /// A step itself. No collective, but for --audit, --picture and what Clusterer::step() says.
 StepReport Run::step(int number) {
   std::optional<Ledger> ledger;
-  std::optional<Photographer> photographer;
+  std::optional<SceneRecorder> recorder;
   if (o_.audit) ledger.emplace(t_, parcels_);
   if (!o_.picture.empty() && number + 1 == o_.steps) {
-    photographer.emplace(t_, info_.grid, info_.grid.cell_volume() / o_.min_volume_ratio);
-    photographer->before(parcels_);
+    recorder.emplace(t_, info_.grid, info_.grid.cell_volume() / o_.min_volume_ratio);
+    recorder->before(parcels_);
   }
   const comm::TrafficCount before = t_.traffic();
   StepReport mine = clusterer_->step(parcels_);
   traffic_ += t_.traffic().since(before);
   if (ledger) together([&] { ledger->close(parcels_, mine.lineage); });
-  if (photographer) scene_ = photographer->after(parcels_, mine.lineage);
+  if (recorder) scene_ = recorder->after(parcels_, mine.lineage);
   if (labels_) labels_->add(mine.lineage);
   mine.lineage.clear();
   return mine;

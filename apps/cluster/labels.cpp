@@ -16,11 +16,11 @@ struct Label {
   friend auto operator<=>(const Label&, const Label&) = default;
 };
 
-bool before(const StepReport::Merge& a, std::int64_t id) { return a.source < id; }
+bool before(const StepReport::MergedPair& a, std::int64_t id) { return a.source < id; }
 
 }  // namespace
 
-void Labels::add(std::span<const StepReport::Merge> merged) {
+void Labels::add(std::span<const StepReport::MergedPair> merged) {
   merged_.insert(merged_.end(), merged.begin(), merged.end());
 }
 
@@ -43,7 +43,9 @@ Labels::Ids Labels::holders_of(const Ids& ids) {
 /// Brings merges to the homes of their sources and follows centres that were merged themselves later, twice as far in
 /// each round. A parcel is merged away once at most, so the merges of all steps are a forest.
 void Labels::settle() {
-  merged_ = comm::deal<StepReport::Merge>(transport_, merged_, [this](const auto& m) { return home(m.source); }).flat();
+  merged_ = comm::send_to_owners<StepReport::MergedPair>(transport_, merged_, [this](const auto& m) {
+              return home(m.source);
+            }).flat();
   std::sort(merged_.begin(), merged_.end(), [](const auto& a, const auto& b) { return a.source < b.source; });
   for (bool again = true; again;) {
     Ids centres;
@@ -68,7 +70,7 @@ std::string Labels::text(std::span<const io::FilePlace> places) {
   const std::int64_t share = transport_.all_reduce(most, comm::Op::max) / transport_.size() + 1;
   std::vector<Label> mine;
   for (std::size_t i = 0; i < places.size(); ++i) mine.push_back({places[i].place, holders[i]});
-  mine = comm::deal<Label>(transport_, mine, [&](const Label& l) { return l.place / share; }).flat();
+  mine = comm::send_to_owners<Label>(transport_, mine, [&](const Label& l) { return l.place / share; }).flat();
   std::sort(mine.begin(), mine.end());
   std::string lines;
   for (const auto& [place, id] : mine) lines += std::to_string(place) + ' ' + std::to_string(id) + '\n';

@@ -16,7 +16,7 @@ class Labels {
   explicit Labels(comm::Transport& transport) : transport_(transport) {}
 
   /// Notes the merges of a step, each on any one rank. Local.
-  void add(std::span<const StepReport::Merge> merged);
+  void add(std::span<const StepReport::MergedPair> merged);
 
   /// One line for each parcel of the input, in the order of the file: its place there, from 0, and the id of the parcel
   /// that holds it. On rank 0; empty on the others. Collective, once, after the last step.
@@ -32,7 +32,7 @@ class Labels {
   [[nodiscard]] Ids holders_of(const Ids& ids);
 
   comm::Transport& transport_;
-  std::vector<StepReport::Merge> merged_;  ///< after settle(): those whose source hashes to this rank, by source
+  std::vector<StepReport::MergedPair> merged_;  ///< after settle(): those whose source hashes to this rank, by source
 };
 
 }  // namespace merganser::app

@@ -20,7 +20,7 @@ std::string parcel(std::int64_t id) { return "audit: parcel " + std::to_string(i
 
 std::vector<Ledger::Entry> Ledger::exchange(const std::vector<Entry>& entries) const {
   const auto ranks = static_cast<std::size_t>(transport_.size());
-  auto out = comm::deal<Entry>(transport_, entries, [ranks](const Entry& e) {
+  auto out = comm::send_to_owners<Entry>(transport_, entries, [ranks](const Entry& e) {
                return comm::rank_of_id(static_cast<std::uint64_t>(e.id), ranks);
              }).flat();
   std::sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) {
@@ -35,7 +35,7 @@ Ledger::Ledger(comm::Transport& transport, const Parcels& before) : transport_(t
   before_ = exchange(all);
 }
 
-void Ledger::close(const Parcels& after, std::span<const StepReport::Merge> merged) {
+void Ledger::close(const Parcels& after, std::span<const StepReport::MergedPair> merged) {
   std::vector<Entry> all;
   for (std::size_t i = 0; i < after.size(); ++i) all.push_back({after.id(i), 0, after.site(i).volume, kAfter});
   for (const auto& [source, centre] : merged) all.push_back({source, centre, 0, kSource});

@@ -20,7 +20,7 @@ class Ledger {
   /// every parcel before is either still there or merged, never both and never twice; that nothing else is there; that
   /// every centre is still there; and that the volume of each is, bit for bit, the sum of its members'. Collective.
   /// @throws VerificationError on every rank, naming the parcel
-  void close(const Parcels& after, std::span<const StepReport::Merge> merged);
+  void close(const Parcels& after, std::span<const StepReport::MergedPair> merged);
 
  private:
   struct Entry {

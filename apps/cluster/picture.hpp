@@ -28,21 +28,21 @@ struct Scene {
   double small_volume = 0;
   Parcels before;
   Parcels after;
-  std::vector<StepReport::Merge> merges;
+  std::vector<StepReport::MergedPair> merges;
 };
 
 /// Takes the pictures' data of one step. Collective throughout.
-class Photographer {
+class SceneRecorder {
  public:
-  Photographer(comm::Transport& transport, const Grid& grid, double small_volume)
+  SceneRecorder(comm::Transport& transport, const Grid& grid, double small_volume)
       : transport_(transport), grid_(grid), small_volume_(small_volume) {}
   /// Before the step: keeps a copy.
   void before(const Parcels& parcels) { before_ = parcels; }
   /// After it: chooses the window where most was merged and brings what lies in it to rank 0.
-  [[nodiscard]] Scene after(const Parcels& parcels, std::span<const StepReport::Merge> merges);
+  [[nodiscard]] Scene after(const Parcels& parcels, std::span<const StepReport::MergedPair> merges);
 
  private:
-  [[nodiscard]] Window choose(const Parcels& parcels, std::span<const StepReport::Merge> merges) const;
+  [[nodiscard]] Window choose(const Parcels& parcels, std::span<const StepReport::MergedPair> merges) const;
   comm::Transport& transport_;
   Grid grid_;
   double small_volume_;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "apps/frame/progress.hpp"
-#include "merganser/announce/published.hpp"
+#include "merganser/announce/shared_numbers.hpp"
 #include "merganser/base/pinned.hpp"
 #include "merganser/cluster/cluster.hpp"
 
@@ -38,7 +38,7 @@ class RunningTotals : Pinned {
   std::int64_t merged_ = 0;  // here
   std::string name_;
   announce::AnnouncementNetwork network_;
-  announce::Published totals_;
+  announce::SharedNumbers totals_;
   ProgressLine line_;
 };
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "apps/cluster/difference.hpp"
-#include "apps/cluster/homecoming.hpp"
 #include "apps/cluster/merge_options.hpp"
+#include "apps/cluster/rehoming.hpp"
 #include "apps/frame/gather.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/ranks.hpp"
@@ -63,7 +63,7 @@ ClusterOptions options_of(const Method& m, double ratio) {
 Parcels merged(comm::Transport& t, const Decomposition& d, const Parcels& start, const ClusterOptions& options) {
   Parcels p = start;
   Clusterer clusterer(t, d, p.schema(), options, &p);
-  Homecoming home(t, clusterer);
+  Rehoming home(t, clusterer);
   for (int i = 0; i < kVerifySteps; ++i) {
     clusterer.step(p);
     home(p);

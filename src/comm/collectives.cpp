@@ -31,7 +31,8 @@ void throw_not_one(std::size_t records, std::size_t rank) {
 }
 
 void throw_no_owner(std::int64_t owner, std::size_t ranks) {
-  throw CommError("deal: a record for rank " + std::to_string(owner) + "; allowed: 0 to " + std::to_string(ranks - 1));
+  throw CommError("send_to_owners: a record for rank " + std::to_string(owner) + "; allowed: 0 to " +
+                  std::to_string(ranks - 1));
 }
 
 }  // namespace detail

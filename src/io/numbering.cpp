@@ -129,7 +129,7 @@ Parcels splitters(const Parcels& parcels, const ContentOrder& order, comm::Trans
 }
 
 /// Sends every parcel to the rank that its part of the order belongs to.
-void deal_out(Parcels& parcels, const ContentOrder& order, comm::Transport& transport) {
+void send_to_slices(Parcels& parcels, const ContentOrder& order, comm::Transport& transport) {
   std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
   const Parcels first = splitters(parcels, order, transport);
   for (auto& message : to) message.reserve(parcels.size() * parcels.parcel_bytes() * 5 / 4 / to.size());
@@ -161,14 +161,15 @@ std::vector<Item> send_home(std::span<const std::int64_t> ids, std::span<const s
   for (std::size_t i = 0; i < ids.size(); ++i)
     items[i] = {static_cast<std::uint64_t>(ids[i]), static_cast<std::uint64_t>(places[i])};
   if (ranks == 1) return items;
-  return comm::deal<Item>(transport, items, [&](const Item& i) { return comm::rank_of_id(i.key, ranks); }).flat();
+  return comm::send_to_owners<Item>(transport, items, [&](const Item& i) { return comm::rank_of_id(i.key, ranks); })
+      .flat();
 }
 
 }  // namespace
 
 void number_by_content(Parcels& parcels, comm::Transport& transport, std::vector<FilePlace>* before) {
   const ContentOrder order(parcels.schema());
-  if (transport.size() > 1) deal_out(parcels, order, transport);
+  if (transport.size() > 1) send_to_slices(parcels, order, transport);
   auto id = static_cast<std::int64_t>(comm::share_of(transport, parcels.size()).before);
   for (const Item& item : order.sorted(parcels)) {
     if (before != nullptr) before->push_back({id, parcels.id(item.index)});

@@ -135,8 +135,8 @@ class ForestSearch {
     std::vector<Edge> mine;
     {
       const Report::Scope scope(report_, "partition", transport_);
-      EdgeList dealt = distribute(graph_, components.ranges(), transport_);
-      mine = std::move(std::get<std::vector<Edge>>(dealt.edges));
+      EdgeList distributed = distribute_edges(graph_, components.ranges(), transport_);
+      mine = std::move(std::get<std::vector<Edge>>(distributed.edges));
       if (options_.sense == Sense::maximum) complement(mine);
     }
     const Report::Scope scope(report_, "local forest", transport_);

@@ -142,7 +142,8 @@ graphs::Ranges balanced_ranges(const graphs::EdgeList& graph, comm::Transport& t
   return ranges;
 }
 
-graphs::EdgeList distribute(const graphs::EdgeList& graph, const graphs::Ranges& ranges, comm::Transport& transport) {
+graphs::EdgeList distribute_edges(const graphs::EdgeList& graph, const graphs::Ranges& ranges,
+                                  comm::Transport& transport) {
   graphs::EdgeList result;
   result.vertices = graph.vertices;
   result.kind = graph.kind;

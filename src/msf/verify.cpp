@@ -71,7 +71,7 @@ class ForestShare {
   ForestShare(const Forest& forest, const Oriented& oriented, comm::Transport& transport) : transport_(transport) {
     std::vector<Edge24> mine(forest.edges);
     for (auto& e : mine) e = oriented(e);
-    edges = comm::deal_in_rounds(
+    edges = comm::send_to_owners_in_rounds(
         transport, std::move(mine), [this](const Edge24& e) { return owner(e); }, detail::kRound);
     std::sort(edges.begin(), edges.end());
     in_graph_.assign(edges.size(), 0);
@@ -92,7 +92,7 @@ class ForestShare {
         if (at != edges.end() && *at == e) in_graph_[static_cast<std::size_t>(at - edges.begin())] = 1;
       }
     };
-    comm::deal_in_rounds(
+    comm::send_to_owners_in_rounds(
         transport_, found, [this](const Edge24& e) { return owner(e); }, mark_here, detail::kRound);
   }
   [[nodiscard]] std::optional<Edge24> foreign() const {

@@ -319,10 +319,10 @@ std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& t
       const Site& c = sorted_[candidate];
       best = {box_.distance2(p, {c.x, c.y, c.z}), 0, candidate};
     }
-    Contest contest(ground, {p, v}, best);
-    look(contest);
-    target[v] = contest.vertex();
-    if (!is_settled(p, contest.distance2())) open.push_back({v, contest.result()});
+    BestSoFar best_so_far(ground, {p, v}, best);
+    look(best_so_far);
+    target[v] = best_so_far.vertex();
+    if (!is_settled(p, best_so_far.distance2())) open.push_back({v, best_so_far.result()});
   }
   return open;
 }

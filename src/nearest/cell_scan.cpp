@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "merganser/nearest/cell_list.hpp"
-#include "src/nearest/contest.hpp"
+#include "src/nearest/best_so_far.hpp"
 #include "src/nearest/crowded_trees.hpp"
 
 namespace merganser::nearest {
@@ -32,12 +32,12 @@ double CellList::gap(int axis, double x, std::int64_t first, std::int64_t last) 
 void CellList::nearest(const Query& query, const links::Ids& ids, Best& best) const {
   if (n_ == 0) return;
   const Ground ground{box_, slack_, sorted_, ids};
-  Contest contest(ground, query, best);
-  look(contest);
-  best = contest.result();
+  BestSoFar best_so_far(ground, query, best);
+  look(best_so_far);
+  best = best_so_far.result();
 }
 
-void CellList::look(Contest& contest) const {
+void CellList::look(BestSoFar& best_so_far) const {
   // The cells and their periodic images: the canonical separation is that to the nearest image.
   const auto square_of_gap = [&](int axis, double x) {
     const double d = gap(axis, x, 0, cells_[axis] - 1);
@@ -47,48 +47,48 @@ void CellList::look(Contest& contest) const {
   const auto images = [&](int axis) { return box_.periodic[axis] ? std::size_t{3} : std::size_t{1}; };
   Vec3 image;
   for (std::size_t k = 0; k < images(2); ++k) {
-    image[2] = contest.point()[2] + sign[k] * box_.extent[2];
+    image[2] = best_so_far.point()[2] + sign[k] * box_.extent[2];
     const double z2 = square_of_gap(2, image[2]);
-    if (z2 > contest.limit2()) continue;
+    if (z2 > best_so_far.limit2()) continue;
     for (std::size_t j = 0; j < images(1); ++j) {
-      image[1] = contest.point()[1] + sign[j] * box_.extent[1];
+      image[1] = best_so_far.point()[1] + sign[j] * box_.extent[1];
       const double yz2 = z2 + square_of_gap(1, image[1]);
-      if (yz2 > contest.limit2()) continue;
+      if (yz2 > best_so_far.limit2()) continue;
       for (std::size_t i = 0; i < images(0); ++i) {
-        image[0] = contest.point()[0] + sign[i] * box_.extent[0];
-        if (yz2 + square_of_gap(0, image[0]) <= contest.limit2()) scan_ball(image, contest);
+        image[0] = best_so_far.point()[0] + sign[i] * box_.extent[0];
+        if (yz2 + square_of_gap(0, image[0]) <= best_so_far.limit2()) scan_ball(image, best_so_far);
       }
     }
   }
 }
 
-void CellList::scan_ball(const Vec3& image, Contest& contest) const {
+void CellList::scan_ball(const Vec3& image, BestSoFar& best_so_far) const {
   CellBox box;
-  if (contest.limit2() == std::numeric_limits<double>::infinity()) {
+  if (best_so_far.limit2() == std::numeric_limits<double>::infinity()) {
     for (int a = 0; a < 3; ++a) box.lo[a] = cell_on_axis(a, image[a]);
-    scan_cells({box.lo[2], box.lo[1], box.lo[0], box.lo[0]}, &image, contest);
+    scan_cells({box.lo[2], box.lo[1], box.lo[0], box.lo[0]}, &image, best_so_far);
   }
-  const double r = std::sqrt(contest.limit2());
+  const double r = std::sqrt(best_so_far.limit2());
   for (int a = 0; a < 3; ++a) {
     box.lo[a] = cell_on_axis(a, image[a] - r);
     box.hi[a] = cell_on_axis(a, image[a] + r);
   }
   // A ball much larger than cells shrinks as nearer parcels are found.
   if ((box.hi[0] - box.lo[0] + 1) * (box.hi[1] - box.lo[1] + 1) * (box.hi[2] - box.lo[2] + 1) > 100)
-    return scan_box(box, image, contest);
+    return scan_box(box, image, best_so_far);
   for (std::int64_t z = box.lo[2]; z <= box.hi[2]; ++z)
-    for (std::int64_t y = box.lo[1]; y <= box.hi[1]; ++y) scan_row({z, y, box.lo[0], box.hi[0]}, image, contest);
+    for (std::int64_t y = box.lo[1]; y <= box.hi[1]; ++y) scan_row({z, y, box.lo[0], box.hi[0]}, image, best_so_far);
 }
 
 /// Halves the box until few cells remain, and looks at the nearer half first.
-void CellList::scan_box(const CellBox& box, const Vec3& image, Contest& contest) const {
+void CellList::scan_box(const CellBox& box, const Vec3& image, BestSoFar& best_so_far) const {
   const bool is_row = box.lo[2] == box.hi[2] && box.lo[1] == box.hi[1];
   if (is_row) {
     const auto row = (box.lo[2] * cells_[1] + box.lo[1]) * cells_[0];
     const auto first = static_cast<std::size_t>(row + box.lo[0]);
     const auto last = static_cast<std::size_t>(row + box.hi[0]);
     if (start_[2 * first] == start_[2 * last + 2]) return;
-    if (last - first < 4) return scan_row({box.lo[2], box.lo[1], box.lo[0], box.hi[0]}, image, contest);
+    if (last - first < 4) return scan_row({box.lo[2], box.lo[1], box.lo[0], box.hi[0]}, image, best_so_far);
   }
   int axis = 0;
   double longest = 0;
@@ -107,40 +107,40 @@ void CellList::scan_box(const CellBox& box, const Vec3& image, Contest& contest)
     }
   const std::size_t near = distance2[1] < distance2[0] ? 1 : 0;
   for (const std::size_t h : {near, 1 - near})
-    if (distance2[h] <= contest.limit2()) scan_box(half[h], image, contest);
+    if (distance2[h] <= best_so_far.limit2()) scan_box(half[h], image, best_so_far);
 }
 
 /// Only the cells that the ball of the best so far touches.
-void CellList::scan_row(const Row& row, const Vec3& image, Contest& contest) const {
+void CellList::scan_row(const Row& row, const Vec3& image, BestSoFar& best_so_far) const {
   const double z = gap(2, image[2], row.z, row.z);
   const double y = gap(1, image[1], row.y, row.y);
-  const double rest = contest.limit2() - z * z - y * y;
+  const double rest = best_so_far.limit2() - z * z - y * y;
   if (rest < 0) return;
   const double half = std::sqrt(rest) + slack_;
   const std::int64_t first = std::max(row.first, cell_on_axis(0, image[0] - half));
   const std::int64_t last = std::min(row.last, cell_on_axis(0, image[0] + half));
-  if (first <= last) scan_cells({row.z, row.y, first, last}, &image, contest);
+  if (first <= last) scan_cells({row.z, row.y, first, last}, &image, best_so_far);
 }
 
 /// @param image  of the point, the only one that matters; null: all matter
-void CellList::scan_cells(const Row& row, const Vec3* image, Contest& contest) const {
+void CellList::scan_cells(const Row& row, const Vec3* image, BestSoFar& best_so_far) const {
   const auto cell = static_cast<std::size_t>((row.z * cells_[1] + row.y) * cells_[0]);
   const std::size_t begin = 2 * (cell + static_cast<std::size_t>(row.first));
   const std::size_t end = 2 * (cell + static_cast<std::size_t>(row.last)) + 2;
-  if (!trees_) return scan_run(start_[begin], start_[end], image, contest);
+  if (!trees_) return scan_run(start_[begin], start_[end], image, best_so_far);
   for (std::size_t h = begin; h < end; ++h) {
     const CrowdedTrees::Run run{start_[h], start_[h + 1]};
     if (run.end - run.begin > CrowdedTrees::kCrowded) {
-      trees_->search(run, box_, contest);
+      trees_->search(run, box_, best_so_far);
     } else {
-      scan_run(run.begin, run.end, image, contest);
+      scan_run(run.begin, run.end, image, best_so_far);
     }
   }
 }
 
-void CellList::scan_run(std::uint32_t begin, std::uint32_t end, const Vec3* image, Contest& contest) const {
+void CellList::scan_run(std::uint32_t begin, std::uint32_t end, const Vec3* image, BestSoFar& best_so_far) const {
   if (image == nullptr) {
-    for (std::uint32_t v = begin; v < end; ++v) contest.offer(v);
+    for (std::uint32_t v = begin; v < end; ++v) best_so_far.offer(v);
     return;
   }
   const Vec3 p = *image;
@@ -149,7 +149,7 @@ void CellList::scan_run(std::uint32_t begin, std::uint32_t end, const Vec3* imag
     const double x = s.x - p[0];
     const double y = s.y - p[1];
     const double z = s.z - p[2];
-    if (x * x + y * y + z * z <= contest.limit2()) contest.offer(v);
+    if (x * x + y * y + z * z <= best_so_far.limit2()) best_so_far.offer(v);
   }
 }
 
@@ -169,14 +169,14 @@ void CellList::nearest_cells8(const Query& query, const links::Ids& ids, Best& b
     }
   }
   const Ground ground{box_, slack_, sorted_, ids};
-  Contest contest(ground, query, best);
+  BestSoFar best_so_far(ground, query, best);
   for (int k = 0; k < count[2]; ++k)
     for (int j = 0; j < count[1]; ++j)
       for (int i = 0; i < count[0]; ++i)
         scan_cells({cell[2][static_cast<std::size_t>(k)], cell[1][static_cast<std::size_t>(j)],
                     cell[0][static_cast<std::size_t>(i)], cell[0][static_cast<std::size_t>(i)]},
-                   nullptr, contest);
-  best = contest.result();
+                   nullptr, best_so_far);
+  best = best_so_far.result();
 }
 
 }  // namespace merganser::nearest

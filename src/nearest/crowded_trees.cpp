@@ -130,10 +130,10 @@ double CrowdedTrees::distance2_to(const Bounds& b, const Box& box, const Vec3& q
   return (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
 }
 
-void CrowdedTrees::search(const Run& run, const Box& box, Contest& contest) const {
+void CrowdedTrees::search(const Run& run, const Box& box, BestSoFar& best_so_far) const {
   const Bounds* const bounds = bounds_.data() + first_box_[number_of(run)] - 1;
   const int depth = depth_of(run.end - run.begin);
-  const auto bound_of = [&](const Part& p) { return distance2_to(bounds[p.number], box, contest.point()); };
+  const auto bound_of = [&](const Part& p) { return distance2_to(bounds[p.number], box, best_so_far.point()); };
   struct Later {
     Part part;
     double distance2;
@@ -144,19 +144,19 @@ void CrowdedTrees::search(const Run& run, const Box& box, Contest& contest) cons
   while (count > 0) {
     auto [part, distance2] = later[--count];
     // At the same distance a lower id may win.
-    while (distance2 <= contest.distance2()) {
+    while (distance2 <= best_so_far.distance2()) {
       const Run r = part.of(run);
       const Bounds& b = bounds[part.number];
       const bool point = is_point(b.lower, b.upper);
       if (point || part.level == depth) {
         const std::uint32_t end = point ? std::min(r.end, r.begin + 2) : r.end;
-        for (std::uint32_t v = r.begin; v < end; ++v) contest.offer(v);
+        for (std::uint32_t v = r.begin; v < end; ++v) best_so_far.offer(v);
         break;
       }
       Later near{part.half(0), bound_of(part.half(0))};
       Later far{part.half(1), bound_of(part.half(1))};
       if (far.distance2 < near.distance2) std::swap(near, far);
-      if (far.distance2 <= contest.distance2()) later[count++] = far;
+      if (far.distance2 <= best_so_far.distance2()) later[count++] = far;
       part = near.part;
       distance2 = near.distance2;
     }

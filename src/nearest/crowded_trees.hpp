@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/nearest/contest.hpp"
+#include "src/nearest/best_so_far.hpp"
 
 namespace merganser::nearest {
 
@@ -28,7 +28,7 @@ class CrowdedTrees {
   /// Cost: O(m log m) time for m parcels, 6 to 12 bytes of memory each.
   void grow(const Run& run, Site* sites, std::uint32_t* order, const Parcels& parcels);
   /// Offers all that could win. Cost: O(log m) where few parcels are equally near.
-  void search(const Run& run, const Box& box, Contest& contest) const;
+  void search(const Run& run, const Box& box, BestSoFar& best_so_far) const;
 
  private:
   struct Bounds {

@@ -109,8 +109,8 @@ void talk(BlockExchange& exchange, int round) {
 TEST_P(BlockExchangeTest, every_package_arrives_at_its_block) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     for (const auto& grid : grids())
-      for (const Deal how : {Deal::runs, Deal::turns, Deal::last}) {
-        BlockExchange exchange(t, grid, deal(grid, t.rank(), t.size(), how), how == Deal::turns ? 2 : 1);
+      for (const Placing how : {Placing::runs, Placing::turns, Placing::last}) {
+        BlockExchange exchange(t, grid, place_blocks(grid, t.rank(), t.size(), how), how == Placing::turns ? 2 : 1);
         const auto before = t.counters();
         for (int round = 0; round < 4; ++round) talk(exchange, round);
         EXPECT_EQ((t.counters() - before).collectives, 0);
@@ -122,7 +122,8 @@ TEST_P(BlockExchangeTest, every_package_arrives_at_its_block) {
 TEST_P(BlockExchangeTest, blocks_may_move_between_ranks) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     const BlockGrid grid{{4, 5, 1}, {true, true, false}};
-    BlockExchange exchange(t, grid, deal(grid, t.rank(), t.size(), Deal::runs), 1, BlockExchange::Wiring::any_rank);
+    BlockExchange exchange(t, grid, place_blocks(grid, t.rank(), t.size(), Placing::runs), 1,
+                           BlockExchange::Wiring::any_rank);
     const auto before = t.counters();
     for (int round = 0; round < 24; ++round) {
       // Some blocks are missing; the others wander.
@@ -142,7 +143,7 @@ TEST_P(BlockExchangeTest, blocks_may_move_between_ranks) {
 TEST_P(BlockExchangeTest, wrong_placements_are_refused_on_every_rank) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     const BlockGrid grid{{3, 2, 1}, {true, false, false}};
-    const auto good = deal(grid, t.rank(), t.size(), Deal::runs);
+    const auto good = place_blocks(grid, t.rank(), t.size(), Placing::runs);
     const auto refused = [&](BlockGrid g, BlockPlacement p, int reach) {
       EXPECT_THROW(BlockExchange(t, g, std::move(p), reach), InputError);
     };

@@ -10,14 +10,14 @@
 namespace merganser::test {
 
 /// How blocks are dealt: in runs, in turn, all to the last rank, or by a hash.
-enum class Deal { runs, turns, last, hash };
+enum class Placing { runs, turns, last, hash };
 
-inline announce::BlockPlacement deal(const announce::BlockGrid& grid, int rank, int ranks, Deal how) {
-  if (how == Deal::runs) return announce::contiguous_placement(grid, rank, ranks);
+inline announce::BlockPlacement place_blocks(const announce::BlockGrid& grid, int rank, int ranks, Placing how) {
+  if (how == Placing::runs) return announce::contiguous_placement(grid, rank, ranks);
   announce::BlockPlacement out;
   out.owner = [how, ranks](std::int64_t b) {
-    if (how == Deal::last) return ranks - 1;
-    if (how == Deal::turns) return static_cast<int>(b % ranks);
+    if (how == Placing::last) return ranks - 1;
+    if (how == Placing::turns) return static_cast<int>(b % ranks);
     return static_cast<int>((static_cast<std::uint64_t>(b) * 0x9E3779B97F4A7C15U >> 33) % static_cast<unsigned>(ranks));
   };
   for (std::int64_t b = 0; b < grid.count(); ++b)

@@ -126,10 +126,10 @@ void compare(const LocalExchange<T>& exchange, const World<T>& world, int reach)
 }
 
 template <class T>
-void follow(comm::Transport& t, const BlockGrid& grid, Deal how, int reach, int steps) {
+void follow(comm::Transport& t, const BlockGrid& grid, Placing how, int reach, int steps) {
   World<T> world(grid, reach, 17U + static_cast<unsigned>(grid.count() * 10 + reach));
-  LocalExchange<T> exchange(t, grid, deal(grid, t.rank(), t.size(), how), 2, reach);
-  const auto owner = deal(grid, t.rank(), t.size(), how).owner;
+  LocalExchange<T> exchange(t, grid, place_blocks(grid, t.rank(), t.size(), how), 2, reach);
+  const auto owner = place_blocks(grid, t.rank(), t.size(), how).owner;
   const auto before = t.counters();
   for (int step = 0; step < steps; ++step) {
     for (const auto& c : world.step()) {
@@ -152,15 +152,16 @@ TEST_P(LocalExchangeTest, wandering_objects_have_the_same_values_wherever_they_a
   const int steps = GetParam().decorators.empty() ? 12 : 5;
   on_ranks(GetParam(), [steps](comm::Transport& t) {
     for (const auto& grid : grids())
-      for (const int reach : {1, 2}) follow<std::int64_t>(t, grid, reach == 1 ? Deal::runs : Deal::hash, reach, steps);
+      for (const int reach : {1, 2})
+        follow<std::int64_t>(t, grid, reach == 1 ? Placing::runs : Placing::hash, reach, steps);
   });
 }
 
 TEST_P(LocalExchangeTest, sums_of_doubles_have_the_same_bits_in_every_block) {
   on_ranks(GetParam(), [](comm::Transport& t) {
-    for (const Deal how : {Deal::runs, Deal::turns, Deal::last})
+    for (const Placing how : {Placing::runs, Placing::turns, Placing::last})
       follow<double>(t, {{4, 5, 1}, {true, true, false}}, how, 1, 20);
-    follow<double>(t, {{4, 3, 3}, {true, false, true}}, Deal::hash, 1, 10);
+    follow<double>(t, {{4, 3, 3}, {true, false, true}}, Placing::hash, 1, 10);
   });
 }
 
@@ -188,7 +189,7 @@ struct Story {
 
 /// What the step says on the ranks where it throws; empty if nowhere. Blocks in turn.
 std::vector<std::string> tell(comm::Transport& t, const BlockGrid& grid, int reach, const Story& story) {
-  LocalExchange<std::int64_t> exchange(t, grid, deal(grid, t.rank(), t.size(), Deal::turns), 1, reach);
+  LocalExchange<std::int64_t> exchange(t, grid, place_blocks(grid, t.rank(), t.size(), Placing::turns), 1, reach);
   const std::int64_t one = 1;
   const auto here = [&](std::int64_t b) { return b % t.size() == t.rank(); };
   for (const std::int64_t b : story.first)
@@ -237,7 +238,8 @@ TEST_P(LocalExchangeTest, objects_that_are_too_long_are_found_by_the_block_betwe
 
 TEST_P(LocalExchangeTest, objects_that_are_too_long_from_the_start_are_found) {
   on_ranks(GetParam(), [](comm::Transport& t) {
-    LocalExchange<std::int64_t> exchange(t, {{4, 1, 1}, {}}, deal({{4, 1, 1}, {}}, t.rank(), t.size(), Deal::turns), 1);
+    LocalExchange<std::int64_t> exchange(t, {{4, 1, 1}, {}},
+                                         place_blocks({{4, 1, 1}, {}}, t.rank(), t.size(), Placing::turns), 1);
     const std::int64_t one = 1;
     for (std::size_t i = 0; i < exchange.blocks().size(); ++i)
       if (exchange.blocks()[i] != 1) exchange.create(i, 3, {&one, 1});
@@ -254,7 +256,7 @@ TEST_P(LocalExchangeTest, objects_that_are_too_long_from_the_start_are_found) {
 TEST_P(LocalExchangeTest, an_object_from_nowhere_is_refused_before_anything_is_sent) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     const BlockGrid row{{5, 1, 1}, {}};
-    LocalExchange<std::int64_t> exchange(t, row, deal(row, t.rank(), t.size(), Deal::turns), 1);
+    LocalExchange<std::int64_t> exchange(t, row, place_blocks(row, t.rank(), t.size(), Placing::turns), 1);
     const std::int64_t one = 1;
     if (t.rank() == 0) exchange.create(0, 9, {&one, 1});
     exchange.step();
@@ -276,7 +278,7 @@ TEST_P(LocalExchangeTest, an_object_from_nowhere_is_refused_before_anything_is_s
 TEST_P(LocalExchangeTest, two_objects_of_one_key_are_found_when_they_meet) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     const BlockGrid row{{6, 1, 1}, {}};
-    LocalExchange<std::int64_t> exchange(t, row, deal(row, t.rank(), t.size(), Deal::turns), 1);
+    LocalExchange<std::int64_t> exchange(t, row, place_blocks(row, t.rank(), t.size(), Placing::turns), 1);
     const auto here = [&](std::int64_t b) { return b % t.size() == t.rank(); };
     const std::int64_t values[] = {3, 4};
     if (here(0)) exchange.create(exchange.exchange().local(0), 8, {&values[0], 1});
@@ -299,7 +301,7 @@ TEST_P(LocalExchangeTest, two_objects_of_one_key_are_found_when_they_meet) {
 TEST_P(LocalExchangeTest, wrong_shapes_are_refused_on_every_rank) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     const BlockGrid row{{6, 1, 1}, {}};
-    const auto p = deal(row, t.rank(), t.size(), Deal::runs);
+    const auto p = place_blocks(row, t.rank(), t.size(), Placing::runs);
     EXPECT_THROW(LocalExchange<double>(t, row, p, 0), InputError);
     EXPECT_THROW(LocalExchange<double>(t, row, p, 1, 0), InputError);
     auto holes = p;

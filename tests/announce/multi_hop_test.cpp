@@ -29,9 +29,9 @@ MultiHop::Counts total(comm::Transport& t, const MultiHop::Counts& mine) {
 /// One message from `origin`, to the end of its travels.
 MultiHop::Counts one_message(comm::Transport& t, const BlockGrid& grid, std::int64_t origin, int reach,
                              MultiHop::Farthest farthest) {
-  MultiHop hops(t, grid, deal(grid, t.rank(), t.size(), Deal::turns), farthest);
+  MultiHop hops(t, grid, place_blocks(grid, t.rank(), t.size(), Placing::turns), farthest);
   const int word = 77;
-  if (deal(grid, t.rank(), t.size(), Deal::turns).owner(origin) == t.rank())
+  if (place_blocks(grid, t.rank(), t.size(), Placing::turns).owner(origin) == t.rank())
     hops.send(hops.exchange().local(origin), std::as_bytes(std::span(&word, 1)), reach);
   for (int step = 0; step <= reach; ++step) hops.step();
   EXPECT_TRUE(hops.idle());
@@ -101,7 +101,7 @@ TEST_P(MultiHopTest, messages_of_all_blocks_reach_each_block_in_range_once_and_i
   on_ranks(GetParam(), [](comm::Transport& t) {
     for (const auto& grid : grids())
       for (const auto farthest : {MultiHop::Farthest::one_way, MultiHop::Farthest::both_ways}) {
-        MultiHop hops(t, grid, deal(grid, t.rank(), t.size(), Deal::hash), farthest);
+        MultiHop hops(t, grid, place_blocks(grid, t.rank(), t.size(), Placing::hash), farthest);
         const auto reach_of = [](std::int64_t origin, std::int64_t number) {
           return static_cast<int>(1 + (origin + 2 * number) % 3);
         };
@@ -128,7 +128,8 @@ TEST_P(MultiHopTest, messages_of_all_blocks_reach_each_block_in_range_once_and_i
         for (std::int64_t origin = 0; origin < grid.count(); ++origin)
           for (std::int64_t number = 0; number < 3; ++number)
             for (const auto& [b, steps] : expected(grid, origin, reach_of(origin, number)))
-              if (deal(grid, t.rank(), t.size(), Deal::hash).owner(b) == t.rank()) all[{origin, number, b}] = steps;
+              if (place_blocks(grid, t.rank(), t.size(), Placing::hash).owner(b) == t.rank())
+                all[{origin, number, b}] = steps;
         ASSERT_EQ(got, all);
       }
   });

@@ -8,7 +8,7 @@
 #include <random>
 #include <tuple>
 
-#include "merganser/announce/published.hpp"
+#include "merganser/announce/shared_numbers.hpp"
 #include "merganser/base/error.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -35,7 +35,7 @@ double number_of(int rank, std::int64_t step) {
 TEST_P(ServicesTest, sums_are_those_of_a_stated_step_and_exact) {
   on_ranks(GetParam(), [](Transport& t) {
     AnnouncementNetwork network(t, ManhattanStreetNetwork(t.size(), 2));
-    Published published(network, 2);
+    SharedNumbers published(network, 2);
     EXPECT_EQ(published.age(), network.time_to_live());
     for (std::int64_t step = 0; step < 30; ++step) {
       const double x = number_of(t.rank(), step);
@@ -69,7 +69,7 @@ TEST_P(ServicesTest, sums_are_those_of_a_stated_step_and_exact) {
 TEST_P(ServicesTest, numbers_that_stay_cost_nothing) {
   on_ranks(GetParam(), [](Transport& t) {
     AnnouncementNetwork network(t, ManhattanStreetNetwork(t.size(), 2));
-    Published published(network, 1);
+    SharedNumbers published(network, 1);
     for (int step = 0; step < 10; ++step) {
       published.publish(std::vector<double>{42.0 + t.rank()});
       network.step();
@@ -80,8 +80,8 @@ TEST_P(ServicesTest, numbers_that_stay_cost_nothing) {
     EXPECT_THROW(published.publish(std::vector<double>{std::numeric_limits<double>::infinity()}), UsageError);
     EXPECT_THROW((void)published.sum(1), UsageError);
     EXPECT_THROW((void)published.of(t.size()), UsageError);
-    EXPECT_THROW(Published(network, 0), UsageError);
-    EXPECT_THROW(Published(network, std::size_t{1} << 20), UsageError);
+    EXPECT_THROW(SharedNumbers(network, 0), UsageError);
+    EXPECT_THROW(SharedNumbers(network, std::size_t{1} << 20), UsageError);
   });
 }
 
@@ -116,8 +116,8 @@ TEST_P(ServicesTest, everybody_stops_at_the_same_step_whoever_asks) {
 TEST_P(ServicesTest, services_share_a_network_and_leave_it) {
   on_ranks(GetParam(), [](Transport& t) {
     AnnouncementNetwork network(t, ManhattanStreetNetwork(t.size(), 2));
-    Published a(network, 1);
-    Published b(network, 1, 77);
+    SharedNumbers a(network, 1);
+    SharedNumbers b(network, 1, 77);
     { AgreedStop gone(network); }
     a.publish(std::vector<double>{1});
     b.publish(std::vector<double>{2});

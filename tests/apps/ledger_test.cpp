@@ -9,7 +9,7 @@ namespace {
 
 using namespace merganser;
 using namespace merganser::test;
-using Merges = std::vector<StepReport::Merge>;
+using Merges = std::vector<StepReport::MergedPair>;
 
 class LedgerTest : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, LedgerTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);

@@ -188,11 +188,11 @@ TEST_P(CollectivesTest, dealt_records_come_to_their_owners_in_order) {
     for (int r = 0; r < t.size(); ++r)
       for (int i = 0; i < r * kEach; ++i)
         if ((i * i + r) % t.size() == t.rank()) expected.push_back({r, t.rank(), i});
-    EXPECT_EQ(comm::deal(t, std::span<const Record>(mine), owner).flat(), expected);
+    EXPECT_EQ(comm::send_to_owners(t, std::span<const Record>(mine), owner).flat(), expected);
     EXPECT_EQ(t.counters().collectives, 1);
 
     // In rounds of 7 the order is the same for the records of each rank.
-    auto dealt = comm::deal_in_rounds(t, mine, owner, 7);
+    auto dealt = comm::send_to_owners_in_rounds(t, mine, owner, 7);
     std::stable_sort(dealt.begin(), dealt.end(), [](auto& a, auto& b) { return a.from < b.from; });
     EXPECT_EQ(dealt, expected);
     const int rounds = ((t.size() - 1) * kEach + 6) / 7;
@@ -200,8 +200,9 @@ TEST_P(CollectivesTest, dealt_records_come_to_their_owners_in_order) {
     if (t.size() > 1) {
       EXPECT_EQ(comm::rounds_of(t, mine.size(), 7), static_cast<std::size_t>(rounds));
     }
-    EXPECT_THROW((void)comm::deal(t, std::span<const Record>(std::array{Record{}}), [&](const Record&) { return -1; }),
-                 CommError);
+    EXPECT_THROW(
+        (void)comm::send_to_owners(t, std::span<const Record>(std::array{Record{}}), [&](const Record&) { return -1; }),
+        CommError);
   });
 }
 

@@ -48,7 +48,7 @@ class Productivity(unittest.TestCase):
         self.write("src/comm/backends/two.cpp", MESSAGES)
         self.write("src/comm/backends/shmem.cpp", "int a;\n\n// nothing\n")
         self.write("src/comm/backends/openshmem/library.cpp", SHMEM)
-        self.write("src/studies/mnd/talk.cpp", ALGORITHM)
+        self.write("src/studies/mnd/component_updates.cpp", ALGORITHM)
 
     def write(self, name, text):
         path = self.root / name
@@ -71,7 +71,7 @@ class Productivity(unittest.TestCase):
         self.assertEqual(shmem["calls"], {"total": 4, "messages": 0, "one_sided": 2, "collective": 1, "other": 1})
 
     def test_calls_of_the_contract_are_counted_in_the_algorithm(self):
-        self.assertEqual(productivity.count_algorithm(self.root), [{"part": "src/studies/mnd/talk.cpp", "lines": 7, "calls": 4}])
+        self.assertEqual(productivity.count_algorithm(self.root), [{"part": "src/studies/mnd/component_updates.cpp", "lines": 7, "calls": 4}])
 
     def test_this_repository_has_calls_in_every_model_of_processes(self):
         models = {m["model"]: m for m in productivity.count_models(Path(__file__).resolve().parents[2])}

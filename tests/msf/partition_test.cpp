@@ -65,7 +65,7 @@ template <class Edge>
 void expect_at_owners(const Shape& shape, comm::Transport& t) {
   const auto graph = dealt_as<Edge>(shape, t);
   const auto ranges = msf::balanced_ranges(graph, t);
-  const auto mine = msf::distribute(graph, ranges, t);
+  const auto mine = msf::distribute_edges(graph, ranges, t);
   EXPECT_EQ(mine.vertices, shape.vertices);
   EXPECT_TRUE(std::holds_alternative<std::vector<Edge>>(mine.edges));
   Edges expected;

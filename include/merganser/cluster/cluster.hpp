@@ -66,11 +66,11 @@ struct StepNumbers {
 struct StepReport : StepNumbers {
   std::map<int, std::int64_t> clusters;  ///< by number of members, centre included, counted where the centre is
   /// Ids of a source and its centre, counted where the centre is; empty unless ClusterOptions::lineage.
-  struct Merge {
+  struct MergedPair {
     std::int64_t source;
     std::int64_t centre;
   };
-  std::vector<Merge> lineage;
+  std::vector<MergedPair> lineage;
 
   /// Adds another rank's or step's report (times add).
   StepReport& operator+=(const StepReport& o);

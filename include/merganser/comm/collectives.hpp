@@ -4,7 +4,7 @@
 /// Every rank of the transport makes the same calls in the same order, with the same type. They are for set-up, files and
 /// algorithms in rounds, never for a merge step. A call is one collective call of the transport unless it says otherwise.
 /// Records are sent from where they lie and read where they have arrived; only what returns a vector copies them, and
-/// deal() sorts a copy. A rank that gets a message whose length is no multiple of the size of a record throws CommError:
+/// send_to_owners() sorts a copy. A rank that gets a message whose length is no multiple of the size of a record throws CommError:
 /// its sender runs another version of the program.
 #include <algorithm>
 #include <cstddef>
@@ -155,7 +155,7 @@ template <std::ranges::contiguous_range Range>
 /// Every record goes to rank owner(record). What came, by rank, in the order in which each rank had it.
 /// @throws CommError if there is no such rank
 template <class T, class Owner>
-[[nodiscard]] Received<T> deal(Transport& transport, std::span<const T> records, const Owner& owner) {
+[[nodiscard]] Received<T> send_to_owners(Transport& transport, std::span<const T> records, const Owner& owner) {
   const auto ranks = static_cast<std::size_t>(transport.size());
   std::vector<std::size_t> first(ranks + 1);
   std::vector<std::uint32_t> owners(records.size());
@@ -175,7 +175,7 @@ template <class T, class Owner>
   return all_to_all(transport, to);
 }
 
-/// What a rank sends in one round of deal_in_rounds(), unless told otherwise.
+/// What a rank sends in one round of send_to_owners_in_rounds(), unless told otherwise.
 inline constexpr std::size_t kRoundBytes = std::size_t{1} << 25;
 
 /// Rounds in which all ranks have sent what they have, at most `round` records each in one. One reduction, on more than
@@ -185,29 +185,29 @@ inline constexpr std::size_t kRoundBytes = std::size_t{1} << 25;
   return static_cast<std::size_t>(transport.size() == 1 ? mine : transport.all_reduce(mine, Op::max));
 }
 
-/// deal() in rounds, so that the memory for messages is bounded: a rank sends at most `round` records in one. use(records)
+/// send_to_owners() in rounds, so that the memory for messages is bounded: a rank sends at most `round` records in one. use(records)
 /// is told what came, by rank within a round. One reduction, and a collective call a round; none on one rank, where all
 /// records are handed to use() at once.
 template <class T, class Owner, class Use>
-void deal_in_rounds(Transport& transport, std::span<const T> records, const Owner& owner, const Use& use,
-                    std::size_t round = kRoundBytes / sizeof(T)) {
+void send_to_owners_in_rounds(Transport& transport, std::span<const T> records, const Owner& owner, const Use& use,
+                              std::size_t round = kRoundBytes / sizeof(T)) {
   if (transport.size() == 1) return use(records);
   const std::size_t rounds = rounds_of(transport, records.size(), round);
   for (std::size_t i = 0; i < rounds; ++i) {
     const auto left = records.subspan(std::min(records.size(), i * round));
-    for (const auto theirs : deal(transport, left.first(std::min(left.size(), round)), owner)) use(theirs);
+    for (const auto theirs : send_to_owners(transport, left.first(std::min(left.size(), round)), owner)) use(theirs);
   }
 }
 
 /// The same as one vector.
 template <class T, class Owner>
-[[nodiscard]] std::vector<T> deal_in_rounds(Transport& transport, std::vector<T> records, const Owner& owner,
-                                            std::size_t round = kRoundBytes / sizeof(T)) {
+[[nodiscard]] std::vector<T> send_to_owners_in_rounds(Transport& transport, std::vector<T> records, const Owner& owner,
+                                                      std::size_t round = kRoundBytes / sizeof(T)) {
   if (transport.size() == 1) return records;
   std::vector<T> arrived;
   arrived.reserve(records.size());
   const auto take = [&](std::span<const T> theirs) { arrived.insert(arrived.end(), theirs.begin(), theirs.end()); };
-  deal_in_rounds(transport, std::span<const T>(records), owner, take, round);
+  send_to_owners_in_rounds(transport, std::span<const T>(records), owner, take, round);
   return arrived;
 }
 

@@ -18,7 +18,7 @@ namespace merganser::msf {
 ///
 /// Collective. Ends must be vertices, as balanced_ranges() checks.
 /// Cost: one exchange between all ranks; up to twice the edges here are held for sending.
-[[nodiscard]] graphs::EdgeList distribute(const graphs::EdgeList& graph, const graphs::Ranges& ranges,
-                                          comm::Transport& transport);
+[[nodiscard]] graphs::EdgeList distribute_edges(const graphs::EdgeList& graph, const graphs::Ranges& ranges,
+                                                comm::Transport& transport);
 
 }  // namespace merganser::msf

@@ -35,7 +35,7 @@ struct Best {
 /// Size of the search cells: about a dozen parcels balance visits to empty space against candidates (measured).
 inline constexpr double kParcelsPerCell = 12;
 
-class Contest;
+class BestSoFar;
 class CrowdedTrees;
 struct BlockSearch;
 
@@ -124,14 +124,14 @@ class CellList {
   [[nodiscard]] bool is_settled(const Vec3& p, double distance2) const;
   [[nodiscard]] std::int64_t cell_on_axis(int axis, double x) const;
   [[nodiscard]] double gap(int axis, double x, std::int64_t first, std::int64_t last) const;
-  void look(Contest& contest) const;
-  void scan_ball(const Vec3& image, Contest& contest) const;
+  void look(BestSoFar& best_so_far) const;
+  void scan_ball(const Vec3& image, BestSoFar& best_so_far) const;
   struct CellBox;
-  void scan_box(const CellBox& box, const Vec3& image, Contest& contest) const;
+  void scan_box(const CellBox& box, const Vec3& image, BestSoFar& best_so_far) const;
   struct Row;
-  void scan_row(const Row& row, const Vec3& image, Contest& contest) const;
-  void scan_cells(const Row& row, const Vec3* image, Contest& contest) const;
-  void scan_run(std::uint32_t begin, std::uint32_t end, const Vec3* image, Contest& contest) const;
+  void scan_row(const Row& row, const Vec3& image, BestSoFar& best_so_far) const;
+  void scan_cells(const Row& row, const Vec3* image, BestSoFar& best_so_far) const;
+  void scan_run(std::uint32_t begin, std::uint32_t end, const Vec3* image, BestSoFar& best_so_far) const;
 
   Box box_;
   Region region_;

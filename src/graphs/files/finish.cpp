@@ -77,13 +77,14 @@ WeightKind settle_weights(Raw& raw, const ReadOptions& options, comm::Transport&
 
 /// Edges at the owners of their lower ends, sorted by them, each once.
 template <class Edge>
-std::vector<Edge> deal_and_sort(std::vector<Arc> arcs, std::uint64_t vertices, comm::Transport& transport) {
+std::vector<Edge> send_and_sort(std::vector<Arc> arcs, std::uint64_t vertices, comm::Transport& transport) {
   std::vector<Edge> edges;
   edges.reserve(arcs.size());
   for (const Arc& arc : arcs) edges.push_back(make_edge<Edge>(arc.from, arc.to, arc.weight));
   arcs = std::vector<Arc>();  // {} would keep the memory
   const Ranges ranges = Ranges::even(vertices, transport.size());
-  edges = comm::deal_in_rounds(transport, std::move(edges), [&](const Edge& e) { return ranges.owner(e.low); });
+  edges =
+      comm::send_to_owners_in_rounds(transport, std::move(edges), [&](const Edge& e) { return ranges.owner(e.low); });
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
     if (a.low != b.low) return a.low < b.low;
     return a.high != b.high ? a.high < b.high : a.weight < b.weight;
@@ -146,11 +147,11 @@ EdgeList finish(Raw raw, const ReadOptions& options, comm::Transport& transport,
   const bool may_be_short = graph.kind == WeightKind::unsigned_integer || graph.kind == WeightKind::float32;
   const bool narrow = greatest(transport, widest) == 0 && may_be_short;
   if (graph.vertices > kShortIds)
-    graph.edges = deal_and_sort<Edge24>(std::move(raw.arcs), graph.vertices, transport);
+    graph.edges = send_and_sort<Edge24>(std::move(raw.arcs), graph.vertices, transport);
   else if (narrow)
-    graph.edges = deal_and_sort<Edge12>(std::move(raw.arcs), graph.vertices, transport);
+    graph.edges = send_and_sort<Edge12>(std::move(raw.arcs), graph.vertices, transport);
   else
-    graph.edges = deal_and_sort<Edge16>(std::move(raw.arcs), graph.vertices, transport);
+    graph.edges = send_and_sort<Edge16>(std::move(raw.arcs), graph.vertices, transport);
   const std::uint64_t edges = sum(transport, graph.size());
   log.repeated = log.arcs - log.loops - edges;
   say(raw, options, edges, sum(transport, parallel_in(graph)), log);

@@ -52,7 +52,8 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   std::vector<Question> questions;
   questions.reserve(wanted.size());
   for (const std::uint64_t id : wanted) questions.push_back({id, static_cast<std::uint64_t>(transport.rank())});
-  questions = comm::deal_in_rounds(transport, std::move(questions), [&](const Question& q) { return owner(q.id); });
+  questions =
+      comm::send_to_owners_in_rounds(transport, std::move(questions), [&](const Question& q) { return owner(q.id); });
   std::vector<std::uint64_t> here;
   here.reserve(questions.size());
   for (const Question& q : questions) here.push_back(q.id);
@@ -69,8 +70,8 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   std::vector<Answer> answers;
   answers.reserve(questions.size());
   for (const Question& q : questions) answers.push_back({q.id, number(q.id), q.asker});
-  answers =
-      comm::deal_in_rounds(transport, std::move(answers), [](const Answer& a) { return static_cast<int>(a.asker); });
+  answers = comm::send_to_owners_in_rounds(transport, std::move(answers),
+                                           [](const Answer& a) { return static_cast<int>(a.asker); });
   std::sort(answers.begin(), answers.end(), [](const Answer& a, const Answer& b) { return a.id < b.id; });
   const auto renamed = [&](std::uint64_t id) {
     return std::lower_bound(answers.begin(), answers.end(), id,
@@ -88,7 +89,8 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   names.reserve(here.size());
   for (std::size_t i = 0; i < here.size(); ++i) names.push_back({share.before + i, here[i]});
   const Ranges ranges = Ranges::even(share.all, transport.size());
-  names = comm::deal_in_rounds(transport, std::move(names), [&](const Name& n) { return ranges.owner(n.number); });
+  names = comm::send_to_owners_in_rounds(transport, std::move(names),
+                                         [&](const Name& n) { return ranges.owner(n.number); });
   std::sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.number < b.number; });
   std::vector<std::uint64_t> out;
   out.reserve(names.size());

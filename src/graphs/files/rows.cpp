@@ -50,8 +50,8 @@ Rows rows_of(const EdgeList& graph, const std::string& path, comm::Transport& tr
   const Ranges ranges = Ranges::even(graph.vertices, transport.size());
   rows.first = ranges.first[static_cast<std::size_t>(transport.rank())];
   rows.last = ranges.first[static_cast<std::size_t>(transport.rank()) + 1];
-  rows.arcs =
-      comm::deal_in_rounds(transport, std::move(rows.arcs), [&](const Arc& arc) { return ranges.owner(arc.from); });
+  rows.arcs = comm::send_to_owners_in_rounds(transport, std::move(rows.arcs),
+                                             [&](const Arc& arc) { return ranges.owner(arc.from); });
   std::sort(rows.arcs.begin(), rows.arcs.end(), [](const Arc& a, const Arc& b) {
     if (a.from != b.from) return a.from < b.from;
     return a.to != b.to ? a.to < b.to : a.weight < b.weight;

@@ -146,7 +146,7 @@ class Plain final : public Text {
   std::optional<File> file_;
 };
 
-/// Rank 0 decompresses and deals the lines out, a block to each rank in a round.
+/// Rank 0 decompresses and shares the lines out, a block to each rank in a round.
 class Gzip final : public Text {
  public:
   Gzip(const std::string& path, comm::Transport& transport) : Text(path, transport) {
@@ -158,7 +158,7 @@ class Gzip final : public Text {
   }
 
   void each(const Each& how, const std::function<void(const Piece&)>& use) override {
-    agree_first(transport_, [&] { deal(how, use); });
+    agree_first(transport_, [&] { share_out(how, use); });
   }
 
  private:
@@ -170,7 +170,7 @@ class Gzip final : public Text {
   [[nodiscard]] std::uint64_t line_at(std::uint64_t) const override { return 0; }
 
   /// Rounds of one exchange; an error of this rank is kept until the last.
-  void deal(const Each& how, const std::function<void(const Piece&)>& use) {
+  void share_out(const Each& how, const std::function<void(const Piece&)>& use) {
     std::exception_ptr error;
     const auto keep = [&](const auto& f) {
       if (error) return;

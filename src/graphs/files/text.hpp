@@ -1,5 +1,5 @@
 #pragma once
-/// Text files, plain or compressed, dealt to ranks in pieces of whole lines.
+/// Text files, plain or compressed, shared among ranks in pieces of whole lines.
 #include <cstdint>
 #include <functional>
 #include <memory>

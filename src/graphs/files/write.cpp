@@ -92,9 +92,11 @@ EdgeList named(const EdgeList& graph, comm::Transport& transport) {
         for (const auto& e : list) edges.push_back({e.low, e.high, e.weight});
       },
       graph.edges);
-  edges = comm::deal_in_rounds(transport, std::move(edges), [&](const Edge24& e) { return ranges.owner(e.low); });
+  edges =
+      comm::send_to_owners_in_rounds(transport, std::move(edges), [&](const Edge24& e) { return ranges.owner(e.low); });
   for (Edge24& e : edges) e.low = name(e.low);
-  edges = comm::deal_in_rounds(transport, std::move(edges), [&](const Edge24& e) { return ranges.owner(e.high); });
+  edges = comm::send_to_owners_in_rounds(transport, std::move(edges),
+                                         [&](const Edge24& e) { return ranges.owner(e.high); });
   for (Edge24& e : edges) e.high = name(e.high);
   EdgeList out;
   out.vertices = graph.vertices;

@@ -15,7 +15,7 @@
 namespace merganser::io {
 namespace {
 
-constexpr std::int64_t kBlock = std::int64_t{1} << 22;  // values read by one call, or dealt out in one round
+constexpr std::int64_t kBlock = std::int64_t{1} << 22;  // values read by one call, or sent out in one round
 
 /// Bytes of one chunk of a variable in memory; 0 if it is stored in one piece. Call under the lock.
 std::size_t chunk_bytes(const NcFile& file, const Variable& v) {
@@ -77,7 +77,7 @@ class Reader {
       variable = find(*file_, column, slices_.total());
       if (transport_.size() > 1) fit_cache(*file_, *variable);
     });
-    const int status = by_itself_ ? read_slice(*variable, column, parcels) : deal_out(variable, column, parcels);
+    const int status = by_itself_ ? read_slice(*variable, column, parcels) : send_parts(variable, column, parcels);
     comm::agree(transport_, [&] {
       if (file_) file_->check(status, "read " + column.name);
     });
@@ -103,7 +103,7 @@ class Reader {
   }
 
   /// Rank 0 reads and sends every rank its part, round by round.
-  int deal_out(const std::optional<Variable>& variable, const Column& column, Parcels& parcels) {
+  int send_parts(const std::optional<Variable>& variable, const Column& column, Parcels& parcels) {
     const int ranks = transport_.size();
     const std::int64_t block = std::max<std::int64_t>(1024, kBlock / ranks);
     const std::int64_t count = slices_.count(transport_.rank());

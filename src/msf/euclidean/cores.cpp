@@ -17,7 +17,7 @@ struct CoreQuestion {
 
 class Cores {
  public:
-  Cores(const PointTree& tree, std::uint32_t k, const Outside* others)
+  Cores(const PointTree& tree, std::uint32_t k, const RemoteBoxes* others)
       : tree_(tree), keep_(k - 1), others_(others), folded_(tree.size(), 0), cores_(tree.size() + 16, 0) {
     for (const auto v : tree.folded()) folded_[v] = 1;
   }
@@ -114,7 +114,7 @@ class Cores {
 
   const PointTree& tree_;
   std::size_t keep_;
-  const Outside* others_;
+  const RemoteBoxes* others_;
   std::vector<std::uint8_t> folded_;
   std::vector<double> cores_;
   std::mutex guard_;
@@ -124,7 +124,7 @@ class Cores {
 
 }  // namespace
 
-std::vector<double> core_squares(const PointTree& tree, std::uint32_t k, int threads, const Outside* others,
+std::vector<double> core_squares(const PointTree& tree, std::uint32_t k, int threads, const RemoteBoxes* others,
                                  comm::Transport& transport) {
   Cores cores(tree, k, others);
   if (k > 1) {

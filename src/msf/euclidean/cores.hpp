@@ -3,14 +3,14 @@
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
-#include "src/msf/euclidean/outside.hpp"
 #include "src/msf/euclidean/point_tree.hpp"
+#include "src/msf/euclidean/remote_boxes.hpp"
 
 namespace merganser::msf::euclidean {
 
 /// Squared core distances of the points of this rank's tree, which folds `k` and more equal points; 16 zeros behind them.
 /// `others` is null on one rank. Collective.
 [[nodiscard]] std::vector<double> core_squares(const PointTree& tree, std::uint32_t k, int threads,
-                                               const Outside* others, comm::Transport& transport);
+                                               const RemoteBoxes* others, comm::Transport& transport);
 
 }  // namespace merganser::msf::euclidean

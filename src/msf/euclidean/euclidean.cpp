@@ -6,11 +6,11 @@
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/same.hpp"
 #include "src/msf/euclidean/cores.hpp"
-#include "src/msf/euclidean/deal.hpp"
+#include "src/msf/euclidean/distribute_points.hpp"
 #include "src/msf/euclidean/global_rounds.hpp"
-#include "src/msf/euclidean/outside.hpp"
+#include "src/msf/euclidean/remote_boxes.hpp"
 #include "src/msf/euclidean/state.hpp"
-#include "src/msf/euclidean/withheld.hpp"
+#include "src/msf/euclidean/surplus_points.hpp"
 
 namespace merganser::msf {
 namespace euclidean {
@@ -35,12 +35,12 @@ std::function<void(double)> teller(const Report& report, const char* phase, cons
   return [&report, phase](double share) { report.progress(phase, share); };
 }
 
-/// What both functions begin with: points dealt, in a tree, with an idea of where those of others are.
+/// What both functions begin with: points distributed, in a tree, with an idea of where those of others are.
 struct Ground {
-  Dealt dealt;
-  Withheld withheld;
+  DistributedPoints distributed;
+  SurplusPoints surplus;
   PointTree tree;
-  std::optional<Outside> others;  ///< none on one rank
+  std::optional<RemoteBoxes> others;  ///< none on one rank
   std::vector<double> core;
 };
 
@@ -54,15 +54,16 @@ Ground make_ground(const PointSet& points, comm::Transport& transport, const Euc
   const auto fold = static_cast<std::uint32_t>(std::max(options.min_samples, 2));
   {
     const Report::Scope scope(report, "distribute", transport);
-    ground.dealt = deal(points, fold, transport, ground.withheld, remember);
+    ground.distributed = distribute_points(points, fold, transport, ground.surplus, remember);
   }
-  if (ground.dealt.total > 0 && static_cast<std::uint64_t>(options.min_samples) > ground.dealt.total)
+  if (ground.distributed.total > 0 && static_cast<std::uint64_t>(options.min_samples) > ground.distributed.total)
     throw InputError("min-samples " + std::to_string(options.min_samples) + " of " +
-                     std::to_string(ground.dealt.total) + " points; allowed: up to their number");
+                     std::to_string(ground.distributed.total) + " points; allowed: up to their number");
   {
     const Report::Scope scope(report, "tree", transport);
-    ground.tree = PointTree(ground.dealt.items, metric_of(points), static_cast<std::uint32_t>(options.leaf), fold);
-    ground.dealt.items = {};
+    ground.tree =
+        PointTree(ground.distributed.items, metric_of(points), static_cast<std::uint32_t>(options.leaf), fold);
+    ground.distributed.items = {};
     if (transport.size() > 1) ground.others.emplace(ground.tree, transport);
   }
   if (options.min_samples > 1) {
@@ -82,28 +83,28 @@ Forest euclidean_forest(const PointSet& points, comm::Transport& transport, cons
   euclidean::State state;
   state.tree = std::move(ground.tree);
   state.core = std::move(ground.core);
-  std::vector<double> outside;
+  std::vector<double> remote_bounds;
   {
     const Report::Scope scope(report, "neighbours", transport);
     euclidean::find_lists(state, options.neighbours, options.threads,
                           euclidean::teller(report, "neighbours", transport));
-    if (ground.others) outside = ground.others->bounds(state);
+    if (ground.others) remote_bounds = ground.others->bounds(state);
   }
   {
     const Report::Scope scope(report, "local rounds", transport);
     state.edges.reserve(state.tree.size() + state.tree.folds().size());
     for (const auto& fold : state.tree.folds()) state.add_edge({0, fold.low, fold.high});
-    if (ground.dealt.withheld)
-      for (const auto& edge : ground.withheld.edges(state.tree, transport)) state.add_edge({0, edge.low, edge.high});
+    if (ground.distributed.surplus)
+      for (const auto& edge : ground.surplus.edges(state.tree, transport)) state.add_edge({0, edge.low, edge.high});
     report.fact("euclidean_local_rounds",
-                euclidean::local_rounds(state, outside, euclidean::teller(report, "local rounds", transport)));
+                euclidean::local_rounds(state, remote_bounds, euclidean::teller(report, "local rounds", transport)));
   }
   if (ground.others) {
     const Report::Scope scope(report, "global rounds", transport);
-    euclidean::global_rounds(state, *ground.others, std::move(outside), transport, report);
+    euclidean::global_rounds(state, *ground.others, std::move(remote_bounds), transport, report);
   }
   report.fact("euclidean_searches", state.searches);
-  return {ground.dealt.total, graphs::WeightKind::float64, std::move(state.edges)};
+  return {ground.distributed.total, graphs::WeightKind::float64, std::move(state.edges)};
 }
 
 std::vector<double> core_distances(const PointSet& points, int k, comm::Transport& transport,
@@ -122,7 +123,7 @@ std::vector<double> core_distances(const PointSet& points, int k, comm::Transpor
   const auto by_id = [](const Core& a, const Core& b) { return a.id < b.id; };
   std::sort(cores.begin(), cores.end(), by_id);
   std::vector<std::vector<double>> back;
-  for (const auto& ids : ground.dealt.came) {
+  for (const auto& ids : ground.distributed.came) {
     auto& to = back.emplace_back();
     for (const auto id : ids) {
       const auto at = std::lower_bound(cores.begin(), cores.end(), Core{id, 0}, by_id);
@@ -132,7 +133,7 @@ std::vector<double> core_distances(const PointSet& points, int k, comm::Transpor
   const auto by_owner = comm::all_to_all(transport, std::move(back));
   std::vector<std::size_t> next(by_owner.size(), 0);
   std::vector<double> out;
-  for (const int owner : ground.dealt.went) {
+  for (const int owner : ground.distributed.went) {
     if (owner < 0) {
       out.push_back(0);
       continue;

@@ -32,11 +32,11 @@ struct Offer {
 
 class GlobalRounds {
  public:
-  GlobalRounds(State& state, Outside& others, std::vector<double> outside, comm::Transport& transport)
+  GlobalRounds(State& state, RemoteBoxes& others, std::vector<double> remote_bounds, comm::Transport& transport)
       : state_(state),
         others_(others),
         transport_(transport),
-        bound_(std::move(outside)),
+        bound_(std::move(remote_bounds)),
         slot_(bound_.size(), kNone),
         least_(state.tree.nodes().size(), 0) {
     number_components();
@@ -205,7 +205,7 @@ class GlobalRounds {
   }
 
   State& state_;
-  Outside& others_;
+  RemoteBoxes& others_;
   comm::Transport& transport_;
   /// By point: on other ranks nothing of another component comes before. Where it is known what comes then, that is in
   /// the slot.
@@ -219,9 +219,9 @@ class GlobalRounds {
 
 }  // namespace
 
-void global_rounds(State& state, Outside& others, std::vector<double> outside, comm::Transport& transport,
+void global_rounds(State& state, RemoteBoxes& others, std::vector<double> remote_bounds, comm::Transport& transport,
                    Report& report) {
-  GlobalRounds rounds(state, others, std::move(outside), transport);
+  GlobalRounds rounds(state, others, std::move(remote_bounds), transport);
   report.fact("euclidean_global_components", state.components);
   std::int64_t count = 0;
   const double first = state.components;

@@ -2,15 +2,15 @@
 /// Boruvka's rounds over all ranks, for the components that no rank can contract alone.
 #include "merganser/comm/transport.hpp"
 #include "merganser/msf/forest.hpp"
-#include "src/msf/euclidean/outside.hpp"
+#include "src/msf/euclidean/remote_boxes.hpp"
 #include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
 
 /// Contracts all components of all ranks to one; the edges found come to the ranks that hold an end. Every rank knows
 /// the least edge of every component that is left: memory of the cuts between ranks. Collective.
-/// @param outside  as local_rounds() had it
-void global_rounds(State& state, Outside& others, std::vector<double> outside, comm::Transport& transport,
+/// @param remote_bounds  as local_rounds() had it
+void global_rounds(State& state, RemoteBoxes& others, std::vector<double> remote_bounds, comm::Transport& transport,
                    Report& report);
 
 }  // namespace merganser::msf::euclidean

@@ -31,35 +31,35 @@ Contraction contract(const std::vector<Choice>& best, const std::vector<std::uin
 namespace {
 
 /// Certified components: their least edge comes before whatever other ranks hold.
-std::vector<std::uint8_t> certified(const State& state, const std::vector<Key>& outside) {
+std::vector<std::uint8_t> certified(const State& state, const std::vector<Key>& remote_bounds) {
   std::vector<std::uint8_t> chosen(state.components);
   for (std::uint32_t c = 0; c < state.components; ++c)
-    chosen[c] =
-        static_cast<std::uint8_t>(state.best[c].to != kNone && (outside.empty() || state.best[c].key < outside[c]));
+    chosen[c] = static_cast<std::uint8_t>(state.best[c].to != kNone &&
+                                          (remote_bounds.empty() || state.best[c].key < remote_bounds[c]));
   return chosen;
 }
 
 }  // namespace
 
-int local_rounds(State& state, const std::vector<double>& outside, const std::function<void(double)>& progress) {
-  std::vector<Key> least_outside;  // by component; at first every point is one
-  for (const double d2 : outside) least_outside.push_back({d2, 0, 0});
+int local_rounds(State& state, const std::vector<double>& remote_bounds, const std::function<void(double)>& progress) {
+  std::vector<Key> least_remote;  // by component; at first every point is one
+  for (const double d2 : remote_bounds) least_remote.push_back({d2, 0, 0});
   int rounds = 0;
   while (state.components > 1) {
     ++rounds;
     if (progress) progress(1 - static_cast<double>(state.components) / state.tree.size());
     state.choose_from_lists();
-    if (rounds > 1) state.search_where_needed(least_outside);
-    const Contraction made = contract(state.best, certified(state, least_outside));
+    if (rounds > 1) state.search_where_needed(least_remote);
+    const Contraction made = contract(state.best, certified(state, least_remote));
     if (made.components == state.components) break;
-    std::vector<Key> renamed(outside.empty() ? 0 : made.components);
+    std::vector<Key> renamed(remote_bounds.empty() ? 0 : made.components);
     for (std::uint32_t c = 0; c < state.components; ++c) {
       if (made.keeps[c] != 0) state.add_edge(state.best[c].key);
-      if (!outside.empty()) renamed[made.renamed[c]] = std::min(renamed[made.renamed[c]], least_outside[c]);
+      if (!remote_bounds.empty()) renamed[made.renamed[c]] = std::min(renamed[made.renamed[c]], least_remote[c]);
     }
     for (auto& c : state.component) c = made.renamed[c];
     state.components = made.components;
-    least_outside = std::move(renamed);
+    least_remote = std::move(renamed);
   }
   return rounds;
 }

@@ -148,8 +148,9 @@ struct Contraction {
 [[nodiscard]] Contraction contract(const std::vector<Choice>& best, const std::vector<std::uint8_t>& chosen);
 
 /// Boruvka's rounds on this rank alone. A component contracts only along an edge that comes before all points that other
-/// ranks hold: `outside` are lower bounds by point of the squared distance to those (empty: there are none).
+/// ranks hold: `remote_bounds` are lower bounds by point of the squared distance to those (empty: there are none).
 /// @return rounds
-int local_rounds(State& state, const std::vector<double>& outside, const std::function<void(double)>& progress = {});
+int local_rounds(State& state, const std::vector<double>& remote_bounds,
+                 const std::function<void(double)>& progress = {});
 
 }  // namespace merganser::msf::euclidean

@@ -75,7 +75,7 @@ class Contraction {
     offers.erase(std::unique(offers.begin(), offers.end(), same), offers.end());
     const auto owner = [this](const Offer& offer) { return ranges_.owner(offer.to); };
     const auto take_all = [&take](std::span<const Offer> theirs) { std::for_each(theirs.begin(), theirs.end(), take); };
-    comm::deal_in_rounds(transport_, std::span<const Offer>(offers), owner, take_all, kRound);
+    comm::send_to_owners_in_rounds(transport_, std::span<const Offer>(offers), owner, take_all, kRound);
   }
 
   /// Of two components that chose each other the lower one becomes the root; no other cycles are in a strict order.

@@ -10,9 +10,9 @@
 #include "merganser/base/random.hpp"
 #include "merganser/comm/same.hpp"
 #include "merganser/msf/partition.hpp"
+#include "src/studies/mnd/component_updates.hpp"
 #include "src/studies/mnd/exchange.hpp"
 #include "src/studies/mnd/part.hpp"
-#include "src/studies/mnd/talk.hpp"
 
 namespace merganser::studies {
 namespace detail {
@@ -68,7 +68,7 @@ class Run {
     {
       const auto scope = phase("partition");
       ranges = msf::balanced_ranges(graph, transport_);
-      mine = msf::distribute(graph, ranges, transport_);
+      mine = msf::distribute_edges(graph, ranges, transport_);
     }
     const auto scope = phase("ghosts");
     comm::agree(transport_, [&] { part_ = first_part(mine, ranges, transport_.rank(), options_.sense); });

@@ -1,4 +1,4 @@
-#include "src/msf/euclidean/withheld.hpp"
+#include "src/msf/euclidean/surplus_points.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 
 namespace merganser::msf::euclidean {
 
-void Withheld::choose(const PointSet& points, std::uint32_t fold, const Owners& owners) {
+void SurplusPoints::choose(const PointSet& points, std::uint32_t fold, const Owners& owners) {
   const std::size_t n = points.size();
   std::vector<Item> items(n);
   for (std::size_t i = 0; i < n; ++i) items[i] = {canonical(points, i), points.ids[i]};
@@ -16,7 +16,7 @@ void Withheld::choose(const PointSet& points, std::uint32_t fold, const Owners& 
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return items[a].at != items[b].at ? items[a].at < items[b].at : items[a].id < items[b].id;
   });
-  withheld_.assign(n, 0);
+  surplus_.assign(n, 0);
   for (std::size_t begin = 0; begin < n;) {
     const Item& first = items[order[begin]];
     std::size_t end = begin + 1;
@@ -24,7 +24,7 @@ void Withheld::choose(const PointSet& points, std::uint32_t fold, const Owners& 
     if (end - begin > fold) {
       Group& group = groups_.emplace_back(Group{first.id, owners.owner(first.at), {}});
       for (std::size_t i = begin + fold; i < end; ++i) {
-        withheld_[order[i]] = 1;
+        surplus_[order[i]] = 1;
         group.others.push_back(items[order[i]].id);
       }
     }
@@ -32,7 +32,7 @@ void Withheld::choose(const PointSet& points, std::uint32_t fold, const Owners& 
   }
 }
 
-std::vector<Fold> Withheld::edges(const PointTree& tree, comm::Transport& transport) const {
+std::vector<Fold> SurplusPoints::edges(const PointTree& tree, comm::Transport& transport) const {
   struct Question {
     std::uint64_t id;
     std::int64_t owner;

@@ -1,4 +1,4 @@
-#include "apps/cluster/homecoming.hpp"
+#include "apps/cluster/rehoming.hpp"
 
 #include <string>
 
@@ -12,13 +12,12 @@ constexpr announce::Topic kTravelling = 1;
 
 }  // namespace
 
-Homecoming::Homecoming(comm::Transport& transport, Clusterer& clusterer)
-    : transport_(transport), clusterer_(clusterer) {
+Rehoming::Rehoming(comm::Transport& transport, Clusterer& clusterer) : transport_(transport), clusterer_(clusterer) {
   const bool one = transport.all_reduce(std::int64_t{clusterer.home_in_one_wave()}, comm::Op::min) != 0;
   if (!one) network_.emplace(transport, announce::DeBruijnNetwork(transport.size(), kDegree));
 }
 
-int Homecoming::operator()(Parcels& parcels) {
+int Rehoming::operator()(Parcels& parcels) {
   int made = 0;
   bool away = true;
   while (away) {

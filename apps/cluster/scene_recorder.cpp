@@ -35,7 +35,7 @@ bool near_window(const Grid& grid, const Window& w, const Site& s) {
 
 }  // namespace
 
-Window Photographer::choose(const Parcels& parcels, std::span<const StepReport::Merge> merges) const {
+Window SceneRecorder::choose(const Parcels& parcels, std::span<const StepReport::MergedPair> merges) const {
   const std::int64_t parcels_all =
       std::max<std::int64_t>(1, transport_.all_reduce(static_cast<std::int64_t>(before_.size()), comm::Op::sum));
   const double per_cell = std::max(0.25, static_cast<double>(parcels_all) / static_cast<double>(grid_.cell_count()));
@@ -69,7 +69,7 @@ Window Photographer::choose(const Parcels& parcels, std::span<const StepReport::
   return w;
 }
 
-Scene Photographer::after(const Parcels& parcels, std::span<const StepReport::Merge> merges) {
+Scene SceneRecorder::after(const Parcels& parcels, std::span<const StepReport::MergedPair> merges) {
   Scene scene;
   scene.grid = grid_;
   scene.small_volume = small_volume_;
@@ -83,7 +83,7 @@ Scene Photographer::after(const Parcels& parcels, std::span<const StepReport::Me
   const Parcels mine = select(parcels);
   std::unordered_set<std::int64_t> near;
   for (std::size_t i = 0; i < mine.size(); ++i) near.insert(mine.id(i));
-  std::vector<StepReport::Merge> shown;
+  std::vector<StepReport::MergedPair> shown;
   for (const auto& m : merges)
     if (near.contains(m.centre)) shown.push_back(m);
   scene.before = collect(transport_, select(before_));

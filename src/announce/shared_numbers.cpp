@@ -1,4 +1,4 @@
-#include "merganser/announce/published.hpp"
+#include "merganser/announce/shared_numbers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,13 +13,13 @@ namespace {
 std::size_t checked_columns(const AnnouncementNetwork& network, std::size_t columns) {
   const std::size_t most = network.options().max_bytes / sizeof(double);
   if (columns >= 1 && columns <= most) return columns;
-  throw UsageError("Published: " + std::to_string(columns) + " columns; allowed: 1 to " + std::to_string(most) +
+  throw UsageError("SharedNumbers: " + std::to_string(columns) + " columns; allowed: 1 to " + std::to_string(most) +
                    ", which an announcement holds (max_bytes)");
 }
 
 }  // namespace
 
-Published::Published(AnnouncementNetwork& network, std::size_t columns, Topic topic)
+SharedNumbers::SharedNumbers(AnnouncementNetwork& network, std::size_t columns, Topic topic)
     : network_(network),
       columns_(checked_columns(network, columns)),
       topic_(topic),
@@ -30,14 +30,15 @@ Published::Published(AnnouncementNetwork& network, std::size_t columns, Topic to
   subscription_ = network.subscribe(topic, [this](const Announcement& a) { take(a); });
 }
 
-Published::~Published() { network_.unsubscribe(subscription_); }
+SharedNumbers::~SharedNumbers() { network_.unsubscribe(subscription_); }
 
-void Published::publish(std::span<const double> mine) {
+void SharedNumbers::publish(std::span<const double> mine) {
   if (mine.size() != columns_) {
-    throw UsageError("Published: " + std::to_string(mine.size()) + " numbers; allowed: " + std::to_string(columns_));
+    throw UsageError("SharedNumbers: " + std::to_string(mine.size()) +
+                     " numbers; allowed: " + std::to_string(columns_));
   }
   for (const double x : mine) {
-    if (!std::isfinite(x)) throw UsageError("Published: " + std::to_string(x) + "; allowed: finite numbers");
+    if (!std::isfinite(x)) throw UsageError("SharedNumbers: " + std::to_string(x) + "; allowed: finite numbers");
   }
   const bool same = published_ && std::memcmp(mine.data(), last_.data(), mine.size_bytes()) == 0;
   if (same) return;
@@ -46,9 +47,9 @@ void Published::publish(std::span<const double> mine) {
   published_ = true;
 }
 
-void Published::take(const Announcement& announcement) {
+void SharedNumbers::take(const Announcement& announcement) {
   if (announcement.bytes.size() != columns_ * sizeof(double)) {
-    throw CommError("Published: rank " + std::to_string(announcement.id.origin) + " sent " +
+    throw CommError("SharedNumbers: rank " + std::to_string(announcement.id.origin) + " sent " +
                     std::to_string(announcement.bytes.size()) + " bytes on topic " + std::to_string(topic_) +
                     "; expected " + std::to_string(columns_) + " numbers: do all ranks have the same columns?");
   }
@@ -63,17 +64,18 @@ void Published::take(const Announcement& announcement) {
   heard_[rank] = 1;
 }
 
-void Published::check_column(std::size_t column) const {
+void SharedNumbers::check_column(std::size_t column) const {
   if (column < columns_) return;
-  throw UsageError("Published: column " + std::to_string(column) + "; allowed: 0 to below " + std::to_string(columns_));
+  throw UsageError("SharedNumbers: column " + std::to_string(column) + "; allowed: 0 to below " +
+                   std::to_string(columns_));
 }
 
-double Published::sum(std::size_t column) const {
+double SharedNumbers::sum(std::size_t column) const {
   check_column(column);
   return sums_[column].value();
 }
 
-double Published::best(std::size_t column, bool (*better)(double, double)) const {
+double SharedNumbers::best(std::size_t column, bool (*better)(double, double)) const {
   check_column(column);
   const double* found = nullptr;
   for (std::size_t r = 0; r < heard_.size(); ++r) {
@@ -83,17 +85,17 @@ double Published::best(std::size_t column, bool (*better)(double, double)) const
   return found != nullptr ? *found : 0;
 }
 
-double Published::min(std::size_t column) const {
+double SharedNumbers::min(std::size_t column) const {
   return best(column, [](double a, double b) { return a < b; });
 }
 
-double Published::max(std::size_t column) const {
+double SharedNumbers::max(std::size_t column) const {
   return best(column, [](double a, double b) { return a > b; });
 }
 
-std::span<const double> Published::of(int rank) const {
+std::span<const double> SharedNumbers::of(int rank) const {
   if (rank < 0 || rank >= network_.size()) {
-    throw UsageError("Published: rank " + std::to_string(rank) + "; allowed: 0 to below " +
+    throw UsageError("SharedNumbers: rank " + std::to_string(rank) + "; allowed: 0 to below " +
                      std::to_string(network_.size()));
   }
   const auto r = static_cast<std::size_t>(rank);

@@ -1,5 +1,5 @@
 #pragma once
-/// Points checked, brought to canonical coordinates, and dealt to ranks by place.
+/// Points checked, brought to canonical coordinates, and distributed to ranks by place.
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
@@ -31,14 +31,14 @@ class Owners {
   int only_ = -1;
 };
 
-class Withheld;
+class SurplusPoints;
 
-struct Dealt {
+struct DistributedPoints {
   std::vector<Item> items;
   std::uint64_t total = 0;  ///< points on all ranks
-  bool withheld = false;    ///< some points may be withheld
+  bool surplus = false;     ///< some points may be surplus
   /// If asked for: ids of the points that came from each rank, in order, and where each of this rank's points went (-1:
-  /// withheld).
+  /// surplus).
   std::vector<std::vector<std::uint64_t>> came;
   std::vector<int> went;
 };
@@ -46,8 +46,9 @@ struct Dealt {
 /// Checks the points together. @return their number. Collective. @throws InputError on every rank
 [[nodiscard]] std::uint64_t check(const PointSet& points, comm::Transport& transport);
 /// The points of this rank's part of space; equal points are on one rank. Where many points of a sample are equal, all but
-/// `fold` of equal points of a rank are withheld. Collective.
-[[nodiscard]] Dealt deal(const PointSet& points, std::uint32_t fold, comm::Transport& transport, Withheld& withheld,
-                         bool remember = false);
+/// `fold` of equal points of a rank are surplus. Collective.
+[[nodiscard]] DistributedPoints distribute_points(const PointSet& points, std::uint32_t fold,
+                                                  comm::Transport& transport, SurplusPoints& surplus,
+                                                  bool remember = false);
 
 }  // namespace merganser::msf::euclidean

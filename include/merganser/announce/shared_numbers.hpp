@@ -1,7 +1,7 @@
 #pragma once
 /// Numbers of every rank, known to every rank, with a stated age and without a collective.
 ///
-///     Published totals(network, 2);
+///     SharedNumbers totals(network, 2);
 ///     totals.publish({{parcels, energy}});     // any rank, when its numbers have changed
 ///     network.step();
 ///     if (totals.complete()) report(totals.sum(0), totals.max(1), totals.as_of());
@@ -15,21 +15,21 @@
 
 namespace merganser::announce {
 
-inline constexpr Topic kPublishedTopic = kFirstServiceTopic + 1;
+inline constexpr Topic kSharedNumbersTopic = kFirstServiceTopic + 1;
 
 /// The same columns of numbers on every rank; their sums, least and greatest values over all ranks.
 ///
 /// What one rank publishes is seen by all in the same step, time_to_live() steps later. So in the same step every rank has
 /// the same bits: sums are exact until they are rounded once. Only changes are announced: numbers that stay cost nothing.
 /// Memory: 8 bytes per rank and column.
-class Published : Pinned {
+class SharedNumbers : Pinned {
  public:
   /// Makes room for the numbers of every rank. Local, but to be made on every rank with the same columns and topic
   /// before the first step that follows the first publish(). The network must outlive this and stay where it is. Two
-  /// Published of one network need different topics.
+  /// SharedNumbers of one network need different topics.
   /// @throws UsageError if columns < 1 or the numbers of one rank are more than one announcement holds
-  Published(AnnouncementNetwork& network, std::size_t columns, Topic topic = kPublishedTopic);
-  ~Published();
+  SharedNumbers(AnnouncementNetwork& network, std::size_t columns, Topic topic = kSharedNumbersTopic);
+  ~SharedNumbers();
 
   /// This rank's numbers from now on. Local; announces nothing if they are those of last time.
   /// @throws UsageError for another number of columns or a number that is not finite, and as announce()

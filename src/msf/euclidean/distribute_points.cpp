@@ -1,4 +1,4 @@
-#include "src/msf/euclidean/deal.hpp"
+#include "src/msf/euclidean/distribute_points.hpp"
 
 #include <string>
 
@@ -6,7 +6,7 @@
 #include "merganser/base/options.hpp"
 #include "merganser/base/random.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "src/msf/euclidean/withheld.hpp"
+#include "src/msf/euclidean/surplus_points.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {
@@ -169,62 +169,64 @@ bool thin_out(std::vector<Vec3>& sample) {
 }
 
 /// What goes is written into messages at once; what stays is not sent.
-void send(const PointSet& points, const Owners& owners, const Withheld& withheld, comm::Transport& transport,
-          bool remember, Dealt& dealt) {
+void send(const PointSet& points, const Owners& owners, const SurplusPoints& surplus, comm::Transport& transport,
+          bool remember, DistributedPoints& distributed) {
   const std::size_t n = points.size();
   const auto here = static_cast<std::size_t>(transport.rank());
   std::vector<std::vector<Item>> to(static_cast<std::size_t>(transport.size()));
-  if (remember) dealt.came.resize(to.size());
-  if (!dealt.withheld) {
-    dealt.items.reserve(n + n / 16);
+  if (remember) distributed.came.resize(to.size());
+  if (!distributed.surplus) {
+    distributed.items.reserve(n + n / 16);
     for (auto& box : to) box.reserve(n / to.size());
     to[here] = std::vector<Item>();  // {} would keep the memory
   }
   for (std::size_t i = 0; i < n; ++i) {
-    if (withheld.has(i)) {
-      if (remember) dealt.went.push_back(-1);
+    if (surplus.has(i)) {
+      if (remember) distributed.went.push_back(-1);
       continue;
     }
     const Item item{canonical(points, i), points.ids[i]};
     const auto owner = static_cast<std::size_t>(owners.owner(item.at));
-    if (remember) dealt.went.push_back(static_cast<int>(owner));
+    if (remember) distributed.went.push_back(static_cast<int>(owner));
     if (owner == here) {
-      dealt.items.push_back(item);
-      if (remember) dealt.came[here].push_back(item.id);
+      distributed.items.push_back(item);
+      if (remember) distributed.came[here].push_back(item.id);
       continue;
     }
     to[owner].push_back(item);
   }
   auto came = comm::all_to_all(transport, std::move(to));
   for (std::size_t r = 0; r < came.size(); ++r) {
-    const std::size_t at = dealt.items.size();
-    dealt.items.insert(dealt.items.end(), came[r].begin(), came[r].end());
+    const std::size_t at = distributed.items.size();
+    distributed.items.insert(distributed.items.end(), came[r].begin(), came[r].end());
     came.drop(r);
-    for (std::size_t i = at; remember && i < dealt.items.size(); ++i) dealt.came[r].push_back(dealt.items[i].id);
+    for (std::size_t i = at; remember && i < distributed.items.size(); ++i)
+      distributed.came[r].push_back(distributed.items[i].id);
   }
 }
 
 }  // namespace
 
-Dealt deal(const PointSet& points, std::uint32_t fold, comm::Transport& transport, Withheld& withheld, bool remember) {
-  Dealt dealt;
-  dealt.total = check(points, transport);
+DistributedPoints distribute_points(const PointSet& points, std::uint32_t fold, comm::Transport& transport,
+                                    SurplusPoints& surplus, bool remember) {
+  DistributedPoints distributed;
+  distributed.total = check(points, transport);
   const std::size_t n = points.size();
   if (transport.size() > 1) {
-    auto sample = sample_of(points, dealt.total, transport);
-    dealt.withheld = thin_out(sample);
+    auto sample = sample_of(points, distributed.total, transport);
+    distributed.surplus = thin_out(sample);
     const Owners owners(std::move(sample), transport.size());
-    if (dealt.withheld) withheld.choose(points, fold, owners);
-    send(points, owners, withheld, transport, remember, dealt);
-    return dealt;
+    if (distributed.surplus) surplus.choose(points, fold, owners);
+    send(points, owners, surplus, transport, remember, distributed);
+    return distributed;
   }
-  dealt.items.resize(n);
-  for (std::size_t i = 0; i < n; ++i) dealt.items[i] = {canonical(points, i), points.ids[i]};
+  distributed.items.resize(n);
+  for (std::size_t i = 0; i < n; ++i) distributed.items[i] = {canonical(points, i), points.ids[i]};
   if (remember) {
-    dealt.came = {points.ids};
-    dealt.went.assign(n, 0);
+    distributed.came = {points.ids};
+    distributed.went.assign(n, 0);
   }
-  return dealt;
+  return distributed;
 }
 
 }  // namespace merganser::msf::euclidean

@@ -1,4 +1,4 @@
-#include "src/studies/mnd/talk.hpp"
+#include "src/studies/mnd/component_updates.hpp"
 
 #include <algorithm>
 #include <bit>

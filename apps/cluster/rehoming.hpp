@@ -14,10 +14,10 @@ namespace merganser::app {
 /// ranks, and above that unless parcels are so few that blocks must ask farther than their neighbours. There each wave is
 /// followed by time_to_live() steps of an announcement network (about log4 of the ranks), in which who has sent a parcel
 /// on says so; without any such announcement all are home.
-class Homecoming {
+class Rehoming {
  public:
   /// Collective. Both must outlive this and stay where they are.
-  Homecoming(comm::Transport& transport, Clusterer& clusterer);
+  Rehoming(comm::Transport& transport, Clusterer& clusterer);
 
   /// Called by every rank after a step. No collective. @return waves made, the same on every rank
   /// @throws InputError naming the rank if a parcel has come farther than merging can bring it, where one wave is enough

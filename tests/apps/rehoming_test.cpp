@@ -1,5 +1,5 @@
 /// Bringing parcels home over so many ranks that not everybody may ask everybody.
-#include "apps/cluster/homecoming.hpp"
+#include "apps/cluster/rehoming.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace {
 
 using namespace merganser;
-using app::Homecoming;
+using app::Rehoming;
 
 constexpr int kRanks = 40;
 constexpr double kRatio = 20;
@@ -70,14 +70,14 @@ Digest merged_serially(const Parcels& all, int steps) {
   return digest(p);
 }
 
-TEST(Homecoming, makes_the_same_number_of_waves_on_every_rank_however_far_one_parcel_has_to_go) {
+TEST(Rehoming, makes_the_same_number_of_waves_on_every_rank_however_far_one_parcel_has_to_go) {
   const Parcels all = parcels_in_bar(2, 1);
   for (const char* decorators : {"", "chaos:3"}) {
     run(decorators, [&](comm::Transport& t) {
       const Decomposition d = blocks();
       Parcels mine = share(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
-      Homecoming home(t, clusterer);
+      Rehoming home(t, clusterer);
       ASSERT_TRUE(home.announces());
       const Digest before = app::total_digest(t, digest(mine));
       for (const int who : {kRanks, 7}) {  // nobody, one
@@ -103,7 +103,7 @@ TEST(Homecoming, makes_the_same_number_of_waves_on_every_rank_however_far_one_pa
   }
 }
 
-TEST(Homecoming, of_merged_parcels_keeps_runs_equal_to_the_reference_where_few_and_where_many_are_there) {
+TEST(Rehoming, of_merged_parcels_keeps_runs_equal_to_the_reference_where_few_and_where_many_are_there) {
   constexpr int kSteps = 3;
   for (const std::size_t per_block : {2U, 4U, 100U}) {
     const Parcels all = parcels_in_bar(per_block, 5);
@@ -112,7 +112,7 @@ TEST(Homecoming, of_merged_parcels_keeps_runs_equal_to_the_reference_where_few_a
       const Decomposition d = blocks();
       Parcels mine = share(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
-      Homecoming home(t, clusterer);
+      Rehoming home(t, clusterer);
       EXPECT_EQ(home.announces(), per_block < 100);
       const auto counted = t.counters();
       for (int i = 0; i < kSteps; ++i) {
@@ -130,14 +130,14 @@ TEST(Homecoming, of_merged_parcels_keeps_runs_equal_to_the_reference_where_few_a
   }
 }
 
-TEST(Homecoming, refuses_a_parcel_that_no_merging_can_have_brought_so_far) {
+TEST(Rehoming, refuses_a_parcel_that_no_merging_can_have_brought_so_far) {
   const Parcels all = parcels_in_bar(100, 5);
   try {
     run("", [&](comm::Transport& t) {
       const Decomposition d = blocks();
       Parcels mine = share(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
-      Homecoming home(t, clusterer);
+      Rehoming home(t, clusterer);
       if (t.rank() == 7) mine.site(0).x += 19.5;
       home(mine);
     });

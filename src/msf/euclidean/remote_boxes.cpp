@@ -1,4 +1,4 @@
-#include "src/msf/euclidean/outside.hpp"
+#include "src/msf/euclidean/remote_boxes.hpp"
 
 #include <queue>
 
@@ -6,7 +6,7 @@ namespace merganser::msf::euclidean {
 
 constexpr std::uint32_t kSeveral = kNone - 1;  // no component, as the one asked for may be kNone
 
-Outside::Outside(const PointTree& tree, comm::Transport& transport)
+RemoteBoxes::RemoteBoxes(const PointTree& tree, comm::Transport& transport)
     : metric_(tree.metric()), mine_(static_cast<std::size_t>(transport.rank())) {
   std::vector<Node> mine;
   if (tree.size() > 0) copy(tree, choose(tree), 0, mine);
@@ -16,7 +16,7 @@ Outside::Outside(const PointTree& tree, comm::Transport& transport)
   for (const auto boxes : boxes_) component_.emplace_back(boxes.size(), kSeveral);
 }
 
-void Outside::mark(const State& state, comm::Transport& transport) {
+void RemoteBoxes::mark(const State& state, comm::Transport& transport) {
   std::vector<std::uint32_t> mine;
   for (const auto node : told_)
     mine.push_back(state.node_component[node] == kNone ? kSeveral : state.node_component[node]);
@@ -25,7 +25,7 @@ void Outside::mark(const State& state, comm::Transport& transport) {
 }
 
 /// Nodes to open, by node: those first that have many points in a long box.
-std::vector<std::uint8_t> Outside::choose(const PointTree& tree) {
+std::vector<std::uint8_t> RemoteBoxes::choose(const PointTree& tree) {
   constexpr int kMost = 511;
   const auto& nodes = tree.nodes();
   using Weighed = std::pair<double, std::uint32_t>;
@@ -47,8 +47,8 @@ std::vector<std::uint8_t> Outside::choose(const PointTree& tree) {
   return opened;
 }
 
-void Outside::copy(const PointTree& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
-                   std::vector<Node>& to) {
+void RemoteBoxes::copy(const PointTree& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
+                       std::vector<Node>& to) {
   const auto& place = tree.nodes()[node];
   const std::size_t here = to.size();
   to.push_back({place.box, 0, node});
@@ -58,7 +58,7 @@ void Outside::copy(const PointTree& tree, const std::vector<std::uint8_t>& opene
   copy(tree, opened, place.right, to);
 }
 
-double Outside::distance2(const Bounds& from, std::size_t rank, double most, std::uint32_t component) const {
+double RemoteBoxes::distance2(const Bounds& from, std::size_t rank, double most, std::uint32_t component) const {
   const auto nodes = boxes_[rank];
   double least = std::nextafter(most, kInfinity);
   if (nodes.empty()) return kInfinity;
@@ -81,14 +81,14 @@ double Outside::distance2(const Bounds& from, std::size_t rank, double most, std
   return least;
 }
 
-double Outside::distance2(const Bounds& from, std::uint32_t component) const {
+double RemoteBoxes::distance2(const Bounds& from, std::uint32_t component) const {
   double least = kInfinity;
   for (std::size_t r = 0; r < boxes_.size(); ++r)
     if (!boxes_[r].empty()) least = std::min(least, distance2(from, r, least, component));
   return least;
 }
 
-std::vector<double> Outside::bounds(const State& state) const {
+std::vector<double> RemoteBoxes::bounds(const State& state) const {
   constexpr double kList = 4;  // of the distance squared to the first neighbour: longer ones are seldom needed
   std::vector<double> out(state.tree.size(), kInfinity);
   for (const auto leaf : state.tree.leaves()) {

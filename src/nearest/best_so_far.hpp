@@ -15,9 +15,9 @@ struct Ground {
   const links::Ids& ids;
 };
 
-class Contest {
+class BestSoFar {
  public:
-  Contest(const Ground& ground, const CellList::Query& query, const Best& best)
+  BestSoFar(const Ground& ground, const CellList::Query& query, const Best& best)
       : ground_(ground), query_(query), best_(best), stale_(best.vertex != links::kNone) {
     narrow();
   }

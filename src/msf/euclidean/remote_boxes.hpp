@@ -7,11 +7,11 @@
 
 namespace merganser::msf::euclidean {
 
-class Outside {
+class RemoteBoxes {
  public:
-  Outside() = default;
+  RemoteBoxes() = default;
   /// Collective. At most 1024 boxes of 56 bytes come from each rank.
-  Outside(const PointTree& tree, comm::Transport& transport);
+  RemoteBoxes(const PointTree& tree, comm::Transport& transport);
 
   /// Tells each rank which of the others' boxes are of one component. Needs the marks of the nodes. Collective.
   void mark(const State& state, comm::Transport& transport);
