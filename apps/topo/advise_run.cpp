@@ -8,6 +8,7 @@
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::app {
 namespace {
@@ -76,9 +77,7 @@ std::string verdict_text(const topology::ClassAdvice& c) {
   } else if (best.kernel == topology::kBaseline) {
     out += "; it saves " + saving_text(c.kernels[1].standing.saving) + " of the time of " + c.kernels[1].kernel;
   }
-  std::string ties;
-  for (const auto& n : c.near_ties) ties += (ties.empty() ? "" : ", ") + n;
-  return out + (ties.empty() ? "" : "; near tie with " + ties) + '\n';
+  return out + (c.near_ties.empty() ? "" : "; near tie with " + joined(c.near_ties)) + '\n';
 }
 
 /// How often predicted intervals held what was measured.

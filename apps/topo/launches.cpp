@@ -11,22 +11,17 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/base/private_folder.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::app {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& w : words) out += (out.empty() ? "" : ",") + w;
-  return out;
-}
 
 /// One job: this program measures kernels of one kind, and leaves what it has measured in a file.
 int measure_once(const TopoBenchOptions& o, std::vector<std::string> arguments, const std::vector<std::string>& kernels,
                  int launch, double limit_s, BenchResults& results) {
   PrivateFolder folder;
   const std::string path = folder.file("results.cbor");
-  arguments.insert(arguments.end(), {"--kernels=" + joined(kernels), "--json=" + path, "--quiet", "--here",
+  arguments.insert(arguments.end(), {"--kernels=" + joined(kernels, ","), "--json=" + path, "--quiet", "--here",
                                      "--launch=" + std::to_string(launch), "--ranks=" + std::to_string(o.ranks)});
   if (o.progress || (!o.quiet && ::isatty(STDERR_FILENO) != 0)) arguments.emplace_back("--progress");
   LaunchPlan plan;
@@ -115,8 +110,8 @@ Known measure_job(const MeasurePlan& plan) {
   BenchResults results;
   const int code = measure_alone(
       o,
-      {"topo", "bench", (plan.pattern ? "--pattern=" : "--graph=") + plan.graph, "--models=" + joined(plan.models),
-       "--sizes=" + joined(plan.sizes), "--time=" + number_text(plan.seconds)},
+      {"topo", "bench", (plan.pattern ? "--pattern=" : "--graph=") + plan.graph, "--models=" + joined(plan.models, ","),
+       "--sizes=" + joined(plan.sizes, ","), "--time=" + number_text(plan.seconds)},
       30 + 4 * plan.seconds + 20, results);
   if (code != 0) throw CommError("the measurement failed with exit code " + std::to_string(code));
   return known_of(results);
