@@ -1,5 +1,6 @@
 #include "apps/announce/demo.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -75,13 +76,12 @@ class Loop {
 };
 
 std::string ranks_text(const comm::Transport& t) {
-  return std::to_string(t.size()) + (t.size() == 1 ? " rank" : " ranks");
+  return fmt::format("{}{}", t.size(), t.size() == 1 ? " rank" : " ranks");
 }
 
 std::string head_text(const Plane& p, const char* cells, const comm::Transport& t) {
-  return std::to_string(p.width()) + " x " + std::to_string(p.height()) + ' ' + cells + " in " +
-         std::to_string(p.grid.blocks[0]) + " x " + std::to_string(p.grid.blocks[1]) + " blocks of " +
-         std::to_string(p.edge) + " x " + std::to_string(p.edge) + "; " + ranks_text(t) + ", " + std::string(t.name());
+  return fmt::format("{} x {} {} in {} x {} blocks of {} x {}; {}, {}", p.width(), p.height(), cells, p.grid.blocks[0],
+                     p.grid.blocks[1], p.edge, p.edge, ranks_text(t), t.name());
 }
 
 /// What both demos put in front of and behind their tables.
@@ -110,7 +110,7 @@ Json start_record(const DemoOptions& o, const Invocation& in, const comm::Transp
 /// Throws on every rank if there is a difference.
 void require_equal(const std::string& difference, std::int64_t step) {
   if (difference.empty()) return;
-  together([&] { throw VerificationError("step " + std::to_string(step) + ": " + difference); });
+  together([&] { throw VerificationError(fmt::format("step {}: {}", step, difference)); });
 }
 
 std::uint32_t blend(double share, std::uint32_t from, std::uint32_t to) {

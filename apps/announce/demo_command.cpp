@@ -1,5 +1,8 @@
 // announce demo: two small simulations without a collective in their time loops.
 #include "apps/announce/demo.hpp"
+
+#include <fmt/core.h>
+
 #include "apps/frame/command.hpp"
 #include "apps/frame/forecast.hpp"
 #include "apps/frame/table.hpp"
@@ -88,7 +91,7 @@ int run(AnnounceDemo& a, const Invocation& in) {
   o.droplet.edge = o.potts.edge = a.edge;
   const bool potts = o.what == "potts";
   if (a.blocks.size() != 2)
-    throw UsageError("--blocks: " + std::to_string(a.blocks.size()) + " numbers; allowed: two, along x and y: 16,8");
+    throw UsageError(fmt::format("--blocks: {} numbers; allowed: two, along x and y: 16,8", a.blocks.size()));
   if (potts) {
     o.potts.check();
   } else {

@@ -1,4 +1,5 @@
 // announce table2: degree and diameter of announcement networks for the machines of Table II, and the formulas of Table I.
+#include <fmt/core.h>
 #include <bit>
 #include <cmath>
 #include <iostream>
@@ -150,7 +151,7 @@ void print(const std::vector<Formula>& table1, const std::vector<Row>& table2) {
   for (const Row& row : table2) {
     std::vector<std::string> cells{
         row.machine->name, count_text(row.machine->cores) + (row.machine->cores != row.machine->processes ? "*" : "")};
-    for (const Entry& e : row.entries) cells.push_back(std::to_string(e.degree) + " / " + e.diameter.text());
+    for (const Entry& e : row.entries) cells.push_back(fmt::format("{} / {}", e.degree, e.diameter.text()));
     machines.row(cells);
   }
   std::cout

@@ -1,4 +1,5 @@
 // announce table3: diameters of Manhattan Street Networks, published and exact.
+#include <fmt/core.h>
 #include <iostream>
 
 #include "apps/announce/tables.hpp"
@@ -51,22 +52,22 @@ std::vector<Cell> fill(const PublishedMachine& machine, bool exact) {
 
 /// What must hold of a cell; empty if it does.
 std::string complaint(const Cell& c) {
-  const std::string where = count_text(c.processes) + " vertices, degree " + std::to_string(c.degree) + ": ";
+  const std::string where = fmt::format("{} vertices, degree {}: ", count_text(c.processes), c.degree);
   if ((c.rule == c.published) == unexplained_cell(c.processes, c.degree)) {
-    return where + "published " + std::to_string(c.published) + ", the rule gives " + std::to_string(c.rule);
+    return fmt::format("{}published {}, the rule gives {}", where, c.published, c.rule);
   }
   if (!c.ours.consistent()) {
-    return where + "searched now: " + (c.ours.found.exact ? "" : "at least ") + std::to_string(c.ours.found.value) +
-           ", but " + std::to_string(*c.ours.recorded) + " is on record as exact";
+    return fmt::format("{}searched now: {}{}, but {} is on record as exact", where,
+                       c.ours.found.exact ? "" : "at least ", c.ours.found.value, *c.ours.recorded);
   }
   if (c.ours.value() > c.rule + 1) {
-    return where + "the diameter " + c.ours.text() + " is more than one above the rule, " + std::to_string(c.rule);
+    return fmt::format("{}the diameter {} is more than one above the rule, {}", where, c.ours.text(), c.rule);
   }
   return {};
 }
 
 std::string cell_text(const Cell& c) {
-  return std::to_string(c.published) + (unexplained_cell(c.processes, c.degree) ? "*" : "") + " " + c.ours.text();
+  return fmt::format("{}{} {}", c.published, unexplained_cell(c.processes, c.degree) ? "*" : "", c.ours.text());
 }
 
 Json cell_json(const Cell& c) {
@@ -82,14 +83,14 @@ Json cell_json(const Cell& c) {
 std::string degrees_for(const std::vector<Cell>& row, int budget, bool published) {
   for (const Cell& c : row) {
     const int value = published ? c.published : c.ours.exact() ? c.ours.value() : c.rule;
-    if (value <= budget) return std::to_string(c.degree) + (published || c.ours.exact() ? "" : "?");
+    if (value <= budget) return fmt::format("{}{}", c.degree, published || c.ours.exact() ? "" : "?");
   }
   return "none";
 }
 
 void print(const std::vector<std::vector<Cell>>& rows, const Table3Options& o, double seconds) {
   std::vector<std::string> heading{"processes"};
-  for (int n = kFirstDegree; n <= 10; ++n) heading.push_back("n=" + std::to_string(n));
+  for (int n = kFirstDegree; n <= 10; ++n) heading.push_back(fmt::format("n={}", n));
   Table table(heading);
   Table choice({"processes", "degree, published", "degree, exact"});
   int same = 0;

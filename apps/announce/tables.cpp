@@ -1,5 +1,6 @@
 #include "apps/announce/tables.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 
 namespace merganser::app {
@@ -25,7 +26,7 @@ bool unexplained_cell(int processes, int degree) {
   return (processes == 114486 && degree == 3) || (processes == 2282544 && degree == 5);
 }
 
-std::string KnownDiameter::text() const { return (exact() ? "" : ">=") + std::to_string(value()); }
+std::string KnownDiameter::text() const { return fmt::format("{}{}", exact() ? "" : ">=", value()); }
 
 namespace {
 

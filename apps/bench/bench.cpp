@@ -1,5 +1,6 @@
 #include "apps/bench/bench.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <iostream>
 
@@ -55,14 +56,15 @@ class Bench {
     ranks_ = o.ranks;
     if (comm::launched()) {
       if (ranks_.size() > 1 || (ranks_.size() == 1 && ranks_[0] != world.size))
-        throw UsageError("--ranks: " + std::to_string(ranks_[0]) + " asked, but the launcher started " +
-                         std::to_string(world.size) + "; allowed: that number, none, or bench without a launcher");
+        throw UsageError(fmt::format(
+            "--ranks: {} asked, but the launcher started {}; allowed: that number, none, or bench without a launcher",
+            ranks_[0], world.size));
       ranks_ = {world.size};
     }
     if (ranks_.empty()) ranks_ = {1};
     speaks_ = world.rank == 0;
     if (!o.compare.empty() && o.compare.size() != 2)
-      throw UsageError("--compare: " + std::to_string(o.compare.size()) + " words; allowed: two, A,B");
+      throw UsageError(fmt::format("--compare: {} words; allowed: two, A,B", o.compare.size()));
   }
 
   int run() {
@@ -159,9 +161,9 @@ class Bench {
     arguments.insert(arguments.end(),
                      {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
                       "--search=" + search_name(variant.method.search), "--epoch=" + epoch_name(variant.method.epoch),
-                      "--steps=" + std::to_string(o_.steps), "--json=" + path, "--quiet", "--here"});
+                      fmt::format("--steps={}", o_.steps), "--json=" + path, "--quiet", "--here"});
     const int code = launch(plan_launch(set.ranks, arguments, true), o_.timeout);
-    if (code == kTimedOut) throw CommError("the run on " + std::to_string(set.ranks) + " ranks did not end in time");
+    if (code == kTimedOut) throw CommError(fmt::format("the run on {} ranks did not end in time", set.ranks));
     if (code != 0) return code;
     const Json record = read_json(path);
     SeriesSet once(set.ranks, variant);

@@ -1,5 +1,6 @@
 #include "apps/bench/report.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <iostream>
 
@@ -63,7 +64,7 @@ void BenchReport::print(const SeriesSet& set, const std::string& name, const Ben
   names.back() = "whole step";
   out << stages_table(
              names, s.stages(),
-             "time over ranks, " + std::to_string(s.cycles.size()) + (s.cycles.size() == 1 ? " cycle" : " cycles"))
+             fmt::format("time over ranks, {}{}", s.cycles.size(), s.cycles.size() == 1 ? " cycle" : " cycles"))
       << "\n  " << us(s.ns_per_parcel()) << " per parcel (whole step of the slowest rank, median)\n  "
       << fixed_text(s.container_copies(), 2) << " times one copy of the container (" << seconds_text(s.copy_seconds())
       << ")\n";
@@ -90,8 +91,8 @@ void BenchReport::add(SeriesSet set) {
 void BenchReport::add(Comparison c) {
   if (prints_) {
     const Interval r = median_interval(ratios(c));
-    Table t({"in turns, " + std::to_string(c.seconds[0].size()) + " times", "step, median", "per parcel", "puts",
-             "gets", "messages", "syncs"});
+    Table t({fmt::format("in turns, {} times", c.seconds[0].size()), "step, median", "per parcel", "puts", "gets",
+             "messages", "syncs"});
     for (std::size_t i = 0; i < 2; ++i) {
       const BenchSeries& s = c.sets[i].series.at(0).second;
       const auto cycles = static_cast<std::int64_t>(std::max<std::size_t>(1, s.cycles.size()));
@@ -119,7 +120,7 @@ void BenchReport::print_scaling() const {
       for (const auto& [n, s] : set.series) {
         if (n != name) continue;
         const double gain = first.seconds() / s.seconds();
-        t.row({std::to_string(set.ranks) + (set.ranks == 1 ? " rank" : " ranks"), seconds_text(s.seconds()),
+        t.row({fmt::format("{}{}", set.ranks, set.ranks == 1 ? " rank" : " ranks"), seconds_text(s.seconds()),
                us(s.ns_per_parcel()), o_.weak ? percent_text(gain) : fixed_text(gain, 2),
                fixed_text(s.container_copies(), 2)});
       }
@@ -160,11 +161,11 @@ Json BenchReport::json() const {
 std::string BenchReport::csv() const {
   std::string out = csv_header("series,variant,ranks");
   for (const auto& set : sets_)
-    for (const auto& [name, s] : set.series) out += csv_lines(s, name + ",," + std::to_string(set.ranks));
+    for (const auto& [name, s] : set.series) out += csv_lines(s, fmt::format("{},,{}", name, set.ranks));
   for (const auto& c : comparisons_)
     for (const auto& set : c.sets)
       for (const auto& [name, s] : set.series)
-        out += csv_lines(s, name + ',' + set.variant.label + ',' + std::to_string(set.ranks));
+        out += csv_lines(s, fmt::format("{},{},{}", name, set.variant.label, set.ranks));
   return out;
 }
 

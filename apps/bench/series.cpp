@@ -1,5 +1,6 @@
 #include "apps/bench/series.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -213,7 +214,7 @@ std::string csv_lines(const BenchSeries& series, const std::string& lead) {
   for (std::size_t i = 0; i < series.cycles.size(); ++i) {
     const Cycle& c = series.cycles[i];
     for (std::size_t r = 0; r < c.stages.size(); ++r) {
-      out += lead + ',' + std::to_string(i + 1) + ',' + std::to_string(r);
+      out += fmt::format("{},{},{}", lead, i + 1, r);
       for (const double s : c.stages[r]) out += ',' + number_text(s);
       out += ',' + number_text(c.copy[r]) + '\n';
     }

@@ -1,5 +1,6 @@
 #include "apps/bench_msf/bench_msf.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <map>
 
@@ -36,7 +37,7 @@ std::vector<std::string> MsfResults::complaints() const {
   std::map<std::string, const ForestResult*> first;
   std::vector<std::string> out;
   const auto text = [](const ForestResult& r) {
-    return r.what.model + " " + r.what.style + " " + r.what.post + " on " + std::to_string(r.ranks);
+    return fmt::format("{} {} {} on {}", r.what.model, r.what.style, r.what.post, r.ranks);
   };
   for (const auto* list : {&forests, &heaps}) {
     for (const auto& r : *list) {

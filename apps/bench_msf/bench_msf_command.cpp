@@ -1,4 +1,5 @@
 // bench msf: the experiments of a study of forests in MPI and OpenSHMEM, on this machine.
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -64,7 +65,7 @@ class MsfBench {
       if (is_users(code)) return code;
     }
     for (const auto& heap : plan_.heaps) {
-      say(++number, all, heap.work, ", symmetric heap of " + std::to_string(heap.mib) + " MiB");
+      say(++number, all, heap.work, fmt::format(", symmetric heap of {} MiB", heap.mib));
       measure_heap(heap);
     }
     return code;
@@ -83,8 +84,7 @@ class MsfBench {
     if (const int code = threads.empty() ? 0 : measure_msf(threads, into); code != 0) return code;
     if (processes.empty()) return 0;
     const int code = measure_elsewhere(processes, 0, into);
-    if (code != 0)
-      into.notes.push_back("the launch on " + std::to_string(work.ranks) + " ranks ended with " + outcome(code));
+    if (code != 0) into.notes.push_back(fmt::format("the launch on {} ranks ended with {}", work.ranks, outcome(code)));
     return code;
   }
 
@@ -125,7 +125,7 @@ class MsfBench {
 
   [[nodiscard]] std::string outcome(int code) const {
     if (code == kTimedOut) return "nothing within " + general_seconds();
-    return "exit code " + std::to_string(code);
+    return fmt::format("exit code {}", code);
   }
   [[nodiscard]] std::string general_seconds() const { return number_text(o_.timeout) + " s"; }
 
@@ -139,7 +139,7 @@ class MsfBench {
     if (heap_mib > 0) {
       const std::string name = "SHMEM_SYMMETRIC_HEAP_SIZE";
       std::erase_if(plan.exports, [&](const auto& s) { return s.name == name; });
-      plan.exports.push_back({name, std::to_string(heap_mib) + "M", "the size that is tried"});
+      plan.exports.push_back({name, fmt::format("{}M", heap_mib), "the size that is tried"});
     }
     const int code = launch(plan, o_.timeout);
     if (code == 0) into.add(value_of<MsfResults>(read_cbor(answer)));
@@ -151,7 +151,7 @@ class MsfBench {
 };
 
 void report(const MsfBenchOptions& o, const Invocation& in, const MsfPlan& plan, const MsfResults& results) {
-  const std::string here = std::to_string(machine().cores) + (machine().cores == 1 ? " core" : " cores") + ", 1 node";
+  const std::string here = fmt::format("{}{}, 1 node", machine().cores, machine().cores == 1 ? " core" : " cores");
   if (!o.json.empty()) {
     Placement placement;
     if (!plan.launches.empty()) placement.ranks = plan.launches.back().ranks;
@@ -172,8 +172,8 @@ int run(MsfBenchOptions& o, const Invocation& in) {
   if (launched && plan.wants(Experiment::memory))
     bench.results.notes.emplace_back("T2, T3: need launches of their own; start bench msf without a launcher");
   if (const Machine m = machine(); m.load_before[0] > m.cores)
-    bench.results.notes.push_back("the machine was busy when this began: load average " +
-                                  fixed_text(m.load_before[0], 1) + " on " + std::to_string(m.cores) + " cores");
+    bench.results.notes.push_back(fmt::format("the machine was busy when this began: load average {} on {} cores",
+                                              fixed_text(m.load_before[0], 1), m.cores));
   int code = bench.run();
   if (comm::launcher_world().rank != 0 || MsfBench::is_users(code)) return code;
   if (plan.wants(Experiment::productivity)) bench.results.productivity = productivity(bench.results);

@@ -1,5 +1,6 @@
 #include "apps/bench_msf/plan.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -195,8 +196,8 @@ MsfPlan plan_msf_bench(const MsfBenchOptions& o, int here, const std::vector<std
   plan.graphs = chosen_graphs(o);
   plan.models = chosen_models(o, models);
   if (here > 0 && !o.ranks.empty() && o.ranks != std::vector<int>{here}) {
-    throw UsageError("--ranks: the launcher started " + std::to_string(here) +
-                     "; allowed: that number, none, or bench msf without a launcher");
+    throw UsageError(fmt::format(
+        "--ranks: the launcher started {}; allowed: that number, none, or bench msf without a launcher", here));
   }
   auto ranks = here > 0 ? std::vector<int>{here} : o.ranks.empty() ? default_ranks(o, cores) : o.ranks;
   std::sort(ranks.begin(), ranks.end());

@@ -1,5 +1,6 @@
 #include "apps/bench_msf/tables.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <set>
 
@@ -42,7 +43,7 @@ std::string memory_table(const MsfResults& r, const std::string& not_comparable)
   std::set<std::string> reasons;
   for (const auto& h : r.heaps) {
     const bool worked = h.failure.empty();
-    here.row({std::to_string(h.heap_mib) + " MiB", std::to_string(h.ranks), h.what.graph.name, worked ? "S" : "-",
+    here.row({fmt::format("{} MiB", h.heap_mib), std::to_string(h.ranks), h.what.graph.name, worked ? "S" : "-",
               worked ? seconds_text(median(h.seconds)) : ""});
     if (!worked) reasons.insert("  -: " + h.failure + '\n');
   }
@@ -243,9 +244,10 @@ std::string scaling_table(const MsfResults& r, const std::string& not_comparable
   for (const auto& p : pub::node_scaling())
     nodes.row({std::to_string(p.at), percent(p.mpi), percent(p.shmem),
                p.at == 1 ? "the table above" : "not comparable: 1 node"});
-  return "T5  time saved against " + std::to_string(base) + (base == 1 ? " rank" : " ranks") +
-         " (published: against 4 processes of 1 node), mean over graphs. " + not_comparable + "\n\n" + table.text() +
-         "\nT6  the same by nodes\n\n" + nodes.text();
+  return fmt::format(
+      "T5  time saved against {}{} (published: against 4 processes of 1 node), mean over graphs. {}\n\n{}\nT6  the "
+      "same by nodes\n\n{}",
+      base, base == 1 ? " rank" : " ranks", not_comparable, table.text(), nodes.text());
 }
 
 std::string best_table(const MsfResults& r, const std::string& not_comparable) {

@@ -1,4 +1,5 @@
 // cluster: reads a parcel file, merges, reports and writes.
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -301,8 +302,8 @@ void Run::report() {
   record["loop"] = loop_;
   if (!o_.json.empty()) {
     traffic.exchanges = o_.steps;
-    traffic.source = "merganser cluster, " + std::to_string(o_.steps) + (o_.steps == 1 ? " step" : " steps") +
-                     " over " + std::string(t_.name());
+    traffic.source =
+        fmt::format("merganser cluster, {}{} over {}", o_.steps, o_.steps == 1 ? " step" : " steps", t_.name());
     record["traffic"] = traffic_json(traffic);
   }
   record["conservation"] = conservation_json(quantities_, before_, after_, all_.merged);
@@ -323,7 +324,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
       << general_text(o_.min_volume_ratio, 6) << " of a cell\n"
       << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks "
       << clusterer_->decomposition().describe() << ", search " << search_name(o_.method.search) << ", prune "
-      << prune_name(o_.method.prune) << (o_.steps > 1 ? ", " + std::to_string(o_.steps) + " steps" : "") << '\n';
+      << prune_name(o_.method.prune) << (o_.steps > 1 ? fmt::format(", {} steps", o_.steps) : "") << '\n';
   if (const std::string choice = comm::last_choice(); !choice.empty()) out << choice << '\n';
   out << '\n' << counts_table(first_, last_, all_) << '\n' << clusters_table(all_) << '\n';
   std::vector<std::string> names(kStages.begin(), kStages.end());

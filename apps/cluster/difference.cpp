@@ -1,5 +1,6 @@
 #include "apps/cluster/difference.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -24,16 +25,16 @@ std::string name_of_column(const Schema& schema, std::size_t column) {
     if (column < first || column >= first + n) continue;
     const std::size_t c = column - first;
     if (c < a.component_names.size()) return a.component_names[c];
-    return n == 1 ? a.name : a.name + '[' + std::to_string(c) + ']';
+    return n == 1 ? a.name : fmt::format("{}[{}]", a.name, c);
   }
-  return "column " + std::to_string(column);
+  return fmt::format("column {}", column);
 }
 
 std::string both(double x) { return general_text(x, 17) + " (" + hex_text(x) + ')'; }
 
 std::string compare_values(std::int64_t id, const std::string& what, double expected, double got) {
   if (std::bit_cast<std::uint64_t>(expected) == std::bit_cast<std::uint64_t>(got)) return "";
-  return "parcel " + std::to_string(id) + ": " + what + " is " + both(got) + ", expected " + both(expected);
+  return fmt::format("parcel {}: {} is {}, expected {}", id, what, both(got), both(expected));
 }
 
 std::string compare_parcel(const Parcels& expected, std::size_t e, const Parcels& got, std::size_t g) {
@@ -61,10 +62,11 @@ std::string first_difference(const Parcels& expected, const Parcels& got) {
     const bool has_e = i < e.size();
     const bool has_g = i < g.size();
     if (!has_g || (has_e && expected.id(e[i]) < got.id(g[i])))
-      return "parcel " + std::to_string(expected.id(e[i])) + " is missing";
+      return fmt::format("parcel {} is missing", expected.id(e[i]));
     if (!has_e || got.id(g[i]) < expected.id(e[i]))
-      return "parcel " + std::to_string(got.id(g[i])) +
-             (i > 0 && got.id(g[i]) == got.id(g[i - 1]) ? " is there twice" : " should have been merged away");
+      return fmt::format(
+          "parcel {}{}", got.id(g[i]),
+          i > 0 && got.id(g[i]) == got.id(g[i - 1]) ? " is there twice" : " should have been merged away");
     const std::string text = compare_parcel(expected, e[i], got, g[i]);
     if (!text.empty()) return text;
   }

@@ -1,5 +1,6 @@
 #include "apps/cluster/labels.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <utility>
 
@@ -73,7 +74,7 @@ std::string Labels::text(std::span<const io::FilePlace> places) {
   mine = comm::send_to_owners<Label>(transport_, mine, [&](const Label& l) { return l.place / share; }).flat();
   std::sort(mine.begin(), mine.end());
   std::string lines;
-  for (const auto& [place, id] : mine) lines += std::to_string(place) + ' ' + std::to_string(id) + '\n';
+  for (const auto& [place, id] : mine) lines += fmt::format("{} {}\n", place, id);
   std::string all;
   for (const auto page : comm::gather_to_first(transport_, lines)) all.append(page.begin(), page.end());
   return all;

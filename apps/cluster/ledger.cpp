@@ -1,5 +1,6 @@
 #include "apps/cluster/ledger.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -14,7 +15,7 @@ namespace {
 
 enum EntryKind : std::int64_t { kBefore, kAfter, kSource };
 
-std::string parcel(std::int64_t id) { return "audit: parcel " + std::to_string(id) + ' '; }
+std::string parcel(std::int64_t id) { return fmt::format("audit: parcel {} ", id); }
 
 }  // namespace
 

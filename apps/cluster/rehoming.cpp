@@ -1,5 +1,6 @@
 #include "apps/cluster/rehoming.hpp"
 
+#include <fmt/core.h>
 #include <string>
 
 #include "merganser/base/error.hpp"
@@ -29,9 +30,10 @@ int Rehoming::operator()(Parcels& parcels) {
       if (travelling > 0) network_->announce(kTravelling, {});
       network_->drain([&away](const announce::Announcement&) { away = true; });
     } else if (travelling > 0) {
-      throw InputError("merged parcels that belong to ranks which rank " + std::to_string(transport_.rank()) +
-                       " may not ask: " + std::to_string(travelling) +
-                       "; a merged parcel lies between its members, so volumes or positions are out of range");
+      throw InputError(
+          fmt::format("merged parcels that belong to ranks which rank {} may not ask: {}; a merged parcel lies between "
+                      "its members, so volumes or positions are out of range",
+                      transport_.rank(), travelling));
     }
   }
   waves_ += made;

@@ -1,5 +1,6 @@
 #include "apps/cluster/results.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -96,7 +97,7 @@ std::vector<Conserved> conserved(const Moments& before, const Moments& after, co
   for (const auto& attribute : schema.attributes()) {
     if (attribute.rule != Rule::mean && attribute.rule != Rule::sum) continue;
     for (int c = 0; c < attribute.components && at < before.volume_attribute.size(); ++c, ++at) {
-      std::string name = attribute.components == 1 ? attribute.name : attribute.name + '[' + std::to_string(c) + ']';
+      std::string name = attribute.components == 1 ? attribute.name : fmt::format("{}[{}]", attribute.name, c);
       if (static_cast<std::size_t>(c) < attribute.component_names.size())
         name = attribute.component_names[static_cast<std::size_t>(c)];
       // A mean that cancels is measured against one unit of the attribute in the whole volume.

@@ -1,5 +1,7 @@
 #include "apps/cluster/running.hpp"
 
+#include <fmt/core.h>
+
 #include "apps/frame/table.hpp"
 #include "merganser/base/log.hpp"
 
@@ -30,9 +32,9 @@ void RunningTotals::add(const StepReport& mine) {
 void RunningTotals::show() {
   if (!known()) return;
   const auto made = network_.now();
-  std::string line = "step " + std::to_string(made) + " of " + std::to_string(steps_) + ": ";
+  std::string line = fmt::format("step {} of {}: ", made, steps_);
   line += count_text(parcels()) + " parcels, " + count_text(merged()) + " merged so far";
-  if (age() > 0) line += ", as of step " + std::to_string(made - age()) + " (" + std::to_string(age()) + " ago)";
+  if (age() > 0) line += fmt::format(", as of step {} ({} ago)", made - age(), age());
   log(Level::info, 0, line);
   line_.show(std::move(line));
 }

@@ -1,5 +1,6 @@
 #include "apps/cluster/step_table.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <charconv>
 #include <vector>
@@ -29,8 +30,8 @@ void StepTable::add(const StepReport& mine) {
 }
 
 void StepTable::print(const Line& line, std::size_t step, std::size_t rank, std::string& out) {
-  out += std::to_string(step) + ',' + std::to_string(rank);
-  for (const auto n : line.counts) out += ',' + std::to_string(n);
+  out += fmt::format("{},{}", step, rank);
+  for (const auto n : line.counts) out += fmt::format(",{}", n);
   float total = 0;
   for (const float s : line.seconds) {
     out += ',';

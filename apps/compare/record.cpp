@@ -1,5 +1,6 @@
 #include "apps/compare/record.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -192,9 +193,8 @@ Field Field::at(const std::string& key) const {
 }
 
 Field Field::at(std::size_t index) const {
-  if (index >= size())
-    fail("has " + std::to_string(size()) + " entries; at least " + std::to_string(index + 1) + " are needed");
-  return {(*value_)[index], path_ + '[' + std::to_string(index) + ']'};
+  if (index >= size()) fail(fmt::format("has {} entries; at least {} are needed", size(), index + 1));
+  return {(*value_)[index], fmt::format("{}[{}]", path_, index)};
 }
 
 std::size_t Field::size() const {
@@ -220,8 +220,7 @@ double Field::time() const {
 std::int64_t Field::whole(std::int64_t least, std::int64_t most) const {
   const double x = number();
   if (!(x >= static_cast<double>(least) && x <= static_cast<double>(most)) || x != std::floor(x))
-    fail("is " + general_text(x, 6) + "; allowed: a whole number, " + std::to_string(least) + " to " +
-         std::to_string(most));
+    fail(fmt::format("is {}; allowed: a whole number, {} to {}", general_text(x, 6), least, most));
   return static_cast<std::int64_t>(x);
 }
 
@@ -238,8 +237,8 @@ void check_schema(const Field& record) {
                      "; allowed: merganser-run-record");
   const double version = record.at("schema_version").number();
   if (version != kRecordVersion)
-    throw InputError(record.path() + " has schema version " + general_text(version, 6) + "; this program reads " +
-                     std::to_string(kRecordVersion));
+    throw InputError(fmt::format("{} has schema version {}; this program reads {}", record.path(),
+                                 general_text(version, 6), kRecordVersion));
 }
 
 double crowding(const Json& provenance) {

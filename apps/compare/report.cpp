@@ -1,5 +1,6 @@
 #include "apps/compare/report.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -166,7 +167,7 @@ std::vector<Difference> result_differences(const RecordFacts& before, const Reco
 std::string listed(const std::vector<std::string>& keys) {
   std::string out;
   for (std::size_t i = 0; i < std::min(kListed, keys.size()); ++i) out += "\n    " + keys[i];
-  if (keys.size() > kListed) out += "\n    and " + std::to_string(keys.size() - kListed) + " more";
+  if (keys.size() > kListed) out += fmt::format("\n    and {} more", keys.size() - kListed);
   return out;
 }
 
@@ -241,7 +242,7 @@ std::string timings_text(const SuiteComparison& s, std::size_t rows) {
            std::string(verdict_name(c.verdict)) + (c.decides ? "" : " (not counted)")});
   }
   std::string out = "\n" + t.text();
-  if (order.size() > rows) out += "  and " + std::to_string(order.size() - rows) + " more (--rows)\n";
+  if (order.size() > rows) out += fmt::format("  and {} more (--rows)\n", order.size() - rows);
   return out;
 }
 
@@ -249,7 +250,7 @@ std::string differences_text(const std::vector<Difference>& all, const std::stri
   std::string out;
   for (std::size_t i = 0; i < std::min<std::size_t>(10, all.size()); ++i)
     out += what + ": " + all[i].key + " was " + all[i].before + ", is " + all[i].after + '\n';
-  if (all.size() > 10) out += what + ": and " + std::to_string(all.size() - 10) + " more\n";
+  if (all.size() > 10) out += fmt::format("{}: and {} more\n", what, all.size() - 10);
   return out;
 }
 
@@ -299,9 +300,9 @@ std::string text_of(const RecordComparison& c, std::size_t rows) {
   std::string out;
   for (const auto& w : c.warnings) out += "not alike: " + w + '\n';
   if (!c.only_before.empty())
-    out += "only before, not compared: " + std::to_string(c.only_before.size()) + listed(c.only_before) + '\n';
+    out += fmt::format("only before, not compared: {}{}\n", c.only_before.size(), listed(c.only_before));
   if (!c.only_after.empty())
-    out += "only after, not compared: " + std::to_string(c.only_after.size()) + listed(c.only_after) + '\n';
+    out += fmt::format("only after, not compared: {}{}\n", c.only_after.size(), listed(c.only_after));
   if (!out.empty()) out += '\n';
   out += families_text(c.suite) + timings_text(c.suite, rows) + '\n';
   out += differences_text(c.counts, "count") + differences_text(c.results, "result of the same input");

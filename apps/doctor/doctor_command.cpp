@@ -1,4 +1,5 @@
 // doctor: what is here, what is missing, which settings matter. Starts neither MPI nor OpenSHMEM in this process.
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -52,8 +53,7 @@ std::vector<std::string> warnings() {
     out.push_back(l.problem + "; ranks as threads work without (--ranks N)");
   const Machine m = machine();
   if (m.load[0] > 0.5 * m.cores)
-    out.push_back("the load is " + fixed_text(m.load[0], 1) + " on " + std::to_string(m.cores) +
-                  " cores: timings will suffer");
+    out.push_back(fmt::format("the load is {} on {} cores: timings will suffer", fixed_text(m.load[0], 1), m.cores));
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "apps/doctor/hints.hpp"
 
+#include <fmt/core.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -73,7 +74,7 @@ void component_hints(const Surroundings& s, std::vector<Hint>& out) {
 void memory_hints(const Surroundings& s, std::vector<Hint>& out) {
   if (s.ptrace_scope > 1)
     out.push_back({"a rank may not copy from another's memory (cross-memory attach): long messages are copied twice",
-                   "/proc/sys/kernel/yama/ptrace_scope is " + std::to_string(s.ptrace_scope),
+                   fmt::format("/proc/sys/kernel/yama/ptrace_scope is {}", s.ptrace_scope),
                    s.in_container ? "start the container with the capability SYS_PTRACE"
                                   : "as root: sysctl kernel.yama.ptrace_scope=0"});
   else if (s.ptrace_scope == 1 && open_mpi(s) && s.mpi.find("v4") == std::string::npos && s.mpi != "none")
@@ -85,8 +86,8 @@ void memory_hints(const Surroundings& s, std::vector<Hint>& out) {
                    "/dev/shm is not there", "mount -t tmpfs tmpfs /dev/shm; in a container: --shm-size=1g"});
   else if (s.shared_memory_bytes < needed)
     out.push_back({"little shared memory: ranks may end with a bus error, or fall back to sockets",
-                   "/dev/shm has " + bytes_text(s.shared_memory_bytes) + " free, " + bytes_text(needed) +
-                       " are advised for " + std::to_string(std::max(2, s.ranks > 0 ? s.ranks : s.cores)) + " ranks",
+                   fmt::format("/dev/shm has {} free, {} are advised for {} ranks", bytes_text(s.shared_memory_bytes),
+                               bytes_text(needed), std::max(2, s.ranks > 0 ? s.ranks : s.cores)),
                    "in a container: --shm-size=1g; files of jobs that crashed may be left there: vader_segment.*"});
   if (open_mpi(s) && !s.xpmem && value_of(s, "OMPI_MCA_btl_vader_single_copy_mechanism") == "xpmem")
     out.push_back({"XPMEM is asked for and not there", "OMPI_MCA_btl_vader_single_copy_mechanism=xpmem, no /dev/xpmem",
@@ -97,12 +98,12 @@ void crowd_hints(const Surroundings& s, std::vector<Hint>& out) {
   const std::string yield = value_of(s, "OMPI_MCA_mpi_yield_when_idle");
   if (s.ranks > s.cores && open_mpi(s) && yield != "1" && yield != "true")
     out.push_back({"more ranks than cores, and ranks that wait keep their core: a barrier takes tens of milliseconds",
-                   std::to_string(s.ranks) + " ranks on " + std::to_string(s.cores) +
-                       " cores, OMPI_MCA_mpi_yield_when_idle is " + (yield.empty() ? "not set" : yield),
+                   fmt::format("{} ranks on {} cores, OMPI_MCA_mpi_yield_when_idle is {}", s.ranks, s.cores,
+                               yield.empty() ? "not set" : yield),
                    "OMPI_MCA_mpi_yield_when_idle=1 (merganser run sets it)"});
   else if (yield == "0" && open_mpi(s))
     out.push_back({"ranks that wait keep their core", "OMPI_MCA_mpi_yield_when_idle=0",
-                   "1, where there may be more ranks than the " + std::to_string(s.cores) + " cores"});
+                   fmt::format("1, where there may be more ranks than the {} cores", s.cores)});
   const std::string hooks = value_of(s, "OMPI_MCA_opal_common_ucx_opal_mem_hooks");
   if (s.openshmem != "none" && open_mpi(s) && !hooks.empty() && hooks != "0" && hooks != "false")
     out.push_back({"OpenSHMEM programs crash when they end", "OMPI_MCA_opal_common_ucx_opal_mem_hooks=" + hooks,
@@ -144,7 +145,7 @@ void slow_hints(const std::vector<topology::KnownCell>& cells, std::vector<Hint>
     // One cell may be a matter of size or noise.
     if (slow == 0 || 2 * slow < all) continue;
     out.push_back({std::string(model) + " is more than three times slower than two-sided messages doing the same",
-                   evidence + "; so in " + std::to_string(slow) + " of " + std::to_string(all) + " cells",
+                   fmt::format("{}; so in {} of {} cells", evidence, slow, all),
                    std::string(model) == "rma"
                        ? "see which component serves windows: OMPI_MCA_osc=sm,rdma,pt2pt on one host; a component that "
                          "needs the target's help (pt2pt, ucx) does this"

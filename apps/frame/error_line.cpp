@@ -1,5 +1,6 @@
 #include "apps/frame/error_line.hpp"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -37,7 +38,7 @@ void print_error(const std::string& message, int exit_code) {
   // A launcher ends all when one process ends badly: the first one would be stopped before it has spoken.
   constexpr auto kUntilEnded = std::chrono::seconds(10);
   std::this_thread::sleep_for(kUntilEnded);
-  if (exit_code != UsageError("").exit_code()) print_line("rank " + std::to_string(rank) + ": " + message, exit_code);
+  if (exit_code != UsageError("").exit_code()) print_line(fmt::format("rank {}: {}", rank, message), exit_code);
 }
 
 void print_line(const std::string& message, int exit_code) {

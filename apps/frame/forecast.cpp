@@ -1,5 +1,7 @@
 #include "apps/frame/forecast.hpp"
 
+#include <fmt/core.h>
+
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/base/resources.hpp"
@@ -16,11 +18,11 @@ std::string memory_problem(const Need& need, const comm::Host& host, int ranks) 
   if (there == 0 || need.rank_bytes * host.ranks + first <= there) return "";
   std::string text = bytes_text(need.rank_bytes + first) + " of memory";
   if (ranks > 1 && need.rank_bytes * host.ranks >= first)
-    text = bytes_text(need.rank_bytes) + " of memory on each of " + std::to_string(ranks) + " ranks";
+    text = fmt::format("{} of memory on each of {} ranks", bytes_text(need.rank_bytes), ranks);
   else if (ranks > 1)
     text += " on rank 0";
   text += "; there is " + bytes_text(there);
-  return host.ranks > 1 ? text + " for " + std::to_string(host.ranks) + " ranks on a host" : text;
+  return host.ranks > 1 ? fmt::format("{} for {} ranks on a host", text, host.ranks) : text;
 }
 
 std::string disk_problem(const Need& need) {
@@ -44,7 +46,7 @@ void refuse(const Need& need, bool force, const std::string& problem, bool speak
 
 void tell(const Need& need, int ranks) {
   std::string text = need.what + ": needs about " + bytes_text(need.rank_bytes) + " of memory";
-  if (ranks > 1) text += " on each of " + std::to_string(ranks) + " ranks";
+  if (ranks > 1) text += fmt::format(" on each of {} ranks", ranks);
   if (need.first_bytes > 0) text += " and " + bytes_text(need.first_bytes) + " on the first";
   if (need.disk_bytes > 0) text += ", " + bytes_text(need.disk_bytes) + " on disk";
   log(Level::info, 0, text);

@@ -1,6 +1,7 @@
 #include "apps/frame/job_report.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ struct Address {
   unsigned token = 0;
 };
 
-std::string file_name(unsigned token) { return "merganser-job-" + std::to_string(token); }
+std::string file_name(unsigned token) { return fmt::format("merganser-job-{}", token); }
 
 int g_file = -1;
 int g_rank = 0;
@@ -43,7 +44,7 @@ JobReports::JobReports() {
   const unsigned token = std::random_device{}();
   file_ = ::memfd_create(file_name(token).c_str(), MFD_CLOEXEC);
   if (file_ < 0) return;
-  variable_ = std::to_string(::getpid()) + ' ' + std::to_string(file_) + ' ' + std::to_string(token);
+  variable_ = fmt::format("{} {} {}", ::getpid(), file_, token);
 }
 
 JobReports::~JobReports() {
@@ -66,7 +67,7 @@ void join_job() {
   if (std::sscanf(text, "%9d %9d %10u%n", &at.process, &at.file, &at.token, &end) != 3 || text[end] != '\0') return;
   g_in_job = true;
   ::unsetenv(JobReports::kVariable);  // what this process starts is not of the job
-  const std::string path = "/proc/" + std::to_string(at.process) + "/fd/" + std::to_string(at.file);
+  const std::string path = fmt::format("/proc/{}/fd/{}", at.process, at.file);
   // On another host, or in another container, the same number is another process.
   std::array<char, PATH_MAX> target{};
   const auto n = ::readlink(path.c_str(), target.data(), target.size() - 1);

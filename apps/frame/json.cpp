@@ -1,5 +1,6 @@
 #include "apps/frame/json.hpp"
 
+#include <fmt/core.h>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -38,8 +39,8 @@ class Builder : public nlohmann::json_sax<Json> {
   bool key(string_t& v) override {
     Json& object = *open_.back();
     if (object.size() >= kJsonMembers)
-      throw InputError(name_ + " has an object with more than " + std::to_string(kJsonMembers) +
-                       " members; allowed: " + std::to_string(kJsonMembers));
+      throw InputError(
+          fmt::format("{} has an object with more than {} members; allowed: {}", name_, kJsonMembers, kJsonMembers));
     const auto [at, is_new] = object.emplace(v, nullptr);
     if (!is_new) throw InputError(name_ + " has an object with two members \"" + v + "\"; allowed: one of a name");
     member_ = &*at;
@@ -65,8 +66,7 @@ class Builder : public nlohmann::json_sax<Json> {
   }
   bool open(Json&& v) {
     if (open_.size() >= kJsonDepth)
-      throw InputError(name_ + " is nested deeper than " + std::to_string(kJsonDepth) +
-                       " values; allowed: " + std::to_string(kJsonDepth));
+      throw InputError(fmt::format("{} is nested deeper than {} values; allowed: {}", name_, kJsonDepth, kJsonDepth));
     open_.push_back(put(std::move(v)));
     return true;
   }
@@ -149,8 +149,7 @@ std::string read_text(const std::string& path, std::size_t most) {
     text.resize(before + static_cast<std::size_t>(in.gcount()));
   }
   if (in.bad()) throw InputError("cannot read " + path + ": " + std::strerror(errno));
-  if (text.size() > most)
-    throw InputError(path + " has more than " + std::to_string(most) + " bytes; allowed: " + std::to_string(most));
+  if (text.size() > most) throw InputError(fmt::format("{} has more than {} bytes; allowed: {}", path, most, most));
   return text;
 }
 

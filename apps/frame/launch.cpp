@@ -1,5 +1,6 @@
 // Running a job: signals, time limit, and what the end of the launcher means.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,7 +129,7 @@ std::set<unsigned> jobs_of(const JobReports& reports) {
   return jobs;
 }
 
-std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
+std::string rank_text(int rank) { return fmt::format("rank {}", rank); }
 
 /// The first report of a kind for which `is` holds.
 template <class F>
@@ -151,9 +152,8 @@ JobEnd untold_end(const LaunchPlan& plan, int code, const std::vector<RankReport
     if (const auto r = first_report(reports, RankReport::Kind::ended, [](const auto& x) { return x.value != 0; }))
       return {r->value, r->value, ""};  // it has said why
   if (const auto r = vanished_rank(reports))
-    return {
-        4, 4,
-        rank_text(r->rank) + " ended with code " + std::to_string(code) + " before its MPI or OpenSHMEM had started"};
+    return {4, 4,
+            fmt::format("{} ended with code {} before its MPI or OpenSHMEM had started", rank_text(r->rank), code)};
   if (code != 1) return {code, code, ""};
   if (const auto r = first_report(reports, RankReport::Kind::stopped, [](const auto&) { return true; }))
     return {128 + r->value, 128 + r->value, "the launcher stopped the ranks by signal " + signal_text(r->value)};

@@ -1,5 +1,6 @@
 #include "apps/frame/launch_room.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -30,10 +31,10 @@ void check_processes(int ranks) {
   const auto by_memory = there == 0 ? room.more : static_cast<std::int64_t>(there / kBytes);
   const std::int64_t most = std::max<std::int64_t>(1, std::min(room.more / kTasks, by_memory));
   if (ranks <= most) return;
-  throw UsageError("ranks: " + std::to_string(ranks) + " processes, which need about " + bytes_text(ranks * kBytes) +
-                   "; allowed here: up to " + std::to_string(most) + " (" +
-                   (by_memory <= room.more / kTasks ? "there is " + bytes_text(there) : room.limit) +
-                   "); more need more machines");
+  throw UsageError(
+      fmt::format("ranks: {} processes, which need about {}; allowed here: up to {} ({}); more need more machines",
+                  ranks, bytes_text(ranks * kBytes), most,
+                  by_memory <= room.more / kTasks ? "there is " + bytes_text(there) : room.limit));
 }
 
 }  // namespace merganser::app

@@ -1,5 +1,6 @@
 #include "apps/frame/launcher.hpp"
 
+#include <fmt/core.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -147,8 +148,8 @@ void check_launchable(std::span<const std::string> arguments) {
 LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet) {
   const Launcher launcher = find_launcher();
   if (!launcher.problem.empty())
-    throw CommError(launcher.problem + "; alone, use threads: merganser " + (arguments.empty() ? "..." : arguments[0]) +
-                    " ... --ranks " + std::to_string(ranks));
+    throw CommError(fmt::format("{}; alone, use threads: merganser {} ... --ranks {}", launcher.problem,
+                                arguments.empty() ? "..." : arguments[0], ranks));
   check_processes(ranks);
   check_launchable(arguments);
   LaunchPlan plan;

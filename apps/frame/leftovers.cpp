@@ -1,6 +1,7 @@
 #include "apps/frame/leftovers.hpp"
 
 #include <dirent.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ std::vector<pid_t> processes() {
 
 /// 0 if it has ended.
 pid_t parent_of(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
   const std::string stat{std::istreambuf_iterator<char>(in), {}};
   const auto name_end = stat.rfind(')');  // a name may have spaces and brackets
   return name_end == std::string::npos || stat.size() < name_end + 5 ? 0 : std::atoi(stat.c_str() + name_end + 4);
@@ -81,7 +82,7 @@ std::set<std::string> shared_memory_of_jobs(const std::set<unsigned>& jobs) {
 /// Files of this user under /dev/shm that a process has mapped.
 std::set<std::string> shared_memory_of(pid_t pid) {
   std::set<std::string> files;
-  std::ifstream in("/proc/" + std::to_string(pid) + "/maps");
+  std::ifstream in(fmt::format("/proc/{}/maps", pid));
   for (std::string line; std::getline(in, line);) {
     const auto at = line.find(" /dev/shm/");
     if (at == std::string::npos) continue;

@@ -1,5 +1,6 @@
 #include "apps/frame/npy.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 
 #include "merganser/base/error.hpp"
@@ -47,8 +48,7 @@ NpyHead parse_npy_head(const std::string& file, std::string_view begin) {
   NpyHead head;
   head.data = prefix + byte(8) + (byte(9) << 8U) + (prefix == 12 ? (byte(10) << 16U) + (byte(11) << 24U) : 0);
   if (head.data > begin.size())
-    throw InputError(file + ": a header of " + std::to_string(head.data) +
-                     " bytes; allowed: up to 65,536, within the file");
+    throw InputError(fmt::format("{}: a header of {} bytes; allowed: up to 65,536, within the file", file, head.data));
   const auto header = begin.substr(prefix, head.data - prefix);
   const auto type = value_of(file, header, "descr");
   head.type = through(type, type.starts_with('[') ? ']' : '\'');

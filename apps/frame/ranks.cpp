@@ -1,5 +1,6 @@
 #include "apps/frame/ranks.hpp"
 
+#include <fmt/core.h>
 #include <atomic>
 #include <filesystem>
 #include <new>
@@ -15,7 +16,7 @@ namespace {
 /// What a rank that fails by itself does. Threads: the runtime releases the others and hands the error to the caller.
 /// Processes: the others may wait for this one for ever, so the job ends here, with one message however many fail.
 [[noreturn]] void fail_alone(const comm::Transport& transport, const std::string& what, int code) {
-  const std::string message = transport.size() > 1 ? "rank " + std::to_string(transport.rank()) + ": " + what : what;
+  const std::string message = transport.size() > 1 ? fmt::format("rank {}: {}", transport.rank(), what) : what;
   if (!transport.capabilities().processes) throw Error(message, code);
   comm::end_job(code, [&] {
     print_line(message, code);

@@ -1,6 +1,7 @@
 #include "apps/frame/signals.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -89,7 +90,7 @@ void open_standard_descriptors() {
 
 std::string signal_text(int signal) {
   const char* name = ::strsignal(signal);
-  return std::to_string(signal) + " (" + (name != nullptr ? name : "unknown") + ')';
+  return fmt::format("{} ({})", signal, name != nullptr ? name : "unknown");
 }
 
 void handle_signals() {

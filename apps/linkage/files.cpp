@@ -1,5 +1,6 @@
 #include "apps/linkage/files.hpp"
 
+#include <fmt/core.h>
 #include <bit>
 #include <cstring>
 
@@ -26,7 +27,7 @@ template <class T>
 void write_column(const std::string& path, const std::vector<T>& values, const char* type) {
   std::string text;
   if (is_array(path)) {
-    text = npy_head(type, std::to_string(values.size()) + ",");
+    text = npy_head(type, fmt::format("{},", values.size()));
     text.reserve(text.size() + values.size() * sizeof(T));
     for (const T v : values) append(text, v);
   } else {
@@ -78,7 +79,7 @@ void for_rows(const msf::CondensedTree& tree, const Row& row) {
 void write_linkage(const std::string& path, const msf::Dendrogram& d) {
   std::string text;
   if (is_array(path)) {
-    text = npy_head("'<f8'", std::to_string(d.merges.size()) + ", 4");
+    text = npy_head("'<f8'", fmt::format("{}, 4", d.merges.size()));
     text.reserve(text.size() + 32 * d.merges.size());
   }
   for (const auto& m : d.merges) {
@@ -86,8 +87,7 @@ void write_linkage(const std::string& path, const msf::Dendrogram& d) {
       for (const double x : {static_cast<double>(m.a), static_cast<double>(m.b), m.height, static_cast<double>(m.size)})
         append(text, x);
     } else {
-      text += std::to_string(m.a) + ' ' + std::to_string(m.b) + ' ' + number_text(m.height) + ' ' +
-              std::to_string(m.size) + '\n';
+      text += fmt::format("{} {} {} {}\n", m.a, m.b, number_text(m.height), m.size);
     }
   }
   write_text_file(path, text);
@@ -106,15 +106,14 @@ void write_condensed(const std::string& path, const msf::CondensedTree& tree) {
   std::string text;
   if (is_array(path)) {
     text = npy_head("[('parent', '<i8'), ('child', '<i8'), ('lambda_val', '<f8'), ('child_size', '<i8')]",
-                    std::to_string(rows) + ",");
+                    fmt::format("{},", rows));
     text.reserve(text.size() + sizeof(CondensedRow) * rows);
   }
   for_rows(tree, [&](const CondensedRow& row) {
     if (is_array(path)) {
       append(text, row);
     } else {
-      text += std::to_string(row.parent) + ' ' + std::to_string(row.child) + ' ' + number_text(row.lambda) + ' ' +
-              std::to_string(row.size) + '\n';
+      text += fmt::format("{} {} {} {}\n", row.parent, row.child, number_text(row.lambda), row.size);
     }
   });
   write_text_file(path, text);

@@ -1,4 +1,5 @@
 // msf: the minimum spanning forest of a graph, or of points.
+#include <fmt/core.h>
 #include <iostream>
 
 #include "apps/frame/command.hpp"
@@ -212,7 +213,7 @@ void MsfRun::write_labels() {
       std::string text;
       for (std::size_t v = 0; v < labels.size(); ++v) {
         const std::uint64_t label = labels[v];
-        text += names.empty() ? std::to_string(label) : std::to_string(names[v]) + ' ' + std::to_string(names[label]);
+        text += names.empty() ? std::to_string(label) : fmt::format("{} {}", names[v], names[label]);
         text += '\n';
       }
       write_text_file(o_.labels, text);
@@ -255,8 +256,8 @@ void MsfRun::tell() {
   record["result"] = forest_json(totals_, forest_.vertices);
   if (!verified_.is_null()) record["verified"] = verified_;
   if (may_report(in_.table)) {
-    std::cout << (of_points() ? o_.points.points + ": " + count_text(items_) + " points in " +
-                                    std::to_string(points_.dimension) + " dimensions"
+    std::cout << (of_points() ? fmt::format("{}: {} points in {} dimensions", o_.points.points, count_text(items_),
+                                            points_.dimension)
                               : graph_input_text(loaded_.facts))
               << '\n';
     for (const auto& line : loaded_.lines) std::cout << line << '\n';

@@ -1,5 +1,6 @@
 #include "apps/msf/points_file.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -26,8 +27,7 @@ std::string read_bytes(const std::string& file, std::uint64_t begin, std::uint64
   std::string bytes(count, '\0');
   in.seekg(static_cast<std::streamoff>(begin));
   in.read(bytes.data(), static_cast<std::streamsize>(count));
-  if (in.bad())
-    throw InputError(file + ": cannot be read at byte " + std::to_string(begin) + "; allowed: a readable file");
+  if (in.bad()) throw InputError(fmt::format("{}: cannot be read at byte {}; allowed: a readable file", file, begin));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
   return bytes;
 }
@@ -87,7 +87,7 @@ bool parse_line(std::string_view line, Text& text) {
   if (count == 0) return true;
   if (text.columns == 0) text.columns = count;
   if (count == text.columns && (count == 2 || count == 3)) return true;
-  text.why = std::to_string(count) + " numbers; allowed: 2 or 3, the same in every line";
+  text.why = fmt::format("{} numbers; allowed: 2 or 3, the same in every line", count);
   return false;
 }
 
@@ -119,11 +119,12 @@ msf::PointSet read_text(const std::string& file, std::uint64_t size, comm::Trans
     if (dimension == 0) dimension = c;
   comm::agree(transport, [&] {
     const std::uint64_t before = std::accumulate(lines.begin(), lines.begin() + transport.rank(), std::uint64_t{0});
-    if (text.wrong != 0) throw InputError(file + ", line " + std::to_string(before + text.wrong) + ": " + text.why);
+    if (text.wrong != 0) throw InputError(fmt::format("{}, line {}: {}", file, before + text.wrong, text.why));
     if (dimension == 0) throw InputError(file + ": no points; allowed: at least one line of 2 or 3 numbers");
     if (columns[here] != 0 && columns[here] != dimension)
-      throw InputError(file + ", from line " + std::to_string(before + 1) + " on: " + std::to_string(columns[here]) +
-                       " numbers in a line, " + std::to_string(dimension) + " before; allowed: the same in every line");
+      throw InputError(
+          fmt::format("{}, from line {} on: {} numbers in a line, {} before; allowed: the same in every line", file,
+                      before + 1, columns[here], dimension));
   });
   msf::PointSet points;
   points.dimension = static_cast<int>(dimension);
@@ -154,8 +155,8 @@ Npy parse_npy(const std::string& file, std::uint64_t size) {
     throw InputError(file + ": shape " + head.shape_text.substr(0, 40) + "; allowed: (n, 2), (n, 3)");
   const Npy npy{head.data, head.shape[0], head.shape[1], head.type == "'<f4'" ? 4U : 8U};
   if (size - npy.data != npy.rows * npy.columns * npy.bytes)
-    throw InputError(file + ": " + std::to_string(size - npy.data) + " bytes behind the header; allowed: " +
-                     std::to_string(npy.rows * npy.columns * npy.bytes) + ", as its shape says");
+    throw InputError(fmt::format("{}: {} bytes behind the header; allowed: {}, as its shape says", file,
+                                 size - npy.data, npy.rows * npy.columns * npy.bytes));
   return npy;
 }
 

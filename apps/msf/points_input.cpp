@@ -1,5 +1,6 @@
 #include "apps/msf/points_input.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -44,8 +45,8 @@ std::uint64_t number(const std::string& spec, const std::string& text, std::int6
     value = -1;
   }
   if (value < least || static_cast<double>(value) > most)
-    throw UsageError("--points " + spec + ": \"" + text + "\"; allowed: whole numbers from " + std::to_string(least) +
-                     " to " + number_text(most));
+    throw UsageError(
+        fmt::format("--points {}: \"{}\"; allowed: whole numbers from {} to {}", spec, text, least, number_text(most)));
   return static_cast<std::uint64_t>(value);
 }
 
@@ -104,8 +105,7 @@ msf::PointSet make_points(const Made& made, std::uint64_t seed, const comm::Tran
   const auto rank = static_cast<std::uint64_t>(transport.rank());
   const auto first = [&](std::uint64_t r) { return made.count / ranks * r + made.count % ranks * r / ranks; };
   if (first(rank + 1) - first(rank) >= (std::uint64_t{1} << 31))
-    throw InputError(std::to_string(made.count) + " points on " + std::to_string(ranks) +
-                     " ranks; allowed: below 2^31 on each");
+    throw InputError(fmt::format("{} points on {} ranks; allowed: below 2^31 on each", made.count, ranks));
   const auto dimension = static_cast<std::size_t>(made.dimension);
   points.coordinates.reserve(dimension * (first(rank + 1) - first(rank)));
   points.ids.reserve(first(rank + 1) - first(rank));
@@ -131,8 +131,7 @@ Box make_box(const PointsOptions& o, int dimension, double natural) {
   }
   const auto texts = split_commas(o.extent);
   if (texts.size() != 1 && texts.size() != static_cast<std::size_t>(dimension))
-    throw UsageError("--extent " + o.extent + "; allowed: one length, or one for each of " + std::to_string(dimension) +
-                     " axes");
+    throw UsageError(fmt::format("--extent {}; allowed: one length, or one for each of {} axes", o.extent, dimension));
   for (std::size_t a = 0; a < static_cast<std::size_t>(dimension); ++a) {
     box.extent[a] = merganser::detail::parse_number(texts[texts.size() == 1 ? 0 : a]);
     if (!(box.extent[a] > 1e-140 && box.extent[a] <= 1e150))

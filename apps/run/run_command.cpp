@@ -1,4 +1,5 @@
 // run: starts a verb on several processes with the right launcher and settings.
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -36,12 +37,14 @@ std::string comm_of(const std::vector<std::string>& arguments) {
 
 int run(RunCommand& o, const Invocation&) {
   if (comm::launched())
-    throw UsageError("run starts processes itself, but this is rank " + std::to_string(comm::launcher_world().rank) +
-                     " of a launched job; call the verb directly: merganser " + o.verb[0] + " ...");
+    throw UsageError(fmt::format(
+        "run starts processes itself, but this is rank {} of a launched job; call the verb directly: merganser {} ...",
+        comm::launcher_world().rank, o.verb[0]));
   if (comm_of(o.verb) == "threads" && o.ranks > 1)
     throw UsageError(
-        "ranks of --comm threads are threads of one process, no launcher starts them; instead: merganser " + o.verb[0] +
-        " ... --ranks " + std::to_string(o.ranks));
+        fmt::format("ranks of --comm threads are threads of one process, no launcher starts them; instead: merganser "
+                    "{} ... --ranks {}",
+                    o.verb[0], o.ranks));
   const LaunchPlan plan = plan_launch(o.ranks, o.verb, !o.verbose);
   if (o.dry_run) {
     for (const auto& s : plan.exports) std::cout << "# " << s.name << ": " << s.why << '\n';

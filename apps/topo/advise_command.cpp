@@ -1,4 +1,5 @@
 // topo advise: which communication model for a process graph.
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -157,7 +158,7 @@ class Adviser {
 
  private:
   [[nodiscard]] std::string ranks() const {
-    return std::to_string(graph_.ranks()) + (graph_.ranks() == 1 ? " rank" : " ranks");
+    return fmt::format("{}{}", graph_.ranks(), graph_.ranks() == 1 ? " rank" : " ranks");
   }
 
   /// @param machine_of_records  empty where it is measured
@@ -187,9 +188,10 @@ class Adviser {
 
   void check_can_measure() const {
     if (graph_.ranks() > most_ranks(o_))
-      throw UsageError("the graph has " + ranks() + ", and at most " + std::to_string(most_ranks(o_)) +
-                       " are started here; predict from a record (--record k.json, of: merganser topo bench --json "
-                       "k.json), or allow more (--max-ranks)");
+      throw UsageError(
+          fmt::format("the graph has {}, and at most {} are started here; predict from a record (--record k.json, of: "
+                      "merganser topo bench --json k.json), or allow more (--max-ranks)",
+                      ranks(), most_ranks(o_)));
   }
 
   /// Those of topo bench.
@@ -275,7 +277,7 @@ void evaluate(const TopoAdviseCommand& o, Json& result) {
 std::string advise(const TopoAdviseCommand& o, Json& result) {
   if (o.files.size() != 1)
     throw UsageError(o.files.empty() ? "FILE is missing; or --evaluate RECORD"
-                                     : std::to_string(o.files.size()) + " files are given; allowed: one");
+                                     : fmt::format("{} files are given; allowed: one", o.files.size()));
   if (comm::launched()) throw UsageError("topo advise starts ranks itself; call it without a launcher");
   graphs::ProcessGraph graph = read_pattern(o.files[0]);
   if (graph.ranks() <= 1 || graph.arcs() == 0) {

@@ -1,5 +1,6 @@
 #include "apps/topo/advise_run.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -139,7 +140,7 @@ Known known_of(const Json& json, const std::string& path) {
 }
 
 std::string machine_text(std::int64_t cores, const std::string& cpu) {
-  return std::to_string(cores) + (cores == 1 ? " core of " : " cores of ") + cpu;
+  return fmt::format("{}{}{}", cores, cores == 1 ? " core of " : " cores of ", cpu);
 }
 
 std::string machine_text(const Json& json, const std::string& path) {

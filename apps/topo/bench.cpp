@@ -1,5 +1,6 @@
 #include "apps/topo/bench.hpp"
 
+#include <fmt/core.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -93,8 +94,7 @@ GraphSummary summary_of(const topology::NamedGraph& g) {
 }
 
 std::vector<topology::NamedGraph> make_graphs(const TopoBenchOptions& o, int ranks) {
-  if (ranks < 2)
-    throw UsageError("topo bench: " + std::to_string(ranks) + " rank has nobody to talk to; allowed: 2 and more");
+  if (ranks < 2) throw UsageError(fmt::format("topo bench: {} rank has nobody to talk to; allowed: 2 and more", ranks));
   std::vector<topology::NamedGraph> graphs;
   if (o.given) return {*o.given};
   if (!o.pattern.empty()) return {{o.pattern, read_pattern(o.pattern)}};
@@ -126,9 +126,9 @@ Need need_of(const std::vector<topology::NamedGraph>& graphs, comm::Transport& t
 std::string progress_text(const topology::Progress& p) {
   const double part = p.total_seconds > 0 ? std::min(1.0, p.seconds / p.total_seconds) : 0;
   const auto full = static_cast<std::size_t>(part * 24);
-  return "[" + std::string(full, '#') + std::string(24 - full, '.') + "] " + std::to_string(p.settled) + " of " +
-         std::to_string(p.cells) + " medians within width, at most " +
-         fixed_text(std::max(0.0, p.total_seconds - p.seconds), 0) + " s left";
+  return fmt::format("[{}{}] {} of {} medians within width, at most {} s left", std::string(full, '#'),
+                     std::string(24 - full, '.'), p.settled, p.cells,
+                     fixed_text(std::max(0.0, p.total_seconds - p.seconds), 0));
 }
 
 }  // namespace

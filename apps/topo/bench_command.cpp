@@ -1,4 +1,5 @@
 // topo bench: what an exchange along the arcs of a process graph costs, for every model.
+#include <fmt/core.h>
 #include <algorithm>
 
 #include "apps/frame/launcher.hpp"
@@ -19,13 +20,13 @@ int measure_launched(const TopoBenchOptions& o, BenchResults& results) {
   ChosenKernels kernels = choose_kernels(o, true);
   if (kernels.processes.empty())
     throw UsageError(
-        "kernels of model threads under a launcher; allowed: without one, as merganser topo bench --models threads "
-        "--ranks " +
-        std::to_string(comm::launcher_world().size));
+        fmt::format("kernels of model threads under a launcher; allowed: without one, as merganser topo bench --models "
+                    "threads --ranks {}",
+                    comm::launcher_world().size));
   if (o.launches > 1)
-    throw UsageError("--launches: " + std::to_string(o.launches) +
-                     ", but this is one launch already; call topo bench without a launcher, with --ranks " +
-                     std::to_string(comm::launcher_world().size));
+    throw UsageError(fmt::format(
+        "--launches: {}, but this is one launch already; call topo bench without a launcher, with --ranks {}",
+        o.launches, comm::launcher_world().size));
   const int code = measure_here(o, kernels.processes, results);
   for (const auto& k : kernels.threads)
     results.measured.unusable.push_back({k, "", "", "its ranks are threads, those of this job are processes"});
@@ -35,8 +36,8 @@ int measure_launched(const TopoBenchOptions& o, BenchResults& results) {
 int run(TopoBenchOptions& o, const Invocation& in) {
   for (const auto& s : o.sizes) (void)parse_message_size(s);
   if (o.graphs.empty() || o.sizes.empty())
-    throw UsageError("topo bench: " + std::to_string(o.graphs.size()) + " graphs and " +
-                     std::to_string(o.sizes.size()) + " sizes; allowed: at least one of each (--graph, --sizes)");
+    throw UsageError(fmt::format("topo bench: {} graphs and {} sizes; allowed: at least one of each (--graph, --sizes)",
+                                 o.graphs.size(), o.sizes.size()));
   BenchResults results;
   const int code =
       comm::launched() ? measure_launched(o, results) : measure_alone(o, arguments_again(in, kOfParent), 0, results);

@@ -1,5 +1,6 @@
 #include "apps/topo/bench_faults.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -51,8 +52,8 @@ Fault fault_of(const std::string& text, int ranks) {
   const auto rank = fault.value.find("rank");
   if (rank == fault.value.end() || (known->second == "us" && !fault.value.contains("us"))) refuse(text);
   if (!(rank->second >= 0 && rank->second < ranks))
-    throw UsageError("--inject: \"" + text + "\": rank " + number_text(rank->second) + "; allowed: 0 to " +
-                     std::to_string(ranks - 1));
+    throw UsageError(
+        fmt::format("--inject: \"{}\": rank {}; allowed: 0 to {}", text, number_text(rank->second), ranks - 1));
   return fault;
 }
 
@@ -90,11 +91,9 @@ topology::Hooks make_hooks(const std::string& faults, int rank, int ranks) {
 }
 
 std::string stall_text(const topology::Stall& s) {
-  std::string text =
-      "rank " + std::to_string(s.rank) + ": no iteration has ended for " + fixed_text(s.seconds, 1) + " s";
+  std::string text = fmt::format("rank {}: no iteration has ended for {} s", s.rank, fixed_text(s.seconds, 1));
   if (!s.kernel.empty())
-    text += ": kernel " + s.kernel + " on graph " + s.graph + ", size " + s.size + ", iteration " +
-            std::to_string(s.iteration);
+    text += fmt::format(": kernel {} on graph {}, size {}, iteration {}", s.kernel, s.graph, s.size, s.iteration);
   using topology::Phase;
   const auto where = [&]() -> std::string {
     switch (s.phase) {
@@ -113,7 +112,7 @@ std::string stall_text(const topology::Stall& s) {
   };
   text += ", " + where();
   for (std::size_t i = 0; i < s.missing.size(); ++i)
-    text += (i == 0 ? "; waits for rank " : ", ") + std::to_string(s.missing[i]);
+    text += fmt::format("{}{}", i == 0 ? "; waits for rank " : ", ", s.missing[i]);
   return text;
 }
 

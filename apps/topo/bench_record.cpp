@@ -1,5 +1,6 @@
 #include "apps/topo/bench_record.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 
@@ -264,8 +265,8 @@ BenchResults bench_results_of(const Json& json) {
   auto results = value_of<BenchResults>(json);
   for (const auto& c : results.measured.cells)
     if (c.graph >= results.graphs.size())
-      throw InputError("results of topo bench: a cell of graph " + std::to_string(c.graph) + "; allowed: below " +
-                       std::to_string(results.graphs.size()));
+      throw InputError(
+          fmt::format("results of topo bench: a cell of graph {}; allowed: below {}", c.graph, results.graphs.size()));
   return results;
 }
 
@@ -281,18 +282,17 @@ std::string csv_text(const BenchResults& results) {
     const Json j = cell_json(results, c);
     const auto& g = results.graphs[c.graph];
     const auto text = [&j](const char* key) { return j.at(key).get<std::string>(); };
-    out += '"' + g.name + "\"," + std::to_string(g.ranks) + ',' + std::to_string(g.arcs) + ',' + text("kernel") + ',' +
-           text("model") + ',' + text("completion") + ',' + text("size") + ',' + std::to_string(c.bytes_total) + ',' +
-           std::to_string(c.exchange.count()) + ',' + std::to_string(c.rounds.size()) + ',' +
-           std::to_string(c.launches.size());
+    out += fmt::format("\"{}\",{},{},{},{},{},{},{},{},{},{}", g.name, g.ranks, g.arcs, text("kernel"), text("model"),
+                       text("completion"), text("size"), c.bytes_total, c.exchange.count(), c.rounds.size(),
+                       c.launches.size());
     for (const char* key :
          {"min_ns", "p50_ns", "p50_low_ns", "p50_high_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns", "mean_ns"})
       out += ',' + csv_number(j["exchange"][key]);
     const auto [low, high] = std::minmax_element(c.rank_p50_ns.begin(), c.rank_p50_ns.end());
     const auto slowest = std::max_element(c.slowest.begin(), c.slowest.end()) - c.slowest.begin();
-    out += ',' + number_text(*low) + ',' + number_text(*high) + ',' + std::to_string(slowest) + ',' +
-           csv_number(j["slowest_share"][static_cast<std::size_t>(slowest)]) + ',' + number_text(c.start_skew_ns) +
-           ',' + std::to_string(c.late);
+    out += fmt::format(",{},{},{},{},{},{}", number_text(*low), number_text(*high), slowest,
+                       csv_number(j["slowest_share"][static_cast<std::size_t>(slowest)]), number_text(c.start_skew_ns),
+                       c.late);
     for (const char* key : {"average_us", "p99_us", "max_us", "stddev_us"})
       out += ',' + csv_number(j["published"][key]);
     out += '\n';

@@ -1,5 +1,6 @@
 #include "apps/topo/bench_report.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -30,7 +31,7 @@ std::string quantile_text(const Histogram& h, double q) {
 std::string slowest_text(const CellResult& c) {
   const auto most = std::max_element(c.slowest.begin(), c.slowest.end());
   const double share = static_cast<double>(*most) / static_cast<double>(std::max<std::uint64_t>(1, c.exchange.count()));
-  return std::to_string(most - c.slowest.begin()) + " (" + fixed_text(100 * share, 0) + " %)";
+  return fmt::format("{} ({} %)", most - c.slowest.begin(), fixed_text(100 * share, 0));
 }
 
 const char* class_text(kernels::Completion c) {
@@ -108,7 +109,7 @@ std::string unusable_text(const topology::Measurement& m) {
   for (const auto& [reason, cells] : by_reason) {
     out += "not measured: ";
     for (std::size_t i = 0; i < std::min<std::size_t>(3, cells.size()); ++i) out += (i == 0 ? "" : "; ") + cells[i];
-    if (cells.size() > 3) out += "; and " + std::to_string(cells.size() - 3) + " more";
+    if (cells.size() > 3) out += fmt::format("; and {} more", cells.size() - 3);
     out += ": " + reason + '\n';
   }
   return out;
@@ -157,8 +158,8 @@ std::string report_text(const BenchResults& results) {
     for (const auto& c : results.measured.cells)
       if (c.graph == g && !c.exchange.empty()) blocks[kernels::kernel(c.kernel).completion].cells.push_back(&c);
     const auto& s = results.graphs[g];
-    out += "graph " + s.name + ": " + count_text(s.ranks) + " ranks, " + count_text(s.arcs) + " arcs, mean degree " +
-           fixed_text(s.mean_degree, 2) + ", largest " + std::to_string(s.max_degree) + '\n';
+    out += fmt::format("graph {}: {} ranks, {} arcs, mean degree {}, largest {}\n", s.name, count_text(s.ranks),
+                       count_text(s.arcs), fixed_text(s.mean_degree, 2), s.max_degree);
     for (auto& [completion, block] : blocks)
       out += std::string(class_text(completion)) + '\n' + block_text(results, std::move(block), launches) + '\n';
   }
@@ -186,14 +187,17 @@ std::string report_text(const BenchResults& results) {
 std::string warnings_text(const BenchResults& results) {
   std::string out;
   if (results.oversubscribed)
-    out += "merganser: warning: " + std::to_string(results.ranks) + " ranks share " + std::to_string(results.cores) +
-           (results.cores == 1 ? " core" : " cores") +
-           ": ranks wait for their turn on a core, and times tell of the scheduler as much as of messages\n";
+    out += fmt::format(
+        "merganser: warning: {} ranks share {}{}: ranks wait for their turn on a core, and times tell of the scheduler "
+        "as much as of messages\n",
+        results.ranks, results.cores, results.cores == 1 ? " core" : " cores");
   std::size_t wide = 0;
   for (const auto& c : results.measured.cells) wide += c.p50().relative_width() > 0.1 ? 1 : 0;
   if (wide > 0)
-    out += "merganser: warning: " + std::to_string(wide) + " of " + std::to_string(results.measured.cells.size()) +
-           " medians are known to no better than 10 %: give more --time, or a quieter machine\n";
+    out += fmt::format(
+        "merganser: warning: {} of {} medians are known to no better than 10 %: give more --time, or a quieter "
+        "machine\n",
+        wide, results.measured.cells.size());
   return out;
 }
 

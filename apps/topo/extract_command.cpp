@@ -1,4 +1,5 @@
 // topo extract: the process graph and traffic of a program that has run, or is run for it.
+#include <fmt/core.h>
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -110,7 +111,7 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   if (o.from.empty()) {
     PrivateFolder folder(trace_place(o.output));
     code = run_traced(o.ranks, o.words, folder);
-    const std::string ended = o.words[0] + (code == 0 ? " ended" : " ended with code " + std::to_string(code));
+    const std::string ended = o.words[0] + (code == 0 ? " ended" : fmt::format(" ended with code {}", code));
     if (std::filesystem::is_empty(folder.path())) {
       throw CommError(ended + (code == 0 ? ", but no rank has written a trace: it started neither MPI nor OpenSHMEM in "
                                            "a way that can be seen (is it linked statically?)"
@@ -147,8 +148,8 @@ int run(TopoExtractOptions& o, const Invocation& in) {
     throw UsageError("--ranks with --from; allowed with a program to start");
   }
   if (o.from.empty() && comm::launched()) {
-    throw UsageError("topo extract starts " + o.words[0] + " itself; call it without a launcher, with -n " +
-                     std::to_string(comm::launcher_world().size));
+    throw UsageError(fmt::format("topo extract starts {} itself; call it without a launcher, with -n {}", o.words[0],
+                                 comm::launcher_world().size));
   }
   if (!o.output.empty() && !wants_traffic(o.output)) (void)graphs::process_format_of_path(o.output);
   return extract(o, phase_of(o));

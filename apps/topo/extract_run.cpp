@@ -1,5 +1,6 @@
 #include "apps/topo/extract_run.hpp"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -54,7 +55,7 @@ int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder
   plan.command.insert(plan.command.end(), {env.empty() ? "/usr/bin/env" : env, "LD_PRELOAD=" + preload,
                                            "MERGANSER_TRACE_FOLDER=" + folder.path(), path});
   plan.command.insert(plan.command.end(), program.begin() + 1, program.end());
-  for (int rank = 0; rank < ranks; ++rank) folder.file("rank-" + std::to_string(rank) + ".trace");
+  for (int rank = 0; rank < ranks; ++rank) folder.file(fmt::format("rank-{}.trace", rank));
   std::cerr << "+ " << plan.text() << std::endl;
   return launch(plan);
 }

@@ -1,5 +1,6 @@
 #include "apps/topo/extract_sources.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -112,9 +113,9 @@ Traffic of_record(const Json& record, const std::string& path, std::vector<std::
     return Traffic(1, {});
   }
   throw InputError(
-      path + ": this record of \"merganser " + command + "\" on " + std::to_string(ranks) +
-      " ranks has no traffic; run \"merganser cluster\" under a launcher with --json, or trace any program: "
-      "merganser topo extract -n 4 -o app.bin -- PROGRAM");
+      fmt::format("{}: this record of \"merganser {}\" on {} ranks has no traffic; run \"merganser cluster\" under a "
+                  "launcher with --json, or trace any program: merganser topo extract -n 4 -o app.bin -- PROGRAM",
+                  path, command, ranks));
 }
 
 Extracted of_json(const Source& source) {
@@ -170,14 +171,13 @@ Extracted of_trace(const std::vector<Source>& sources, std::optional<int> phase)
     out.notes.push_back(count_text(outside) + " operations with ranks of other worlds (" +
                         bytes_text(static_cast<double>(outside_bytes)) + ") are in no arc");
   }
-  if (aborted > 0)
-    out.notes.push_back(std::to_string(aborted) + " ranks ended by an abort: what came later is missing");
+  if (aborted > 0) out.notes.push_back(fmt::format("{} ranks ended by an abort: what came later is missing", aborted));
   std::string list;
   for (const auto& [name, n] : calls) list += (list.empty() ? "" : ", ") + name + " " + count_text(n);
   if (!list.empty()) out.notes.push_back("collective calls, which are in no arc: " + list);
   list.clear();
   for (const auto& [level, entered] : phases) {
-    list += (list.empty() ? "" : ", ") + std::to_string(level) + " (begun " + count_text(entered) + " times)";
+    list += fmt::format("{}{} (begun {} times)", list.empty() ? "" : ", ", level, count_text(entered));
   }
   if (phases.size() > 1) out.notes.push_back("phases: " + list + "; --phase N takes one");
   return out;
@@ -221,8 +221,8 @@ Extracted extract_traffic(const std::vector<std::string>& paths, std::optional<i
     }
   }
   if (phase && sources[0].content != Content::trace) {
-    throw UsageError("--phase " + std::to_string(*phase) + " with " + sources[0].path +
-                     "; allowed with parts of a trace, which know phases");
+    throw UsageError(
+        fmt::format("--phase {} with {}; allowed with parts of a trace, which know phases", *phase, sources[0].path));
   }
   if (sources[0].content == Content::trace) return of_trace(sources, phase);
   if (sources[0].content == Content::monitoring) return of_monitoring(sources);

@@ -1,5 +1,6 @@
 #include "apps/topo/extract_traffic.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <limits>
 
@@ -34,7 +35,7 @@ std::int64_t whole(const Json& value, const std::string& what) {
 int small(const Json& value, const std::string& what) {
   const std::int64_t n = whole(value, what);
   if (n < 0 || n > std::numeric_limits<int>::max()) {
-    throw InputError(what + " is " + std::to_string(n) + "; allowed: 0 to 2^31 - 1");
+    throw InputError(fmt::format("{} is {}; allowed: 0 to 2^31 - 1", what, n));
   }
   return static_cast<int>(n);
 }
@@ -52,7 +53,7 @@ Flow flow_of(const Json& row, const std::string& where) {
   flow.bytes = whole(row[4], where + ", column 5,");
   if (row.size() > kFixedColumns) flow.first_class = static_cast<std::size_t>(small(row[5], where + ", column 6,"));
   for (std::size_t i = kFixedColumns + 1; i < row.size(); ++i) {
-    flow.sizes.push_back(whole(row[i], where + ", column " + std::to_string(i + 1) + ","));
+    flow.sizes.push_back(whole(row[i], fmt::format("{}, column {},", where, i + 1)));
   }
   return flow;
 }
@@ -62,8 +63,8 @@ Traffic read(const Json& json) {
     throw InputError(std::string("is no traffic: \"schema\" is not \"") + kTrafficSchema + '"');
   }
   if (!json.contains("schema_version") || json["schema_version"] != kTrafficVersion) {
-    throw InputError("\"schema_version\" is " + json_text(json.value("schema_version", Json())) +
-                     "; this program reads " + std::to_string(kTrafficVersion));
+    throw InputError(fmt::format("\"schema_version\" is {}; this program reads {}",
+                                 json_text(json.value("schema_version", Json())), kTrafficVersion));
   }
   if (!json.contains("ranks")) throw InputError("\"ranks\" is missing");
   std::vector<Flow> flows;
@@ -72,7 +73,7 @@ Traffic read(const Json& json) {
     flows = topology::unpack_flows(json["packed"].get<std::string>());
   } else if (json.contains("rows") && json["rows"].is_array()) {
     for (const Json& row : json["rows"]) {
-      flows.push_back(flow_of(row, "row " + std::to_string(flows.size() + 1)));
+      flows.push_back(flow_of(row, fmt::format("row {}", flows.size() + 1)));
     }
   } else {
     throw InputError("\"rows\" or \"packed\" is missing");
@@ -80,13 +81,12 @@ Traffic read(const Json& json) {
   const int ranks = small(json["ranks"], "\"ranks\"");
   const std::size_t most = std::max(kMostRanksWithoutArcs, kMostRanksPerFlow * flows.size());
   if (static_cast<std::size_t>(ranks) > most) {
-    throw InputError("\"ranks\" is " + std::to_string(ranks) + "; allowed with " + std::to_string(flows.size()) +
-                     " rows: 1 to " + std::to_string(most));
+    throw InputError(fmt::format("\"ranks\" is {}; allowed with {} rows: 1 to {}", ranks, flows.size(), most));
   }
   Traffic traffic(ranks, std::move(flows));
   if (json.contains("exchanges") && !json["exchanges"].is_null()) {
     const std::int64_t n = whole(json["exchanges"], "\"exchanges\"");
-    if (n < 1) throw InputError("\"exchanges\" is " + std::to_string(n) + "; allowed: 1 and more, or null");
+    if (n < 1) throw InputError(fmt::format("\"exchanges\" is {}; allowed: 1 and more, or null", n));
     traffic.exchanges = n;
   }
   if (json.contains("source") && json["source"].is_string()) traffic.source = json["source"].get<std::string>();

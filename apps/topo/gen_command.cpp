@@ -1,4 +1,5 @@
 // merganser topo gen: artificial process graphs.
+#include <fmt/core.h>
 #include <chrono>
 #include <iostream>
 #include <sstream>
@@ -87,7 +88,7 @@ void check_given(const TopoGenOptions& o, std::string_view kind, const OptionTab
 }
 
 std::string cross_text(double percent, std::int64_t edges, std::uint64_t seed) {
-  return number_text(percent) + " % cross edges: " + count_text(edges) + ", seed " + std::to_string(seed);
+  return fmt::format("{} % cross edges: {}, seed {}", number_text(percent), count_text(edges), seed);
 }
 
 /// The published generator's graph, what it says, and what a correct one would be.

@@ -1,5 +1,6 @@
 #include "apps/topo/launches.hpp"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <map>
@@ -22,7 +23,7 @@ int measure_once(const TopoBenchOptions& o, std::vector<std::string> arguments, 
   PrivateFolder folder;
   const std::string path = folder.file("results.cbor");
   arguments.insert(arguments.end(), {"--kernels=" + joined(kernels, ","), "--json=" + path, "--quiet", "--here",
-                                     "--launch=" + std::to_string(launch), "--ranks=" + std::to_string(o.ranks)});
+                                     fmt::format("--launch={}", launch), fmt::format("--ranks={}", o.ranks)});
   if (o.progress || (!o.quiet && ::isatty(STDERR_FILENO) != 0)) arguments.emplace_back("--progress");
   LaunchPlan plan;
   if (kernels::kernel(kernels.front()).model != "threads") {
@@ -35,7 +36,7 @@ int measure_once(const TopoBenchOptions& o, std::vector<std::string> arguments, 
   if (code == kTimedOut && limit_s > 0)
     throw CommError("the measurement did not end within " + fixed_text(limit_s, 0) + " s");
   if (code > 128 && code < 128 + 65)
-    throw CommError("launch " + std::to_string(launch + 1) + ": a rank was ended by signal " + signal_text(code - 128));
+    throw CommError(fmt::format("launch {}: a rank was ended by signal {}", launch + 1, signal_text(code - 128)));
   if (code == 0) results.merge(bench_results_of(read_cbor(path)));
   return code;
 }
@@ -113,7 +114,7 @@ Known measure_job(const MeasurePlan& plan) {
       {"topo", "bench", (plan.pattern ? "--pattern=" : "--graph=") + plan.graph, "--models=" + joined(plan.models, ","),
        "--sizes=" + joined(plan.sizes, ","), "--time=" + number_text(plan.seconds)},
       30 + 4 * plan.seconds + 20, results);
-  if (code != 0) throw CommError("the measurement failed with exit code " + std::to_string(code));
+  if (code != 0) throw CommError(fmt::format("the measurement failed with exit code {}", code));
   return known_of(results);
 }
 

@@ -1,4 +1,5 @@
 // topo replay: the pattern of a program, exchanged in every model.
+#include <fmt/core.h>
 #include <iostream>
 
 #include "apps/frame/launcher.hpp"
@@ -55,18 +56,19 @@ void preset(TopoReplayOptions& o) { o.bench.sizes = {"weights"}; }
 graphs::ProcessGraph pattern_of(const TopoReplayOptions& o, int ranks) {
   graphs::ProcessGraph graph = read_pattern(o.input);
   if (o.coarsen > graph.ranks()) {
-    throw UsageError("--coarsen: " + std::to_string(o.coarsen) + "; allowed: 2 to " + std::to_string(graph.ranks()) +
-                     ", the ranks of " + o.input);
+    throw UsageError(
+        fmt::format("--coarsen: {}; allowed: 2 to {}, the ranks of {}", o.coarsen, graph.ranks(), o.input));
   }
-  const std::string of = o.input + " has " + std::to_string(graph.ranks()) + (graph.ranks() == 1 ? " rank" : " ranks");
+  const std::string of = fmt::format("{} has {}{}", o.input, graph.ranks(), graph.ranks() == 1 ? " rank" : " ranks");
   if (o.coarsen > 0) graph = graph.coarsened(o.coarsen);
   if (graph.arcs() == 0)
     throw InputError(of + (o.coarsen > 0 ? ", and" : " and") +
                      " no arcs: nothing to replay; allowed: graphs with arcs");
   if (ranks > 0 && graph.ranks() != ranks) {
-    throw UsageError(of + (o.coarsen > 0 ? ", coarsened to " + std::to_string(o.coarsen) : "") +
-                     ", the launcher started " + std::to_string(ranks) + "; start " + std::to_string(graph.ranks()) +
-                     (graph.ranks() > ranks ? ", or replay it coarser: --coarsen " + std::to_string(ranks) : ""));
+    throw UsageError(
+        fmt::format("{}{}, the launcher started {}; start {}{}", of,
+                    o.coarsen > 0 ? fmt::format(", coarsened to {}", o.coarsen) : "", ranks, graph.ranks(),
+                    graph.ranks() > ranks ? fmt::format(", or replay it coarser: --coarsen {}", ranks) : ""));
   }
   return graph;
 }

@@ -1,4 +1,5 @@
 // merganser topo table2: the published table of process graphs, made again.
+#include <fmt/core.h>
 #include <cmath>
 #include <iostream>
 
@@ -34,10 +35,10 @@ std::string table_text(const std::vector<studies::Table2Row>& rows) {
   Table edges({"ranks", "vertex edges: known", "ours", "correct"});
   for (const auto& row : rows) {
     for (const auto& c : row.cells) {
-      table.row({std::to_string(row.ranks), std::to_string(c.percent) + " %", count_text(c.published),
-                 count_text(c.ours), fixed_text(c.expected.mean, 1), fixed_text(c.expected.deviation, 1),
-                 score_text(c.z, c.random), score_text(c.published_z, c.random), count_text(c.correct),
-                 score_text(c.correct_z, c.random), c.ok ? "ok" : "DIFFERS"});
+      table.row({std::to_string(row.ranks), fmt::format("{} %", c.percent), count_text(c.published), count_text(c.ours),
+                 fixed_text(c.expected.mean, 1), fixed_text(c.expected.deviation, 1), score_text(c.z, c.random),
+                 score_text(c.published_z, c.random), count_text(c.correct), score_text(c.correct_z, c.random),
+                 c.ok ? "ok" : "DIFFERS"});
     }
     edges.row({std::to_string(row.ranks), count_text(row.known_edges),
                count_text(row.edges) + (row.edges == row.known_edges ? "" : " DIFFERS"),
@@ -97,9 +98,8 @@ int run(TopoTable2Options& o, const Invocation& in) {
     write_record(o.json, record);
   }
   if (good == entries && edges == static_cast<int>(rows.size())) return 0;
-  throw VerificationError(std::to_string(entries - good) + " entries and " +
-                          std::to_string(static_cast<int>(rows.size()) - edges) +
-                          " counts of edges differ; allowed: none");
+  throw VerificationError(fmt::format("{} entries and {} counts of edges differ; allowed: none", entries - good,
+                                      static_cast<int>(rows.size()) - edges));
 }
 
 constexpr std::string_view kText =

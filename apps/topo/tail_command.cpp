@@ -1,4 +1,5 @@
 // topo tail: how much longer exchanges take while other ranks send as much as they can.
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -71,8 +72,8 @@ topology::TailOptions tail_options(const TopoTail& o, int ranks) {
   for (int r = 0; r < ranks; ++r)
     if (!std::binary_search(aggressors.begin(), aggressors.end(), r)) victims.push_back(r);
   if (victims.size() < 2 || aggressors.size() < 2)
-    throw UsageError("topo tail: " + std::to_string(victims.size()) + " victims and " +
-                     std::to_string(aggressors.size()) + " aggressors; allowed: two of each and more");
+    throw UsageError(fmt::format("topo tail: {} victims and {} aggressors; allowed: two of each and more",
+                                 victims.size(), aggressors.size()));
   const auto colon = o.aggressor.rfind(':');
   if (colon == std::string::npos)
     throw UsageError("--aggressor: \"" + o.aggressor + "\"; allowed: a graph and bytes, as complete:65536");

@@ -1,5 +1,6 @@
 #include "apps/verify/cases.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 
@@ -193,7 +194,7 @@ Case make_case(std::uint64_t seed, int index) {
       random_case(c, random, 0.0);
       break;
   }
-  c.name = std::to_string(index) + ": " + what;
+  c.name = fmt::format("{}: {}", index, what);
   return c;
 }
 

@@ -1,5 +1,6 @@
 #include "apps/verify/runs.hpp"
 
+#include <fmt/core.h>
 #include <algorithm>
 
 #include "apps/cluster/difference.hpp"
@@ -142,15 +143,15 @@ class Verifier {
     const std::size_t s = u / 2 % plan_.searches.size();
     const Method m{plan_.searches[s], plan_.prunes[u % plan_.prunes.size()], epoch_choices().words[u % 3].second,
                    false};
-    one(index, s, m, in.ratio, d, start, ", chaos:" + std::to_string(seed));
+    one(index, s, m, in.ratio, d, start, fmt::format(", chaos:{}", seed));
   }
 
  private:
   void one(std::size_t index, std::size_t search, const Method& m, double ratio, const Decomposition& d,
            const Parcels& start, const std::string& extra) {
-    const std::string label = plan_.input_name(index) + ", " + std::to_string(t_.size()) + " ranks, " + model_ +
-                              ", blocks " + d.describe() + ", search " + search_name(m.search) + ", prune " +
-                              prune_name(m.prune) + extra + ": ";
+    const std::string label =
+        fmt::format("{}, {} ranks, {}, blocks {}, search {}, prune {}{}: ", plan_.input_name(index), t_.size(), model_,
+                    d.describe(), search_name(m.search), prune_name(m.prune), extra);
     Parcels got;
     try {
       got = merged(t_, d, start, options_of(m, ratio));
@@ -191,7 +192,7 @@ int make_runs(const VerifyPlan& plan, const std::string& model, int ranks, Tally
   for (std::int64_t next = turn; next < plan.chaos && code == 0; next += turns) {
     const int seed = static_cast<int>(next);
     line.count("chaos seed", seed, plan.chaos);
-    code = on_ranks({model, ranks, "chaos:" + std::to_string(seed)},
+    code = on_ranks({model, ranks, fmt::format("chaos:{}", seed)},
                     [&](comm::Transport& t) { Verifier(plan, t, model, tally).chaos(seed); });
   }
   return code;

@@ -1,5 +1,6 @@
 // verify: the same bits for every number of ranks, model, decomposition, search and pruning.
 
+#include <fmt/core.h>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -183,7 +184,7 @@ class Verification {
     const double start = now();
     try {
       if (const int code = run_all(plan_, "threads", ranks, line.tally); code != 0)
-        line.broken = "ended with code " + std::to_string(code);
+        line.broken = fmt::format("ended with code {}", code);
     } catch (const Error& e) {
       line.broken = e.what();
     }
@@ -192,7 +193,7 @@ class Verification {
   }
 
   void processes(int ranks) {
-    const std::string out = work_.file("tally" + std::to_string(ranks) + ".json");
+    const std::string out = work_.file(fmt::format("tally{}.json", ranks));
     std::vector<std::string> arguments{"verify-child", work_.file("plan.json"), out};
     arguments.insert(arguments.end(), models_.processes.begin(), models_.processes.end());
     const double start = now();
@@ -208,14 +209,14 @@ class Verification {
         line.seconds = line.tally.seconds;
       } else {
         line.broken = code == kTimedOut ? "no end within " + seconds_text(o_.timeout)
-                                        : "the launched job ended with code " + std::to_string(code);
+                                        : fmt::format("the launched job ended with code {}", code);
       }
       add(std::move(line));
     }
     if (code != 0 && std::all_of(models_.processes.begin(), models_.processes.end(),
                                  [&](const auto& m) { return tallies.contains(m); })) {
       Line line("(end of job)", ranks);
-      line.broken = "the runs were made, but the job ended with code " + std::to_string(code);
+      line.broken = fmt::format("the runs were made, but the job ended with code {}", code);
       add(std::move(line));
     }
   }
