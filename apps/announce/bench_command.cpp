@@ -117,7 +117,7 @@ Need need_of(const BenchAnnounce& o, const std::vector<Exchanged>& kinds, int ra
   return need;
 }
 
-Times collect(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
+Times times_of(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
   Times v{e, {}, {}, {}};
   for (const auto list : comm::gather_to_first(t, bench.seconds(e))) {
     v.all.insert(v.all.end(), list.begin(), list.end());
@@ -285,7 +285,7 @@ int run(BenchAnnounce& o, const Invocation& in) {
     });
     bench->run();
     std::vector<Times> times;
-    for (const Exchanged e : variants.measured) times.push_back(collect(t, *bench, e));
+    for (const Exchanged e : variants.measured) times.push_back(times_of(t, *bench, e));
     const auto counted = comm::all_gather_value(t, bench->counted());
     const auto expected = comm::all_gather_value(t, bench->expected());
     together([&] {
@@ -297,7 +297,7 @@ int run(BenchAnnounce& o, const Invocation& in) {
   });
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kAnnounceBenchText =
     "The published weak scaling experiment: every step is constant work, a halo exchange over six sides with a grid "
     "of\n"
     "blocks, and nothing global, an announcement network, or an all-gather of a fixed size: blocking, non-blocking\n"
@@ -312,7 +312,7 @@ constexpr std::string_view kText =
 }  // namespace
 
 extern const Command announce_bench_command;
-const Command announce_bench_command =
-    make_command<BenchAnnounce, run>("announce bench", "time announcement networks against collectives", kText);
+const Command announce_bench_command = make_command<BenchAnnounce, run>(
+    "announce bench", "time announcement networks against collectives", kAnnounceBenchText);
 
 }  // namespace merganser::app

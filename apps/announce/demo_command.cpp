@@ -107,7 +107,7 @@ int run(AnnounceDemo& a, const Invocation& in) {
   });
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kAnnounceDemoText =
     "Two small simulations that tell each other what they must without a collective in the time loop (counted).\n"
     "droplet: blocks are created and removed by the ranks that see the interface come and go, over an announcement\n"
     "network; no block is created twice. potts: volumes and surfaces of cells that spread over blocks are kept by\n"
@@ -119,7 +119,7 @@ constexpr std::string_view kText =
 }  // namespace
 
 extern const Command announce_demo_command;
-const Command announce_demo_command =
-    make_command<AnnounceDemo, run>("announce demo", "droplets and cells, without a collective in the loop", kText);
+const Command announce_demo_command = make_command<AnnounceDemo, run>(
+    "announce demo", "droplets and cells, without a collective in the loop", kAnnounceDemoText);
 
 }  // namespace merganser::app

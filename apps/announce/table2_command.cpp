@@ -195,7 +195,7 @@ int run(Table2Options& o, const Invocation& in) {
   return good ? 0 : 1;
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kAnnounceTable2Text =
     "Degree and diameter of four networks: regular ones beside the published formulas (Table I), and over all cores "
     "of\n"
     "the published machines (Table II). Takes about 10 s on a free core. Ends with 1 if a published number that must "
@@ -208,6 +208,6 @@ constexpr std::string_view kText =
 
 extern const Command announce_table2_command;
 const Command announce_table2_command = make_command<Table2Options, run>(
-    "announce table2", "degree and diameter of announcement networks by machine", kText);
+    "announce table2", "degree and diameter of announcement networks by machine", kAnnounceTable2Text);
 
 }  // namespace merganser::app

@@ -147,7 +147,7 @@ int run(Table3Options& o, const Invocation& in) {
   return complaints.empty() ? 0 : 1;
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kAnnounceTable3Text =
     "The diameters of Manhattan Street Networks for seven machines, as published, beside exact ones: searched now up\n"
     "to 30,000 vertices; above that a sample now, and the exact number where a search from every vertex is on record.\n"
     "Takes about 20 s on a free core. Ends with 1 if a published number that follows the rule is not reproduced, or a "
@@ -160,6 +160,6 @@ constexpr std::string_view kText =
 
 extern const Command announce_table3_command;
 const Command announce_table3_command = make_command<Table3Options, run>(
-    "announce table3", "diameters of announcement networks, published and exact", kText);
+    "announce table3", "diameters of announcement networks, published and exact", kAnnounceTable3Text);
 
 }  // namespace merganser::app

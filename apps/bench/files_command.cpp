@@ -75,7 +75,7 @@ int run(BenchFiles& o, const Invocation& in) {
   return run_bench(o.bench, in, program);
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kBenchFilesText =
     "Times merge steps of parcels read from files, one file per cycle; reading is not timed. The default volume ratio\n"
     "is the one the published program has built in.\n\n"
     "  merganser bench files run_*_parcels.nc --steps 20\n"
@@ -85,6 +85,6 @@ constexpr std::string_view kText =
 
 extern const Command bench_files_command;
 const Command bench_files_command =
-    make_command<BenchFiles, run>("bench files", "time merge steps of parcels from files", kText);
+    make_command<BenchFiles, run>("bench files", "time merge steps of parcels from files", kBenchFilesText);
 
 }  // namespace merganser::app

@@ -82,7 +82,7 @@ int run(BenchRandom& o, const Invocation& in) {
   return run_bench(o.bench, in, program);
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kBenchRandomText =
     "Times merge steps of artificial configurations, 2.6 million parcels by default, half of them small. Each cycle\n"
     "makes its parcels anew (not timed), copies the container once (the yardstick), and merges. One more cycle "
     "measures\n"
@@ -96,6 +96,6 @@ constexpr std::string_view kText =
 
 extern const Command bench_random_command;
 const Command bench_random_command =
-    make_command<BenchRandom, run>("bench random", "time merge steps of artificial configurations", kText);
+    make_command<BenchRandom, run>("bench random", "time merge steps of artificial configurations", kBenchRandomText);
 
 }  // namespace merganser::app

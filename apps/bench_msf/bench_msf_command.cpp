@@ -183,7 +183,7 @@ int run(MsfBenchOptions& o, const Invocation& in) {
   return complaints.empty() ? code : VerificationError("").exit_code();
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kBenchMsfText =
     "Makes the experiments of a published study of spanning forests in MPI and OpenSHMEM again: graphs, memory\n"
     "configurations, microbenchmarks, scaling, improvements and their correlations, productivity. Published values "
     "stand\n"
@@ -200,6 +200,6 @@ constexpr std::string_view kText =
 
 extern const Command bench_msf_command;
 const Command bench_msf_command =
-    make_command<MsfBenchOptions, run>("bench msf", "a published study of spanning forests, made again", kText);
+    make_command<MsfBenchOptions, run>("bench msf", "a published study of spanning forests, made again", kBenchMsfText);
 
 }  // namespace merganser::app

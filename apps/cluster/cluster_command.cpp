@@ -352,7 +352,7 @@ int run(ClusterCommand& o, const Invocation& in) {
   return on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, in, t).all(); });
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kClusterText =
     "Merges every small parcel with its nearest neighbour, cluster by cluster. The result is the same, bit for bit,\n"
     "for any number of ranks, model, decomposition and pruning: the digest tells.\n\n"
     "No step calls a collective, but with --audit, --picture, --prune iterative or --search cells8, which need some.\n"
@@ -371,6 +371,7 @@ constexpr std::string_view kText =
 }  // namespace
 
 extern const Command cluster_command;
-const Command cluster_command = make_command<ClusterCommand, run>("cluster", "merge the parcels of a file", kText);
+const Command cluster_command =
+    make_command<ClusterCommand, run>("cluster", "merge the parcels of a file", kClusterText);
 
 }  // namespace merganser::app

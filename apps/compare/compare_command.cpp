@@ -86,7 +86,7 @@ int run(CompareCommand& o, const Invocation& in) {
   return c.regression() ? kRegression : 0;
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kCompareText =
     "Finds what two run records of the same command both timed, and tells whether it has become slower: everything\n"
     "together, each kernel or stage, each timing. Exit code 0: no regression; 5: a regression; 3: not comparable.\n"
     "More of what is counted (messages, bytes) and another result of the same input are regressions too.\n\n"
@@ -97,6 +97,6 @@ constexpr std::string_view kText =
 
 extern const Command compare_command;
 const Command compare_command =
-    make_command<CompareCommand, run>("compare", "tell whether a record is slower than another", kText);
+    make_command<CompareCommand, run>("compare", "tell whether a record is slower than another", kCompareText);
 
 }  // namespace merganser::app

@@ -161,7 +161,7 @@ int run(DoctorCommand& o, const Invocation&) {
   return 0;
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kDoctorText =
     "Says what this program was built with and what it finds here: communication models, launcher, the settings that\n"
     "cure traps of the installed libraries, vector extensions, memory and load, and what looks misconfigured. Starts\n"
     "nothing but, with --measure, two ranks.\n";
@@ -170,6 +170,6 @@ constexpr std::string_view kText =
 
 extern const Command doctor_command;
 const Command doctor_command =
-    make_command<DoctorCommand, run>("doctor", "say what is here and what is missing", kText);
+    make_command<DoctorCommand, run>("doctor", "say what is here and what is missing", kDoctorText);
 
 }  // namespace merganser::app

@@ -105,7 +105,7 @@ int run(GenRandomOptions& o, const Invocation& in) {
   });
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kGenRandomText =
     "Writes parcels with random positions, volumes, vorticity, buoyancy and shapes, the same for any number of ranks:\n"
     "every cell has random numbers of its own.\n\n"
     "  merganser gen random --like-paper scaling -o in.nc\n"
@@ -115,6 +115,6 @@ constexpr std::string_view kText =
 
 extern const Command gen_random_command;
 const Command gen_random_command =
-    make_command<GenRandomOptions, run>("gen random", "write an artificial configuration of parcels", kText);
+    make_command<GenRandomOptions, run>("gen random", "write an artificial configuration of parcels", kGenRandomText);
 
 }  // namespace merganser::app

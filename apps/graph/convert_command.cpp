@@ -87,7 +87,7 @@ int run(GraphConvertOptions& o, const Invocation& in) {
   });
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kGraphConvertText =
     "Reads a graph in any format, or makes one, tells of it and writes it in another. Directed arcs become undirected\n"
     "edges, loops and repetitions are dropped, and a graph without weights gets made ones: the output says so.\n"
     "Extensions: .txt .tsv .csv .el .edges edge list, .mtx Matrix Market, .metis .graph METIS, .gr .col DIMACS,\n"
@@ -99,7 +99,7 @@ constexpr std::string_view kText =
 }  // namespace
 
 extern const Command graph_convert_command;
-const Command graph_convert_command =
-    make_command<GraphConvertOptions, run>("graph convert", "convert a file of a graph, or make one", kText);
+const Command graph_convert_command = make_command<GraphConvertOptions, run>(
+    "graph convert", "convert a file of a graph, or make one", kGraphConvertText);
 
 }  // namespace merganser::app

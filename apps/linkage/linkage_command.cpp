@@ -333,7 +333,7 @@ int run(LinkageCommand& o, const Invocation& in) {
   return on_ranks(o.ranks, [&](comm::Transport& t) { LinkageRun(o, in, t).all(); });
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kLinkageText =
     "Clusters points by their distances, or the vertices of a graph by the weights of its edges: single linkage (a\n"
     "dendrogram, cut by height or number), or HDBSCAN* (clusters of any density, and noise). Both are made of the "
     "minimum\n"
@@ -349,6 +349,6 @@ constexpr std::string_view kText =
 
 extern const Command linkage_command;
 const Command linkage_command =
-    make_command<LinkageCommand, run>("linkage", "single linkage and HDBSCAN* of points or of a graph", kText);
+    make_command<LinkageCommand, run>("linkage", "single linkage and HDBSCAN* of points or of a graph", kLinkageText);
 
 }  // namespace merganser::app

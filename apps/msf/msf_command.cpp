@@ -279,7 +279,7 @@ int run(MsfCommand& o, const Invocation& in) {
   return on_ranks(o.ranks, [&](comm::Transport& t) { MsfRun(o, in, t).all(); });
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kMsfText =
     "Finds the minimum spanning forest of a graph, or of points with their Euclidean distances. Edges compare by\n"
     "(weight, lower id, higher id), so there is one forest: the digest is the same for any number of ranks, model,\n"
     "algorithm and order of the input, ties included.\n\n"
@@ -294,6 +294,6 @@ constexpr std::string_view kText =
 
 extern const Command msf_command;
 const Command msf_command =
-    make_command<MsfCommand, run>("msf", "minimum spanning forest of a graph or of points", kText);
+    make_command<MsfCommand, run>("msf", "minimum spanning forest of a graph or of points", kMsfText);
 
 }  // namespace merganser::app

@@ -55,7 +55,7 @@ int run(RunCommand& o, const Invocation&) {
   return launch_and_tell(plan);
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kRunText =
     "Finds the launcher of the MPI this program is linked with (or srun inside a Slurm job), exports the settings "
     "that\n"
     "cure known traps of the installed libraries (see merganser doctor) where they are not set already, prints the\n"
@@ -66,6 +66,6 @@ constexpr std::string_view kText =
 }  // namespace
 
 extern const Command run_command;
-const Command run_command = make_command<RunCommand, run>("run", "start a verb on several processes", kText);
+const Command run_command = make_command<RunCommand, run>("run", "start a verb on several processes", kRunText);
 
 }  // namespace merganser::app

@@ -309,7 +309,7 @@ int run(TopoAdviseCommand& o, const Invocation& in) {
   return 0;
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kTopoAdviseText =
     "Says which kernel, and so which communication model, is the fastest for a process graph and its sizes, in each\n"
     "completion class, what it saves against two-sided messages, and how sure that is. Replays the graph on as many\n"
     "ranks as it has; with --record it predicts from what topo bench measured on other graphs.\n\n"
@@ -321,6 +321,6 @@ constexpr std::string_view kText =
 
 extern const Command topo_advise_command;
 const Command topo_advise_command =
-    make_command<TopoAdviseCommand, run>("topo advise", "say which model suits a process graph", kText);
+    make_command<TopoAdviseCommand, run>("topo advise", "say which model suits a process graph", kTopoAdviseText);
 
 }  // namespace merganser::app

@@ -54,7 +54,7 @@ int run(TopoBenchOptions& o, const Invocation& in) {
   return 0;
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kTopoBenchText =
     "Measures exchanges along the arcs of process graphs, in the very calls that a program would make: every\n"
     "iteration on every rank, all kernels and sizes in shuffled rounds, every byte compared outside the clock. "
     "Kernels\n"
@@ -68,7 +68,7 @@ constexpr std::string_view kText =
 }  // namespace
 
 extern const Command topo_bench_command;
-const Command topo_bench_command =
-    make_command<TopoBenchOptions, run>("topo bench", "measure exchanges along the arcs of a process graph", kText);
+const Command topo_bench_command = make_command<TopoBenchOptions, run>(
+    "topo bench", "measure exchanges along the arcs of a process graph", kTopoBenchText);
 
 }  // namespace merganser::app

@@ -59,7 +59,7 @@ int run(TopoConvertOptions& o, const Invocation& in) {
   return 0;
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kTopoConvertText =
     "Reads a process graph in any format, tells of it and writes it in another. Extensions: .bin binary (the layout "
     "of\n"
     "NEVE), .txt adjacency, .adj pairs (as OSU's neighbourhood benchmarks read), .mtx Matrix Market, .graph and "
@@ -72,6 +72,6 @@ constexpr std::string_view kText =
 
 extern const Command topo_convert_command;
 const Command topo_convert_command =
-    make_command<TopoConvertOptions, run>("topo convert", "convert a file of a process graph", kText);
+    make_command<TopoConvertOptions, run>("topo convert", "convert a file of a process graph", kTopoConvertText);
 
 }  // namespace merganser::app

@@ -155,7 +155,7 @@ int run(TopoExtractOptions& o, const Invocation& in) {
   return extract(o, phase_of(o));
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kTopoExtractText =
     "Takes the process graph and the traffic of a real program: from a run record of merganser, from a trace of any "
     "MPI or\n"
     "OpenSHMEM program, which need not be built anew, or from files of Open MPI's monitoring. An arc's weight is its "
@@ -169,7 +169,7 @@ constexpr std::string_view kText =
 }  // namespace
 
 extern const Command topo_extract_command;
-const Command topo_extract_command =
-    make_command<TopoExtractOptions, run>("topo extract", "take the process graph and traffic of a program", kText);
+const Command topo_extract_command = make_command<TopoExtractOptions, run>(
+    "topo extract", "take the process graph and traffic of a program", kTopoExtractText);
 
 }  // namespace merganser::app

@@ -169,7 +169,7 @@ int run(TopoGenOptions& o, const Invocation& in) {
   return 0;
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kTopoGenText =
     "Makes an artificial process graph: who sends to whom. It is a function of the options alone.\n\n"
     "  chain, ring                       ranks in a row, open or closed\n"
     "  torus[:4x2], torus1d, 2d, 3d      periodic grids; grid[:4x2], grid1d, 2d, 3d with walls\n"
@@ -189,6 +189,6 @@ constexpr std::string_view kText =
 
 extern const Command topo_gen_command;
 const Command topo_gen_command =
-    make_command<TopoGenOptions, run>("topo gen", "make an artificial process graph", kText);
+    make_command<TopoGenOptions, run>("topo gen", "make an artificial process graph", kTopoGenText);
 
 }  // namespace merganser::app

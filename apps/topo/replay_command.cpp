@@ -113,7 +113,7 @@ int run(TopoReplayOptions& o, const Invocation& in) {
   return launch_and_tell(plan);
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kTopoReplayText =
     "Exchanges the pattern of a program, arc by arc and byte by byte, in every model, and ranks the models within "
     "each\n"
     "completion class. Alone it starts the ranks itself. The numbers are those of topo bench.\n\n"
@@ -124,7 +124,7 @@ constexpr std::string_view kText =
 }  // namespace
 
 extern const Command topo_replay_command;
-const Command topo_replay_command =
-    make_command<TopoReplayOptions, run>("topo replay", "exchange the pattern of a program in every model", kText);
+const Command topo_replay_command = make_command<TopoReplayOptions, run>(
+    "topo replay", "exchange the pattern of a program in every model", kTopoReplayText);
 
 }  // namespace merganser::app

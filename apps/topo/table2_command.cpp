@@ -102,7 +102,7 @@ int run(TopoTable2Options& o, const Invocation& in) {
                                       static_cast<int>(rows.size()) - edges));
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kTopoTable2Text =
     "Makes the graphs of the published table of process graphs again (16 to 1,024 ranks, without cross edges and with\n"
     "2 % and 5 %), by the published generator and by the correct one, and compares with the table's entries and with "
     "the\n"
@@ -112,7 +112,7 @@ constexpr std::string_view kText =
 }  // namespace
 
 extern const Command topo_table2_command;
-const Command topo_table2_command =
-    make_command<TopoTable2Options, run>("topo table2", "make the published table of process graphs again", kText);
+const Command topo_table2_command = make_command<TopoTable2Options, run>(
+    "topo table2", "make the published table of process graphs again", kTopoTable2Text);
 
 }  // namespace merganser::app

@@ -231,7 +231,7 @@ int run(TopoTail& o, const Invocation& in) {
   return 0;
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kTopoTailText =
     "Victims exchange along a process graph, in turns while the other ranks sleep and while they, the aggressors,\n"
     "exchange without pause along a graph of their own. Reports by which factor the median and the p99 of the victims\n"
     "grow, with a bootstrap interval over rounds. Put victims and aggressors on the same nodes (the default takes "
@@ -244,6 +244,6 @@ constexpr std::string_view kText =
 
 extern const Command topo_tail_command;
 const Command topo_tail_command =
-    make_command<TopoTail, run>("topo tail", "inflation of exchanges by the traffic of other ranks", kText);
+    make_command<TopoTail, run>("topo tail", "inflation of exchanges by the traffic of other ranks", kTopoTailText);
 
 }  // namespace merganser::app

@@ -270,7 +270,7 @@ int run(VerifyCommand& o, const Invocation& in) {
   return 0;
 }
 
-constexpr std::string_view kText =
+constexpr std::string_view kVerifyText =
     "Merges generated and given inputs in every combination of ranks, model, decomposition, search and pruning, and\n"
     "compares each result, bit for bit, with that of a slow serial reference that shares no algorithm with the fast\n"
     "path. Starts the runs itself: threads in this process, the other models under the launcher, all in one job per\n"
@@ -282,6 +282,6 @@ constexpr std::string_view kText =
 
 extern const Command verify_command;
 const Command verify_command =
-    make_command<VerifyCommand, run>("verify", "prove that ranks, models and methods give the same bits", kText);
+    make_command<VerifyCommand, run>("verify", "prove that ranks, models and methods give the same bits", kVerifyText);
 
 }  // namespace merganser::app
