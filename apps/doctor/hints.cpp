@@ -10,7 +10,7 @@
 
 #include "apps/frame/provenance.hpp"
 #include "apps/frame/table.hpp"
-#include "apps/topo/advise_run.hpp"
+#include "apps/topo/known_cells.hpp"
 #include "merganser/comm/runtime.hpp"
 
 extern char** environ;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/topo/advise_run.hpp"
+#include "apps/topo/known_cells.hpp"
 
 namespace merganser::app {
 

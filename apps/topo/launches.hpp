@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/topo/advise_run.hpp"
 #include "apps/topo/bench.hpp"
+#include "apps/topo/known_cells.hpp"
 
 namespace merganser::app {
 

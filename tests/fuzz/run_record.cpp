@@ -2,7 +2,7 @@
 /// Reads a run record as compare, topo advise and doctor do.
 #include "apps/compare/record.hpp"
 #include "apps/doctor/hints.hpp"
-#include "apps/topo/advise_run.hpp"
+#include "apps/topo/known_cells.hpp"
 #include "tests/fuzz/support/target.hpp"
 
 namespace merganser::fuzz {

@@ -1,4 +1,4 @@
-#include "apps/topo/advise_run.hpp"
+#include "apps/topo/known_cells.hpp"
 
 #include <fmt/core.h>
 #include <algorithm>
