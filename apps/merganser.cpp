@@ -3,18 +3,12 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <exception>
-#include <filesystem>
 #include <iostream>
-#include <new>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/job_report.hpp"
-#include "apps/frame/launcher.hpp"
-#include "apps/frame/ranks.hpp"
 #include "apps/frame/signals.hpp"
 #include "merganser/base/error.hpp"
 
@@ -29,33 +23,12 @@ bool reader_has_gone() {
 }
 
 int run(const std::vector<std::string>& arguments) {
-  try {
-    const int code = app::dispatch(arguments);
-    std::cout.flush();
-    if (code != 0 || std::cout) return code;
-    // All work is done and files are written; who has stopped reading wants no message.
-    if (reader_has_gone()) return 128 + SIGPIPE;
-    throw InputError("cannot write to standard output");
-  } catch (const Error& e) {
-    app::print_error(e.what(), e.exit_code());
-    return e.exit_code();
-  } catch (const app::Interrupted& e) {
-    app::print_error(e.what(), e.exit_code());
-    return e.exit_code();
-  } catch (const std::filesystem::filesystem_error& e) {
-    const InputError error(e.what());  // the disk, the working directory or TMPDIR, not a fault of this program
-    app::print_error(error.what(), error.exit_code());
-    return error.exit_code();
-  } catch (const std::system_error& e) {
-    const CommError error(app::refusal_text(e));
-    app::print_error(error.what(), error.exit_code());
-    return error.exit_code();
-  } catch (const std::bad_alloc&) {
-    app::print_error("out of memory; use more ranks or a smaller input", app::kInternalError);
-  } catch (const std::exception& e) {
-    app::print_error(e.what(), app::kInternalError);
-  }
-  return app::kInternalError;
+  const int code = app::dispatch(arguments);
+  std::cout.flush();
+  if (code != 0 || std::cout) return code;
+  // All work is done and files are written; who has stopped reading wants no message.
+  if (reader_has_gone()) return 128 + SIGPIPE;
+  throw InputError("cannot write to standard output");
 }
 
 }  // namespace
@@ -63,7 +36,8 @@ int run(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   app::handle_signals();
-  const int code = run(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const int code = app::exit_code_of([&] { return run(arguments); });
   app::report_end(code);
   return code;
 }

@@ -1,6 +1,7 @@
 #include "apps/announce/demo.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

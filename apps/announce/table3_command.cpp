@@ -1,5 +1,6 @@
 // announce table3: diameters of Manhattan Street Networks, published and exact.
 #include <fmt/core.h>
+
 #include <iostream>
 
 #include "apps/announce/tables.hpp"

@@ -1,6 +1,7 @@
 #include "apps/announce/tables.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 
 namespace merganser::app {

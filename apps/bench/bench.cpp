@@ -1,6 +1,7 @@
 #include "apps/bench/bench.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <iostream>
 

@@ -1,6 +1,7 @@
 #include "apps/bench/report.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <iostream>
 

@@ -1,6 +1,7 @@
 #include "apps/bench/series.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>

@@ -1,6 +1,7 @@
 #include "apps/bench_msf/bench_msf.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 

@@ -1,6 +1,7 @@
 #include "apps/bench_msf/plan.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>

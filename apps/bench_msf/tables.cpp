@@ -1,6 +1,7 @@
 #include "apps/bench_msf/tables.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 

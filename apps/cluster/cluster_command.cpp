@@ -1,5 +1,6 @@
 // cluster: reads a parcel file, merges, reports and writes.
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iostream>

@@ -1,6 +1,7 @@
 #include "apps/cluster/difference.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -1,6 +1,7 @@
 #include "apps/cluster/labels.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 

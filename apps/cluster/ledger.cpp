@@ -1,6 +1,7 @@
 #include "apps/cluster/ledger.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <string>

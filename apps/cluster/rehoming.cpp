@@ -1,6 +1,7 @@
 #include "apps/cluster/rehoming.hpp"
 
 #include <fmt/core.h>
+
 #include <string>
 
 #include "merganser/base/error.hpp"

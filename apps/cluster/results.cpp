@@ -1,6 +1,7 @@
 #include "apps/cluster/results.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,6 +1,7 @@
 #include "apps/cluster/step_table.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <vector>

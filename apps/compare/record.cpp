@@ -1,6 +1,7 @@
 #include "apps/compare/record.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>

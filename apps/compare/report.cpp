@@ -1,6 +1,7 @@
 #include "apps/compare/report.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <iostream>
+#include <new>
 #include <thread>
 
+#include "apps/frame/launcher.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/comm/runtime.hpp"
@@ -39,6 +42,35 @@ void print_error(const std::string& message, int exit_code) {
   constexpr auto kUntilEnded = std::chrono::seconds(10);
   std::this_thread::sleep_for(kUntilEnded);
   if (exit_code != UsageError("").exit_code()) print_line(fmt::format("rank {}: {}", rank, message), exit_code);
+}
+
+std::string refusal_text(const std::system_error& error) {
+  const bool short_of = error.code() == std::errc::resource_unavailable_try_again;
+  return std::string("the system refuses: ") + error.what() +
+         (short_of ? "; allowed: as many threads and processes as limits of this user leave (ulimit -u)" : "");
+}
+
+int exit_code_of(const std::function<int()>& work) {
+  const auto told = [](const std::string& message, int exit_code) {
+    print_error(message, exit_code);
+    return exit_code;
+  };
+  try {
+    return work();
+  } catch (const Error& e) {
+    return told(e.what(), e.exit_code());
+  } catch (const Interrupted& e) {
+    return told(e.what(), e.exit_code());
+  } catch (const std::filesystem::filesystem_error& e) {
+    // The disk, the working directory or TMPDIR, not a fault of this program.
+    return told(e.what(), InputError(e.what()).exit_code());
+  } catch (const std::system_error& e) {
+    return told(refusal_text(e), CommError(e.what()).exit_code());
+  } catch (const std::bad_alloc&) {
+    return told("out of memory; use more ranks or a smaller input", kInternalError);
+  } catch (const std::exception& e) {
+    return told(e.what(), kInternalError);
+  }
 }
 
 void print_line(const std::string& message, int exit_code) {

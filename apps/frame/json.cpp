@@ -1,6 +1,7 @@
 #include "apps/frame/json.hpp"
 
 #include <fmt/core.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>

@@ -1,6 +1,7 @@
 #include "apps/frame/launch_room.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string>

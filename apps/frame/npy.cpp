@@ -1,6 +1,7 @@
 #include "apps/frame/npy.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 
 #include "merganser/base/error.hpp"

@@ -1,9 +1,11 @@
 #include "apps/frame/ranks.hpp"
 
 #include <fmt/core.h>
+
 #include <atomic>
 #include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/job_report.hpp"
@@ -25,12 +27,6 @@ namespace {
 }
 
 }  // namespace
-
-std::string refusal_text(const std::system_error& error) {
-  const bool short_of = error.code() == std::errc::resource_unavailable_try_again;
-  return std::string("the system refuses: ") + error.what() +
-         (short_of ? "; allowed: as many threads and processes as limits of this user leave (ulimit -u)" : "");
-}
 
 std::string model_names() { return "auto|" + joined(comm::backends(), "|", &comm::Backend::name); }
 

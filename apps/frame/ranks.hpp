@@ -4,7 +4,6 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
@@ -47,9 +46,6 @@ auto together(F&& f) {
     throw TogetherError(e);
   }
 }
-
-/// What to say of a call that the system refused, mostly a thread that could not be started.
-[[nodiscard]] std::string refusal_text(const std::system_error& error);
 
 /// How commands decide between models that "auto" has measured: as the library does, the first within 5 % of the fastest;
 /// equals are also those that a bootstrap does not tell apart from the fastest.

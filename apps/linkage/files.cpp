@@ -1,6 +1,7 @@
 #include "apps/linkage/files.hpp"
 
 #include <fmt/core.h>
+
 #include <bit>
 #include <cstring>
 

@@ -1,5 +1,6 @@
 // msf: the minimum spanning forest of a graph, or of points.
 #include <fmt/core.h>
+
 #include <iostream>
 
 #include "apps/frame/command.hpp"

@@ -1,6 +1,7 @@
 #include "apps/msf/points_file.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,7 @@
 #include "apps/msf/points_input.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

@@ -1,5 +1,6 @@
 // topo advise: which communication model for a process graph.
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iostream>

@@ -1,5 +1,6 @@
 // topo bench: what an exchange along the arcs of a process graph costs, for every model.
 #include <fmt/core.h>
+
 #include <algorithm>
 
 #include "apps/frame/launcher.hpp"

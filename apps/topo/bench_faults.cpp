@@ -1,6 +1,7 @@
 #include "apps/topo/bench_faults.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>

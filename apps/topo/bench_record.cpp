@@ -1,6 +1,7 @@
 #include "apps/topo/bench_record.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 

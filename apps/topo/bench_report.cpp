@@ -1,6 +1,7 @@
 #include "apps/topo/bench_report.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iostream>

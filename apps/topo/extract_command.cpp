@@ -1,5 +1,6 @@
 // topo extract: the process graph and traffic of a program that has run, or is run for it.
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>

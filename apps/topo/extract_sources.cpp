@@ -1,6 +1,7 @@
 #include "apps/topo/extract_sources.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

@@ -1,6 +1,7 @@
 #include "apps/topo/extract_traffic.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 

@@ -1,5 +1,6 @@
 // merganser topo gen: artificial process graphs.
 #include <fmt/core.h>
+
 #include <chrono>
 #include <iostream>
 #include <sstream>

@@ -1,6 +1,7 @@
 #include "apps/topo/known_cells.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -1,5 +1,6 @@
 // topo replay: the pattern of a program, exchanged in every model.
 #include <fmt/core.h>
+
 #include <iostream>
 
 #include "apps/frame/launcher.hpp"

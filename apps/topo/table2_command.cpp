@@ -1,5 +1,6 @@
 // merganser topo table2: the published table of process graphs, made again.
 #include <fmt/core.h>
+
 #include <cmath>
 #include <iostream>
 

@@ -1,5 +1,6 @@
 // topo tail: how much longer exchanges take while other ranks send as much as they can.
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iostream>

@@ -1,6 +1,7 @@
 #include "apps/verify/cases.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 

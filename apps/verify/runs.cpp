@@ -1,6 +1,7 @@
 #include "apps/verify/runs.hpp"
 
 #include <fmt/core.h>
+
 #include <algorithm>
 
 #include "apps/cluster/difference.hpp"

@@ -1,6 +1,7 @@
 // verify: the same bits for every number of ranks, model, decomposition, search and pruning.
 
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

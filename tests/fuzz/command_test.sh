@@ -31,6 +31,7 @@ expect 1 "unknown target nonsense" ./x fuzz nonsense
 expect 1 "unknown option --nonsense" ./x fuzz --nonsense
 expect 1 '--for "soon"; allowed: a number and s, m or h' ./x fuzz --for soon
 expect 1 "--again needs one target" ./x fuzz --again README.md
+expect 1 "--again needs one target" ./x fuzz metis --again README.md # graph_metis and process_graph_metis
 expect 1 "--again nowhere: no such file" ./x fuzz json --again nowhere
 expect 1 '--at-least "all"; allowed: a number of percent' ./x coverage --at-least all
 expect 2 "nowhere is no folder" tools/coverage nowhere
