@@ -30,6 +30,7 @@ elseif(TARGET OpenSHMEM::OpenSHMEM)
 endif()
 # For tests that mpirun starts: what launcher_settings() of the library gives, read where it stands.
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/comm/launcher.cpp settings REGEX "push_back\\({\"[A-Za-z_]+\", \"[^\"]+\",")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/comm/launcher.cpp)
 list(TRANSFORM settings REPLACE "^[^\"]*\"([^\"]+)\", \"([^\"]+)\".*$" "\\1=\\2"
      OUTPUT_VARIABLE MERGANSER_LAUNCHER_ENVIRONMENT)
 

@@ -101,9 +101,11 @@ TEST_P(LaunchedOnceTest, auto_runs_the_model_that_a_decision_handed_in_names) {
 }
 
 TEST_P(LaunchedOnceTest, a_decision_that_names_no_model_is_refused) {
-  const Outcome outcome = start(launched(2) + "be-refused auto");
-  EXPECT_EQ(outcome.code, 2) << outcome.output;
-  EXPECT_TRUE(says(outcome, "allowed: 0 to " + std::to_string(process_models().size() - 1))) << outcome.output;
+  for (const std::string body : {"be-refused", "be-refused-too"}) {
+    const Outcome outcome = start(launched(2) + body + " auto");
+    EXPECT_EQ(outcome.code, 2) << outcome.output;
+    EXPECT_TRUE(says(outcome, "allowed: 0 to " + std::to_string(process_models().size() - 1))) << outcome.output;
+  }
 }
 
 TEST_P(LaunchedOnceTest, a_variable_pins_auto) {

@@ -149,6 +149,8 @@ void be_last(Transport& t) {
 /// A decision that names no model must be refused by all ranks.
 void be_refused(Transport&) { throw CommError("a model runs that nobody has decided for"); }
 comm::ModelChoice take_none(std::span<const comm::MeasuredModel> models) { return {models.size(), {}}; }
+comm::ModelChoice take_first_and_none(std::span<const comm::MeasuredModel> models) { return {0, {models.size()}}; }
+void be_refused_too(Transport& t) { be_refused(t); }
 
 comm::ModelChoice take_last(std::span<const comm::MeasuredModel> models) {
   for (const auto& m : models)
@@ -171,7 +173,8 @@ const std::map<std::string, void (*)(Transport&)> kCases{{"use", use},
                                                          {"wait-making", wait_making},
                                                          {"be-picked", be_picked},
                                                          {"be-last", be_last},
-                                                         {"be-refused", be_refused}};
+                                                         {"be-refused", be_refused},
+                                                         {"be-refused-too", be_refused_too}};
 
 void tell(const std::exception& e) { std::cerr << "probe: " + std::string(e.what()) + "\n"; }
 
@@ -185,6 +188,7 @@ int main(int argc, char** argv) {
       options.backend = argv[i];
       if (body == be_last) options.choose = take_last;
       if (body == be_refused) options.choose = take_none;
+      if (body == be_refused_too) options.choose = take_first_and_none;
       comm::run(options, body);
     }
   } catch (const Error& e) {

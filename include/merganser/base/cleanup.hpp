@@ -39,7 +39,8 @@ inline constexpr int kCleanupNames = 256;
 inline constexpr std::size_t kCleanupLength = 4096;  ///< PATH_MAX of Linux
 
 /// Held while files and folders whose names are kept are made: remove_cleanup_names() on another thread waits for it
-/// (0.3 s at most, as launchers kill after one second), and one that comes later than that does not return. So nothing is made behind its back.
+/// (0.3 s at most, as launchers kill after one second), and one that comes later than that does not return. So nothing is
+/// made behind its back.
 class MakingFiles : Pinned {
  public:
   MakingFiles() noexcept;

@@ -4,8 +4,8 @@
 /// Every rank of the transport makes the same calls in the same order, with the same type. They are for set-up, files and
 /// algorithms in rounds, never for a merge step. A call is one collective call of the transport unless it says otherwise.
 /// Records are sent from where they lie and read where they have arrived; only what returns a vector copies them, and
-/// send_to_owners() sorts a copy. A rank that gets a message whose length is no multiple of the size of a record throws CommError:
-/// its sender runs another version of the program.
+/// send_to_owners() sorts a copy. A rank that gets a message whose length is no multiple of the size of a record throws
+/// CommError: its sender runs another version of the program.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -185,8 +185,8 @@ inline constexpr std::size_t kRoundBytes = std::size_t{1} << 25;
   return static_cast<std::size_t>(transport.size() == 1 ? mine : transport.all_reduce(mine, Op::max));
 }
 
-/// send_to_owners() in rounds, so that the memory for messages is bounded: a rank sends at most `round` records in one. use(records)
-/// is told what came, by rank within a round. One reduction, and a collective call a round; none on one rank, where all
+/// send_to_owners() in rounds, so that the memory for messages is bounded: a rank sends at most `round` records in one.
+/// use(records) is told what came, by rank within a round. One reduction, and a collective call a round; none on one rank, where all
 /// records are handed to use() at once.
 template <class T, class Owner, class Use>
 void send_to_owners_in_rounds(Transport& transport, std::span<const T> records, const Owner& owner, const Use& use,

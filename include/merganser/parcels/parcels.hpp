@@ -12,8 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "merganser/base/pinned.hpp"
-
 namespace merganser {
 
 /// What the search reads of a parcel.
@@ -71,12 +69,14 @@ class Schema {
 };
 
 /// Memory without initialisation, on huge pages where the system has them; pages are not touched before use.
-class RawBuffer : Pinned {
+class RawBuffer {
  public:
   RawBuffer() = default;
   explicit RawBuffer(std::size_t bytes);
   RawBuffer(RawBuffer&& o) noexcept;
   RawBuffer& operator=(RawBuffer&& o) noexcept;
+  RawBuffer(const RawBuffer&) = delete;
+  RawBuffer& operator=(const RawBuffer&) = delete;
   ~RawBuffer();
   /// The memory; null without bytes.
   [[nodiscard]] std::byte* data() const noexcept { return data_; }

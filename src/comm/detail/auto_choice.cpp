@@ -140,12 +140,14 @@ Choice choose(const RunOptions& options) {
   }
   // Every rank decides for itself on the same numbers, so all decide the same.
   const ModelChoice choice = options.choose ? options.choose(models) : first_of_the_fastest(models);
-  if (choice.chosen >= models.size())
-    throw UsageError("the decision names model " + std::to_string(choice.chosen) + "; allowed: 0 to " +
+  const auto name = [&models](std::size_t i) {
+    if (i < models.size()) return std::string(models[i].name);
+    throw UsageError("the decision names model " + std::to_string(i) + "; allowed: 0 to " +
                      std::to_string(models.size() - 1));
-  const std::string picked(models[choice.chosen].name);
+  };
+  const std::string picked = name(choice.chosen);
   std::string ties;
-  for (const std::size_t i : choice.equals) ties += (ties.empty() ? "" : ", ") + std::string(models.at(i).name);
+  for (const std::size_t i : choice.equals) ties += (ties.empty() ? "" : ", ") + name(i);
   if (!ties.empty()) line += "; near tie of " + picked + " with " + ties;
   return {entries[choice.chosen], line + "; picked " + picked};
 }
