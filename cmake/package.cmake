@@ -69,7 +69,7 @@ function(merganser_install)
   list(TRANSFORM rooms PREPEND merganser_ OUTPUT_VARIABLE targets)
   install(TARGETS ${targets} merganser_all EXPORT merganser-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/merganser DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-          FILES_MATCHING PATTERN "*.hpp" PATTERN studies EXCLUDE)
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN studies EXCLUDE)
   if(TARGET merganser)
     install(TARGETS merganser RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()

@@ -22,6 +22,7 @@ ROOMS = {
     "msf": "base comm geometry nearest links graphs",
     "cluster": "base comm geometry parcels links nearest",
     "studies": "base stats comm graphs msf topology",
+    "capi": "base stats comm kernels geometry announce parcels links graphs topology msf cluster",
     "trace": "",
 }
 # Rooms that are no library of their own.

@@ -1,0 +1,107 @@
+#pragma once
+/// Minimum spanning forests of points and graphs, single linkage, HDBSCAN*.
+#include "merganser/capi/transport.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A spanning forest, spread over the ranks of a transport.
+typedef struct mg_forest mg_forest;
+/// A dendrogram, on rank 0.
+typedef struct mg_linkage mg_linkage;
+
+/// An edge between vertices low and high.
+typedef struct mg_edge {
+  uint64_t low;
+  uint64_t high;
+  double weight;
+} mg_edge;
+
+/// Two clusters become one, as SciPy writes it: merge i makes cluster n + i. Clusters below n are vertices.
+typedef struct mg_merge_step {
+  uint32_t a;  ///< below b
+  uint32_t b;
+  double height;
+  uint32_t size;  ///< vertices of the new cluster
+} mg_merge_step;
+
+/// How the tree of points is found; the same on every rank. Zero in every field: the default.
+typedef struct mg_tree_options {
+  size_t size;          ///< sizeof(mg_tree_options)
+  const mg_box* box;    ///< with periodic axes; NULL: no axis is periodic
+  int32_t threads;      ///< of each rank; 0: 1
+  int32_t min_samples;  ///< above 1: mutual reachability distances, as HDBSCAN* needs; 0: 1
+} mg_tree_options;
+
+/// Finds the minimum spanning tree of points. Collective. Weights are distances.
+/// @param coordinates  `dimension` (2 or 3) numbers per point of this rank
+/// @param ids          each of 0 .. all points - 1 on one rank; on one rank it may be NULL: 0, 1, ...
+MG_API int mg_forest_of_points(mg_transport* transport, int dimension, const double* coordinates, const uint64_t* ids,
+                               size_t count, const mg_tree_options* options, mg_forest** forest);
+
+/// How the forest of a graph is found; the same on every rank. Zero in every field: the default.
+typedef struct mg_forest_options {
+  size_t size;      ///< sizeof(mg_forest_options)
+  int32_t maximum;  ///< 1: a maximum spanning forest
+  int32_t threads;  ///< of each rank; 0: 1
+} mg_forest_options;
+
+/// Finds the minimum spanning forest of a graph. Collective. Every edge is on one rank; its ends in any order; loops and
+/// parallel edges do no harm. Refused: weights that are no numbers, ends that are no vertices.
+MG_API int mg_forest_of_graph(mg_transport* transport, uint64_t vertices, const mg_edge* edges, size_t count,
+                              const mg_forest_options* options, mg_forest** forest);
+
+/// This rank's share of the edges, low below high. Valid until the forest is freed.
+MG_API int mg_forest_edges(mg_forest* forest, const mg_edge** edges, size_t* count);
+/// What all ranks' shares have in common. The caller sets `size`.
+typedef struct mg_forest_totals {
+  size_t size;  ///< sizeof(mg_forest_totals)
+  int64_t edges;
+  int64_t components;  ///< trees, single vertices too
+  double weight;       ///< rounded exact sum
+  char digest[33];     ///< 32 hexadecimal digits: the same for any number of ranks, model and order
+} mg_forest_totals;
+/// Adds up all ranks' shares. Collective.
+MG_API int mg_forest_sums(mg_forest* forest, mg_forest_totals* totals);
+/// Lets go of it.
+MG_API int mg_forest_free(mg_forest* forest);
+
+/// Makes the dendrogram of a forest, on rank 0; the others get one of no vertices. Collective.
+/// @param join  1: components are joined at infinite height, as HDBSCAN* and SciPy's functions need; 0: they stay apart
+MG_API int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage);
+/// The merges in ascending order of height. Valid until the linkage is freed.
+MG_API int mg_linkage_merges(mg_linkage* linkage, const mg_merge_step** merges, size_t* count);
+/// Vertices of the dendrogram: the length of labels and probabilities. 0 where it is not.
+MG_API int mg_linkage_vertices(mg_linkage* linkage, uint64_t* vertices);
+/// Cluster of every vertex, from 0, if merges of at most `height` are made. Local.
+/// @param clusters  their number; NULL: not wanted
+MG_API int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t room, uint32_t* clusters);
+/// The same for at most k clusters. @param apart  1: exactly k, merges of one height in the order of vertices; 0: merges of
+/// one height are made together
+MG_API int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* labels, size_t room,
+                                uint32_t* clusters);
+/// Lets go of it.
+MG_API int mg_linkage_free(mg_linkage* linkage);
+
+/// Which clusters HDBSCAN* takes. Zero in every field: the default.
+typedef struct mg_hdbscan_options {
+  size_t size;                   ///< sizeof(mg_hdbscan_options)
+  uint64_t min_cluster_size;     ///< fewest points of a cluster; 0: 5
+  uint64_t max_cluster_size;     ///< larger ones are not taken; 0: any size
+  double epsilon;                ///< clusters born below this distance are taken with what they split from
+  int32_t leaf;                  ///< 0: the most stable clusters; 1: those that do not split further
+  int32_t allow_single_cluster;  ///< 1: all points may be one cluster
+} mg_hdbscan_options;
+
+/// Takes HDBSCAN*'s clusters from a joined dendrogram (of mutual reachability distances). Local.
+/// @param labels         by vertex, from 0; -1 is noise
+/// @param probabilities  by vertex, 0 to 1; NULL: not wanted
+/// @param room           entries in each of them: at least the vertices
+/// @param clusters       their number; NULL: not wanted
+MG_API int mg_hdbscan(mg_linkage* linkage, const mg_hdbscan_options* options, int32_t* labels, double* probabilities,
+                      size_t room, uint32_t* clusters);
+
+#ifdef __cplusplus
+}
+#endif

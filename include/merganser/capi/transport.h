@@ -1,0 +1,73 @@
+#pragma once
+/// Whom a program talks to, and who of them owns which part of a domain.
+#include "merganser/capi/library.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// One rank's end of a communication model.
+typedef struct mg_transport mg_transport;
+/// Which rank owns which block of a box.
+typedef struct mg_decomposition mg_decomposition;
+
+/// How a transport is opened; the same on every rank. Zero in every field: the default.
+typedef struct mg_open_options {
+  size_t size;             ///< sizeof(mg_open_options)
+  const char* backend;     ///< "p2p", "neighborhood", "rma", "shmem"; NULL or "auto": the fastest is measured
+  const char* decorators;  ///< comma list: "checked", "chaos:SEED"; NULL: none
+} mg_open_options;
+
+/// Opens a transport over a communicator of the caller's, given as Fortran's integer handle. It is duplicated; MPI must be
+/// initialised, and is not finalised. Collective over the communicator. @param options  NULL: defaults
+MG_API int mg_open_fortran(int communicator, const mg_open_options* options, mg_transport** transport);
+#ifdef MPI_VERSION
+/* The same for an MPI_Comm, where mpi.h was included before. */
+#define mg_open(communicator, options, transport) \
+  mg_open_fortran((int)MPI_Comm_c2f(communicator), (options), (transport))
+#endif
+/// Opens a transport of one rank, this process, without MPI.
+MG_API int mg_open_alone(mg_transport** transport);
+/// What mg_run_threads() runs: returns MG_OK, or the status of the call that failed.
+typedef int (*mg_body)(mg_transport* transport, void* user);
+/// Runs `body` on `ranks` ranks that are threads of this process and returns when all have ended: with MG_OK, or the
+/// status and text of the rank that failed by itself. A rank that waits for one that failed is released, and its calls
+/// fail. The transports end with the run: what was made over them can only be freed afterwards.
+MG_API int mg_run_threads(int ranks, mg_body body, void* user);
+/// Lets go of a transport. Collective. It ends when nothing that was made over it is left.
+MG_API int mg_transport_close(mg_transport* transport);
+
+/// Number of this rank, from 0.
+MG_API int mg_transport_rank(mg_transport* transport, int* rank);
+/// Number of ranks.
+MG_API int mg_transport_size(mg_transport* transport, int* size);
+/// The model that runs: "p2p". Valid while the transport is.
+MG_API int mg_transport_name(mg_transport* transport, const char** name);
+/// Returns when every rank has called it. Collective.
+MG_API int mg_transport_barrier(mg_transport* transport);
+
+/// An axis-aligned box.
+typedef struct mg_box {
+  size_t size;  ///< sizeof(mg_box)
+  double lower[3];
+  double extent[3];     ///< > 0
+  int32_t periodic[3];  ///< by axis: 1 periodic, 0 walls
+  int32_t unused;       ///< 0
+} mg_box;
+
+/// Cuts a box into cells and deals them to ranks in rectangular blocks. Local, as are all functions of decompositions.
+/// @param shape  "auto", "1d", "2d", "3d" or "AxBxC"; NULL: auto
+MG_API int mg_decomposition_new(const mg_box* box, const int64_t cells[3], int ranks, const char* shape,
+                                mg_decomposition** decomposition);
+/// Number of blocks, one for each rank.
+MG_API int mg_decomposition_ranks(mg_decomposition* decomposition, int* ranks);
+/// Lower and upper corner of a rank's block.
+MG_API int mg_decomposition_block(mg_decomposition* decomposition, int rank, double lower[3], double upper[3]);
+/// The rank that owns each of n points, which must lie in the box: xyz[3 n], x y z of a point beside each other.
+MG_API int mg_decomposition_owners(mg_decomposition* decomposition, const double* xyz, size_t n, int32_t* owners);
+/// Lets go of a decomposition. What was made with it has a copy.
+MG_API int mg_decomposition_free(mg_decomposition* decomposition);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,96 @@
+#include "merganser/capi/announce.h"
+
+#include "merganser/announce/announcement_network.hpp"
+#include "src/capi/objects.hpp"
+
+namespace merganser::capi {
+namespace {
+
+announce::AnnouncementOptions options_of(const mg_announcer_options* given) {
+  const auto record = read_options(given, "options");
+  announce::AnnouncementOptions options;
+  if (record.max_bytes != 0) options.max_bytes = record.max_bytes;
+  if (record.max_step_bytes != 0) options.max_step_bytes = record.max_step_bytes;
+  return options;
+}
+
+class AnnouncerObject final : public OverTransport {
+ public:
+  static constexpr const char* kKind = "announcer";
+  AnnouncerObject(std::shared_ptr<TransportObject> transport_object, const announce::Network& arcs,
+                  const announce::AnnouncementOptions& options)
+      : OverTransport(std::move(transport_object)), network(transport(), arcs, options) {}
+  [[nodiscard]] const char* kind() const noexcept override { return kKind; }
+
+  void step() {
+    static_cast<void>(transport());
+    received.clear();
+    for (const announce::Announcement& a : network.step())
+      received.push_back({a.id.origin, a.topic, static_cast<std::uint16_t>(a.delivery), a.id.counter, a.announced,
+                          a.bytes.data(), a.bytes.size()});
+  }
+
+  announce::AnnouncementNetwork network;
+  std::vector<mg_announcement> received;
+};
+
+}  // namespace
+}  // namespace merganser::capi
+
+using namespace merganser;
+using namespace merganser::capi;
+
+extern "C" {
+
+int mg_announcer_new(mg_transport* transport, const char* network, int dimension, const mg_announcer_options* options,
+                     mg_announcer** announcer) {
+  return guard([&] {
+    auto over = object_of<TransportObject>(transport);
+    need(announcer, "announcer");
+    std::unique_ptr<announce::Network> arcs;
+    announce::AnnouncementOptions limits;
+    comm::agree(over->get(), [&] {
+      need(network, "network");
+      limits = options_of(options);
+      arcs = announce::make_network(network, over->get().size(), dimension);
+    });
+    make<AnnouncerObject>(announcer, over, *arcs, limits);
+  });
+}
+
+int mg_announcer_announce(mg_announcer* announcer, int topic, const void* bytes, size_t count, int delivery) {
+  return guard([&] {
+    const auto object = object_of<AnnouncerObject>(announcer);
+    within<int>(topic, 0, announce::kFirstServiceTopic - 1, "topic");
+    within<int>(delivery, MG_SAME_STEP, MG_IMMEDIATE, "delivery");
+    object->network.announce(static_cast<announce::Topic>(topic),
+                             array(static_cast<const std::byte*>(bytes), count, "bytes"),
+                             static_cast<announce::Delivery>(delivery));
+  });
+}
+
+int mg_announcer_step(mg_announcer* announcer, size_t* handed_over) {
+  return guard([&] {
+    const auto object = object_of<AnnouncerObject>(announcer);
+    object->step();
+    give_if(handed_over, object->received.size());
+  });
+}
+
+int mg_announcer_received(mg_announcer* announcer, const mg_announcement** announcements, size_t* count) {
+  return guard([&] { give(object_of<AnnouncerObject>(announcer)->received, announcements, count); });
+}
+
+int mg_announcer_time(mg_announcer* announcer, int* steps) {
+  return guard([&] {
+    const auto object = object_of<AnnouncerObject>(announcer);
+    need(steps, "steps");
+    *steps = object->network.time_to_live();
+  });
+}
+
+int mg_announcer_free(mg_announcer* announcer) {
+  return guard([&] { free_handle<AnnouncerObject>(announcer).reset(); });
+}
+
+}  // extern "C"

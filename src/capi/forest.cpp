@@ -1,0 +1,132 @@
+#include "src/capi/forest.hpp"
+
+#include <numeric>
+
+#include "merganser/msf/euclidean.hpp"
+#include "merganser/msf/minimum_forest.hpp"
+
+namespace merganser::capi {
+namespace {
+
+constexpr std::size_t kMost = std::size_t{1} << 40;  // points or edges of one rank
+
+std::vector<std::uint64_t> ids_of(const std::uint64_t* ids, std::size_t count, comm::Transport& transport) {
+  if (ids != nullptr) return {ids, ids + count};
+  if (transport.size() > 1 && count > 0)
+    throw UsageError("ids: a null pointer; allowed on one rank only, where points are numbered in their order");
+  std::vector<std::uint64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+msf::EuclideanOptions options_of(const mg_tree_options& record) {
+  msf::EuclideanOptions options;
+  within(record.threads, 0, 1024, "options: threads");
+  within(record.min_samples, 0, 1 << 30, "options: min_samples");
+  if (record.threads > 0) options.threads = record.threads;
+  if (record.min_samples > 0) options.min_samples = record.min_samples;
+  return options;
+}
+
+msf::PointSet points_of(int dimension, const double* coordinates, const std::uint64_t* ids, std::size_t count,
+                        const mg_tree_options& record, comm::Transport& transport) {
+  within(dimension, 2, 3, "dimension");
+  within<std::size_t>(count, 0, kMost, "count");
+  msf::PointSet points;
+  points.dimension = dimension;
+  if (record.box != nullptr) points.box = box_of(record.box);
+  const auto numbers = array(coordinates, count * static_cast<std::size_t>(dimension), "coordinates");
+  points.coordinates.assign(numbers.begin(), numbers.end());
+  points.ids = ids_of(ids, count, transport);
+  return points;
+}
+
+graphs::EdgeList graph_of(std::uint64_t vertices, const mg_edge* edges, std::size_t count) {
+  within<std::size_t>(count, 0, kMost, "count");
+  const auto given = array(edges, count, "edges");
+  graphs::EdgeList graph;
+  graph.vertices = vertices;
+  graph.kind = graphs::WeightKind::float64;
+  std::vector<graphs::Edge24> list;
+  list.reserve(count);
+  for (const mg_edge& e : given)
+    list.push_back(graphs::make_edge<graphs::Edge24>(e.low, e.high, graphs::bits_of(e.weight)));
+  graph.edges = std::move(list);
+  return graph;
+}
+
+msf::ForestOptions options_of(const mg_forest_options* given) {
+  const auto record = read_options(given, "options");
+  msf::ForestOptions options;
+  within(record.threads, 0, 1024, "options: threads");
+  if (record.threads > 0) options.threads = record.threads;
+  options.sense = flag(record.maximum, "options: maximum") ? msf::Sense::maximum : msf::Sense::minimum;
+  return options;
+}
+
+}  // namespace
+}  // namespace merganser::capi
+
+using namespace merganser;
+using namespace merganser::capi;
+
+extern "C" {
+
+int mg_forest_of_points(mg_transport* transport, int dimension, const double* coordinates, const uint64_t* ids,
+                        size_t count, const mg_tree_options* options, mg_forest** forest) {
+  return guard([&] {
+    auto over = object_of<TransportObject>(transport);
+    need(forest, "forest");
+    msf::PointSet points;
+    msf::EuclideanOptions how;
+    comm::agree(over->get(), [&] {
+      const auto record = read_options(options, "options");
+      how = options_of(record);
+      points = points_of(dimension, coordinates, ids, count, record, over->get());
+    });
+    msf::Report report;
+    auto found = msf::euclidean_forest(points, over->get(), how, report);
+    make<ForestObject>(forest, std::move(over), std::move(found));
+  });
+}
+
+int mg_forest_of_graph(mg_transport* transport, uint64_t vertices, const mg_edge* edges, size_t count,
+                       const mg_forest_options* options, mg_forest** forest) {
+  return guard([&] {
+    auto over = object_of<TransportObject>(transport);
+    need(forest, "forest");
+    graphs::EdgeList graph;
+    msf::ForestOptions how;
+    comm::agree(over->get(), [&] {
+      how = options_of(options);
+      graph = graph_of(vertices, edges, count);
+    });
+    msf::Report report;
+    auto found = msf::minimum_spanning_forest(graph, over->get(), how, report);
+    make<ForestObject>(forest, std::move(over), std::move(found));
+  });
+}
+
+int mg_forest_edges(mg_forest* forest, const mg_edge** edges, size_t* count) {
+  return guard([&] { give(object_of<ForestObject>(forest)->edges, edges, count); });
+}
+
+int mg_forest_sums(mg_forest* forest, mg_forest_totals* totals) {
+  return guard([&] {
+    const auto object = object_of<ForestObject>(forest);
+    check_record(totals, "totals");
+    const msf::ForestTotals all = msf::totals(object->forest, object->transport());
+    mg_forest_totals record{};
+    record.edges = all.edges;
+    record.components = all.components;
+    record.weight = all.weight_value;
+    std::copy_n(all.digest.c_str(), std::min<std::size_t>(all.digest.size(), 32), record.digest);
+    write_record(record, totals, "totals");
+  });
+}
+
+int mg_forest_free(mg_forest* forest) {
+  return guard([&] { free_handle<ForestObject>(forest).reset(); });
+}
+
+}  // extern "C"

@@ -1,0 +1,50 @@
+#pragma once
+/// Handles: numbers, dressed as pointers to types that are never defined, under which objects are kept. A number is given
+/// once, so a handle that was freed is found out for ever, and nothing is read through it.
+#include <memory>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/pinned.hpp"
+#include "merganser/capi/library.h"
+
+namespace merganser::capi {
+
+/// What a handle stands for.
+class Object : Pinned {
+ public:
+  virtual ~Object() = default;
+  /// What kind of thing it is, for messages.
+  [[nodiscard]] virtual const char* kind() const noexcept = 0;
+};
+
+/// Keeps an object. @return its handle
+[[nodiscard]] void* keep(std::shared_ptr<Object> object);
+/// The object of a handle. @throws UsageError for null, and what is no handle (any more)
+[[nodiscard]] std::shared_ptr<Object> kept(const void* handle, const char* kind);
+/// The same, and the handle is good for nothing more.
+[[nodiscard]] std::shared_ptr<Object> let_go(const void* handle, const char* kind);
+/// Objects that are kept.
+[[nodiscard]] std::size_t handles();
+
+/// The object of type T behind a handle. @throws UsageError if there is none, or it is one of another kind
+template <class T>
+std::shared_ptr<T> object_of(const void* handle) {
+  auto object = std::dynamic_pointer_cast<T>(kept(handle, T::kKind));
+  if (!object) throw UsageError(std::string(T::kKind) + ": the handle of another kind of object");
+  return object;
+}
+/// Frees a handle. @throws UsageError as object_of()
+template <class T>
+std::shared_ptr<T> free_handle(const void* handle) {
+  static_cast<void>(object_of<T>(handle));  // refuses one of another kind
+  return std::static_pointer_cast<T>(let_go(handle, T::kKind));
+}
+/// Keeps a new object and gives its handle. @throws UsageError if `handle` is null
+template <class T, class Handle, class... Arguments>
+void make(Handle** handle, Arguments&&... arguments) {
+  if (handle == nullptr) throw UsageError(std::string(T::kKind) + ": no pointer for the handle");
+  *handle = static_cast<Handle*>(keep(std::make_shared<T>(std::forward<Arguments>(arguments)...)));
+}
+
+}  // namespace merganser::capi

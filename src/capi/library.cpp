@@ -1,0 +1,74 @@
+#include <array>
+#include <exception>
+#include <new>
+
+#include "merganser/comm/runtime.hpp"
+#include "src/capi/guard.hpp"
+
+namespace merganser::capi {
+namespace {
+
+/// What failed last in this thread. The text has room of its own: there may be no memory.
+struct Failure {
+  std::array<char, 4096> text{};
+  int status = MG_OK;
+  std::exception_ptr error;
+};
+thread_local Failure failure;
+
+int keep_as(int status, std::string_view text) noexcept {
+  const std::size_t length = std::min(text.size(), failure.text.size() - 1);
+  std::copy_n(text.data(), length, failure.text.data());
+  failure.text[length] = '\0';
+  failure.status = status;
+  failure.error = std::current_exception();
+  return status;
+}
+
+}  // namespace
+
+int keep_error() noexcept {
+  try {
+    throw;
+  } catch (const Error& e) {
+    return keep_as(e.exit_code(), e.what());
+  } catch (const std::bad_alloc&) {
+    return keep_as(MG_MEMORY, "there is no memory");
+  } catch (const std::length_error&) {
+    return keep_as(MG_MEMORY, "there is no memory for an array of this length");
+  } catch (const std::exception& e) {
+    return keep_as(MG_INTERNAL, e.what());
+  } catch (...) {
+    return keep_as(MG_INTERNAL, "an exception without a text");
+  }
+}
+
+void rethrow_kept(int status) {
+  if (failure.status == status && failure.error) std::rethrow_exception(failure.error);
+  throw Error("the function that was run returned status " + std::to_string(status), status);
+}
+
+void throw_range(const char* name, const std::string& value, const std::string& allowed) {
+  throw UsageError(std::string(name) + ": " + value + "; allowed: " + allowed);
+}
+
+void check_size(std::size_t size, std::size_t first, std::size_t now, const void* record, const char* name) {
+  constexpr std::size_t kMost = 65536;  // a size beyond it was never set
+  if (size < first || size > kMost)
+    throw_range(name, "size " + std::to_string(size), "sizeof of the record, " + std::to_string(now));
+  const auto* const bytes = static_cast<const std::byte*>(record);
+  for (std::size_t i = now; i < size; ++i)
+    if (bytes[i] != std::byte{0})
+      throw UsageError(std::string(name) + ": a field is set that this version of the library does not know");
+}
+
+}  // namespace merganser::capi
+
+extern "C" {
+
+int mg_abi(void) { return MG_ABI; }
+const char* mg_version(void) { return MERGANSER_VERSION; }
+const char* mg_error(void) { return merganser::capi::failure.text.data(); }
+void mg_end_job(int exit_code) { merganser::comm::abort(exit_code); }
+
+}  // extern "C"

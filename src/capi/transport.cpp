@@ -1,0 +1,82 @@
+#include "merganser/capi/transport.h"
+
+#include <cmath>
+
+#include "merganser/comm/runtime.hpp"
+#include "src/capi/objects.hpp"
+
+namespace merganser::capi {
+
+Box box_of(const mg_box* given) {
+  const mg_box record = read_record(given, "box");
+  Box box;
+  for (std::size_t a = 0; a < 3; ++a) {
+    box.lower[a] = record.lower[a];
+    box.extent[a] = record.extent[a];
+    box.periodic[a] = flag(record.periodic[a], "box: periodic");
+    const double upper = box.lower[a] + box.extent[a];
+    if (!std::isfinite(box.lower[a]) || !std::isfinite(upper) || !(upper > box.lower[a]))
+      throw InputError("box: extent " + std::to_string(box.extent[a]) + " from " + std::to_string(box.lower[a]) +
+                       " on axis " + std::to_string(a) + "; allowed: finite numbers, the extent positive");
+  }
+  return box;
+}
+
+}  // namespace merganser::capi
+
+using namespace merganser;
+using namespace merganser::capi;
+
+extern "C" {
+
+int mg_run_threads(int ranks, mg_body body, void* user) {
+  return guard([&] {
+    if (body == nullptr) throw UsageError("body: a null pointer; allowed: a function");
+    within(ranks, 1, 1 << 20, "ranks");
+    comm::RunOptions options;
+    options.backend = "threads";
+    options.ranks = ranks;
+    comm::run(options, [&](comm::Transport& transport) {
+      const auto object = std::make_shared<TransportObject>(transport);
+      auto* const handle = static_cast<mg_transport*>(keep(object));
+      const int status = body(handle, user);
+      object->end();
+      guard([&] { static_cast<void>(free_handle<TransportObject>(handle)); });  // the body may have closed it
+      if (status != MG_OK) rethrow_kept(status);
+    });
+  });
+}
+
+int mg_transport_close(mg_transport* transport) {
+  return guard([&] { free_handle<TransportObject>(transport).reset(); });
+}
+
+int mg_transport_rank(mg_transport* transport, int* rank) {
+  return guard([&] {
+    auto object = object_of<TransportObject>(transport);
+    need(rank, "rank");
+    *rank = object->get().rank();
+  });
+}
+
+int mg_transport_size(mg_transport* transport, int* size) {
+  return guard([&] {
+    auto object = object_of<TransportObject>(transport);
+    need(size, "size");
+    *size = object->get().size();
+  });
+}
+
+int mg_transport_name(mg_transport* transport, const char** name) {
+  return guard([&] {
+    auto object = object_of<TransportObject>(transport);
+    need(name, "name");
+    *name = object->get().name().data();
+  });
+}
+
+int mg_transport_barrier(mg_transport* transport) {
+  return guard([&] { object_of<TransportObject>(transport)->get().barrier(); });
+}
+
+}  // extern "C"

@@ -1,0 +1,129 @@
+// Announcements and measurements through C.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "merganser/capi/announce.h"
+#include "merganser/capi/measure.h"
+#include "merganser/kernels/exchange.hpp"
+#include "tests/capi/ranks.hpp"
+
+namespace {
+
+using namespace merganser::test;
+
+TEST(AnnouncementsInC, reach_every_rank_once_in_the_same_order) {
+  constexpr int kRanks = 5;
+  constexpr int kSteps = 10;
+  using Heard = std::vector<std::tuple<int64_t, int, int, uint64_t, int>>;
+  std::vector<Heard> heard(kRanks);
+  EXPECT_OK(run_threads(kRanks, [&](mg_transport* t) {
+    int rank = 0;
+    mg_transport_rank(t, &rank);
+    mg_announcer* announcer = nullptr;
+    if (int s = mg_announcer_new(t, "manhattan", 2, nullptr, &announcer)) return s;
+    int time = 0;
+    if (int s = mg_announcer_time(announcer, &time)) return s;
+    for (int64_t step = 0; step < kSteps + time; ++step) {
+      const int value = 100 * rank + static_cast<int>(step);
+      if (step < kSteps && (step + rank) % 3 == 0)
+        if (int s = mg_announcer_announce(announcer, rank, &value, sizeof value, MG_SAME_STEP)) return s;
+      size_t count = 0;
+      if (int s = mg_announcer_step(announcer, &count)) return s;
+      const mg_announcement* list = nullptr;
+      if (int s = mg_announcer_received(announcer, &list, &count)) return s;
+      for (size_t i = 0; i < count; ++i) {
+        int said = 0;
+        EXPECT_EQ(list[i].byte_count, sizeof said);
+        std::memcpy(&said, list[i].bytes, sizeof said);
+        EXPECT_EQ(list[i].announced, step + 1 - time);
+        EXPECT_EQ(list[i].topic, list[i].origin);
+        heard[static_cast<std::size_t>(rank)].emplace_back(step, list[i].origin, list[i].delivery, list[i].counter,
+                                                           said);
+      }
+    }
+    return mg_announcer_free(announcer);
+  }));
+  EXPECT_EQ(heard[0].size(), 17U);  // 10 steps of 5 ranks, every third
+  for (const Heard& other : heard) EXPECT_EQ(other, heard[0]);
+}
+
+TEST(AnnouncementsInC, refuse_topics_sizes_and_networks_that_are_none) {
+  EXPECT_OK(run_threads(2, [](mg_transport* t) {
+    mg_announcer* announcer = nullptr;
+    EXPECT_EQ(mg_announcer_new(t, "star", 2, nullptr, &announcer), MG_USAGE);
+    EXPECT_EQ(mg_announcer_new(t, nullptr, 2, nullptr, &announcer), MG_USAGE);
+    mg_announcer_options options{};
+    options.size = sizeof options;
+    options.max_bytes = 8;
+    EXPECT_OK(mg_announcer_new(t, "torus", 2, &options, &announcer));
+    const char bytes[16] = {};
+    EXPECT_EQ(mg_announcer_announce(announcer, -1, bytes, 1, MG_SAME_STEP), MG_USAGE);
+    EXPECT_EQ(mg_announcer_announce(announcer, 65280, bytes, 1, MG_SAME_STEP), MG_USAGE);
+    EXPECT_EQ(mg_announcer_announce(announcer, 1, bytes, 9, MG_SAME_STEP), MG_USAGE);
+    EXPECT_EQ(mg_announcer_announce(announcer, 1, nullptr, 1, MG_SAME_STEP), MG_USAGE);
+    EXPECT_EQ(mg_announcer_announce(announcer, 1, bytes, 1, 2), MG_USAGE);
+    EXPECT_OK(mg_announcer_announce(announcer, 1, nullptr, 0, MG_IMMEDIATE));
+    return mg_announcer_free(announcer);
+  }));
+}
+
+TEST(MeasurementsInC, have_a_time_for_every_kernel_that_can_be_used) {
+  EXPECT_OK(run_threads(3, [](mg_transport* t) {
+    int rank = 0;
+    mg_transport_rank(t, &rank);
+    const int64_t offsets[] = {0, 2, 3, 4};
+    const int32_t heads[] = {1, 2, 2, 0};
+    const double bytes[] = {64, 8, 128, 1000};
+    const mg_process_graph graph = {sizeof graph, 3, 0, offsets, heads, bytes};
+    mg_measure_options options{};
+    options.size = sizeof options;
+    options.seconds = 0.3;
+    options.kernels = "threads.copy";
+    for (const auto& kernel : merganser::kernels::kernels())
+      if (kernel.model == "threads" && kernel.completion == merganser::kernels::Completion::notified)
+        options.kernels = kernel.name.data();
+    mg_measurement* found = nullptr;
+    if (int s = mg_measure(t, &graph, &options, &found)) return s;
+    size_t count = 9;
+    EXPECT_OK(mg_measurement_count(found, &count));
+    EXPECT_EQ(count, rank == 0 ? 1U : 0U);
+    mg_measured cell{};
+    cell.size = sizeof cell;
+    if (rank == 0) {
+      EXPECT_OK(mg_measurement_get(found, 0, &cell));
+      EXPECT_STREQ(cell.kernel, options.kernels);
+      EXPECT_EQ(cell.reason, nullptr);
+      EXPECT_GT(cell.median_ns, 0);
+      EXPECT_LE(cell.low_ns, cell.median_ns);
+      EXPECT_GE(cell.high_ns, cell.median_ns);
+      EXPECT_EQ(cell.messages, 4);
+      EXPECT_EQ(cell.bytes, 1200);
+      EXPECT_GT(cell.samples, 0U);
+    }
+    EXPECT_EQ(mg_measurement_get(found, count, &cell), MG_USAGE);
+    return mg_measurement_free(found);
+  }));
+}
+
+TEST(MeasurementsInC, refuse_graphs_that_are_none) {
+  EXPECT_OK(run_threads(1, [](mg_transport* t) {
+    const int64_t offsets[] = {0, 1, 0};
+    const int32_t heads[] = {1};
+    mg_process_graph graph = {sizeof graph, 2, 0, offsets, heads, nullptr};
+    mg_measurement* found = nullptr;
+    EXPECT_EQ(mg_measure(t, &graph, nullptr, &found), MG_USAGE);
+    EXPECT_STREQ(mg_error(), "graph: an offset: 0; allowed: 1 to 3");
+    graph.ranks = 1;
+    EXPECT_EQ(mg_measure(t, &graph, nullptr, &found), MG_INPUT);  // an arc to a rank that is not there
+    graph.heads = nullptr;
+    EXPECT_EQ(mg_measure(t, &graph, nullptr, &found), MG_USAGE);
+    EXPECT_EQ(mg_measure(t, nullptr, nullptr, &found), MG_USAGE);
+    return MG_OK;
+  }));
+}
+
+}  // namespace

@@ -1,0 +1,220 @@
+// Forests, linkages, clusters: what C gives is what C++ gives.
+#include "merganser/capi/forest.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "merganser/base/random.hpp"
+#include "merganser/comm/runtime.hpp"
+#include "merganser/msf/euclidean.hpp"
+#include "merganser/msf/hdbscan.hpp"
+#include "merganser/msf/linkage.hpp"
+#include "merganser/msf/minimum_forest.hpp"
+#include "tests/capi/ranks.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+
+constexpr std::uint64_t kPoints = 2000;
+
+msf::PointSet points_of_rank(int rank, int ranks, int dimension) {
+  msf::PointSet mine;
+  mine.dimension = dimension;
+  mine.box = {{0, 0, 0}, {1, 1, 1}, {true, false, false}};
+  for (std::uint64_t id = static_cast<std::uint64_t>(rank); id < kPoints; id += static_cast<std::uint64_t>(ranks)) {
+    Random random(5, 0, static_cast<std::uint32_t>(id));
+    const double spread = id % 3 == 0 ? 1 : 0.05;
+    for (int a = 0; a < dimension; ++a) mine.coordinates.push_back(spread * random.uniform());
+    mine.ids.push_back(id);
+  }
+  return mine;
+}
+
+graphs::EdgeList graph_of_rank(int rank, int ranks) {
+  graphs::EdgeList graph;
+  graph.vertices = 500;
+  graph.kind = graphs::WeightKind::float64;
+  std::vector<graphs::Edge24> edges;
+  for (std::uint32_t e = static_cast<std::uint32_t>(rank); e < 3000; e += static_cast<std::uint32_t>(ranks)) {
+    Random random(9, 1, e);
+    const std::uint64_t a = random.below(480);  // some vertices are alone
+    const std::uint64_t b = random.below(480);
+    edges.push_back(graphs::make_edge<graphs::Edge24>(a, b, graphs::bits_of(std::floor(random.uniform(-4, 4)))));
+  }
+  graph.edges = std::move(edges);
+  return graph;
+}
+
+struct Outcome {
+  std::string digest;
+  double weight = 0;
+  std::int64_t edges = 0;
+  std::vector<msf::Merge> merges;
+  std::vector<std::uint32_t> cut;
+  std::vector<std::int32_t> labels;
+  std::vector<double> probabilities;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+msf::HdbscanOptions choice() {
+  msf::HdbscanOptions options;
+  options.min_cluster_size = 40;
+  return options;
+}
+
+Outcome by_cpp(bool of_points, int dimension, msf::Sense sense = msf::Sense::minimum) {
+  Outcome o;
+  comm::run({.backend = "threads", .ranks = 1}, [&](comm::Transport& t) {
+    msf::Report report;
+    msf::EuclideanOptions euclidean;
+    euclidean.min_samples = 6;
+    msf::ForestOptions options;
+    options.sense = sense;
+    const msf::Forest forest = of_points ? msf::euclidean_forest(points_of_rank(0, 1, dimension), t, euclidean, report)
+                                         : msf::minimum_spanning_forest(graph_of_rank(0, 1), t, options, report);
+    const auto totals = msf::totals(forest, t);
+    o.digest = totals.digest;
+    o.weight = totals.weight_value;
+    o.edges = totals.edges;
+    if (sense == msf::Sense::maximum) return;
+    const auto tree = msf::dendrogram(msf::gather_forest(forest, t), msf::Apart::join);
+    o.merges = tree.merges;
+    o.cut = msf::cut_by_height(tree, 0.05).of;
+    auto found = msf::hdbscan(msf::condense(tree, 40), choice());
+    o.labels = found.labels;
+    o.probabilities = found.probabilities;
+  });
+  return o;
+}
+
+int linkage_in_c(mg_forest* forest, Outcome& o) {
+  mg_linkage* linkage = nullptr;
+  if (int s = mg_linkage_new(forest, 1, &linkage)) return s;
+  const mg_merge_step* merges = nullptr;
+  size_t count = 0;
+  if (int s = mg_linkage_merges(linkage, &merges, &count)) return s;
+  for (size_t i = 0; i < count; ++i) o.merges.push_back({merges[i].a, merges[i].b, merges[i].height, merges[i].size});
+  uint64_t vertices = 0;
+  if (int s = mg_linkage_vertices(linkage, &vertices)) return s;
+  o.cut.resize(vertices);
+  o.labels.resize(vertices);
+  o.probabilities.resize(vertices);
+  uint32_t clusters = 0;
+  if (vertices > 0) {
+    if (int s = mg_linkage_cut_height(linkage, 0.05, o.cut.data(), vertices, &clusters)) return s;
+    std::vector<uint32_t> exactly(vertices);
+    if (int s = mg_linkage_cut_count(linkage, 7, 1, exactly.data(), vertices, &clusters)) return s;
+    EXPECT_EQ(clusters, 7U);
+    mg_hdbscan_options options{};
+    options.size = sizeof options;
+    options.min_cluster_size = 40;
+    if (int s = mg_hdbscan(linkage, &options, o.labels.data(), o.probabilities.data(), vertices, &clusters)) return s;
+    EXPECT_EQ(mg_hdbscan(linkage, &options, o.labels.data(), nullptr, vertices - 1, nullptr), MG_USAGE);
+  }
+  return mg_linkage_free(linkage);
+}
+
+int finish(mg_transport* t, mg_forest* forest, Outcome& result, bool linkage) {
+  int rank = 0;
+  mg_transport_rank(t, &rank);
+  Outcome o;
+  mg_forest_totals totals{};
+  totals.size = sizeof totals;
+  if (int s = mg_forest_sums(forest, &totals)) return s;
+  o.digest = totals.digest;
+  o.weight = totals.weight;
+  o.edges = totals.edges;
+  if (linkage)
+    if (int s = linkage_in_c(forest, o)) return s;
+  if (rank == 0) result = o;
+  return mg_forest_free(forest);
+}
+
+TEST(ForestInC, of_points_is_that_of_cpp_as_are_the_dendrogram_and_the_clusters) {
+  for (const int dimension : {2, 3}) {
+    const Outcome expected = by_cpp(true, dimension);
+    for (const int ranks : {1, 3}) {
+      Outcome found;
+      EXPECT_OK(run_threads(ranks, [&](mg_transport* t) {
+        int rank = 0;
+        mg_transport_rank(t, &rank);
+        const auto mine = points_of_rank(rank, ranks, dimension);
+        const mg_box box = {sizeof box, {0, 0, 0}, {1, 1, 1}, {1, 0, 0}, 0};
+        const mg_tree_options options = {sizeof options, &box, 2, 6};
+        mg_forest* forest = nullptr;
+        if (int s = mg_forest_of_points(t, dimension, mine.coordinates.data(), mine.ids.data(), mine.ids.size(),
+                                        &options, &forest))
+          return s;
+        return finish(t, forest, found, true);
+      }));
+      EXPECT_EQ(found, expected) << dimension << " dimensions, " << ranks << " ranks";
+    }
+  }
+}
+
+TEST(ForestInC, of_a_graph_is_that_of_cpp) {
+  for (const bool maximum : {false, true}) {
+    const Outcome expected = by_cpp(false, 2, maximum ? msf::Sense::maximum : msf::Sense::minimum);
+    for (const int ranks : {1, 4}) {
+      Outcome found;
+      EXPECT_OK(run_threads(ranks, [&](mg_transport* t) {
+        int rank = 0;
+        mg_transport_rank(t, &rank);
+        const auto graph = graph_of_rank(rank, ranks);
+        std::vector<mg_edge> edges;
+        for (const auto& e : std::get<std::vector<graphs::Edge24>>(graph.edges))
+          edges.push_back({e.high, e.low, graphs::weight_of(graph.kind, e.weight)});  // ends the other way round
+        mg_forest_options options{};
+        options.size = sizeof options;
+        options.maximum = maximum ? 1 : 0;
+        mg_forest* forest = nullptr;
+        if (int s = mg_forest_of_graph(t, graph.vertices, edges.data(), edges.size(), &options, &forest)) return s;
+        return finish(t, forest, found, !maximum);
+      }));
+      EXPECT_EQ(found, expected) << ranks;
+    }
+  }
+}
+
+TEST(ForestInC, gives_every_edge_once) {
+  EXPECT_OK(run_threads(1, [](mg_transport* t) {
+    const double xy[] = {0, 0, 3, 4, 3, 5};
+    mg_forest* forest = nullptr;
+    EXPECT_OK(mg_forest_of_points(t, 2, xy, nullptr, 3, nullptr, &forest));
+    const mg_edge* edges = nullptr;
+    size_t count = 0;
+    EXPECT_OK(mg_forest_edges(forest, &edges, &count));
+    EXPECT_EQ(count, 2U);
+    double sum = 0;
+    for (size_t i = 0; i < count; ++i) sum += edges[i].weight;
+    EXPECT_EQ(sum, 6);
+    return mg_forest_free(forest);
+  }));
+}
+
+TEST(ForestInC, refuses_bad_data_on_one_rank_on_every_rank) {
+  for (int bad = 0; bad < 2; ++bad) {
+    const int status = run_threads(2, [&](mg_transport* t) {
+      int rank = 0;
+      mg_transport_rank(t, &rank);
+      const double nan = std::numeric_limits<double>::quiet_NaN();
+      const mg_edge edge = {0, 1, rank == bad ? nan : 1};
+      mg_forest* forest = nullptr;
+      const int s = mg_forest_of_graph(t, 2, &edge, 1, nullptr, &forest);
+      EXPECT_EQ(s, MG_INPUT);
+      EXPECT_EQ(forest, nullptr);
+      const double xyz[] = {0, 0, 0};
+      const auto id = static_cast<uint64_t>(rank);
+      EXPECT_EQ(mg_forest_of_points(t, 3, rank == bad ? nullptr : xyz, &id, 1, nullptr, &forest), MG_USAGE);
+      EXPECT_STREQ(mg_error(), "coordinates: a null pointer; allowed: the address of one");
+      return s;
+    });
+    EXPECT_EQ(status, MG_INPUT);
+  }
+}
+
+}  // namespace
