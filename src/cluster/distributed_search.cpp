@@ -231,8 +231,9 @@ void DistributedSearch::answer(StepNumbers& report) {
 void DistributedSearch::require_sight() const {
   for (const Open& o : open_)
     if (o.local.best.distance2 > sight2_) {
-      throw InputError(points_->text(cells_.order()[o.local.vertex]) + ": its nearest parcel may be on a rank that rank " +
-                       std::to_string(rank_) + " cannot ask (" + std::to_string(mailbox_.graph().out.size()) + " of " +
+      throw InputError(points_->text(cells_.order()[o.local.vertex]) +
+                       ": its nearest parcel may be on a rank that rank " + std::to_string(rank_) + " cannot ask (" +
+                       std::to_string(mailbox_.graph().out.size()) + " of " +
                        std::to_string(decomposition_.ranks() - 1) +
                        "): the surroundings are too empty; use fewer ranks, or give the parcels to the Clusterer");
     }

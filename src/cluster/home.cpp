@@ -152,11 +152,17 @@ void check_parcels(const Parcels& parcels, const Decomposition& decomposition, i
 
 void check_points(const nearest::PointSet& points, const Decomposition& decomposition, int rank) {
   const auto block = decomposition.block(rank);
+  const Box& box = decomposition.grid().box;
+  Vec3 slack;  // faces and positions are rounded, each in its way
+  for (int a = 0; a < 3; ++a) slack[a] = 1e-12 * (box.extent[a] + std::fabs(box.lower[a]));
   std::vector<std::int64_t> ids;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Site s = points.site(i);
-    const double slack2 = decomposition.distance2_to_block({s.x, s.y, s.z}, rank);
-    if (!(slack2 <= 0))
+    const Vec3 p{s.x, s.y, s.z};
+    bool inside = true;
+    for (int a = 0; a < 3; ++a)
+      inside = inside && p[a] >= block.lower[a] - slack[a] && p[a] <= block.upper[a] + slack[a];
+    if (!inside)
       throw InputError(points.text(i) + " at " + exact_text(s.x) + ", " + exact_text(s.y) + ", " + exact_text(s.z) +
                        " is outside the box of rank " + std::to_string(rank) + ", from " + exact_text(block.lower[0]) +
                        ", " + exact_text(block.lower[1]) + ", " + exact_text(block.lower[2]) + " to " +

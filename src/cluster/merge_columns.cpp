@@ -55,8 +55,8 @@ ColumnMerge::ColumnMerge(const MergeRules& rules, const Columns& columns, std::s
 void ColumnMerge::check(std::size_t points) const {
   const auto& c = columns_;
   if (c.size != points)
-    throw UsageError("merge: columns of " + std::to_string(c.size) + " points; allowed: the " +
-                     std::to_string(points) + " given to find()");
+    throw UsageError("merge: columns of " + std::to_string(c.size) + " points; allowed: the " + std::to_string(points) +
+                     " given to find()");
   if (c.ids.size() != (ids_.given ? points : 0))
     throw UsageError("merge: " + std::to_string(c.ids.size()) + " ids; allowed: " +
                      (ids_.given ? "the " + std::to_string(points) + " given to find()"
@@ -73,7 +73,8 @@ void ColumnMerge::check(std::size_t points) const {
                      std::to_string(components) + ", one for each component of the schema");
   if (points == 0) return;
   const auto usable = [](const Column& column) { return column.data != nullptr && column.stride > 0; };
-  if (!usable(c.x) || !usable(c.y) || !usable(c.volume) || !std::all_of(c.attributes.begin(), c.attributes.end(), usable))
+  if (!usable(c.x) || !usable(c.y) || !usable(c.volume) ||
+      !std::all_of(c.attributes.begin(), c.attributes.end(), usable))
     throw UsageError("merge: a column is null or has stride 0; allowed: an array of " + std::to_string(points) +
                      " numbers for x, y, the volume and each component");
   for (std::size_t i = 0; i < points; ++i) {
@@ -114,8 +115,8 @@ void ColumnMerge::pack(std::uint32_t position, std::byte* row) const {
 void ColumnMerge::run(std::span<const StarLink> links, int rank, std::span<const StarArrival> arrivals,
                       std::span<const std::byte> arrived) const {
   const Lists lists(columns_.size, links, rank, arrivals);
-  std::vector<Site> sites;     // centre first
-  std::vector<double> rows;    // width_ numbers each
+  std::vector<Site> sites;   // centre first
+  std::vector<double> rows;  // width_ numbers each
   std::vector<Member> members;
   for (const std::uint32_t centre : lists.centres) {
     sites.resize(1);

@@ -12,7 +12,7 @@ namespace merganser {
 namespace {
 
 constexpr std::size_t kMostPoints = std::size_t{1} << 31;  // of one rank
-constexpr int kIdBits = 40;                                 // of a position, where ids are not given
+constexpr int kIdBits = 40;                                // of a position, where ids are not given
 
 cluster::StarOptions stars_of(const FinderOptions& o) { return {{Search::exact, true}, o.prune, o.iterative}; }
 
@@ -55,7 +55,7 @@ struct StarFinder::Impl {
   std::vector<std::uint32_t> leaving;
   std::vector<StarArrival> arrivals;
   StepNumbers numbers;
-  std::size_t points = 0;         // of the last find()
+  std::size_t points = 0;           // of the last find()
   cluster::ColumnMerge::Ids ids{};  // as well
 };
 
@@ -82,8 +82,8 @@ void StarFinder::find(const Points& points, std::span<const std::uint8_t> small,
   }
   const std::int64_t first_id = static_cast<std::int64_t>(impl_->transport.rank()) << kIdBits;
   impl_->ids = {!ids.empty(), first_id};
-  impl_->find({points, small.data(), ids.empty() ? nullptr : ids.data(), first_id,
-               impl_->decomposition.grid().box.lower[2]});
+  impl_->find(
+      {points, small.data(), ids.empty() ? nullptr : ids.data(), first_id, impl_->decomposition.grid().box.lower[2]});
 }
 
 void StarFinder::Impl::find(const nearest::PointSet& set) {
@@ -182,7 +182,8 @@ void StarFinder::migrate(std::span<const std::byte> rows, std::size_t row_bytes,
 void StarFinder::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& arrived) {
   arrived.clear();
   const std::uint32_t* const order = impl_->core.search().cells().order();
-  impl_->core.migrate(row_bytes, [&](std::uint32_t v, std::byte* row) { pack(order[v], row); }, arrived);
+  impl_->core.migrate(
+      row_bytes, [&](std::uint32_t v, std::byte* row) { pack(order[v], row); }, arrived);
 }
 
 std::size_t StarFinder::merge(const MergeRules& rules, const Columns& columns) {

@@ -315,7 +315,8 @@ std::string Decomposition::identity() const {
   if (kind_ == Kind::boxes) {
     for (int r = 0; r < ranks(); ++r) {
       const Block b = block(r);
-      for (int a = 0; a < 3; ++a) text += (a == 0 ? "; " : ",") + number_text(b.lower[a]) + ":" + number_text(b.upper[a]);
+      for (int a = 0; a < 3; ++a)
+        text += (a == 0 ? "; " : ",") + number_text(b.lower[a]) + ":" + number_text(b.upper[a]);
     }
     return text;
   }

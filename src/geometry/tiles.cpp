@@ -15,8 +15,8 @@ constexpr double kRounding = 1e-9;  // of an edge of the box: faces nearer to ea
 std::string block_text(const Decomposition::Block& b) {
   std::string text;
   for (int a = 0; a < 3; ++a)
-    text += std::string(a == 0 ? "" : " x ") + "[" + std::to_string(b.lower[a]) + ", " + std::to_string(b.upper[a]) +
-            "]";
+    text +=
+        std::string(a == 0 ? "" : " x ") + "[" + std::to_string(b.lower[a]) + ", " + std::to_string(b.upper[a]) + "]";
   return text;
 }
 
@@ -44,10 +44,11 @@ void check_block(const Box& box, int rank, const Decomposition::Block& b) {
   for (int a = 0; a < 3; ++a) {
     const double upper = box.lower[a] + box.extent[a];
     if (b.lower[a] >= box.lower[a] && b.upper[a] <= upper && b.upper[a] > b.lower[a]) continue;
-    throw InputError("box " + block_text(b) + " of rank " + std::to_string(rank) +
-                     "; allowed: boxes that are not empty and inside " +
-                     block_text({box.lower, {box.lower[0] + box.extent[0], box.lower[1] + box.extent[1],
-                                             box.lower[2] + box.extent[2]}}));
+    throw InputError(
+        "box " + block_text(b) + " of rank " + std::to_string(rank) +
+        "; allowed: boxes that are not empty and inside " +
+        block_text(
+            {box.lower, {box.lower[0] + box.extent[0], box.lower[1] + box.extent[1], box.lower[2] + box.extent[2]}}));
   }
 }
 

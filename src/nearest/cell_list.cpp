@@ -146,8 +146,7 @@ CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
           throw InputError(points.text(i) + " at " + point_text(s) +
                            " is not inside its rank's block; bring parcels home (rehome, distribute) before a step");
         if (!(s.volume > 0 && s.volume <= std::numeric_limits<double>::max())) [[unlikely]]
-          throw InputError(points.text(i) + ": volume " + std::to_string(s.volume) +
-                           "; must be positive and finite");
+          throw InputError(points.text(i) + ": volume " + std::to_string(s.volume) + "; must be positive and finite");
         const auto cell = (cell_on_axis(2, s.z) * cells_[1] + cell_on_axis(1, s.y)) * cells_[0] + cell_on_axis(0, s.x);
         key[i] = static_cast<std::uint32_t>(2 * cell + (s.volume < small_volume ? 0 : 1));
       }

@@ -27,22 +27,22 @@ namespace merganser {
 
 /// A point of this rank that merges into a centre.
 struct StarLink {
-  std::uint32_t source;     ///< the point: its position in the arrays given to find()
-  std::int32_t rank;        ///< where the centre is; this rank or another
-  std::uint32_t centre;     ///< the centre's position in the arrays that its rank gave to find()
+  std::uint32_t source;  ///< the point: its position in the arrays given to find()
+  std::int32_t rank;     ///< where the centre is; this rank or another
+  std::uint32_t centre;  ///< the centre's position in the arrays that its rank gave to find()
   std::uint32_t unused = 0;
-  std::int64_t centre_id;   ///< the centre's id
-  double distance2;         ///< canonical squared distance between the two, Box::distance2
+  std::int64_t centre_id;  ///< the centre's id
+  double distance2;        ///< canonical squared distance between the two, Box::distance2
 };
 
 /// A point of another rank that merges into a centre of this one.
 struct StarArrival {
-  std::uint32_t centre;     ///< the centre: its position in the arrays given to find()
-  std::int32_t rank;        ///< where the point is
-  std::uint32_t source;     ///< the point's position in the arrays that its rank gave to find()
+  std::uint32_t centre;  ///< the centre: its position in the arrays given to find()
+  std::int32_t rank;     ///< where the point is
+  std::uint32_t source;  ///< the point's position in the arrays that its rank gave to find()
   std::uint32_t unused = 0;
-  std::int64_t source_id;   ///< the point's id
-  double distance2;         ///< canonical squared distance between the two
+  std::int64_t source_id;  ///< the point's id
+  double distance2;        ///< canonical squared distance between the two
 };
 
 /// How a StarFinder cuts links into stars; the same on every rank.

@@ -94,8 +94,8 @@ class Decomposition {
   Kind kind_ = Kind::cells;
   std::array<int, 3> shape_{1, 1, 1};
   std::array<std::vector<std::int64_t>, 3> cuts_;  // by cells
-  std::array<std::vector<double>, 3> faces_;        // by cuts: parts + 1 of each axis
-  std::shared_ptr<const Tiles> tiles_;              // by boxes
+  std::array<std::vector<double>, 3> faces_;       // by cuts: parts + 1 of each axis
+  std::shared_ptr<const Tiles> tiles_;             // by boxes
 };
 
 }  // namespace merganser

@@ -18,11 +18,11 @@ struct Column {
 struct Columns {
   Column x;
   Column y;
-  Column z;                       ///< null data in two dimensions
-  Column volume;                  ///< > 0
-  std::vector<Column> attributes; ///< one per component, in the order of the schema's attributes and their components
-  std::span<std::int64_t> ids;    ///< as given to find(); empty: none
-  std::size_t size = 0;           ///< parcels
+  Column z;                        ///< null data in two dimensions
+  Column volume;                   ///< > 0
+  std::vector<Column> attributes;  ///< one per component, in the order of the schema's attributes and their components
+  std::span<std::int64_t> ids;     ///< as given to find(); empty: none
+  std::size_t size = 0;            ///< parcels
 };
 
 }  // namespace merganser
