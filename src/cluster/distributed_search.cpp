@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -20,7 +21,7 @@ struct Answer {
   double distance2;
   std::int64_t id;
   std::uint32_t vertex;  // kNone: nothing nearer here
-  std::uint32_t unused;
+  std::uint32_t position;
 };
 /// "My vertex has your vertex as its nearest."
 struct Announcement {
@@ -33,27 +34,26 @@ struct Announcement {
 nearest::Region region_of(const Decomposition& d, int rank) {
   nearest::Region r;
   const auto block = d.block(rank);
-  const auto c = d.coordinates(rank);
   r.lower = block.lower;
   r.upper = block.upper;
+  const auto walls = d.walls(rank);
   for (int a = 0; a < 3; ++a) {
-    r.wall_lower[a] = !d.grid().box.periodic[a] && c[a] == 0;
-    r.wall_upper[a] = !d.grid().box.periodic[a] && c[a] + 1 == d.shape()[a];
+    r.wall_lower[a] = walls[a][0];
+    r.wall_upper[a] = walls[a][1];
   }
   return r;
 }
 
 }  // namespace
 
-double largest_gap(const Parcels& parcels, const Decomposition& decomposition, int rank) {
-  if (parcels.size() < 2) return std::numeric_limits<double>::infinity();
+double largest_gap(const nearest::PointSet& points, const Decomposition& decomposition, int rank) {
+  if (points.size() < 2) return std::numeric_limits<double>::infinity();
   nearest::CellList cells(decomposition.grid().box, region_of(decomposition, rank));
-  cells.bin(parcels, 0, {});
-  const RawBuffer sorted(parcels.size() * sizeof(Site));
-  const RawBuffer scratch(nearest::CellList::scratch_bytes(parcels.size()));
-  cells.sort(parcels, reinterpret_cast<Site*>(sorted.data()), scratch.data());
-  const links::Ids ids{reinterpret_cast<const std::byte*>(parcels.rows()), parcels.schema().width() * sizeof(double),
-                       cells.order()};
+  cells.bin(points, {});
+  const RawBuffer sorted(points.size() * sizeof(Site));
+  const RawBuffer scratch(nearest::CellList::scratch_bytes(points.size()));
+  cells.sort(points, reinterpret_cast<Site*>(sorted.data()), scratch.data());
+  const links::Ids ids = points.ids(cells.order());
   double gap2 = 0;
   for (std::uint32_t v = 0; v < cells.size(); ++v) {
     nearest::Best best;
@@ -65,13 +65,12 @@ double largest_gap(const Parcels& parcels, const Decomposition& decomposition, i
 }
 
 DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank,
-                                     double sight2, const ClusterOptions& options)
+                                     double sight2, const SearchOptions& options)
     : mailbox_(mailbox),
       decomposition_(decomposition),
       rank_(rank),
       sight2_(sight2),
       options_(options),
-      small_volume_(decomposition.grid().cell_volume() / options.min_volume_ratio),
       cells_(decomposition.grid().box, region_of(decomposition, rank)) {
   const std::size_t arcs = mailbox_.graph().out.size();
   asked_.resize(arcs);
@@ -79,12 +78,8 @@ DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition
   was_asked_.resize(arcs);
 }
 
-links::Ids DistributedSearch::ids(const Parcels& parcels) const {
-  return {reinterpret_cast<const std::byte*>(parcels.rows()), parcels.schema().width() * sizeof(double),
-          cells_.order()};
-}
-
-bool DistributedSearch::ask(const Parcels& parcels, Site* sorted, std::byte* scratch, StepReport& report) {
+bool DistributedSearch::ask(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& report) {
+  points_ = &points;
   nearest::CellList::Cut cut;
   if (options_.search == Search::cells8) {
     const auto c = decomposition_.coordinates(rank_);
@@ -94,7 +89,7 @@ bool DistributedSearch::ask(const Parcels& parcels, Site* sorted, std::byte* scr
     }
     cut.grid = &decomposition_.grid();
   }
-  small_ = cells_.bin(parcels, small_volume_, cut);
+  small_ = cells_.bin(points, cut);
   report.small = small_;
   open_.clear();
   for (auto& list : asked_) list.clear();
@@ -102,8 +97,8 @@ bool DistributedSearch::ask(const Parcels& parcels, Site* sorted, std::byte* scr
   links_.out.clear();
   links_.in.clear();
   if (small_ > 0) {
-    cells_.sort(parcels, sorted, scratch);
-    search_local(parcels);
+    cells_.sort(points, sorted, scratch);
+    search_local();
     post_questions();
   }
   if (mailbox_.graph().out.empty()) return small_ > 0;
@@ -115,17 +110,17 @@ bool DistributedSearch::ask(const Parcels& parcels, Site* sorted, std::byte* scr
     asked = asked || was_asked_[arc];
   }
   if (small_ == 0 && asked) {
-    cells_.sort(parcels, sorted, scratch);
-    links_.target.assign(parcels.size(), links::kNone);
-    if (options_.search == Search::cells8) distance2_.resize(parcels.size());
+    cells_.sort(points, sorted, scratch);
+    links_.target.assign(points.size(), links::kNone);
+    if (options_.search == Search::cells8) distance2_.resize(points.size());
   }
   return small_ > 0 || asked;
 }
 
-void DistributedSearch::search_local(const Parcels& parcels) {
-  const std::size_t n = parcels.size();
+void DistributedSearch::search_local() {
+  const std::size_t n = points_->size();
   links_.target.resize(n);
-  const links::Ids id = ids(parcels);
+  const links::Ids id = ids();
   if (options_.search == Search::exact) {
     for (const auto& o : cells_.search_exact(links_.target, id)) open_.push_back({o});
     return;
@@ -193,8 +188,8 @@ void DistributedSearch::post_questions() {
   }
 }
 
-void DistributedSearch::answer(const Parcels& parcels, StepReport& report) {
-  const links::Ids id = ids(parcels);
+void DistributedSearch::answer(StepNumbers& report) {
+  const links::Ids id = ids();
   for (std::size_t arc = 0; arc < was_asked_.size(); ++arc) {
     if (!was_asked_[arc]) continue;
     for (const Question& q : mailbox_.records<Question>(arc)) {
@@ -204,7 +199,8 @@ void DistributedSearch::answer(const Parcels& parcels, StepReport& report) {
       } else {
         cells_.nearest({q.point}, id, best);
       }
-      mailbox_.post(arc, Answer{best.distance2, best.id, best.vertex, 0});
+      const std::uint32_t position = best.vertex == links::kNone ? 0 : cells_.order()[best.vertex];
+      mailbox_.post(arc, Answer{best.distance2, best.id, best.vertex, position});
     }
   }
   if (!asked_.empty()) mailbox_.step(was_asked_, i_asked_);
@@ -223,26 +219,27 @@ void DistributedSearch::answer(const Parcels& parcels, StepReport& report) {
       if (!none && (a.distance2 > best.distance2 || (a.distance2 == best.distance2 && a.id > best.id))) continue;
       best = {a.distance2, a.id, links::kNone};
       o.far_vertex = a.vertex;
+      o.far_position = a.position;
       o.arc = static_cast<std::uint32_t>(arc);
     }
   }
-  if (options_.search == Search::exact) require_sight(parcels);
+  if (options_.search == Search::exact) require_sight();
   for (const Open& o : open_)
     if (o.far_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.lonely;
 }
 
-void DistributedSearch::require_sight(const Parcels& parcels) const {
+void DistributedSearch::require_sight() const {
   for (const Open& o : open_)
     if (o.local.best.distance2 > sight2_) {
-      const auto id = ids(parcels)[o.local.vertex];
-      throw InputError("parcel id " + std::to_string(id) + ": its nearest parcel may be on a rank that rank " +
-                       std::to_string(rank_) + " cannot ask (" + std::to_string(mailbox_.graph().out.size()) + " of " +
+      throw InputError(points_->text(cells_.order()[o.local.vertex]) +
+                       ": its nearest parcel may be on a rank that rank " + std::to_string(rank_) + " cannot ask (" +
+                       std::to_string(mailbox_.graph().out.size()) + " of " +
                        std::to_string(decomposition_.ranks() - 1) +
                        "): the surroundings are too empty; use fewer ranks, or give the parcels to the Clusterer");
     }
 }
 
-void DistributedSearch::announce(const Parcels& parcels, StepReport& report) {
+void DistributedSearch::announce(StepNumbers& report) {
   // Ordered by arc: count, then place.
   std::vector<std::uint32_t> next(asked_.size() + 1, 0);
   for (const Open& o : open_)
@@ -250,25 +247,48 @@ void DistributedSearch::announce(const Parcels& parcels, StepReport& report) {
   for (std::size_t arc = 0; arc < asked_.size(); ++arc) next[arc + 1] += next[arc];
   const std::vector<std::uint32_t> first = next;
   links_.out.resize(next.back());
+  far_positions_.out.resize(links_.out.size());
   for (const Open& o : open_) {
     if (o.far_vertex == links::kNone) continue;
     const std::uint32_t at = next[o.arc]++;
     const std::uint32_t v = o.local.vertex;
     links_.out[at] = {v, o.far_vertex, o.arc, at - first[o.arc], o.local.best.id, o.local.best.distance2};
+    far_positions_.out[at] = o.far_position;
     links_.target[v] = links::kAway | at;
     if (!distance2_.empty()) distance2_[v] = o.local.best.distance2;
   }
   report.cross_links = static_cast<std::int64_t>(links_.out.size());
   if (asked_.empty()) return;
-  const links::Ids id = ids(parcels);
+  const links::Ids id = ids();
   for (const auto& l : links_.out)
     mailbox_.post(l.arc, Announcement{l.far_vertex, l.vertex, id[l.vertex], l.distance2});
+  // Where the far end wants to know positions, they follow the records.
+  if (options_.positions)
+    for (const auto& l : links_.out) mailbox_.post(l.arc, cells_.order()[l.vertex]);
   mailbox_.step(i_asked_, was_asked_);
+  take_announcements();
+}
+
+void DistributedSearch::take_announcements() {
+  const std::size_t bytes = sizeof(Announcement) + (options_.positions ? sizeof(std::uint32_t) : 0);
+  far_positions_.in.clear();
   for (std::uint32_t arc = 0; arc < was_asked_.size(); ++arc) {
     if (!was_asked_[arc]) continue;
-    std::uint32_t slot = 0;
-    for (const Announcement& a : mailbox_.records<Announcement>(arc))
-      links_.in.push_back({a.target, a.source, arc, slot++, a.source_id, a.distance2});
+    const auto message = mailbox_.inbox(arc);
+    const std::size_t count = message.size() / bytes;
+    if (message.size() != count * bytes)
+      throw CommError("rank " + std::to_string(mailbox_.graph().in[arc]) + " announced links in " +
+                      std::to_string(message.size()) + " bytes; must be a multiple of " + std::to_string(bytes));
+    for (std::uint32_t slot = 0; slot < count; ++slot) {
+      Announcement a;
+      std::memcpy(&a, message.data() + slot * sizeof a, sizeof a);
+      links_.in.push_back({a.target, a.source, arc, slot, a.source_id, a.distance2});
+    }
+    if (!options_.positions || count == 0) continue;
+    const std::size_t before = far_positions_.in.size();
+    far_positions_.in.resize(before + count);
+    std::memcpy(far_positions_.in.data() + before, message.data() + count * sizeof(Announcement),
+                count * sizeof(std::uint32_t));
   }
 }
 

@@ -27,20 +27,6 @@ void settle(const Box& box, const Parcels& parcels, std::size_t i, Site& s) {
   }
 }
 
-/// Next rank on the way from `rank` to `owner`: one part along every axis that differs, the shorter way round.
-int next_hop(const Decomposition& d, int rank, int owner) {
-  auto c = d.coordinates(rank);
-  const auto o = d.coordinates(owner);
-  for (int a = 0; a < 3; ++a) {
-    if (c[a] == o[a]) continue;
-    const int parts = d.shape()[a];
-    int step = o[a] > c[a] ? 1 : -1;
-    if (d.grid().box.periodic[a] && 2 * std::abs(o[a] - c[a]) > parts) step = -step;
-    c[a] = (c[a] + step + parts) % parts;
-  }
-  return d.rank_at(c);
-}
-
 /// Removes the marked parcels, keeping the order of the others.
 void remove(Parcels& parcels, const std::vector<std::uint8_t>& gone) {
   const std::size_t row_bytes = parcels.schema().width() * sizeof(double);
@@ -130,17 +116,19 @@ std::vector<comm::Same> same_of(const Schema& schema, const Decomposition& decom
   std::string attributes;
   for (const Attribute& a : schema.attributes())
     attributes += " " + a.name + ":" + std::to_string(a.components) + ":" + std::to_string(static_cast<int>(a.rule));
+  std::vector<comm::Same> same{{"the list of attributes", "'" + attributes + "'"}};
+  for (auto& where : same_of(decomposition)) same.push_back(std::move(where));
+  return same;
+}
+
+std::vector<comm::Same> same_of(const Decomposition& decomposition) {
   const Grid& grid = decomposition.grid();
   std::string box;
-  std::string cuts = decomposition.describe();
   for (int a = 0; a < 3; ++a) {
     box += std::to_string(grid.cells[a]) + " cells from " + exact_text(grid.box.lower[a]) + " over " +
            exact_text(grid.box.extent[a]) + (grid.box.periodic[a] ? ", periodic; " : ", walls; ");
-    for (int part = 1; part < decomposition.shape()[a]; ++part)
-      cuts += std::string(part == 1 ? "; " : ",") + std::to_string(decomposition.cut(a, part));
   }
-  return {
-      {"the list of attributes", "'" + attributes + "'"}, {"the grid", "'" + box + "'"}, {"the decomposition", cuts}};
+  return {{"the grid", "'" + box + "'"}, {"the decomposition", decomposition.identity()}};
 }
 
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank) {
@@ -162,6 +150,30 @@ void check_parcels(const Parcels& parcels, const Decomposition& decomposition, i
   refuse_twin(ids);
 }
 
+void check_points(const nearest::PointSet& points, const Decomposition& decomposition, int rank) {
+  const auto block = decomposition.block(rank);
+  const Box& box = decomposition.grid().box;
+  Vec3 slack;  // faces and positions are rounded, each in its way
+  for (int a = 0; a < 3; ++a) slack[a] = 1e-12 * (box.extent[a] + std::fabs(box.lower[a]));
+  std::vector<std::int64_t> ids;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Site s = points.site(i);
+    const Vec3 p{s.x, s.y, s.z};
+    bool inside = true;
+    for (int a = 0; a < 3; ++a)
+      inside = inside && p[a] >= block.lower[a] - slack[a] && p[a] <= block.upper[a] + slack[a];
+    if (!inside)
+      throw InputError(points.text(i) + " at " + exact_text(s.x) + ", " + exact_text(s.y) + ", " + exact_text(s.z) +
+                       " is outside the box of rank " + std::to_string(rank) + ", from " + exact_text(block.lower[0]) +
+                       ", " + exact_text(block.lower[1]) + ", " + exact_text(block.lower[2]) + " to " +
+                       exact_text(block.upper[0]) + ", " + exact_text(block.upper[1]) + ", " +
+                       exact_text(block.upper[2]));
+    ids.push_back(points.id(i));
+  }
+  std::sort(ids.begin(), ids.end());
+  refuse_twin(ids);
+}
+
 Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox) {
   const Box& box = decomposition.grid().box;
   const auto& neighbours = mailbox.graph().out;
@@ -175,7 +187,7 @@ Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, c
     auto at = std::lower_bound(neighbours.begin(), neighbours.end(), owner);
     if (at == neighbours.end() || *at != owner) {
       ++count.travelling;
-      at = std::lower_bound(neighbours.begin(), neighbours.end(), next_hop(decomposition, rank, owner));
+      at = std::lower_bound(neighbours.begin(), neighbours.end(), decomposition.next_hop(rank, owner));
     }
     append_parcel(mailbox.outbox(static_cast<std::size_t>(at - neighbours.begin())), s, parcels.row(i),
                   parcels.schema().width());

@@ -8,13 +8,15 @@
 
 #include "merganser/comm/transport.hpp"
 #include "merganser/geometry/decomposition.hpp"
+#include "merganser/nearest/point_set.hpp"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser::cluster {
 
 /// @throws UsageError unless the decomposition is for the ranks of the transport
 void check_ranks(const Decomposition& decomposition, const comm::Transport& transport);
-/// Schema, grid and decomposition as values that every rank must give alike.
+/// Grid and decomposition as values that every rank must give alike; with a schema as well.
+[[nodiscard]] std::vector<comm::Same> same_of(const Decomposition& decomposition);
 [[nodiscard]] std::vector<comm::Same> same_of(const Schema& schema, const Decomposition& decomposition);
 /// A number that reads back to the same bits.
 [[nodiscard]] std::string exact_text(double value);
@@ -22,6 +24,8 @@ void check_ranks(const Decomposition& decomposition, const comm::Transport& tran
 /// What a step asks of the parcels of a rank, but that no other rank has their ids: at home, volumes positive and finite,
 /// ids distinct. For the decorator `checked`. @throws InputError
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank);
+/// The same of points, but for volumes.
+void check_points(const nearest::PointSet& points, const Decomposition& decomposition, int rank);
 
 struct Rehomed {
   std::int64_t sent = 0;

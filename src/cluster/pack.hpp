@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "merganser/cluster/cluster.hpp"
+#include "merganser/cluster/report.hpp"
 #include "merganser/links/links.hpp"
+#include "merganser/parcels/merge.hpp"
 
 namespace merganser::cluster {
 

@@ -7,12 +7,20 @@
 #include <numeric>
 
 #include "merganser/base/error.hpp"
+#include "src/geometry/tiles.hpp"
 
 namespace merganser {
 namespace {
 
 std::string shape_text(const std::array<int, 3>& s) {
   return std::to_string(s[0]) + "x" + std::to_string(s[1]) + "x" + std::to_string(s[2]);
+}
+
+/// A number that reads back to the same bits.
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
 }
 
 std::string cells_text(const Grid& g) {
@@ -70,7 +78,7 @@ std::array<int, 3> parse_shape(const Grid& grid, int ranks, const std::string& t
 
 }  // namespace
 
-Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& shape) : grid_(grid) {
+void check_grid(const Grid& grid) {
   for (int a = 0; a < 3; ++a) {
     if (grid.cells[a] < 1)
       throw InputError("grid: " + std::to_string(grid.cells[a]) + " cells on axis " + "xyz"[a] +
@@ -86,6 +94,10 @@ Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& sha
       throw InputError(text);
     }
   }
+}
+
+Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& shape) : grid_(grid) {
+  check_grid(grid);
   const double cells =
       static_cast<double>(grid.cells[0]) * static_cast<double>(grid.cells[1]) * static_cast<double>(grid.cells[2]);
   if (cells > 0x1p62) throw InputError("grid: " + cells_text(grid) + " in all; allowed: up to 2^62");
@@ -105,7 +117,37 @@ Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& sha
   }
 }
 
+void Decomposition::require_cells(const std::string& what) const {
+  if (by_cells()) return;
+  throw UsageError(what + ": the decomposition is by " + (kind_ == Kind::cuts ? "cuts" : "boxes") +
+                   "; allowed: one whose blocks are runs of cells");
+}
+
+Decomposition Decomposition::from_cuts(const Grid& grid, const std::array<std::vector<double>, 3>& cuts) {
+  check_grid(grid);
+  Decomposition d(grid);
+  d.kind_ = Kind::cuts;
+  double ranks = 1;
+  for (int a = 0; a < 3; ++a) {
+    const double upper = grid.box.lower[a] + grid.box.extent[a];
+    auto& faces = d.faces_[a];
+    faces.push_back(grid.box.lower[a]);
+    for (const double cut : cuts[a]) {
+      if (!(cut > faces.back() && cut < upper))
+        throw InputError(std::string("cut ") + number_text(cut) + " of axis " + "xyz"[a] + "; allowed: above " +
+                         number_text(faces.back()) + " and below " + number_text(upper));
+      faces.push_back(cut);
+    }
+    faces.push_back(upper);
+    d.shape_[a] = static_cast<int>(faces.size() - 1);
+    ranks *= d.shape_[a];
+  }
+  if (ranks > 0x7fffffff) throw InputError("cuts into " + number_text(ranks) + " blocks; allowed: up to 2147483647");
+  return d;
+}
+
 Decomposition Decomposition::balanced(const std::array<std::vector<std::int64_t>, 3>& weight) const {
+  require_cells("balance");
   Decomposition d = *this;
   for (int a = 0; a < 3; ++a) {
     const auto cells = static_cast<std::size_t>(grid_.cells[a]);
@@ -138,14 +180,32 @@ int Decomposition::part_of_cell(int axis, std::int64_t cell) const {
 }
 
 int Decomposition::owner(const Vec3& p) const {
+  if (kind_ == Kind::boxes) return tiles_->owner(*this, p);
   std::array<int, 3> part;
-  for (int a = 0; a < 3; ++a) part[a] = shape_[a] == 1 ? 0 : part_of_cell(a, grid_.cell(a, p[a]));
+  for (int a = 0; a < 3; ++a) {
+    if (shape_[a] == 1) {
+      part[a] = 0;
+    } else if (kind_ == Kind::cells) {
+      part[a] = part_of_cell(a, grid_.cell(a, p[a]));
+    } else {
+      const auto& f = faces_[a];
+      part[a] = static_cast<int>(std::upper_bound(f.begin() + 1, f.end() - 1, p[a]) - f.begin()) - 1;
+    }
+  }
   return rank_at(part);
 }
 
 Decomposition::Block Decomposition::block(int rank) const {
+  if (kind_ == Kind::boxes) return tiles_->blocks[static_cast<std::size_t>(rank)];
   const auto c = coordinates(rank);
   Block b{};
+  if (kind_ == Kind::cuts) {
+    for (int a = 0; a < 3; ++a) {
+      b.lower[a] = faces_[a][static_cast<std::size_t>(c[a])];
+      b.upper[a] = faces_[a][static_cast<std::size_t>(c[a]) + 1];
+    }
+    return b;
+  }
   for (int a = 0; a < 3; ++a) {
     const double h = grid_.spacing(a);
     const double lower = grid_.box.lower[a];
@@ -198,6 +258,7 @@ std::vector<int> Decomposition::within(int rank, double distance) const {
 }
 
 std::vector<int> Decomposition::neighbours(int rank) const {
+  if (kind_ == Kind::boxes) return tiles_->neighbours[static_cast<std::size_t>(rank)];
   const auto c = coordinates(rank);
   std::vector<int> found;
   for (int dx = -1; dx <= 1; ++dx)
@@ -217,6 +278,53 @@ std::vector<int> Decomposition::neighbours(int rank) const {
   return found;
 }
 
-std::string Decomposition::describe() const { return shape_text(shape_); }
+int Decomposition::next_hop(int rank, int owner) const {
+  if (kind_ == Kind::boxes) return tiles_->next_hop(rank, owner);
+  auto c = coordinates(rank);
+  const auto o = coordinates(owner);
+  for (int a = 0; a < 3; ++a) {
+    if (c[a] == o[a]) continue;
+    const int parts = shape_[a];
+    int step = o[a] > c[a] ? 1 : -1;
+    // The shorter way round.
+    if (grid_.box.periodic[a] && 2 * std::abs(o[a] - c[a]) > parts) step = -step;
+    c[a] = (c[a] + step + parts) % parts;
+  }
+  return rank_at(c);
+}
+
+std::array<std::array<bool, 2>, 3> Decomposition::walls(int rank) const {
+  std::array<std::array<bool, 2>, 3> wall{};
+  const auto c = coordinates(rank);
+  const Block b = block(rank);
+  for (int a = 0; a < 3; ++a) {
+    if (grid_.box.periodic[a]) continue;
+    const bool tensor = kind_ != Kind::boxes;
+    wall[a][0] = tensor ? c[a] == 0 : b.lower[a] <= grid_.box.lower[a];
+    wall[a][1] = tensor ? c[a] + 1 == shape_[a] : b.upper[a] >= grid_.box.lower[a] + grid_.box.extent[a];
+  }
+  return wall;
+}
+
+std::string Decomposition::describe() const {
+  return kind_ == Kind::boxes ? std::to_string(ranks()) + " boxes" : shape_text(shape_);
+}
+
+std::string Decomposition::identity() const {
+  std::string text = describe();
+  if (kind_ == Kind::boxes) {
+    for (int r = 0; r < ranks(); ++r) {
+      const Block b = block(r);
+      for (int a = 0; a < 3; ++a)
+        text += (a == 0 ? "; " : ",") + number_text(b.lower[a]) + ":" + number_text(b.upper[a]);
+    }
+    return text;
+  }
+  for (int a = 0; a < 3; ++a)
+    for (std::size_t part = 1; part < static_cast<std::size_t>(shape_[a]); ++part)
+      text += (part == 1 ? "; " : ",") +
+              (kind_ == Kind::cells ? std::to_string(cuts_[a][part]) : number_text(faces_[a][part]));
+  return text;
+}
 
 }  // namespace merganser

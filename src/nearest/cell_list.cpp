@@ -59,8 +59,8 @@ std::int64_t CellList::cell_on_axis(int axis, double x) const {
   return static_cast<std::int64_t>(g <= 0 ? 0.0 : (g >= top ? top : g));
 }
 
-std::int64_t CellList::bin(const Parcels& parcels, double small_volume, const Cut& cut) {
-  n_ = parcels.size();
+std::int64_t CellList::bin(const PointSet& points, const Cut& cut) {
+  n_ = points.size();
   if (n_ >= links::kAway)
     throw InputError(std::to_string(n_) + " parcels on one rank; allowed: at most " + std::to_string(links::kAway - 1) +
                      ", use more ranks");
@@ -77,11 +77,11 @@ std::int64_t CellList::bin(const Parcels& parcels, double small_volume, const Cu
   measure_cells();
   // Cells that hold three times their share hardly occur by chance.
   const auto crowd = static_cast<std::uint32_t>(3 * std::clamp(cut.parcels_per_cell, kParcelsPerCell, 1e9));
-  Census census = count(parcels, small_volume, crowd);
-  if (!canonical_ && census.crowded > n_ / 4 && narrow_to(parcels)) {
+  Census census = count(points, crowd);
+  if (!canonical_ && census.crowded > n_ / 4 && narrow_to(points)) {
     choose_cells(cut.parcels_per_cell);
     measure_cells();
-    census = count(parcels, small_volume, crowd);
+    census = count(points, crowd);
   }
   most_ = census.most;
   return census.small;
@@ -120,11 +120,12 @@ void CellList::measure_cells() {
   scale_ = 1.0 / std::max({width_[0], width_[1], width_[2]});
 }
 
-CellList::Census CellList::count(const Parcels& parcels, double small_volume, std::uint32_t crowd) {
+CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
   const std::size_t half_cells = 2 * static_cast<std::size_t>(cell_count());
   start_.assign(half_cells + 2, 0);
   if (key_.size() < n_) key_ = std::vector<std::uint32_t>(n_);
-  const Site* const sites = parcels.sites();
+  const double small_volume = points.small_volume();
+  std::array<Site, kLot> buffer;
   const Vec3 low{region_.lower[0] - slack_, region_.lower[1] - slack_, region_.lower[2] - slack_};
   const Vec3 high{region_.upper[0] + slack_, region_.upper[1] + slack_, region_.upper[2] + slack_};
   std::uint32_t* const count = start_.data() + 2;  // shifted by two: the scatter leaves starts in place
@@ -135,17 +136,17 @@ CellList::Census CellList::count(const Parcels& parcels, double small_volume, st
   for (std::size_t begin = 0; begin < n_; begin += kLot) {
     const std::size_t end = std::min(begin + kLot, n_);
     std::uint32_t* const key = key_.data();
-    if (!vectors || !cell_keys(arithmetic, sites + begin, end - begin, key + begin)) {
+    const Site* const sites = points.sites(begin, end - begin, buffer.data());
+    if (!vectors || !cell_keys(arithmetic, sites, end - begin, key + begin)) {
       for (std::size_t i = begin; i < end; ++i) {
-        const Site& s = sites[i];
+        const Site& s = sites[i - begin];
         const bool inside = ((s.x >= low[0]) & (s.x <= high[0]) & (s.y >= low[1]) & (s.y <= high[1]) & (s.z >= low[2]) &
                              (s.z <= high[2])) != 0;
         if (!inside) [[unlikely]]
-          throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(s) +
+          throw InputError(points.text(i) + " at " + point_text(s) +
                            " is not inside its rank's block; bring parcels home (rehome, distribute) before a step");
         if (!(s.volume > 0 && s.volume <= std::numeric_limits<double>::max())) [[unlikely]]
-          throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": volume " + std::to_string(s.volume) +
-                           "; must be positive and finite");
+          throw InputError(points.text(i) + ": volume " + std::to_string(s.volume) + "; must be positive and finite");
         const auto cell = (cell_on_axis(2, s.z) * cells_[1] + cell_on_axis(1, s.y)) * cells_[0] + cell_on_axis(0, s.x);
         key[i] = static_cast<std::uint32_t>(2 * cell + (s.volume < small_volume ? 0 : 1));
       }
@@ -163,12 +164,12 @@ CellList::Census CellList::count(const Parcels& parcels, double small_volume, st
   return census;
 }
 
-bool CellList::narrow_to(const Parcels& parcels) {
-  const Site* const sites = parcels.sites();
+bool CellList::narrow_to(const PointSet& points) {
   Vec3 lower = region_.upper;
   Vec3 upper = region_.lower;
   for (std::size_t i = 0; i < n_; ++i) {
-    const Vec3 p{sites[i].x, sites[i].y, sites[i].z};
+    const Site s = points.site(i);
+    const Vec3 p{s.x, s.y, s.z};
     for (int a = 0; a < 3; ++a) {
       lower[a] = std::min(lower[a], p[a]);
       upper[a] = std::max(upper[a], p[a]);
@@ -190,7 +191,7 @@ bool CellList::narrow_to(const Parcels& parcels) {
   return true;
 }
 
-void CellList::sort(const Parcels& parcels, Site* sorted, std::byte* scratch) {
+void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
   sorted_ = sorted;
   filter_ = reinterpret_cast<float*>(scratch);
   by_node_ = reinterpret_cast<std::uint32_t*>(filter_ + 3 * (n_ + kPadding));
@@ -212,21 +213,22 @@ void CellList::sort(const Parcels& parcels, Site* sorted, std::byte* scratch) {
 
   const std::size_t stride = n_ + kPadding;
   const Filter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
-  const Site* const sites = parcels.sites();
-  for (std::size_t begin = 0; begin < n_; begin += kLot) {
-    const std::size_t end = std::min(begin + kLot, n_);
-    for (std::size_t k = begin; k < end; ++k) {
-      __builtin_prefetch(&sites[order_[std::min(k + kAhead, n_ - 1)]]);
-      sorted_[k] = sites[order_[k]];
+  points.visit([&](const auto& site_of) {
+    for (std::size_t begin = 0; begin < n_; begin += kLot) {
+      const std::size_t end = std::min(begin + kLot, n_);
+      for (std::size_t k = begin; k < end; ++k) {
+        __builtin_prefetch(points.address(order_[std::min(k + kAhead, n_ - 1)]));
+        sorted_[k] = site_of(order_[k]);
+      }
+      filter_coordinates(lower_, scale_, sorted_ + begin, end - begin, {f.x + begin, f.y + begin, f.z + begin});
     }
-    filter_coordinates(lower_, scale_, sorted_ + begin, end - begin, {f.x + begin, f.y + begin, f.z + begin});
-  }
+  });
   for (std::size_t k = n_; k < stride; ++k) f.x[k] = f.y[k] = f.z[k] = 1e30F;
   trees_.reset();
-  if (most_ > CrowdedTrees::kCrowded) grow_trees(parcels);
+  if (most_ > CrowdedTrees::kCrowded) grow_trees(points);
 }
 
-void CellList::grow_trees(const Parcels& parcels) {
+void CellList::grow_trees(const PointSet& points) {
   std::vector<CrowdedTrees::Run> runs;
   for (std::size_t h = 0; h < 2 * static_cast<std::size_t>(cell_count()); ++h)
     if (start_[h + 1] - start_[h] > CrowdedTrees::kCrowded) runs.push_back({start_[h], start_[h + 1]});
@@ -234,7 +236,7 @@ void CellList::grow_trees(const Parcels& parcels) {
   const std::size_t stride = n_ + kPadding;
   const Filter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
   for (const CrowdedTrees::Run& run : runs) {
-    trees_->grow(run, sorted_, order_.data(), parcels);
+    trees_->grow(run, sorted_, order_.data(), points);
     for (std::uint32_t v = run.begin; v < run.end; ++v) f.write(v, {sorted_[v].x, sorted_[v].y, sorted_[v].z});
   }
 }

@@ -45,8 +45,8 @@ struct CrowdedTrees::Part {
 
 class CrowdedTrees::Grower {
  public:
-  Grower(const Run& run, Site* sites, const Parcels& parcels, Bounds* bounds)
-      : run_(run), sites_(sites), parcels_(parcels), bounds_(bounds), depth_(depth_of(run.end - run.begin)) {}
+  Grower(const Run& run, Site* sites, const PointSet& points, Bounds* bounds)
+      : run_(run), sites_(sites), points_(points), bounds_(bounds), depth_(depth_of(run.end - run.begin)) {}
 
   void grow(const Part& part) {
     const Run r = part.of(run_);
@@ -57,7 +57,7 @@ class CrowdedTrees::Grower {
     if (is_point(b.lower, b.upper)) {
       // Only the two lowest ids can win, of which one may be the parcel that asks.
       std::nth_element(begin, std::min(begin + 1, end), end, [&](const Site& s, const Site& t) {
-        return parcels_.id(position_in(s)) < parcels_.id(position_in(t));
+        return points_.id(position_in(s)) < points_.id(position_in(t));
       });
       return;
     }
@@ -93,7 +93,7 @@ class CrowdedTrees::Grower {
 
   Run run_;
   Site* sites_;
-  const Parcels& parcels_;
+  const PointSet& points_;
   Bounds* bounds_;
   int depth_;
 };
@@ -107,12 +107,12 @@ CrowdedTrees::CrowdedTrees(std::size_t n, const std::vector<Run>& runs) : first_
   bounds_.resize(boxes);
 }
 
-void CrowdedTrees::grow(const Run& run, Site* sites, std::uint32_t* order, const Parcels& parcels) {
+void CrowdedTrees::grow(const Run& run, Site* sites, std::uint32_t* order, const PointSet& points) {
   for (std::uint32_t v = run.begin; v < run.end; ++v) sites[v].volume = std::bit_cast<double>(std::uint64_t{order[v]});
-  Grower(run, sites, parcels, bounds_.data() + first_box_[number_of(run)]).grow({});
+  Grower(run, sites, points, bounds_.data() + first_box_[number_of(run)]).grow({});
   for (std::uint32_t v = run.begin; v < run.end; ++v) {
     order[v] = static_cast<std::uint32_t>(position_in(sites[v]));
-    sites[v].volume = parcels.site(order[v]).volume;
+    sites[v].volume = points.site(order[v]).volume;
   }
 }
 

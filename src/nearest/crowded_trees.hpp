@@ -26,7 +26,7 @@ class CrowdedTrees {
 
   /// Sorts a run. `order` tells the container positions of `sites`, and is sorted along.
   /// Cost: O(m log m) time for m parcels, 6 to 12 bytes of memory each.
-  void grow(const Run& run, Site* sites, std::uint32_t* order, const Parcels& parcels);
+  void grow(const Run& run, Site* sites, std::uint32_t* order, const PointSet& points);
   /// Offers all that could win. Cost: O(log m) where few parcels are equally near.
   void search(const Run& run, const Box& box, BestSoFar& best_so_far) const;
 

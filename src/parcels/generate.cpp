@@ -154,6 +154,7 @@ struct Cells {
 };
 
 Cells cells_of(const Decomposition& decomposition, int rank) {
+  decomposition.require_cells("generate_random");
   const std::array<int, 3> part = decomposition.coordinates(rank);
   Cells cells{};
   for (int a = 0; a < 3; ++a) {

@@ -166,12 +166,12 @@ class Sorted {
     fill(parcels, cut);
   }
   void fill(const Parcels& parcels, const nearest::CellList::Cut& cut) {
-    small_ = cells_.bin(parcels, kSmall, cut);
+    const nearest::PointSet points(parcels, kSmall);
+    small_ = cells_.bin(points, cut);
     sites_ = std::vector<Site>(parcels.size());
     scratch_ = RawBuffer(nearest::CellList::scratch_bytes(parcels.size()));
-    cells_.sort(parcels, sites_.data(), scratch_.data());
-    ids_ = {reinterpret_cast<const std::byte*>(parcels.rows()), parcels.schema().width() * sizeof(double),
-            cells_.order()};
+    cells_.sort(points, sites_.data(), scratch_.data());
+    ids_ = points.ids(cells_.order());
     target_.assign(parcels.size(), 12345);
   }
   std::vector<nearest::CellList::Open> search() { return cells_.search_exact(target_, ids_); }

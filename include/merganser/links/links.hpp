@@ -50,14 +50,18 @@ struct Stars {
   std::int64_t linked_targets = 0;     ///< links within this rank, before pruning, whose target had a link
 };
 
-/// Global id of a vertex: the int64 at base + row * stride bytes with row = order ? order[vertex] : vertex.
+/// Global id of a vertex: the int64 at base + row * stride bytes with row = order ? order[vertex] : vertex; first + row
+/// without a base.
 struct Ids {
   const std::byte* base = nullptr;
   std::size_t stride = sizeof(std::int64_t);
   const std::uint32_t* order = nullptr;
+  std::int64_t first = 0;
   [[nodiscard]] std::int64_t operator[](std::uint32_t vertex) const {
+    const std::uint32_t row = order ? order[vertex] : vertex;
+    if (base == nullptr) return first + row;
     std::int64_t id;
-    __builtin_memcpy(&id, base + (order ? order[vertex] : vertex) * stride, sizeof id);
+    __builtin_memcpy(&id, base + row * stride, sizeof id);
     return id;
   }
 };

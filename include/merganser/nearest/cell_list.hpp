@@ -13,7 +13,7 @@
 
 #include "merganser/geometry/box.hpp"
 #include "merganser/links/links.hpp"
-#include "merganser/parcels/parcels.hpp"
+#include "merganser/nearest/point_set.hpp"
 
 namespace merganser::nearest {
 
@@ -55,15 +55,14 @@ class CellList {
     std::array<std::int64_t, 3> first{0, 0, 0};  ///< ... starting with this one
   };
 
-  /// Counts the parcels per cell and the small ones (volume < small_volume). Cheap: reads the sites once, or three times
-  /// if they crowd.
-  /// @return number of small parcels
-  /// @throws InputError for a parcel outside the region, naming its position in the container and coordinates
-  std::int64_t bin(const Parcels& parcels, double small_volume, const Cut& cut);
+  /// Counts the points per cell and the small ones. Cheap: reads the positions once, or three times if they crowd.
+  /// @return number of small points
+  /// @throws InputError for a point outside the region, naming it and its coordinates
+  std::int64_t bin(const PointSet& points, const Cut& cut);
   /// Sorts the parcels by cells. Writes sorted sites to `sorted` (n sites); `scratch` (scratch_bytes(n)) is used until
   /// the search is done.
   /// Cost: O(n); O(m log m) time and 6 to 12 bytes of memory each for m parcels in cells with more than 64 of a kind.
-  void sort(const Parcels& parcels, Site* sorted, std::byte* scratch);
+  void sort(const PointSet& points, Site* sorted, std::byte* scratch);
   /// Bytes that sort() needs for n parcels.
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t n) {
     return 3 * (n + kPadding) * sizeof(float) + 2 * n * sizeof(std::uint32_t);
@@ -116,9 +115,9 @@ class CellList {
     std::size_t crowded = 0;  // parcels in cells with more than `crowd`
     std::uint32_t most = 0;   // parcels of one half-cell
   };
-  [[nodiscard]] Census count(const Parcels& parcels, double small_volume, std::uint32_t crowd);
-  [[nodiscard]] bool narrow_to(const Parcels& parcels);
-  void grow_trees(const Parcels& parcels);
+  [[nodiscard]] Census count(const PointSet& points, std::uint32_t crowd);
+  [[nodiscard]] bool narrow_to(const PointSet& points);
+  void grow_trees(const PointSet& points);
   void list_by_node();
   [[nodiscard]] bool fit(BlockSearch& block) const;
   [[nodiscard]] bool is_settled(const Vec3& p, double distance2) const;

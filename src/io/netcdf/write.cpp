@@ -27,6 +27,7 @@ std::array<long long, 5> box_of(const Decomposition& decomposition, const Layout
 }
 
 bool all_at_home(const Parcels& parcels, const Decomposition& decomposition, int rank) {
+  if (!decomposition.by_cells()) return false;  // the file tells blocks by their cells
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const Site& s = parcels.site(i);
     if (decomposition.owner({s.x, s.y, s.z}) != rank) return false;

@@ -1,0 +1,23 @@
+#pragma once
+/// Positions where the caller keeps them.
+#include <cstddef>
+
+namespace merganser {
+
+/// Positions of n points in the caller's arrays, which are read where they are.
+struct Points {
+  const double* x = nullptr;
+  const double* y = nullptr;
+  const double* z = nullptr;  ///< null in two dimensions: every point lies on the lower face of the box
+  std::size_t stride = 1;     ///< doubles from one point to the next, in each of the arrays
+  std::size_t size = 0;       ///< number of points
+
+  /// n rows of three: x, y, z of a point beside each other, as double xyz[n][3] or Fortran's xyz(3, n).
+  static Points rows(const double* xyz, std::size_t n) { return {xyz, xyz + 1, xyz + 2, 3, n}; }
+  /// n rows of two.
+  static Points rows_2d(const double* xy, std::size_t n) { return {xy, xy + 1, nullptr, 2, n}; }
+  /// Three columns of n; z null in two dimensions.
+  static Points columns(const double* x, const double* y, const double* z, std::size_t n) { return {x, y, z, 1, n}; }
+};
+
+}  // namespace merganser

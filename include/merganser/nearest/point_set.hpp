@@ -1,0 +1,76 @@
+#pragma once
+/// What a search reads of the points of a rank, wherever they are kept.
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "merganser/geometry/points.hpp"
+#include "merganser/links/links.hpp"
+#include "merganser/parcels/parcels.hpp"
+
+namespace merganser::nearest {
+
+/// Positions, who looks for a neighbour, and ids: of parcels, or in arrays of a caller's. Reads them where they are, and
+/// is valid as long as they are there.
+class PointSet {
+ public:
+  /// Parcels, of which those with less than a volume are small.
+  PointSet(const Parcels& parcels, double small_volume);
+  /// Points, of which those with small[i] != 0 are small. `floor` is the z of points in two dimensions.
+  /// @param ids  null: first_id, first_id + 1, ...
+  PointSet(const Points& points, const std::uint8_t* small, const std::int64_t* ids, std::int64_t first_id,
+           double floor);
+
+  /// Number of points.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Points whose site has less than this volume are small.
+  [[nodiscard]] double small_volume() const noexcept { return small_volume_; }
+  /// Position of a point and a volume that tells whether it is small: the parcel's own, or one that stands for the mask.
+  [[nodiscard]] Site site(std::size_t i) const {
+    if (sites_ != nullptr) return sites_[i];
+    const std::size_t at = i * points_.stride;
+    return {points_.x[at], points_.y[at], points_.z != nullptr ? points_.z[at] : floor_,
+            small_[i] != 0 ? kSmall : kLarge};
+  }
+  /// The sites of `count` points from `first` on: where they are, or written to `buffer`.
+  [[nodiscard]] const Site* sites(std::size_t first, std::size_t count, Site* buffer) const;
+  /// Calls f(site_of) with a function from a position to its site that has no branches, for hot loops.
+  template <class F>
+  void visit(const F& f) const {
+    if (sites_ != nullptr) {
+      f([sites = sites_](std::size_t i) -> const Site& { return sites[i]; });
+    } else if (points_.z != nullptr) {
+      f([p = points_, small = small_](std::size_t i) -> Site {
+        return {p.x[i * p.stride], p.y[i * p.stride], p.z[i * p.stride], small[i] != 0 ? kSmall : kLarge};
+      });
+    } else {
+      f([this](std::size_t i) { return site(i); });
+    }
+  }
+  /// Where the search may fetch site i from memory ahead of time.
+  [[nodiscard]] const void* address(std::size_t i) const {
+    return sites_ != nullptr ? static_cast<const void*>(sites_ + i) : points_.x + i * points_.stride;
+  }
+  /// Ids by vertex, for an order of the points.
+  [[nodiscard]] links::Ids ids(const std::uint32_t* order) const { return {id_base_, id_stride_, order, first_id_}; }
+  /// Id of a point.
+  [[nodiscard]] std::int64_t id(std::size_t i) const { return ids(nullptr)[static_cast<std::uint32_t>(i)]; }
+  /// Words for errors: "parcel id 7", "point 3 (id 7)".
+  [[nodiscard]] std::string text(std::size_t i) const;
+
+ private:
+  static constexpr double kSmall = 0.25;
+  static constexpr double kLarge = 1;
+
+  std::size_t size_;
+  double small_volume_;
+  const Site* sites_ = nullptr;
+  Points points_;
+  const std::uint8_t* small_ = nullptr;
+  double floor_ = 0;
+  const std::byte* id_base_;
+  std::size_t id_stride_;
+  std::int64_t first_id_ = 0;
+};
+
+}  // namespace merganser::nearest

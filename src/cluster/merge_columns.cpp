@@ -1,0 +1,163 @@
+#include "src/cluster/merge_columns.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::cluster {
+namespace {
+
+constexpr std::uint32_t kNobody = 0xffffffffU;
+
+/// The sources of each centre of this rank, as lists: first[centre], then next[member]. A member is a link or, from
+/// `links` on, an arrival.
+struct Lists {
+  std::vector<std::uint32_t> first;
+  std::vector<std::uint32_t> next;
+  std::vector<std::uint32_t> centres;  ///< in the order in which their first source is listed
+
+  Lists(std::size_t points, std::span<const StarLink> links, int rank, std::span<const StarArrival> arrivals)
+      : first(points, kNobody), next(links.size() + arrivals.size(), kNobody) {
+    for (std::size_t k = 0; k < links.size(); ++k)
+      if (links[k].rank == rank) add(links[k].centre, static_cast<std::uint32_t>(k));
+    for (std::size_t k = 0; k < arrivals.size(); ++k)
+      add(arrivals[k].centre, static_cast<std::uint32_t>(links.size() + k));
+  }
+
+ private:
+  void add(std::uint32_t centre, std::uint32_t member) {
+    if (first[centre] == kNobody) centres.push_back(centre);
+    next[member] = first[centre];
+    first[centre] = member;
+  }
+};
+
+void compact(const Column& column, std::size_t size, const std::vector<std::uint8_t>& gone) {
+  if (column.data == nullptr) return;
+  std::size_t to = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    column.data[to * column.stride] = column.data[i * column.stride];
+    to += gone[i] == 0;
+  }
+}
+
+}  // namespace
+
+ColumnMerge::ColumnMerge(const MergeRules& rules, const Columns& columns, std::size_t points, const Ids& ids)
+    : rules_(rules), columns_(columns), ids_(ids), width_(rules.schema->width()) {
+  check(points);
+}
+
+void ColumnMerge::check(std::size_t points) const {
+  const auto& c = columns_;
+  if (c.size != points)
+    throw UsageError("merge: columns of " + std::to_string(c.size) + " points; allowed: the " + std::to_string(points) +
+                     " given to find()");
+  if (c.ids.size() != (ids_.given ? points : 0))
+    throw UsageError("merge: " + std::to_string(c.ids.size()) + " ids; allowed: " +
+                     (ids_.given ? "the " + std::to_string(points) + " given to find()"
+                                 : std::string("none, because find() was given none")));
+  std::size_t components = 0;
+  for (std::size_t i = 0; i < rules_.schema->attributes().size(); ++i) {
+    const Attribute& a = rules_.schema->attributes()[i];
+    components += static_cast<std::size_t>(a.components);
+    if (a.rule == Rule::callback && (i >= rules_.callbacks.size() || !rules_.callbacks[i]))
+      throw UsageError("attribute " + a.name + " is merged by a callback, but none is given");
+  }
+  if (c.attributes.size() != components)
+    throw UsageError("merge: " + std::to_string(c.attributes.size()) + " columns of attributes; allowed: " +
+                     std::to_string(components) + ", one for each component of the schema");
+  if (points == 0) return;
+  const auto usable = [](const Column& column) { return column.data != nullptr && column.stride > 0; };
+  if (!usable(c.x) || !usable(c.y) || !usable(c.volume) ||
+      !std::all_of(c.attributes.begin(), c.attributes.end(), usable))
+    throw UsageError("merge: a column is null or has stride 0; allowed: an array of " + std::to_string(points) +
+                     " numbers for x, y, the volume and each component");
+  for (std::size_t i = 0; i < points; ++i) {
+    const double volume = c.volume.data[i * c.volume.stride];
+    if (volume > 0 && std::isfinite(volume)) continue;
+    throw InputError("point " + std::to_string(i) + ": volume " + std::to_string(volume) +
+                     "; must be positive and finite");
+  }
+}
+
+void ColumnMerge::read(std::uint32_t position, Site& site, double* row) const {
+  const auto at = [&](const Column& column) { return column.data[position * column.stride]; };
+  site = {at(columns_.x), at(columns_.y), columns_.z.data != nullptr ? at(columns_.z) : rules_.box.lower[2],
+          at(columns_.volume)};
+  row[0] = std::bit_cast<double>(id(position));
+  const std::size_t components = columns_.attributes.size();
+  for (std::size_t c = 0; c < components; ++c) row[1 + c] = at(columns_.attributes[c]);
+  for (std::size_t c = 1 + components; c < width_; ++c) row[c] = 0;
+}
+
+void ColumnMerge::write(std::uint32_t position, const Site& site, const double* row) const {
+  const auto put = [&](const Column& column, double value) { column.data[position * column.stride] = value; };
+  put(columns_.x, site.x);
+  put(columns_.y, site.y);
+  if (columns_.z.data != nullptr) put(columns_.z, site.z);
+  put(columns_.volume, site.volume);
+  for (std::size_t c = 0; c < columns_.attributes.size(); ++c) put(columns_.attributes[c], row[1 + c]);
+}
+
+void ColumnMerge::pack(std::uint32_t position, std::byte* row) const {
+  Site site;
+  std::vector<double> payload(width_);
+  read(position, site, payload.data());
+  std::memcpy(row, &site, sizeof site);
+  std::memcpy(row + sizeof site, payload.data(), width_ * sizeof(double));
+}
+
+void ColumnMerge::run(std::span<const StarLink> links, int rank, std::span<const StarArrival> arrivals,
+                      std::span<const std::byte> arrived) const {
+  const Lists lists(columns_.size, links, rank, arrivals);
+  std::vector<Site> sites;   // centre first
+  std::vector<double> rows;  // width_ numbers each
+  std::vector<Member> members;
+  for (const std::uint32_t centre : lists.centres) {
+    sites.resize(1);
+    rows.resize(width_);
+    read(centre, sites[0], rows.data());
+    for (std::uint32_t m = lists.first[centre]; m != kNobody; m = lists.next[m]) {
+      sites.emplace_back();
+      rows.resize(rows.size() + width_);
+      double* const row = rows.data() + rows.size() - width_;
+      if (m < links.size()) {
+        read(links[m].source, sites.back(), row);
+      } else {
+        const std::byte* const from = arrived.data() + (m - links.size()) * row_bytes();
+        std::memcpy(&sites.back(), from, sizeof(Site));
+        std::memcpy(row, from + sizeof(Site), width_ * sizeof(double));
+      }
+    }
+    members.clear();
+    for (std::size_t i = 0; i < sites.size(); ++i) members.push_back({&sites[i], rows.data() + i * width_});
+    std::sort(members.begin() + 1, members.end(), [](const Member& a, const Member& b) {
+      return std::bit_cast<std::int64_t>(a.row[0]) < std::bit_cast<std::int64_t>(b.row[0]);
+    });
+    Site merged = sites[0];
+    std::vector<double> row(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(width_));
+    merge_star(rules_, members, merged, row.data());
+    write(centre, merged, row.data());
+  }
+}
+
+std::size_t ColumnMerge::take_out(std::span<const StarLink> links) const {
+  const std::size_t size = columns_.size;
+  std::vector<std::uint8_t> gone(size, 0);
+  for (const StarLink& link : links) gone[link.source] = 1;
+  for (const Column* column : {&columns_.x, &columns_.y, &columns_.z, &columns_.volume}) compact(*column, size, gone);
+  for (const Column& column : columns_.attributes) compact(column, size, gone);
+  std::size_t to = 0;
+  for (std::size_t i = 0; i < columns_.ids.size(); ++i) {
+    columns_.ids[to] = columns_.ids[i];
+    to += gone[i] == 0;
+  }
+  return size - links.size();
+}
+
+}  // namespace merganser::cluster

@@ -1,0 +1,83 @@
+#pragma once
+/// What Clusterer and StarFinder have in common: from points to stars, and the way of those that leave.
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "src/cluster/distributed_search.hpp"
+
+namespace merganser::cluster {
+
+/// Adds the time since the last lap to a stage.
+class Laps {
+ public:
+  void to(double& stage) {
+    const auto now = std::chrono::steady_clock::now();
+    stage += std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// How stars are found; the same on every rank.
+struct StarOptions {
+  SearchOptions search;
+  Prune prune = Prune::single_pass;
+  links::IterativeOptions iterative;
+};
+/// @throws UsageError for a value that is none of its enumeration
+void check(const StarOptions& options);
+/// The options as values that every rank must give alike.
+[[nodiscard]] std::vector<comm::Same> same_of(const StarOptions& options);
+
+/// The stars of one rank, again and again over the same communication objects. Vertices are positions in the order of
+/// cells().
+class StarCore {
+ public:
+  /// Decides whom each rank may ask, and makes the communication objects. Collective.
+  /// @param sample  points spread like those to come, to see how far a rank must ask; null: touching blocks will do
+  StarCore(comm::Transport& transport, const Decomposition& decomposition, const StarOptions& options,
+           const nearest::PointSet* sample);
+
+  /// Finds the stars; see Clusterer::step and StarFinder::find. Reads `points` until the next call.
+  /// @param scratch  nearest::CellList::scratch_bytes(points.size()) bytes, free afterwards
+  /// @param sorted   room for points.size() sites, read until the next call
+  /// @return false if there was nothing to do here: links() and stars() are then empty
+  bool find(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& numbers, Laps& laps);
+
+  /// Writes the row of a vertex, row_bytes of them.
+  using PackRow = std::function<void(std::uint32_t vertex, std::byte* row)>;
+  /// Sends a row for every kept link that leaves; appends to `arrived` those for kept links that arrive, in the order of
+  /// links().in. Called by every rank that found something, after find().
+  void migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& arrived);
+
+  [[nodiscard]] const comm::Graph& graph() const { return graph_; }
+  [[nodiscard]] comm::Mailbox& mailbox() { return *mailbox_; }
+  [[nodiscard]] DistributedSearch& search() { return search_; }
+  [[nodiscard]] const links::Stars& stars() const { return *stars_; }
+
+ private:
+  void prune(StepNumbers& numbers);
+  void count_links(StepNumbers& numbers);
+
+  comm::Transport& transport_;
+  const Decomposition& decomposition_;
+  StarOptions options_;
+  comm::Graph graph_;
+  std::unique_ptr<comm::Mailbox> mailbox_;
+  std::unique_ptr<comm::Stream> stream_;
+  DistributedSearch search_;
+  links::SinglePass single_pass_;
+  links::IterativePruner iterative_;
+  links::Stars nothing_;
+  links::Stars iterative_stars_;
+  const links::Stars* stars_ = &nothing_;
+  Arcs active_out_;
+  Arcs active_in_;
+};
+
+}  // namespace merganser::cluster

@@ -1,0 +1,198 @@
+#include "merganser/cluster/star_finder.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "src/cluster/home.hpp"
+#include "src/cluster/merge_columns.hpp"
+#include "src/cluster/star_core.hpp"
+
+namespace merganser {
+namespace {
+
+constexpr std::size_t kMostPoints = std::size_t{1} << 31;  // of one rank
+constexpr int kIdBits = 40;                                // of a position, where ids are not given
+
+cluster::StarOptions stars_of(const FinderOptions& o) { return {{Search::exact, true}, o.prune, o.iterative}; }
+
+void check_lengths(const Points& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
+  if (points.size > kMostPoints)
+    throw InputError("find: " + std::to_string(points.size) + " points on one rank; allowed: up to " +
+                     std::to_string(kMostPoints) + "; use more ranks");
+  if (points.size > 0 && (points.x == nullptr || points.y == nullptr))
+    throw UsageError("find: x or y is null; allowed: arrays of " + std::to_string(points.size) + " points");
+  if (points.stride == 0) throw UsageError("find: the stride of points is 0; allowed: 1 and more");
+  if (small.size() != points.size || (!ids.empty() && ids.size() != points.size))
+    throw UsageError("find: " + std::to_string(points.size) + " points, " + std::to_string(small.size()) +
+                     " entries in the mask and " + std::to_string(ids.size()) +
+                     " ids; allowed: as many of each, or no ids");
+}
+
+}  // namespace
+
+struct StarFinder::Impl {
+  Impl(comm::Transport& t, const Decomposition& d, const FinderOptions& o)
+      : transport(t),
+        decomposition(d),
+        core(t, decomposition, stars_of(o), nullptr),
+        checked(t.capabilities().checked) {}
+
+  void find(const nearest::PointSet& set);
+  void make_room(std::size_t n);
+  void list_links();
+  void list_arrivals();
+  void check(const nearest::PointSet& set);
+
+  comm::Transport& transport;
+  Decomposition decomposition;
+  cluster::StarCore core;
+  bool checked;
+  RawBuffer sorted;
+  RawBuffer scratch;
+  RawBuffer links;  // StarLink each
+  std::size_t link_count = 0;
+  std::vector<std::uint32_t> leaving;
+  std::vector<StarArrival> arrivals;
+  StepNumbers numbers;
+  std::size_t points = 0;           // of the last find()
+  cluster::ColumnMerge::Ids ids{};  // as well
+};
+
+StarFinder::StarFinder(comm::Transport& transport, const Decomposition& decomposition, const FinderOptions& options) {
+  comm::agree(transport, [&] {
+    cluster::check(stars_of(options));
+    cluster::check_ranks(decomposition, transport);
+  });
+  auto same = cluster::same_of(decomposition);
+  for (auto& same_star : cluster::same_of(stars_of(options))) same.push_back(std::move(same_star));
+  comm::check_same(transport, "StarFinder", same);
+  impl_ = std::make_unique<Impl>(transport, decomposition, options);
+}
+StarFinder::~StarFinder() = default;
+StarFinder::StarFinder(StarFinder&&) noexcept = default;
+
+void StarFinder::find(const Points& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
+  impl_->core.mailbox().check_usable();
+  const auto check = [&] { check_lengths(points, small, ids); };
+  if (impl_->checked) {
+    comm::agree(impl_->transport, check);
+  } else {
+    check();
+  }
+  const std::int64_t first_id = static_cast<std::int64_t>(impl_->transport.rank()) << kIdBits;
+  impl_->ids = {!ids.empty(), first_id};
+  impl_->find(
+      {points, small.data(), ids.empty() ? nullptr : ids.data(), first_id, impl_->decomposition.grid().box.lower[2]});
+}
+
+void StarFinder::Impl::find(const nearest::PointSet& set) {
+  numbers = {};
+  const comm::Counters counted = transport.counters();
+  cluster::Laps laps;
+  points = set.size();
+  numbers.before = static_cast<std::int64_t>(points);
+  link_count = 0;
+  leaving.clear();
+  arrivals.clear();
+  if (checked) check(set);
+  make_room(points);
+  if (core.find(set, reinterpret_cast<Site*>(sorted.data()), scratch.data(), numbers, laps)) {
+    list_links();
+    list_arrivals();
+    laps.to(numbers.seconds.prune);
+  }
+  numbers.after = numbers.before - static_cast<std::int64_t>(link_count);
+  numbers.counters = transport.counters() - counted;
+}
+
+/// With the decorator `checked`: what bin() would find on this rank alone is told to every rank.
+void StarFinder::Impl::check(const nearest::PointSet& set) {
+  comm::agree(transport, [&] { cluster::check_points(set, decomposition, transport.rank()); });
+}
+
+void StarFinder::Impl::make_room(std::size_t n) {
+  const auto grow = [](RawBuffer& buffer, std::size_t bytes) {
+    if (buffer.bytes() < bytes) buffer = RawBuffer(), buffer = RawBuffer(bytes + bytes / 8);
+  };
+  grow(sorted, n * sizeof(Site));
+  grow(scratch, nearest::CellList::scratch_bytes(n));
+}
+
+void StarFinder::Impl::list_links() {
+  const auto& search = core.search();
+  const auto& l = core.search().links();
+  const std::uint32_t* const order = search.cells().order();
+  const Site* const sites = search.cells().sites();
+  const links::Ids ids = search.ids();
+  const Box& box = decomposition.grid().box;
+  const auto kept = static_cast<std::size_t>(core.stars().kept);
+  if (links.bytes() < kept * sizeof(StarLink)) links = RawBuffer(), links = RawBuffer(kept * sizeof(StarLink));
+  auto* out = reinterpret_cast<StarLink*>(links.data());
+  const auto here = static_cast<std::int32_t>(transport.rank());
+  const auto n = static_cast<std::uint32_t>(l.target.size());
+  for (std::uint32_t v = 0; v < n; ++v) {
+    const std::uint32_t t = l.target[v];
+    if (t >= links::kAway) continue;  // kNone too
+    const Site& a = sites[v];
+    const Site& b = sites[t];
+    *out++ = {order[v], here, order[t], 0, ids[t], box.distance2({a.x, a.y, a.z}, {b.x, b.y, b.z})};
+  }
+  for (std::size_t i = 0; i < l.out.size(); ++i) {
+    if (!core.stars().out_kept[i]) continue;
+    const auto& link = l.out[i];
+    leaving.push_back(order[link.vertex]);
+    *out++ = {leaving.back(), core.graph().out[link.arc], search.far_positions().out[i], 0, link.far_id,
+              link.distance2};
+  }
+  link_count = static_cast<std::size_t>(out - reinterpret_cast<StarLink*>(links.data()));
+}
+
+void StarFinder::Impl::list_arrivals() {
+  const auto& l = core.search().links();
+  const std::uint32_t* const order = core.search().cells().order();
+  for (std::size_t i = 0; i < l.in.size(); ++i) {
+    if (!core.stars().in_kept[i]) continue;
+    const auto& link = l.in[i];
+    arrivals.push_back({order[link.vertex], core.graph().in[link.arc], core.search().far_positions().in[i], 0,
+                        link.far_id, link.distance2});
+  }
+  numbers.merged = static_cast<std::int64_t>(link_count - leaving.size() + arrivals.size());
+}
+
+std::span<const StarLink> StarFinder::links() const {
+  return {reinterpret_cast<const StarLink*>(impl_->links.data()), impl_->link_count};
+}
+std::span<const std::uint32_t> StarFinder::leaving() const { return impl_->leaving; }
+std::span<const StarArrival> StarFinder::arrivals() const { return impl_->arrivals; }
+const StepNumbers& StarFinder::numbers() const { return impl_->numbers; }
+
+void StarFinder::migrate(std::span<const std::byte> rows, std::size_t row_bytes, std::vector<std::byte>& arrived) {
+  if (rows.size() != impl_->points * row_bytes)
+    throw UsageError("migrate: " + std::to_string(rows.size()) + " bytes for " + std::to_string(impl_->points) +
+                     " rows of " + std::to_string(row_bytes) + "; allowed: as many rows as points given to find()");
+  migrate(
+      row_bytes,
+      [&](std::uint32_t position, std::byte* row) {
+        if (row_bytes > 0) std::memcpy(row, rows.data() + position * row_bytes, row_bytes);
+      },
+      arrived);
+}
+
+void StarFinder::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& arrived) {
+  arrived.clear();
+  const std::uint32_t* const order = impl_->core.search().cells().order();
+  impl_->core.migrate(
+      row_bytes, [&](std::uint32_t v, std::byte* row) { pack(order[v], row); }, arrived);
+}
+
+std::size_t StarFinder::merge(const MergeRules& rules, const Columns& columns) {
+  const cluster::ColumnMerge merge(rules, columns, impl_->points, impl_->ids);
+  std::vector<std::byte> arrived;
+  migrate(
+      merge.row_bytes(), [&](std::uint32_t position, std::byte* row) { merge.pack(position, row); }, arrived);
+  merge.run(links(), impl_->transport.rank(), arrivals(), arrived);
+  return merge.take_out(links());
+}
+
+}  // namespace merganser

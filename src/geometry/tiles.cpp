@@ -1,0 +1,146 @@
+#include "src/geometry/tiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser {
+namespace {
+
+constexpr double kRounding = 1e-9;  // of an edge of the box: faces nearer to each other are one
+
+std::string block_text(const Decomposition::Block& b) {
+  std::string text;
+  for (int a = 0; a < 3; ++a)
+    text +=
+        std::string(a == 0 ? "" : " x ") + "[" + std::to_string(b.lower[a]) + ", " + std::to_string(b.upper[a]) + "]";
+  return text;
+}
+
+/// Faces that differ by rounding become one, those of the box before others.
+void join_faces(const Box& box, std::vector<Decomposition::Block>& blocks) {
+  for (int a = 0; a < 3; ++a) {
+    const double slack = kRounding * box.extent[a];
+    const double ends[2] = {box.lower[a], box.lower[a] + box.extent[a]};
+    std::vector<double*> faces;
+    for (auto& b : blocks) {
+      for (double* const face : {&b.lower[a], &b.upper[a]}) {
+        for (const double end : ends)
+          if (std::fabs(*face - end) <= slack) *face = end;
+        faces.push_back(face);
+      }
+    }
+    std::sort(faces.begin(), faces.end(), [](const double* p, const double* q) { return *p < *q; });
+    for (std::size_t i = 1; i < faces.size(); ++i)
+      if (*faces[i] - *faces[i - 1] <= slack && *faces[i] != ends[1]) *faces[i] = *faces[i - 1];
+  }
+}
+
+/// @throws InputError for a block that is empty or reaches out of the box
+void check_block(const Box& box, int rank, const Decomposition::Block& b) {
+  for (int a = 0; a < 3; ++a) {
+    const double upper = box.lower[a] + box.extent[a];
+    if (b.lower[a] >= box.lower[a] && b.upper[a] <= upper && b.upper[a] > b.lower[a]) continue;
+    throw InputError(
+        "box " + block_text(b) + " of rank " + std::to_string(rank) +
+        "; allowed: boxes that are not empty and inside " +
+        block_text(
+            {box.lower, {box.lower[0] + box.extent[0], box.lower[1] + box.extent[1], box.lower[2] + box.extent[2]}}));
+  }
+}
+
+double share(const Box& box, const Decomposition::Block& b) {
+  double part = 1;
+  for (int a = 0; a < 3; ++a) part *= (b.upper[a] - b.lower[a]) / box.extent[a];
+  return part;
+}
+
+bool overlap(const Box& box, const Decomposition::Block& p, const Decomposition::Block& q) {
+  for (int a = 0; a < 3; ++a)
+    if (std::min(p.upper[a], q.upper[a]) - std::max(p.lower[a], q.lower[a]) <= kRounding * box.extent[a]) return false;
+  return true;
+}
+
+}  // namespace
+
+Decomposition Decomposition::from_boxes(const Grid& grid, std::vector<Block> blocks) {
+  check_grid(grid);
+  if (blocks.empty() || blocks.size() > 0x7fffffff)
+    throw UsageError("a decomposition of " + std::to_string(blocks.size()) + " boxes; allowed: one for each rank");
+  const Box& box = grid.box;
+  for (const Block& b : blocks)
+    for (int a = 0; a < 3; ++a)
+      if (!std::isfinite(b.lower[a]) || !std::isfinite(b.upper[a]))
+        throw InputError("box " + block_text(b) + "; allowed: finite coordinates");
+  join_faces(box, blocks);
+  double shares = 0;
+  for (std::size_t r = 0; r < blocks.size(); ++r) {
+    check_block(box, static_cast<int>(r), blocks[r]);
+    shares += share(box, blocks[r]);
+    for (std::size_t other = 0; other < r; ++other)
+      if (overlap(box, blocks[r], blocks[other]))
+        throw InputError("boxes of ranks " + std::to_string(other) + " and " + std::to_string(r) + ", " +
+                         block_text(blocks[other]) + " and " + block_text(blocks[r]) +
+                         ", overlap; allowed: boxes that touch at most");
+  }
+  // Blocks that do not overlap miss what their shares lack of the whole.
+  if (std::fabs(shares - 1) > 6 * kRounding * static_cast<double>(blocks.size()))
+    throw InputError("boxes hold " + std::to_string(100 * shares) +
+                     " % of the domain; allowed: boxes that leave nothing out");
+  Decomposition d(grid);
+  d.kind_ = Kind::boxes;
+  d.shape_ = {static_cast<int>(blocks.size()), 1, 1};
+  auto tiles = std::make_shared<Tiles>();
+  tiles->blocks = std::move(blocks);
+  tiles->neighbours.resize(tiles->blocks.size());
+  d.tiles_ = tiles;
+  for (int r = 0; r < d.ranks(); ++r)
+    for (int other = 0; other < d.ranks(); ++other)
+      if (other != r && d.distance2_between(r, other) == 0)
+        tiles->neighbours[static_cast<std::size_t>(r)].push_back(other);
+  return d;
+}
+
+int Decomposition::Tiles::owner(const Decomposition& d, const Vec3& p) const {
+  int nearest = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t r = 0; r < blocks.size(); ++r) {
+    const Block& b = blocks[r];
+    bool inside = true;
+    for (int a = 0; a < 3; ++a) {
+      const bool last = b.upper[a] >= d.grid().box.lower[a] + d.grid().box.extent[a];
+      inside = inside && p[a] >= b.lower[a] && (p[a] < b.upper[a] || (last && p[a] <= b.upper[a]));
+    }
+    if (inside) return static_cast<int>(r);
+    const double distance2 = d.distance2_to_block(p, static_cast<int>(r));
+    if (distance2 < least) {
+      least = distance2;
+      nearest = static_cast<int>(r);
+    }
+  }
+  return nearest;  // outside the box
+}
+
+int Decomposition::Tiles::next_hop(int rank, int owner) const {
+  // Breadth first from the owner: the first neighbour of `rank` that is found is on a shortest way.
+  std::vector<std::uint8_t> seen(blocks.size(), 0);
+  std::vector<int> wave{owner};
+  seen[static_cast<std::size_t>(owner)] = 1;
+  while (!wave.empty()) {
+    std::vector<int> next;
+    for (const int r : wave)
+      for (const int n : neighbours[static_cast<std::size_t>(r)]) {
+        if (n == rank) return r;
+        if (seen[static_cast<std::size_t>(n)] != 0) continue;
+        seen[static_cast<std::size_t>(n)] = 1;
+        next.push_back(n);
+      }
+    wave = std::move(next);
+  }
+  throw InputError("no way from rank " + std::to_string(rank) + " to rank " + std::to_string(owner));
+}
+
+}  // namespace merganser
