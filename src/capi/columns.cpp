@@ -49,7 +49,7 @@ void check_ids(std::span<const std::int64_t> ids) {
 
 }  // namespace
 
-mg_columns checked_columns(const mg_columns* given, const Schema& schema) {
+mg_columns checked_columns(const mg_columns* given, const Schema& schema, bool ids) {
   mg_columns c = read_record(given, "columns");
   within<std::size_t>(c.count, 0, kMostParcels, "columns: count");
   if (c.position_stride == 0) c.position_stride = 1;
@@ -61,7 +61,7 @@ mg_columns checked_columns(const mg_columns* given, const Schema& schema) {
   need(c.x, c.count, "columns: x");
   need(c.y, c.count, "columns: y");
   need(c.volume, c.count, "columns: volume");
-  need(c.ids, c.count, "columns: ids");
+  if (ids) need(c.ids, c.count, "columns: ids");
   for (std::size_t i = 0; i < c.attributes; ++i) need(c.columns[i], c.count, "columns: the data of a column");
   return c;
 }

@@ -7,7 +7,8 @@ namespace merganser::capi {
 
 /// The record with its defaults filled in. @throws UsageError for null pointers, strides of 0, another number of columns
 /// than the schema has
-[[nodiscard]] mg_columns checked_columns(const mg_columns* columns, const Schema& schema);
+/// @param ids  whether there must be some
+[[nodiscard]] mg_columns checked_columns(const mg_columns* columns, const Schema& schema, bool ids = true);
 /// Distance between entries of attribute column c.
 [[nodiscard]] inline std::size_t stride_of(const mg_columns& columns, std::size_t c) {
   return columns.strides != nullptr ? columns.strides[c] : 1;

@@ -1,14 +1,17 @@
 #include <cmath>
 
 #include "merganser/capi/transport.h"
+#include "merganser/comm/collectives.hpp"
 #include "src/capi/objects.hpp"
 
 namespace merganser::capi {
 namespace {
 
-Grid grid_of(const mg_box* box, const std::int64_t* cells) {
+/// @param one  whether null stands for one cell
+Grid grid_of(const mg_box* box, const std::int64_t* cells, bool one = false) {
   Grid grid;
   grid.box = box_of(box);
+  if (one && cells == nullptr) return grid;
   need(cells, "cells");
   for (std::size_t a = 0; a < 3; ++a) {
     within<std::int64_t>(cells[a], 1, std::int64_t{1} << 31, "cells");
@@ -25,6 +28,24 @@ int owner_of(const Decomposition& d, const double* xyz, std::size_t i) {
   return d.owner(p);
 }
 
+Decomposition::Block block_of(const double* lower, const double* upper) {
+  return {{lower[0], lower[1], lower[2]}, {upper[0], upper[1], upper[2]}};
+}
+
+/// Every rank's own block. Collective.
+Decomposition of_ranks(comm::Transport& transport, const mg_box* box, const std::int64_t* cells, const double* lower,
+                       const double* upper) {
+  Grid grid;
+  Decomposition::Block mine;
+  comm::agree(transport, [&] {
+    grid = grid_of(box, cells, true);
+    need(lower, "lower");
+    need(upper, "upper");
+    mine = block_of(lower, upper);
+  });
+  return Decomposition::from_boxes(grid, comm::all_gather_value(transport, mine));
+}
+
 }  // namespace
 }  // namespace merganser::capi
 
@@ -38,6 +59,44 @@ int mg_decomposition_new(const mg_box* box, const int64_t cells[3], int ranks, c
   return guard([&] {
     within(ranks, 1, 1 << 24, "ranks");
     make<DecompositionObject>(decomposition, Decomposition(grid_of(box, cells), ranks, text_or(shape, "auto")));
+  });
+}
+
+int mg_decomposition_from_cuts(const mg_box* box, const int64_t cells[3], const double* const cuts[3],
+                               const size_t counts[3], mg_decomposition** decomposition) {
+  return guard([&] {
+    const Grid grid = grid_of(box, cells, true);
+    need(cuts, "cuts");
+    need(counts, "counts");
+    std::array<std::vector<double>, 3> all;
+    for (std::size_t a = 0; a < 3; ++a) {
+      within<std::size_t>(counts[a], 0, 1 << 24, "counts");
+      const auto axis = array(cuts[a], counts[a], "cuts");
+      all[a].assign(axis.begin(), axis.end());
+    }
+    make<DecompositionObject>(decomposition, Decomposition::from_cuts(grid, all));
+  });
+}
+
+int mg_decomposition_from_boxes(const mg_box* box, const int64_t cells[3], const double* lower, const double* upper,
+                                int ranks, mg_decomposition** decomposition) {
+  return guard([&] {
+    const Grid grid = grid_of(box, cells, true);
+    within(ranks, 1, 1 << 24, "ranks");
+    need(lower, "lower");
+    need(upper, "upper");
+    std::vector<Decomposition::Block> blocks;
+    for (std::ptrdiff_t r = 0; r < ranks; ++r) blocks.push_back(block_of(lower + 3 * r, upper + 3 * r));
+    make<DecompositionObject>(decomposition, Decomposition::from_boxes(grid, std::move(blocks)));
+  });
+}
+
+int mg_decomposition_of_ranks(mg_transport* transport, const mg_box* box, const int64_t cells[3], const double lower[3],
+                              const double upper[3], mg_decomposition** decomposition) {
+  return guard([&] {
+    const auto over = object_of<TransportObject>(transport);
+    need(decomposition, "decomposition");
+    make<DecompositionObject>(decomposition, of_ranks(over->get(), box, cells, lower, upper));
   });
 }
 

@@ -48,6 +48,7 @@ class RandomCalls {
   std::vector<std::pair<std::string, Call>> table();
   void add_basics(std::vector<std::pair<std::string, Call>>& t);
   void add_clusterer(std::vector<std::pair<std::string, Call>>& t);
+  void add_finder(std::vector<std::pair<std::string, Call>>& t);
   void add_forests(std::vector<std::pair<std::string, Call>>& t);
   void add_announcers(std::vector<std::pair<std::string, Call>>& t);
 
@@ -94,10 +95,12 @@ class RandomCalls {
   Pool<mg_decomposition> blocks_;
   Pool<mg_schema> schemas_;
   Pool<mg_clusterer> clusterers_;
+  Pool<mg_finder> finders_;
   Pool<mg_forest> forests_;
   Pool<mg_linkage> linkages_;
   Pool<mg_announcer> announcers_;
   std::map<std::string, std::array<int, 2>> outcomes_;
+  std::size_t found_ = 0;
   mg_box box_{};
   mg_columns columns_{};
   std::array<std::vector<double>, 22> numbers_;
@@ -110,6 +113,7 @@ std::vector<std::pair<std::string, RandomCalls::Call>> RandomCalls::table() {
   std::vector<std::pair<std::string, Call>> t;
   add_basics(t);
   add_clusterer(t);
+  add_finder(t);
   add_forests(t);
   add_announcers(t);
   return t;
@@ -210,6 +214,98 @@ void RandomCalls::add_clusterer(std::vector<std::pair<std::string, Call>>& t) {
   });
   t.emplace_back("mg_clusterer_free", [=, this] {
     return random_.one_in(3) ? mg_clusterer_free(clusterer()) : mg_clusterer_count(clusterer(), nullptr);
+  });
+}
+
+void RandomCalls::add_finder(std::vector<std::pair<std::string, Call>>& t) {
+  const auto finder = [this] { return random_.handle(finders_, schemas_); };
+  t.emplace_back("mg_decomposition_from_cuts", [this] {
+    return kept<mg_decomposition>(blocks_, [this](mg_decomposition** to) {
+      const double at = random_.number();
+      const std::array<const double*, 3> cuts{random_.one_in(2) ? &at : nullptr, nullptr, nullptr};
+      const std::array<size_t, 3> counts{random_.one_in(6) ? 1U : 0U, 0, random_.one_in(9) ? random_.count() : 0};
+      return mg_decomposition_from_cuts(box(), nullptr, random_.or_null(cuts.data()), random_.or_null(counts.data()),
+                                        to);
+    });
+  });
+  t.emplace_back("mg_decomposition_from_boxes", [this] {
+    return kept<mg_decomposition>(blocks_, [this](mg_decomposition** to) {
+      std::array<double, 6> lower{0, 0, 0, 0, 0, 0};
+      std::array<double, 6> upper{1, 1, 1, 1, 1, 1};
+      if (random_.one_in(4)) lower[random_.below(6)] = random_.number();
+      if (random_.one_in(4)) upper[random_.below(6)] = random_.number();
+      return mg_decomposition_from_boxes(box(), nullptr, random_.or_null(lower.data()), random_.or_null(upper.data()),
+                                         random_.one_in(4) ? static_cast<int>(random_.below(3)) : 1, to);
+    });
+  });
+  t.emplace_back("mg_finder_new", [=, this] {
+    return kept<mg_finder>(finders_, [=, this](mg_finder** to) {
+      mg_finder_options options{};
+      options.size = random_.size(sizeof options);
+      options.prune = random_.one_in(4) ? random_.integer<int32_t>(1) : 0;
+      return mg_finder_new(random_.handle(transports_, schemas_), random_.handle(blocks_, schemas_),
+                           random_.or_null(&options), to);
+    });
+  });
+  const auto find = [=, this] {
+    std::array<uint8_t, kEntries> small;
+    for (auto& s : small) s = static_cast<uint8_t>(random_.below(2));
+    mg_points points{};
+    points.size = random_.size(sizeof points);
+    points.count = random_.count();
+    points.x = random_.numbers(numbers_[0], 3 * kEntries);
+    points.y = points.x == nullptr ? nullptr : points.x + 1;
+    points.z = points.x == nullptr || random_.one_in(4) ? nullptr : points.x + 2;
+    points.stride = random_.one_in(9) ? random_.below(3) : 3;
+    if (points.count > kEntries) points.stride = 3, points.count = std::max<size_t>(points.count, 1ULL << 40);
+    const int status =
+        mg_finder_find(finder(), random_.or_null(&points), random_.or_null(small.data()), random_.ids(ids_, kEntries));
+    if (status == MG_OK) found_ = points.count;
+    return status;
+  };
+  t.emplace_back("mg_finder_find", find);
+  t.emplace_back("mg_finder_find", find);
+  t.emplace_back("mg_finder_links", [=, this] {
+    const mg_link* links = nullptr;
+    size_t count = 0;
+    return mg_finder_links(finder(), random_.or_null(&links), random_.or_null(&count));
+  });
+  t.emplace_back("mg_finder_arrivals", [=, this] {
+    const mg_arrival* arrivals = nullptr;
+    size_t count = 0;
+    return mg_finder_arrivals(finder(), random_.or_null(&arrivals), random_.or_null(&count));
+  });
+  t.emplace_back("mg_finder_leaving", [=, this] {
+    const uint32_t* positions = nullptr;
+    size_t count = 0;
+    return mg_finder_leaving(finder(), random_.or_null(&positions), random_.or_null(&count));
+  });
+  t.emplace_back("mg_finder_places", [=, this] {
+    std::array<int32_t, kEntries> ranks;
+    std::array<double, kEntries> distances;
+    return mg_finder_places(finder(), random_.or_null(ranks.data()), nullptr, nullptr,
+                            random_.or_null(distances.data()));
+  });
+  t.emplace_back("mg_finder_lists", [=, this] {
+    mg_star_lists lists{};
+    lists.size = random_.size(sizeof lists);
+    return mg_finder_lists(finder(), random_.integer(1), random_.or_null(&lists));
+  });
+  t.emplace_back("mg_finder_migrate", [=, this] {
+    numbers_[21].resize(kEntries);
+    std::array<double, kEntries> arrived;
+    return mg_finder_migrate(finder(), random_.or_null(numbers_[21].data()), random_.one_in(6) ? 0 : sizeof(double),
+                             random_.or_null(arrived.data()), random_.below(sizeof arrived));
+  });
+  t.emplace_back("mg_finder_merge", [=, this] {
+    size_t left = 0;
+    mg_columns* all = columns();
+    if (all != nullptr && random_.one_in(2)) all->count = found_;  // most likely that of the finder
+    if (all != nullptr && all->count > kEntries) all->count = ~size_t{0};
+    return mg_finder_merge(finder(), random_.handle(schemas_, blocks_), all, random_.or_null(&left));
+  });
+  t.emplace_back("mg_finder_free", [=, this] {
+    return random_.one_in(3) ? mg_finder_free(finder()) : mg_finder_links(finder(), nullptr, nullptr);
   });
 }
 

@@ -59,6 +59,18 @@ typedef struct mg_box {
 /// @param shape  "auto", "1d", "2d", "3d" or "AxBxC"; NULL: auto
 MG_API int mg_decomposition_new(const mg_box* box, const int64_t cells[3], int ranks, const char* shape,
                                 mg_decomposition** decomposition);
+/// Cuts each axis at the caller's coordinates, strictly ascending inside the box: cuts[a] has counts[a] of them. Ranks count
+/// along z first, then y, then x, as in a Cartesian communicator. What lies on a cut belongs to the part above it.
+/// @param cells  for those who ask for their volume (mg_clusterer); NULL: one
+MG_API int mg_decomposition_from_cuts(const mg_box* box, const int64_t cells[3], const double* const cuts[3],
+                                      const size_t counts[3], mg_decomposition** decomposition);
+/// Takes blocks of any kind that tile the box: block r, for rank r, from lower[3 r] to upper[3 r]. Faces that differ by
+/// rounding (1e-9 of the edge of the box) are taken as one.
+MG_API int mg_decomposition_from_boxes(const mg_box* box, const int64_t cells[3], const double* lower,
+                                       const double* upper, int ranks, mg_decomposition** decomposition);
+/// The same where every rank knows its own block only, as over a Cartesian communicator. Collective.
+MG_API int mg_decomposition_of_ranks(mg_transport* transport, const mg_box* box, const int64_t cells[3],
+                                     const double lower[3], const double upper[3], mg_decomposition** decomposition);
 /// Number of blocks, one for each rank.
 MG_API int mg_decomposition_ranks(mg_decomposition* decomposition, int* ranks);
 /// Lower and upper corner of a rank's block.

@@ -1,0 +1,256 @@
+#include "merganser/capi/finder.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "merganser/cluster/star_finder.hpp"
+#include "src/capi/columns.hpp"
+#include "src/capi/objects.hpp"
+
+namespace merganser::capi {
+namespace {
+
+static_assert(sizeof(mg_link) == sizeof(StarLink) && offsetof(mg_link, rank) == offsetof(StarLink, rank) &&
+              offsetof(mg_link, centre) == offsetof(StarLink, centre) &&
+              offsetof(mg_link, centre_id) == offsetof(StarLink, centre_id) &&
+              offsetof(mg_link, distance2) == offsetof(StarLink, distance2));
+static_assert(sizeof(mg_arrival) == sizeof(StarArrival) && offsetof(mg_arrival, rank) == offsetof(StarArrival, rank) &&
+              offsetof(mg_arrival, source) == offsetof(StarArrival, source) &&
+              offsetof(mg_arrival, source_id) == offsetof(StarArrival, source_id) &&
+              offsetof(mg_arrival, distance2) == offsetof(StarArrival, distance2));
+
+FinderOptions options_of(const mg_finder_options* given) {
+  const auto record = read_options(given, "options");
+  FinderOptions options;
+  options.prune = flag(record.prune, "options: prune") ? Prune::iterative : Prune::single_pass;
+  options.iterative.sub_communicator = flag(record.subcommunicator, "options: subcommunicator");
+  return options;
+}
+
+Points points_of(const mg_points* given) {
+  const auto record = read_record(given, "points");
+  constexpr std::size_t kMostStride = std::size_t{1} << 16;
+  within<std::size_t>(record.count, 0, std::size_t{1} << 31, "points: count");
+  within<std::size_t>(record.stride, 0, kMostStride, "points: stride");
+  return {record.x, record.y, record.z, std::max<std::size_t>(record.stride, 1), record.count};
+}
+
+class FinderObject final : public OverTransport {
+ public:
+  static constexpr const char* kKind = "finder";
+  FinderObject(std::shared_ptr<TransportObject> transport_object, const Decomposition& d, const FinderOptions& options)
+      : OverTransport(std::move(transport_object)), box(d.grid().box), finder(transport(), d, options) {}
+  [[nodiscard]] const char* kind() const noexcept override { return kKind; }
+
+  void find(const Points& points, const std::uint8_t* small, const std::int64_t* ids) {
+    found_ = false;
+    static_cast<void>(transport());
+    need(small, points.size, "small");
+    finder.find(points, {small, points.size}, {ids, ids != nullptr ? points.size : 0});
+    points_ = points.size;
+    found_ = true;
+  }
+  /// Number of points. @throws UsageError if there are no stars
+  std::size_t points() {
+    static_cast<void>(transport());
+    if (!found_)
+      throw UsageError("finder: no stars; allowed: after mg_finder_find() that ended well, before mg_finder_merge()");
+    return points_;
+  }
+  /// The points have changed: their stars are no more.
+  void forget() { found_ = false; }
+  void fill_lists(int base);
+
+  Box box;
+  StarFinder finder;
+  std::vector<std::byte> arrived;
+  std::vector<std::int32_t> sources, centres, holes;
+
+ private:
+  std::size_t points_ = 0;
+  bool found_ = false;
+};
+
+void FinderObject::fill_lists(int base) {
+  const std::size_t n = points();
+  const auto arrivals = finder.arrivals();
+  if (n + arrivals.size() >= std::numeric_limits<std::int32_t>::max())
+    throw_range("lists", std::to_string(n + arrivals.size()) + " positions",
+                "below 2^31 - 1; take the links themselves");
+  const auto position = [base](std::size_t p) { return static_cast<std::int32_t>(p) + base; };
+  std::vector<std::int32_t> centre_of(n, -1);
+  holes.clear();
+  for (const StarLink& l : finder.links()) {
+    holes.push_back(position(l.source));
+    if (l.rank == transport().rank()) centre_of[l.source] = position(l.centre);
+  }
+  std::sort(holes.begin(), holes.end());
+  sources.clear();
+  centres.clear();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (centre_of[i] < 0) continue;
+    sources.push_back(position(i));
+    centres.push_back(centre_of[i]);
+  }
+  for (std::size_t k = 0; k < arrivals.size(); ++k) {
+    sources.push_back(position(n + k));
+    centres.push_back(position(arrivals[k].centre));
+    holes.push_back(position(n + k));
+  }
+}
+
+/// Hands over what has arrived.
+void deliver(FinderObject& object, void* arrived, std::size_t room) {
+  check_room(room, object.arrived.size(), "room");
+  if (!object.arrived.empty())
+    std::copy(object.arrived.begin(), object.arrived.end(), static_cast<std::byte*>(arrived));
+}
+
+/// What can be told before anything is sent.
+void check_rows(FinderObject& object, std::size_t row_bytes, const void* arrived, std::size_t room) {
+  constexpr std::size_t kMostRow = std::size_t{1} << 30;
+  const std::size_t points = object.points();
+  within<std::size_t>(row_bytes, 0, kMostRow, "row_bytes");
+  within<std::size_t>(points, 0, PTRDIFF_MAX / std::max<std::size_t>(row_bytes, 1), "rows");
+  const std::size_t bytes = object.finder.arrivals().size() * row_bytes;
+  check_room(room, bytes, "room");
+  need(arrived, bytes, "arrived");
+}
+
+Columns columns_in_cpp(const mg_columns& c) {
+  Columns columns;
+  columns.x = {c.x, c.position_stride};
+  columns.y = {c.y, c.position_stride};
+  columns.z = {c.z, c.position_stride};
+  columns.volume = {c.volume, 1};
+  for (std::size_t a = 0; a < c.attributes; ++a) columns.attributes.push_back({c.columns[a], stride_of(c, a)});
+  if (c.ids != nullptr) columns.ids = {c.ids, c.count};
+  columns.size = c.count;
+  return columns;
+}
+
+/// Writes `value(link)` where a point merges and -1 where it stays.
+template <class T, class Value>
+void fill_places(FinderObject& object, T* to, const Value& value) {
+  if (to == nullptr) return;
+  std::fill_n(to, object.points(), T(-1));
+  for (const StarLink& l : object.finder.links()) to[l.source] = static_cast<T>(value(l));
+}
+
+}  // namespace
+}  // namespace merganser::capi
+
+using namespace merganser;
+using namespace merganser::capi;
+
+extern "C" {
+
+int mg_finder_new(mg_transport* transport, mg_decomposition* decomposition, const mg_finder_options* options,
+                  mg_finder** finder) {
+  return guard([&] {
+    auto over = object_of<TransportObject>(transport);
+    const auto blocks = object_of<DecompositionObject>(decomposition);
+    make<FinderObject>(finder, std::move(over), blocks->value, options_of(options));
+  });
+}
+
+int mg_finder_find(mg_finder* finder, const mg_points* points, const uint8_t* small, const int64_t* ids) {
+  return guard([&] { object_of<FinderObject>(finder)->find(points_of(points), small, ids); });
+}
+
+int mg_finder_links(mg_finder* finder, const mg_link** links, size_t* count) {
+  return guard([&] {
+    const auto object = object_of<FinderObject>(finder);
+    static_cast<void>(object->points());
+    const auto found = object->finder.links();
+    give(std::span(reinterpret_cast<const mg_link*>(found.data()), found.size()), links, count);
+  });
+}
+
+int mg_finder_leaving(mg_finder* finder, const uint32_t** positions, size_t* count) {
+  return guard([&] {
+    const auto object = object_of<FinderObject>(finder);
+    static_cast<void>(object->points());
+    give(object->finder.leaving(), positions, count);
+  });
+}
+
+int mg_finder_arrivals(mg_finder* finder, const mg_arrival** arrivals, size_t* count) {
+  return guard([&] {
+    const auto object = object_of<FinderObject>(finder);
+    static_cast<void>(object->points());
+    const auto found = object->finder.arrivals();
+    give(std::span(reinterpret_cast<const mg_arrival*>(found.data()), found.size()), arrivals, count);
+  });
+}
+
+int mg_finder_places(mg_finder* finder, int32_t* rank, int64_t* position, int64_t* id, double* distance2) {
+  return guard([&] {
+    const auto object = object_of<FinderObject>(finder);
+    static_cast<void>(object->points());
+    fill_places(*object, rank, [](const StarLink& l) { return l.rank; });
+    fill_places(*object, position, [](const StarLink& l) { return l.centre; });
+    fill_places(*object, id, [](const StarLink& l) { return l.centre_id; });
+    fill_places(*object, distance2, [](const StarLink& l) { return l.distance2; });
+  });
+}
+
+int mg_finder_lists(mg_finder* finder, int base, mg_star_lists* lists) {
+  return guard([&] {
+    const auto object = object_of<FinderObject>(finder);
+    within(base, 0, 1, "base");
+    check_record(lists, "lists");
+    object->fill_lists(base);
+    mg_star_lists record{};
+    record.merging = object->sources.size();
+    record.sources = object->sources.data();
+    record.centres = object->centres.data();
+    record.invalid = object->holes.size();
+    record.holes = object->holes.data();
+    write_record(record, lists, "lists");
+  });
+}
+
+int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, void* arrived, size_t room) {
+  return guard([&] {
+    const auto object = object_of<FinderObject>(finder);
+    check_rows(*object, row_bytes, arrived, room);
+    const std::size_t bytes = object->points() * row_bytes;
+    need(rows, bytes, "rows");
+    object->finder.migrate({static_cast<const std::byte*>(rows), bytes}, row_bytes, object->arrived);
+    deliver(*object, arrived, room);
+  });
+}
+
+int mg_finder_migrate_packed(mg_finder* finder, size_t row_bytes, mg_pack pack, void* user, void* arrived,
+                             size_t room) {
+  return guard([&] {
+    const auto object = object_of<FinderObject>(finder);
+    check_rows(*object, row_bytes, arrived, room);
+    if (pack == nullptr) throw UsageError("pack: a null pointer; allowed: a function");
+    object->finder.migrate(
+        row_bytes, [&](std::uint32_t position, std::byte* row) { pack(position, row, user); }, object->arrived);
+    deliver(*object, arrived, room);
+  });
+}
+
+int mg_finder_merge(mg_finder* finder, mg_schema* schema, const mg_columns* columns, size_t* left) {
+  return guard([&] {
+    const auto object = object_of<FinderObject>(finder);
+    const auto attributes = object_of<SchemaObject>(schema);
+    const Columns all = columns_in_cpp(checked_columns(columns, attributes->schema, false));
+    if (all.size != object->points())
+      throw_range("columns: count", std::to_string(all.size), std::to_string(object->points()) + ", the points found");
+    MergeRules rules(attributes->schema, object->box);
+    rules.callbacks = attributes->callbacks;
+    object->forget();
+    give_if(left, object->finder.merge(rules, all));
+  });
+}
+
+int mg_finder_free(mg_finder* finder) {
+  return guard([&] { free_handle<FinderObject>(finder).reset(); });
+}
+
+}  // extern "C"
