@@ -24,7 +24,7 @@ endif()
 add_compile_options(-Wall -Wextra -Wpedantic $<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-field-initializers>
                     $<$<COMPILE_LANGUAGE:CXX>:-Wzero-as-null-pointer-constant>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  add_compile_options(-Wno-restrict)  # false alarms for "text" + std::string
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)  # false alarms for "text" + std::string
 endif()
 if(MERGANSER_WERROR)
   add_compile_options(-Werror)

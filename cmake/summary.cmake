@@ -14,3 +14,4 @@ merganser_say(OpenSHMEM OpenSHMEM::OpenSHMEM "model shmem" "libopenmpi-dev openm
               "MERGANSER_SHMEM=${MERGANSER_SHMEM}")
 merganser_say(NetCDF NetCDF::NetCDF "parcel files" "libnetcdf-mpi-dev" "MERGANSER_NETCDF=${MERGANSER_NETCDF}")
 merganser_say(zlib ZLIB::ZLIB "compressed graph files" "zlib1g-dev" "MERGANSER_ZLIB=${MERGANSER_ZLIB}")
+merganser_say(Fortran merganser_fortran "module merganser" "gfortran" "MERGANSER_FORTRAN=${MERGANSER_FORTRAN}")

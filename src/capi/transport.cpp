@@ -79,4 +79,12 @@ int mg_transport_barrier(mg_transport* transport) {
   return guard([&] { object_of<TransportObject>(transport)->get().barrier(); });
 }
 
+int mg_transport_sum(mg_transport* transport, int64_t* values, size_t n) {
+  return guard([&] {
+    auto object = object_of<TransportObject>(transport);
+    within<std::size_t>(n, 0, std::size_t{1} << 24, "n");
+    object->get().all_reduce(array(values, n, "values"), comm::Op::sum);
+  });
+}
+
 }  // extern "C"

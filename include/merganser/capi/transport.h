@@ -43,8 +43,12 @@ MG_API int mg_transport_rank(mg_transport* transport, int* rank);
 MG_API int mg_transport_size(mg_transport* transport, int* size);
 /// The model that runs: "p2p". Valid while the transport is.
 MG_API int mg_transport_name(mg_transport* transport, const char** name);
+/// What "auto" measured and chose, one line; "" if a model was named. Valid while the transport is.
+MG_API int mg_transport_choice(mg_transport* transport, const char** choice);
 /// Returns when every rank has called it. Collective.
 MG_API int mg_transport_barrier(mg_transport* transport);
+/// Adds up each of n integers over all ranks; every rank gets the sums. Collective. For reports, not for loops.
+MG_API int mg_transport_sum(mg_transport* transport, int64_t* values, size_t n);
 
 /// An axis-aligned box.
 typedef struct mg_box {

@@ -1,0 +1,129 @@
+/* Stars of points of your own, in C: ./stars_c 4 runs 4 ranks as threads, mpirun -n 4 ./stars_c runs them as processes. */
+#ifdef STARS_WITH_MPI
+#include <mpi.h>
+#endif
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <merganser/merganser.h>
+
+enum { POINTS = 20000 };
+
+/* Point i of all, with coordinates in the unit cube: the same on any number of ranks. */
+static uint64_t bits(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+static double coordinate(uint64_t i, uint64_t axis) {
+  return (double)(bits(4 * i + axis + 0x9e3779b97f4a7c15u) >> 11) / 9007199254740992.0;
+}
+
+struct points {
+  size_t n;
+  double* xyz;
+  uint8_t* small; /* looks for a partner */
+  int64_t* ids;
+};
+
+/* Those in this rank's block. */
+static int make_points(mg_decomposition* blocks, int rank, struct points* p) {
+  int64_t i;
+  p->n = 0;
+  p->xyz = (double*)malloc(3 * POINTS * sizeof(double));
+  p->small = (uint8_t*)malloc(POINTS);
+  p->ids = (int64_t*)malloc(POINTS * sizeof(int64_t));
+  if (!p->xyz || !p->small || !p->ids) return MG_MEMORY;
+  for (i = 0; i < POINTS; ++i) {
+    double* at = p->xyz + 3 * p->n;
+    int32_t owner;
+    int axis, status;
+    for (axis = 0; axis < 3; ++axis) at[axis] = coordinate((uint64_t)i, (uint64_t)axis);
+    if ((status = mg_decomposition_owners(blocks, at, 1, &owner))) return status;
+    if (owner != rank) continue;
+    p->small[p->n] = (uint8_t)(i % 3 == 0);
+    p->ids[p->n++] = i;
+  }
+  return MG_OK;
+}
+
+/* What this rank has found, in numbers that add up to the same on any number of ranks. */
+static int tell(mg_transport* transport, mg_finder* finder, const struct points* p, int rank) {
+  const mg_link* links;
+  const mg_arrival* arrivals;
+  size_t count, arriving, k;
+  int64_t sums[3] = {0, 0, 0};
+  int64_t* arrived;
+  int status;
+  if ((status = mg_finder_links(finder, &links, &count))) return status;
+  for (k = 0; k < count; ++k) {
+    uint64_t source = (uint64_t)p->ids[links[k].source];
+    sums[0] += 1;
+    sums[1] += (int64_t)(bits(source * POINTS + (uint64_t)links[k].centre_id) >> 32);
+  }
+  /* Whatever belongs to a point travels to the rank of its centre; here its id. */
+  if ((status = mg_finder_arrivals(finder, &arrivals, &arriving))) return status;
+  arrived = (int64_t*)malloc((arriving + 1) * sizeof *arrived);
+  if (!arrived) return MG_MEMORY;
+  status = mg_finder_migrate(finder, p->ids, sizeof *p->ids, arrived, arriving * sizeof *arrived);
+  for (k = 0; !status && k < arriving; ++k) sums[2] += arrived[k] != arrivals[k].source_id;
+  free(arrived);
+  if (status || (status = mg_transport_sum(transport, sums, 3))) return status;
+  if (rank == 0)
+    printf("%ld of %d points merge; digest %lx; %ld arrived wrong\n", (long)sums[0], POINTS, (unsigned long)sums[1],
+           (long)sums[2]);
+  return MG_OK;
+}
+
+static int stars(mg_transport* transport, void* unused) {
+  const mg_box box = {sizeof box, {0, 0, 0}, {1, 1, 1}, {1, 1, 0}, 0};
+  const int64_t cells[3] = {16, 16, 16};
+  struct points p = {0, NULL, NULL, NULL};
+  mg_points points = {sizeof points, 0, NULL, NULL, NULL, 3};
+  mg_decomposition* blocks = NULL;
+  mg_finder* finder = NULL;
+  int rank, ranks, status;
+  (void)unused;
+  if ((status = mg_transport_rank(transport, &rank)) || (status = mg_transport_size(transport, &ranks)) ||
+      (status = mg_decomposition_new(&box, cells, ranks, NULL, &blocks)) ||
+      (status = mg_finder_new(transport, blocks, NULL, &finder)) || (status = make_points(blocks, rank, &p)))
+    return status;
+  points.count = p.n;
+  points.x = p.xyz;
+  points.y = p.xyz + 1;
+  points.z = p.xyz + 2;
+  if ((status = mg_finder_find(finder, &points, p.small, p.ids)) || (status = tell(transport, finder, &p, rank)))
+    return status;
+  free(p.xyz);
+  free(p.small);
+  free(p.ids);
+  if ((status = mg_finder_free(finder))) return status;
+  return mg_decomposition_free(blocks);
+}
+
+static int told(int status) {
+  if (status) fprintf(stderr, "stars_c: %s\n", mg_error());
+  return status;
+}
+
+#ifdef STARS_WITH_MPI
+static int over_mpi(int* argc, char*** argv) {
+  mg_transport* transport = NULL;
+  int status;
+  MPI_Init(argc, argv);
+  if ((status = told(mg_open(MPI_COMM_WORLD, NULL, &transport))) || (status = told(stars(transport, NULL))) ||
+      (status = told(mg_transport_close(transport))))
+    MPI_Abort(MPI_COMM_WORLD, status);
+  MPI_Finalize();
+  return status;
+}
+#endif
+
+int main(int argc, char** argv) {
+  if (argc > 1) return told(mg_run_threads(atoi(argv[1]), stars, NULL));
+#ifdef STARS_WITH_MPI
+  return over_mpi(&argc, &argv);
+#else
+  return told(mg_run_threads(1, stars, NULL));
+#endif
+}

@@ -1,0 +1,22 @@
+!> merganser for Fortran 2008: stars of your points, merge steps over your columns, announcements, over your communicator.
+!!
+!!     use merganser
+!!     type(mg_transport) :: transport
+!!     type(mg_decomposition) :: blocks
+!!     type(mg_finder) :: finder
+!!     call transport%open(communicator)                  ! type(MPI_Comm) or integer; collective
+!!     call blocks%of_ranks(transport, box, lower, upper) ! every rank gives its own block; collective
+!!     call finder%make(transport, blocks)                ! collective
+!!     call finder%find(position(:, 1:n), small, ids)     ! neighbours only
+!!     call finder%lists(isma, iclo, inva)                ! what merges into what
+!!
+!! Every subroutine takes stat= and errmsg= as the standard's do; without stat= an error ends the job with its text. Positions
+!! in arrays count from 1, ranks from 0 as in MPI. docs/embed.md says more.
+module merganser
+  use merganser_transports, only: mg_box, mg_transport, mg_decomposition, mg_version_text, mg_ok, mg_verification, &
+       mg_usage, mg_input, mg_communication, mg_internal, mg_memory
+  use merganser_stars, only: mg_schema, mg_columns, mg_finder, mg_mean, mg_sum, mg_keep_centre, mg_keep_largest, mg_ellipsoid
+  use merganser_steps, only: mg_clusterer, mg_announcer
+  implicit none
+  public
+end module merganser

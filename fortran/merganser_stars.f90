@@ -1,0 +1,558 @@
+!> Stars of the caller's points, and parcels in the caller's columns. Programs use the module merganser.
+module merganser_stars
+  use, intrinsic :: iso_c_binding, only: c_associated, c_bool, c_char, c_double, c_f_pointer, c_int, c_int32_t, c_int64_t, &
+       c_loc, c_null_ptr, c_ptr, c_size_t, c_sizeof
+  use merganser_c
+  use merganser_transports
+  implicit none
+  private
+  public :: mg_schema, mg_columns, mg_finder
+
+  !> Rules by which attributes merge.
+  integer, parameter, public :: mg_mean = 0, mg_sum = 1, mg_keep_centre = 2, mg_keep_largest = 3, mg_ellipsoid = 4
+
+  integer, parameter :: most_columns = 256
+
+  !> The attributes of a parcel besides position and volume, and how they merge. Not to be copied.
+  type :: mg_schema
+     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+   contains
+     procedure :: make => schema_make
+     procedure :: epic => schema_epic
+     procedure :: add => schema_add
+     procedure :: free => schema_free
+     final :: schema_final
+  end type mg_schema
+
+  !> Where the caller keeps parcels. The arrays are named, not copied: give them the attribute target, and name them again
+  !! when they were allocated again.
+  type :: mg_columns
+     private
+     type(c_ptr) :: x = c_null_ptr, y = c_null_ptr, z = c_null_ptr, volume = c_null_ptr, ids = c_null_ptr
+     integer(c_size_t) :: position_stride = 1
+     integer :: n = 0
+     type(c_ptr) :: columns(most_columns) = c_null_ptr
+     integer(c_size_t) :: strides(most_columns) = 1
+   contains
+     procedure :: positions => columns_positions
+     procedure :: volumes => columns_volumes
+     procedure :: identities => columns_identities
+     procedure, private :: columns_one
+     procedure, private :: columns_several
+     generic :: attribute => columns_one, columns_several
+     procedure :: record => columns_record  !< for the modules of the library
+  end type mg_columns
+
+  !> Finds which points merge into which. Not to be copied.
+  type :: mg_finder
+     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+     integer :: n = 0                    !< points of the last find
+   contains
+     procedure :: make => finder_make
+     procedure, private :: find_rows
+     procedure, private :: find_rows_bytes
+     procedure, private :: find_columns
+     procedure, private :: find_columns_bytes
+     generic :: find => find_rows, find_rows_bytes, find_columns, find_columns_bytes
+     procedure :: places => finder_places
+     procedure :: leaving => finder_leaving
+     procedure :: arriving => finder_arriving
+     procedure :: arrivals => finder_arrivals
+     procedure :: lists => finder_lists
+     procedure, private :: append_real, append_reals, append_integer, append_long
+     generic :: append => append_real, append_reals, append_integer, append_long
+     procedure, private :: migrate_reals
+     generic :: migrate => migrate_reals
+     procedure :: merge => finder_merge
+     procedure :: free => finder_free
+     final :: finder_final
+  end type mg_finder
+
+contains
+
+  ! ---- schemas ----
+
+  !> Makes a schema without attributes.
+  subroutine schema_make(this, stat, errmsg)
+    class(mg_schema), intent(inout) :: this
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call schema_final(this)
+    call mg_settle(mg_schema_new(this%handle), stat, errmsg)
+  end subroutine schema_make
+
+  !> Makes EPIC's: vorticity (3, mean), buoyancy (mean), B (5, ellipsoid).
+  subroutine schema_epic(this, stat, errmsg)
+    class(mg_schema), intent(inout) :: this
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call schema_final(this)
+    call mg_settle(mg_schema_epic(this%handle), stat, errmsg)
+  end subroutine schema_epic
+
+  !> Adds an attribute; rule is mg_mean, mg_sum, mg_keep_centre, mg_keep_largest or mg_ellipsoid.
+  subroutine schema_add(this, name, components, rule, stat, errmsg)
+    class(mg_schema), intent(in) :: this
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: components, rule
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call mg_settle(mg_schema_add(this%handle, mg_bytes_of(name), int(components, c_int), int(rule, c_int)), stat, errmsg)
+  end subroutine schema_add
+
+  !> Lets go of it.
+  subroutine schema_free(this, stat, errmsg)
+    class(mg_schema), intent(inout) :: this
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int) :: status
+    status = mg_schema_free(this%handle)
+    this%handle = c_null_ptr
+    call mg_settle(status, stat, errmsg)
+  end subroutine schema_free
+
+  subroutine schema_final(this)
+    type(mg_schema), intent(inout) :: this
+    integer(c_int) :: unused
+    if (c_associated(this%handle)) unused = mg_schema_free(this%handle)
+    this%handle = c_null_ptr
+  end subroutine schema_final
+
+  ! ---- columns ----
+
+  !> Positions: (3, n) or (2, n).
+  subroutine columns_positions(this, xyz)
+    class(mg_columns), intent(inout) :: this
+    real(c_double), intent(in), target, contiguous :: xyz(:, :)
+    this%x = c_null_ptr
+    this%y = c_null_ptr
+    this%z = c_null_ptr
+    this%position_stride = size(xyz, 1, c_size_t)
+    if (size(xyz) == 0) return
+    this%x = c_loc(xyz(1, 1))
+    if (size(xyz, 1) > 1) this%y = c_loc(xyz(2, 1))
+    if (size(xyz, 1) > 2) this%z = c_loc(xyz(3, 1))
+  end subroutine columns_positions
+
+  subroutine columns_volumes(this, volume)
+    class(mg_columns), intent(inout) :: this
+    real(c_double), intent(in), target, contiguous :: volume(:)
+    this%volume = c_null_ptr
+    if (size(volume) > 0) this%volume = c_loc(volume)
+  end subroutine columns_volumes
+
+  subroutine columns_identities(this, ids)
+    class(mg_columns), intent(inout) :: this
+    integer(c_int64_t), intent(in), target, contiguous :: ids(:)
+    this%ids = c_null_ptr
+    if (size(ids) > 0) this%ids = c_loc(ids)
+  end subroutine columns_identities
+
+  !> The next attribute of the schema, of one component.
+  subroutine columns_one(this, values)
+    class(mg_columns), intent(inout) :: this
+    real(c_double), intent(in), target, contiguous :: values(:)
+    this%n = this%n + 1
+    if (this%n > most_columns) return  ! refused by record()
+    if (size(values) > 0) this%columns(this%n) = c_loc(values)
+  end subroutine columns_one
+
+  !> The next attribute of the schema, of several components: (components, n).
+  subroutine columns_several(this, values)
+    class(mg_columns), intent(inout) :: this
+    real(c_double), intent(in), target, contiguous :: values(:, :)
+    integer :: c
+    do c = 1, size(values, 1)
+       this%n = this%n + 1
+       if (this%n > most_columns) return
+       this%strides(this%n) = size(values, 1, c_size_t)
+       if (size(values, 2) > 0) this%columns(this%n) = c_loc(values(c, 1))
+    end do
+  end subroutine columns_several
+
+  !> As C takes it, for n parcels.
+  function columns_record(this, n) result(record)
+    class(mg_columns), intent(in), target :: this
+    integer, intent(in) :: n
+    type(c_columns) :: record
+    record%bytes = c_sizeof(record)
+    record%count = int(n, c_size_t)
+    record%x = this%x
+    record%y = this%y
+    record%z = this%z
+    record%position_stride = this%position_stride
+    record%volume = this%volume
+    record%attributes = int(this%n, c_size_t)  ! too many are no schema's
+    record%columns = c_loc(this%columns)
+    record%strides = c_loc(this%strides)
+    record%ids = this%ids
+  end function columns_record
+
+  ! ---- the finder ----
+
+  !> Makes the communication objects. Collective. as_published: the iterative pruning, which gives the same.
+  subroutine finder_make(this, transport, decomposition, as_published, stat, errmsg)
+    class(mg_finder), intent(inout) :: this
+    type(mg_transport), intent(in) :: transport
+    type(mg_decomposition), intent(in) :: decomposition
+    logical, intent(in), optional :: as_published
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_finder_options) :: options
+    options%bytes = c_sizeof(options)
+    if (present(as_published)) options%prune = merge(1_c_int32_t, 0_c_int32_t, as_published)
+    call finder_final(this)
+    call mg_settle(mg_finder_new(transport%handle, decomposition%handle, options, this%handle), stat, errmsg)
+  end subroutine finder_make
+
+  !> Finds the stars of points xyz(3, n) (or (2, n)): small(i) says whether point i looks for a partner. ids: distinct over
+  !! all ranks. Called by every rank. Nothing is copied but a mask of default logicals.
+  subroutine find_rows(this, xyz, small, ids, stat, errmsg)
+    class(mg_finder), intent(inout) :: this
+    real(c_double), intent(in), target, contiguous :: xyz(:, :)
+    logical, intent(in) :: small(:)
+    integer(c_int64_t), intent(in), target, contiguous, optional :: ids(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    logical(c_bool), allocatable :: bytes(:)
+    allocate (bytes(size(small)))
+    bytes = logical(small, c_bool)
+    call this%find_rows_bytes(xyz, bytes, ids, stat, errmsg)
+  end subroutine find_rows
+
+  !> The same with a mask of logical(c_bool), which is read where it is.
+  subroutine find_rows_bytes(this, xyz, small, ids, stat, errmsg)
+    class(mg_finder), intent(inout) :: this
+    real(c_double), intent(in), target, contiguous :: xyz(:, :)
+    logical(c_bool), intent(in), target, contiguous :: small(:)
+    integer(c_int64_t), intent(in), target, contiguous, optional :: ids(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_points) :: points
+    points%stride = size(xyz, 1, c_size_t)
+    if (size(xyz) > 0) points%x = c_loc(xyz(1, 1))
+    if (size(xyz, 1) > 1 .and. size(xyz) > 0) points%y = c_loc(xyz(2, 1))
+    if (size(xyz, 1) > 2 .and. size(xyz) > 0) points%z = c_loc(xyz(3, 1))
+    call find_points(this, points, size(xyz, 2), small, ids, stat, errmsg)
+  end subroutine find_rows_bytes
+
+  !> The same for positions in three columns.
+  subroutine find_columns(this, x, y, z, small, ids, stat, errmsg)
+    class(mg_finder), intent(inout) :: this
+    real(c_double), intent(in), target, contiguous :: x(:), y(:), z(:)
+    logical, intent(in) :: small(:)
+    integer(c_int64_t), intent(in), target, contiguous, optional :: ids(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    logical(c_bool), allocatable :: bytes(:)
+    allocate (bytes(size(small)))
+    bytes = logical(small, c_bool)
+    call this%find_columns_bytes(x, y, z, bytes, ids, stat, errmsg)
+  end subroutine find_columns
+
+  subroutine find_columns_bytes(this, x, y, z, small, ids, stat, errmsg)
+    class(mg_finder), intent(inout) :: this
+    real(c_double), intent(in), target, contiguous :: x(:), y(:), z(:)
+    logical(c_bool), intent(in), target, contiguous :: small(:)
+    integer(c_int64_t), intent(in), target, contiguous, optional :: ids(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_points) :: points
+    integer :: n
+    n = merge(size(x), -1, size(x) == size(y) .and. size(x) == size(z))
+    points%stride = 1
+    if (size(x) > 0) points%x = c_loc(x)
+    if (size(y) > 0) points%y = c_loc(y)
+    if (size(z) > 0) points%z = c_loc(z)
+    call find_points(this, points, n, small, ids, stat, errmsg)
+  end subroutine find_columns_bytes
+
+  !> Arrays of different lengths are refused by C as a length that no array has.
+  subroutine find_points(this, points, n, small, ids, stat, errmsg)
+    class(mg_finder), intent(inout) :: this
+    type(c_points), intent(inout) :: points
+    integer, intent(in) :: n
+    logical(c_bool), intent(in), target, contiguous :: small(:)
+    integer(c_int64_t), intent(in), target, contiguous, optional :: ids(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: mask, identities
+    integer(c_int) :: status
+    logical :: alike
+    mask = c_null_ptr
+    identities = c_null_ptr
+    points%bytes = c_sizeof(points)
+    points%count = int(n, c_size_t)
+    alike = n == size(small)
+    if (size(small) > 0) mask = c_loc(small)
+    if (present(ids)) then
+       alike = alike .and. n == size(ids)
+       if (size(ids) > 0) identities = c_loc(ids)
+    end if
+    if (.not. alike) points%count = -1
+    status = mg_finder_find(this%handle, points, mask, identities)
+    this%n = merge(n, 0, status == mg_ok)
+    call mg_settle(status, stat, errmsg)
+  end subroutine find_points
+
+  !> By point, arrays of n entries or more: the rank of its centre, the centre's position there (from 1), id, squared
+  !! distance; -1 where a point stays.
+  subroutine finder_places(this, rank, position, id, distance2, stat, errmsg)
+    class(mg_finder), intent(in) :: this
+    integer(c_int32_t), intent(out), target, contiguous, optional :: rank(:)
+    integer(c_int64_t), intent(out), target, contiguous, optional :: position(:), id(:)
+    real(c_double), intent(out), target, contiguous, optional :: distance2(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: ranks, positions, ids, distances
+    integer(c_int) :: status
+    logical :: room
+    integer :: i
+    ranks = c_null_ptr
+    positions = c_null_ptr
+    ids = c_null_ptr
+    distances = c_null_ptr
+    room = .true.
+    if (present(rank)) then
+       room = room .and. size(rank) >= this%n
+       if (size(rank) > 0) ranks = c_loc(rank)
+    end if
+    if (present(position)) then
+       room = room .and. size(position) >= this%n
+       if (size(position) > 0) positions = c_loc(position)
+    end if
+    if (present(id)) then
+       room = room .and. size(id) >= this%n
+       if (size(id) > 0) ids = c_loc(id)
+    end if
+    if (present(distance2)) then
+       room = room .and. size(distance2) >= this%n
+       if (size(distance2) > 0) distances = c_loc(distance2)
+    end if
+    if (room) then
+       status = mg_finder_places(this%handle, ranks, positions, ids, distances)
+    else
+       status = too_short(this)
+    end if
+    if (present(position) .and. status == mg_ok) then
+       do i = 1, this%n
+          if (position(i) >= 0) position(i) = position(i) + 1
+       end do
+    end if
+    call mg_settle(status, stat, errmsg)
+  end subroutine finder_places
+
+  !> The status of an array that is too short for what is found, with C's text for it.
+  function too_short(this) result(status)
+    class(mg_finder), intent(in) :: this
+    integer(c_int) :: status
+    status = mg_finder_migrate(this%handle, c_null_ptr, huge(0_c_size_t), c_null_ptr, 0_c_size_t)
+  end function too_short
+
+  !> Number of points that leave for the rank of their centre; 0 if nothing was found.
+  function finder_leaving(this) result(n)
+    class(mg_finder), intent(in) :: this
+    integer :: n
+    type(c_ptr) :: unused
+    integer(c_size_t) :: count
+    count = 0
+    unused = c_null_ptr
+    if (mg_finder_leaving(this%handle, unused, count) /= mg_ok) count = 0
+    n = int(count)
+  end function finder_leaving
+
+  !> Number of points of other ranks that merge here: the room that append and migrate need; 0 if nothing was found.
+  function finder_arriving(this) result(n)
+    class(mg_finder), intent(in) :: this
+    integer :: n
+    type(c_ptr) :: unused
+    integer(c_size_t) :: count
+    count = 0
+    unused = c_null_ptr
+    if (mg_finder_arrivals(this%handle, unused, count) /= mg_ok) count = 0
+    n = int(count)
+  end function finder_arriving
+
+  !> Of what arrives, in its order: the centre here (from 1), the rank it comes from, its id.
+  subroutine finder_arrivals(this, centre, rank, id, stat, errmsg)
+    class(mg_finder), intent(in) :: this
+    integer(c_int32_t), allocatable, intent(out) :: centre(:), rank(:)
+    integer(c_int64_t), allocatable, intent(out) :: id(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_arrival), pointer :: list(:)
+    type(c_ptr) :: arrivals
+    integer(c_size_t) :: n
+    integer(c_int) :: status
+    arrivals = c_null_ptr
+    n = 0
+    status = mg_finder_arrivals(this%handle, arrivals, n)
+    allocate (centre(n), rank(n), id(n))
+    if (n > 0) then
+       call c_f_pointer(arrivals, list, [n])
+       centre = list%centre + 1
+       rank = list%rank
+       id = list%source_id
+    end if
+    call mg_settle(status, stat, errmsg)
+  end subroutine finder_arrivals
+
+  !> The lists that EPIC's merging works on: point isma(k) merges into iclo(k); inva, ascending, are the slots that are free
+  !! then: points that have left or are merged here. What arrives is counted behind the n points of this rank, n + 1, ...
+  subroutine finder_lists(this, isma, iclo, inva, stat, errmsg)
+    class(mg_finder), intent(in) :: this
+    integer(c_int32_t), allocatable, intent(out) :: isma(:), iclo(:), inva(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_star_lists) :: lists
+    integer(c_int) :: status
+    lists%bytes = c_sizeof(lists)
+    status = mg_finder_lists(this%handle, 1_c_int, lists)
+    call copy_list(lists%sources, lists%merging, isma)
+    call copy_list(lists%centres, lists%merging, iclo)
+    call copy_list(lists%holes, lists%invalid, inva)
+    call mg_settle(status, stat, errmsg)
+  end subroutine finder_lists
+
+  subroutine copy_list(list, n, copy)
+    type(c_ptr), intent(in) :: list
+    integer(c_size_t), intent(in) :: n
+    integer(c_int32_t), allocatable, intent(out) :: copy(:)
+    integer(c_int32_t), pointer :: numbers(:)
+    allocate (copy(n))
+    if (n == 0) return
+    call c_f_pointer(list, numbers, [n])
+    copy = numbers
+  end subroutine copy_list
+
+  !> Sends the rows of leaving points from rows(:, 1:n); arrived(:, k) becomes that of arrival k. Called by every rank.
+  subroutine migrate_reals(this, rows, arrived, stat, errmsg)
+    class(mg_finder), intent(in) :: this
+    real(c_double), intent(in), target, contiguous :: rows(:, :)
+    real(c_double), intent(inout), target, contiguous :: arrived(:, :)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: from, to
+    integer(c_int) :: status
+    from = c_null_ptr
+    to = c_null_ptr
+    if (size(rows) > 0) from = c_loc(rows)
+    if (size(arrived) > 0) to = c_loc(arrived)
+    if (size(rows, 2) < this%n .or. size(arrived, 1) /= size(rows, 1)) then
+       status = too_short(this)
+    else
+       status = mg_finder_migrate(this%handle, from, 8 * size(rows, 1, c_size_t), to, 8 * size(arrived, kind=c_size_t))
+    end if
+    call mg_settle(status, stat, errmsg)
+  end subroutine migrate_reals
+
+  !> An array of the points whose entries for what arrives follow at n + 1, n + 2, ...: it must have room for them. Called by
+  !! every rank, once for each array that travels.
+  subroutine append_real(this, values, stat, errmsg)
+    class(mg_finder), intent(in) :: this
+    real(c_double), intent(inout), target, contiguous :: values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (size(values) > 0) address = c_loc(values)
+    call append(this, address, 8_c_size_t, size(values), stat, errmsg)
+  end subroutine append_real
+
+  !> The same for (components, n).
+  subroutine append_reals(this, values, stat, errmsg)
+    class(mg_finder), intent(in) :: this
+    real(c_double), intent(inout), target, contiguous :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (size(values) > 0) address = c_loc(values)
+    call append(this, address, 8 * size(values, 1, c_size_t), size(values, 2), stat, errmsg)
+  end subroutine append_reals
+
+  subroutine append_integer(this, values, stat, errmsg)
+    class(mg_finder), intent(in) :: this
+    integer(c_int32_t), intent(inout), target, contiguous :: values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (size(values) > 0) address = c_loc(values)
+    call append(this, address, 4_c_size_t, size(values), stat, errmsg)
+  end subroutine append_integer
+
+  subroutine append_long(this, values, stat, errmsg)
+    class(mg_finder), intent(in) :: this
+    integer(c_int64_t), intent(inout), target, contiguous :: values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (size(values) > 0) address = c_loc(values)
+    call append(this, address, 8_c_size_t, size(values), stat, errmsg)
+  end subroutine append_long
+
+  !> @param address  of `entries` entries of `bytes` bytes each
+  subroutine append(this, address, bytes, entries, stat, errmsg)
+    class(mg_finder), intent(in) :: this
+    type(c_ptr), intent(in) :: address
+    integer(c_size_t), intent(in) :: bytes
+    integer, intent(in) :: entries
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(kind=c_char), pointer :: memory(:)
+    type(c_ptr) :: behind
+    integer(c_size_t) :: first, room
+    integer(c_int) :: status
+    first = int(this%n, c_size_t) * bytes
+    room = int(entries, c_size_t) * bytes - first
+    if (room < 0) then
+       status = too_short(this)
+    else
+       behind = c_null_ptr
+       if (room > 0) then
+          call c_f_pointer(address, memory, [first + room])
+          behind = c_loc(memory(first + 1))
+       end if
+       status = mg_finder_migrate(this%handle, address, bytes, behind, room)
+    end if
+    call mg_settle(status, stat, errmsg)
+  end subroutine append
+
+  !> Merges the stars of the last find in the caller's columns by the rules of a schema: sources travel and are taken out,
+  !! the others move up; left: points that are left here. Called by every rank.
+  subroutine finder_merge(this, schema, columns, left, stat, errmsg)
+    class(mg_finder), intent(inout) :: this
+    type(mg_schema), intent(in) :: schema
+    type(mg_columns), intent(in), target :: columns
+    integer, intent(out) :: left
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_size_t) :: n
+    integer(c_int) :: status
+    n = int(this%n, c_size_t)
+    status = mg_finder_merge(this%handle, schema%handle, columns%record(this%n), n)
+    left = int(n)
+    call mg_settle(status, stat, errmsg)
+  end subroutine finder_merge
+
+  !> Lets go of it.
+  subroutine finder_free(this, stat, errmsg)
+    class(mg_finder), intent(inout) :: this
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int) :: status
+    status = mg_finder_free(this%handle)
+    this%handle = c_null_ptr
+    call mg_settle(status, stat, errmsg)
+  end subroutine finder_free
+
+  subroutine finder_final(this)
+    type(mg_finder), intent(inout) :: this
+    integer(c_int) :: unused
+    if (c_associated(this%handle)) unused = mg_finder_free(this%handle)
+    this%handle = c_null_ptr
+    this%n = 0
+  end subroutine finder_final
+end module merganser_stars

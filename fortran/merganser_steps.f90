@@ -1,0 +1,365 @@
+!> Merge steps over the caller's columns, and announcements. Programs use the module merganser.
+module merganser_steps
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_int32_t, c_int64_t, c_loc, &
+       c_null_ptr, c_ptr, c_size_t, c_sizeof
+  use merganser_c
+  use merganser_transports
+  use merganser_stars
+  implicit none
+  private
+  public :: mg_clusterer, mg_announcer
+
+  !> Merges small parcels with their nearest neighbours, step after step. Not to be copied.
+  type :: mg_clusterer
+     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+   contains
+     procedure :: make => clusterer_make
+     procedure :: put => clusterer_put
+     procedure :: distribute => clusterer_distribute
+     procedure :: step => clusterer_step
+     procedure :: rehome => clusterer_rehome
+     procedure :: parcels => clusterer_parcels
+     procedure :: get => clusterer_get
+     procedure :: digest => clusterer_digest
+     procedure :: free => clusterer_free
+     final :: clusterer_final
+  end type mg_clusterer
+
+  !> Tells every rank without a collective. Not to be copied.
+  type :: mg_announcer
+     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+   contains
+     procedure :: make => announcer_make
+     procedure, private :: announce_reals, announce_integers, announce_text
+     generic :: announce => announce_reals, announce_integers, announce_text
+     procedure :: step => announcer_step
+     procedure :: about => announcer_about
+     procedure, private :: get_reals, get_integers, get_text
+     generic :: get => get_reals, get_integers, get_text
+     procedure :: time => announcer_time
+     procedure :: free => announcer_free
+     final :: announcer_final
+  end type mg_announcer
+
+contains
+
+  !> Makes the communication objects. Collective. A parcel is small if its volume is below cell volume / min_volume_ratio
+  !! (40); as_published: search in 2x2x2 cells and iterative pruning.
+  subroutine clusterer_make(this, transport, decomposition, schema, min_volume_ratio, as_published, stat, errmsg)
+    class(mg_clusterer), intent(inout) :: this
+    type(mg_transport), intent(in) :: transport
+    type(mg_decomposition), intent(in) :: decomposition
+    type(mg_schema), intent(in) :: schema
+    real(c_double), intent(in), optional :: min_volume_ratio
+    logical, intent(in), optional :: as_published
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_clusterer_options) :: options
+    options%bytes = c_sizeof(options)
+    if (present(min_volume_ratio)) options%min_volume_ratio = min_volume_ratio
+    if (present(as_published)) then
+       options%search = merge(1_c_int32_t, 0_c_int32_t, as_published)
+       options%prune = options%search
+    end if
+    call clusterer_final(this)
+    call mg_settle(mg_clusterer_new(transport%handle, decomposition%handle, schema%handle, options, this%handle), &
+         stat, errmsg)
+  end subroutine clusterer_make
+
+  !> Takes a copy of the first n parcels of the caller's columns. Local.
+  subroutine clusterer_put(this, columns, n, stat, errmsg)
+    class(mg_clusterer), intent(in) :: this
+    type(mg_columns), intent(in), target :: columns
+    integer, intent(in) :: n
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call mg_settle(mg_clusterer_put(this%handle, columns%record(n)), stat, errmsg)
+  end subroutine clusterer_put
+
+  !> Brings every parcel to its owner, from wherever it is. Collective.
+  subroutine clusterer_distribute(this, stat, errmsg)
+    class(mg_clusterer), intent(in) :: this
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call mg_settle(mg_clusterer_distribute(this%handle), stat, errmsg)
+  end subroutine clusterer_distribute
+
+  !> Makes one merge step. Called by every rank. merged: sources whose centre is on this rank.
+  subroutine clusterer_step(this, merged, stat, errmsg)
+    class(mg_clusterer), intent(in) :: this
+    integer(c_int64_t), intent(out), optional :: merged
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_step_numbers) :: numbers
+    integer(c_int) :: status
+    numbers%bytes = c_sizeof(numbers)
+    status = mg_clusterer_step(this%handle, numbers)
+    if (present(merged)) merged = numbers%merged
+    call mg_settle(status, stat, errmsg)
+  end subroutine clusterer_step
+
+  !> Sends parcels that left this rank's block to their owner. Called by every rank.
+  subroutine clusterer_rehome(this, sent, stat, errmsg)
+    class(mg_clusterer), intent(in) :: this
+    integer(c_int64_t), intent(out), optional :: sent
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: n
+    integer(c_int) :: status
+    n = 0
+    status = mg_clusterer_rehome(this%handle, n)
+    if (present(sent)) sent = n
+    call mg_settle(status, stat, errmsg)
+  end subroutine clusterer_rehome
+
+  !> Parcels on this rank; 0 if there is no clusterer.
+  function clusterer_parcels(this) result(parcels)
+    class(mg_clusterer), intent(in) :: this
+    integer :: parcels
+    integer(c_size_t) :: n
+    n = 0
+    if (mg_clusterer_count(this%handle, n) /= mg_ok) n = 0
+    parcels = int(n)
+  end function clusterer_parcels
+
+  !> Copies the parcels into columns with room for `room` of them; n: how many they are.
+  subroutine clusterer_get(this, columns, room, n, stat, errmsg)
+    class(mg_clusterer), intent(in) :: this
+    type(mg_columns), intent(in), target :: columns
+    integer, intent(in) :: room
+    integer, intent(out) :: n
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_size_t) :: parcels
+    integer(c_int) :: status
+    parcels = 0
+    status = mg_clusterer_get(this%handle, columns%record(room), parcels)
+    n = int(parcels)
+    call mg_settle(status, stat, errmsg)
+  end subroutine clusterer_get
+
+  !> Digest of the parcels of all ranks, 32 hexadecimal digits. Collective.
+  subroutine clusterer_digest(this, digest, stat, errmsg)
+    class(mg_clusterer), intent(in) :: this
+    character(len=32), intent(out) :: digest
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(kind=c_char) :: text(33)
+    integer(c_int) :: status
+    integer :: i
+    text = ' '
+    status = mg_clusterer_digest(this%handle, text)
+    do i = 1, 32
+       digest(i:i) = text(i)
+    end do
+    call mg_settle(status, stat, errmsg)
+  end subroutine clusterer_digest
+
+  !> Lets go of it.
+  subroutine clusterer_free(this, stat, errmsg)
+    class(mg_clusterer), intent(inout) :: this
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int) :: status
+    status = mg_clusterer_free(this%handle)
+    this%handle = c_null_ptr
+    call mg_settle(status, stat, errmsg)
+  end subroutine clusterer_free
+
+  subroutine clusterer_final(this)
+    type(mg_clusterer), intent(inout) :: this
+    integer(c_int) :: unused
+    if (c_associated(this%handle)) unused = mg_clusterer_free(this%handle)
+    this%handle = c_null_ptr
+  end subroutine clusterer_final
+
+  ! ---- announcements ----
+
+  !> Makes the network together. Collective. network: "manhattan", "torus", "hypercube" or "debruijn"; dimension: of the
+  !! first two; the degree of debruijn.
+  subroutine announcer_make(this, transport, network, dimension, stat, errmsg)
+    class(mg_announcer), intent(inout) :: this
+    type(mg_transport), intent(in) :: transport
+    character(len=*), intent(in) :: network
+    integer, intent(in) :: dimension
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call announcer_final(this)
+    call mg_settle(mg_announcer_new(transport%handle, mg_bytes_of(network), int(dimension, c_int), c_null_ptr, &
+         this%handle), stat, errmsg)
+  end subroutine announcer_make
+
+  !> Takes numbers for every rank, this one too; they leave with the next step. topic: 0 to 65279. at_once: they are handed
+  !! over as soon as they are there, not on all ranks at the same step. Local.
+  subroutine announce_reals(this, topic, values, at_once, stat, errmsg)
+    class(mg_announcer), intent(in) :: this
+    integer, intent(in) :: topic
+    real(c_double), intent(in), target, contiguous :: values(:)
+    logical, intent(in), optional :: at_once
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (size(values) > 0) address = c_loc(values)
+    call announce_bytes(this, topic, address, 8 * size(values, kind=c_size_t), at_once, stat, errmsg)
+  end subroutine announce_reals
+
+  subroutine announce_integers(this, topic, values, at_once, stat, errmsg)
+    class(mg_announcer), intent(in) :: this
+    integer, intent(in) :: topic
+    integer(c_int64_t), intent(in), target, contiguous :: values(:)
+    logical, intent(in), optional :: at_once
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (size(values) > 0) address = c_loc(values)
+    call announce_bytes(this, topic, address, 8 * size(values, kind=c_size_t), at_once, stat, errmsg)
+  end subroutine announce_integers
+
+  subroutine announce_text(this, topic, text, at_once, stat, errmsg)
+    class(mg_announcer), intent(in) :: this
+    integer, intent(in) :: topic
+    character(len=*), intent(in) :: text
+    logical, intent(in), optional :: at_once
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(kind=c_char), target :: bytes(len(text) + 1)
+    integer :: i
+    do i = 1, len(text)
+       bytes(i) = text(i:i)
+    end do
+    call announce_bytes(this, topic, c_loc(bytes), int(len(text), c_size_t), at_once, stat, errmsg)
+  end subroutine announce_text
+
+  subroutine announce_bytes(this, topic, address, bytes, at_once, stat, errmsg)
+    class(mg_announcer), intent(in) :: this
+    integer, intent(in) :: topic
+    type(c_ptr), intent(in) :: address
+    integer(c_size_t), intent(in) :: bytes
+    logical, intent(in), optional :: at_once
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int) :: delivery
+    delivery = 0
+    if (present(at_once)) delivery = merge(1_c_int, 0_c_int, at_once)
+    call mg_settle(mg_announcer_announce(this%handle, int(topic, c_int), address, bytes, delivery), stat, errmsg)
+  end subroutine announce_bytes
+
+  !> Takes everything one hop further. Called by every rank. n: announcements that are handed over.
+  subroutine announcer_step(this, n, stat, errmsg)
+    class(mg_announcer), intent(in) :: this
+    integer, intent(out) :: n
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_size_t) :: count
+    integer(c_int) :: status
+    count = 0
+    status = mg_announcer_step(this%handle, count)
+    n = int(count)
+    call mg_settle(status, stat, errmsg)
+  end subroutine announcer_step
+
+  !> Announcement k of those handed over by the last step; its byte_count is 0 if there is none.
+  function announcement(this, k) result(it)
+    class(mg_announcer), intent(in) :: this
+    integer, intent(in) :: k
+    type(c_announcement) :: it
+    type(c_announcement), pointer :: all(:)
+    type(c_ptr) :: list
+    integer(c_size_t) :: n
+    n = 0
+    list = c_null_ptr
+    it = c_announcement(-1, 0, 0, 0, 0, c_null_ptr, 0)
+    if (mg_announcer_received(this%handle, list, n) /= mg_ok) return
+    if (k < 1 .or. k > n) return
+    call c_f_pointer(list, all, [n])
+    it = all(k)
+  end function announcement
+
+  !> Who announced announcement k (origin -1: there is none), on which topic, after how many of its steps, with how many bytes.
+  subroutine announcer_about(this, k, origin, topic, announced, bytes)
+    class(mg_announcer), intent(in) :: this
+    integer, intent(in) :: k
+    integer, intent(out) :: origin, topic
+    integer(c_int64_t), intent(out), optional :: announced
+    integer, intent(out), optional :: bytes
+    type(c_announcement) :: it
+    it = announcement(this, k)
+    origin = int(it%origin)
+    topic = iand(int(it%topic), 65535)
+    if (present(announced)) announced = it%announced
+    if (present(bytes)) bytes = int(it%byte_count)
+  end subroutine announcer_about
+
+  !> The numbers of announcement k; none if there is no such announcement.
+  subroutine get_reals(this, k, values)
+    class(mg_announcer), intent(in) :: this
+    integer, intent(in) :: k
+    real(c_double), allocatable, intent(out) :: values(:)
+    real(c_double), pointer :: theirs(:)
+    type(c_announcement) :: it
+    it = announcement(this, k)
+    allocate (values(it%byte_count / 8))
+    if (size(values) == 0) return
+    call c_f_pointer(it%bytes, theirs, shape(values))
+    values = theirs
+  end subroutine get_reals
+
+  subroutine get_integers(this, k, values)
+    class(mg_announcer), intent(in) :: this
+    integer, intent(in) :: k
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int64_t), pointer :: theirs(:)
+    type(c_announcement) :: it
+    it = announcement(this, k)
+    allocate (values(it%byte_count / 8))
+    if (size(values) == 0) return
+    call c_f_pointer(it%bytes, theirs, shape(values))
+    values = theirs
+  end subroutine get_integers
+
+  subroutine get_text(this, k, text)
+    class(mg_announcer), intent(in) :: this
+    integer, intent(in) :: k
+    character(len=:), allocatable, intent(out) :: text
+    character(kind=c_char), pointer :: theirs(:)
+    type(c_announcement) :: it
+    integer :: i
+    it = announcement(this, k)
+    allocate (character(len=it%byte_count) :: text)
+    if (it%byte_count == 0) return
+    call c_f_pointer(it%bytes, theirs, [it%byte_count])
+    do i = 1, len(text)
+       text(i:i) = theirs(i)
+    end do
+  end subroutine get_text
+
+  !> Steps until an announcement is on every rank; 0 if there is no announcer.
+  function announcer_time(this) result(steps)
+    class(mg_announcer), intent(in) :: this
+    integer :: steps
+    integer(c_int) :: number
+    number = 0
+    if (mg_announcer_time(this%handle, number) /= mg_ok) number = 0
+    steps = int(number)
+  end function announcer_time
+
+  !> Lets go of it.
+  subroutine announcer_free(this, stat, errmsg)
+    class(mg_announcer), intent(inout) :: this
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int) :: status
+    status = mg_announcer_free(this%handle)
+    this%handle = c_null_ptr
+    call mg_settle(status, stat, errmsg)
+  end subroutine announcer_free
+
+  subroutine announcer_final(this)
+    type(mg_announcer), intent(inout) :: this
+    integer(c_int) :: unused
+    if (c_associated(this%handle)) unused = mg_announcer_free(this%handle)
+    this%handle = c_null_ptr
+  end subroutine announcer_final
+end module merganser_steps

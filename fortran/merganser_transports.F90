@@ -1,0 +1,348 @@
+!> How calls end, whom a program talks to, and who owns which part of a domain. Programs use the module merganser.
+!!
+!! With MERGANSER_MPI_F08 a communicator may be type(MPI_Comm), else the integer of older programs alone.
+module merganser_transports
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_int32_t, c_int64_t, c_loc, &
+       c_null_char, c_null_ptr, c_ptr, c_size_t, c_sizeof
+  use, intrinsic :: iso_fortran_env, only: error_unit
+#ifdef MERGANSER_MPI_F08
+  use mpi_f08, only: MPI_Comm
+#endif
+  use merganser_c
+  implicit none
+  private
+  public :: mg_box, mg_transport, mg_decomposition, mg_version_text, mg_settle, mg_text_of, mg_bytes_of
+
+  !> Statuses of calls: what stat= is given.
+  integer, parameter, public :: mg_ok = 0, mg_verification = 1, mg_usage = 2, mg_input = 3, mg_communication = 4, &
+       mg_internal = 70, mg_memory = 71
+
+  integer, parameter :: text_room = 256
+
+  !> An axis-aligned box.
+  type :: mg_box
+     real(c_double) :: lower(3) = 0, extent(3) = 1
+     logical :: periodic(3) = .false.
+  end type mg_box
+
+  !> One rank's end of a communication model. Not to be copied.
+  type :: mg_transport
+     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+   contains
+     procedure, private :: open_integer
+     generic :: open => open_integer
+#ifdef MERGANSER_MPI_F08
+     procedure, private :: open_f08
+     generic :: open => open_f08
+#endif
+     procedure :: open_alone => transport_open_alone
+     procedure :: rank => transport_rank
+     procedure :: ranks => transport_ranks
+     procedure :: name => transport_name
+     procedure :: choice => transport_choice
+     procedure :: close => transport_close
+     final :: transport_final
+  end type mg_transport
+
+  !> Which rank owns which block of a box. Not to be copied.
+  type :: mg_decomposition
+     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+   contains
+     procedure :: make => decomposition_make
+     procedure :: from_cuts => decomposition_from_cuts
+     procedure :: from_boxes => decomposition_from_boxes
+     procedure :: of_ranks => decomposition_of_ranks
+     procedure :: block => decomposition_block
+     procedure :: owners => decomposition_owners
+     procedure :: free => decomposition_free
+     final :: decomposition_final
+  end type mg_decomposition
+
+contains
+
+  !> Ends a call as the standard's stat= and errmsg= do: they get the status and the text; without stat= an error ends the
+  !! job with the text.
+  subroutine mg_settle(status, stat, errmsg)
+    integer(c_int), intent(in) :: status
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    if (present(stat)) stat = int(status)
+    if (status == mg_ok) return
+    if (present(errmsg)) errmsg = mg_text_of(mg_error())
+    if (present(stat)) return
+    write (error_unit, '(2a)') 'merganser: ', mg_text_of(mg_error())
+    flush (error_unit)
+    call mg_end_job(status)
+  end subroutine mg_settle
+
+  !> A text of C's.
+  function mg_text_of(text) result(copy)
+    type(c_ptr), intent(in) :: text
+    character(len=:), allocatable :: copy
+    character(kind=c_char), pointer :: letters(:)
+    integer :: length, i
+    copy = ''
+    if (.not. c_associated(text)) return
+    call c_f_pointer(text, letters, [8192])
+    length = 0
+    do while (letters(length + 1) /= c_null_char)
+       length = length + 1
+    end do
+    deallocate (copy)
+    allocate (character(len=length) :: copy)
+    do i = 1, length
+       copy(i:i) = letters(i)
+    end do
+  end function mg_text_of
+
+  !> A text for C, without blanks at its end.
+  function mg_bytes_of(text) result(bytes)
+    character(len=*), intent(in) :: text
+    character(kind=c_char) :: bytes(len_trim(text) + 1)
+    integer :: i
+    do i = 1, len_trim(text)
+       bytes(i) = text(i:i)
+    end do
+    bytes(len_trim(text) + 1) = c_null_char
+  end function mg_bytes_of
+
+  !> Puts an argument that may be missing where C can read it: its address, or null.
+  function optional_text(room, text) result(address)
+    character(kind=c_char), intent(inout), target :: room(text_room)
+    character(len=*), intent(in), optional :: text
+    type(c_ptr) :: address
+    integer :: i, length
+    address = c_null_ptr
+    if (.not. present(text)) return
+    length = min(len_trim(text), text_room - 1)
+    do i = 1, length
+       room(i) = text(i:i)
+    end do
+    room(length + 1) = c_null_char
+    address = c_loc(room)
+  end function optional_text
+
+  !> Version of the library.
+  function mg_version_text() result(text)
+    character(len=:), allocatable :: text
+    text = mg_text_of(mg_version())
+  end function mg_version_text
+
+  !> Opens a transport over a communicator, given as the integer of `mpif.h` and the module `mpi`. Collective.
+  !! model: "auto", "p2p", "neighborhood", "rma", "shmem"; decorators: "checked", "chaos:SEED".
+  subroutine open_integer(this, communicator, model, decorators, stat, errmsg)
+    class(mg_transport), intent(inout) :: this
+    integer, intent(in) :: communicator
+    character(len=*), intent(in), optional :: model, decorators
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_open_options) :: options
+    character(kind=c_char), target :: model_text(text_room), decorator_text(text_room)
+    options%bytes = c_sizeof(options)
+    options%backend = optional_text(model_text, model)
+    options%decorators = optional_text(decorator_text, decorators)
+    call transport_final(this)
+    call mg_settle(mg_open_fortran(int(communicator, c_int), options, this%handle), stat, errmsg)
+  end subroutine open_integer
+
+#ifdef MERGANSER_MPI_F08
+  !> The same for type(MPI_Comm) of the module `mpi_f08`.
+  subroutine open_f08(this, communicator, model, decorators, stat, errmsg)
+    class(mg_transport), intent(inout) :: this
+    type(MPI_Comm), intent(in) :: communicator
+    character(len=*), intent(in), optional :: model, decorators
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call this%open_integer(communicator%mpi_val, model, decorators, stat, errmsg)
+  end subroutine open_f08
+#endif
+
+  !> Opens a transport of one rank, this process, without MPI.
+  subroutine transport_open_alone(this, stat, errmsg)
+    class(mg_transport), intent(inout) :: this
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call transport_final(this)
+    call mg_settle(mg_open_alone(this%handle), stat, errmsg)
+  end subroutine transport_open_alone
+
+  !> Number of this rank, from 0 as in MPI; -1 if there is no transport.
+  function transport_rank(this) result(rank)
+    class(mg_transport), intent(in) :: this
+    integer :: rank
+    integer(c_int) :: number
+    number = -1
+    if (mg_transport_rank(this%handle, number) /= mg_ok) number = -1
+    rank = int(number)
+  end function transport_rank
+
+  !> Number of ranks; 0 if there is no transport.
+  function transport_ranks(this) result(ranks)
+    class(mg_transport), intent(in) :: this
+    integer :: ranks
+    integer(c_int) :: number
+    number = 0
+    if (mg_transport_size(this%handle, number) /= mg_ok) number = 0
+    ranks = int(number)
+  end function transport_ranks
+
+  !> The model that runs.
+  function transport_name(this) result(name)
+    class(mg_transport), intent(in) :: this
+    character(len=:), allocatable :: name
+    type(c_ptr) :: text
+    text = c_null_ptr
+    if (mg_transport_name(this%handle, text) /= mg_ok) text = c_null_ptr
+    name = mg_text_of(text)
+  end function transport_name
+
+  !> What "auto" measured and chose, one line; empty if a model was named.
+  function transport_choice(this) result(choice)
+    class(mg_transport), intent(in) :: this
+    character(len=:), allocatable :: choice
+    type(c_ptr) :: text
+    text = c_null_ptr
+    if (mg_transport_choice(this%handle, text) /= mg_ok) text = c_null_ptr
+    choice = mg_text_of(text)
+  end function transport_choice
+
+  !> Lets go of it. Collective; before MPI_Finalize. It ends when nothing that was made over it is left.
+  subroutine transport_close(this, stat, errmsg)
+    class(mg_transport), intent(inout) :: this
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int) :: status
+    status = mg_transport_close(this%handle)
+    this%handle = c_null_ptr
+    call mg_settle(status, stat, errmsg)
+  end subroutine transport_close
+
+  subroutine transport_final(this)
+    type(mg_transport), intent(inout) :: this
+    integer(c_int) :: unused
+    if (c_associated(this%handle)) unused = mg_transport_close(this%handle)
+    this%handle = c_null_ptr
+  end subroutine transport_final
+
+  function box_in_c(box) result(record)
+    type(mg_box), intent(in) :: box
+    type(c_box) :: record
+    record%bytes = c_sizeof(record)
+    record%lower = box%lower
+    record%extent = box%extent
+    record%periodic = merge(1_c_int32_t, 0_c_int32_t, box%periodic)
+  end function box_in_c
+
+  function cells_in_c(cells) result(numbers)
+    integer, intent(in), optional :: cells(3)
+    integer(c_int64_t) :: numbers(3)
+    numbers = 1
+    if (present(cells)) numbers = int(cells, c_int64_t)
+  end function cells_in_c
+
+  !> Cuts a box into cells and deals them to ranks. shape: "auto", "1d", "2d", "3d" or "AxBxC". Local.
+  subroutine decomposition_make(this, box, cells, ranks, shape, stat, errmsg)
+    class(mg_decomposition), intent(inout) :: this
+    type(mg_box), intent(in) :: box
+    integer, intent(in) :: cells(3), ranks
+    character(len=*), intent(in), optional :: shape
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(kind=c_char), target :: text(text_room)
+    call decomposition_final(this)
+    call mg_settle(mg_decomposition_new(box_in_c(box), cells_in_c(cells), int(ranks, c_int), &
+         optional_text(text, shape), this%handle), stat, errmsg)
+  end subroutine decomposition_make
+
+  !> Cuts each axis at the caller's coordinates, ascending inside the box. Ranks count along z first, then y, then x, as in
+  !! a Cartesian communicator. Local. cells: for an mg_clusterer, which asks for their volume.
+  subroutine decomposition_from_cuts(this, box, x, y, z, cells, stat, errmsg)
+    class(mg_decomposition), intent(inout) :: this
+    type(mg_box), intent(in) :: box
+    real(c_double), intent(in), target, contiguous :: x(:), y(:), z(:)
+    integer, intent(in), optional :: cells(3)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: cuts(3)
+    cuts = c_null_ptr
+    if (size(x) > 0) cuts(1) = c_loc(x)
+    if (size(y) > 0) cuts(2) = c_loc(y)
+    if (size(z) > 0) cuts(3) = c_loc(z)
+    call decomposition_final(this)
+    call mg_settle(mg_decomposition_from_cuts(box_in_c(box), cells_in_c(cells), cuts, &
+         int([size(x), size(y), size(z)], c_size_t), this%handle), stat, errmsg)
+  end subroutine decomposition_from_cuts
+
+  !> Takes blocks of any kind that tile the box: lower(:, r + 1) to upper(:, r + 1) for rank r. Local.
+  subroutine decomposition_from_boxes(this, box, lower, upper, cells, stat, errmsg)
+    class(mg_decomposition), intent(inout) :: this
+    type(mg_box), intent(in) :: box
+    real(c_double), intent(in), contiguous :: lower(:, :), upper(:, :)
+    integer, intent(in), optional :: cells(3)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer :: ranks
+    ranks = merge(size(lower, 2), 0, all(shape(lower) == shape(upper)) .and. size(lower, 1) == 3)
+    call decomposition_final(this)
+    call mg_settle(mg_decomposition_from_boxes(box_in_c(box), cells_in_c(cells), lower, upper, int(ranks, c_int), &
+         this%handle), stat, errmsg)
+  end subroutine decomposition_from_boxes
+
+  !> Every rank gives its own block, as it has it over a Cartesian communicator. Collective.
+  subroutine decomposition_of_ranks(this, transport, box, lower, upper, cells, stat, errmsg)
+    class(mg_decomposition), intent(inout) :: this
+    type(mg_transport), intent(in) :: transport
+    type(mg_box), intent(in) :: box
+    real(c_double), intent(in) :: lower(3), upper(3)
+    integer, intent(in), optional :: cells(3)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call decomposition_final(this)
+    call mg_settle(mg_decomposition_of_ranks(transport%handle, box_in_c(box), cells_in_c(cells), lower, upper, &
+         this%handle), stat, errmsg)
+  end subroutine decomposition_of_ranks
+
+  !> Lower and upper corner of a rank's block.
+  subroutine decomposition_block(this, rank, lower, upper, stat, errmsg)
+    class(mg_decomposition), intent(in) :: this
+    integer, intent(in) :: rank
+    real(c_double), intent(out) :: lower(3), upper(3)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    lower = 0
+    upper = 0
+    call mg_settle(mg_decomposition_block(this%handle, int(rank, c_int), lower, upper), stat, errmsg)
+  end subroutine decomposition_block
+
+  !> The rank that owns each point.
+  subroutine decomposition_owners(this, xyz, owners, stat, errmsg)
+    class(mg_decomposition), intent(in) :: this
+    real(c_double), intent(in), contiguous :: xyz(:, :)
+    integer(c_int32_t), intent(out), contiguous :: owners(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_size_t) :: n
+    n = int(min(size(xyz, 2), size(owners)), c_size_t)
+    if (size(xyz, 1) /= 3) n = -1
+    owners = -1
+    call mg_settle(mg_decomposition_owners(this%handle, xyz, n, owners), stat, errmsg)
+  end subroutine decomposition_owners
+
+  !> Lets go of it.
+  subroutine decomposition_free(this, stat, errmsg)
+    class(mg_decomposition), intent(inout) :: this
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int) :: status
+    status = mg_decomposition_free(this%handle)
+    this%handle = c_null_ptr
+    call mg_settle(status, stat, errmsg)
+  end subroutine decomposition_free
+
+  subroutine decomposition_final(this)
+    type(mg_decomposition), intent(inout) :: this
+    integer(c_int) :: unused
+    if (c_associated(this%handle)) unused = mg_decomposition_free(this%handle)
+    this%handle = c_null_ptr
+  end subroutine decomposition_final
+end module merganser_transports

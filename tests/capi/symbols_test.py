@@ -1,0 +1,46 @@
+"""The functions of the C interface are those of src/capi/symbols.txt: in the headers, in the archive, and nothing else that
+has a C name.
+
+symbols_test.py ARCHIVE NM. What is in the list stays: a program that was linked against an older library must find it."""
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+ARCHIVE, NM = None, "nm"
+
+
+def listed():
+    lines = (SOURCE / "src" / "capi" / "symbols.txt").read_text().split("\n")
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+class Symbols(unittest.TestCase):
+    def test_the_list_is_sorted_and_names_each_function_once(self):
+        self.assertEqual(listed(), sorted(set(listed())))
+        self.assertGreater(len(listed()), 50)
+
+    def test_the_headers_declare_them(self):
+        text = "\n".join(path.read_text() for path in (SOURCE / "include" / "merganser" / "capi").glob("*.h"))
+        declared = re.findall(r"^MG_API [^(;]*?\b(mg_\w+)\(", text, flags=re.M)
+        self.assertEqual(sorted(declared), listed())
+
+    def test_the_archive_defines_them(self):
+        run = subprocess.run([NM, "-g", "--defined-only", ARCHIVE], capture_output=True, text=True, check=True)
+        in_c = [name for kind, name in re.findall(r"^[0-9a-f]+ ([A-Z]) (\S+)$", run.stdout, flags=re.M)
+                if not name.startswith(("_Z", "__", "_GLOBAL_", "DW.ref."))]
+        self.assertEqual(sorted(set(in_c)), listed())
+
+    def test_the_fortran_module_calls_no_other(self):
+        text = "\n".join(path.read_text() for path in (SOURCE / "fortran").glob("*.[fF]90"))
+        called = set(re.findall(r"^ +(?:function|subroutine) (mg_\w+)\(.*\) bind\(c\)", text, flags=re.M))
+        self.assertGreater(len(called), 40)
+        self.assertEqual(called - set(listed()), set())
+
+
+if __name__ == "__main__":
+    NM = sys.argv.pop()
+    ARCHIVE = sys.argv.pop()
+    unittest.main()

@@ -1,0 +1,156 @@
+!> Bad calls: stat= and errmsg= as in the standard, whatever the arrays are.
+program errors_test
+  use, intrinsic :: iso_c_binding, only: c_double, c_int32_t, c_int64_t
+  use mpi_f08
+  use merganser
+  use checks
+  implicit none
+  type(mg_transport) :: transport
+  integer :: rank
+
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call of_transports()
+  call transport%open_alone()
+  call of_blocks()
+  call of_finders()
+  call of_clusterers()
+  call transport%close()
+  call finish()
+
+contains
+
+  subroutine of_transports()
+    type(mg_transport) :: none
+    character(len=80) :: text
+    integer :: stat
+    text = 'as it was'
+    call none%open_alone(stat=stat, errmsg=text)
+    call check(stat == mg_ok .and. text == 'as it was', 'a call that ends well leaves errmsg alone')
+    call none%close()
+    call none%close(stat=stat, errmsg=text)
+    call check(stat == mg_usage, 'closed twice')
+    call check_text(text, 'transport: a null handle')
+    call none%open(MPI_COMM_NULL, stat=stat, errmsg=text)
+    call check(stat == mg_usage, 'no communicator')
+    call none%open(MPI_COMM_WORLD, model='pigeons', stat=stat, errmsg=text)
+    call check(stat == mg_usage, 'no model')
+    call check(none%rank() == -1 .and. none%ranks() == 0 .and. none%name() == '', 'of no transport')
+  end subroutine of_transports
+
+  subroutine of_blocks()
+    type(mg_decomposition) :: blocks
+    character(len=200) :: text
+    real(c_double) :: lower(3), upper(3), xyz(3, 2)
+    integer(c_int32_t) :: owners(2)
+    integer :: stat
+    call blocks%make(mg_box(extent=[1.0_c_double, 0.0_c_double, 1.0_c_double]), [4, 4, 4], 1, stat=stat, errmsg=text)
+    call check(stat == mg_input, 'a flat box')
+    call blocks%make(mg_box(), [4, 4, 4], 5, shape='2x2x2', stat=stat)
+    call check(stat /= mg_ok, 'a shape of eight for five')
+    call blocks%block(0, lower, upper, stat=stat)
+    call check(stat == mg_usage, 'the block of nothing')
+    call blocks%from_cuts(mg_box(), [0.75_c_double, 0.25_c_double], [real(c_double) ::], [real(c_double) ::], stat=stat)
+    call check(stat == mg_input, 'cuts that descend')
+    call blocks%from_cuts(mg_box(), [0.25_c_double, 0.75_c_double], [real(c_double) ::], [real(c_double) ::])
+    xyz(:, 1) = [0.1_c_double, 0.5_c_double, 0.5_c_double]
+    xyz(:, 2) = [0.25_c_double, 0.5_c_double, 0.5_c_double]
+    call blocks%owners(xyz, owners)
+    call check(all(owners == [0, 1]), 'what lies on a cut belongs to the part above')
+    xyz(1, 1) = 7
+    call blocks%owners(xyz, owners, stat=stat, errmsg=text)
+    call check(stat == mg_input, 'outside the box')
+    call blocks%from_boxes(mg_box(), xyz, xyz(:, 1:1), stat=stat)
+    call check(stat == mg_usage, 'corners of different shape')
+  end subroutine of_blocks
+
+  subroutine of_finders()
+    type(mg_decomposition) :: blocks
+    type(mg_finder) :: finder
+    type(mg_schema) :: schema
+    type(mg_columns) :: columns
+    character(len=200) :: text
+    real(c_double), target :: xyz(3, 4), values(4)
+    integer(c_int32_t), allocatable :: isma(:), iclo(:), inva(:)
+    integer(c_int32_t) :: short(2)
+    integer(c_int64_t) :: ids(3)
+    integer :: stat, left
+    call finder%find(xyz, [.true., .true., .true., .true.], stat=stat, errmsg=text)
+    call check(stat == mg_usage, 'find without a finder')
+    call blocks%make(mg_box(), [4, 4, 4], 1)
+    call finder%make(transport, blocks)
+    call finder%lists(isma, iclo, inva, stat=stat, errmsg=text)
+    call check(stat == mg_usage .and. size(isma) == 0, 'lists before find')
+    call check_text(text, 'finder: no stars')
+    xyz = 0.5_c_double
+    xyz(1, :) = [0.1_c_double, 0.2_c_double, 0.7_c_double, 0.8_c_double]
+    ids = [1, 2, 3]
+    call finder%find(xyz, [.true., .false.], stat=stat)
+    call check(stat == mg_usage, 'a mask of another length')
+    call finder%find(xyz, [.true., .false., .false., .false.], ids, stat=stat)
+    call check(stat == mg_usage, 'ids of another length')
+    xyz(2, 3) = -1
+    call finder%find(xyz, [.true., .false., .false., .false.], stat=stat, errmsg=text)
+    call check(stat == mg_input, 'a point outside')
+    xyz(2, 3) = 0.5_c_double
+    call finder%find(xyz, [.true., .false., .false., .true.])
+    call finder%lists(isma, iclo, inva)
+    call check(all(isma == [1, 4]) .and. all(iclo == [2, 3]) .and. all(inva == [1, 4]), 'two pairs')
+    call finder%places(rank=short, stat=stat)
+    call check(stat == mg_usage, 'an array that is too short')
+    call finder%append(values(1:3), stat=stat)
+    call check(stat == mg_usage, 'an array without room for the points')
+    call finder%append(values)
+    call schema%make()
+    call columns%positions(xyz)
+    values = 1
+    call columns%volumes(values)
+    call columns%attribute(values)
+    call finder%merge(schema, columns, left, stat=stat, errmsg=text)
+    call check(stat == mg_usage, 'a column that the schema does not have')
+    call schema%add('salt', 1, mg_sum)
+    call finder%merge(schema, columns, left)
+    call check(left == 2, 'two are left')
+    call schema%add('salt', 1, mg_sum, stat=stat, errmsg=text)
+    call check(stat == mg_usage, 'a name twice')
+    call schema%add('B', 4, mg_ellipsoid, stat=stat)
+    call check(stat == mg_usage, 'an ellipsoid of four')
+  end subroutine of_finders
+
+  subroutine of_clusterers()
+    type(mg_decomposition) :: blocks
+    type(mg_clusterer) :: clusterer
+    type(mg_schema) :: schema
+    type(mg_columns) :: columns
+    real(c_double), target :: xyz(3, 2), volume(2)
+    integer(c_int64_t), target :: ids(2)
+    character(len=200) :: text
+    character(len=32) :: digest
+    integer :: stat, n
+    call clusterer%step(stat=stat)
+    call check(stat == mg_usage, 'a step of nothing')
+    call blocks%make(mg_box(), [4, 4, 4], 1)
+    call schema%make()
+    call clusterer%make(transport, blocks, schema, min_volume_ratio=-1.0_c_double, stat=stat, errmsg=text)
+    call check(stat == mg_usage, 'a negative ratio')
+    call clusterer%make(transport, blocks, schema)
+    xyz = 0.5_c_double
+    volume = 1
+    ids = 3
+    call columns%positions(xyz)
+    call columns%volumes(volume)
+    call columns%identities(ids)
+    call clusterer%put(columns, 2, stat=stat, errmsg=text)
+    call check(stat == mg_input, 'an id twice')
+    call check_text(text, 'parcel 1: id 3 stands twice')
+    ids(2) = 4
+    call clusterer%put(columns, 2)
+    call clusterer%get(columns, 1, n, stat=stat)
+    call check(stat == mg_usage, 'no room')
+    call clusterer%digest(digest)
+    call check(len_trim(digest) == 32, 'a digest')
+    call clusterer%free()
+    call clusterer%free(stat=stat)
+    call check(stat == mg_usage, 'freed twice')
+  end subroutine of_clusterers
+end program errors_test
