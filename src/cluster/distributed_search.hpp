@@ -43,7 +43,6 @@ class DistributedSearch {
   [[nodiscard]] const std::vector<double>& distance2() const { return distance2_; }
   /// By vertex, of the points given to ask().
   [[nodiscard]] links::Ids ids() const { return points_->ids(cells_.order()); }
-  [[nodiscard]] double small_volume() const { return points_->small_volume(); }
   /// Positions in the other rank's container of the far ends of links that leave and of those that arrive, in the order of
   /// links().out and .in.
   struct FarPositions {

@@ -96,14 +96,12 @@ bool StarCore::find(const nearest::PointSet& points, Site* sorted, std::byte* sc
 
 /// Links whose target is small, before pruning.
 void StarCore::count_links(StepNumbers& numbers) {
-  const Site* const sites = search_.cells().sites();
   const auto& l = search_.links();
-  const double small_volume = search_.small_volume();
   std::int64_t to_small = 0;
   if (options_.search.search == Search::cells8)
     for (const std::uint32_t t : l.target)
-      if (t < l.target.size()) to_small += sites[t].volume < small_volume;
-  for (const auto& in : l.in) to_small += sites[in.vertex].volume < small_volume;
+      if (t < l.target.size()) to_small += std::int64_t{search_.cells().is_small(t)};
+  for (const auto& in : l.in) to_small += std::int64_t{search_.cells().is_small(in.vertex)};
   numbers.links_to_small = to_small;
 }
 

@@ -1,5 +1,7 @@
 #include "merganser/cluster/star_finder.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -12,6 +14,8 @@ namespace merganser {
 namespace {
 
 constexpr std::size_t kMostPoints = std::size_t{1} << 31;  // of one rank
+constexpr std::uint32_t kChunk = 2048;                     // vertices
+constexpr std::size_t kAhead = 32;                         // prefetch distance, in links
 constexpr int kIdBits = 40;                                // of a position, where ids are not given
 
 cluster::StarOptions stars_of(const FinderOptions& o) { return {{Search::exact, true}, o.prune, o.iterative}; }
@@ -36,6 +40,7 @@ struct StarFinder::Impl {
       : transport(t),
         decomposition(d),
         core(t, decomposition, stars_of(o), nullptr),
+        details(o.details),
         checked(t.capabilities().checked) {}
 
   void find(const nearest::PointSet& set);
@@ -47,6 +52,7 @@ struct StarFinder::Impl {
   comm::Transport& transport;
   Decomposition decomposition;
   cluster::StarCore core;
+  bool details;
   bool checked;
   RawBuffer sorted;
   RawBuffer scratch;
@@ -131,12 +137,32 @@ void StarFinder::Impl::list_links() {
   auto* out = reinterpret_cast<StarLink*>(links.data());
   const auto here = static_cast<std::int32_t>(transport.rank());
   const auto n = static_cast<std::uint32_t>(l.target.size());
-  for (std::uint32_t v = 0; v < n; ++v) {
-    const std::uint32_t t = l.target[v];
-    if (t >= links::kAway) continue;  // kNone too
-    const Site& a = sites[v];
-    const Site& b = sites[t];
-    *out++ = {order[v], here, order[t], 0, ids[t], box.distance2({a.x, a.y, a.z}, {b.x, b.y, b.z})};
+  const std::uint32_t* const target = l.target.data();
+  // In chunks: who has a link is as good as random to a branch, and the far ends are all over the memory.
+  std::array<std::uint32_t, kChunk + kAhead> sources;
+  for (std::uint32_t begin = 0; begin < n; begin += kChunk) {
+    const std::uint32_t end = std::min(n - begin, kChunk) + begin;
+    std::size_t count = 0;
+    for (std::uint32_t v = begin; v < end; ++v) {
+      sources[count] = v;
+      count += static_cast<std::size_t>(target[v] < links::kAway);  // kNone is above
+    }
+    std::fill_n(sources.begin() + static_cast<std::ptrdiff_t>(count), kAhead, count > 0 ? sources[count - 1] : 0);
+    for (std::size_t i = 0; i < (details ? 0 : count); ++i) {
+      __builtin_prefetch(&order[target[sources[i + kAhead]]]);
+      *out++ = {order[sources[i]], here, order[target[sources[i]]]};
+    }
+    for (std::size_t i = 0; i < (details ? count : 0); ++i) {
+      const std::uint32_t ahead = target[sources[i + kAhead]];
+      __builtin_prefetch(&sites[ahead]);
+      __builtin_prefetch(&order[ahead]);
+      ids.touch(target[sources[i + kAhead / 2]]);
+      const std::uint32_t v = sources[i];
+      const std::uint32_t t = target[v];
+      const Site& a = sites[v];
+      const Site& b = sites[t];
+      *out++ = {order[v], here, order[t], 0, ids[t], box.distance2({a.x, a.y, a.z}, {b.x, b.y, b.z})};
+    }
   }
   for (std::size_t i = 0; i < l.out.size(); ++i) {
     if (!core.stars().out_kept[i]) continue;

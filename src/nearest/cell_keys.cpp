@@ -32,40 +32,100 @@ struct Keys {
   }
 };
 
-bool CellKeys(const CellArithmetic& c, const Site* HWY_RESTRICT sites, std::size_t count,
-              std::uint32_t* HWY_RESTRICT key) {
+/// Whether volumes are those of parcels, and which of them are small.
+struct ParcelLoader {
+  const Site* sites;
+  double small_volume;
+
+  HWY_INLINE void load(std::size_t at, VD& x, VD& y, VD& z, hn::Vec<I>& kind, hn::Mask<D>& fit) const {
+    const D d;
+    VD volume;
+    hn::LoadInterleaved4(d, &sites[at].x, x, y, z, volume);
+    fit = hn::And(fit,
+                  hn::And(hn::Gt(volume, hn::Zero(d)), hn::Le(volume, hn::Set(d, std::numeric_limits<double>::max()))));
+    kind = hn::DemoteTo(I(), hn::IfThenZeroElse(hn::Lt(volume, hn::Set(d, small_volume)), hn::Set(d, 1.0)));
+  }
+};
+
+/// Points of a caller's in rows of three, or in columns.
+template <bool kRows>
+struct PointLoader {
+  const double* x0;
+  const double* y0;
+  const double* z0;
+  const std::uint8_t* small;
+
+  HWY_INLINE void load(std::size_t at, VD& x, VD& y, VD& z, hn::Vec<I>& kind, hn::Mask<D>&) const {
+    const D d;
+    if constexpr (kRows) {
+      hn::LoadInterleaved3(d, x0 + 3 * at, x, y, z);
+    } else {
+      x = hn::LoadU(d, x0 + at);
+      y = hn::LoadU(d, y0 + at);
+      z = hn::LoadU(d, z0 + at);
+    }
+    const hn::Rebind<std::uint8_t, D> bytes;
+    const auto mask = hn::PromoteTo(I(), hn::LoadU(bytes, small + at));
+    kind = hn::IfThenElseZero(hn::Eq(mask, hn::Zero(I())), hn::Set(I(), 1));
+  }
+};
+
+/// Keys of as many points as there are whole vectors of. @return how many
+template <class Loader>
+HWY_INLINE std::size_t WholeVectors(const CellArithmetic& c, const Loader& from, std::size_t count,
+                                    std::uint32_t* HWY_RESTRICT key, bool* fit) {
   const D d;
   const I i;
   const std::size_t lanes = hn::Lanes(d);
   const Keys keys{c};
-  const VD small_volume = hn::Set(d, c.small_volume);
-  const VD one = hn::Set(d, 1.0);
-  const VD largest = hn::Set(d, std::numeric_limits<double>::max());
   auto all_fit = hn::FirstN(d, lanes);
-  const auto keys_of = [&](const Site* from) HWY_ATTR {
+  std::size_t at = 0;
+  for (; at + lanes <= count; at += lanes) {
     VD x;
     VD y;
     VD z;
-    VD volume;
-    hn::LoadInterleaved4(d, &from->x, x, y, z, volume);
+    hn::Vec<I> kind;
+    from.load(at, x, y, z, kind, all_fit);
     all_fit = hn::And(all_fit, hn::And(keys.inside(0, x), hn::And(keys.inside(1, y), keys.inside(2, z))));
-    all_fit = hn::And(all_fit, hn::And(hn::Gt(volume, hn::Zero(d)), hn::Le(volume, largest)));
     const auto row = hn::Add(hn::Mul(keys.cell_on_axis(2, z), hn::Set(i, c.cells[1])), keys.cell_on_axis(1, y));
     const auto cell = hn::Add(hn::Mul(row, hn::Set(i, c.cells[0])), keys.cell_on_axis(0, x));
-    const auto kind = hn::DemoteTo(i, hn::IfThenZeroElse(hn::Lt(volume, small_volume), one));
-    return hn::Add(hn::Add(cell, cell), kind);
-  };
-  std::size_t at = 0;
-  for (; at + lanes <= count; at += lanes)
-    hn::StoreU(keys_of(sites + at), i, reinterpret_cast<std::int32_t*>(key + at));
-  if (at < count) {
-    Site last[8];
-    std::int32_t last_key[8];
-    for (std::size_t k = 0; k < lanes; ++k) last[k] = sites[at + k < count ? at + k : at];
-    hn::StoreU(keys_of(last), i, last_key);
-    for (std::size_t k = 0; at + k < count; ++k) key[at + k] = static_cast<std::uint32_t>(last_key[k]);
+    hn::StoreU(hn::Add(hn::Add(cell, cell), kind), i, reinterpret_cast<std::int32_t*>(key + at));
   }
-  return hn::AllTrue(d, all_fit);
+  *fit = hn::AllTrue(d, all_fit);
+  return at;
+}
+
+bool CellKeys(const CellArithmetic& c, const PointSet& points, std::size_t first, std::size_t count,
+              std::uint32_t* HWY_RESTRICT key) {
+  bool fit = true;
+  std::size_t done = 0;
+  const Points& p = points.points();
+  if (points.sites() != nullptr) {
+    done = WholeVectors(c, ParcelLoader{points.sites() + first, points.small_volume()}, count, key, &fit);
+  } else if (p.z != nullptr && p.stride == 3 && p.y == p.x + 1 && p.z == p.x + 2) {
+    const PointLoader<true> rows{p.x + 3 * first, nullptr, nullptr, points.small() + first};
+    done = WholeVectors(c, rows, count, key, &fit);
+  } else if (p.z != nullptr && p.stride == 1) {
+    const PointLoader<false> columns{p.x + first, p.y + first, p.z + first, points.small() + first};
+    done = WholeVectors(c, columns, count, key, &fit);
+  }
+  if (!fit) return false;
+  // The rest, and points that lie otherwise, by way of a table of parcels.
+  const std::size_t lanes = hn::Lanes(D());
+  for (; done < count; done += lanes) {
+    Site few[8];
+    std::uint32_t few_keys[8];
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const std::size_t i = first + (done + k < count ? done + k : done);
+      few[k] = points.site(i);
+      if (points.sites() == nullptr) few[k].volume = points.is_small(i) ? 0.25 : 1;
+    }
+    const double limit = points.sites() != nullptr ? points.small_volume() : 0.5;
+    WholeVectors(c, ParcelLoader{few, limit}, lanes, few_keys, &fit);
+    if (!fit) return false;
+    for (std::size_t k = 0; k < lanes && done + k < count; ++k) key[done + k] = few_keys[k];
+  }
+  return true;
 }
 
 void FilterCoordinates(const Vec3& lower, double scale, const Site* HWY_RESTRICT sites, std::size_t count,
@@ -101,8 +161,9 @@ namespace merganser::nearest {
 HWY_EXPORT(CellKeys);
 HWY_EXPORT(FilterCoordinates);
 
-bool cell_keys(const CellArithmetic& cells, const Site* sites, std::size_t count, std::uint32_t* key) {
-  return HWY_DYNAMIC_DISPATCH(CellKeys)(cells, sites, count, key);
+bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
+               std::uint32_t* key) {
+  return HWY_DYNAMIC_DISPATCH(CellKeys)(cells, points, first, count, key);
 }
 
 void filter_coordinates(const Vec3& lower, double scale, const Site* sites, std::size_t count, float* const (&to)[3]) {

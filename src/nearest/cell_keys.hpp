@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "merganser/geometry/box.hpp"
-#include "merganser/parcels/parcels.hpp"
+#include "merganser/nearest/point_set.hpp"
 
 namespace merganser::nearest {
 
@@ -15,12 +15,12 @@ struct CellArithmetic {
   std::int32_t cells[3];
   Vec3 least;  ///< positions allowed
   Vec3 most;
-  double small_volume;
 };
 
-/// key[i] = 2 * cell of sites[i], + 1 if it is not small.
+/// key[i] = 2 * cell of point first + i, + 1 if it is not small, for `count` points.
 /// @return false if a position is not allowed or a volume not positive and finite; the keys are then of no use
-bool cell_keys(const CellArithmetic& cells, const Site* sites, std::size_t count, std::uint32_t* key);
+bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
+               std::uint32_t* key);
 
 /// Coordinates of the filter: (position - lower) * scale, rounded to single precision; to[a] for axis a.
 void filter_coordinates(const Vec3& lower, double scale, const Site* sites, std::size_t count, float* const (&to)[3]);

@@ -124,22 +124,19 @@ CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
   const std::size_t half_cells = 2 * static_cast<std::size_t>(cell_count());
   start_.assign(half_cells + 2, 0);
   if (key_.size() < n_) key_ = std::vector<std::uint32_t>(n_);
-  const double small_volume = points.small_volume();
-  std::array<Site, kLot> buffer;
   const Vec3 low{region_.lower[0] - slack_, region_.lower[1] - slack_, region_.lower[2] - slack_};
   const Vec3 high{region_.upper[0] + slack_, region_.upper[1] + slack_, region_.upper[2] + slack_};
   std::uint32_t* const count = start_.data() + 2;  // shifted by two: the scatter leaves starts in place
-  CellArithmetic arithmetic{lower_, inverse_width_, {}, low, high, small_volume};
+  CellArithmetic arithmetic{lower_, inverse_width_, {}, low, high};
   for (int a = 0; a < 3; ++a) arithmetic.cells[a] = static_cast<std::int32_t>(cells_[a]);
   const bool vectors = !canonical_ && half_cells < (std::size_t{1} << 31);
   // In lots: the counters of shuffled parcels are far apart, and are under way while keys are computed.
   for (std::size_t begin = 0; begin < n_; begin += kLot) {
     const std::size_t end = std::min(begin + kLot, n_);
     std::uint32_t* const key = key_.data();
-    const Site* const sites = points.sites(begin, end - begin, buffer.data());
-    if (!vectors || !cell_keys(arithmetic, sites, end - begin, key + begin)) {
+    if (!vectors || !cell_keys(arithmetic, points, begin, end - begin, key + begin)) {
       for (std::size_t i = begin; i < end; ++i) {
-        const Site& s = sites[i - begin];
+        const Site s = points.site(i);
         const bool inside = ((s.x >= low[0]) & (s.x <= high[0]) & (s.y >= low[1]) & (s.y <= high[1]) & (s.z >= low[2]) &
                              (s.z <= high[2])) != 0;
         if (!inside) [[unlikely]]
@@ -148,7 +145,7 @@ CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
         if (!(s.volume > 0 && s.volume <= std::numeric_limits<double>::max())) [[unlikely]]
           throw InputError(points.text(i) + ": volume " + std::to_string(s.volume) + "; must be positive and finite");
         const auto cell = (cell_on_axis(2, s.z) * cells_[1] + cell_on_axis(1, s.y)) * cells_[0] + cell_on_axis(0, s.x);
-        key[i] = static_cast<std::uint32_t>(2 * cell + (s.volume < small_volume ? 0 : 1));
+        key[i] = static_cast<std::uint32_t>(2 * cell + (points.is_small(i) ? 0 : 1));
       }
     }
     for (std::size_t i = begin; i < end; ++i) __builtin_prefetch(&count[key[i]], 1);
@@ -217,7 +214,7 @@ void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
     for (std::size_t begin = 0; begin < n_; begin += kLot) {
       const std::size_t end = std::min(begin + kLot, n_);
       for (std::size_t k = begin; k < end; ++k) {
-        __builtin_prefetch(points.address(order_[std::min(k + kAhead, n_ - 1)]));
+        points.touch(order_[std::min(k + kAhead, n_ - 1)]);
         sorted_[k] = site_of(order_[k]);
       }
       filter_coordinates(lower_, scale_, sorted_ + begin, end - begin, {f.x + begin, f.y + begin, f.z + begin});

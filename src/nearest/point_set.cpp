@@ -12,21 +12,12 @@ PointSet::PointSet(const Parcels& parcels, double small_volume)
 PointSet::PointSet(const Points& points, const std::uint8_t* small, const std::int64_t* ids, std::int64_t first_id,
                    double floor)
     : size_(points.size),
-      small_volume_(0.5 * (kSmall + kLarge)),
       points_(points),
       small_(small),
       floor_(floor),
       id_base_(reinterpret_cast<const std::byte*>(ids)),
       id_stride_(sizeof(std::int64_t)),
       first_id_(first_id) {}
-
-const Site* PointSet::sites(std::size_t first, std::size_t count, Site* buffer) const {
-  if (sites_ != nullptr) return sites_ + first;
-  visit([&](const auto& site_of) {
-    for (std::size_t i = 0; i < count; ++i) buffer[i] = site_of(first + i);
-  });
-  return buffer;
-}
 
 std::string PointSet::text(std::size_t i) const {
   if (small_ == nullptr) return "parcel id " + std::to_string(id(i));

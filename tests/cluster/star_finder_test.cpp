@@ -2,21 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
-#include <numeric>
-#include <random>
 
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
-#include "merganser/cluster/reference.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/parcels/statistics.hpp"
+#include "tests/cluster/star_clouds.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -24,101 +20,6 @@ namespace {
 
 using namespace merganser;
 using namespace merganser::test;
-
-/// Points as one program would hold them: all of them, in every process.
-struct Cloud {
-  Grid grid{{{-1, 0.25, 2}, {4, 3, 2}, {true, true, false}}, {8, 6, 4}};
-  std::vector<double> xyz;  // three numbers each
-  std::vector<std::uint8_t> small;
-  std::vector<std::int64_t> ids;
-  [[nodiscard]] std::size_t size() const { return ids.size(); }
-  [[nodiscard]] Vec3 at(std::size_t i) const { return {xyz[3 * i], xyz[3 * i + 1], xyz[3 * i + 2]}; }
-  void add(const Vec3& p, bool is_small, std::int64_t id) {
-    xyz.insert(xyz.end(), p.begin(), p.end());
-    small.push_back(is_small);
-    ids.push_back(id);
-  }
-};
-
-/// @param coarse  not 0: positions on a lattice of so many points an axis, so that distances are often equal
-Cloud random_cloud(std::size_t n, unsigned seed, double coarse = 0) {
-  Cloud cloud;
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> u(0, 1);
-  std::vector<std::int64_t> ids(n);
-  std::iota(ids.begin(), ids.end(), -static_cast<std::int64_t>(n) / 2);
-  std::shuffle(ids.begin(), ids.end(), random);
-  for (std::size_t i = 0; i < n; ++i) {
-    Vec3 p;
-    for (int a = 0; a < 3; ++a) {
-      const double f = coarse > 0 ? std::floor(u(random) * coarse) / coarse : u(random);
-      p[a] = cloud.grid.box.wrap(a, cloud.grid.box.lower[a] + f * cloud.grid.box.extent[a]);
-    }
-    cloud.add(p, u(random) < 0.6, ids[i]);
-  }
-  return cloud;
-}
-
-struct Partner {
-  std::int64_t centre;
-  double distance2;
-  friend bool operator==(const Partner&, const Partner&) = default;
-};
-/// By id of the source.
-using Pairs = std::map<std::int64_t, Partner>;
-
-/// What the oracle of the merge step finds, with volumes that stand for the mask.
-Pairs oracle(const Cloud& cloud) {
-  Parcels parcels((Schema()));
-  std::vector<char> small(cloud.small.begin(), cloud.small.end());
-  for (std::size_t i = 0; i < cloud.size(); ++i) {
-    const double row[2] = {std::bit_cast<double>(cloud.ids[i]), 0};
-    parcels.append({cloud.at(i)[0], cloud.at(i)[1], cloud.at(i)[2], 1}, row);
-  }
-  reference::Graph graph = reference::nearest(parcels, cloud.grid, small, Search::exact);
-  reference::prune(graph, parcels);
-  Pairs pairs;
-  for (std::size_t i = 0; i < cloud.size(); ++i) {
-    if (graph.target[i] < 0) continue;
-    const auto centre = static_cast<std::size_t>(graph.target[i]);
-    pairs[cloud.ids[i]] = {cloud.ids[centre], cloud.grid.box.distance2(cloud.at(i), cloud.at(centre))};
-  }
-  return pairs;
-}
-
-/// The share of one rank.
-struct Share {
-  Cloud cloud;
-  explicit Share(const Cloud& all, const Decomposition& d, int rank) {
-    cloud.grid = all.grid;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (d.owner(all.at(i)) == rank) cloud.add(all.at(i), all.small[i] != 0, all.ids[i]);
-  }
-};
-
-std::vector<Decomposition> decompositions(const Grid& grid, int ranks) {
-  std::vector<Decomposition> all{Decomposition(grid, ranks)};
-  std::vector<double> cuts;
-  for (int i = 1; i < ranks; ++i)
-    cuts.push_back(grid.box.lower[0] + grid.box.extent[0] * std::sqrt(static_cast<double>(i) / ranks));
-  all.push_back(Decomposition::from_cuts(Grid{grid.box}, {cuts, {}, {}}));
-  // Each box takes a slice off what is left, along another axis each time; ranks in reverse.
-  std::vector<Decomposition::Block> boxes;
-  Vec3 lower = grid.box.lower;
-  const Vec3 upper{lower[0] + grid.box.extent[0], lower[1] + grid.box.extent[1], lower[2] + grid.box.extent[2]};
-  for (int i = 1; i < ranks; ++i) {
-    const int a = i % 3;
-    const double cut = lower[a] + 0.3 * (upper[a] - lower[a]);
-    Decomposition::Block slice{lower, upper};
-    slice.upper[a] = cut;
-    boxes.push_back(slice);
-    lower[a] = cut;
-  }
-  boxes.push_back({lower, upper});
-  std::reverse(boxes.begin(), boxes.end());
-  all.push_back(Decomposition::from_boxes(Grid{grid.box}, boxes));
-  return all;
-}
 
 /// A pair as a rank tells it, to be put together.
 struct Told {
@@ -142,7 +43,7 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
       for (const Decomposition& d : decompositions(all.grid, t.size()))
         for (const Prune prune : {Prune::single_pass, Prune::iterative}) {
           SCOPED_TRACE(d.describe());
-          StarFinder finder(t, d, {prune, {}});
+          StarFinder finder(t, d, {.prune = prune});
           const Share share(all, d, t.rank());
           for (int turn = 0; turn < 2; ++turn) check(t, finder, share.cloud, want);
         }
@@ -191,7 +92,8 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
     EXPECT_TRUE(told_by_centres == want) << told_by_centres.size() << " of " << want.size();
   }
 };
-INSTANTIATE_TEST_SUITE_P(Models, StarFinderTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+INSTANTIATE_TEST_SUITE_P(Models, StarFinderTest, testing::ValuesIn(setups()),
+                         setup_name<testing::TestParamInfo<Setup>>);
 
 TEST_P(StarFinderTest, finds_the_stars_of_the_oracle_whatever_the_blocks) {
   compare(random_cloud(1500, 1));
@@ -228,6 +130,27 @@ TEST_P(StarFinderTest, reads_columns_rows_and_strides_alike) {
     expect_want();
     finder.find({wide.data() + 2, wide.data() + 3, wide.data() + 4, 7, mine.size()}, mine.small, mine.ids);
     expect_want();
+  });
+}
+
+TEST_P(StarFinderTest, without_details_tells_the_same_links) {
+  const Cloud all = random_cloud(500, 13);
+  on_ranks(GetParam(), [&](comm::Transport& t) {
+    const Decomposition d(all.grid, t.size());
+    const Cloud mine = Share(all, d, t.rank()).cloud;
+    StarFinder full(t, d);
+    StarFinder brief(t, d, {.details = false});
+    const Points points = Points::rows(mine.xyz.data(), mine.size());
+    full.find(points, mine.small, mine.ids);
+    brief.find(points, mine.small, mine.ids);
+    ASSERT_EQ(brief.links().size(), full.links().size());
+    for (std::size_t i = 0; i < full.links().size(); ++i) {
+      const StarLink& b = brief.links()[i];
+      const StarLink& f = full.links()[i];
+      EXPECT_TRUE(b.source == f.source && b.rank == f.rank && b.centre == f.centre);
+      if (b.rank == t.rank()) continue;
+      EXPECT_TRUE(b.centre_id == f.centre_id && b.distance2 == f.distance2);
+    }
   });
 }
 
@@ -284,8 +207,10 @@ Parcels as_parcels(const Cloud& cloud, const Schema& schema, double small_volume
     const Site site{cloud.at(i)[0], cloud.at(i)[1], cloud.at(i)[2],
                     cloud.small[i] != 0 ? part * small_volume : (1 + part) * small_volume};
     row[0] = std::bit_cast<double>(cloud.ids[i]);
-    for (std::size_t c = 1; c < row.size(); ++c) row[c] = std::cos(static_cast<double>(cloud.ids[i]) + 0.1 * static_cast<double>(c));
-    if (schema == Schema::epic()) row[5] = row[8] = 0.3 * std::cbrt(site.volume * site.volume), row[6] = row[7] = row[9] = 0;
+    for (std::size_t c = 1; c < row.size(); ++c)
+      row[c] = std::cos(static_cast<double>(cloud.ids[i]) + 0.1 * static_cast<double>(c));
+    if (schema == Schema::epic())
+      row[5] = row[8] = 0.3 * std::cbrt(site.volume * site.volume), row[6] = row[7] = row[9] = 0;
     parcels.append(site, row.data());
   }
   return parcels;
@@ -443,8 +368,9 @@ TEST(StarFinder, refuses_columns_that_do_not_match) {
     Arrays arrays(as_parcels(cloud, schema, 1));
     Columns columns = arrays.columns();
     columns.attributes.pop_back();
-    EXPECT_NE(refusal<UsageError>([&] { (void)finder.merge(rules, columns); }).find("4 columns of attributes; allowed: 5"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal<UsageError>([&] { (void)finder.merge(rules, columns); }).find("4 columns of attributes; allowed: 5"),
+        std::string::npos);
     columns = arrays.columns();
     columns.ids = {};
     EXPECT_NE(refusal<UsageError>([&] { (void)finder.merge(rules, columns); }).find("0 ids; allowed: the 30"),

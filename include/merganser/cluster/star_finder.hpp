@@ -49,6 +49,9 @@ struct StarArrival {
 struct FinderOptions {
   Prune prune = Prune::single_pass;
   links::IterativeOptions iterative;
+  /// Fill StarLink::centre_id and distance2 of links within a rank, which the caller's arrays tell too. Without, they are
+  /// 0 there, and find() takes about a tenth less.
+  bool details = true;
 };
 
 /// Finds stars among points that lie on the ranks that own their place, over one transport: every small point has a link

@@ -92,6 +92,8 @@ class CellList {
 
   /// Parcels in the list.
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
+  /// Whether a vertex is a small point.
+  [[nodiscard]] bool is_small(std::uint32_t vertex) const { return (key_[order_[vertex]] & 1U) == 0; }
   /// Sites by vertex, as sort() wrote them.
   [[nodiscard]] const Site* sites() const noexcept { return sorted_; }
   /// Container position of a vertex.

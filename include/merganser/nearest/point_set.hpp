@@ -23,33 +23,43 @@ class PointSet {
 
   /// Number of points.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Points whose site has less than this volume are small.
+  /// Parcels with less than this volume are small.
   [[nodiscard]] double small_volume() const noexcept { return small_volume_; }
-  /// Position of a point and a volume that tells whether it is small: the parcel's own, or one that stands for the mask.
+  /// Position of a point, and the volume of a parcel (a point has 1).
   [[nodiscard]] Site site(std::size_t i) const {
     if (sites_ != nullptr) return sites_[i];
     const std::size_t at = i * points_.stride;
-    return {points_.x[at], points_.y[at], points_.z != nullptr ? points_.z[at] : floor_,
-            small_[i] != 0 ? kSmall : kLarge};
+    return {points_.x[at], points_.y[at], points_.z != nullptr ? points_.z[at] : floor_, 1};
   }
-  /// The sites of `count` points from `first` on: where they are, or written to `buffer`.
-  [[nodiscard]] const Site* sites(std::size_t first, std::size_t count, Site* buffer) const;
+  /// Whether a point looks for a neighbour.
+  [[nodiscard]] bool is_small(std::size_t i) const {
+    return sites_ != nullptr ? sites_[i].volume < small_volume_ : small_[i] != 0;
+  }
+  /// The table of parcels; null for points of a caller's.
+  [[nodiscard]] const Site* sites() const noexcept { return sites_; }
+  /// The caller's points and mask; of no use for parcels.
+  [[nodiscard]] const Points& points() const noexcept { return points_; }
+  [[nodiscard]] const std::uint8_t* small() const noexcept { return small_; }
   /// Calls f(site_of) with a function from a position to its site that has no branches, for hot loops.
   template <class F>
   void visit(const F& f) const {
     if (sites_ != nullptr) {
       f([sites = sites_](std::size_t i) -> const Site& { return sites[i]; });
     } else if (points_.z != nullptr) {
-      f([p = points_, small = small_](std::size_t i) -> Site {
-        return {p.x[i * p.stride], p.y[i * p.stride], p.z[i * p.stride], small[i] != 0 ? kSmall : kLarge};
-      });
+      f([p = points_](std::size_t i) -> Site { return {p.x[i * p.stride], p.y[i * p.stride], p.z[i * p.stride], 1}; });
     } else {
       f([this](std::size_t i) { return site(i); });
     }
   }
-  /// Where the search may fetch site i from memory ahead of time.
-  [[nodiscard]] const void* address(std::size_t i) const {
-    return sites_ != nullptr ? static_cast<const void*>(sites_ + i) : points_.x + i * points_.stride;
+  /// Lets the site of a point come from memory ahead of time.
+  void touch(std::size_t i) const {
+    if (sites_ != nullptr) {
+      __builtin_prefetch(sites_ + i);
+      return;
+    }
+    __builtin_prefetch(points_.x + i * points_.stride);
+    if (points_.stride == 1) __builtin_prefetch(points_.y + i);
+    if (points_.z != nullptr) __builtin_prefetch(points_.z + i * points_.stride);
   }
   /// Ids by vertex, for an order of the points.
   [[nodiscard]] links::Ids ids(const std::uint32_t* order) const { return {id_base_, id_stride_, order, first_id_}; }
@@ -59,11 +69,8 @@ class PointSet {
   [[nodiscard]] std::string text(std::size_t i) const;
 
  private:
-  static constexpr double kSmall = 0.25;
-  static constexpr double kLarge = 1;
-
   std::size_t size_;
-  double small_volume_;
+  double small_volume_ = 0;
   const Site* sites_ = nullptr;
   Points points_;
   const std::uint8_t* small_ = nullptr;
