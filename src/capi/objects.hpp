@@ -28,12 +28,18 @@ class TransportObject final : public Object {
     if (transport_ == nullptr) throw CommError("transport: the run that it belonged to has ended");
     return *transport_;
   }
+  /// What "auto" chose, with a zero at its end.
+  const char* choice() {
+    choice_ = get().choice();
+    return choice_.c_str();
+  }
   /// The run that it belongs to ends.
   void end() { transport_ = nullptr; }
 
  private:
   std::unique_ptr<comm::Transport> own_;
   comm::Transport* transport_;
+  std::string choice_;
 };
 
 /// What is made over a transport.

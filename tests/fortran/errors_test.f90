@@ -35,7 +35,9 @@ contains
     call check(stat == mg_usage, 'no communicator')
     call none%open(MPI_COMM_WORLD, model='pigeons', stat=stat, errmsg=text)
     call check(stat == mg_usage, 'no model')
-    call check(none%rank() == -1 .and. none%ranks() == 0 .and. none%name() == '', 'of no transport')
+    call check(none%rank() == -1, 'rank of no transport')
+    call check(none%ranks() == 0, 'ranks of no transport')
+    call check(none%name() == '', 'name of no transport')
   end subroutine of_transports
 
   subroutine of_blocks()

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "merganser/cluster/cluster.hpp"
-#include "merganser/comm/runtime.hpp"
+#include "merganser/comm/open.hpp"
 #include "merganser/parcels/statistics.hpp"
 
 using namespace merganser;
@@ -21,16 +21,15 @@ extern "C" void reference_digest(int steps, int n, const double* position, const
     p.row(i)[4] = buoyancy[i];
     std::copy_n(b + 5 * i, 5, p.row(i) + 5);
   }
-  comm::run({.backend = "threads", .ranks = 1}, [&](comm::Transport& transport) {
-    const Decomposition decomposition(grid, 1);
-    ClusterOptions options;
-    options.min_volume_ratio = 10;
-    Clusterer clusterer(transport, decomposition, p.schema(), options);
-    for (int i = 0; i < steps; ++i) {
-      clusterer.step(p);
-      clusterer.rehome(p);
-    }
-  });
+  const auto transport = comm::open_alone();
+  const Decomposition decomposition(grid, 1);
+  ClusterOptions options;
+  options.min_volume_ratio = 10;
+  Clusterer clusterer(*transport, decomposition, p.schema(), options);
+  for (int i = 0; i < steps; ++i) {
+    clusterer.step(p);
+    clusterer.rehome(p);
+  }
   const std::string text = digest(p).text();
   std::copy_n(text.c_str(), 33, digest_text);
 }

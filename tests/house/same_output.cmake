@@ -1,8 +1,12 @@
-# Runs PROGRAM with each of the RANKS (comma list), and compares what it prints: it must match SAYS; only that it does if it
+# Runs PROGRAM with each of the RANKS (comma list), under LAUNCHER if there is one (else the number is its argument), and compares what it prints: it must match SAYS; only that it does if it
 # is a measurement ("06_...").
 string(REPLACE "," ";" ranks "${RANKS}")
 foreach(n IN LISTS ranks)
-  execute_process(COMMAND ${PROGRAM} ${n} OUTPUT_VARIABLE output RESULT_VARIABLE code)
+  set(command ${PROGRAM} ${n})
+  if(LAUNCHER)
+    set(command ${LAUNCHER} ${n} ${PROGRAM})
+  endif()
+  execute_process(COMMAND ${command} OUTPUT_VARIABLE output RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "${PROGRAM} ${n} ended with ${code}")
   elseif(SAYS STREQUAL "" OR NOT output MATCHES "${SAYS}")
