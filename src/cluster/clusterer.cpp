@@ -10,41 +10,15 @@
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/parcels/packed.hpp"
 #include "src/cluster/distributed_search.hpp"
+#include "src/cluster/far_search.hpp"
 #include "src/cluster/home.hpp"
 #include "src/cluster/pack.hpp"
+#include "src/cluster/process_graph.hpp"
 
 namespace merganser {
 namespace {
 
 constexpr std::size_t kMostParcels = std::size_t{1} << 31;  // of one rank
-
-/// Up to this many ranks everybody is a neighbour of everybody: as many arcs as a block has neighbours in 3D.
-constexpr int kSmallWorld = 27;
-
-std::vector<int> everybody_but(int rank, int ranks) {
-  std::vector<int> others(static_cast<std::size_t>(ranks));
-  std::iota(others.begin(), others.end(), 0);
-  others.erase(others.begin() + rank);
-  return others;
-}
-
-/// The ranks that this one may ask.
-std::vector<int> askable(comm::Transport& t, const Decomposition& d, const Parcels* parcels) {
-  if (d.ranks() <= kSmallWorld) return everybody_but(t.rank(), d.ranks());
-  if (parcels == nullptr) return d.neighbours(t.rank());
-  double distance = cluster::largest_gap(*parcels, d, t.rank());
-  t.all_reduce({&distance, 1}, comm::Op::max);
-  return d.within(t.rank(), 2 * distance);
-}
-
-/// How far this rank sees: no point of a rank that it cannot ask is nearer, squared.
-double sight2(const Decomposition& d, int rank, const std::vector<int>& askable) {
-  double least = std::numeric_limits<double>::infinity();
-  for (int r = 0; r < d.ranks(); ++r)
-    if (r != rank && !std::binary_search(askable.begin(), askable.end(), r))
-      least = std::min(least, d.distance2_between(rank, r));
-  return least;
-}
 
 /// Adds the time since the last lap to a stage.
 class Laps {
@@ -98,10 +72,12 @@ struct Clusterer::Impl {
         decomposition(d),
         schema(s),
         options(o),
-        graph(comm::Graph::symmetric(askable(t, d, parcels))),
+        reach(t, decomposition, parcels),
+        graph(comm::Graph::symmetric(reach.of(t.rank()))),
         mailbox(t.mailbox(graph)),
         stream(t.stream(graph, {})),
-        search(*mailbox, decomposition, t.rank(), sight2(d, t.rank(), graph.out), options),
+        search(*mailbox, decomposition, t.rank(), {reach.sight2(), reach.least_sight()}, options),
+        far(*mailbox, decomposition, reach, t.rank(), o.search == Search::exact),
         rules(schema, d.grid().box),
         iterative(o.iterative),
         checked(t.capabilities().checked) {
@@ -114,16 +90,19 @@ struct Clusterer::Impl {
   void make_room(const Parcels& parcels);
   void prune(const Parcels& parcels, StepReport& report);
   void migrate(const Parcels& parcels);
+  void carry_far(const Parcels& parcels);
   void count_links(StepReport& report);
 
   comm::Transport& transport;
   Decomposition decomposition;
   Schema schema;
   ClusterOptions options;
+  cluster::ProcessGraph reach;
   comm::Graph graph;
   std::unique_ptr<comm::Mailbox> mailbox;
   std::unique_ptr<comm::Stream> stream;
   cluster::DistributedSearch search;
+  cluster::FarSearch far;
   MergeRules rules;
   links::SinglePass single_pass;
   links::IterativePruner iterative;
@@ -154,7 +133,9 @@ const Decomposition& Clusterer::decomposition() const { return impl_->decomposit
 
 std::int64_t Clusterer::rehome(Parcels& parcels) {
   impl_->mailbox->check_usable();
-  const auto count = cluster::rehome(parcels, impl_->decomposition, impl_->transport.rank(), *impl_->mailbox);
+  const auto count = cluster::rehome(parcels, impl_->decomposition, impl_->transport.rank(), *impl_->mailbox,
+                                     impl_->far.component());
+  impl_->far.forget();
   impl_->travelling = count.travelling;
   return count.sent;
 }
@@ -186,27 +167,29 @@ StepReport Clusterer::Impl::step(Parcels& parcels) {
   report.after = report.before;
   make_room(parcels);
   auto* const sites = reinterpret_cast<Site*>(sorted.data());
-  const bool busy = search.ask(parcels, sites, spare_rows.data(), report);
+  bool busy = search.ask(parcels, sites, spare_rows.data(), report);
   laps.to(report.seconds.search);
   // Algorithm 1 and the cutting of long cycles are collective: there every rank takes part in every step.
   const bool collective =
       transport.size() > 1 && (options.prune == Prune::iterative || options.search == Search::cells8);
-  if (!busy && !collective) {
+  if (busy) search.answer(parcels);
+  far.find(search, parcels, sites, spare_rows.data());
+  busy = busy || far.ends_here();
+  if (!busy && !collective && !far.passes_here()) {
     report.counters = transport.counters() - counted;
     return report;
   }
-  if (busy) {
-    search.answer(parcels, report);
-    laps.to(report.seconds.exchange);
-    search.announce(parcels, report);
-  }
+  laps.to(report.seconds.exchange);
+  if (busy) search.announce(parcels, report);
+  if (far.passes_here()) far.number(search.links());
   count_links(report);
   laps.to(report.seconds.graph);
   prune(parcels, report);
   laps.to(report.seconds.prune);
+  if (busy) migrate(parcels);
+  if (far.passes_here()) carry_far(parcels);
+  laps.to(report.seconds.migrate);
   if (busy) {
-    migrate(parcels);
-    laps.to(report.seconds.migrate);
     cluster::PackInput in{};
     in.parcels = &parcels;
     in.spare_rows = &spare_rows;
@@ -244,6 +227,7 @@ void Clusterer::Impl::count_links(StepReport& report) {
       if (t < l.target.size()) to_small += sites[t].volume < small_volume;
   for (const auto& in : l.in) to_small += sites[in.vertex].volume < small_volume;
   report.links_to_small = to_small;
+  report.cross_links = static_cast<std::int64_t>(l.out.size());
 }
 
 void Clusterer::Impl::prune(const Parcels& parcels, StepReport& report) {
@@ -254,7 +238,10 @@ void Clusterer::Impl::prune(const Parcels& parcels, StepReport& report) {
     const std::int64_t cut = links::cut_long_cycles(l, ids, search.distance2(), channels);
     if (transport.rank() == 0) report.long_cycles = cut;
   }
-  if (options.prune == Prune::iterative) {
+  // The published pruning writes into the memory of ranks that share an arc: it cannot settle far links.
+  const bool far_links =
+      options.prune == Prune::iterative && far.possible() && transport.all_reduce(far.passes_here(), comm::Op::max) != 0;
+  if (options.prune == Prune::iterative && !far_links) {
     iterative_stars = iterative.prune(l, ids, channels, &report.pruning);
     stars = &iterative_stars;
   } else {
@@ -271,13 +258,15 @@ void Clusterer::Impl::migrate(const Parcels& parcels) {
   std::fill(active_out.begin(), active_out.end(), 0);
   std::fill(active_in.begin(), active_in.end(), 0);
   const auto& l = search.links();
-  for (const auto& link : l.out) active_out[link.arc] = 1;
-  for (const auto& link : l.in) active_in[link.arc] = 1;
+  for (std::size_t k = 0; k < l.out.size(); ++k)
+    if (!far.out_is_far(k)) active_out[l.out[k].arc] = 1;
+  for (std::size_t i = 0; i < l.in.size(); ++i)
+    if (!far.in_is_far(i)) active_in[l.in[i].arc] = 1;
   const std::size_t row_bytes = schema.width() * sizeof(double);
   const Site* const sites = search.cells().sites();
   const std::uint32_t* const order = search.cells().order();
   for (std::size_t i = 0; i < l.out.size(); ++i) {
-    if (!stars->out_kept[i]) continue;
+    if (!stars->out_kept[i] || far.out_is_far(i)) continue;
     const auto& link = l.out[i];
     append_parcel(mailbox->outbox(link.arc), sites[link.vertex], parcels.row(order[link.vertex]), schema.width());
   }
@@ -287,19 +276,26 @@ void Clusterer::Impl::migrate(const Parcels& parcels) {
     const auto bytes = mailbox->inbox(arc);
     std::size_t at = 0;
     for (; i < l.in.size() && l.in[i].arc == arc; ++i) {
-      if (!stars->in_kept[i]) continue;
+      if (!stars->in_kept[i] || far.in_is_far(i)) continue;
       if (at + sizeof(Site) + row_bytes > bytes.size())
         throw CommError("rank " + std::to_string(graph.in[arc]) + " sent fewer parcels than it announced");
-      arrivals.target.push_back(l.in[i].vertex);
-      Site site;
-      std::memcpy(&site, bytes.data() + at, sizeof site);
-      arrivals.site.push_back(site);
-      arrivals.rows.resize(arrivals.rows.size() + schema.width());
-      std::memcpy(arrivals.rows.data() + arrivals.rows.size() - schema.width(), bytes.data() + at + sizeof site,
-                  row_bytes);
-      at += sizeof site + row_bytes;
+      arrivals.add(l.in[i].vertex, bytes.subspan(at, sizeof(Site) + row_bytes));
+      at += sizeof(Site) + row_bytes;
     }
   }
+}
+
+/// The same for far links.
+void Clusterer::Impl::carry_far(const Parcels& parcels) {
+  const Site* const sites = search.cells().sites();
+  const std::uint32_t* const order = search.cells().order();
+  cluster::FarSearch::Cargo cargo;
+  cargo.bytes = sizeof(Site) + schema.width() * sizeof(double);
+  cargo.load = [&](std::uint32_t vertex, std::vector<std::byte>& to) {
+    append_parcel(to, sites[vertex], parcels.row(order[vertex]), schema.width());
+  };
+  cargo.take = [&](std::uint32_t vertex, std::span<const std::byte> parcel) { arrivals.add(vertex, parcel); };
+  far.carry(*stars, cargo);
 }
 
 }  // namespace merganser

@@ -10,7 +10,7 @@
 namespace merganser::cluster {
 namespace {
 
-/// "Who is nearest to this point, if nearer than what I know?"
+/// "Who is nearest to this point, if nearer than what I know?" One without a point: "I am not full".
 struct Question {
   Vec3 point;
   double distance2;
@@ -29,6 +29,8 @@ struct Announcement {
   std::int64_t source_id;
   double distance2;
 };
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 nearest::Region region_of(const Decomposition& d, int rank) {
   nearest::Region r;
@@ -65,11 +67,12 @@ double largest_gap(const Parcels& parcels, const Decomposition& decomposition, i
 }
 
 DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank,
-                                     double sight2, const ClusterOptions& options)
+                                     const Sight& sight, const ClusterOptions& options)
     : mailbox_(mailbox),
       decomposition_(decomposition),
       rank_(rank),
-      sight2_(sight2),
+      sight2_(sight.own2),
+      cover_(decomposition, rank, options.search == Search::exact ? sight.least : kInfinity),
       options_(options),
       small_volume_(decomposition.grid().cell_volume() / options.min_volume_ratio),
       cells_(decomposition.grid().box, region_of(decomposition, rank)) {
@@ -77,6 +80,7 @@ DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition
   asked_.resize(arcs);
   i_asked_.resize(arcs);
   was_asked_.resize(arcs);
+  open_neighbours_.resize(arcs);
 }
 
 links::Ids DistributedSearch::ids(const Parcels& parcels) const {
@@ -96,42 +100,57 @@ bool DistributedSearch::ask(const Parcels& parcels, Site* sorted, std::byte* scr
   }
   small_ = cells_.bin(parcels, small_volume_, cut);
   report.small = small_;
+  full_ = cover_.is_full(parcels.sites(), parcels.size());
+  sorted_ = false;
   open_.clear();
   for (auto& list : asked_) list.clear();
   links_.target.clear();
   links_.out.clear();
   links_.in.clear();
+  links_.relays.clear();
   if (small_ > 0) {
-    cells_.sort(parcels, sorted, scratch);
+    sort(parcels, sorted, scratch);
     search_local(parcels);
     post_questions();
   }
   if (mailbox_.graph().out.empty()) return small_ > 0;
-  for (std::size_t arc = 0; arc < asked_.size(); ++arc) i_asked_[arc] = !asked_[arc].empty();
+  if (!take_questions() && small_ == 0) return false;
+  sort(parcels, sorted, scratch);
+  return true;
+}
+
+/// One wave. Whether there are any.
+bool DistributedSearch::take_questions() {
+  const Question not_full{{std::nan(""), 0, 0}, 0, 0};
+  for (std::size_t arc = 0; arc < asked_.size(); ++arc) {
+    i_asked_[arc] = !asked_[arc].empty();
+    if (!full_) mailbox_.post(arc, not_full);
+  }
   mailbox_.step();
   bool asked = false;
   for (std::size_t arc = 0; arc < asked_.size(); ++arc) {
-    was_asked_[arc] = !mailbox_.inbox(arc).empty();
+    const auto questions = mailbox_.records<Question>(arc);
+    open_neighbours_[arc] = !questions.empty() && std::isnan(questions.back().point[0]);
+    was_asked_[arc] = questions.size() > open_neighbours_[arc];
     asked = asked || was_asked_[arc];
   }
-  if (small_ == 0 && asked) {
-    cells_.sort(parcels, sorted, scratch);
-    links_.target.assign(parcels.size(), links::kNone);
-    if (options_.search == Search::cells8) distance2_.resize(parcels.size());
-  }
-  return small_ > 0 || asked;
+  return asked;
+}
+
+void DistributedSearch::sort(const Parcels& parcels, Site* sorted, std::byte* scratch) {
+  if (sorted_) return;
+  sorted_ = true;
+  cells_.sort(parcels, sorted, scratch);
+  links_.target.assign(parcels.size(), links::kNone);
+  if (options_.search == Search::cells8) distance2_.resize(parcels.size());
 }
 
 void DistributedSearch::search_local(const Parcels& parcels) {
-  const std::size_t n = parcels.size();
-  links_.target.resize(n);
   const links::Ids id = ids(parcels);
   if (options_.search == Search::exact) {
     for (const auto& o : cells_.search_exact(links_.target, id)) open_.push_back({o});
     return;
   }
-  std::fill_n(links_.target.begin(), n, links::kNone);
-  distance2_.resize(n);
   for (std::size_t c = 0; c < static_cast<std::size_t>(cells_.cell_count()); ++c)
     for (std::uint32_t v = cells_.start(2 * c); v < cells_.start(2 * c + 1); ++v) {
       const Site& s = cells_.sites()[v];
@@ -193,11 +212,12 @@ void DistributedSearch::post_questions() {
   }
 }
 
-void DistributedSearch::answer(const Parcels& parcels, StepReport& report) {
+void DistributedSearch::answer(const Parcels& parcels) {
   const links::Ids id = ids(parcels);
   for (std::size_t arc = 0; arc < was_asked_.size(); ++arc) {
     if (!was_asked_[arc]) continue;
-    for (const Question& q : mailbox_.records<Question>(arc)) {
+    const auto questions = mailbox_.records<Question>(arc);
+    for (const Question& q : questions.first(questions.size() - open_neighbours_[arc])) {
       nearest::Best best{q.distance2, q.id, links::kNone};
       if (options_.search == Search::cells8) {
         cells_.nearest_cells8({q.point}, id, best);
@@ -226,23 +246,42 @@ void DistributedSearch::answer(const Parcels& parcels, StepReport& report) {
       o.arc = static_cast<std::uint32_t>(arc);
     }
   }
-  if (options_.search == Search::exact) require_sight(parcels);
-  for (const Open& o : open_)
-    if (o.far_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.lonely;
 }
 
-void DistributedSearch::require_sight(const Parcels& parcels) const {
-  for (const Open& o : open_)
-    if (o.local.best.distance2 > sight2_) {
-      const auto id = ids(parcels)[o.local.vertex];
-      throw InputError("parcel id " + std::to_string(id) + ": its nearest parcel may be on a rank that rank " +
-                       std::to_string(rank_) + " cannot ask (" + std::to_string(mailbox_.graph().out.size()) + " of " +
-                       std::to_string(decomposition_.ranks() - 1) +
-                       "): the surroundings are too empty; use fewer ranks, or give the parcels to the Clusterer");
-    }
+std::vector<FarQuestion> DistributedSearch::far_questions(const Parcels& parcels) const {
+  std::vector<FarQuestion> questions;
+  for (const Open& o : open_) {
+    const nearest::Best& best = o.local.best;
+    if (best.distance2 < sight2_) continue;
+    const Site& s = cells_.sites()[o.local.vertex];
+    const bool none = best.vertex == links::kNone && o.far_vertex == links::kNone;
+    questions.push_back({{s.x, s.y, s.z},
+                         best.distance2,
+                         none ? INT64_MAX : best.id,
+                         ids(parcels)[o.local.vertex],
+                         o.local.vertex,
+                         rank_});
+  }
+  return questions;
+}
+
+void DistributedSearch::nearest(const Vec3& point, const Parcels& parcels, Site* sorted, std::byte* scratch,
+                                nearest::Best& best) {
+  sort(parcels, sorted, scratch);
+  cells_.nearest({point}, ids(parcels), best);
+}
+
+void DistributedSearch::settle_far(std::uint32_t vertex) {
+  for (Open& o : open_) {
+    if (o.local.vertex != vertex) continue;
+    o.settled = true;
+    o.far_vertex = links::kNone;
+  }
 }
 
 void DistributedSearch::announce(const Parcels& parcels, StepReport& report) {
+  for (const Open& o : open_)
+    if (!o.settled && o.far_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.lonely;
   // Ordered by arc: count, then place.
   std::vector<std::uint32_t> next(asked_.size() + 1, 0);
   for (const Open& o : open_)

@@ -5,6 +5,7 @@
 
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/nearest/cell_list.hpp"
+#include "src/cluster/cover.hpp"
 
 namespace merganser::cluster {
 
@@ -14,20 +15,46 @@ using Arcs = std::vector<std::uint8_t>;
 /// Largest distance from a parcel to its nearest among this rank's own; infinite if there are fewer than two.
 double largest_gap(const Parcels& parcels, const Decomposition& decomposition, int rank);
 
+/// "Who is nearest to this parcel?", where that may be on a rank that its own cannot ask.
+struct FarQuestion {
+  Vec3 point;
+  double distance2;  ///< of the nearest known
+  std::int64_t id;   ///< of the nearest known; larger than any id if none
+  std::int64_t source_id;
+  std::uint32_t vertex;
+  std::int32_t rank;
+};
+
 /// Nearest-neighbour graph of one rank over the neighbours of a symmetric graph.
 class DistributedSearch {
  public:
-  /// @param sight2  square of the distance within which every rank can be asked
-  DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, double sight2,
+  /// How far a rank sees: the least distance to a point of a rank that it cannot ask.
+  struct Sight {
+    double own2;   ///< of this rank, squared
+    double least;  ///< of all ranks
+  };
+  DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const Sight& sight,
                     const ClusterOptions& options);
 
   /// Bins, then asks the neighbours (one wave). False if neither this rank nor a neighbour has anything to do: the step
-  /// is over. `sorted` and `scratch`: see CellList::sort.
+  /// is over, but for far links. `sorted` and `scratch`: see CellList::sort.
   bool ask(const Parcels& parcels, Site* sorted, std::byte* scratch, StepReport& report);
-  /// Answers and takes answers (one wave); afterwards every link is known to its source.
-  void answer(const Parcels& parcels, StepReport& report);
+  /// Answers and takes answers (one wave); afterwards every link is known to its source, but for far ones.
+  void answer(const Parcels& parcels);
   /// Tells the owners of targets on other ranks (one wave); afterwards links() is complete.
   void announce(const Parcels& parcels, StepReport& report);
+
+  // What FarSearch needs.
+  /// Whether parcels leave no large hole in this rank's block, known since ask(); see Cover.
+  [[nodiscard]] bool full() const { return full_; }
+  /// Per arc: the rank there is not full.
+  [[nodiscard]] const Arcs& open_neighbours() const { return open_neighbours_; }
+  /// Parcels whose nearest may be on a rank that cannot be asked. After the answers.
+  [[nodiscard]] std::vector<FarQuestion> far_questions(const Parcels& parcels) const;
+  /// Improves `best` if a parcel of this rank is nearer to a point; sorts them first if ask() did not have to.
+  void nearest(const Vec3& point, const Parcels& parcels, Site* sorted, std::byte* scratch, nearest::Best& best);
+  /// The link of a vertex with a far question is a far one.
+  void settle_far(std::uint32_t vertex);
 
   [[nodiscard]] links::Links& links() { return links_; }
   [[nodiscard]] const nearest::CellList& cells() const { return cells_; }
@@ -40,16 +67,21 @@ class DistributedSearch {
     nearest::CellList::Open local;  // best.vertex: local, or kNone where a remote one is nearer
     std::uint32_t arc = 0;
     std::uint32_t far_vertex = links::kNone;
+    bool settled = false;  // by a far link
   };
+  void sort(const Parcels& parcels, Site* sorted, std::byte* scratch);
   void search_local(const Parcels& parcels);
   void post_questions();
-  void require_sight(const Parcels& parcels) const;
+  bool take_questions();
   [[nodiscard]] std::vector<std::uint32_t> owners_cells8(const Vec3& p) const;
 
   comm::Mailbox& mailbox_;
   const Decomposition& decomposition_;
   int rank_;
   double sight2_;
+  Cover cover_;
+  bool full_ = true;
+  bool sorted_ = false;  // the cells, in this step
   const ClusterOptions& options_;
   double small_volume_;
   nearest::CellList cells_;
@@ -59,6 +91,7 @@ class DistributedSearch {
   std::vector<std::vector<std::uint32_t>> asked_;  // per arc: indices into open_
   Arcs i_asked_;
   Arcs was_asked_;
+  Arcs open_neighbours_;
   std::int64_t small_ = 0;
 };
 
