@@ -9,15 +9,16 @@
 
 namespace merganser::cluster {
 
-/// Cuts a block into sub-cells whose diagonal is shorter than half of `sight`. The block is FULL if each holds a parcel.
+/// The block of a rank is FULL if the rank knows that every point of it has one of the rank's parcels nearer than half of
+/// `sight`, which is what every rank sees at least (ProcessGraph::least_sight). It cuts the block into sub-cells: a parcel
+/// in each of diagonal below sight / 2 is enough, or where some are empty, in or around each of half that size.
 ///
-/// Let parcel a of rank A have its nearest other parcel c, of rank C, at distance r >= sight, where `sight` is what every
-/// rank sees at least (ProcessGraph::least_sight). The open ball around a through c holds no parcel but a. Let m be a
-/// point of the straight way from a to c, at least sight / 2 from both. Every point of the sub-cell that m lies in is
-/// nearer to m than both a and c are: it is inside the ball, and a is not in it. So this sub-cell is empty, and the rank
-/// that owns m is not full. The owners of all such points are therefore not full; one touches the next, because the way is
-/// straight and blocks tile the box (on a periodic axis the way is that of the nearest image); A may ask the first of them
-/// and C the last, being within sight / 2. Hence:
+/// Let parcel a of rank A have its nearest other parcel c, of rank C, at distance r >= sight. The open ball around a through
+/// c holds no parcel but a. Let m be a point of the straight way from a to c, at least sight / 2 from both. A parcel nearer
+/// to m than sight / 2 would be nearer to m than c is, so inside the ball, and nearer to m than a is, so another than a:
+/// there is none, and the rank that owns m is not full. So are the owners of all such points; one touches the next, because
+/// the way is straight and blocks tile the box (on a periodic axis the way is that of the nearest image); A may ask the
+/// first of them and C the last, being within sight / 2. Hence:
 ///
 ///     A and C are joined by arcs of the process graph that have, each, an end that is not full.
 ///
@@ -37,20 +38,30 @@ class Cover {
   /// @param sight  infinite: every block counts as full; 0: none does
   Cover(const Decomposition& decomposition, int rank, double sight);
 
-  /// Whether the block is full. Cost: nothing if the sight is infinite; else as many sites as it takes to find each
-  /// sub-cell full, at most two passes over them, and O(sub-cells).
+  /// Whether the block is full. Cost: nothing if the sight is infinite; else O(sub-cells), and as many sites as it takes
+  /// to find a parcel in each sub-cell: a few for each where all hold many, at most three passes.
   [[nodiscard]] bool is_full(const Site* sites, std::size_t n);
 
  private:
-  void mark(const Site& s);
+  /// A block cut into equal cells; which of them hold a parcel.
+  struct Cells {
+    Vec3 lower{};
+    std::array<std::int64_t, 3> count{1, 1, 1};
+    Vec3 inverse{};  // of the edges
+    std::vector<std::uint8_t> marked;
+    std::size_t unmarked = 0;
+
+    void clear();
+    void mark(const Site& s);
+  };
+  [[nodiscard]] bool is_filled(const Site* sites, std::size_t n);
+  [[nodiscard]] bool is_surrounded(const Site* sites, std::size_t n);
 
   bool always_ = true;
   double count_ = 0;  // of sub-cells; may be more than memory holds
-  Vec3 lower_{};
-  Vec3 inverse_{};
-  std::array<std::int64_t, 3> cells_{1, 1, 1};
-  std::vector<std::uint8_t> marked_;
-  std::size_t unmarked_ = 0;
+  Cells cells_;
+  Cells halves_;                                        // of half the edge
+  std::vector<std::array<std::int64_t, 3>> around_;  // from one of these to those whose points are all near all of its own
 };
 
 }  // namespace merganser::cluster

@@ -86,6 +86,37 @@ inline FarCase random_case(unsigned seed, const std::array<std::int64_t, 3>& cel
   return c;
 }
 
+/// A bar that is full of parcels but for holes as long as a few of its `blocks` blocks, with a few parcels in them.
+inline FarCase holed_case(unsigned seed, int blocks) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> u(0, 1);
+  const bool flat = random() % 2 == 0;
+  FarCase c = empty_case({2 * blocks, 4, 4}, {1.0 * blocks, 1.3, flat ? 0.3 : 1.3},
+                         {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0}, "holes, seed " + std::to_string(seed));
+  struct Hole {
+    Vec3 centre;
+    Vec3 half;  // of its edges
+  };
+  std::vector<Hole> holes(1 + random() % 3);
+  for (Hole& h : holes) {
+    const bool across = random() % 2 == 0;
+    h.centre = {u(random), u(random), u(random)};
+    h.half = {(0.2 + 2 * u(random)) / blocks, across ? 1 : u(random), across ? 1 : u(random)};
+  }
+  const double small = random() % 2 == 0 ? 1 : 0.3;
+  const int n = blocks * static_cast<int>((flat ? 60 : 100) * (1 + 3 * u(random)));
+  for (int i = 0; i < n; ++i) {
+    const Vec3 p{u(random), u(random), u(random)};
+    const bool in_hole = std::any_of(holes.begin(), holes.end(), [&](const Hole& h) {
+      for (std::size_t a = 0; a < 3; ++a)
+        if (std::abs(p[a] - h.centre[a]) > h.half[a]) return false;
+      return true;
+    });
+    if (!in_hole || u(random) < 0.01) add_parcel(c, p, u(random) < small ? 0.2 + 0.7 * u(random) : 2);
+  }
+  return c;
+}
+
 /// Moves every parcel by an amount that its id and the step tell, alike on any rank.
 inline void stir(Parcels& parcels, int step, double most) {
   for (std::size_t i = 0; i < parcels.size(); ++i) {

@@ -68,6 +68,21 @@ TEST_F(FarThreads, few_ranks_that_ask_only_blocks_that_touch_merge_as_the_refere
   }
 }
 
+TEST_F(FarThreads, holes_among_many_parcels_are_searched_across) {
+  const cluster::SmallWorld small(1);
+  std::int64_t waves = 0;
+  std::int64_t searched = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const int ranks = static_cast<int>(4 + seed % 9);
+    const FarCost cost = compare(holed_case(seed, ranks), {ranks, "1d"});
+    waves = std::max(waves, cost.most_waves);
+    searched += cost.most_waves > 4;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(waves, 8);
+  EXPECT_GT(searched, 50);
+}
+
 TEST_F(FarThreads, any_order_and_delay_gives_the_same) {
   const cluster::SmallWorld small(1);
   for (unsigned seed = 0; seed < 100; ++seed) {
@@ -254,6 +269,27 @@ TEST_F(FarThreads, a_block_is_full_if_no_large_ball_is_empty) {
   EXPECT_GT(full, 20);
   EXPECT_TRUE(cluster::Cover(d, 0, std::numeric_limits<double>::infinity()).is_full(nullptr, 0));
   EXPECT_FALSE(cluster::Cover(d, 0, 0).is_full(nullptr, 0));
+}
+
+TEST_F(FarThreads, a_small_hole_leaves_a_block_full_and_a_larger_one_does_not) {
+  const FarCase c = empty_case({8, 8, 8}, {1, 1, 1}, {true, true, true}, "");
+  const Decomposition d(c.grid, 64, "4x4x4");
+  cluster::Cover cover(d, 0, 0.25);  // the width of a block, which is cut into 4 x 4 x 4 sub-cells
+  const auto with_hole = [&](int edge) {
+    std::vector<Site> sites;
+    for (int x = 0; x < 16; ++x)
+      for (int y = 0; y < 16; ++y)
+        for (int z = 0; z < 16; ++z)
+          if (std::max({x, y, z}) / 4 >= edge + 1 || std::min({x, y, z}) / 4 < 1) {
+            const double step = 0.25 / 16;
+            sites.push_back({-0.3 + step * (x + 0.5), 0.1 + step * (y + 0.5), step * (z + 0.5), 1});
+          }
+    return cover.is_full(sites.data(), sites.size());
+  };
+  EXPECT_TRUE(with_hole(0));
+  EXPECT_TRUE(with_hole(1));
+  EXPECT_TRUE(with_hole(2));
+  EXPECT_FALSE(with_hole(3));
 }
 
 /// Every model of processes.
