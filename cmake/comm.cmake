@@ -29,6 +29,8 @@ foreach(room comm kernels)
   endif()
 endforeach()
 
+merganser_link(comm ${CMAKE_DL_LIBS})
+
 # merganser_needs(file name reason): what the first line of a file asks for, and why it is not there (empty if it is).
 function(merganser_needs file needs reason)
   file(STRINGS ${file} line LIMIT_COUNT 1)

@@ -1,5 +1,10 @@
 #!/usr/bin/env python3
-"""Compiles every public header alone: headers_alone.py INCLUDE_DIR COMPILER [FLAGS...]. Exit 1 names those that do not."""
+"""Compiles every public header alone: headers_alone.py INCLUDE_DIR [OPTIONS] COMPILER [FLAGS...].
+
+--except HEADER  leave it out
+--refused TEXT   instead: all must be refused with an error that holds the text before any other
+Exit 1 names those that do not.
+"""
 import os
 import subprocess
 import sys
@@ -14,8 +19,19 @@ def compile_alone(include, header, command):
     run = subprocess.run([*command, "-I", str(include), "-fsyntax-only", "-x", "c++", "-"], input=text, text=True, capture_output=True)
     if run.returncode == 0:
         return None
-    errors = [line for line in run.stderr.split("\n") if "error" in line]
+    errors = [line for line in run.stderr.split("\n") if "error:" in line]
     return f"{name} does not compile alone: {errors[0] if errors else run.stderr.strip()}"
+
+
+def refused(include, header, command, reason):
+    """Only preprocessed: what is refused there is refused before anything else. Returns what is wrong or None."""
+    name = header.relative_to(include).as_posix()
+    text = f'#include "{name}"\n'
+    run = subprocess.run([*command, "-I", str(include), "-E", "-x", "c++", "-"], input=text, text=True, capture_output=True)
+    errors = [line for line in run.stderr.split("\n") if "error:" in line]
+    if errors and reason in errors[0]:
+        return None
+    return f"{name} is not refused with \"{reason}\": {errors[0] if errors else 'no error'}"
 
 
 def main():
@@ -23,14 +39,24 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     include = Path(sys.argv[1])
-    headers = sorted(include.rglob("*.hpp"))
+    command = sys.argv[2:]
+    left_out = set()
+    reason = None
+    while command[:1] in (["--except"], ["--refused"]) and len(command) > 2:
+        if command[0] == "--except":
+            left_out.add(include / command[1])
+        else:
+            reason = command[1]
+        command = command[2:]
+    headers = sorted(set(include.rglob("*.hpp")) - left_out)
     if not headers:
         print(f"no headers under {include}", file=sys.stderr)
         return 2
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda header: compile_alone(include, header, sys.argv[2:]), headers)
+        look = compile_alone if reason is None else lambda i, h, c: refused(i, h, c, reason)
+        results = pool.map(lambda header: look(include, header, command), headers)
         failed = [result for result in results if result]
-    print("\n".join(failed) if failed else f"{len(headers)} headers compile alone")
+    print("\n".join(failed) if failed else f"{len(headers)} headers {'compile alone' if reason is None else 'are refused'}")
     return 1 if failed else 0
 
 

@@ -244,7 +244,7 @@ void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, co
               << " messages, of which N go to oneself\n";
   }
   if (o.json.empty()) return;
-  Json record = make_record(in, {t.size(), std::string(t.name()), comm::last_choice(), o.ranks.decorators, ""});
+  Json record = make_record(in, {t.size(), std::string(t.name()), std::string(t.choice()), o.ranks.decorators, ""});
   const double work = o.experiment.work_ms * 1e-3;
   for (const Times& v : variants) {
     const auto gather = gather_of(v.exchanged);

@@ -86,11 +86,11 @@ std::string head_text(const Plane& p, const char* cells, const comm::Transport& 
 }
 
 /// What both demos put in front of and behind their tables.
-void print(const DemoOptions& o, const std::string& head, const Table& table, const std::string& verdict,
-           const std::string& digest) {
+void print(const DemoOptions& o, const comm::Transport& t, const std::string& head, const Table& table,
+           const std::string& verdict, const std::string& digest) {
   if (o.json == "-" || o.picture == "-") return;
   std::cout << head << '\n';
-  if (const std::string choice = comm::last_choice(); !choice.empty()) std::cout << choice << '\n';
+  if (!t.choice().empty()) std::cout << t.choice() << '\n';
   std::cout << '\n' << table.text() << '\n';
   if (!verdict.empty()) std::cout << verdict << '\n';
   std::cout << "digest " << digest << '\n';
@@ -101,7 +101,7 @@ void print(const DemoOptions& o, const std::string& head, const Table& table, co
 }
 
 Json start_record(const DemoOptions& o, const Invocation& in, const comm::Transport& t, const Loop& loop) {
-  Json record = make_record(in, {t.size(), std::string(t.name()), comm::last_choice(), o.ranks.decorators, ""});
+  Json record = make_record(in, {t.size(), std::string(t.name()), std::string(t.choice()), o.ranks.decorators, ""});
   record["timings"]["step"] = summary_json(loop.times());
   record["counters"] = counters_json(loop.total());
   record["checks"] = {{"check", o.check}};
@@ -262,7 +262,7 @@ void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t)
   n.network = network->describe();
   const auto cells = o.picture.empty() ? std::vector<double>() : gather_cells(t, droplet, plane);
   if (t.rank() != 0) return;
-  print(o, "droplets: " + head_text(plane, "cells", t) + ", announcements over " + n.network,
+  print(o, t, "droplets: " + head_text(plane, "cells", t) + ", announcements over " + n.network,
         droplet_table(o, droplet, n, loop),
         o.check ? "check: after every step equal to the run on all cells, every bit; every block has one holder" : "",
         n.digest);
@@ -295,7 +295,7 @@ void run_potts(const DemoOptions& o, const Invocation& in, comm::Transport& t) {
   const PottsTotals n = potts_totals(t, potts, plane, lattice);
   if (t.rank() != 0) return;
   print(
-      o, "cellular Potts model: " + head_text(plane, "sites", t), potts_table(o, n, loop),
+      o, t, "cellular Potts model: " + head_text(plane, "sites", t), potts_table(o, n, loop),
       o.check ? "check: after every step volumes, surfaces and centres of all cells equal a recount of all sites" : "",
       n.digest);
   Json record = start_record(o, in, t, loop);

@@ -133,7 +133,7 @@ Json BenchReport::json() const {
   Placement placement;
   if (!sets_.empty() && !sets_[0].series.empty()) {
     const BenchSeries& s = sets_[0].series[0].second;
-    placement = {s.ranks, s.model, comm::last_choice(), "", s.decomposition};
+    placement = {s.ranks, s.model, s.choice, "", s.decomposition};
   }
   Json record = make_record(in_, placement);
   Json& result = record["result"];

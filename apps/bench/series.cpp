@@ -136,6 +136,7 @@ void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
       {setup.steps, 1}, now, make, [&](std::int64_t) { mine = clusterer->step(*p); }, keep);
   series.ranks = t.size();
   series.model = t.name();
+  series.choice = t.choice();
   series.decomposition = blocks.describe();
 }
 
@@ -153,6 +154,7 @@ Json to_json(const BenchSeries& s) {
               {"copy_seconds", s.copy_seconds()},
               {"ranks", s.ranks},
               {"model", s.model},
+              {"choice", s.choice},
               {"decomposition", s.decomposition},
               {"n_before", s.total.before / n},
               {"n_small", s.total.small / n},
@@ -180,6 +182,7 @@ BenchSeries series_of(const Json& j) {
   s.container_bytes_per_parcel = j.at("container_bytes_per_parcel").get<double>();
   s.ranks = j.at("ranks").get<int>();
   s.model = j.at("model").get<std::string>();
+  s.choice = j.value("choice", "");
   s.decomposition = j.at("decomposition").get<std::string>();
   for (const auto& c : j.at("cycles"))
     s.cycles.push_back({c.at("stages").get<std::vector<StageSeconds>>(), c.at("copy").get<std::vector<double>>()});

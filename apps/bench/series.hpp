@@ -46,6 +46,7 @@ struct BenchSeries {
   double container_bytes_per_parcel = 0;
   int ranks = 1;
   std::string model;
+  std::string choice;  ///< what "auto" measured; empty if a model was named
   std::string decomposition;
 
   [[nodiscard]] double seconds() const;  ///< median over cycles of the slowest rank

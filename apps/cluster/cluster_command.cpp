@@ -293,7 +293,7 @@ void Run::report() {
   const std::string table = o_.csv.empty() ? std::string() : table_.text(t_);
   if (t_.rank() != 0) return;
 
-  Json record = make_record(in_, {t_.size(), std::string(t_.name()), comm::last_choice(), o_.ranks.decorators,
+  Json record = make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators,
                                   clusterer_->decomposition().describe()});
   for (std::size_t i = 0; i < kStages.size(); ++i) record["timings"][kStages[i]] = summary_json(stages[i]);
   for (std::size_t i = 0; i < others.size(); ++i)
@@ -326,7 +326,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
       << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks "
       << clusterer_->decomposition().describe() << ", search " << search_name(o_.method.search) << ", prune "
       << prune_name(o_.method.prune) << (o_.steps > 1 ? fmt::format(", {} steps", o_.steps) : "") << '\n';
-  if (const std::string choice = comm::last_choice(); !choice.empty()) out << choice << '\n';
+  if (!t_.choice().empty()) out << t_.choice() << '\n';
   out << '\n' << counts_table(first_, last_, all_) << '\n' << clusters_table(all_) << '\n';
   std::vector<std::string> names(kStages.begin(), kStages.end());
   names.back() = "whole step";

@@ -98,8 +98,8 @@ int run(GenRandomOptions& o, const Invocation& in) {
     std::cout << o.output << ": " << count_text(w.parcels) << " parcels, " << percent_text(share)
               << " of them small, on " << grid_text(grid) << "\ndigest " << w.digest.text() << '\n';
     if (o.json.empty()) return;
-    Json record =
-        make_record(in, {t.size(), std::string(t.name()), comm::last_choice(), o.ranks.decorators, blocks.describe()});
+    Json record = make_record(
+        in, {t.size(), std::string(t.name()), std::string(t.choice()), o.ranks.decorators, blocks.describe()});
     record["result"] = {{"parcels", w.parcels}, {"small", w.small}, {"digest", w.digest.text()}};
     write_record(o.json, record);
   });

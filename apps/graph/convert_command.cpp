@@ -45,7 +45,7 @@ void report(const GraphConvertOptions& o, const Invocation& in, comm::Transport&
     if (!o.output.empty()) std::cout << o.output << ": written in " << seconds_text(seconds) << '\n';
   }
   if (o.json.empty()) return;
-  Json record = make_record(in, {t.size(), std::string(t.name()), comm::last_choice(), o.ranks.decorators, ""});
+  Json record = make_record(in, {t.size(), std::string(t.name()), std::string(t.choice()), o.ranks.decorators, ""});
   record["graph"] = loaded.facts;
   record["graph"]["notes"] = loaded.lines;
   record["timings"] = {{"load_seconds", loaded.seconds}, {"write_seconds", seconds}};

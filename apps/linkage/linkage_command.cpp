@@ -255,7 +255,8 @@ void LinkageRun::tell() {
     comm::agree(t_, [&] {
       if (t_.rank() != 0) return;
       write();
-      Json record = make_record(in_, {t_.size(), std::string(t_.name()), comm::last_choice(), o_.ranks.decorators, ""});
+      Json record =
+          make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators, ""});
       record["input"] = of_points() ? Json{{"source", o_.points.points}, {"points", points_}} : loaded_.facts;
       record["timings"] = timings_;
       record["phases"] = phases["phases"];

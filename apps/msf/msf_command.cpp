@@ -247,7 +247,8 @@ void MsfRun::tell() {
   if (t_.rank() != 0) return;
   const double rate = seconds_ > 0 ? static_cast<double>(items_) / seconds_ : 0;
   const std::string unit = of_points() ? "points" : "edges";
-  Json record = make_record(in_, {t_.size(), std::string(t_.name()), comm::last_choice(), o_.ranks.decorators, ""});
+  Json record =
+      make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators, ""});
   record["input"] = of_points() ? Json{{"source", o_.points.points}, {"points", items_}} : loaded_.facts;
   record["timings"] = {{"load", load_seconds_}, {"forest", seconds_}};
   record["rate"] = {{unit + "_per_second", rate}};

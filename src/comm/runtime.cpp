@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <mutex>
 #include <thread>
 
 #include "merganser/base/error.hpp"
@@ -12,65 +11,26 @@
 #include "merganser/base/text.hpp"
 #include "src/comm/decorators/decorators.hpp"
 #include "src/comm/detail/auto_choice.hpp"
+#include "src/comm/detail/models.hpp"
+#include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 #include "src/comm/detail/waiter.hpp"
 
 namespace merganser::comm {
 namespace {
 
-std::mutex choice_mutex;
-std::string choice_line;
-
-void remember_choice(const std::string& line) {
-  const std::scoped_lock lock(choice_mutex);
-  choice_line = line;
-}
-
-[[noreturn]] void refuse_name(std::string_view name) {
-  std::string text = "unknown communication model '" + std::string(name) + "'; known: auto";
-  for (const auto& backend : backends()) text += " " + std::string(backend.name);
-  for (const auto& missing : missing_backends()) text += "; not in this build: " + std::string(missing);
-  throw UsageError(text);
-}
-
-const detail::BackendEntry& find(std::string_view name) {
-  for (const auto* entry : detail::backend_entries()) {
-    if (entry->info.name == name) return *entry;
-  }
-  refuse_name(name);
-}
-
-std::string wanted_name(const RunOptions& options) {
-  if (options.backend != "auto") return options.backend;
-  const char* pinned = std::getenv("MERGANSER_COMM");
-  return pinned != nullptr && *pinned != '\0' ? pinned : "auto";
-}
-
-void check_ranks(const RunOptions& options, const Backend& backend) {
-  if (options.ranks < 0) {
-    throw UsageError("ranks is " + std::to_string(options.ranks) + "; allowed: 0 (the default) and more");
-  }
-  const int world = launcher_world().size;
-  if (!backend.processes && world > 1) {
-    throw UsageError("model 'threads' runs in one process, but a launcher started this one as one of " +
-                     std::to_string(world) + " ranks; start it without a launcher or choose a model of processes");
-  }
-  if (backend.processes && options.ranks != 0 && options.ranks != world) {
-    throw UsageError(
-        "model '" + std::string(backend.name) + "' is asked for " + std::to_string(options.ranks) + " ranks, but " +
-        (world > 1 ? "the launcher started " + std::to_string(world) : std::string("no launcher started them")) +
-        "; use: mpirun -n " + std::to_string(options.ranks));
-  }
-}
-
-void run_on(const detail::BackendEntry& entry, const RunOptions& options, const std::function<void(Transport&)>& body) {
-  check_ranks(options, entry.info);
+void run_on(const detail::BackendEntry& entry, const RunOptions& options, const std::string& choice,
+            const std::function<void(Transport&)>& body) {
+  detail::check_ranks(options, entry.info);
   detail::read_wait_limit();
   const auto decorators = detail::parse_decorators(options.decorators);
-  entry.run(options.ranks == 0 ? 1 : options.ranks, [&](detail::TransportBase& transport) {
+  const auto each = [&](detail::TransportBase& transport) {
+    transport.note_choice(choice);
     const auto decorated = detail::decorate(transport, decorators);
     body(decorated ? *decorated : static_cast<Transport&>(transport));
-  });
+  };
+  if (entry.run != nullptr) return entry.run(options.ranks == 0 ? 1 : options.ranks, each);
+  detail::run_process(entry.start, each);
 }
 
 }  // namespace
@@ -85,7 +45,7 @@ std::span<const Backend> backends() {
 }
 
 void check_backend(std::string_view name) {
-  if (name != "auto") (void)find(name);
+  if (name != "auto") (void)detail::find_model(name);
 }
 
 std::span<const std::string_view> missing_backends() { return detail::missing_backend_names(); }
@@ -93,13 +53,8 @@ std::span<const std::string_view> missing_backends() { return detail::missing_ba
 bool launched() { return launcher_world().size > 1; }
 
 void run(const RunOptions& options, const std::function<void(Transport&)>& body) {
-  remember_choice({});
-  const std::string name = wanted_name(options);
-  if (name != "auto") return run_on(find(name), options, body);
-  if (!launched()) return run_on(find("threads"), options, body);
-  const auto choice = detail::choose(options);
-  remember_choice(choice.line);
-  run_on(*choice.entry, options, body);
+  const detail::Choice choice = detail::model_of_job(options);
+  run_on(*choice.entry, options, choice.line, body);
 }
 
 void check_thread_ranks(int ranks) {
@@ -120,11 +75,6 @@ void check_thread_ranks(int ranks) {
                    bytes_text(p * (kBytesPerRank + kBytesPerPair * p)) + "; allowed here: up to " +
                    std::to_string(most) + " (" + (most <= room.more ? "there is " + bytes_text(there) : room.limit) +
                    "); more ranks need processes on more machines: merganser run -n N");
-}
-
-std::string last_choice() {
-  const std::scoped_lock lock(choice_mutex);
-  return choice_line;
 }
 
 void abort(int exit_code) {

@@ -128,7 +128,7 @@ void wait_making(Transport& t) {
 
 /// What `auto` picked must run, on every rank the same.
 void be_picked(Transport& t) {
-  const std::string line = comm::last_choice();
+  const std::string line(t.choice());
   const std::string end = "picked " + std::string(t.name());
   if (!line.ends_with(end)) throw CommError("'" + line + "' does not end with '" + end + "'");
   for (const auto theirs : comm::all_gather(t, t.name())) {

@@ -50,10 +50,10 @@ TEST(RuntimeTest, auto_without_a_launcher_runs_threads) {
   comm::run(options("auto", 3), [&](comm::Transport& t) {
     const std::scoped_lock lock(mutex);
     EXPECT_EQ(t.name(), "threads");
+    EXPECT_EQ(t.choice(), "");
     ranks.insert(t.rank());
   });
   EXPECT_EQ(ranks, (std::set<int>{0, 1, 2}));
-  EXPECT_EQ(comm::last_choice(), "");
 }
 
 TEST(RuntimeTest, the_first_model_within_five_percent_of_the_fastest_is_taken) {

@@ -9,11 +9,11 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "headers_alone.py"
 
 
 class HeadersAlone(unittest.TestCase):
-    def run_on(self, headers):
+    def run_on(self, headers, *options):
         with tempfile.TemporaryDirectory() as folder:
             for name, text in headers.items():
                 (Path(folder) / name).write_text(text)
-            return subprocess.run([sys.executable, TOOL, folder, "c++", "-std=c++20"], capture_output=True, text=True)
+            return subprocess.run([sys.executable, TOOL, folder, *options, "c++", "-std=c++20"], capture_output=True, text=True)
 
     def test_complete_headers_pass(self):
         run = self.run_on({"a.hpp": "#pragma once\n#include <vector>\nstd::vector<int> f();\n"})
@@ -29,6 +29,21 @@ class HeadersAlone(unittest.TestCase):
         run = self.run_on({"twice.hpp": "struct A {};\n"})
         self.assertEqual(run.returncode, 1)
         self.assertIn("twice.hpp", run.stdout)
+
+    def test_a_header_can_be_left_out(self):
+        headers = {"good.hpp": "#pragma once\n", "bad.hpp": "#include <of_a_library_that_is_not_here.h>\n"}
+        self.assertEqual(self.run_on(headers).returncode, 1)
+        run = self.run_on(headers, "--except", "bad.hpp")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertIn("1 headers", run.stdout)
+
+    def test_headers_that_must_be_refused_are(self):
+        good = {"a.hpp": "#error needs more\n", "b.hpp": '#include "a.hpp"\nnonsense\n'}
+        self.assertEqual(self.run_on(good, "--refused", "needs more").returncode, 0)
+        run = self.run_on({**good, "c.hpp": "int c;\n"}, "--refused", "needs more")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("c.hpp", run.stdout)
+        self.assertNotIn("b.hpp", run.stdout)
 
     def test_an_empty_folder_is_an_error(self):
         self.assertEqual(self.run_on({}).returncode, 2)

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser::announce {
 
 /// Coordinates of a block, or a direction between blocks, per axis.

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Base of every error the library throws. A message says what, the value, and what is allowed.

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Sum of doubles without rounding until read: the same bits in any order and for any split over ranks.

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Two paths lead to one file if, and only if, these are equal: through links of any kind, and also before it exists.

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// By hashing; or, where keys will be dense, by pages of a table that are made when first touched: no hash, no probing,

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// The lines of a text one by one, without their ends ("\n" or "\r\n").

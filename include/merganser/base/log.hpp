@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// How much a line of log matters, the most first.

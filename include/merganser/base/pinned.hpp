@@ -1,5 +1,6 @@
 #pragma once
 /// What stays where it was made.
+#include "merganser/base/language.hpp"
 
 namespace merganser {
 

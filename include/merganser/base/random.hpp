@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// A bijection whose bits all depend on every bit of x: the finaliser of SplitMix64. Source: [steele2014].

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Memory that the system can still give, in bytes; 0 if it does not tell.

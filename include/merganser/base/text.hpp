@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 [[nodiscard]] std::string count_text(std::int64_t n);      ///< a count: 374,900

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// One character of a text.

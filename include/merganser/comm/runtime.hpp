@@ -1,5 +1,5 @@
 #pragma once
-/// Starting the ranks of a program over a communication model. Only this header's implementation starts and ends MPI
+/// Starting the ranks of a program over a communication model. Only run() and the Session of open.hpp start and end MPI
 /// and OpenSHMEM.
 #include <cstddef>
 #include <functional>
@@ -42,7 +42,7 @@ struct MeasuredModel {
 /// What is decided about models that were measured.
 struct ModelChoice {
   std::size_t chosen = 0;           ///< index of the model to run
-  std::vector<std::size_t> equals;  ///< others that may be as good, for the line of last_choice()
+  std::vector<std::size_t> equals;  ///< others that may be as good, for the line of Transport::choice()
 };
 /// Decides among at least one model, in the order of backends(). Called on every rank with the same times; must say the
 /// same on each.
@@ -81,9 +81,6 @@ void run(const RunOptions& options, const std::function<void(Transport&)>& body)
 /// memory with what transports keep for each rank and each pair of ranks. run() asks before it makes anything; call it
 /// before the first of several runs. Local. @throws UsageError with what is allowed
 void check_thread_ranks(int ranks);
-
-/// What "auto" measured and picked in the last run(), one line; empty if a model was named.
-[[nodiscard]] std::string last_choice();
 
 /// Which of how many processes.
 struct World {

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser::comm {
 
 /// How bytes move between two ranks.

@@ -287,7 +287,8 @@ struct PlanOptions {
 };
 
 /// One rank's end of a communication model: rank, size, collectives for set-up, and the four objects. Made by run() of
-/// runtime.hpp, which hands it to the body of the program; valid until that returns.
+/// runtime.hpp, which hands it to the body of the program and ends it when that returns, or by open() of open.hpp over
+/// ranks that run already.
 class Transport : Pinned {
  public:
   virtual ~Transport() = default;
@@ -298,6 +299,8 @@ class Transport : Pinned {
   [[nodiscard]] virtual int size() const noexcept = 0;
   /// The model, a name of backends(), whatever decorators are around it.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// What "auto" measured and picked, one line; empty if a model was named or there was nothing to choose.
+  [[nodiscard]] virtual std::string_view choice() const noexcept = 0;
   /// What the model really does.
   [[nodiscard]] virtual Capabilities capabilities() const noexcept = 0;
   /// What this rank has done so far; subtract an earlier copy to get what a part of the program did.

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Three coordinates: x, y, z.

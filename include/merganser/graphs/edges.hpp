@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser::graphs {
 
 /// What the bits of a weight stand for. Unsigned integers below 2^32 and float32 take 32 bits, all others 64.

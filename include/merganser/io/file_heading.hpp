@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser::io {
 
 /// Values of one of NetCDF's own types, as they lie in memory.

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser::links {
 
 /// Value of Links::target: no link.

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// What the search reads of a parcel.

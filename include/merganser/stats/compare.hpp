@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Times by launch; within a launch by round, in order of time.

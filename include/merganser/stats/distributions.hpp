@@ -2,6 +2,8 @@
 /// Tails and quantiles of distributions, to about 1e-12 of the probability.
 #include <cstdint>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// The x with P(N < x) = p for the standard normal distribution, 0 < p < 1.

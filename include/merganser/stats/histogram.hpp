@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Histogram of nanoseconds. Values below 256 ns have a bucket each; above, every octave has 256 buckets, so that a

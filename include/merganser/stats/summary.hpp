@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Least, middle and greatest of a sample.

@@ -5,7 +5,6 @@
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
 #include "src/comm/detail/limits.hpp"
-#include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 
 /// A wave over the whole graph is one pair of neighbourhood collectives: sizes, then messages. Waves over some arcs,
@@ -154,20 +153,12 @@ class Neighborhood final : public MpiTransport {
   std::vector<std::weak_ptr<Communicator>> graphs_;  // of mailboxes that may outlive this
 };
 
-void run_neighborhood(int, const BackendEntry::Each& each) {
-  run_process(
-      [] {
-        start_mpi();
-        return std::make_unique<Neighborhood>(MPI_COMM_WORLD);
-      },
-      each);
-}
-
 }  // namespace
 
 extern const BackendEntry neighborhood_backend;
 const BackendEntry neighborhood_backend{
     {"neighborhood", "MPI neighbourhood collectives on a distributed graph; partial waves two-sided", true},
-    run_neighborhood};
+    start_over_world<Neighborhood>,
+    open_over<Neighborhood>};
 
 }  // namespace merganser::comm::detail

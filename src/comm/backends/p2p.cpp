@@ -1,7 +1,6 @@
 // requires: MPI
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
-#include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 
 /// Two-sided messages: non-blocking sends and matched probes. Nothing is collective once an object is made.
@@ -22,18 +21,10 @@ class P2p final : public MpiTransport {
   }
 };
 
-void run_p2p(int, const BackendEntry::Each& each) {
-  run_process(
-      [] {
-        start_mpi();
-        return std::make_unique<P2p>(MPI_COMM_WORLD);
-      },
-      each);
-}
-
 }  // namespace
 
 extern const BackendEntry p2p_backend;
-const BackendEntry p2p_backend{{"p2p", "MPI two-sided: non-blocking sends, matched probes", true}, run_p2p};
+const BackendEntry p2p_backend{
+    {"p2p", "MPI two-sided: non-blocking sends, matched probes", true}, start_over_world<P2p>, open_over<P2p>};
 
 }  // namespace merganser::comm::detail

@@ -4,7 +4,6 @@
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
 #include "src/comm/detail/one_sided.hpp"
-#include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 
 /// MPI one-sided: windows made by MPI_Win_allocate, one access epoch for the window's life, one flush per phase.
@@ -155,7 +154,7 @@ class Rma final : public OneSided<MpiTransport> {
   using OneSided::OneSided;
   ~Rma() override {
     // A sub-transport ends with its owner; ranks that unwind an error leave the windows to the end of the process.
-    if (std::uncaught_exceptions() == 0) close();
+    if (std::uncaught_exceptions() == 0 && mpi_running()) close();
   }
   [[nodiscard]] std::string_view name() const noexcept override { return "rma"; }
   [[nodiscard]] Capabilities capabilities() const noexcept override {
@@ -174,18 +173,10 @@ class Rma final : public OneSided<MpiTransport> {
   }
 };
 
-void run_rma(int, const BackendEntry::Each& each) {
-  run_process(
-      [] {
-        start_mpi();
-        return std::make_unique<Rma>(MPI_COMM_WORLD);
-      },
-      each);
-}
-
 }  // namespace
 
 extern const BackendEntry rma_backend;
-const BackendEntry rma_backend{{"rma", "MPI one-sided: allocated windows, one epoch for their life", true}, run_rma};
+const BackendEntry rma_backend{
+    {"rma", "MPI one-sided: allocated windows, one epoch for their life", true}, start_over_world<Rma>, open_over<Rma>};
 
 }  // namespace merganser::comm::detail

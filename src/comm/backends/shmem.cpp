@@ -7,7 +7,6 @@
 
 #include "src/comm/backends/openshmem/library.hpp"
 #include "src/comm/detail/one_sided.hpp"
-#include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 
 /// OpenSHMEM 1.4, all of it over the world: symmetric blocks of the largest size asked for, fences instead of flushes.
@@ -237,18 +236,15 @@ class Shmem final : public OneSided<ShmemCollectives> {
   }
 };
 
-void run_shmem(int, const BackendEntry::Each& each) {
-  run_process(
-      [] {
-        start_shmem();
-        return std::make_unique<Shmem>();
-      },
-      each);
+std::unique_ptr<TransportBase> start() {
+  start_shmem();
+  return std::make_unique<Shmem>();
 }
+std::unique_ptr<TransportBase> open_world(int) { return start(); }  // open() has seen that it is the world
 
 }  // namespace
 
 extern const BackendEntry shmem_backend;
-const BackendEntry shmem_backend{{"shmem", "OpenSHMEM: symmetric memory, puts and fences", true}, run_shmem};
+const BackendEntry shmem_backend{{"shmem", "OpenSHMEM: symmetric memory, puts and fences", true}, start, open_world};
 
 }  // namespace merganser::comm::detail

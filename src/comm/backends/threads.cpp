@@ -297,6 +297,9 @@ std::unique_ptr<Transport> ThreadTransport::subset(bool take_part) {
   return part;
 }
 
+std::unique_ptr<TransportBase> start_one() { return std::make_unique<ThreadTransport>(std::make_shared<Hub>(1), 0); }
+std::unique_ptr<TransportBase> open_one(int) { return start_one(); }  // open() has seen that there is one
+
 /// How much an error tells: those of communication may follow from others, those of released ranks do.
 enum class Tells : std::uint8_t { nothing, little, all };
 
@@ -378,6 +381,7 @@ void run_threads(int ranks, const BackendEntry::Each& each) {
 }  // namespace
 
 extern const BackendEntry threads_backend;
-const BackendEntry threads_backend{{"threads", "ranks are threads of one process; needs nothing", false}, run_threads};
+const BackendEntry threads_backend{
+    {"threads", "ranks are threads of one process; needs nothing", false}, start_one, open_one, run_threads};
 
 }  // namespace merganser::comm::detail

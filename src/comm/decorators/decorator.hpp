@@ -18,6 +18,7 @@ class Decorator : public Transport {
   [[nodiscard]] int rank() const noexcept override { return inner_.rank(); }
   [[nodiscard]] int size() const noexcept override { return inner_.size(); }
   [[nodiscard]] std::string_view name() const noexcept override { return inner_.name(); }
+  [[nodiscard]] std::string_view choice() const noexcept override { return inner_.choice(); }
   [[nodiscard]] Capabilities capabilities() const noexcept override { return inner_.capabilities(); }
   [[nodiscard]] Counters& counters() noexcept override { return inner_.counters(); }
   [[nodiscard]] TrafficCount& traffic() noexcept override { return inner_.traffic(); }

@@ -76,11 +76,11 @@ double median(std::vector<double> x) {
 }
 
 /// Measures a model once more. @return nanoseconds spent, the same on every rank
-double measure(Trial& trial, const RunOptions& options) {
+double measure(Trial& trial, const Candidates& candidates) {
   try {
     std::vector<double> times;
-    trial.entry->run(1, [&](TransportBase& transport) {
-      const auto& pattern = options.pattern ? options.pattern : grid_graph;
+    candidates.visit(*trial.entry, [&](TransportBase& transport) {
+      const auto& pattern = candidates.pattern ? candidates.pattern : grid_graph;
       times = measure_ns(transport, pattern(transport.rank(), transport.size()));
     });
     double sum = 0;
@@ -110,16 +110,21 @@ std::string describe(const std::vector<Trial>& trials) {
 
 }  // namespace
 
-Choice choose(const RunOptions& options) {
+std::vector<const BackendEntry*> process_models() {
+  std::vector<const BackendEntry*> models;
+  for (const auto* entry : backend_entries())
+    if (entry->info.processes) models.push_back(entry);
+  return models;
+}
+
+Choice choose(const Candidates& candidates) {
   std::vector<Trial> trials;
-  for (const auto* entry : backend_entries()) {
-    if (entry->info.processes) trials.push_back({entry, {entry->info.name, {}, 0}, ""});
-  }
+  for (const auto* entry : candidates.models) trials.push_back({entry, {entry->info.name, {}, 0}, ""});
   double spent = 0;
   for (int pass = 0; pass < kPasses && spent < kEnoughNs; ++pass) {
     for (std::size_t i = 0; i < trials.size(); ++i) {
       Trial& trial = trials[in_turn(pass, i, trials.size())];
-      if (trial.failure.empty()) spent += measure(trial, options);
+      if (trial.failure.empty()) spent += measure(trial, candidates);
     }
   }
   std::vector<const BackendEntry*> entries;
@@ -134,12 +139,12 @@ Choice choose(const RunOptions& options) {
   }
   std::string line = describe(trials);
   if (models.empty()) {
-    std::string text = "a launcher started several ranks, but no model for processes works here";
+    std::string text = "there are several ranks, but no model of processes works here";
     for (const auto missing : missing_backend_names()) text += "; " + std::string(missing);
     throw UsageError(line.empty() ? text : text + "; " + line);
   }
   // Every rank decides for itself on the same numbers, so all decide the same.
-  const ModelChoice choice = options.choose ? options.choose(models) : first_of_the_fastest(models);
+  const ModelChoice choice = candidates.choose ? candidates.choose(models) : first_of_the_fastest(models);
   const auto name = [&models](std::size_t i) {
     if (i < models.size()) return std::string(models[i].name);
     throw UsageError("the decision names model " + std::to_string(i) + "; allowed: 0 to " +

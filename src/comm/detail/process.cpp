@@ -56,6 +56,7 @@ void run_process(const std::function<std::unique_ptr<TransportBase>()>& open,
   transport->close();
 }
 
+void leave_alone() { alone = true; }
 bool left_alone() { return alone; }
 
 }  // namespace merganser::comm::detail

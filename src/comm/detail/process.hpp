@@ -31,6 +31,8 @@ void check_world(int rank, int size, const char* library);
 void run_process(const std::function<std::unique_ptr<TransportBase>()>& open,
                  const std::function<void(TransportBase&)>& each);
 
+/// Notes that this process leaves with an error of its own.
+void leave_alone();
 /// True if this process left run() with an error of its own: it must not wait for others any more.
 [[nodiscard]] bool left_alone();
 

@@ -2,6 +2,7 @@
 /// The models and libraries in this build. The table behind these functions is made at configure time from the files in
 /// src/comm/backends/, see cmake/comm.cmake.
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,15 +17,36 @@ namespace merganser::comm::detail {
 struct BackendEntry {
   using Each = std::function<void(TransportBase&)>;
 
+  using Made = std::unique_ptr<TransportBase>;
+
   Backend info;
-  /// Runs `each` for every rank of this process. Models of processes have one, whatever `ranks` says.
-  void (*run)(int ranks, const Each& each);
+  /// Transport of all ranks of the job, whose libraries it starts if nobody has. Collective. `threads`: of one rank.
+  Made (*start)();
+  /// Transport of the ranks of an intra-communicator, given as its Fortran handle, while MPI runs. Collective over it.
+  /// `threads`: of one rank.
+  Made (*open)(int communicator);
+  /// Runs `each` on so many threads. Null for models of processes.
+  void (*run)(int ranks, const Each& each) = nullptr;
 };
 
 /// What a rank that fails by itself tells the others, see end_job().
 struct FailureNotice {
   int rank = 0;
   int exit_code = 0;
+};
+
+/// Communicators of the caller's, by their Fortran handles, and the life of MPI.
+struct Communicators {
+  /// Why there can be no transport over this one: MPI does not run, none or two groups of ranks. Empty if there can.
+  std::string (*refusal)(int communicator);
+  /// Whether it has the ranks of MPI_COMM_WORLD in the same order. The same on each of its ranks.
+  bool (*is_world)(int communicator);
+  /// Whether MPI has been started and has not been ended.
+  bool (*running)();
+  /// Whether the program has started MPI, so that it ends it.
+  bool (*of_program)();
+  /// Has `end` called when MPI begins to end.
+  void (*at_end)(void (*end)());
 };
 
 /// A message-passing library that processes need.
@@ -41,6 +63,8 @@ struct Library {
   void (*tell_failure)(int exit_code) = nullptr;
   /// What others have told so far.
   std::vector<FailureNotice> (*heard_failures)() = nullptr;
+  /// What open() and models of other libraries ask of MPI; null elsewhere.
+  const Communicators* communicators = nullptr;
 };
 
 [[nodiscard]] std::span<const BackendEntry* const> backend_entries();

@@ -66,6 +66,7 @@ void TransportBase::close() {
 
 void TransportBase::adopt(TransportBase& part) {
   part.whole_ = parts_;
+  part.choice_ = choice_;
   parts_->push_back(&part);
 }
 

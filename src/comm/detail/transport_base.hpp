@@ -28,6 +28,9 @@ class TransportBase : public Transport {
   /// called when ranks end with different errors.
   void close();
 
+  [[nodiscard]] std::string_view choice() const noexcept override { return choice_; }
+  void note_choice(std::string line) { choice_ = std::move(line); }
+
  protected:
   /// Frees what needs every rank.
   virtual void release() {}
@@ -51,6 +54,7 @@ class TransportBase : public Transport {
 
   void end() noexcept;
 
+  std::string choice_;
   std::shared_ptr<Life> life_ = std::make_shared<Life>();
   std::shared_ptr<Parts> parts_ = std::make_shared<Parts>();  // in the order of creation, alike on every rank
   std::weak_ptr<Parts> whole_;                                // the list that this one is in

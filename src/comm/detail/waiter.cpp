@@ -23,9 +23,13 @@ std::atomic<bool> pinned{false};  // by the variable
 double wait_limit() noexcept { return limit.load(std::memory_order_relaxed); }
 
 void read_wait_limit() {
+  limit = 0;
+  read_wait_limit_again();
+}
+
+void read_wait_limit_again() {
   const char* text = std::getenv("MERGANSER_WAIT_LIMIT");
   pinned = text != nullptr && *text != '\0';
-  limit = 0;
   if (!pinned) return;
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);

@@ -10,6 +10,8 @@ namespace merganser::comm::detail {
 [[nodiscard]] double wait_limit() noexcept;
 /// Reads the variable MERGANSER_WAIT_LIMIT; when a run starts. @throws UsageError if it is no time
 void read_wait_limit();
+/// The same where transports live side by side: without the variable the limit stays as it is.
+void read_wait_limit_again();
 /// Sets the limit of this run where the variable did not.
 void set_default_wait_limit(double seconds);
 

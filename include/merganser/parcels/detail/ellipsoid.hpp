@@ -6,6 +6,8 @@
 #include <limits>
 #include <numbers>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Symmetric matrix of an ellipsoid { r : r^T B^-1 r <= 1 }: B11 B12 B13 B22 B23 B33.

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <type_traits>
 
 #include "merganser/base/error.hpp"
 #include "src/comm/detail/process.hpp"
@@ -19,6 +20,8 @@ bool mpi_running() {
 }
 
 namespace {
+
+bool started_here = false;
 
 void end_mpi() {
   // A rank that leaves with an error of its own must not wait for others here; the launcher ends the job.
@@ -98,6 +101,7 @@ void start_mpi() {
     int provided = 0;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     std::atexit(end_mpi);
+    started_here = true;
     check(MPI_Comm_dup(MPI_COMM_WORLD, &failures), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(failures, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
@@ -108,7 +112,55 @@ void start_mpi() {
   check_world(rank, size, "MPI");
 }
 
+namespace {
+
+std::string refusal(int communicator) {
+  int started = 0;
+  int ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  if (started == 0) return "MPI is not initialised; allowed: after MPI_Init, or run() and Session, which start it";
+  if (ended != 0) return "MPI is finalised; allowed: before MPI_Finalize";
+  const MPI_Comm comm = MPI_Comm_f2c(communicator);
+  bool none = comm == MPI_COMM_NULL;
+  if constexpr (std::is_pointer_v<MPI_Comm>)
+    none = none || comm == nullptr;  // Open MPI's answer to a handle of nothing
+  const std::string which = "handle " + std::to_string(communicator);
+  if (none) return which + " is MPI_COMM_NULL or no communicator; allowed: an intra-communicator of this process";
+  int between = 0;
+  check(MPI_Comm_test_inter(comm, &between), "MPI_Comm_test_inter");
+  if (between != 0) return which + " is an inter-communicator; allowed: an intra-communicator (MPI_Intercomm_merge)";
+  return {};
+}
+
+bool is_world(int communicator) {
+  int result = MPI_UNEQUAL;
+  check(MPI_Comm_compare(MPI_Comm_f2c(communicator), MPI_COMM_WORLD, &result), "MPI_Comm_compare");
+  return result == MPI_IDENT || result == MPI_CONGRUENT;
+}
+
+bool of_program() { return mpi_running() && !started_here; }
+
+void (*to_end)() = nullptr;
+
+int call_end(MPI_Comm, int, void*, void*) {
+  to_end();
+  return MPI_SUCCESS;
+}
+
+/// MPI deletes the attributes of MPI_COMM_SELF first when it ends.
+void at_end(void (*end)()) {
+  to_end = end;
+  int key = MPI_KEYVAL_INVALID;
+  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_end, &key, nullptr), "MPI_Comm_create_keyval");
+  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+}
+
+constexpr Communicators kCommunicators{refusal, is_world, mpi_running, of_program, at_end};
+
+}  // namespace
+
 extern const Library mpi_hooks;
-const Library mpi_hooks{version, abort_mpi, start_mpi, let_mpi_work, tell_failure, heard_failures};
+const Library mpi_hooks{version, abort_mpi, start_mpi, let_mpi_work, tell_failure, heard_failures, &kCommunicators};
 
 }  // namespace merganser::comm::detail

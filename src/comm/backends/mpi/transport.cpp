@@ -75,7 +75,8 @@ void MpiTransport::complete(MPI_Request request, const char* what, const char* c
 
 MpiTransport::MpiTransport(MPI_Comm parent) {
   MPI_Comm own = MPI_COMM_NULL;
-  check(MPI_Comm_dup(parent, &own), "MPI_Comm_dup");
+  // Not its hints, which may promise what a caller's own messages keep, but ours do not.
+  check(MPI_Comm_dup_with_info(parent, MPI_INFO_NULL, &own), "MPI_Comm_dup_with_info");
   comm_ = Communicator(own);
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");

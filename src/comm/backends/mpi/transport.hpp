@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/detail/message_transport.hpp"
 
 namespace merganser::comm::detail {
@@ -61,5 +62,16 @@ class MpiTransport : public MessageTransport {
   int highest_tag_ = 0;
   std::int64_t links_ = 0;
 };
+
+/// What BackendEntry asks of a model over MPI.
+template <class Model>
+std::unique_ptr<TransportBase> start_over_world() {
+  start_mpi();
+  return std::make_unique<Model>(MPI_COMM_WORLD);
+}
+template <class Model>
+std::unique_ptr<TransportBase> open_over(int communicator) {
+  return std::make_unique<Model>(MPI_Comm_f2c(communicator));
+}
 
 }  // namespace merganser::comm::detail

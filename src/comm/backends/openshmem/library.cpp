@@ -1,10 +1,12 @@
 // requires: OpenSHMEM
 #include "src/comm/backends/openshmem/library.hpp"
 
+#include <dlfcn.h>
 #include <shmem.h>
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
@@ -28,6 +30,16 @@ void note_heap_setting() {
 void end_shmem() {
   // Ends MPI too; it must come first. As in MPI, a rank with an error of its own does not wait here.
   if (started && !left_alone()) shmem_finalize();
+}
+
+/// While the program ends MPI. Open MPI's shmem_finalize would end MPI once more, and complain; one that never comes
+/// leaves a crash for the end of the process. A variable of its own makes it leave MPI alone.
+void end_shmem_in_mpi() {
+  if (!std::exchange(started, false)) return;
+  auto* leave_mpi = static_cast<int*>(dlsym(RTLD_DEFAULT, "oshmem_shmem_inglobalexit"));
+  if (leave_mpi != nullptr) *leave_mpi = 1;
+  shmem_finalize();
+  if (leave_mpi != nullptr) *leave_mpi = 0;
 }
 
 std::string version() {
@@ -71,12 +83,16 @@ std::vector<FailureNotice> heard_failures() {
 void start_shmem() {
   if (!started) {
     if (mpi() != nullptr) mpi()->start();
-    cure_environment();
+    cure_environment();  // in time for OpenSHMEM, even if the program has started MPI
     note_heap_setting();
     const KeptSignals kept;
     shmem_init();
     started = true;
-    std::atexit(end_shmem);
+    if (mpi() != nullptr && mpi()->communicators->of_program()) {
+      mpi()->communicators->at_end(end_shmem_in_mpi);
+    } else {
+      std::atexit(end_shmem);
+    }
     if (mpi() == nullptr)
       failures = static_cast<long*>(shmem_calloc(static_cast<std::size_t>(shmem_n_pes()), sizeof(long)));
   }

@@ -1,0 +1,25 @@
+#pragma once
+/// open() for programs that include mpi.h: the only public header that does.
+#include <mpi.h>
+
+#include <memory>
+#include <type_traits>
+
+#include "merganser/comm/open.hpp"
+
+namespace merganser::comm {
+
+/// Makes a transport over an intra-communicator, as open() of open.hpp does over its handle. Where MPI_Comm is an int the
+/// two are one.
+template <class Communicator>
+requires(std::is_same_v<Communicator, MPI_Comm> && !std::is_same_v<Communicator, int>)
+    [[nodiscard]] std::unique_ptr<Transport> open(Communicator communicator, const OpenOptions& options = {}) {
+  int started = 0;
+  int ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  const bool runs = started != 0 && ended == 0;  // else there are no handles, and open() says why
+  return open(runs ? static_cast<int>(MPI_Comm_c2f(communicator)) : 0, options);
+}
+
+}  // namespace merganser::comm

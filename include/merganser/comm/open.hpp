@@ -1,0 +1,70 @@
+#pragma once
+/// Transports over ranks that run already: a communicator of the caller's, one process alone, or the ranks of the
+/// launcher without a callback. run() of runtime.hpp is the other way in.
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "merganser/base/pinned.hpp"
+#include "merganser/comm/runtime.hpp"
+#include "merganser/comm/transport.hpp"
+
+namespace merganser::comm {
+
+/// How open() makes a transport; the same on every rank of the communicator.
+struct OpenOptions {
+  /// A name of backends(), or "auto"; the variable MERGANSER_COMM overrides "auto". `threads`: for one rank only.
+  /// `shmem`: for the ranks of MPI_COMM_WORLD in their order only.
+  std::string backend = "auto";
+  std::string decorators;  ///< comma list: "checked", "chaos:SEED"
+  /// Process graph that "auto" measures on, from (rank, size); empty: eight neighbours in a near-square grid.
+  std::function<Graph(int rank, int size)> pattern;
+  ChooseModel choose = first_of_the_fastest;  ///< how "auto" decides on what it measured
+};
+
+/// Makes a transport over an intra-communicator of the caller's, given as its Fortran handle (MPI_Comm_c2f), so that no
+/// mpi.h is needed; mpi.hpp takes MPI_Comm. Collective over the communicator.
+///
+/// The communicator is duplicated, without its hints: messages of the caller's and ours never meet, its error handler
+/// stays as it is, and it may be freed before the transport. MPI is neither initialised nor finalised here; any thread
+/// level will do as long as one thread at a time calls MPI, as MPI_THREAD_FUNNELED and MPI_THREAD_SERIALIZED ask. Many
+/// transports may live at once, over the same communicator, others or overlapping ones; ranks that belong to several
+/// make the collective calls of these in one order, as for MPI's own.
+///
+/// "auto" takes `threads` for one rank, and measures otherwise: tens of milliseconds, shmem only where it is allowed.
+/// `shmem` starts OpenSHMEM if nobody has, and ends it when the program calls MPI_Finalize.
+///
+/// Destroying the transport is collective over its ranks, as is MPI_Comm_free, and comes before MPI_Finalize. While an
+/// exception unwinds nothing collective is called: what MPI keeps for the transport then stays until MPI_Finalize. To
+/// go on after an error that every rank throws, keep the transport outside of the try block. Objects made from it may
+/// outlive it, to be destroyed only; so may a transport MPI.
+/// @throws UsageError without MPI in this build, before MPI_Init and after MPI_Finalize; for MPI_COMM_NULL and for an
+///         inter-communicator; on every rank for an unknown or missing model, a model that cannot have these ranks, a bad
+///         decorator, and options that differ between ranks
+/// @throws CommError if MPI fails
+[[nodiscard]] std::unique_ptr<Transport> open(int communicator, const OpenOptions& options = {});
+
+/// Makes a transport of one rank, in this process, without MPI. Local.
+/// @throws UsageError for a bad decorator
+[[nodiscard]] std::unique_ptr<Transport> open_alone(const std::string& decorators = {});
+
+/// The ranks of the launcher without a callback, for main(): starts the libraries if nobody has, as run() does, and lets
+/// them end with the process. One thread rank without a launcher.
+///
+/// Making and destroying one is collective over all ranks. While an exception unwinds nothing collective is called, and
+/// the process is one that has failed: end it by abort() or end_job().
+class Session : Pinned {
+ public:
+  /// Collective. @throws UsageError as run(), and for `threads` with more than one rank
+  /// @throws CommError as run()
+  explicit Session(const RunOptions& options = {});
+  ~Session();
+
+  /// Of all ranks; it lives as long as this.
+  [[nodiscard]] Transport& transport() noexcept { return *transport_; }
+
+ private:
+  std::unique_ptr<Transport> transport_;
+};
+
+}  // namespace merganser::comm

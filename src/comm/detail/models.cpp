@@ -1,0 +1,51 @@
+#include "src/comm/detail/models.hpp"
+
+#include <cstdlib>
+
+#include "merganser/base/error.hpp"
+#include "src/comm/detail/process.hpp"
+
+namespace merganser::comm::detail {
+
+const BackendEntry& find_model(std::string_view name) {
+  for (const auto* entry : backend_entries()) {
+    if (entry->info.name == name) return *entry;
+  }
+  std::string text = "unknown communication model '" + std::string(name) + "'; known: auto";
+  for (const auto& backend : backends()) text += " " + std::string(backend.name);
+  for (const auto& missing : missing_backends()) text += "; not in this build: " + std::string(missing);
+  throw UsageError(text);
+}
+
+std::string wanted_name(const std::string& backend) {
+  if (backend != "auto") return backend;
+  const char* pinned = std::getenv("MERGANSER_COMM");
+  return pinned != nullptr && *pinned != '\0' ? pinned : "auto";
+}
+
+Choice model_of_job(const RunOptions& options) {
+  const std::string name = wanted_name(options.backend);
+  if (name != "auto") return {&find_model(name), ""};
+  if (!launched()) return {&find_model("threads"), ""};
+  const auto visit = [](const BackendEntry& entry, const BackendEntry::Each& each) { run_process(entry.start, each); };
+  return choose({process_models(), visit, options.pattern, options.choose});
+}
+
+void check_ranks(const RunOptions& options, const Backend& backend) {
+  if (options.ranks < 0) {
+    throw UsageError("ranks is " + std::to_string(options.ranks) + "; allowed: 0 (the default) and more");
+  }
+  const int world = launcher_world().size;
+  if (!backend.processes && world > 1) {
+    throw UsageError("model 'threads' runs in one process, but a launcher started this one as one of " +
+                     std::to_string(world) + " ranks; start it without a launcher or choose a model of processes");
+  }
+  if (backend.processes && options.ranks != 0 && options.ranks != world) {
+    throw UsageError(
+        "model '" + std::string(backend.name) + "' is asked for " + std::to_string(options.ranks) + " ranks, but " +
+        (world > 1 ? "the launcher started " + std::to_string(world) : std::string("no launcher started them")) +
+        "; use: mpirun -n " + std::to_string(options.ranks));
+  }
+}
+
+}  // namespace merganser::comm::detail

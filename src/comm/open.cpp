@@ -1,0 +1,164 @@
+#include "merganser/comm/open.hpp"
+
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+#include "src/comm/decorators/decorator.hpp"
+#include "src/comm/decorators/decorators.hpp"
+#include "src/comm/detail/models.hpp"
+#include "src/comm/detail/process.hpp"
+#include "src/comm/detail/waiter.hpp"
+
+namespace merganser::comm {
+namespace {
+
+using detail::BackendEntry;
+using detail::TransportBase;
+
+/// A transport inside its decorators, which closes it at its end.
+class Opened final : public detail::Decorator {
+ public:
+  Opened(std::unique_ptr<TransportBase> base, std::unique_ptr<Transport> decorated)
+      : Decorator(decorated ? *decorated : *base, nullptr), base_(std::move(base)), decorated_(std::move(decorated)) {}
+  ~Opened() override {
+    if (std::uncaught_exceptions() > 0 || over()) return;  // the others may be anywhere
+    try {
+      base_->close();
+    } catch (const std::exception&) {  // nobody is left to be told
+    }
+  }
+
+  [[nodiscard]] std::unique_ptr<Mailbox> mailbox(Graph graph) override { return inner().mailbox(std::move(graph)); }
+  [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override {
+    return inner().stream(std::move(graph), options);
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) override {
+    return inner().plan(std::move(graph), std::move(pattern), options);
+  }
+  [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
+                                                          Epoch epoch) override {
+    return inner().segment_body(std::move(graph), words, word_bytes, epoch);
+  }
+  [[nodiscard]] std::unique_ptr<Transport> subset(bool take_part) override { return inner().subset(take_part); }
+
+ private:
+  /// Whether the program has ended MPI first, and OpenSHMEM with it: nothing is left to be freed.
+  [[nodiscard]] bool over() const {
+    return capabilities().processes && detail::mpi() != nullptr && !detail::mpi()->communicators->running();
+  }
+
+  std::unique_ptr<TransportBase> base_;
+  std::unique_ptr<Transport> decorated_;  // null without decorators
+};
+
+std::unique_ptr<Transport> opened(std::unique_ptr<TransportBase> base, const std::string& choice,
+                                  const std::vector<detail::DecoratorSpec>& decorators) {
+  base->note_choice(choice);
+  auto decorated = detail::decorate(*base, decorators);
+  return std::make_unique<Opened>(std::move(base), std::move(decorated));
+}
+
+/// A communicator of the caller's, and a transport of its ranks for what they must agree on first.
+struct Ranks {
+  int communicator;
+  bool world;  ///< those of MPI_COMM_WORLD, in its order
+  TransportBase& control;
+};
+
+void check_model(const BackendEntry& entry, const Ranks& ranks) {
+  const std::string size = std::to_string(ranks.control.size());
+  if (!entry.info.processes && ranks.control.size() > 1) {
+    throw UsageError("model 'threads' over a communicator of " + size + " ranks; allowed: one rank");
+  }
+  if (entry.info.name == "shmem" && !ranks.world) {
+    throw UsageError("model 'shmem' over a communicator of " + size +
+                     " ranks that is not congruent with MPI_COMM_WORLD, to which the symmetric heap belongs; allowed: "
+                     "the same ranks in the same order, or another model");
+  }
+}
+
+/// What every rank of the communicator says alike.
+struct Wanted {
+  std::string backend;
+  std::vector<detail::DecoratorSpec> decorators;
+};
+
+Wanted agreed(const OpenOptions& options, const Ranks& ranks) {
+  Wanted wanted{detail::wanted_name(options.backend), {}};
+  agree(ranks.control, [&] {
+    detail::read_wait_limit_again();
+    wanted.decorators = detail::parse_decorators(options.decorators);
+    if (wanted.backend != "auto") check_model(detail::find_model(wanted.backend), ranks);
+  });
+  check_same(ranks.control, "open", {{"backend", wanted.backend}, {"decorators", options.decorators}});
+  return wanted;
+}
+
+detail::Choice model_of(const Wanted& wanted, const OpenOptions& options, const Ranks& ranks) {
+  if (wanted.backend != "auto") return {&detail::find_model(wanted.backend), ""};
+  if (ranks.control.size() == 1) return {&detail::find_model("threads"), ""};
+  auto models = detail::process_models();
+  std::erase_if(models, [&](const BackendEntry* entry) { return entry->info.name == "shmem" && !ranks.world; });
+  const auto visit = [&](const BackendEntry& entry, const BackendEntry::Each& each) {
+    detail::run_process([&] { return entry.open(ranks.communicator); }, each);
+  };
+  return detail::choose({std::move(models), visit, options.pattern, options.choose});
+}
+
+std::unique_ptr<Transport> open_over(const Ranks& ranks, const OpenOptions& options) {
+  const Wanted wanted = agreed(options, ranks);
+  const detail::Choice choice = model_of(wanted, options, ranks);
+  std::unique_ptr<TransportBase> base;
+  agree(ranks.control, [&] { base = choice.entry->open(ranks.communicator); });
+  return opened(std::move(base), choice.line, wanted.decorators);
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> open(int communicator, const OpenOptions& options) {
+  if (detail::mpi() == nullptr) {
+    throw UsageError("open: this build has no MPI, so there are no communicators; allowed: open_alone(), run()");
+  }
+  const detail::Communicators& communicators = *detail::mpi()->communicators;
+  if (const std::string why = communicators.refusal(communicator); !why.empty()) throw UsageError("open: " + why);
+  const auto control = detail::find_model("p2p").open(communicator);
+  try {
+    auto transport = open_over({communicator, communicators.is_world(communicator), *control}, options);
+    control->close();
+    return transport;
+  } catch (const std::exception& e) {
+    if (detail::was_agreed(e)) control->close();
+    throw;
+  }
+}
+
+std::unique_ptr<Transport> open_alone(const std::string& decorators) {
+  const auto list = detail::parse_decorators(decorators);
+  detail::read_wait_limit_again();
+  return opened(detail::find_model("threads").start(), "", list);
+}
+
+Session::Session(const RunOptions& options) {
+  const detail::Choice choice = detail::model_of_job(options);
+  detail::check_ranks(options, choice.entry->info);
+  if (!choice.entry->info.processes && options.ranks > 1) {
+    throw UsageError("a Session of " + std::to_string(options.ranks) +
+                     " thread ranks; allowed: one in a process without a launcher, or run()");
+  }
+  detail::read_wait_limit();
+  const auto decorators = detail::parse_decorators(options.decorators);
+  try {
+    transport_ = opened(choice.entry->start(), choice.line, decorators);
+  } catch (const std::exception& e) {
+    if (!detail::was_agreed(e)) detail::leave_alone();
+    throw;
+  }
+}
+
+Session::~Session() {
+  if (std::uncaught_exceptions() > 0) detail::leave_alone();
+}
+
+}  // namespace merganser::comm
