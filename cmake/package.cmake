@@ -38,7 +38,8 @@ function(merganser_pc_flags item result)
   set(${result} ${flags} PARENT_SCOPE)
 endfunction()
 
-# Writes merganser.pc: our archives, the highest room first, then what they link from outside.
+# Writes merganser.pc: our archives, the highest room first, then what they link from outside. merganser-shared.pc is for
+# libmerganser.so, which knows itself what it needs.
 function(merganser_pkg_config)
   get_property(rooms GLOBAL PROPERTY MERGANSER_INSTALLED_ROOMS)
   set(archives "")
@@ -61,13 +62,22 @@ function(merganser_pkg_config)
   file(RELATIVE_PATH MERGANSER_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)  # the tree may be moved
   configure_file(${PROJECT_SOURCE_DIR}/cmake/merganser.pc.in ${PROJECT_BINARY_DIR}/merganser.pc.in @ONLY)
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/merganser.pc INPUT ${PROJECT_BINARY_DIR}/merganser.pc.in)
-  install(FILES ${PROJECT_BINARY_DIR}/merganser.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  set(files ${PROJECT_BINARY_DIR}/merganser.pc)
+  get_property(shared GLOBAL PROPERTY MERGANSER_SHARED_TARGET)
+  if(shared)
+    set(MERGANSER_PC_LIBS -lmerganser)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/merganser.pc.in ${PROJECT_BINARY_DIR}/merganser-shared.pc @ONLY)
+    list(APPEND files ${PROJECT_BINARY_DIR}/merganser-shared.pc)
+  endif()
+  install(FILES ${files} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
 function(merganser_install)
   get_property(rooms GLOBAL PROPERTY MERGANSER_INSTALLED_ROOMS)
   list(TRANSFORM rooms PREPEND merganser_ OUTPUT_VARIABLE targets)
-  install(TARGETS ${targets} merganser_all EXPORT merganser-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  get_property(shared GLOBAL PROPERTY MERGANSER_SHARED_TARGET)
+  install(TARGETS ${targets} merganser_all ${shared} EXPORT merganser-targets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/merganser DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN studies EXCLUDE)
   if(TARGET merganser)

@@ -91,7 +91,9 @@ const Decomposition& Clusterer::decomposition() const { return impl_->decomposit
 
 std::int64_t Clusterer::rehome(Parcels& parcels) {
   impl_->core.mailbox().check_usable();
-  const auto count = cluster::rehome(parcels, impl_->decomposition, impl_->transport.rank(), impl_->core.mailbox());
+  const auto count = cluster::rehome(parcels, impl_->decomposition, impl_->transport.rank(), impl_->core.mailbox(),
+                                     impl_->core.far().component());
+  impl_->core.far().forget();
   impl_->travelling = count.travelling;
   return count.sent;
 }
@@ -124,9 +126,10 @@ StepReport Clusterer::Impl::step(Parcels& parcels) {
   make_room(parcels);
   auto* const sites = reinterpret_cast<Site*>(sorted.data());
   const nearest::PointSet points(parcels, small_volume());
-  if (core.find(points, sites, spare_rows.data(), report, laps)) {
-    migrate(parcels);
-    laps.to(report.seconds.migrate);
+  const bool busy = core.find(points, sites, spare_rows.data(), report, laps);
+  migrate(parcels);
+  laps.to(report.seconds.migrate);
+  if (busy) {
     cluster::PackInput in{};
     in.parcels = &parcels;
     in.spare_rows = &spare_rows;

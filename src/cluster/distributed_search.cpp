@@ -11,7 +11,7 @@
 namespace merganser::cluster {
 namespace {
 
-/// "Who is nearest to this point, if nearer than what I know?"
+/// "Who is nearest to this point, if nearer than what I know?" One without a point: "I am not full".
 struct Question {
   Vec3 point;
   double distance2;
@@ -30,6 +30,8 @@ struct Announcement {
   std::int64_t source_id;
   double distance2;
 };
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 nearest::Region region_of(const Decomposition& d, int rank) {
   nearest::Region r;
@@ -65,17 +67,19 @@ double largest_gap(const nearest::PointSet& points, const Decomposition& decompo
 }
 
 DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank,
-                                     double sight2, const SearchOptions& options)
+                                     const Sight& sight, const SearchOptions& options)
     : mailbox_(mailbox),
       decomposition_(decomposition),
       rank_(rank),
-      sight2_(sight2),
+      sight2_(sight.own2),
+      cover_(decomposition, rank, options.search == Search::exact ? sight.least : kInfinity),
       options_(options),
       cells_(decomposition.grid().box, region_of(decomposition, rank)) {
   const std::size_t arcs = mailbox_.graph().out.size();
   asked_.resize(arcs);
   i_asked_.resize(arcs);
   was_asked_.resize(arcs);
+  open_neighbours_.resize(arcs);
 }
 
 bool DistributedSearch::ask(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& report) {
@@ -91,42 +95,57 @@ bool DistributedSearch::ask(const nearest::PointSet& points, Site* sorted, std::
   }
   small_ = cells_.bin(points, cut);
   report.small = small_;
+  full_ = cover_.is_full(points);
+  sorted_ = false;
   open_.clear();
   for (auto& list : asked_) list.clear();
   links_.target.clear();
   links_.out.clear();
   links_.in.clear();
+  links_.relays.clear();
   if (small_ > 0) {
-    cells_.sort(points, sorted, scratch);
+    sort(sorted, scratch);
     search_local();
     post_questions();
   }
   if (mailbox_.graph().out.empty()) return small_ > 0;
-  for (std::size_t arc = 0; arc < asked_.size(); ++arc) i_asked_[arc] = !asked_[arc].empty();
+  if (!take_questions() && small_ == 0) return false;
+  sort(sorted, scratch);
+  return true;
+}
+
+/// One wave. Whether there are any.
+bool DistributedSearch::take_questions() {
+  const Question not_full{{std::nan(""), 0, 0}, 0, 0};
+  for (std::size_t arc = 0; arc < asked_.size(); ++arc) {
+    i_asked_[arc] = !asked_[arc].empty();
+    if (!full_) mailbox_.post(arc, not_full);
+  }
   mailbox_.step();
   bool asked = false;
   for (std::size_t arc = 0; arc < asked_.size(); ++arc) {
-    was_asked_[arc] = !mailbox_.inbox(arc).empty();
+    const auto questions = mailbox_.records<Question>(arc);
+    open_neighbours_[arc] = !questions.empty() && std::isnan(questions.back().point[0]);
+    was_asked_[arc] = questions.size() > open_neighbours_[arc];
     asked = asked || was_asked_[arc];
   }
-  if (small_ == 0 && asked) {
-    cells_.sort(points, sorted, scratch);
-    links_.target.assign(points.size(), links::kNone);
-    if (options_.search == Search::cells8) distance2_.resize(points.size());
-  }
-  return small_ > 0 || asked;
+  return asked;
+}
+
+void DistributedSearch::sort(Site* sorted, std::byte* scratch) {
+  if (sorted_) return;
+  sorted_ = true;
+  cells_.sort(*points_, sorted, scratch);
+  links_.target.assign(points_->size(), links::kNone);
+  if (options_.search == Search::cells8) distance2_.resize(points_->size());
 }
 
 void DistributedSearch::search_local() {
-  const std::size_t n = points_->size();
-  links_.target.resize(n);
   const links::Ids id = ids();
   if (options_.search == Search::exact) {
     for (const auto& o : cells_.search_exact(links_.target, id)) open_.push_back({o});
     return;
   }
-  std::fill_n(links_.target.begin(), n, links::kNone);
-  distance2_.resize(n);
   for (std::size_t c = 0; c < static_cast<std::size_t>(cells_.cell_count()); ++c)
     for (std::uint32_t v = cells_.start(2 * c); v < cells_.start(2 * c + 1); ++v) {
       const Site& s = cells_.sites()[v];
@@ -188,11 +207,12 @@ void DistributedSearch::post_questions() {
   }
 }
 
-void DistributedSearch::answer(StepNumbers& report) {
+void DistributedSearch::answer() {
   const links::Ids id = ids();
   for (std::size_t arc = 0; arc < was_asked_.size(); ++arc) {
     if (!was_asked_[arc]) continue;
-    for (const Question& q : mailbox_.records<Question>(arc)) {
+    const auto questions = mailbox_.records<Question>(arc);
+    for (const Question& q : questions.first(questions.size() - open_neighbours_[arc])) {
       nearest::Best best{q.distance2, q.id, links::kNone};
       if (options_.search == Search::cells8) {
         cells_.nearest_cells8({q.point}, id, best);
@@ -223,23 +243,38 @@ void DistributedSearch::answer(StepNumbers& report) {
       o.arc = static_cast<std::uint32_t>(arc);
     }
   }
-  if (options_.search == Search::exact) require_sight();
-  for (const Open& o : open_)
-    if (o.far_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.lonely;
 }
 
-void DistributedSearch::require_sight() const {
-  for (const Open& o : open_)
-    if (o.local.best.distance2 > sight2_) {
-      throw InputError(points_->text(cells_.order()[o.local.vertex]) +
-                       ": its nearest parcel may be on a rank that rank " + std::to_string(rank_) + " cannot ask (" +
-                       std::to_string(mailbox_.graph().out.size()) + " of " +
-                       std::to_string(decomposition_.ranks() - 1) +
-                       "): the surroundings are too empty; use fewer ranks, or give the parcels to the Clusterer");
-    }
+std::vector<FarQuestion> DistributedSearch::far_questions() const {
+  std::vector<FarQuestion> questions;
+  for (const Open& o : open_) {
+    const nearest::Best& best = o.local.best;
+    if (best.distance2 < sight2_) continue;
+    const std::uint32_t v = o.local.vertex;
+    const Site& s = cells_.sites()[v];
+    const bool none = best.vertex == links::kNone && o.far_vertex == links::kNone;
+    questions.push_back(
+        {{s.x, s.y, s.z}, best.distance2, none ? INT64_MAX : best.id, ids()[v], v, cells_.order()[v], rank_});
+  }
+  return questions;
+}
+
+void DistributedSearch::nearest(const Vec3& point, Site* sorted, std::byte* scratch, nearest::Best& best) {
+  sort(sorted, scratch);
+  cells_.nearest({point}, ids(), best);
+}
+
+void DistributedSearch::settle_far(std::uint32_t vertex) {
+  for (Open& o : open_) {
+    if (o.local.vertex != vertex) continue;
+    o.settled = true;
+    o.far_vertex = links::kNone;
+  }
 }
 
 void DistributedSearch::announce(StepNumbers& report) {
+  for (const Open& o : open_)
+    if (!o.settled && o.far_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.lonely;
   // Ordered by arc: count, then place.
   std::vector<std::uint32_t> next(asked_.size() + 1, 0);
   for (const Open& o : open_)
@@ -247,17 +282,21 @@ void DistributedSearch::announce(StepNumbers& report) {
   for (std::size_t arc = 0; arc < asked_.size(); ++arc) next[arc + 1] += next[arc];
   const std::vector<std::uint32_t> first = next;
   links_.out.resize(next.back());
-  far_positions_.out.resize(links_.out.size());
   for (const Open& o : open_) {
     if (o.far_vertex == links::kNone) continue;
     const std::uint32_t at = next[o.arc]++;
     const std::uint32_t v = o.local.vertex;
-    links_.out[at] = {v, o.far_vertex, o.arc, at - first[o.arc], o.local.best.id, o.local.best.distance2};
-    far_positions_.out[at] = o.far_position;
+    links_.out[at] = {v,
+                      o.far_vertex,
+                      o.arc,
+                      at - first[o.arc],
+                      o.local.best.id,
+                      o.local.best.distance2,
+                      mailbox_.graph().out[o.arc],
+                      o.far_position};
     links_.target[v] = links::kAway | at;
     if (!distance2_.empty()) distance2_[v] = o.local.best.distance2;
   }
-  report.cross_links = static_cast<std::int64_t>(links_.out.size());
   if (asked_.empty()) return;
   const links::Ids id = ids();
   for (const auto& l : links_.out)
@@ -271,24 +310,22 @@ void DistributedSearch::announce(StepNumbers& report) {
 
 void DistributedSearch::take_announcements() {
   const std::size_t bytes = sizeof(Announcement) + (options_.positions ? sizeof(std::uint32_t) : 0);
-  far_positions_.in.clear();
   for (std::uint32_t arc = 0; arc < was_asked_.size(); ++arc) {
     if (!was_asked_[arc]) continue;
     const auto message = mailbox_.inbox(arc);
     const std::size_t count = message.size() / bytes;
+    const int rank = mailbox_.graph().in[arc];
     if (message.size() != count * bytes)
-      throw CommError("rank " + std::to_string(mailbox_.graph().in[arc]) + " announced links in " +
-                      std::to_string(message.size()) + " bytes; must be a multiple of " + std::to_string(bytes));
+      throw CommError("rank " + std::to_string(rank) + " announced links in " + std::to_string(message.size()) +
+                      " bytes; must be a multiple of " + std::to_string(bytes));
+    const std::byte* const positions = message.data() + count * sizeof(Announcement);
     for (std::uint32_t slot = 0; slot < count; ++slot) {
       Announcement a;
       std::memcpy(&a, message.data() + slot * sizeof a, sizeof a);
-      links_.in.push_back({a.target, a.source, arc, slot, a.source_id, a.distance2});
+      std::uint32_t position = 0;
+      if (options_.positions) std::memcpy(&position, positions + slot * sizeof position, sizeof position);
+      links_.in.push_back({a.target, a.source, arc, slot, a.source_id, a.distance2, rank, position});
     }
-    if (!options_.positions || count == 0) continue;
-    const std::size_t before = far_positions_.in.size();
-    far_positions_.in.resize(before + count);
-    std::memcpy(far_positions_.in.data() + before, message.data() + count * sizeof(Announcement),
-                count * sizeof(std::uint32_t));
   }
 }
 

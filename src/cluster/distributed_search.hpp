@@ -7,6 +7,7 @@
 #include "merganser/cluster/report.hpp"
 #include "merganser/geometry/decomposition.hpp"
 #include "merganser/nearest/cell_list.hpp"
+#include "src/cluster/cover.hpp"
 
 namespace merganser::cluster {
 
@@ -19,37 +20,60 @@ double largest_gap(const nearest::PointSet& points, const Decomposition& decompo
 /// How a search goes; the same on every rank.
 struct SearchOptions {
   Search search = Search::exact;
-  /// The ends of links between ranks tell each other where in the container their points are (far_positions()).
+  /// The ends of links between ranks tell each other where in the container their points are (CrossLink::far_position).
   bool positions = false;
+};
+
+/// "Who is nearest to this point?", where that may be on a rank that its own cannot ask.
+struct FarQuestion {
+  Vec3 point;
+  double distance2;  ///< of the nearest known
+  std::int64_t id;   ///< of the nearest known; larger than any id if none
+  std::int64_t source_id;
+  std::uint32_t vertex;
+  std::uint32_t position;  ///< in the container
+  std::int32_t rank;
+  std::uint32_t unused = 0;
 };
 
 /// Nearest-neighbour graph of one rank over the neighbours of a symmetric graph.
 class DistributedSearch {
  public:
-  /// @param sight2  square of the distance within which every rank can be asked
-  DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, double sight2,
+  /// How far a rank sees: the least distance to a point of a rank that it cannot ask.
+  struct Sight {
+    double own2;   ///< of this rank, squared
+    double least;  ///< of all ranks
+  };
+  DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const Sight& sight,
                     const SearchOptions& options);
 
   /// Bins, then asks the neighbours (one wave). False if neither this rank nor a neighbour has anything to do: the step
-  /// is over. `sorted` and `scratch`: see CellList::sort.
+  /// is over, but for far links. `sorted` and `scratch`: see CellList::sort.
   bool ask(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& report);
-  /// Answers and takes answers (one wave); afterwards every link is known to its source.
-  void answer(StepNumbers& report);
+  /// Answers and takes answers (one wave); afterwards every link is known to its source, but for far ones.
+  void answer();
   /// Tells the owners of targets on other ranks (one wave); afterwards links() is complete.
   void announce(StepNumbers& report);
+
+  // What FarSearch needs.
+  /// Whether points leave no large hole in this rank's block, known since ask(); see Cover.
+  [[nodiscard]] bool full() const { return full_; }
+  /// Per arc: the rank there is not full.
+  [[nodiscard]] const Arcs& open_neighbours() const { return open_neighbours_; }
+  /// Points whose nearest may be on a rank that cannot be asked. After the answers.
+  [[nodiscard]] std::vector<FarQuestion> far_questions() const;
+  /// Improves `best` if a point of this rank is nearer to `point`; sorts them first if ask() did not have to.
+  void nearest(const Vec3& point, Site* sorted, std::byte* scratch, nearest::Best& best);
+  /// The link of a vertex with a far question is a far one.
+  void settle_far(std::uint32_t vertex);
 
   [[nodiscard]] links::Links& links() { return links_; }
   [[nodiscard]] const nearest::CellList& cells() const { return cells_; }
   [[nodiscard]] const std::vector<double>& distance2() const { return distance2_; }
+  /// Points given to ask().
+  [[nodiscard]] std::size_t size() const { return points_->size(); }
   /// By vertex, of the points given to ask().
   [[nodiscard]] links::Ids ids() const { return points_->ids(cells_.order()); }
-  /// Positions in the other rank's container of the far ends of links that leave and of those that arrive, in the order of
-  /// links().out and .in.
-  struct FarPositions {
-    std::vector<std::uint32_t> out;
-    std::vector<std::uint32_t> in;
-  };
-  [[nodiscard]] const FarPositions& far_positions() const { return far_positions_; }
 
  private:
   struct Open {
@@ -57,10 +81,12 @@ class DistributedSearch {
     std::uint32_t arc = 0;
     std::uint32_t far_vertex = links::kNone;
     std::uint32_t far_position = 0;
+    bool settled = false;  // by a far link
   };
+  void sort(Site* sorted, std::byte* scratch);
   void search_local();
   void post_questions();
-  void require_sight() const;
+  bool take_questions();
   void take_announcements();
   [[nodiscard]] std::vector<std::uint32_t> owners_cells8(const Vec3& p) const;
 
@@ -68,16 +94,19 @@ class DistributedSearch {
   const Decomposition& decomposition_;
   int rank_;
   double sight2_;
+  Cover cover_;
+  bool full_ = true;
+  bool sorted_ = false;  // the cells, in this step
   SearchOptions options_;
   const nearest::PointSet* points_ = nullptr;
   nearest::CellList cells_;
   links::Links links_;
-  FarPositions far_positions_;
   std::vector<double> distance2_;  // cells8: squared length of each link
   std::vector<Open> open_;
   std::vector<std::vector<std::uint32_t>> asked_;  // per arc: indices into open_
   Arcs i_asked_;
   Arcs was_asked_;
+  Arcs open_neighbours_;
   std::int64_t small_ = 0;
 };
 

@@ -16,37 +16,74 @@ namespace merganser {
 namespace cluster {
 namespace {
 
-/// Into the box: wrapped on periodic axes, clamped on walls. @throws InputError if it is not finite
-void settle(const Box& box, const Parcels& parcels, std::size_t i, Site& s) {
-  double* const x[3] = {&s.x, &s.y, &s.z};
-  for (int a = 0; a < 3; ++a) {
-    if (!std::isfinite(*x[a]))
-      throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": coordinate " + "xyz"[a] + " is " +
-                       std::to_string(*x[a]) + "; must be finite");
-    *x[a] = box.periodic[a] ? box.wrap(a, *x[a]) : std::clamp(*x[a], box.lower[a], box.lower[a] + box.extent[a]);
-  }
-}
-
-/// Removes the marked parcels, keeping the order of the others.
-void remove(Parcels& parcels, const std::vector<std::uint8_t>& gone) {
-  const std::size_t row_bytes = parcels.schema().width() * sizeof(double);
-  std::size_t j = 0;
-  for (std::size_t i = 0; i < gone.size(); ++i) {
-    if (gone[i]) continue;
-    if (i != j) {
-      parcels.site(j) = parcels.site(i);
-      std::memcpy(parcels.row(j), parcels.row(i), row_bytes);
-    }
-    ++j;
-  }
-  parcels.resize(j);
-}
-
 void check_volume(const Parcels& parcels, std::size_t i) {
   const double volume = parcels.site(i).volume;
   if (volume > 0 && std::isfinite(volume)) return;
   throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": volume " + std::to_string(volume) +
                    "; must be positive and finite");
+}
+
+/// A parcel on its way to a member of a component.
+struct Traveller {
+  int to;
+  std::vector<std::byte> parcel;
+};
+
+/// Takes out the parcels whose owner this rank may not ask, but another member of the component may.
+std::vector<Traveller> leave(Parcels& parcels, const Decomposition& d, int rank, const comm::Mailbox& mailbox,
+                             FarComponent& around) {
+  const auto& neighbours = mailbox.graph().out;
+  std::vector<Traveller> leaving;
+  std::vector<std::uint8_t> gone(parcels.size(), 0);
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    Site& s = parcels.site(i);
+    settle(d.grid().box, parcels, i, s);
+    const int owner = d.owner({s.x, s.y, s.z});
+    if (owner == rank || std::binary_search(neighbours.begin(), neighbours.end(), owner)) continue;
+    const int to = around.reaching(owner);
+    if (to < 0) continue;
+    gone[i] = 1;
+    append_parcel(leaving.emplace_back(Traveller{to, {}}).parcel, parcels, i);
+  }
+  if (!leaving.empty()) remove(parcels, gone);
+  return leaving;
+}
+
+/// Brings parcels to members of the component that are their owners or may ask them. Called by every member.
+/// @return parcels sent from here, less those that have come here and will be sent again
+std::int64_t bring_near(Parcels& parcels, const Decomposition& d, int rank, comm::Mailbox& mailbox,
+                        FarComponent& around) {
+  std::vector<Traveller> here = leave(parcels, d, rank, mailbox, around);
+  auto sent = static_cast<std::int64_t>(here.size());
+  const std::size_t arcs = mailbox.graph().out.size();
+  for (int wave = 1; wave <= around.waves(); ++wave) {
+    for (const Traveller& t : here) {
+      const std::size_t arc = around.arc_to(around.next(t.to));
+      mailbox.post(arc, std::int32_t{t.to});
+      mailbox.post_all(arc, std::span<const std::byte>(t.parcel));
+    }
+    here.clear();
+    around.step(wave);
+    for (std::size_t arc = 0; arc < arcs; ++arc) {
+      const auto message = mailbox.inbox(arc);
+      const std::size_t bytes = sizeof(std::int32_t) + parcels.parcel_bytes();
+      if (message.size() % bytes != 0)
+        throw CommError("a message of " + std::to_string(message.size()) + " bytes is no number of travelling parcels");
+      for (std::size_t at = 0; at < message.size(); at += bytes) {
+        std::int32_t to = 0;
+        std::memcpy(&to, message.data() + at, sizeof to);
+        const auto parcel = message.subspan(at + sizeof to, parcels.parcel_bytes());
+        if (to != rank) {
+          here.push_back({to, {parcel.begin(), parcel.end()}});
+          continue;
+        }
+        take_parcels(parcel, parcels);
+        const Site& s = parcels.site(parcels.size() - 1);
+        if (d.owner({s.x, s.y, s.z}) != rank) --sent;
+      }
+    }
+  }
+  return sent;
 }
 
 /// @throws InputError if two of the sorted ids are equal
@@ -99,6 +136,30 @@ void check_ids(const Parcels& parcels, comm::Transport& transport) {
 }
 
 }  // namespace
+
+void settle(const Box& box, const Parcels& parcels, std::size_t i, Site& s) {
+  double* const x[3] = {&s.x, &s.y, &s.z};
+  for (int a = 0; a < 3; ++a) {
+    if (!std::isfinite(*x[a]))
+      throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": coordinate " + "xyz"[a] + " is " +
+                       std::to_string(*x[a]) + "; must be finite");
+    *x[a] = box.periodic[a] ? box.wrap(a, *x[a]) : std::clamp(*x[a], box.lower[a], box.lower[a] + box.extent[a]);
+  }
+}
+
+void remove(Parcels& parcels, const std::vector<std::uint8_t>& gone) {
+  const std::size_t row_bytes = parcels.schema().width() * sizeof(double);
+  std::size_t j = 0;
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    if (gone[i]) continue;
+    if (i != j) {
+      parcels.site(j) = parcels.site(i);
+      std::memcpy(parcels.row(j), parcels.row(i), row_bytes);
+    }
+    ++j;
+  }
+  parcels.resize(j);
+}
 
 void check_ranks(const Decomposition& decomposition, const comm::Transport& transport) {
   if (transport.size() == decomposition.ranks()) return;
@@ -174,11 +235,14 @@ void check_points(const nearest::PointSet& points, const Decomposition& decompos
   refuse_twin(ids);
 }
 
-Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox) {
+Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox,
+               FarComponent* around) {
   const Box& box = decomposition.grid().box;
   const auto& neighbours = mailbox.graph().out;
-  std::vector<std::uint8_t> gone(parcels.size(), 0);
   Rehomed count;
+  if (around != nullptr) count.sent = bring_near(parcels, decomposition, rank, mailbox, *around);
+  std::vector<std::uint8_t> gone(parcels.size(), 0);
+  bool any = false;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     Site& s = parcels.site(i);
     settle(box, parcels, i, s);
@@ -192,9 +256,10 @@ Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, c
     append_parcel(mailbox.outbox(static_cast<std::size_t>(at - neighbours.begin())), s, parcels.row(i),
                   parcels.schema().width());
     gone[i] = 1;
+    any = true;
     ++count.sent;
   }
-  if (count.sent > 0) remove(parcels, gone);
+  if (any) remove(parcels, gone);
   if (neighbours.empty()) return count;
   mailbox.step();
   for (std::size_t arc = 0; arc < neighbours.size(); ++arc) take_parcels(mailbox.inbox(arc), parcels);

@@ -10,6 +10,7 @@
 #include "merganser/geometry/decomposition.hpp"
 #include "merganser/nearest/point_set.hpp"
 #include "merganser/parcels/parcels.hpp"
+#include "src/cluster/far_component.hpp"
 
 namespace merganser::cluster {
 
@@ -32,6 +33,14 @@ struct Rehomed {
   std::int64_t travelling = 0;  ///< of these, sent to a rank that is not their owner
 };
 /// One neighbour wave; see Clusterer::rehome.
-Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox);
+/// @param around  where merged parcels may have to go far: the ranks joined with this one, which bring them first to those
+///                that may ask their owners; null: nobody near has such parcels
+Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox,
+               FarComponent* around);
+
+/// Into the box: wrapped on periodic axes, clamped on walls. @throws InputError if it is not finite
+void settle(const Box& box, const Parcels& parcels, std::size_t i, Site& s);
+/// Removes the marked parcels, keeping the order of the others.
+void remove(Parcels& parcels, const std::vector<std::uint8_t>& gone);
 
 }  // namespace merganser::cluster

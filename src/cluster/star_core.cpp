@@ -1,46 +1,11 @@
 #include "src/cluster/star_core.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
-#include <numeric>
 #include <string>
 
 #include "merganser/base/error.hpp"
 
 namespace merganser::cluster {
-namespace {
-
-/// Up to this many ranks everybody is a neighbour of everybody: as many arcs as a block has neighbours in 3D.
-constexpr int kSmallWorld = 27;
-
-std::vector<int> everybody_but(int rank, int ranks) {
-  std::vector<int> others(static_cast<std::size_t>(ranks));
-  std::iota(others.begin(), others.end(), 0);
-  others.erase(others.begin() + rank);
-  return others;
-}
-
-/// The ranks that this one may ask.
-std::vector<int> askable(comm::Transport& t, const Decomposition& d, const nearest::PointSet* sample) {
-  if (d.ranks() <= kSmallWorld) return everybody_but(t.rank(), d.ranks());
-  if (sample == nullptr) return d.neighbours(t.rank());
-  double distance = largest_gap(*sample, d, t.rank());
-  t.all_reduce({&distance, 1}, comm::Op::max);
-  return d.within(t.rank(), 2 * distance);
-}
-
-/// How far this rank sees: no point of a rank that it cannot ask is nearer, squared.
-double sight2(const Decomposition& d, int rank, const std::vector<int>& askable) {
-  double least = std::numeric_limits<double>::infinity();
-  for (int r = 0; r < d.ranks(); ++r)
-    if (r != rank && !std::binary_search(askable.begin(), askable.end(), r))
-      least = std::min(least, d.distance2_between(rank, r));
-  return least;
-}
-
-}  // namespace
-
 void check(const StarOptions& o) {
   const auto check_value = [](const char* name, int value, int most) {
     if (value <= most) return;
@@ -64,11 +29,12 @@ StarCore::StarCore(comm::Transport& transport, const Decomposition& decompositio
     : transport_(transport),
       decomposition_(decomposition),
       options_(options),
-      graph_(comm::Graph::symmetric(askable(transport, decomposition, sample))),
+      reach_(transport, decomposition, sample),
+      graph_(comm::Graph::symmetric(reach_.of(transport.rank()))),
       mailbox_(transport.mailbox(graph_)),
       stream_(transport.stream(graph_, {})),
-      search_(*mailbox_, decomposition_, transport.rank(), sight2(decomposition, transport.rank(), graph_.out),
-              options.search),
+      search_(*mailbox_, decomposition_, transport.rank(), {reach_.sight2(), reach_.least_sight()}, options.search),
+      far_(*mailbox_, decomposition_, reach_, transport.rank(), options.search.search == Search::exact),
       iterative_(options.iterative),
       active_out_(graph_.out.size()),
       active_in_(graph_.out.size()) {}
@@ -76,21 +42,24 @@ StarCore::StarCore(comm::Transport& transport, const Decomposition& decompositio
 bool StarCore::find(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& numbers,
                     Laps& laps) {
   stars_ = &nothing_;
-  const bool busy = search_.ask(points, sorted, scratch, numbers);
+  busy_ = false;
+  bool busy = search_.ask(points, sorted, scratch, numbers);
   laps.to(numbers.seconds.search);
   // Algorithm 1 and the cutting of long cycles are collective: there every rank takes part in every step.
   const bool collective =
       transport_.size() > 1 && (options_.prune == Prune::iterative || options_.search.search == Search::cells8);
-  if (!busy && !collective) return false;
-  if (busy) {
-    search_.answer(numbers);
-    laps.to(numbers.seconds.exchange);
-    search_.announce(numbers);
-  }
+  if (busy) search_.answer();
+  far_.find(search_, sorted, scratch);
+  busy = busy || far_.ends_here();
+  if (!busy && !collective && !far_.passes_here()) return false;
+  laps.to(numbers.seconds.exchange);
+  if (busy) search_.announce(numbers);
+  if (far_.passes_here()) far_.number(search_.links());
   count_links(numbers);
   laps.to(numbers.seconds.graph);
   prune(numbers);
   laps.to(numbers.seconds.prune);
+  busy_ = busy;
   return busy;
 }
 
@@ -103,6 +72,7 @@ void StarCore::count_links(StepNumbers& numbers) {
       if (t < l.target.size()) to_small += std::int64_t{search_.cells().is_small(t)};
   for (const auto& in : l.in) to_small += std::int64_t{search_.cells().is_small(in.vertex)};
   numbers.links_to_small = to_small;
+  numbers.cross_links = static_cast<std::int64_t>(l.out.size());
 }
 
 void StarCore::prune(StepNumbers& numbers) {
@@ -113,7 +83,10 @@ void StarCore::prune(StepNumbers& numbers) {
     const std::int64_t cut = links::cut_long_cycles(l, ids, search_.distance2(), channels);
     if (transport_.rank() == 0) numbers.long_cycles = cut;
   }
-  if (options_.prune == Prune::iterative) {
+  // The published pruning writes into the memory of ranks that share an arc: it cannot settle far links.
+  const bool far_links = options_.prune == Prune::iterative && far_.possible() &&
+                         transport_.all_reduce(far_.passes_here(), comm::Op::max) != 0;
+  if (options_.prune == Prune::iterative && !far_links) {
     iterative_stars_ = iterative_.prune(l, ids, channels, &numbers.pruning);
     stars_ = &iterative_stars_;
   } else {
@@ -125,30 +98,56 @@ void StarCore::prune(StepNumbers& numbers) {
 }
 
 void StarCore::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& arrived) {
+  const auto& l = search_.links();
   if (graph_.out.empty()) return;
+  std::vector<std::vector<std::byte>> far_rows(l.in.size());  // of far links
+  if (far_.passes_here()) {
+    FarSearch::Cargo cargo;
+    cargo.bytes = row_bytes;
+    cargo.load = [&](std::uint32_t vertex, std::vector<std::byte>& to) {
+      to.resize(to.size() + row_bytes);
+      pack(vertex, to.data() + to.size() - row_bytes);
+    };
+    cargo.take = [&](std::size_t in, std::span<const std::byte> row) { far_rows[in].assign(row.begin(), row.end()); };
+    far_.carry(*stars_, cargo);
+  }
+  if (!busy_) return;
+  migrate_near(row_bytes, pack);
+  std::vector<std::size_t> read(graph_.in.size(), 0);
+  for (std::size_t i = 0; i < l.in.size(); ++i) {
+    if (!stars_->in_kept[i]) continue;
+    const std::uint32_t arc = l.in[i].arc;
+    const auto message =
+        far_.in_is_far(i) ? std::span<const std::byte>(far_rows[i]) : mailbox_->inbox(arc).subspan(read[arc]);
+    if (message.size() < row_bytes)
+      throw CommError("rank " + std::to_string(l.in[i].far_rank) + " sent fewer rows of " + std::to_string(row_bytes) +
+                      " bytes than it announced; ranks must give rows of the same length");
+    arrived.insert(arrived.end(), message.begin(), message.begin() + static_cast<std::ptrdiff_t>(row_bytes));
+    if (!far_.in_is_far(i)) read[arc] += row_bytes;
+  }
+  for (std::size_t arc = 0; arc < read.size(); ++arc)
+    if (read[arc] != mailbox_->inbox(arc).size())
+      throw CommError("rank " + std::to_string(graph_.in[arc]) + " sent " +
+                      std::to_string(mailbox_->inbox(arc).size()) + " bytes where " + std::to_string(read[arc]) +
+                      " were expected; ranks must give rows of the same length");
+}
+
+/// One wave along the links between ranks that share an arc.
+void StarCore::migrate_near(std::size_t row_bytes, const PackRow& pack) {
   const auto& l = search_.links();
   std::fill(active_out_.begin(), active_out_.end(), 0);
   std::fill(active_in_.begin(), active_in_.end(), 0);
-  for (const auto& link : l.out) active_out_[link.arc] = 1;
-  for (const auto& link : l.in) active_in_[link.arc] = 1;
-  for (std::size_t i = 0; i < l.out.size(); ++i) {
-    if (!stars_->out_kept[i]) continue;
-    auto& box = mailbox_->outbox(l.out[i].arc);
+  for (std::size_t k = 0; k < l.out.size(); ++k)
+    if (!far_.out_is_far(k)) active_out_[l.out[k].arc] = 1;
+  for (std::size_t i = 0; i < l.in.size(); ++i)
+    if (!far_.in_is_far(i)) active_in_[l.in[i].arc] = 1;
+  for (std::size_t k = 0; k < l.out.size(); ++k) {
+    if (!stars_->out_kept[k] || far_.out_is_far(k)) continue;
+    auto& box = mailbox_->outbox(l.out[k].arc);
     box.resize(box.size() + row_bytes);
-    pack(l.out[i].vertex, box.data() + box.size() - row_bytes);
+    pack(l.out[k].vertex, box.data() + box.size() - row_bytes);
   }
   mailbox_->step(active_out_, active_in_);
-  std::size_t i = 0;
-  for (std::uint32_t arc = 0; arc < graph_.in.size(); ++arc) {
-    std::size_t kept = 0;
-    for (; i < l.in.size() && l.in[i].arc == arc; ++i) kept += stars_->in_kept[i];
-    const auto rows = mailbox_->inbox(arc);
-    if (rows.size() != kept * row_bytes)
-      throw CommError("rank " + std::to_string(graph_.in[arc]) + " sent " + std::to_string(rows.size()) +
-                      " bytes for " + std::to_string(kept) + " rows of " + std::to_string(row_bytes) +
-                      "; ranks must give rows of the same length");
-    arrived.insert(arrived.end(), rows.begin(), rows.end());
-  }
 }
 
 }  // namespace merganser::cluster

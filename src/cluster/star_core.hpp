@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "src/cluster/distributed_search.hpp"
+#include "src/cluster/far_search.hpp"
+#include "src/cluster/process_graph.hpp"
 
 namespace merganser::cluster {
 
@@ -52,30 +54,35 @@ class StarCore {
   /// Writes the row of a vertex, row_bytes of them.
   using PackRow = std::function<void(std::uint32_t vertex, std::byte* row)>;
   /// Sends a row for every kept link that leaves; appends to `arrived` those for kept links that arrive, in the order of
-  /// links().in. Called by every rank that found something, after find().
+  /// links().in. Called by every rank after find().
   void migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& arrived);
 
   [[nodiscard]] const comm::Graph& graph() const { return graph_; }
   [[nodiscard]] comm::Mailbox& mailbox() { return *mailbox_; }
   [[nodiscard]] DistributedSearch& search() { return search_; }
   [[nodiscard]] const links::Stars& stars() const { return *stars_; }
+  [[nodiscard]] FarSearch& far() { return far_; }
 
  private:
   void prune(StepNumbers& numbers);
   void count_links(StepNumbers& numbers);
+  void migrate_near(std::size_t row_bytes, const PackRow& pack);
 
   comm::Transport& transport_;
   const Decomposition& decomposition_;
   StarOptions options_;
+  ProcessGraph reach_;
   comm::Graph graph_;
   std::unique_ptr<comm::Mailbox> mailbox_;
   std::unique_ptr<comm::Stream> stream_;
   DistributedSearch search_;
+  FarSearch far_;
   links::SinglePass single_pass_;
   links::IterativePruner iterative_;
   links::Stars nothing_;
   links::Stars iterative_stars_;
   const links::Stars* stars_ = &nothing_;
+  bool busy_ = false;  // links start or end here
   Arcs active_out_;
   Arcs active_in_;
 };

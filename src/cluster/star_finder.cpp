@@ -168,8 +168,7 @@ void StarFinder::Impl::list_links() {
     if (!core.stars().out_kept[i]) continue;
     const auto& link = l.out[i];
     leaving.push_back(order[link.vertex]);
-    *out++ = {leaving.back(), core.graph().out[link.arc], search.far_positions().out[i], 0, link.far_id,
-              link.distance2};
+    *out++ = {leaving.back(), link.far_rank, link.far_position, 0, link.far_id, link.distance2};
   }
   link_count = static_cast<std::size_t>(out - reinterpret_cast<StarLink*>(links.data()));
 }
@@ -180,8 +179,7 @@ void StarFinder::Impl::list_arrivals() {
   for (std::size_t i = 0; i < l.in.size(); ++i) {
     if (!core.stars().in_kept[i]) continue;
     const auto& link = l.in[i];
-    arrivals.push_back({order[link.vertex], core.graph().in[link.arc], core.search().far_positions().in[i], 0,
-                        link.far_id, link.distance2});
+    arrivals.push_back({order[link.vertex], link.far_rank, link.far_position, 0, link.far_id, link.distance2});
   }
   numbers.merged = static_cast<std::int64_t>(link_count - leaving.size() + arrivals.size());
 }

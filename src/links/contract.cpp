@@ -19,6 +19,7 @@ class Doubling {
     arc_of_.assign(static_cast<std::size_t>(channels.transport.size()), kNoArc);
     for (std::size_t a = 0; a < graph.out.size(); ++a) arc_of_[static_cast<std::size_t>(graph.out[a])] = a;
     CrossLinks cross;
+    refuse_relays(links);
     cross.find(links, graph.out.size());
     check_targets();
     drop_lower_ends(ids, cross);

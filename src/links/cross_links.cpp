@@ -1,6 +1,9 @@
 #include "src/links/cross_links.hpp"
 
+#include <algorithm>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "merganser/base/error.hpp"
 
@@ -22,15 +25,56 @@ void count_slots(const std::vector<CrossLink>& list, std::size_t vertices, const
   }
 }
 
+/// Adds the slots of relays. What arrives has the first slots of an arc; of what leaves, any may be relays.
+void count_relays(const Links& links, std::vector<std::size_t>& count_out, std::vector<std::size_t>& count_in) {
+  const std::size_t arcs = count_in.size();
+  const auto refuse = [&](const char* direction, std::uint32_t arc, std::uint32_t slot) {
+    throw InputError(
+        "cross-rank link or relay " + std::string(direction) + ": arc " + std::to_string(arc) + ", slot " +
+        std::to_string(slot) + "; allowed: arcs below " + std::to_string(arcs) +
+        " in ascending order, every slot 0, 1, ... of an arc once, relays above links on arcs that lead in");
+  };
+  std::size_t last_arc = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+  for (const Relay& r : links.relays) {
+    if (r.arc_in >= arcs || r.arc_in < last_arc || r.slot_in != count_in[r.arc_in]) refuse("in", r.arc_in, r.slot_in);
+    last_arc = r.arc_in;
+    ++count_in[r.arc_in];
+    out.emplace_back(r.arc_out, r.slot_out);
+  }
+  for (std::size_t k = 0; k < links.out.size(); ++k) {
+    const CrossLink& link = links.out[k];
+    const bool ascends =
+        k == 0 || std::tie(links.out[k - 1].arc, links.out[k - 1].slot) < std::tie(link.arc, link.slot);
+    if (!ascends || link.vertex >= links.target.size()) refuse("out", link.arc, link.slot);
+    out.emplace_back(link.arc, link.slot);
+  }
+  std::sort(out.begin(), out.end());
+  for (const auto& [arc, slot] : out)
+    if (arc >= arcs || slot != count_out[arc]++) refuse("out", arc, slot);
+}
+
 }  // namespace
+
+void refuse_relays(const Links& links) {
+  if (links.relays.empty()) return;
+  throw InputError(std::to_string(links.relays.size()) +
+                   " labels to be relayed between ranks that share no arc; allowed: in prune_single_pass alone");
+}
 
 void CrossLinks::find(const Links& links, std::size_t arcs) {
   count_out.assign(arcs, 0);
   count_in.assign(arcs, 0);
-  count_slots(links.out, links.target.size(), "out", count_out);
+  if (links.relays.empty()) count_slots(links.out, links.target.size(), "out", count_out);
   count_slots(links.in, links.target.size(), "in", count_in);
+  links_in = count_in;
+  if (!links.relays.empty()) count_relays(links, count_out, count_in);
   first_in.assign(arcs, 0);
-  for (std::size_t arc = 1; arc < arcs; ++arc) first_in[arc] = first_in[arc - 1] + count_in[arc - 1];
+  first_relay.assign(arcs, 0);
+  for (std::size_t arc = 1; arc < arcs; ++arc) {
+    first_in[arc] = first_in[arc - 1] + links_in[arc - 1];
+    first_relay[arc] = first_relay[arc - 1] + count_in[arc - 1] - links_in[arc - 1];
+  }
 
   dual_out.assign(links.out.size(), kNone);
   dual_in.assign(links.in.size(), kNone);
@@ -49,7 +93,10 @@ void CrossLinks::find(const Links& links, std::size_t arcs) {
       throw InputError("vertex " + std::to_string(arriving.vertex) + " has cross-rank link " + std::to_string(k) +
                        " of " + std::to_string(links.out.size()));
     }
-    if (links.out[k].arc != arriving.arc || links.out[k].far_vertex != arriving.far_vertex) continue;
+    // By the id too: links that are relayed may come over one arc from vertices of one number, of different ranks.
+    const CrossLink& leaving = links.out[k];
+    if (leaving.arc != arriving.arc || leaving.far_vertex != arriving.far_vertex || leaving.far_id != arriving.far_id)
+      continue;
     dual_in[i] = k;
     dual_out[k] = i;
   }

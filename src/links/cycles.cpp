@@ -77,6 +77,7 @@ void Cutter::check() {
     throw InputError("cut_long_cycles: " + std::to_string(distance2_.size()) + " distances for " + std::to_string(n) +
                      " vertices");
   }
+  refuse_relays(links_);
   cross_.find(links_, channels_.mailbox.graph().out.size());
   std::size_t leaving = 0;
   for (std::uint32_t v = 0; v < n; ++v) {

@@ -251,6 +251,7 @@ bool IterativePruner::Impl::join(const Links& links, const Channels& channels) {
   std::exception_ptr refusal;
   Entry mine{static_cast<std::int64_t>(links.target.size()), 0};
   try {
+    refuse_relays(links);
     cross.find(links, channels.mailbox.graph().out.size());
     const auto is_link = [](std::uint32_t t) { return t != kNone; };
     mine.takes_part = !links.in.empty() || std::any_of(links.target.begin(), links.target.end(), is_link);

@@ -267,7 +267,9 @@ void SinglePass::Impl::take_label(std::size_t i, std::uint32_t value) {
 
 void SinglePass::Impl::receive() {
   const auto take = [this](std::size_t arc, std::size_t slot, std::uint32_t value) {
-    take_label(cross.first_in[arc] + slot, value);
+    if (slot < cross.links_in[arc]) return take_label(cross.first_in[arc] + slot, value);
+    const Relay& relay = links->relays[cross.first_relay[arc] + slot - cross.links_in[arc]];
+    stream->send(relay.arc_out, relay.slot_out, value);
   };
   while (stream->take(take) != 0) stream->wait();
 }
@@ -334,7 +336,7 @@ SinglePass& SinglePass::operator=(SinglePass&&) noexcept = default;
 const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics) {
   Impl& p = *impl_;
   p.begin(links, channels);
-  const bool alone = links.in.empty() && links.out.empty();
+  const bool alone = links.in.empty() && links.out.empty() && links.relays.empty();
   p.scan();
   if (!alone) {
     channels.stream.open(p.cross.count_out, p.cross.count_in);

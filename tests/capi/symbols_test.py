@@ -1,4 +1,4 @@
-"""The functions of the C interface are those of src/capi/symbols.txt: in the headers, in the archive, and nothing else that
+"""The functions of the C interface are those of tests/capi/symbols.txt: in the headers, in the archive, and nothing else that
 has a C name.
 
 symbols_test.py ARCHIVE NM. What is in the list stays: a program that was linked against an older library must find it."""
@@ -13,7 +13,7 @@ ARCHIVE, NM = None, "nm"
 
 
 def listed():
-    lines = (SOURCE / "src" / "capi" / "symbols.txt").read_text().split("\n")
+    lines = (SOURCE / "tests" / "capi" / "symbols.txt").read_text().split("\n")
     return [line for line in lines if line and not line.startswith("#")]
 
 

@@ -12,6 +12,7 @@
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/parcels/statistics.hpp"
+#include "src/cluster/process_graph.hpp"
 #include "tests/cluster/star_clouds.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/refusal.hpp"
@@ -104,6 +105,11 @@ TEST_P(StarFinderTest, decides_equal_distances_by_id) { compare(random_cloud(800
 
 TEST_P(StarFinderTest, works_where_ranks_have_few_points_or_none) {
   for (const std::size_t n : {0U, 1U, 2U, 3U, 9U}) compare(random_cloud(n, 4));
+}
+
+TEST_P(StarFinderTest, finds_partners_on_ranks_that_share_no_arc) {
+  const cluster::SmallWorld only_those_that_touch(1);
+  for (unsigned seed = 30; seed < 45; ++seed) compare(random_cloud(2 + seed % 12, seed));
 }
 
 TEST_P(StarFinderTest, reads_columns_rows_and_strides_alike) {

@@ -368,18 +368,12 @@ void inside(const Names& models) {
   }
 }
 
-const std::map<std::string, void (*)(const Names&)> kCases{{"whole", whole},
-                                                           {"half", half},
-                                                           {"together", together},
-                                                           {"overlapping", overlapping},
-                                                           {"refusals", refusals},
-                                                           {"wrong-alone", wrong_alone},
-                                                           {"unwind", unwind},
-                                                           {"leave-alone", leave_alone},
-                                                           {"settings", settings},
-                                                           {"measured", measured},
-                                                           {"inside", inside},
-                                                           {"late", late}};
+const std::map<std::string, void (*)(const Names&)> kCases{{"whole", whole},       {"half", half},
+                                                           {"together", together}, {"overlapping", overlapping},
+                                                           {"refusals", refusals}, {"wrong-alone", wrong_alone},
+                                                           {"unwind", unwind},     {"leave-alone", leave_alone},
+                                                           {"settings", settings}, {"measured", measured},
+                                                           {"inside", inside},     {"late", late}};
 
 /// Without MPI_Init here: the library begins and ends MPI.
 int session(const Names& models) {
@@ -389,7 +383,8 @@ int session(const Names& models) {
     comm::Session session(options);
     use(session.transport());
     if (session.transport().rank() == 0)
-      say("session of " + std::string(session.transport().name()) + " on " + std::to_string(session.transport().size()));
+      say("session of " + std::string(session.transport().name()) + " on " +
+          std::to_string(session.transport().size()));
   }
   return 0;
 }

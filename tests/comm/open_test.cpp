@@ -125,7 +125,8 @@ TEST_F(OpenTest, a_session_starts_and_ends_the_libraries_by_itself) {
   const Outcome outcome = start(launched(2) + "session auto" + models());
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_FALSE(says(outcome, "wrong")) << outcome.output;
-  for (const auto& model : process_models()) EXPECT_TRUE(says(outcome, "session of " + model + " on 2")) << outcome.output;
+  for (const auto& model : process_models())
+    EXPECT_TRUE(says(outcome, "session of " + model + " on 2")) << outcome.output;
   const Outcome one = start(alone() + "session auto");
   EXPECT_EQ(one.code, 0) << one.output;
   EXPECT_TRUE(says(one, "session of threads on 1")) << one.output;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# An outside project finds the installed library with CMake and with pkg-config, and gets the same result from both.
+# An outside project finds the installed library with CMake and with pkg-config, as archives and as a shared library, or takes
+# a local copy of the sources, and gets the same result from all.
 # install_test.sh SOURCE BUILD CXX
 set -euo pipefail
 source=$1 build=$2 cxx=$3
@@ -35,6 +36,47 @@ read -ra flags <<<"$(pkg-config --cflags --libs merganser)"
 quietly "$cxx" "$source/examples/01_cluster.cpp" "${flags[@]}" -o "$temporary/by_pkg_config"
 [ "$("$temporary/by_pkg_config" 2)" = "$one" ] || fail "another result through pkg-config"
 echo "pkg-config: the same"
+
+# outside FOLDER: configures and builds a project of two files; the lines of its CMakeLists.txt come on standard input.
+outside() {
+  mkdir "$temporary/$1"
+  { printf 'cmake_minimum_required(VERSION 3.22)\nproject(outside LANGUAGES CXX)\n' && cat; } >"$temporary/$1/CMakeLists.txt"
+  quietly cmake -S "$temporary/$1" -B "$temporary/$1/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx"
+  quietly cmake --build "$temporary/$1/build" -j 2 --target outside
+}
+
+shared=$(find "$prefix" -name 'libmerganser.so')
+if [ -n "$shared" ]; then
+  outside shared <<CMAKE
+find_package(merganser REQUIRED)
+add_executable(outside "$source/examples/01_cluster.cpp")
+target_link_libraries(outside PRIVATE merganser::shared)
+CMAKE
+  [[ $(readelf -d "$temporary/shared/build/outside") == *libmerganser.so.0.* ]] || fail "not linked with the shared library"
+  [ "$("$temporary/shared/build/outside" 3)" = "$one" ] || fail "another result of the shared library"
+  read -ra flags <<<"$(pkg-config --cflags --libs merganser-shared)"
+  quietly "$cxx" "$source/examples/01_cluster.cpp" "${flags[@]}" -o "$temporary/by_pkg_config_shared"
+  [ "$(LD_LIBRARY_PATH=$(dirname "$shared") "$temporary/by_pkg_config_shared" 2)" = "$one" ] ||
+    fail "another result of the shared library through pkg-config"
+  echo "shared library: the same"
+fi
+
+cat >"$temporary/main.cpp" <<'CPP'
+#include <merganser/base/text.hpp>
+int main() { return merganser::count_text(374900) == "374,900" ? 0 : 1; }
+CPP
+outside copy <<CMAKE
+include(FetchContent)
+FetchContent_Declare(merganser SOURCE_DIR "$source")
+FetchContent_MakeAvailable(merganser)
+if(NOT TARGET merganser::merganser OR TARGET merganser)
+  message(FATAL_ERROR "a project inside another one has its libraries and nothing else")
+endif()
+add_executable(outside ../main.cpp)
+target_link_libraries(outside PRIVATE merganser::base)
+CMAKE
+"$temporary/copy/build/outside" || fail "the program of a local copy ended with exit code $?"
+echo "FetchContent of a local copy: works"
 
 mkdir "$temporary/newer"
 cat >"$temporary/newer/CMakeLists.txt" <<'CMAKE'

@@ -12,8 +12,8 @@ namespace merganser::comm {
 /// Makes a transport over an intra-communicator, as open() of open.hpp does over its handle. Where MPI_Comm is an int the
 /// two are one.
 template <class Communicator>
-  requires(std::is_same_v<Communicator, MPI_Comm> && !std::is_same_v<Communicator, int>)
-[[nodiscard]] std::unique_ptr<Transport> open(Communicator communicator, const OpenOptions& options = {}) {
+requires(std::is_same_v<Communicator, MPI_Comm> && !std::is_same_v<Communicator, int>)
+    [[nodiscard]] std::unique_ptr<Transport> open(Communicator communicator, const OpenOptions& options = {}) {
   int started = 0;
   int ended = 0;
   MPI_Initialized(&started);

@@ -1,5 +1,5 @@
 #pragma once
-/// Starting the ranks of a program over a communication model. Only this header's implementation starts and ends MPI
+/// Starting the ranks of a program over a communication model. Only run() and the Session of open.hpp start and end MPI
 /// and OpenSHMEM.
 #include <cstddef>
 #include <functional>

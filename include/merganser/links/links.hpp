@@ -27,7 +27,8 @@ struct Key {
   friend bool operator==(const Key&, const Key&) = default;
 };
 
-/// A link that crosses ranks, as one of its ends sees it.
+/// A link that crosses ranks, as one of its ends sees it. The arc leads to the other rank or, where the labels of the link
+/// are relayed, to the first rank on the way: the same arc there and back.
 struct CrossLink {
   std::uint32_t vertex;      ///< the end on this rank
   std::uint32_t far_vertex;  ///< the end on the other rank, by that rank's numbering
@@ -35,6 +36,17 @@ struct CrossLink {
   std::uint32_t slot;        ///< position among the links of its arc and direction, the same number at both ends
   std::int64_t far_id;       ///< global id of the far end
   double distance2;          ///< squared length of the link
+  // For those who keep points, not for the pruning:
+  std::int32_t far_rank = -1;      ///< the other rank
+  std::uint32_t far_position = 0;  ///< of the far end in what its rank keeps
+};
+
+/// A label that passes through this rank, on its way between ends that share no arc. It takes a slot on both arcs.
+struct Relay {
+  std::uint32_t arc_in;    ///< from the rank that hands it over
+  std::uint32_t slot_in;   ///< above those of Links::in on that arc
+  std::uint32_t arc_out;   ///< to the rank that gets it
+  std::uint32_t slot_out;  ///< not one of Links::out
 };
 
 /// The links of one rank. Vertices are numbered 0 .. target.size() - 1.
@@ -42,6 +54,7 @@ struct Links {
   std::vector<std::uint32_t> target;  ///< per vertex: a local vertex, kAway | index in `out`, or kNone
   std::vector<CrossLink> out;         ///< links that leave, ordered by arc, then slot
   std::vector<CrossLink> in;          ///< links that arrive, ordered by arc, then slot
+  std::vector<Relay> relays;          ///< labels to pass on, ordered by arc_in, then slot_in (prune_single_pass only)
 };
 
 /// The stars that pruning leaves: in `links.target` only kept links remain (a source is never a target).

@@ -33,7 +33,8 @@ struct PruneStatistics {
 /// - Dual link (a, b): both CENTRE: both links dropped; one CENTRE: the other joins it; none: the lower global id stays
 ///   and the other joins it.
 ///
-/// Called by every rank with a cross-rank link; others may call. The result does not depend on ranks, backend or order.
+/// Called by every rank with a cross-rank link or a label to relay; others may call. The result does not depend on ranks,
+/// backend or order.
 /// Two calls must be separated by a Mailbox step on every arc with cross-rank links (see comm::Stream).
 /// @param links  only 2-cycles, CrossLinks ordered by arc, then slot; on return `target` holds kept links only
 ///               (kNone elsewhere)
@@ -41,7 +42,8 @@ struct PruneStatistics {
 ///         (before any label is sent); or if a cycle of three or more links lies on this rank and no leaf settles it
 ///         (after all labels of other vertices, so no other rank is left waiting). A cycle over several ranks is
 ///         excluded by contract.
-/// Cost: O(links) work; one record per cross-rank link; critical path: the longest chain of cross-rank links.
+/// Cost: O(links) work; one record per cross-rank link, and one more each time it is relayed; critical path: the longest
+/// chain of cross-rank links.
 /// Source: closed form of [frey2025, Algorithm 1].
 Stars prune_single_pass(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics = nullptr);
 
@@ -75,6 +77,8 @@ struct IterativeOptions {
 /// Counted as published: one put or get for every remote access to a flag; 3 synchronisations in each round (4 where
 /// the model is two-sided) and 2 after the rounds; one reduction per round. Gets of a Segment deliver at the end of a
 /// phase, so it takes one more Segment::sync wherever they are needed: comm::Counters has the synchronisations made.
+/// @throws InputError on every rank for links that are not as prune_single_pass asks, and for relays: words are written
+/// into ranks that share an arc only
 Stars prune_iterative(Links& links, const Ids& ids, const Channels& channels, const IterativeOptions& options = {},
                       PruneStatistics* statistics = nullptr);
 

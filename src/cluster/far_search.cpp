@@ -1,0 +1,227 @@
+#include "src/cluster/far_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::cluster {
+
+FarSearch::FarSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, const ProcessGraph& graph, int rank,
+                     bool exact)
+    : mailbox_(mailbox),
+      decomposition_(decomposition),
+      rank_(rank),
+      possible_(exact && std::isfinite(graph.least_sight())),
+      component_(
+          mailbox, [&graph](int r) { return graph.of(r); }, rank) {}
+
+FarComponent* FarSearch::component() { return away_ ? &component_ : nullptr; }
+
+bool FarSearch::ends_here() const {
+  return std::any_of(links_.begin(), links_.end(),
+                     [this](const FarLink& l) { return l.source_rank == rank_ || l.target_rank == rank_; });
+}
+
+void FarSearch::find(DistributedSearch& search, Site* sorted, std::byte* scratch) {
+  away_ = false;
+  links_.clear();
+  ways_.clear();
+  out_.clear();
+  in_.clear();
+  far_out_.clear();
+  far_in_.clear();
+  if (!possible_) return;
+  component_.gather(search.full(), search.open_neighbours(), search.far_questions());
+  if (component_.questions().empty()) return;
+  answer(search, sorted, scratch);
+  flood_answers();
+  take_links(search);
+  away_ = !links_.empty();
+  find_ways();
+}
+
+bool FarSearch::improve(const Answer& answer) {
+  Answer& best = best_[answer.question];
+  if (best.rank >= 0 && std::tie(best.distance2, best.id) <= std::tie(answer.distance2, answer.id)) return false;
+  best = answer;
+  return true;
+}
+
+/// What this rank's parcels are to the questions of those that cannot ask it.
+void FarSearch::answer(DistributedSearch& search, Site* sorted, std::byte* scratch) {
+  const auto& questions = component_.questions();
+  const auto& neighbours = mailbox_.graph().out;
+  best_.assign(questions.size(), {0, 0, 0, kNone, -1, 0});
+  fresh_.clear();
+  if (search.size() == 0) return;
+  for (std::uint32_t i = 0; i < questions.size(); ++i) {
+    const FarQuestion& q = questions[i];
+    if (q.rank == rank_ || std::binary_search(neighbours.begin(), neighbours.end(), q.rank) ||
+        decomposition_.distance2_to_block(q.point, rank_) > q.distance2)
+      continue;
+    nearest::Best best{q.distance2, q.id, kNone};
+    search.nearest(q.point, sorted, scratch, best);
+    if (best.vertex == kNone) continue;
+    const Answer found{best.distance2, best.id, i, best.vertex, rank_, search.cells().order()[best.vertex]};
+    if (improve(found)) fresh_.push_back(found);
+  }
+}
+
+/// A better answer goes on to everybody, a worse one dies where the better is known.
+void FarSearch::flood_answers() {
+  const std::size_t arcs = mailbox_.graph().out.size();
+  for (int wave = 1; wave <= component_.waves(); ++wave) {
+    for (std::size_t arc = 0; arc < arcs; ++arc)
+      if (component_.active(arc, wave)) mailbox_.post_all(arc, std::span<const Answer>(fresh_));
+    component_.step(wave);
+    fresh_.clear();
+    for (std::size_t arc = 0; arc < arcs; ++arc)
+      for (const Answer& a : mailbox_.records<Answer>(arc)) {
+        if (a.question >= best_.size())
+          throw CommError("rank " + std::to_string(mailbox_.graph().in[arc]) + " passed on an answer to question " +
+                          std::to_string(a.question) + " of " + std::to_string(best_.size()));
+        if (improve(a)) fresh_.push_back(a);
+      }
+  }
+}
+
+void FarSearch::take_links(DistributedSearch& search) {
+  const auto& questions = component_.questions();
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const FarQuestion& q = questions[i];
+    const Answer& a = best_[i];
+    if (a.rank < 0) continue;
+    links_.push_back({q.rank, a.rank, q.vertex, a.vertex, q.position, a.position, q.source_id, a.id, a.distance2});
+    if (q.rank == rank_) search.settle_far(q.vertex);
+  }
+}
+
+void FarSearch::find_ways() {
+  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    ways_.push_back(component_.route(links_[i].source_rank, links_[i].target_rank));
+    const std::vector<int>& way = ways_.back();
+    const auto here = std::find(way.begin(), way.end(), rank_);
+    if (here == way.end()) continue;
+    const auto arc_to = [this](int rank) { return static_cast<std::uint32_t>(component_.arc_to(rank)); };
+    if (here != way.begin()) in_.push_back({arc_to(*(here - 1)), here + 1 != way.end(), i, 0});
+    if (here + 1 != way.end()) out_.push_back({arc_to(*(here + 1)), here + 2 != way.end(), i, 0});
+  }
+  const auto by_slot = [](const Pass& a, const Pass& b) {
+    return std::tie(a.arc, a.on, a.link) < std::tie(b.arc, b.on, b.link);
+  };
+  std::sort(out_.begin(), out_.end(), by_slot);
+  std::sort(in_.begin(), in_.end(), by_slot);
+}
+
+/// On each arc: the ordinary links, then far ones in order.
+void FarSearch::number_slots(std::vector<Pass>& passes, const std::vector<links::CrossLink>& ordinary) {
+  std::vector<std::uint32_t> next(mailbox_.graph().out.size(), 0);
+  for (const auto& l : ordinary) ++next[l.arc];
+  for (Pass& p : passes) p.slot = next[p.arc]++;
+}
+
+void FarSearch::number(links::Links& links) {
+  number_slots(out_, links.out);
+  number_slots(in_, links.in);
+  std::vector<Pass> relayed_in(links_.size(), {0, false, kNone, 0});
+  const auto by_slot = [](const links::CrossLink& a, const links::CrossLink& b) {
+    return std::tie(a.arc, a.slot) < std::tie(b.arc, b.slot);
+  };
+  std::vector<links::CrossLink>& out = links.out;
+  std::vector<links::CrossLink>& in = links.in;
+  for (const Pass& p : in_) {
+    const FarLink& l = links_[p.link];
+    if (p.on) {
+      relayed_in[p.link] = p;
+    } else {
+      in.push_back({l.target, l.source, p.arc, p.slot, l.source_id, l.distance2, l.source_rank, l.source_position});
+    }
+  }
+  for (const Pass& p : out_) {
+    const FarLink& l = links_[p.link];
+    if (l.source_rank == rank_) {
+      out.push_back({l.source, l.target, p.arc, p.slot, l.target_id, l.distance2, l.target_rank, l.target_position});
+    } else {
+      links.relays.push_back({relayed_in[p.link].arc, relayed_in[p.link].slot, p.arc, p.slot});
+    }
+  }
+  std::sort(in.begin(), in.end(), by_slot);
+  std::sort(out.begin(), out.end(), by_slot);
+  std::sort(links.relays.begin(), links.relays.end(), [](const links::Relay& a, const links::Relay& b) {
+    return std::tie(a.arc_in, a.slot_in) < std::tie(b.arc_in, b.slot_in);
+  });
+  for (std::uint32_t k = 0; k < out.size(); ++k) links.target[out[k].vertex] = links::kAway | k;
+  far_out_.assign(out.size(), kNone);
+  far_in_.assign(in.size(), kNone);
+  const auto find = [](const std::vector<links::CrossLink>& list, const Pass& p) {
+    const auto at = std::lower_bound(list.begin(), list.end(), p, [](const links::CrossLink& l, const Pass& pass) {
+      return std::tie(l.arc, l.slot) < std::tie(pass.arc, pass.slot);
+    });
+    return static_cast<std::size_t>(at - list.begin());
+  };
+  for (const Pass& p : out_)
+    if (links_[p.link].source_rank == rank_) far_out_[find(out, p)] = p.link;
+  for (const Pass& p : in_)
+    if (!p.on) far_in_[find(in, p)] = p.link;
+}
+
+/// One wave: what is at step `hop` of its way goes one step on.
+void FarSearch::carry_hop(std::size_t hop, std::size_t bytes, std::vector<std::vector<std::byte>>& load) {
+  Arcs out(mailbox_.graph().out.size(), 0);
+  Arcs in(out.size(), 0);
+  const auto is_here = [&](const Pass& p, std::size_t at) {
+    const auto& way = ways_[p.link];
+    return at < way.size() && way[at] == rank_;
+  };
+  bool takes_part = false;
+  for (const Pass& p : out_) {
+    if (!is_here(p, hop)) continue;
+    out[p.arc] = 1;
+    takes_part = true;
+    mailbox_.post_all(p.arc, std::span<const std::byte>(load[p.link]));
+  }
+  for (const Pass& p : in_) {
+    if (!is_here(p, hop + 1)) continue;
+    in[p.arc] = 1;
+    takes_part = true;
+  }
+  if (!takes_part) return;
+  mailbox_.step(out, in);
+  std::vector<std::size_t> read(in.size(), 0);
+  for (const Pass& p : in_) {
+    if (!is_here(p, hop + 1)) continue;
+    const auto message = mailbox_.inbox(p.arc).subspan(read[p.arc]);
+    const std::size_t length = message.empty() || message[0] == std::byte{0} ? 1 : 1 + bytes;
+    if (message.size() < length)
+      throw CommError("rank " + std::to_string(mailbox_.graph().in[p.arc]) + " carried fewer parcels than it was to");
+    load[p.link].assign(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(length));
+    read[p.arc] += length;
+  }
+}
+
+void FarSearch::carry(const links::Stars& stars, const Cargo& cargo) {
+  // Per link: one byte, 1 if it is kept, then the parcel.
+  std::vector<std::vector<std::byte>> load(links_.size());
+  for (std::size_t k = 0; k < far_out_.size(); ++k) {
+    if (far_out_[k] == kNone) continue;
+    auto& parcel = load[far_out_[k]];
+    parcel.push_back(std::byte{stars.out_kept[k]});
+    if (stars.out_kept[k]) cargo.load(links_[far_out_[k]].source, parcel);
+  }
+  std::size_t hops = 0;
+  for (const auto& way : ways_) hops = std::max(hops, way.size() - 1);
+  for (std::size_t hop = 0; hop < hops; ++hop) carry_hop(hop, cargo.bytes, load);
+  for (std::size_t i = 0; i < far_in_.size(); ++i) {
+    if (far_in_[i] == kNone) continue;
+    const auto& parcel = load[far_in_[i]];
+    if ((parcel.size() > 1) != (stars.in_kept[i] != 0))
+      throw CommError("a parcel of rank " + std::to_string(links_[far_in_[i]].source_rank) +
+                      " and its label do not agree on whether it merges");
+    if (parcel.size() > 1) cargo.take(i, std::span(parcel).subspan(1));
+  }
+}
+
+}  // namespace merganser::cluster
