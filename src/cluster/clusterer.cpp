@@ -1,9 +1,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <numeric>
 #include <string>
 
 #include "merganser/base/error.hpp"
@@ -175,11 +172,11 @@ StepReport Clusterer::Impl::step(Parcels& parcels) {
   if (busy) search.answer(parcels);
   far.find(search, parcels, sites, spare_rows.data());
   busy = busy || far.ends_here();
+  laps.to(report.seconds.exchange);
   if (!busy && !collective && !far.passes_here()) {
     report.counters = transport.counters() - counted;
     return report;
   }
-  laps.to(report.seconds.exchange);
   if (busy) search.announce(parcels, report);
   if (far.passes_here()) far.number(search.links());
   count_links(report);

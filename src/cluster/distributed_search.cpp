@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "merganser/base/error.hpp"
 
@@ -248,11 +249,14 @@ void DistributedSearch::answer(const Parcels& parcels) {
   }
 }
 
-std::vector<FarQuestion> DistributedSearch::far_questions(const Parcels& parcels) const {
+std::vector<FarQuestion> DistributedSearch::far_questions(const Parcels& parcels) {
   std::vector<FarQuestion> questions;
-  for (const Open& o : open_) {
+  far_asked_.clear();
+  for (std::uint32_t i = 0; i < open_.size(); ++i) {
+    const Open& o = open_[i];
     const nearest::Best& best = o.local.best;
     if (best.distance2 < sight2_) continue;
+    far_asked_.emplace_back(o.local.vertex, i);
     const Site& s = cells_.sites()[o.local.vertex];
     const bool none = best.vertex == links::kNone && o.far_vertex == links::kNone;
     questions.push_back({{s.x, s.y, s.z},
@@ -262,6 +266,7 @@ std::vector<FarQuestion> DistributedSearch::far_questions(const Parcels& parcels
                          o.local.vertex,
                          rank_});
   }
+  std::sort(far_asked_.begin(), far_asked_.end());
   return questions;
 }
 
@@ -272,11 +277,10 @@ void DistributedSearch::nearest(const Vec3& point, const Parcels& parcels, Site*
 }
 
 void DistributedSearch::settle_far(std::uint32_t vertex) {
-  for (Open& o : open_) {
-    if (o.local.vertex != vertex) continue;
-    o.settled = true;
-    o.far_vertex = links::kNone;
-  }
+  const auto at = std::lower_bound(far_asked_.begin(), far_asked_.end(), std::pair(vertex, std::uint32_t{0}));
+  Open& o = open_[at->second];
+  o.settled = true;
+  o.far_vertex = links::kNone;
 }
 
 void DistributedSearch::announce(const Parcels& parcels, StepReport& report) {
