@@ -130,8 +130,8 @@ const Decomposition& Clusterer::decomposition() const { return impl_->decomposit
 
 std::int64_t Clusterer::rehome(Parcels& parcels) {
   impl_->mailbox->check_usable();
-  const auto count = cluster::rehome(parcels, impl_->decomposition, impl_->transport.rank(), *impl_->mailbox,
-                                     impl_->far.component());
+  const auto count =
+      cluster::rehome(parcels, impl_->decomposition, impl_->transport.rank(), *impl_->mailbox, impl_->far.component());
   impl_->far.forget();
   impl_->travelling = count.travelling;
   return count.sent;
@@ -236,8 +236,8 @@ void Clusterer::Impl::prune(const Parcels& parcels, StepReport& report) {
     if (transport.rank() == 0) report.long_cycles = cut;
   }
   // The published pruning writes into the memory of ranks that share an arc: it cannot settle far links.
-  const bool far_links =
-      options.prune == Prune::iterative && far.possible() && transport.all_reduce(far.passes_here(), comm::Op::max) != 0;
+  const bool far_links = options.prune == Prune::iterative && far.possible() &&
+                         transport.all_reduce(far.passes_here(), comm::Op::max) != 0;
   if (options.prune == Prune::iterative && !far_links) {
     iterative_stars = iterative.prune(l, ids, channels, &report.pruning);
     stars = &iterative_stars;

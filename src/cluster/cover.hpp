@@ -60,8 +60,9 @@ class Cover {
   bool always_ = true;
   double count_ = 0;  // of sub-cells; may be more than memory holds
   Cells cells_;
-  Cells halves_;                                        // of half the edge
-  std::vector<std::array<std::int64_t, 3>> around_;  // from one of these to those whose points are all near all of its own
+  Cells halves_;  // of half the edge
+  std::vector<std::array<std::int64_t, 3>>
+      around_;  // from one of these to those whose points are all near all of its own
 };
 
 }  // namespace merganser::cluster

@@ -128,8 +128,8 @@ void FarComponent::take(std::size_t arc, std::vector<std::byte>& fresh) {
 
 void FarComponent::learn(std::span<const std::byte> item) {
   const ItemHead head = read_head(item);
-  const std::byte* from = item.data() + item.size() - head.questions * sizeof(FarQuestion) -
-                          head.listed * sizeof(std::int32_t);
+  const std::byte* from =
+      item.data() + item.size() - head.questions * sizeof(FarQuestion) - head.listed * sizeof(std::int32_t);
   const std::size_t before = questions_.size();
   questions_.resize(before + head.questions);
   if (head.questions > 0) std::memcpy(&questions_[before], from, head.questions * sizeof(FarQuestion));
@@ -164,8 +164,8 @@ void FarComponent::step(int wave) {
 }
 
 std::size_t FarComponent::position(int rank) const {
-  const auto at = std::lower_bound(members_.begin(), members_.end(), rank,
-                                   [](const Member& m, int r) { return m.rank < r; });
+  const auto at =
+      std::lower_bound(members_.begin(), members_.end(), rank, [](const Member& m, int r) { return m.rank < r; });
   return static_cast<std::size_t>(at - members_.begin());
 }
 

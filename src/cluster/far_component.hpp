@@ -73,9 +73,9 @@ class FarComponent {
   std::function<std::vector<int>(int)> neighbours_;
   std::unordered_map<int, std::vector<int>> neighbour_cache_;
   int rank_;
-  std::vector<Member> members_;        // by rank once all are known
-  std::unordered_set<int> known_;      // ranks of members_
-  std::unordered_set<int> named_;      // named by a member, not heard of yet
+  std::vector<Member> members_;                     // by rank once all are known
+  std::unordered_set<int> known_;                   // ranks of members_
+  std::unordered_set<int> named_;                   // named by a member, not heard of yet
   std::vector<std::vector<std::uint32_t>> joined_;  // per member: positions of the ranks over open arcs
   std::unordered_map<int, Distances> distances_;
   std::vector<FarQuestion> questions_;

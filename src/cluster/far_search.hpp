@@ -30,7 +30,8 @@ struct FarLink {
 class FarSearch {
  public:
   /// Local. Collective is only the making of the process graph.
-  FarSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, const ProcessGraph& graph, int rank, bool exact);
+  FarSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, const ProcessGraph& graph, int rank,
+            bool exact);
 
   /// Whether there can be far links at all: the same on every rank.
   [[nodiscard]] bool possible() const { return possible_; }
@@ -51,7 +52,7 @@ class FarSearch {
 
   /// Payload to travel.
   struct Cargo {
-    std::size_t bytes;                                                          ///< of one parcel
+    std::size_t bytes;                                                           ///< of one parcel
     std::function<void(std::uint32_t vertex, std::vector<std::byte>& to)> load;  ///< appends a parcel
     std::function<void(std::uint32_t vertex, std::span<const std::byte>)> take;  ///< a parcel for a vertex here
   };

@@ -29,9 +29,10 @@ void count_slots(const std::vector<CrossLink>& list, std::size_t vertices, const
 void count_relays(const Links& links, std::vector<std::size_t>& count_out, std::vector<std::size_t>& count_in) {
   const std::size_t arcs = count_in.size();
   const auto refuse = [&](const char* direction, std::uint32_t arc, std::uint32_t slot) {
-    throw InputError("cross-rank link or relay " + std::string(direction) + ": arc " + std::to_string(arc) + ", slot " +
-                     std::to_string(slot) + "; allowed: arcs below " + std::to_string(arcs) +
-                     " in ascending order, every slot 0, 1, ... of an arc once, relays above links on arcs that lead in");
+    throw InputError(
+        "cross-rank link or relay " + std::string(direction) + ": arc " + std::to_string(arc) + ", slot " +
+        std::to_string(slot) + "; allowed: arcs below " + std::to_string(arcs) +
+        " in ascending order, every slot 0, 1, ... of an arc once, relays above links on arcs that lead in");
   };
   std::size_t last_arc = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
@@ -43,7 +44,8 @@ void count_relays(const Links& links, std::vector<std::size_t>& count_out, std::
   }
   for (std::size_t k = 0; k < links.out.size(); ++k) {
     const CrossLink& link = links.out[k];
-    const bool ascends = k == 0 || std::tie(links.out[k - 1].arc, links.out[k - 1].slot) < std::tie(link.arc, link.slot);
+    const bool ascends =
+        k == 0 || std::tie(links.out[k - 1].arc, links.out[k - 1].slot) < std::tie(link.arc, link.slot);
     if (!ascends || link.vertex >= links.target.size()) refuse("out", link.arc, link.slot);
     out.emplace_back(link.arc, link.slot);
   }

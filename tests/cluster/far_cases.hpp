@@ -91,8 +91,9 @@ inline FarCase holed_case(unsigned seed, int blocks) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> u(0, 1);
   const bool flat = random() % 2 == 0;
-  FarCase c = empty_case({2 * blocks, 4, 4}, {1.0 * blocks, 1.3, flat ? 0.3 : 1.3},
-                         {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0}, "holes, seed " + std::to_string(seed));
+  FarCase c =
+      empty_case({2 * blocks, 4, 4}, {1.0 * blocks, 1.3, flat ? 0.3 : 1.3},
+                 {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0}, "holes, seed " + std::to_string(seed));
   struct Hole {
     Vec3 centre;
     Vec3 half;  // of its edges
