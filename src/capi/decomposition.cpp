@@ -95,7 +95,6 @@ int mg_decomposition_of_ranks(mg_transport* transport, const mg_box* box, const 
                               const double upper[3], mg_decomposition** decomposition) {
   return guard([&] {
     const auto over = object_of<TransportObject>(transport);
-    need(decomposition, "decomposition");
     make<DecompositionObject>(decomposition, of_ranks(over->get(), box, cells, lower, upper));
   });
 }
