@@ -42,7 +42,8 @@ void find(comm::Transport& transport) {
   // A square that is periodic along x, cut into strips of different widths.
   const Grid square{.box = {{0, 0, 0}, {1, 1, 1}, {true, false, false}}};
   std::vector<double> cuts;
-  for (int i = 1; i < transport.size(); ++i) cuts.push_back(static_cast<double>(i * i) / (transport.size() * transport.size()));
+  for (int i = 1; i < transport.size(); ++i)
+    cuts.push_back(static_cast<double>(i * i) / (transport.size() * transport.size()));
   const auto blocks = Decomposition::from_cuts(square, {cuts, {}, {}});
   Droplets mine = droplets(blocks, transport.rank());
 
@@ -64,7 +65,8 @@ void find(comm::Transport& transport) {
   }
 
   const auto total = [&](const std::vector<double>& heat) {
-    return transport.all_reduce(static_cast<std::int64_t>(std::accumulate(heat.begin(), heat.end(), 0.0)), comm::Op::sum);
+    return transport.all_reduce(static_cast<std::int64_t>(std::accumulate(heat.begin(), heat.end(), 0.0)),
+                                comm::Op::sum);
   };
   const auto links = transport.all_reduce(static_cast<std::int64_t>(finder.links().size()), comm::Op::sum);
   const auto before = total(given);
