@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// A column of numbers: entry i is data[i * stride]. Which entries there are is known to who has made it.
