@@ -89,6 +89,16 @@ CMAKE
   [ "$(LD_LIBRARY_PATH=$(dirname "$shared") "$temporary/by_pkg_config_shared" 2)" = "$one" ] ||
     fail "another result of the shared library through pkg-config"
   echo "shared library: the same"
+  if [ -e "$prefix/include/merganser/merganser.h" ]; then # the C interface
+    cat >"$temporary/main.c" <<'C'
+#include <merganser/merganser.h>
+int main(void) { return mg_abi() == MG_ABI ? 0 : 1; }
+C
+    read -ra flags <<<"$(pkg-config --cflags --libs merganser-c)"
+    quietly cc -std=c99 -Wall -Werror -pedantic "$temporary/main.c" "${flags[@]}" -o "$temporary/in_c"
+    LD_LIBRARY_PATH=$(dirname "$shared") "$temporary/in_c" || fail "the program in C ended with exit code $?"
+    echo "shared library in C: works"
+  fi
 fi
 
 cat >"$temporary/main.cpp" <<'CPP'
