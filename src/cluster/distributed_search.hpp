@@ -105,7 +105,7 @@ class DistributedSearch {
   std::vector<double> distance2_;  // cells8: squared length of each link
   std::vector<Open> open_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> far_asked_;  // vertex, index into open_; ascending
-  std::vector<std::vector<std::uint32_t>> asked_;  // per arc: indices into open_
+  std::vector<std::vector<std::uint32_t>> asked_;                   // per arc: indices into open_
   Arcs i_asked_;
   Arcs was_asked_;
   Arcs open_neighbours_;

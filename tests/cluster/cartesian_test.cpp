@@ -31,13 +31,21 @@ TEST(Cartesian, with_other_axes_keeps_its_own_numbers) {
 }
 
 TEST(Cartesian, refuses_axes_that_are_not_there) {
-  EXPECT_NE(refusal<UsageError>([] { (void)decomposition_of(kGrid, {{}, {}}); }).find("0 axes; allowed: 1 to 3"),
+  EXPECT_NE(refusal<UsageError>([] {
+              (void)decomposition_of(kGrid, {{}, {}});
+            }).find("0 axes; allowed: 1 to 3"),
             std::string::npos);
-  EXPECT_NE(refusal<UsageError>([] { (void)decomposition_of(kGrid, {{2, 2}, {}}, {1, 1, 0}); }).find("axis 1 of the grid"),
+  EXPECT_NE(refusal<UsageError>([] {
+              (void)decomposition_of(kGrid, {{2, 2}, {}}, {1, 1, 0});
+            }).find("axis 1 of the grid"),
             std::string::npos);
-  EXPECT_NE(refusal<UsageError>([] { (void)decomposition_of(kGrid, {{2}, {}}, {-1, 1, 0}); }).find("axis -1"),
+  EXPECT_NE(refusal<UsageError>([] {
+              (void)decomposition_of(kGrid, {{2}, {}}, {-1, 1, 0});
+            }).find("axis -1"),
             std::string::npos);
-  EXPECT_NE(refusal<InputError>([] { (void)decomposition_of(kGrid, {{1, 1, 5}, {}}); }).find("axis z has 4 cells only"),
+  EXPECT_NE(refusal<InputError>([] {
+              (void)decomposition_of(kGrid, {{1, 1, 5}, {}});
+            }).find("axis z has 4 cells only"),
             std::string::npos);
 }
 

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// A column of numbers: entry i is data[i * stride]. Which entries there are is known to who has made it.
@@ -15,7 +17,9 @@ struct ColumnOf {
   std::size_t stride = 1;
   [[nodiscard]] T& operator[](std::size_t i) const { return data[i * stride]; }
 };
+/// Numbers that may be changed.
 using Column = ColumnOf<double>;
+/// Numbers that may be read.
 using ConstColumn = ColumnOf<const double>;
 
 /// Ids that are kept as the bits of doubles, one in each row.
