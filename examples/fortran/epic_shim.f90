@@ -1,0 +1,186 @@
+!> merganser in the shape of EPIC's own subroutines: what stands between a code with EPIC's arrays and lists, and the finder.
+!! docs/epic.md tells which lines of the published clustering code change.
+!!
+!!     call epic_open(cart%comm, lower, extent, [nx, ny, nz])     ! once, after the layout is made; collective
+!!     call epic_find_nearest(n, vmin, position, volume, buoyancy, vorticity, b, isma, iclo, inva, n_merge, n_invalid)
+!!     ... the code's own merging into iclo(1:n_merge), and deleting of inva(1:n_merge + n_invalid) ...
+!!
+!! or, with merging and deleting too:
+!!
+!!     call epic_merge(n, vmin, position, volume, buoyancy, vorticity, b)
+!!
+!! One decomposition at a time. Errors end the job with a text, as errors of EPIC do.
+module epic_shim
+  use, intrinsic :: iso_c_binding, only: c_bool, c_double, c_int32_t, c_int64_t
+  use mpi_f08
+  use merganser
+  implicit none
+  private
+  public :: epic_open, epic_find_nearest, epic_append, epic_merge, epic_close
+
+  type(mg_transport), save :: transport
+  type(mg_decomposition), save :: blocks
+  type(mg_finder), save :: finder
+  type(mg_schema), save :: schema
+  type(mg_box), save :: box
+  real(c_double), save :: lower_face(3), upper_face(3)
+  logical(c_bool), allocatable, save :: small(:)
+
+  !> An array of the parcels' that EPIC's do not include (humidity, labels): its entries for what has arrived follow at
+  !! n + 1, ... Called by every rank, after epic_find_nearest.
+  interface epic_append
+     module procedure append_one, append_several, append_integer
+  end interface epic_append
+
+contains
+
+  !> Takes over a 2D Cartesian communicator as EPIC makes it: cells in x and y are dealt to it in blocks, the first ranks of
+  !! an axis getting one more where they do not come out even; z is not cut. x and y are periodic, z has walls. Collective.
+  subroutine epic_open(communicator, lower, extent, cells)
+    type(MPI_Comm), intent(in) :: communicator
+    real(c_double), intent(in) :: lower(3), extent(3)
+    integer, intent(in) :: cells(3)
+    integer :: ranks_of(2), coordinates(2), axis
+    logical :: periods(2)
+    call MPI_Cart_get(communicator, 2, ranks_of, periods, coordinates)
+    box = mg_box(lower=lower, extent=extent, periodic=[.true., .true., .false.])
+    lower_face = lower
+    upper_face = lower + extent
+    do axis = 1, 2
+       lower_face(axis) = face(axis, coordinates(axis))
+       upper_face(axis) = face(axis, coordinates(axis) + 1)
+    end do
+    call transport%open(communicator)
+    call blocks%of_ranks(transport, box, lower_face, upper_face)
+    call finder%make(transport, blocks)
+    call schema%epic()
+
+  contains
+
+    !> Where the block of this coordinate begins: the same bits on both ranks that it parts.
+    pure function face(axis, coordinate) result(x)
+      integer, intent(in) :: axis, coordinate
+      real(c_double) :: x
+      integer :: first
+      first = coordinate * (cells(axis) / ranks_of(axis)) + min(coordinate, mod(cells(axis), ranks_of(axis)))
+      x = lower(axis) + extent(axis) / real(cells(axis), c_double) * real(first, c_double)
+      if (first == cells(axis)) x = lower(axis) + extent(axis)
+    end function face
+  end subroutine epic_open
+
+  !> In place of EPIC's find_nearest: parcels with a volume below vmin look for the nearest other parcel, and links are cut
+  !! into stars. Called by every rank; neighbours only.
+  !! @param n        in: parcels of this rank; out: with what has arrived behind them. The arrays must have room for that
+  !! @param isma     (0:n_merge) slots that merge; entry 0 is not used
+  !! @param iclo     (n_merge) the slot of this rank that each merges into
+  !! @param inva     (0:n_merge + n_invalid) ascending: slots to be deleted, those that have left included
+  !! @param n_merge  length of iclo; n_invalid: parcels that have left this rank
+  !! @param ids      (n) distinct over all ranks: results then do not depend on the decomposition. They travel too
+  subroutine epic_find_nearest(n, vmin, position, volume, buoyancy, vorticity, b, isma, iclo, inva, n_merge, n_invalid, ids)
+    integer, intent(inout) :: n
+    real(c_double), intent(in) :: vmin
+    real(c_double), intent(inout), target, contiguous :: position(:, :), volume(:), buoyancy(:), vorticity(:, :), b(:, :)
+    integer, allocatable, intent(out) :: isma(:), iclo(:), inva(:)
+    integer, intent(out) :: n_merge, n_invalid
+    integer(c_int64_t), intent(inout), target, contiguous, optional :: ids(:)
+    integer(c_int32_t), allocatable :: sources(:), centres(:), holes(:)
+    call find(n, vmin, position, volume, ids)
+    call finder%append(position)
+    call finder%append(volume)
+    call finder%append(buoyancy)
+    call finder%append(vorticity)
+    call finder%append(b)
+    if (present(ids)) call finder%append(ids)
+    call finder%lists(sources, centres, holes)
+    n_merge = size(sources)
+    n_invalid = size(holes) - n_merge
+    n = n + finder%arriving()
+    allocate (isma(0:n_merge), iclo(n_merge), inva(0:n_merge + n_invalid))
+    isma(0) = -1
+    inva(0) = -1
+    isma(1:) = sources
+    iclo(:) = centres
+    inva(1:) = holes
+  end subroutine epic_find_nearest
+
+  !> In place of EPIC's merging as a whole: small parcels merge into their centres by EPIC's rules, and n becomes what is
+  !! left. Called by every rank; neighbours only. Merged parcels may lie in another rank's block then, as in EPIC.
+  subroutine epic_merge(n, vmin, position, volume, buoyancy, vorticity, b, ids)
+    integer, intent(inout) :: n
+    real(c_double), intent(in) :: vmin
+    real(c_double), intent(inout), target, contiguous :: position(:, :), volume(:), buoyancy(:), vorticity(:, :), b(:, :)
+    integer(c_int64_t), intent(inout), target, contiguous :: ids(:)
+    type(mg_columns), target :: columns
+    integer :: left
+    call find(n, vmin, position, volume, ids)
+    call columns%positions(position)
+    call columns%volumes(volume)
+    call columns%identities(ids)
+    call columns%attribute(vorticity)
+    call columns%attribute(buoyancy)
+    call columns%attribute(b)
+    call finder%merge(schema, columns, left)
+    n = left
+  end subroutine epic_merge
+
+  !> Lets go of what epic_open made. Collective.
+  subroutine epic_close()
+    call finder%free()
+    call schema%free()
+    call blocks%free()
+    call transport%close()
+  end subroutine epic_close
+
+  !> The stars of this rank's first n parcels.
+  subroutine find(n, vmin, position, volume, ids)
+    integer, intent(in) :: n
+    real(c_double), intent(in) :: vmin
+    real(c_double), intent(inout), target, contiguous :: position(:, :)
+    real(c_double), intent(in) :: volume(:)
+    integer(c_int64_t), intent(in), target, contiguous, optional :: ids(:)
+    if (allocated(small)) then
+       if (size(small) < n) deallocate (small)
+    end if
+    if (.not. allocated(small)) allocate (small(n + n / 4))
+    small(1:n) = volume(1:n) < vmin
+    call put_on_faces(position(:, 1:n))
+    if (present(ids)) then
+       call finder%find(position(:, 1:n), small(1:n), ids(1:n))
+    else
+       call finder%find(position(:, 1:n), small(1:n))
+    end if
+  end subroutine find
+
+  !> EPIC finds out whose a parcel is by the number of its cell, the library by comparing with faces: what lies outside by
+  !! rounding is put on the face. Farther outside is an error of the finder, which names the parcel.
+  subroutine put_on_faces(position)
+    real(c_double), intent(inout) :: position(:, :)
+    real(c_double) :: slack
+    integer :: axis, i
+    do axis = 1, 3
+       slack = 1.0e-12_c_double * box%extent(axis)
+       do i = 1, size(position, 2)
+          if (position(axis, i) < lower_face(axis)) then
+             if (position(axis, i) >= lower_face(axis) - slack) position(axis, i) = lower_face(axis)
+          else if (position(axis, i) > upper_face(axis)) then
+             if (position(axis, i) <= upper_face(axis) + slack) position(axis, i) = upper_face(axis)
+          end if
+       end do
+    end do
+  end subroutine put_on_faces
+
+  subroutine append_one(values)
+    real(c_double), intent(inout), target, contiguous :: values(:)
+    call finder%append(values)
+  end subroutine append_one
+
+  subroutine append_several(values)
+    real(c_double), intent(inout), target, contiguous :: values(:, :)
+    call finder%append(values)
+  end subroutine append_several
+
+  subroutine append_integer(values)
+    integer(c_int32_t), intent(inout), target, contiguous :: values(:)
+    call finder%append(values)
+  end subroutine append_integer
+end module epic_shim
