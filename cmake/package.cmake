@@ -38,8 +38,17 @@ function(merganser_pc_flags item result)
   set(${result} ${flags} PARENT_SCOPE)
 endfunction()
 
-# Writes merganser.pc: our archives, the highest room first, then what they link from outside. merganser-shared.pc is for
-# libmerganser.so, which knows itself what it needs.
+# merganser_pc_file(name flags libraries): installs name.pc; the tree may be moved.
+function(merganser_pc_file MERGANSER_PC_NAME MERGANSER_PC_FLAGS MERGANSER_PC_LIBS)
+  set(file ${PROJECT_BINARY_DIR}/${MERGANSER_PC_NAME}.pc)
+  file(RELATIVE_PATH MERGANSER_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/merganser.pc.in ${file}.in @ONLY)
+  file(GENERATE OUTPUT ${file} INPUT ${file}.in)
+  install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+# merganser.pc: our archives, the highest room first, then what they link from outside. merganser-shared.pc and, for
+# programs in C, merganser-c.pc: libmerganser.so, which knows itself what it needs.
 function(merganser_pkg_config)
   get_property(rooms GLOBAL PROPERTY MERGANSER_INSTALLED_ROOMS)
   set(archives "")
@@ -58,18 +67,16 @@ function(merganser_pkg_config)
     endif()
   endforeach()
   list(REMOVE_DUPLICATES outside)
-  string(JOIN " " MERGANSER_PC_LIBS ${archives} ${outside} -pthread)
-  file(RELATIVE_PATH MERGANSER_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)  # the tree may be moved
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/merganser.pc.in ${PROJECT_BINARY_DIR}/merganser.pc.in @ONLY)
-  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/merganser.pc INPUT ${PROJECT_BINARY_DIR}/merganser.pc.in)
-  set(files ${PROJECT_BINARY_DIR}/merganser.pc)
+  string(JOIN " " libraries -L\${libdir} ${archives} ${outside} -pthread)
+  set(headers -I\${includedir})
+  merganser_pc_file(merganser "${headers} -std=c++20 -ffp-contract=off" "${libraries}")
   get_property(shared GLOBAL PROPERTY MERGANSER_SHARED_TARGET)
   if(shared)
-    set(MERGANSER_PC_LIBS -lmerganser)
-    configure_file(${PROJECT_SOURCE_DIR}/cmake/merganser.pc.in ${PROJECT_BINARY_DIR}/merganser-shared.pc @ONLY)
-    list(APPEND files ${PROJECT_BINARY_DIR}/merganser-shared.pc)
+    merganser_pc_file(merganser-shared "${headers} -std=c++20 -ffp-contract=off" "-L\${libdir} -lmerganser")
+    if(EXISTS ${PROJECT_SOURCE_DIR}/include/merganser/merganser.h)
+      merganser_pc_file(merganser-c "${headers}" "-L\${libdir} -lmerganser")
+    endif()
   endif()
-  install(FILES ${files} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
 function(merganser_install)

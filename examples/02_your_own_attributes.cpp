@@ -28,7 +28,6 @@ MergeCallback hottest_member(const Schema& schema) {
 // This rank's share of 20,000 droplets. Each has one unit of salt, so that the sum is easy to check.
 Parcels droplets(const Grid& grid, int rank, int size) {
   Parcels parcels(droplet_schema());
-  const Schema& schema = parcels.schema();
   std::mt19937_64 random(7);
   auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
   for (std::int64_t id = 0; id < 20000; ++id) {
@@ -39,10 +38,10 @@ Parcels droplets(const Grid& grid, int rank, int size) {
     parcels.resize(i + 1);
     parcels.site(i) = {draw[0], draw[1], draw[2], draw[3] * grid.cell_volume() / 10};
     parcels.set_id(i, id);
-    std::copy(draw + 4, draw + 7, parcels.row(i) + schema.offset("velocity"));
-    parcels.row(i)[schema.offset("salt")] = 1;
-    parcels.row(i)[schema.offset("kind")] = static_cast<double>(id % 3);
-    parcels.row(i)[schema.offset("hottest")] = 280 + 20 * draw[7];
+    for (int c = 0; c < 3; ++c) parcels.column("velocity", c)[i] = draw[4 + c];
+    parcels.column("salt")[i] = 1;
+    parcels.column("kind")[i] = static_cast<double>(id % 3);
+    parcels.column("hottest")[i] = 280 + 20 * draw[7];
   }
   return parcels;
 }
@@ -54,14 +53,15 @@ struct Totals {
 };
 
 Totals totals(const Parcels& parcels, comm::Transport& transport) {
-  const Schema& schema = parcels.schema();
+  const ConstColumn salt = parcels.column("salt");
+  const ConstColumn u = parcels.column("velocity");
+  const ConstColumn hottest = parcels.column("hottest");
   double sums[2] = {0, 0};
   double top[1] = {0};
   for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const double* row = parcels.row(i);
-    sums[0] += row[schema.offset("salt")];
-    sums[1] += parcels.site(i).volume * row[schema.offset("velocity")];
-    top[0] = std::max(top[0], row[schema.offset("hottest")]);
+    sums[0] += salt[i];
+    sums[1] += parcels.site(i).volume * u[i];
+    top[0] = std::max(top[0], hottest[i]);
   }
   transport.all_reduce(sums, comm::Op::sum);
   transport.all_reduce(top, comm::Op::max);

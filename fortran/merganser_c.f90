@@ -165,6 +165,15 @@ module merganser_c
        type(c_ptr), intent(inout) :: decomposition
        integer(c_int) :: status
      end function mg_decomposition_of_ranks
+     function mg_decomposition_cartesian(communicator, box, cells, axes, decomposition) bind(c) result(status)
+       import :: c_int, c_int32_t, c_int64_t, c_ptr, c_box
+       integer(c_int), value :: communicator
+       type(c_box), intent(in) :: box
+       integer(c_int64_t), intent(in) :: cells(3)
+       integer(c_int32_t), intent(in) :: axes(3)
+       type(c_ptr), intent(inout) :: decomposition
+       integer(c_int) :: status
+     end function mg_decomposition_cartesian
      function mg_decomposition_block(decomposition, rank, lower, upper) bind(c) result(status)
        import :: c_int, c_ptr, c_double
        type(c_ptr), value :: decomposition

@@ -52,6 +52,12 @@ module merganser_transports
      procedure :: from_cuts => decomposition_from_cuts
      procedure :: from_boxes => decomposition_from_boxes
      procedure :: of_ranks => decomposition_of_ranks
+     procedure, private :: cartesian_integer
+     generic :: cartesian => cartesian_integer
+#ifdef MERGANSER_MPI_F08
+     procedure, private :: cartesian_f08
+     generic :: cartesian => cartesian_f08
+#endif
      procedure :: block => decomposition_block
      procedure :: owners => decomposition_owners
      procedure :: free => decomposition_free
@@ -301,6 +307,38 @@ contains
     call mg_settle(mg_decomposition_of_ranks(transport%handle, box_in_c(box), cells_in_c(cells), lower, upper, &
          this%handle), stat, errmsg)
   end subroutine decomposition_of_ranks
+
+  !> Takes the shape of a communicator made by MPI_Cart_create: its axis i splits axis axes(i) of the box (1, 2, 3); cells are
+  !! dealt as by make. Local.
+  subroutine cartesian_integer(this, communicator, box, cells, axes, stat, errmsg)
+    class(mg_decomposition), intent(inout) :: this
+    integer, intent(in) :: communicator
+    type(mg_box), intent(in) :: box
+    integer, intent(in) :: cells(3)
+    integer, intent(in), optional :: axes(3)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: of_box(3)
+    of_box = [0, 1, 2]
+    if (present(axes)) of_box = int(axes, c_int32_t) - 1
+    call decomposition_final(this)
+    call mg_settle(mg_decomposition_cartesian(int(communicator, c_int), box_in_c(box), cells_in_c(cells), of_box, &
+         this%handle), stat, errmsg)
+  end subroutine cartesian_integer
+
+#ifdef MERGANSER_MPI_F08
+  !> The same for type(MPI_Comm) of the module `mpi_f08`.
+  subroutine cartesian_f08(this, communicator, box, cells, axes, stat, errmsg)
+    class(mg_decomposition), intent(inout) :: this
+    type(MPI_Comm), intent(in) :: communicator
+    type(mg_box), intent(in) :: box
+    integer, intent(in) :: cells(3)
+    integer, intent(in), optional :: axes(3)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call this%cartesian_integer(communicator%mpi_val, box, cells, axes, stat, errmsg)
+  end subroutine cartesian_f08
+#endif
 
   !> Lower and upper corner of a rank's block.
   subroutine decomposition_block(this, rank, lower, upper, stat, errmsg)

@@ -2,7 +2,7 @@
 """Checks what a shared library shows: symbols.py LIBRARY LIST [--update].
 
 All of it must have the version MERGANSER_..., and be a name of merganser or a C function mg_...; these are compared with
-LIST, one name a line, which --update writes anew. Exit 1 and one line per breach.
+LIST, one name a line (those with # are comments), which --update writes anew. Exit 1 and one line per breach.
 """
 import re
 import subprocess
@@ -38,9 +38,11 @@ def main():
     others = [n for n in names if not n.startswith("mg_")]
     breaches += [f"{text}: is no name of merganser" for text in readable(others) if not OURS.match(text)]
     kept = Path(arguments[1])
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    listed = [line for line in lines if line and not line.startswith("#")]
     if "--update" in sys.argv:
-        kept.write_text("".join(f"{name}\n" for name in functions))
-    listed = kept.read_text().split() if kept.exists() else []
+        listed = functions
+        kept.write_text("".join(f"{line}\n" for line in [*filter(lambda line: line.startswith("#"), lines), *listed]))
     breaches += [f"{name}: is in {kept.name}, but the library has no such function" for name in sorted(set(listed) - set(functions))]
     breaches += [f"{name}: is shown, but not in {kept.name}" for name in sorted(set(functions) - set(listed))]
     if not symbols:

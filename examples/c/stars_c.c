@@ -76,24 +76,26 @@ static int tell(mg_transport* transport, mg_finder* finder, const struct points*
 }
 
 static int stars(mg_transport* transport, void* unused) {
-  const mg_box box = {sizeof box, {0, 0, 0}, {1, 1, 1}, {1, 1, 0}, 0};
-  const int64_t cells[3] = {16, 16, 16};
+  int rank, ranks, status;
   struct points p = {0, NULL, NULL, NULL};
+  /* [embed] */
+  const mg_box box = {sizeof box, {0, 0, 0}, {1, 1, 1}, {1, 1, 0}, 0}; /* x and y periodic, walls in z */
+  const int64_t cells[3] = {16, 16, 16};
   mg_points points = {sizeof points, 0, NULL, NULL, NULL, 3};
   mg_decomposition* blocks = NULL;
   mg_finder* finder = NULL;
-  int rank, ranks, status;
-  (void)unused;
   if ((status = mg_transport_rank(transport, &rank)) || (status = mg_transport_size(transport, &ranks)) ||
       (status = mg_decomposition_new(&box, cells, ranks, NULL, &blocks)) ||
       (status = mg_finder_new(transport, blocks, NULL, &finder)) || (status = make_points(blocks, rank, &p)))
-    return status;
+    return status; /* mg_error() has the text */
   points.count = p.n;
-  points.x = p.xyz;
+  points.x = p.xyz; /* double xyz[n][3], read where it is */
   points.y = p.xyz + 1;
   points.z = p.xyz + 2;
   if ((status = mg_finder_find(finder, &points, p.small, p.ids)) || (status = tell(transport, finder, &p, rank)))
     return status;
+  /* [embed] */
+  (void)unused;
   free(p.xyz);
   free(p.small);
   free(p.ids);

@@ -46,10 +46,10 @@ int mg_announcer_new(mg_transport* transport, const char* network, int dimension
                      mg_announcer** announcer) {
   return guard([&] {
     auto over = object_of<TransportObject>(transport);
-    need(announcer, "announcer");
     std::unique_ptr<announce::Network> arcs;
     announce::AnnouncementOptions limits;
     comm::agree(over->get(), [&] {
+      need(announcer, "announcer");
       need(network, "network");
       limits = options_of(options);
       arcs = announce::make_network(network, over->get().size(), dimension);

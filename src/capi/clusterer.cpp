@@ -71,9 +71,16 @@ int mg_clusterer_new(mg_transport* transport, mg_decomposition* decomposition, m
                      const mg_clusterer_options* options, mg_clusterer** clusterer) {
   return guard([&] {
     auto over = object_of<TransportObject>(transport);
-    const auto blocks = object_of<DecompositionObject>(decomposition);
-    const auto attributes = object_of<SchemaObject>(schema);
-    make<ClustererObject>(clusterer, std::move(over), blocks->value, *attributes, options_of(options, *attributes));
+    std::shared_ptr<DecompositionObject> blocks;
+    std::shared_ptr<SchemaObject> attributes;
+    ClusterOptions how;
+    comm::agree(over->get(), [&] {
+      need(clusterer, "clusterer");
+      blocks = object_of<DecompositionObject>(decomposition);
+      attributes = object_of<SchemaObject>(schema);
+      how = options_of(options, *attributes);
+    });
+    make<ClustererObject>(clusterer, std::move(over), blocks->value, *attributes, how);
   });
 }
 

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "merganser/capi/transport.h"
+#include "merganser/cluster/cartesian.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "src/capi/objects.hpp"
 
@@ -95,8 +96,18 @@ int mg_decomposition_of_ranks(mg_transport* transport, const mg_box* box, const 
                               const double upper[3], mg_decomposition** decomposition) {
   return guard([&] {
     const auto over = object_of<TransportObject>(transport);
-    need(decomposition, "decomposition");
     make<DecompositionObject>(decomposition, of_ranks(over->get(), box, cells, lower, upper));
+  });
+}
+
+int mg_decomposition_cartesian(int communicator, const mg_box* box, const int64_t cells[3], const int32_t axes[3],
+                               mg_decomposition** decomposition) {
+  return guard([&] {
+    need(decomposition, "decomposition");
+    std::array<int, 3> of_box{0, 1, 2};
+    if (axes != nullptr) std::copy_n(axes, 3, of_box.begin());
+    make<DecompositionObject>(decomposition,
+                              decomposition_of(grid_of(box, cells), comm::cartesian(communicator), of_box));
   });
 }
 

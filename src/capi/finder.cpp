@@ -150,8 +150,14 @@ int mg_finder_new(mg_transport* transport, mg_decomposition* decomposition, cons
                   mg_finder** finder) {
   return guard([&] {
     auto over = object_of<TransportObject>(transport);
-    const auto blocks = object_of<DecompositionObject>(decomposition);
-    make<FinderObject>(finder, std::move(over), blocks->value, options_of(options));
+    std::shared_ptr<DecompositionObject> blocks;
+    FinderOptions how;
+    comm::agree(over->get(), [&] {
+      need(finder, "finder");
+      blocks = object_of<DecompositionObject>(decomposition);
+      how = options_of(options);
+    });
+    make<FinderObject>(finder, std::move(over), blocks->value, how);
   });
 }
 

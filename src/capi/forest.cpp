@@ -76,10 +76,10 @@ int mg_forest_of_points(mg_transport* transport, int dimension, const double* co
                         size_t count, const mg_tree_options* options, mg_forest** forest) {
   return guard([&] {
     auto over = object_of<TransportObject>(transport);
-    need(forest, "forest");
     msf::PointSet points;
     msf::EuclideanOptions how;
     comm::agree(over->get(), [&] {
+      need(forest, "forest");
       const auto record = read_options(options, "options");
       how = options_of(record);
       points = points_of(dimension, coordinates, ids, count, record, over->get());
@@ -94,10 +94,10 @@ int mg_forest_of_graph(mg_transport* transport, uint64_t vertices, const mg_edge
                        const mg_forest_options* options, mg_forest** forest) {
   return guard([&] {
     auto over = object_of<TransportObject>(transport);
-    need(forest, "forest");
     graphs::EdgeList graph;
     msf::ForestOptions how;
     comm::agree(over->get(), [&] {
+      need(forest, "forest");
       how = options_of(options);
       graph = graph_of(vertices, edges, count);
     });

@@ -58,8 +58,11 @@ extern "C" {
 int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage) {
   return guard([&] {
     const auto object = object_of<ForestObject>(forest);
-    need(linkage, "linkage");
-    const auto apart = flag(join, "join") ? msf::Apart::join : msf::Apart::stay;
+    auto apart = msf::Apart::stay;
+    comm::agree(object->transport(), [&] {
+      need(linkage, "linkage");
+      if (flag(join, "join")) apart = msf::Apart::join;
+    });
     make<LinkageObject>(linkage, dendrogram_of(*object, apart));
   });
 }

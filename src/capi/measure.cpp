@@ -93,9 +93,11 @@ int mg_measure(mg_transport* transport, const mg_process_graph* graph, const mg_
                mg_measurement** measurement) {
   return guard([&] {
     const auto over = object_of<TransportObject>(transport);
-    need(measurement, "measurement");
     topology::MeasureOptions what;
-    comm::agree(over->get(), [&] { what = options_of(graph, options); });
+    comm::agree(over->get(), [&] {
+      need(measurement, "measurement");
+      what = options_of(graph, options);
+    });
     make<MeasurementObject>(measurement, topology::measure(over->get(), what));
   });
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "merganser/base/error.hpp"
 
@@ -245,17 +246,21 @@ void DistributedSearch::answer() {
   }
 }
 
-std::vector<FarQuestion> DistributedSearch::far_questions() const {
+std::vector<FarQuestion> DistributedSearch::far_questions() {
   std::vector<FarQuestion> questions;
-  for (const Open& o : open_) {
+  far_asked_.clear();
+  for (std::uint32_t i = 0; i < open_.size(); ++i) {
+    const Open& o = open_[i];
     const nearest::Best& best = o.local.best;
     if (best.distance2 < sight2_) continue;
     const std::uint32_t v = o.local.vertex;
+    far_asked_.emplace_back(v, i);
     const Site& s = cells_.sites()[v];
     const bool none = best.vertex == links::kNone && o.far_vertex == links::kNone;
     questions.push_back(
         {{s.x, s.y, s.z}, best.distance2, none ? INT64_MAX : best.id, ids()[v], v, cells_.order()[v], rank_});
   }
+  std::sort(far_asked_.begin(), far_asked_.end());
   return questions;
 }
 
@@ -265,11 +270,10 @@ void DistributedSearch::nearest(const Vec3& point, Site* sorted, std::byte* scra
 }
 
 void DistributedSearch::settle_far(std::uint32_t vertex) {
-  for (Open& o : open_) {
-    if (o.local.vertex != vertex) continue;
-    o.settled = true;
-    o.far_vertex = links::kNone;
-  }
+  const auto at = std::lower_bound(far_asked_.begin(), far_asked_.end(), std::pair(vertex, std::uint32_t{0}));
+  Open& o = open_[at->second];
+  o.settled = true;
+  o.far_vertex = links::kNone;
 }
 
 void DistributedSearch::announce(StepNumbers& report) {

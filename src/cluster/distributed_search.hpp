@@ -1,6 +1,7 @@
 #pragma once
 /// From sorted parcels to the links of one rank: local search, then questions to the ranks that may know better.
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "merganser/cluster/options.hpp"
@@ -61,7 +62,7 @@ class DistributedSearch {
   /// Per arc: the rank there is not full.
   [[nodiscard]] const Arcs& open_neighbours() const { return open_neighbours_; }
   /// Points whose nearest may be on a rank that cannot be asked. After the answers.
-  [[nodiscard]] std::vector<FarQuestion> far_questions() const;
+  [[nodiscard]] std::vector<FarQuestion> far_questions();
   /// Improves `best` if a point of this rank is nearer to `point`; sorts them first if ask() did not have to.
   void nearest(const Vec3& point, Site* sorted, std::byte* scratch, nearest::Best& best);
   /// The link of a vertex with a far question is a far one.
@@ -103,7 +104,8 @@ class DistributedSearch {
   links::Links links_;
   std::vector<double> distance2_;  // cells8: squared length of each link
   std::vector<Open> open_;
-  std::vector<std::vector<std::uint32_t>> asked_;  // per arc: indices into open_
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> far_asked_;  // vertex, index into open_; ascending
+  std::vector<std::vector<std::uint32_t>> asked_;                   // per arc: indices into open_
   Arcs i_asked_;
   Arcs was_asked_;
   Arcs open_neighbours_;

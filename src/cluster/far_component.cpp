@@ -1,6 +1,7 @@
 #include "src/cluster/far_component.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -10,22 +11,52 @@
 namespace merganser::cluster {
 namespace {
 
-/// What a member tells: this, its questions, and if it is full the ranks over its open arcs (if not: all its neighbours).
+/// What a member tells: one word, its rank and two bits. With kMore come the numbers of its questions and of ranks, then
+/// its questions, then, if it is full, the ranks over its open arcs; if it is not, these are all its neighbours.
+constexpr std::uint32_t kFull = 2;
+constexpr std::uint32_t kMore = 1;
+
 struct ItemHead {
-  std::int32_t rank;
-  std::uint32_t full;
+  int rank;
+  bool full;
   std::uint32_t questions;
   std::uint32_t listed;
+  std::size_t bytes;  // of all of it
 };
 
-std::size_t item_bytes(const ItemHead& head) {
-  return sizeof head + head.questions * sizeof(FarQuestion) + head.listed * sizeof(std::int32_t);
+/// @throws CommError if the message ends within the item
+ItemHead read_head(std::span<const std::byte> message) {
+  std::array<std::uint32_t, 3> words{};
+  std::memcpy(words.data(), message.data(), std::min(message.size(), sizeof words));
+  ItemHead head{static_cast<int>(words[0] >> 2), (words[0] & kFull) != 0, 0, 0, sizeof(std::uint32_t)};
+  if ((words[0] & kMore) != 0) {
+    head.questions = words[1];
+    head.listed = words[2];
+    head.bytes = sizeof words + head.questions * sizeof(FarQuestion) + head.listed * sizeof(std::int32_t);
+  }
+  if (message.size() < head.bytes)
+    throw CommError("a message tells " + std::to_string(message.size()) + " of " + std::to_string(head.bytes) +
+                    " bytes of what rank " + std::to_string(head.rank) + " looks for");
+  return head;
 }
 
 void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   const auto* const begin = static_cast<const std::byte*>(from);
   to.insert(to.end(), begin, begin + bytes);
+}
+
+std::vector<std::byte> make_item(int rank, bool full, const std::vector<FarQuestion>& questions,
+                                 const std::vector<std::int32_t>& listed) {
+  const bool more = !questions.empty() || !listed.empty();
+  const std::array<std::uint32_t, 3> words{
+      static_cast<std::uint32_t>(rank) << 2 | (full ? kFull : 0) | (more ? kMore : 0),
+      static_cast<std::uint32_t>(questions.size()), static_cast<std::uint32_t>(listed.size())};
+  std::vector<std::byte> item;
+  append(item, words.data(), more ? sizeof words : sizeof words[0]);
+  append(item, questions.data(), questions.size() * sizeof(FarQuestion));
+  append(item, listed.data(), listed.size() * sizeof(std::int32_t));
+  return item;
 }
 
 constexpr std::uint32_t kUnreached = std::numeric_limits<std::uint32_t>::max();
@@ -57,12 +88,7 @@ void FarComponent::gather(bool full, const Arcs& open_neighbour, const std::vect
   for (std::size_t arc = 0; arc < to.size(); ++arc)
     reach_[arc] = !full || open_neighbour[arc] ? std::numeric_limits<int>::max() : 0;
 
-  const ItemHead head{rank_, full ? 1U : 0U, static_cast<std::uint32_t>(mine.size()),
-                      static_cast<std::uint32_t>(listed.size())};
-  std::vector<std::byte> fresh;
-  append(fresh, &head, sizeof head);
-  append(fresh, mine.data(), mine.size() * sizeof(FarQuestion));
-  append(fresh, listed.data(), listed.size() * sizeof(std::int32_t));
+  std::vector<std::byte> fresh = make_item(rank_, full, mine, listed);
   learn(fresh);
   const auto wave = [&] {
     ++waves_;
@@ -91,32 +117,27 @@ void FarComponent::gather(bool full, const Arcs& open_neighbour, const std::vect
 void FarComponent::take(std::size_t arc, std::vector<std::byte>& fresh) {
   auto message = mailbox_.inbox(arc);
   while (!message.empty()) {
-    ItemHead head{};
-    if (message.size() >= sizeof head) std::memcpy(&head, message.data(), sizeof head);
-    const std::size_t bytes = item_bytes(head);
-    if (message.size() < bytes)
-      throw CommError("rank " + std::to_string(mailbox_.graph().in[arc]) + " passed on " +
-                      std::to_string(message.size()) + " bytes of an item of " + std::to_string(bytes));
+    const ItemHead head = read_head(message);
     if (!is_member(head.rank)) {
-      learn(message.first(bytes));
-      append(fresh, message.data(), bytes);
+      learn(message.first(head.bytes));
+      append(fresh, message.data(), head.bytes);
     }
-    message = message.subspan(bytes);
+    message = message.subspan(head.bytes);
   }
 }
 
 void FarComponent::learn(std::span<const std::byte> item) {
-  ItemHead head{};
-  std::memcpy(&head, item.data(), sizeof head);
-  Member member{head.rank, head.full != 0, {}};
-  item = item.subspan(sizeof head);
+  const ItemHead head = read_head(item);
+  const std::byte* from =
+      item.data() + item.size() - head.questions * sizeof(FarQuestion) - head.listed * sizeof(std::int32_t);
   const std::size_t before = questions_.size();
   questions_.resize(before + head.questions);
-  if (head.questions > 0) std::memcpy(&questions_[before], item.data(), head.questions * sizeof(FarQuestion));
-  item = item.subspan(head.questions * sizeof(FarQuestion));
+  if (head.questions > 0) std::memcpy(&questions_[before], from, head.questions * sizeof(FarQuestion));
+  from += head.questions * sizeof(FarQuestion);
+  Member member{head.rank, head.full, {}};
   if (member.full) {
     member.joined.resize(head.listed);
-    std::memcpy(member.joined.data(), item.data(), head.listed * sizeof(std::int32_t));
+    if (head.listed > 0) std::memcpy(member.joined.data(), from, head.listed * sizeof(std::int32_t));
   } else {
     member.joined = neighbours_of(head.rank);
   }

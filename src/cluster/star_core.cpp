@@ -51,8 +51,8 @@ bool StarCore::find(const nearest::PointSet& points, Site* sorted, std::byte* sc
   if (busy) search_.answer();
   far_.find(search_, sorted, scratch);
   busy = busy || far_.ends_here();
-  if (!busy && !collective && !far_.passes_here()) return false;
   laps.to(numbers.seconds.exchange);
+  if (!busy && !collective && !far_.passes_here()) return false;
   if (busy) search_.announce(numbers);
   if (far_.passes_here()) far_.number(search_.links());
   count_links(numbers);

@@ -107,6 +107,15 @@ detail::Choice model_of(const Wanted& wanted, const OpenOptions& options, const 
   return detail::choose({std::move(models), visit, options.pattern, options.choose});
 }
 
+/// @throws UsageError beginning with `call` if there is nothing to be asked about the communicator
+const detail::Communicators& communicators_for(const std::string& call, int communicator) {
+  if (detail::mpi() == nullptr)
+    throw UsageError(call + ": this build has no MPI, so there are no communicators; allowed: open_alone(), run()");
+  const detail::Communicators& communicators = *detail::mpi()->communicators;
+  if (const std::string why = communicators.refusal(communicator); !why.empty()) throw UsageError(call + ": " + why);
+  return communicators;
+}
+
 std::unique_ptr<Transport> open_over(const Ranks& ranks, const OpenOptions& options) {
   const Wanted wanted = agreed(options, ranks);
   const detail::Choice choice = model_of(wanted, options, ranks);
@@ -118,11 +127,7 @@ std::unique_ptr<Transport> open_over(const Ranks& ranks, const OpenOptions& opti
 }  // namespace
 
 std::unique_ptr<Transport> open(int communicator, const OpenOptions& options) {
-  if (detail::mpi() == nullptr) {
-    throw UsageError("open: this build has no MPI, so there are no communicators; allowed: open_alone(), run()");
-  }
-  const detail::Communicators& communicators = *detail::mpi()->communicators;
-  if (const std::string why = communicators.refusal(communicator); !why.empty()) throw UsageError("open: " + why);
+  const detail::Communicators& communicators = communicators_for("open", communicator);
   const auto control = detail::find_model("p2p").open(communicator);
   try {
     auto transport = open_over({communicator, communicators.is_world(communicator), *control}, options);
@@ -132,6 +137,13 @@ std::unique_ptr<Transport> open(int communicator, const OpenOptions& options) {
     if (detail::was_agreed(e)) control->close();
     throw;
   }
+}
+
+Cartesian cartesian(int communicator) {
+  Cartesian found = communicators_for("cartesian", communicator).cartesian(communicator);
+  if (found.shape.empty())
+    throw UsageError("cartesian: the communicator has no Cartesian topology; allowed: one made by MPI_Cart_create");
+  return found;
 }
 
 std::unique_ptr<Transport> open_alone(const std::string& decorators) {

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -63,6 +64,23 @@ std::size_t Schema::offset(std::string_view name) const {
   throw UsageError("unknown attribute " + std::string(name) + "; known:" + known);
 }
 
+std::size_t Schema::offset_of(std::string_view name, int component) const {
+  for (std::size_t i = 0; i < attributes_.size(); ++i) {
+    const Attribute& a = attributes_[i];
+    if (a.name == name) {
+      if (component >= 0 && component < a.components) return offsets_[i] + static_cast<std::size_t>(component);
+      throw UsageError("component " + std::to_string(component) + " of attribute " + a.name + "; allowed: 0 to " +
+                       std::to_string(a.components - 1));
+    }
+  }
+  for (std::size_t i = 0; i < attributes_.size(); ++i) {
+    const auto& names = attributes_[i].component_names;
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at != names.end() && component == 0) return offsets_[i] + static_cast<std::size_t>(at - names.begin());
+  }
+  return offset(name);  // which is not there
+}
+
 RawBuffer::RawBuffer(std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
   if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
@@ -105,6 +123,21 @@ Parcels& Parcels::operator=(const Parcels& o) {
     std::memcpy(rows_.data(), o.rows_.data(), size_ * schema_.width() * sizeof(double));
   }
   return *this;
+}
+
+Column Parcels::find_column(std::string_view name, int component) const {
+  constexpr std::array<std::string_view, 4> kSite{"x", "y", "z", "volume"};
+  const auto* const at = std::find(kSite.begin(), kSite.end(), name);
+  if (at != kSite.end() && component == 0 && !schema_.has(name))
+    return {reinterpret_cast<double*>(sites_.data()) + (at - kSite.begin()), sizeof(Site) / sizeof(double)};
+  return {reinterpret_cast<double*>(rows_.data()) + schema_.offset_of(name, component), schema_.width()};
+}
+
+Column Parcels::column(std::string_view name, int component) { return find_column(name, component); }
+
+ConstColumn Parcels::column(std::string_view name, int component) const {
+  const Column c = find_column(name, component);
+  return {c.data, c.stride};
 }
 
 std::size_t Parcels::max_size() const noexcept {

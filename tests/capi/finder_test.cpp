@@ -256,6 +256,28 @@ TEST(FinderInC, refuses_room_that_is_too_small_before_anything_is_sent) {
   });
 }
 
+TEST(FinderInC, refuses_on_every_rank_what_one_rank_gives_wrongly_when_it_is_made) {
+  on_ranks_of_c(3, [](mg_transport* t) {
+    int rank = 0;
+    mg_transport_rank(t, &rank);
+    const mg_box box = the_box();
+    const int64_t cells[3] = {8, 8, 8};
+    mg_decomposition* blocks = nullptr;
+    EXPECT_OK(mg_decomposition_new(&box, cells, 3, nullptr, &blocks));
+    mg_finder* finder = nullptr;
+    EXPECT_EQ(mg_finder_new(t, rank == 1 ? nullptr : blocks, nullptr, &finder), MG_USAGE);
+    EXPECT_STREQ(mg_error(), "decomposition: a null handle; allowed: one that was given and not freed");
+    EXPECT_EQ(mg_finder_new(t, blocks, nullptr, rank == 2 ? nullptr : &finder), MG_USAGE);
+    EXPECT_EQ(finder, nullptr);
+    mg_schema* schema = nullptr;
+    EXPECT_OK(mg_schema_epic(&schema));
+    mg_clusterer* clusterer = nullptr;
+    EXPECT_EQ(mg_clusterer_new(t, blocks, rank == 0 ? nullptr : schema, nullptr, &clusterer), MG_USAGE);
+    EXPECT_OK(mg_schema_free(schema));
+    EXPECT_OK(mg_decomposition_free(blocks));
+  });
+}
+
 TEST(BlocksInC, of_cuts_boxes_and_ranks_own_the_same_points) {
   on_ranks_of_c(4, [](mg_transport* t) {
     const mg_box box = the_box();

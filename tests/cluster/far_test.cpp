@@ -62,7 +62,7 @@ class FarThreads : public testing::Test {
 
 TEST_F(FarThreads, few_ranks_that_ask_only_blocks_that_touch_merge_as_the_reference) {
   const cluster::SmallWorld small(1);
-  for (unsigned seed = 0; seed < 1500; ++seed) {
+  for (unsigned seed = 0; seed < 600; ++seed) {
     compare(random_case(seed, kCells), {static_cast<int>(3 + seed % 10), kShapes[seed / 10 % 3]});
     if (HasFailure()) return;
   }
@@ -72,7 +72,7 @@ TEST_F(FarThreads, holes_among_many_parcels_are_searched_across) {
   const cluster::SmallWorld small(1);
   std::int64_t waves = 0;
   std::int64_t searched = 0;
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < 90; ++seed) {
     const int ranks = static_cast<int>(4 + seed % 9);
     const FarCost cost = compare(holed_case(seed, ranks), {ranks, "1d"});
     waves = std::max(waves, cost.most_waves);
@@ -80,7 +80,7 @@ TEST_F(FarThreads, holes_among_many_parcels_are_searched_across) {
     if (HasFailure()) return;
   }
   EXPECT_GT(waves, 8);
-  EXPECT_GT(searched, 50);
+  EXPECT_GT(searched, 30);
 }
 
 TEST_F(FarThreads, any_order_and_delay_gives_the_same) {
@@ -107,14 +107,15 @@ TEST_F(FarThreads, the_published_pruning_gives_way_where_links_are_far) {
 TEST_F(FarThreads, nearly_empty_boxes_of_many_ranks_merge_as_the_reference) {
   for (const int ranks : {28, 64, 125, 512})
     for (const unsigned n : {1U, 2U, 3U, 20U, 200U}) {
-      for (unsigned seed = 0; seed < (ranks < 100 ? 6U : 1U); ++seed) {
+      if (ranks == 512 && n != 2 && n != 200) continue;
+      for (unsigned seed = 0; seed < (ranks < 100 ? 3U : 1U); ++seed) {
         std::mt19937 random(n + seed);
         std::uniform_real_distribution<double> u(0, 1);
         FarCase c = empty_case({16, 14, 15}, {1, 2, 0.7}, {seed % 2 == 0, seed % 3 == 0, false},
                                std::to_string(n) + " parcels");
-        for (unsigned i = 0; i < n; ++i)
-          add_parcel(c, {u(random), u(random), u(random)}, u(random) * (seed < 3 ? 1 : 2));
-        compare(c, {ranks, ranks == 28 ? "auto" : "3d"});
+        const double largest = seed < 2 ? 1 : 2;
+        for (unsigned i = 0; i < n; ++i) add_parcel(c, {u(random), u(random), u(random)}, u(random) * largest);
+        compare(c, {ranks, ranks == 28 ? "auto" : "3d", ranks == 512 ? 1 : 2});
       }
     }
 }
@@ -174,7 +175,7 @@ TEST_F(FarThreads, ties_on_a_lattice_with_huge_spacing_go_to_the_lower_id) {
       for (int x = 0; x < side; ++x)
         for (int y = 0; y < side; ++y)
           for (int z = 0; z < side; ++z) unit.push_back({1.0 * x / side, 1.0 * y / side, 1.0 * z / side});
-      if (side != 3) compare(at({8, 8, 8}, {periodic, periodic, periodic}, unit), {512, "8x8x8", 1});
+      if (side == 4) compare(at({8, 8, 8}, {periodic, periodic, periodic}, unit), {512, "8x8x8", 1});
       compare(at({8, 8, 8}, {periodic, periodic, periodic}, unit), {64, "4x4x4", 1});
     }
 }

@@ -312,6 +312,20 @@ void settings(const Names& models) {
   if (world_rank() == 0) say("kept");
 }
 
+/// A Cartesian communicator tells its shape, another has none.
+void cartesian(const Names&) {
+  const int shape[] = {1, world_size(), 1};
+  const int periodic[] = {1, 0, 1};
+  MPI_Comm cart = MPI_COMM_NULL;
+  MPI_Cart_create(MPI_COMM_WORLD, 3, shape, periodic, 0, &cart);
+  const comm::Cartesian found = comm::cartesian(handle(cart));
+  require(found.shape == std::vector<int>{1, world_size(), 1}, "the shape of a Cartesian communicator");
+  require(found.periodic == std::vector<bool>{true, false, true}, "its periodic axes");
+  const std::string text = refusal([] { (void)comm::cartesian(handle(MPI_COMM_WORLD)); });
+  require(text.find("has no Cartesian topology") != std::string::npos, "the refusal of another: " + text);
+  MPI_Comm_free(&cart);
+}
+
 /// "auto", over the world and over a half, where there is no shmem.
 void measured(const Names&) {
   MPI_Comm mine = MPI_COMM_NULL;
@@ -372,8 +386,9 @@ const std::map<std::string, void (*)(const Names&)> kCases{{"whole", whole},    
                                                            {"together", together}, {"overlapping", overlapping},
                                                            {"refusals", refusals}, {"wrong-alone", wrong_alone},
                                                            {"unwind", unwind},     {"leave-alone", leave_alone},
-                                                           {"settings", settings}, {"measured", measured},
-                                                           {"inside", inside},     {"late", late}};
+                                                           {"settings", settings}, {"cartesian", cartesian},
+                                                           {"measured", measured}, {"inside", inside},
+                                                           {"late", late}};
 
 /// Without MPI_Init here: the library begins and ends MPI.
 int session(const Names& models) {

@@ -105,6 +105,8 @@ TEST_F(OpenTest, hints_error_handler_and_topology_of_the_communicator_stay_with_
   EXPECT_TRUE(says(expect_well(4, "settings" + models()), "kept"));
 }
 
+TEST_F(OpenTest, a_cartesian_communicator_tells_its_shape) { (void)expect_well(3, "cartesian"); }
+
 TEST_F(OpenTest, auto_measures_over_the_communicator_and_tells_its_choice) {
   for (const int ranks : {1, 2, 4}) (void)expect_well(ranks, "measured");
 }

@@ -13,6 +13,7 @@ program stars_test
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   call over_models()
   call over_half_of_the_world()
+  call cartesian_blocks()
   call alone()
   call finish()
 
@@ -50,6 +51,28 @@ contains
     end if
     call MPI_Comm_free(half)
   end subroutine over_half_of_the_world
+
+  !> Over y and x, in this order: rank = y * (ranks along x) + x.
+  subroutine cartesian_blocks()
+    type(MPI_Comm) :: cartesian
+    type(mg_decomposition) :: blocks
+    integer :: dims(2), at(2), stat, a
+    real(c_double) :: lower(3), upper(3), width
+    dims = 0
+    call MPI_Dims_create(ranks, 2, dims)
+    call MPI_Cart_create(MPI_COMM_WORLD, 2, dims, [.true., .true.], .false., cartesian)
+    call MPI_Cart_coords(cartesian, rank, 2, at)
+    call blocks%cartesian(cartesian, the_box, cells, axes=[2, 1, 3])
+    call blocks%block(rank, lower, upper)
+    do a = 1, 2
+       width = the_box%extent(3 - a) / dims(a)
+       call check(abs(lower(3 - a) - the_box%lower(3 - a) - at(a) * width) < 1.0e-9_c_double, 'lower face')
+       call check(abs(upper(3 - a) - lower(3 - a) - width) < 1.0e-9_c_double, 'width')
+    end do
+    call blocks%cartesian(MPI_COMM_WORLD, the_box, cells, stat=stat)
+    call check(stat == mg_usage, 'a communicator that is not Cartesian')
+    call MPI_Comm_free(cartesian)
+  end subroutine cartesian_blocks
 
   subroutine alone()
     type(mg_transport) :: transport

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # An outside project finds the installed library with CMake and with pkg-config, as archives and as a shared library, or takes
 # a local copy of the sources, and gets the same result from all.
-# install_test.sh SOURCE BUILD CXX
+# install_test.sh SOURCE BUILD CXX [FORTRAN [LAUNCHER...]]: with a compiler for Fortran and a launcher ("mpiexec -n") also what
+# is for C and Fortran, over MPI.
 set -euo pipefail
-source=$1 build=$2 cxx=$3
+source=$1 build=$2 cxx=$3 fortran=${4-}
+launcher=("${@:5}")
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 prefix=$temporary/prefix
@@ -29,6 +31,34 @@ for example in "$source"/examples/[0-9]*.cpp; do
   [ "$example" != your_communicator ] || [ -x "$temporary/examples/$example" ] || continue
   [ -n "$("$temporary/examples/$example" 3)" ] || fail "$example of the installed library ended with exit code $?"
 done
+
+stars=$("$temporary/examples/stars_c" 1)
+[[ $stars == *" 0 arrived wrong" ]] || fail "unexpected output of stars_c: $stars"
+[ "$("$temporary/examples/stars_c" 3)" = "$stars" ] || fail "stars_c has another result on 3 ranks"
+echo "C: $stars"
+if [ ${#launcher[@]} -gt 0 ]; then
+  [ "$("${launcher[@]}" 4 "$temporary/examples/stars_c")" = "$stars" ] || fail "stars_c has another result on 4 processes"
+fi
+if [ -n "$fortran" ] && [ ${#launcher[@]} -gt 0 ]; then
+  parcels=$("${launcher[@]}" 1 "$temporary/examples/epic_shape")
+  [[ $parcels == *"merged in 100 steps"*digest* ]] || fail "unexpected output of epic_shape: $parcels"
+  [ "$("${launcher[@]}" 4 "$temporary/examples/epic_shape")" = "$parcels" ] || fail "epic_shape has another result on 4 processes"
+  echo "Fortran: $parcels"
+  mkdir "$temporary/fortran"
+  cp "$source/examples/fortran/stars.f90" "$temporary/fortran"
+  cat >"$temporary/fortran/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.22)
+project(yours LANGUAGES Fortran)
+find_package(merganser REQUIRED COMPONENTS fortran)
+add_executable(stars stars.f90)
+target_link_libraries(stars PRIVATE merganser::fortran)
+CMAKE
+  quietly cmake -S "$temporary/fortran" -B "$temporary/fortran/build" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_Fortran_COMPILER="$fortran" -DCMAKE_CXX_COMPILER="$cxx"
+  quietly cmake --build "$temporary/fortran/build"
+  [[ $("${launcher[@]}" 2 "$temporary/fortran/build/stars") == *"points merge on rank"* ]] || fail "stars of a project in Fortran"
+  echo "a project in Fortran alone: works"
+fi
 
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name merganser.pc)")
 export PKG_CONFIG_PATH
@@ -59,6 +89,16 @@ CMAKE
   [ "$(LD_LIBRARY_PATH=$(dirname "$shared") "$temporary/by_pkg_config_shared" 2)" = "$one" ] ||
     fail "another result of the shared library through pkg-config"
   echo "shared library: the same"
+  if [ -e "$prefix/include/merganser/merganser.h" ]; then # the C interface
+    cat >"$temporary/main.c" <<'C'
+#include <merganser/merganser.h>
+int main(void) { return mg_abi() == MG_ABI ? 0 : 1; }
+C
+    read -ra flags <<<"$(pkg-config --cflags --libs merganser-c)"
+    quietly cc -std=c99 -Wall -Werror -pedantic "$temporary/main.c" "${flags[@]}" -o "$temporary/in_c"
+    LD_LIBRARY_PATH=$(dirname "$shared") "$temporary/in_c" || fail "the program in C ended with exit code $?"
+    echo "shared library in C: works"
+  fi
 fi
 
 cat >"$temporary/main.cpp" <<'CPP'

@@ -44,6 +44,15 @@ class Readme(unittest.TestCase):
         self.assertEqual(len(example), 3)
         self.assertEqual(re.findall(r"```cpp\n(.*?)```", README, flags=re.S), [example[1]])
 
+    def test_c_and_fortran_of_the_documents_are_parts_of_examples(self):
+        text = (SOURCE / "docs" / "embed.md").read_text()
+        stars = (SOURCE / "examples" / "c" / "stars_c.c").read_text().split("  /* [embed] */\n")
+        self.assertEqual(len(stars), 3)
+        self.assertEqual(re.findall(r"```c\n(.*?)```", text, flags=re.S), [stars[1]])
+        fortran = (SOURCE / "examples" / "fortran" / "stars.f90").read_text()
+        self.assertEqual(re.findall(r"```fortran\n(.*?)```", text, flags=re.S), [fortran])
+        self.assertLessEqual(fortran.count("\n"), 25)
+
     def test_it_is_short(self):
         self.assertLess(README.count("\n"), 70)
 

@@ -75,6 +75,10 @@ MG_API int mg_decomposition_from_boxes(const mg_box* box, const int64_t cells[3]
 /// The same where every rank knows its own block only, as over a Cartesian communicator. Collective.
 MG_API int mg_decomposition_of_ranks(mg_transport* transport, const mg_box* box, const int64_t cells[3],
                                      const double lower[3], const double upper[3], mg_decomposition** decomposition);
+/// Takes the shape of a communicator made by MPI_Cart_create, given as Fortran's integer handle: its axis i splits axis
+/// axes[i] of the box; cells are dealt as by mg_decomposition_new(). @param axes  NULL: 0, 1, 2
+MG_API int mg_decomposition_cartesian(int communicator, const mg_box* box, const int64_t cells[3],
+                                      const int32_t axes[3], mg_decomposition** decomposition);
 /// Number of blocks, one for each rank.
 MG_API int mg_decomposition_ranks(mg_decomposition* decomposition, int* ranks);
 /// Lower and upper corner of a rank's block.

@@ -22,12 +22,14 @@ namespace merganser {
 /// belongs to another: call rehome() before the next step.
 ///
 /// Whom a rank may ask is fixed when the Clusterer is made: everybody up to 27 ranks, above that the ranks whose blocks
-/// touch its own. Where parcels are so few that a nearest neighbour can lie beyond those, step() throws InputError rather
-/// than miss it; give the constructor the parcels and it declares as many ranks as they need, with a factor to spare.
+/// touch its own, or those that the parcels given to the constructor call for. That bounds what a step costs where parcels
+/// are everywhere, not what it finds: around a hole so large that a nearest parcel may lie beyond, ranks ask on from
+/// neighbour to neighbour, and the parcels travel so. Ranks that are not beside such a hole take no part in it.
 class Clusterer {
  public:
   /// Decides whom each rank may ask, and makes the communication objects. Collective.
-  /// @param parcels  this rank's parcels, or parcels spread like those to come; null: touching blocks will do
+  /// @param parcels  this rank's parcels, or parcels spread like those to come: it declares as many ranks as these need,
+  ///                 with a factor to spare, so that steps make fewer waves; null: touching blocks
   /// @throws UsageError on every rank alike for bad options or a callback that is missing, or if ranks differ in the
   /// options (but for lineage), the schema, the grid or the decomposition
   Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
@@ -35,20 +37,24 @@ class Clusterer {
   ~Clusterer();
   Clusterer(Clusterer&&) noexcept;
 
-  /// Makes one merge step. Called by every rank; talks to neighbours only (at most 4 + longest chain of cross-rank
-  /// links waves; one wave where nobody near has small parcels). No collective with Search::exact and
-  /// Prune::single_pass.
+  /// Makes one merge step. Called by every rank; talks to neighbours only: at most 4 waves, and labels along chains of
+  /// cross-rank links; one wave where nobody near has small parcels. No collective with Search::exact and
+  /// Prune::single_pass. Above 27 ranks those around a hole wider than blocks make more waves: as many as the farthest of
+  /// them is arcs away, three times that at most where a parcel does have its nearest beyond those that its rank may ask.
+  /// In such a step Prune::iterative, which writes into neighbours only, gives way to Prune::single_pass: the same stars.
   StepReport step(Parcels& parcels);
 
   /// Sends parcels that left this rank's block to their owner, with one neighbour wave, after bringing them back into
   /// periodic axes; a parcel outside a wall is clamped onto it. Parcels that are not a neighbour's travel on in the
-  /// next call. Called by every rank. @return parcels sent
+  /// next call; but after a step that merged over a large hole, the ranks around it make as many waves first as bring
+  /// its merged parcels to who may ask their owner. Called by every rank. @return parcels sent
   std::int64_t rehome(Parcels& parcels);
   /// Of the parcels that the last rehome() sent, those that are not at their owner's yet. Local.
   [[nodiscard]] std::int64_t travelling() const;
   /// Whether this rank may ask everybody, or exactly those whose blocks touch its own. Local. Where it is true on every
   /// rank, one rehome() after a step() brings every merged parcel home: along each axis it lies between its centre and
-  /// one of the sources, which come from touching blocks. Parcels that you have moved yourself may travel farther.
+  /// one of the sources, which come from touching blocks, or over a large hole. Parcels that you have moved yourself may
+  /// travel farther.
   [[nodiscard]] bool home_in_one_wave() const;
 
   /// As given.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "merganser/base/pinned.hpp"
 #include "merganser/comm/runtime.hpp"
@@ -47,6 +48,15 @@ struct OpenOptions {
 /// Makes a transport of one rank, in this process, without MPI. Local.
 /// @throws UsageError for a bad decorator
 [[nodiscard]] std::unique_ptr<Transport> open_alone(const std::string& decorators = {});
+
+/// What a Cartesian communicator says of its ranks: which are numbered row by row, the last axis fastest.
+struct Cartesian {
+  std::vector<int> shape;  ///< ranks along each of its axes
+  std::vector<bool> periodic;
+};
+/// Asks a communicator made by MPI_Cart_create, given as its Fortran handle. Local.
+/// @throws UsageError as open(), and for a communicator without a Cartesian topology
+[[nodiscard]] Cartesian cartesian(int communicator);
 
 /// The ranks of the launcher without a callback, for main(): starts the libraries if nobody has, as run() does, and lets
 /// them end with the process. One thread rank without a launcher.

@@ -48,7 +48,7 @@ class Decomposition {
   [[nodiscard]] int ranks() const noexcept { return shape_[0] * shape_[1] * shape_[2]; }
   /// Whether blocks are runs of cells, so that cut() and part_of_cell() may be asked.
   [[nodiscard]] bool by_cells() const noexcept { return kind_ == Kind::cells; }
-  /// @throws UsageError naming `what`, unless it is by cells
+  /// Asks for blocks of cells on behalf of `what`. @throws UsageError naming it, unless they are
   void require_cells(const std::string& what) const;
   /// Number of blocks along each axis; by boxes: ranks() along the first.
   [[nodiscard]] const std::array<int, 3>& shape() const noexcept { return shape_; }

@@ -2,6 +2,8 @@
 /// Positions where the caller keeps them.
 #include <cstddef>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Positions of n points in the caller's arrays, which are read where they are.

@@ -39,6 +39,7 @@ class PointSet {
   [[nodiscard]] const Site* sites() const noexcept { return sites_; }
   /// The caller's points and mask; of no use for parcels.
   [[nodiscard]] const Points& points() const noexcept { return points_; }
+  /// See points().
   [[nodiscard]] const std::uint8_t* small() const noexcept { return small_; }
   /// Calls f(site_of) with a function from a position to its site that has no branches, for hot loops.
   template <class F>

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "merganser/parcels/columns.hpp"
+
 #include "merganser/base/language.hpp"
 
 namespace merganser {
@@ -60,6 +62,9 @@ class Schema {
   [[nodiscard]] std::size_t width() const noexcept { return width_; }
   /// Position of an attribute's first component in a row (>= 1; 0 is the id). @throws UsageError if unknown
   [[nodiscard]] std::size_t offset(std::string_view name) const;
+  /// Position in a row of a component, by attribute and number or (component 0) by the component's own name.
+  /// @throws UsageError if unknown, with the names that are known
+  [[nodiscard]] std::size_t offset_of(std::string_view name, int component) const;
   /// True if an attribute has this name.
   [[nodiscard]] bool has(std::string_view name) const;
   friend bool operator==(const Schema&, const Schema&) = default;
@@ -130,6 +135,18 @@ class Parcels {
   [[nodiscard]] double* rows() noexcept { return reinterpret_cast<double*>(rows_.data()); }
   [[nodiscard]] const double* rows() const noexcept { return reinterpret_cast<const double*>(rows_.data()); }
 
+  /// A number of every parcel by name: an attribute's component, the component by its own name, or x, y, z and volume.
+  /// It moves when the container grows.
+  ///
+  ///     const Column salt = parcels.column("salt");
+  ///     for (std::size_t i = 0; i < parcels.size(); ++i) salt[i] = 35;
+  ///
+  /// @throws UsageError for a name or component that is not there, with the names that are
+  [[nodiscard]] Column column(std::string_view name, int component = 0);
+  [[nodiscard]] ConstColumn column(std::string_view name, int component = 0) const;
+  /// The ids, as integers; set_id() changes one.
+  [[nodiscard]] IdColumn ids() const noexcept { return IdColumn({rows(), schema_.width()}); }
+
   /// Global id: unique over all ranks, need not be contiguous.
   [[nodiscard]] std::int64_t id(std::size_t i) const noexcept { return std::bit_cast<std::int64_t>(row(i)[0]); }
   /// Gives parcel i an id.
@@ -144,6 +161,8 @@ class Parcels {
   [[nodiscard]] std::size_t parcel_bytes() const noexcept { return sizeof(Site) + schema_.width() * sizeof(double); }
 
  private:
+  [[nodiscard]] ColumnOf<double> find_column(std::string_view name, int component) const;
+
   Schema schema_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "merganser/comm/open.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "src/comm/detail/transport_base.hpp"
 
@@ -41,6 +42,8 @@ struct Communicators {
   std::string (*refusal)(int communicator);
   /// Whether it has the ranks of MPI_COMM_WORLD in the same order. The same on each of its ranks.
   bool (*is_world)(int communicator);
+  /// Shape of a Cartesian communicator; no axes if it is none.
+  Cartesian (*cartesian)(int communicator);
   /// Whether MPI has been started and has not been ended.
   bool (*running)();
   /// Whether the program has started MPI, so that it ends it.

@@ -139,6 +139,21 @@ bool is_world(int communicator) {
   return result == MPI_IDENT || result == MPI_CONGRUENT;
 }
 
+Cartesian cartesian_of(int communicator) {
+  const MPI_Comm comm = MPI_Comm_f2c(communicator);
+  int kind = MPI_UNDEFINED;
+  check(MPI_Topo_test(comm, &kind), "MPI_Topo_test");
+  if (kind != MPI_CART) return {};
+  int axes = 0;
+  check(MPI_Cartdim_get(comm, &axes), "MPI_Cartdim_get");
+  const auto n = static_cast<std::size_t>(axes);
+  std::vector<int> shape(n);
+  std::vector<int> periodic(n);
+  std::vector<int> here(n);
+  check(MPI_Cart_get(comm, axes, shape.data(), periodic.data(), here.data()), "MPI_Cart_get");
+  return {shape, {periodic.begin(), periodic.end()}};
+}
+
 bool of_program() { return mpi_running() && !started_here; }
 
 void (*to_end)() = nullptr;
@@ -156,7 +171,7 @@ void at_end(void (*end)()) {
   check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
 }
 
-constexpr Communicators kCommunicators{refusal, is_world, mpi_running, of_program, at_end};
+constexpr Communicators kCommunicators{refusal, is_world, cartesian_of, mpi_running, of_program, at_end};
 
 }  // namespace
 

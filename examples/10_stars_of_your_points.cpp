@@ -1,0 +1,79 @@
+// Stars among points of your own, without a container and without merging: ./10_stars_of_your_points 4, or mpirun -n 4.
+// Droplets in a square, in plain arrays; the cold ones look for the nearest other one, and their heat goes where they point.
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include <merganser/cluster/star_finder.hpp>
+
+#include "start.hpp"
+
+using namespace merganser;
+
+// One rank's droplets, as a program might hold them.
+struct Droplets {
+  std::vector<double> xy;  // x and y of each
+  std::vector<double> heat;
+  std::vector<std::int64_t> ids;
+  std::vector<std::uint8_t> cold;
+};
+
+// Of 50,000 droplets those in this rank's block.
+Droplets droplets(const Decomposition& blocks, int rank) {
+  Droplets mine;
+  std::mt19937_64 random(11);
+  auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  for (std::int64_t id = 0; id < 50000; ++id) {
+    const double x = uniform();
+    const double y = uniform();
+    const double heat = 1 + static_cast<double>(random() % 100);
+    if (blocks.owner({x, y, 0}) != rank) continue;
+    mine.xy.insert(mine.xy.end(), {x, y});
+    mine.heat.push_back(heat);
+    mine.ids.push_back(id);
+    mine.cold.push_back(heat < 30);
+  }
+  return mine;
+}
+
+void find(comm::Transport& transport) {
+  // A square that is periodic along x, cut into strips of different widths.
+  const Grid square{.box = {{0, 0, 0}, {1, 1, 1}, {true, false, false}}};
+  std::vector<double> cuts;
+  for (int i = 1; i < transport.size(); ++i)
+    cuts.push_back(static_cast<double>(i * i) / (transport.size() * transport.size()));
+  const auto blocks = Decomposition::from_cuts(square, {cuts, {}, {}});
+  Droplets mine = droplets(blocks, transport.rank());
+
+  StarFinder finder(transport, blocks);
+  finder.find(Points::rows_2d(mine.xy.data(), mine.ids.size()), mine.cold, mine.ids);
+
+  // Heat goes along the links: within a rank at once, between ranks as the payload of a migration.
+  std::vector<double> given = mine.heat;
+  for (const StarLink& link : finder.links()) {
+    mine.heat[link.source] = 0;
+    if (link.rank == transport.rank()) mine.heat[link.centre] += given[link.source];
+  }
+  std::vector<std::byte> arrived;
+  finder.migrate(std::as_bytes(std::span(given)), sizeof(double), arrived);
+  for (std::size_t k = 0; k < finder.arrivals().size(); ++k) {
+    double heat = 0;
+    std::memcpy(&heat, arrived.data() + k * sizeof heat, sizeof heat);
+    mine.heat[finder.arrivals()[k].centre] += heat;
+  }
+
+  const auto total = [&](const std::vector<double>& heat) {
+    return transport.all_reduce(static_cast<std::int64_t>(std::accumulate(heat.begin(), heat.end(), 0.0)),
+                                comm::Op::sum);
+  };
+  const auto links = transport.all_reduce(static_cast<std::int64_t>(finder.links().size()), comm::Op::sum);
+  const auto before = total(given);
+  const auto after = total(mine.heat);
+  if (transport.rank() == 0)
+    std::printf("%ld of 50000 droplets gave their heat to the nearest one; heat %ld -> %ld\n", static_cast<long>(links),
+                static_cast<long>(before), static_cast<long>(after));
+}
+
+int main(int argc, char** argv) { return start(argc, argv, find); }

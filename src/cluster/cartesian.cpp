@@ -1,0 +1,41 @@
+#include "merganser/cluster/cartesian.hpp"
+
+#include <string>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser {
+
+Decomposition decomposition_of(const Grid& grid, const comm::Cartesian& cartesian, const std::array<int, 3>& axes) {
+  const std::size_t count = cartesian.shape.size();
+  if (count < 1 || count > 3)
+    throw UsageError("a Cartesian communicator of " + std::to_string(count) + " axes; allowed: 1 to 3");
+  std::array<int, 3> shape{1, 1, 1};
+  std::array<bool, 3> named{};
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto axis = static_cast<std::size_t>(axes[i]);
+    if (axis > 2 || named[axis])
+      throw UsageError("axis " + std::to_string(axes[i]) + " of the grid for axis " + std::to_string(i) +
+                       " of a Cartesian communicator; allowed: 0, 1, 2, each once");
+    named[axis] = true;
+    shape[axis] = cartesian.shape[i];
+  }
+  const int ranks = shape[0] * shape[1] * shape[2];
+  Decomposition tensor(grid, ranks,
+                       std::to_string(shape[0]) + "x" + std::to_string(shape[1]) + "x" + std::to_string(shape[2]));
+  // The communicator's ranks have its last axis fastest, the decomposition's the third of the grid.
+  bool alike = true;
+  std::vector<Decomposition::Block> blocks;
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::array<int, 3> at{0, 0, 0};
+    int rest = rank;
+    for (std::size_t i = count; i-- > 0; rest /= cartesian.shape[i])
+      at[static_cast<std::size_t>(axes[i])] = rest % cartesian.shape[i];
+    alike = alike && tensor.rank_at(at) == rank;
+    blocks.push_back(tensor.block(tensor.rank_at(at)));
+  }
+  return alike ? tensor : Decomposition::from_boxes(grid, blocks);
+}
+
+}  // namespace merganser
