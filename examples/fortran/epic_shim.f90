@@ -9,14 +9,76 @@
 !!
 !!     call epic_merge(n, vmin, position, volume, buoyancy, vorticity, b)
 !!
+!! The library's own types stay in the submodule, so that programs that use this module see none of them.
 !! One decomposition at a time. Errors end the job with a text, as errors of EPIC do.
 module epic_shim
-  use, intrinsic :: iso_c_binding, only: c_bool, c_double, c_int32_t, c_int64_t
-  use mpi_f08
-  use merganser
+  use, intrinsic :: iso_c_binding, only: c_double, c_int32_t, c_int64_t
+  use mpi_f08, only: MPI_Comm
   implicit none
   private
   public :: epic_open, epic_find_nearest, epic_append, epic_merge, epic_close
+
+  interface
+     !> Takes over a 2D Cartesian communicator as EPIC makes it: cells in x and y are dealt to it in blocks, the first ranks of
+     !! an axis getting one more where they do not come out even; z is not cut. x and y are periodic, z has walls. Collective.
+     module subroutine epic_open(communicator, lower, extent, cells)
+       type(MPI_Comm), intent(in) :: communicator
+       real(c_double), intent(in) :: lower(3), extent(3)
+       integer, intent(in) :: cells(3)
+     end subroutine epic_open
+
+     !> In place of EPIC's find_nearest: parcels with a volume below vmin look for the nearest other parcel, and links are cut
+     !! into stars. Called by every rank; neighbours only.
+     !! @param n        in: parcels of this rank; out: with what has arrived behind them. The arrays must have room for that
+     !! @param isma     (0:n_merge) slots that merge; entry 0 is not used
+     !! @param iclo     (n_merge) the slot of this rank that each merges into
+     !! @param inva     (0:n_merge + n_invalid) ascending: slots to be deleted, those that have left included
+     !! @param n_merge  length of iclo; n_invalid: parcels that have left this rank
+     !! @param ids      (n) distinct over all ranks: results then do not depend on the decomposition. They travel too
+     module subroutine epic_find_nearest(n, vmin, position, volume, buoyancy, vorticity, b, isma, iclo, inva, n_merge, &
+          n_invalid, ids)
+       integer, intent(inout) :: n
+       real(c_double), intent(in) :: vmin
+       real(c_double), intent(inout), target, contiguous :: position(:, :), volume(:), buoyancy(:), vorticity(:, :), b(:, :)
+       integer, allocatable, intent(out) :: isma(:), iclo(:), inva(:)
+       integer, intent(out) :: n_merge, n_invalid
+       integer(c_int64_t), intent(inout), target, contiguous, optional :: ids(:)
+     end subroutine epic_find_nearest
+
+     !> In place of EPIC's merging as a whole: small parcels merge into their centres by EPIC's rules, and n becomes what is
+     !! left. Called by every rank; neighbours only. Merged parcels may lie in another rank's block then, as in EPIC.
+     module subroutine epic_merge(n, vmin, position, volume, buoyancy, vorticity, b, ids)
+       integer, intent(inout) :: n
+       real(c_double), intent(in) :: vmin
+       real(c_double), intent(inout), target, contiguous :: position(:, :), volume(:), buoyancy(:), vorticity(:, :), b(:, :)
+       integer(c_int64_t), intent(inout), target, contiguous :: ids(:)
+     end subroutine epic_merge
+
+     !> Lets go of what epic_open made. Collective.
+     module subroutine epic_close()
+     end subroutine epic_close
+  end interface
+
+  !> An array of the parcels' that EPIC's do not include (humidity, labels): its entries for what has arrived follow at
+  !! n + 1, ... Called by every rank, after epic_find_nearest.
+  interface epic_append
+     module subroutine append_one(values)
+       real(c_double), intent(inout), target, contiguous :: values(:)
+     end subroutine append_one
+     module subroutine append_several(values)
+       real(c_double), intent(inout), target, contiguous :: values(:, :)
+     end subroutine append_several
+     module subroutine append_integer(values)
+       integer(c_int32_t), intent(inout), target, contiguous :: values(:)
+     end subroutine append_integer
+  end interface epic_append
+end module epic_shim
+
+submodule (epic_shim) epic_shim_finder
+  use, intrinsic :: iso_c_binding, only: c_bool
+  use mpi_f08, only: MPI_Cart_get
+  use merganser
+  implicit none
 
   type(mg_transport), save :: transport
   type(mg_decomposition), save :: blocks
@@ -26,20 +88,9 @@ module epic_shim
   real(c_double), save :: lower_face(3), upper_face(3)
   logical(c_bool), allocatable, save :: small(:)
 
-  !> An array of the parcels' that EPIC's do not include (humidity, labels): its entries for what has arrived follow at
-  !! n + 1, ... Called by every rank, after epic_find_nearest.
-  interface epic_append
-     module procedure append_one, append_several, append_integer
-  end interface epic_append
-
 contains
 
-  !> Takes over a 2D Cartesian communicator as EPIC makes it: cells in x and y are dealt to it in blocks, the first ranks of
-  !! an axis getting one more where they do not come out even; z is not cut. x and y are periodic, z has walls. Collective.
-  subroutine epic_open(communicator, lower, extent, cells)
-    type(MPI_Comm), intent(in) :: communicator
-    real(c_double), intent(in) :: lower(3), extent(3)
-    integer, intent(in) :: cells(3)
+  module procedure epic_open
     integer :: ranks_of(2), coordinates(2), axis
     logical :: periods(2)
     call MPI_Cart_get(communicator, 2, ranks_of, periods, coordinates)
@@ -57,7 +108,7 @@ contains
 
   contains
 
-    !> Where the block of this coordinate begins: the same bits on both ranks that it parts.
+     !> Where the block of this coordinate begins: the same bits on both ranks that it parts.
     pure function face(axis, coordinate) result(x)
       integer, intent(in) :: axis, coordinate
       real(c_double) :: x
@@ -66,23 +117,9 @@ contains
       x = lower(axis) + extent(axis) / real(cells(axis), c_double) * real(first, c_double)
       if (first == cells(axis)) x = lower(axis) + extent(axis)
     end function face
-  end subroutine epic_open
+  end procedure epic_open
 
-  !> In place of EPIC's find_nearest: parcels with a volume below vmin look for the nearest other parcel, and links are cut
-  !! into stars. Called by every rank; neighbours only.
-  !! @param n        in: parcels of this rank; out: with what has arrived behind them. The arrays must have room for that
-  !! @param isma     (0:n_merge) slots that merge; entry 0 is not used
-  !! @param iclo     (n_merge) the slot of this rank that each merges into
-  !! @param inva     (0:n_merge + n_invalid) ascending: slots to be deleted, those that have left included
-  !! @param n_merge  length of iclo; n_invalid: parcels that have left this rank
-  !! @param ids      (n) distinct over all ranks: results then do not depend on the decomposition. They travel too
-  subroutine epic_find_nearest(n, vmin, position, volume, buoyancy, vorticity, b, isma, iclo, inva, n_merge, n_invalid, ids)
-    integer, intent(inout) :: n
-    real(c_double), intent(in) :: vmin
-    real(c_double), intent(inout), target, contiguous :: position(:, :), volume(:), buoyancy(:), vorticity(:, :), b(:, :)
-    integer, allocatable, intent(out) :: isma(:), iclo(:), inva(:)
-    integer, intent(out) :: n_merge, n_invalid
-    integer(c_int64_t), intent(inout), target, contiguous, optional :: ids(:)
+  module procedure epic_find_nearest
     integer(c_int32_t), allocatable :: sources(:), centres(:), holes(:)
     call find(n, vmin, position, volume, ids)
     call finder%append(position)
@@ -101,15 +138,9 @@ contains
     isma(1:) = sources
     iclo(:) = centres
     inva(1:) = holes
-  end subroutine epic_find_nearest
+  end procedure epic_find_nearest
 
-  !> In place of EPIC's merging as a whole: small parcels merge into their centres by EPIC's rules, and n becomes what is
-  !! left. Called by every rank; neighbours only. Merged parcels may lie in another rank's block then, as in EPIC.
-  subroutine epic_merge(n, vmin, position, volume, buoyancy, vorticity, b, ids)
-    integer, intent(inout) :: n
-    real(c_double), intent(in) :: vmin
-    real(c_double), intent(inout), target, contiguous :: position(:, :), volume(:), buoyancy(:), vorticity(:, :), b(:, :)
-    integer(c_int64_t), intent(inout), target, contiguous :: ids(:)
+  module procedure epic_merge
     type(mg_columns), target :: columns
     integer :: left
     call find(n, vmin, position, volume, ids)
@@ -121,15 +152,14 @@ contains
     call columns%attribute(b)
     call finder%merge(schema, columns, left)
     n = left
-  end subroutine epic_merge
+  end procedure epic_merge
 
-  !> Lets go of what epic_open made. Collective.
-  subroutine epic_close()
+  module procedure epic_close
     call finder%free()
     call schema%free()
     call blocks%free()
     call transport%close()
-  end subroutine epic_close
+  end procedure epic_close
 
   !> The stars of this rank's first n parcels.
   subroutine find(n, vmin, position, volume, ids)
@@ -169,18 +199,15 @@ contains
     end do
   end subroutine put_on_faces
 
-  subroutine append_one(values)
-    real(c_double), intent(inout), target, contiguous :: values(:)
+  module procedure append_one
     call finder%append(values)
-  end subroutine append_one
+  end procedure append_one
 
-  subroutine append_several(values)
-    real(c_double), intent(inout), target, contiguous :: values(:, :)
+  module procedure append_several
     call finder%append(values)
-  end subroutine append_several
+  end procedure append_several
 
-  subroutine append_integer(values)
-    integer(c_int32_t), intent(inout), target, contiguous :: values(:)
+  module procedure append_integer
     call finder%append(values)
-  end subroutine append_integer
-end module epic_shim
+  end procedure append_integer
+end submodule epic_shim_finder
