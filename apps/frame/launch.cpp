@@ -11,8 +11,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "apps/frame/job_report.hpp"
 #include "apps/frame/launcher.hpp"
@@ -26,8 +29,9 @@
 namespace merganser::app {
 namespace {
 
-constexpr double kSecondsToStop = 5;  // from being told to being killed
-constexpr double kSameSignal = 0.5;   // some send a signal to a process and to its group
+constexpr double kSecondsToStop = 5;   // from being told to being killed
+constexpr double kSecondsToReap = 10;  // from the death of all its processes to the end of a launcher
+constexpr double kSameSignal = 0.5;    // some send a signal to a process and to its group
 constexpr std::array kStops{SIGINT, SIGTERM, SIGHUP};
 constexpr std::array kPassed{SIGUSR1, SIGUSR2};
 
@@ -64,7 +68,22 @@ struct End {
   int status = 0;
   int stop = 0;  ///< the first signal that told to stop
   bool timed_out = false;
+  bool stuck = false;   ///< the launcher did not end after its processes had, and was killed
+  int rank_signal = 0;  ///< if so: a signal that ended one of them
 };
+
+/// Whether a process has children, and all of them are dead and wait to be reaped. False where the system does not tell.
+bool has_only_dead_children(pid_t pid) {
+  std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", pid));
+  bool any = false;
+  for (pid_t child = 0; children >> child; any = true) {
+    std::ifstream in(fmt::format("/proc/{}/stat", child));
+    const std::string stat{std::istreambuf_iterator<char>(in), {}};
+    const auto name_end = stat.rfind(')');
+    if (name_end == std::string::npos || stat.size() < name_end + 3 || stat[name_end + 2] != 'Z') return false;
+  }
+  return any;
+}
 
 /// Waits for the launcher; tells it to stop when this process is told or the time is over, and kills it if it does not.
 class Waiting {
@@ -76,8 +95,15 @@ class Waiting {
       const pid_t got = ::waitpid(child_, &end_.status, WNOHANG);
       if (got == child_) return end_;
       if (got < 0) throw CommError("cannot wait for the launcher: " + std::string(std::strerror(errno)));
-      meet(signals.next(told_ == 0 && deadline_ == 0 ? 60 : 0.2));
+      meet(signals.next(told_ == 0 && deadline_ == 0 ? 2 : 0.2));
       const double time = now();
+      // Open MPI 4.1 may wait for a lock of its own for ever after a rank was killed while it started.
+      if (!has_only_dead_children(child_)) {
+        reaping_since_ = time;
+      } else if (time > reaping_since_ + kSecondsToReap) {
+        give_up();
+        return end_;
+      }
       if (told_ == 0 && deadline_ > 0 && time > deadline_) {
         end_.timed_out = true;
         tell();
@@ -88,6 +114,15 @@ class Waiting {
   }
 
  private:
+  /// Kills the launcher, whose dead children come to this process then, with how they ended.
+  void give_up() {
+    end_.stuck = true;
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, &end_.status, 0);
+    for (int status = 0; ::waitpid(-1, &status, WNOHANG) > 0;)
+      if (WIFSIGNALED(status) && (end_.rank_signal == 0 || WTERMSIG(status) != SIGTERM))
+        end_.rank_signal = WTERMSIG(status);
+  }
   void tell() {
     told_ = now();
     ::kill(child_, SIGTERM);  // of the three the one that every launcher takes for an end
@@ -111,6 +146,7 @@ class Waiting {
   pid_t child_;
   double deadline_;
   double told_ = 0;
+  double reaping_since_ = now();
   End end_;
 };
 
@@ -201,6 +237,12 @@ JobEnd run_job(const LaunchPlan& plan, double timeout_s) {
   const bool killed = WIFSIGNALED(end.status) || WEXITSTATUS(end.status) > 128;  // the launcher, or a rank
   if (killed || end.stop != 0 || end.timed_out) end_leftovers(jobs_of(reports));
   if (end.stop != 0 && end.status != 0) throw Interrupted(end.stop);
+  if (end.stuck) {
+    const std::string what = end.rank_signal != 0 ? "a rank was ended by signal " + signal_text(end.rank_signal) + ", "
+                                                  : std::string("the ranks have ended, ");
+    return {end.rank_signal != 0 ? 128 + end.rank_signal : 4, 4,
+            fmt::format("{}but {} did not end within {:.0f} s and was killed", what, plan.command[0], kSecondsToReap)};
+  }
   if (end.timed_out) return {kTimedOut, 4, "the job was stopped after its time"};
   return meaning_of(plan, end.status, reports);
 }

@@ -148,6 +148,19 @@ TEST_F(Launchers, that_do_not_listen_are_killed_with_what_they_started) {
   EXPECT_FALSE(is_alive(launcher));
 }
 
+TEST_F(Launchers, that_never_end_after_their_ranks_are_killed) {
+  // What `exec` puts in the place of the shell does not reap its children.
+  const Outcome killed =
+      Program(doctor(), {{"MERGANSER_LAUNCHER", launcher("sh -c 'kill -9 $$' & exec sleep 1000\n")}}).wait(seconds(60));
+  EXPECT_EQ(killed.code, 137) << killed.text();
+  EXPECT_NE(killed.err.find("a rank was ended by signal 9 (Killed), but"), std::string::npos) << killed.text();
+  const Outcome ended =
+      Program(doctor(), {{"MERGANSER_LAUNCHER", launcher("sh -c 'exit 3' & exec sleep 1000\n")}}).wait(seconds(60));
+  EXPECT_EQ(ended.code, 4) << ended.text();
+  EXPECT_NE(ended.err.find("the ranks have ended, but"), std::string::npos) << ended.text();
+  EXPECT_NE(ended.err.find("did not end within 10 s and was killed"), std::string::npos) << ended.text();
+}
+
 TEST_F(Launchers, that_end_with_1_before_a_rank_begins_are_no_failed_verification) {
   const Outcome o = Program(doctor(), {{"MERGANSER_LAUNCHER", launcher("exit 1\n")}}).wait(seconds(60));
   EXPECT_EQ(o.code, 4) << o.text();
