@@ -17,7 +17,11 @@ if grep -rlE "($source|$build)(/|\"|$)" "$prefix" --include='*.cmake' --include=
   fail "the installed files above name the source or build tree"
 fi
 
-quietly cmake -S "$source/examples" -B "$temporary/examples" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx"
+# A relative path, as people type it.
+cd "$(dirname "$prefix")"
+quietly cmake -S "$source/examples" -B "$temporary/examples" -DCMAKE_PREFIX_PATH="$(basename "$prefix")" \
+  -DCMAKE_CXX_COMPILER="$cxx"
+cd - >/dev/null
 quietly cmake --build "$temporary/examples" -j 2
 one=$("$temporary/examples/01_cluster" 1) || fail "the example ended with exit code $?"
 echo "find_package: $one"
