@@ -25,7 +25,7 @@ bool FarSearch::ends_here() const {
                      [this](const FarLink& l) { return l.source_rank == rank_ || l.target_rank == rank_; });
 }
 
-void FarSearch::find(DistributedSearch& search, Site* sorted, std::byte* scratch) {
+void FarSearch::clear() {
   away_ = false;
   links_.clear();
   ways_.clear();
@@ -33,6 +33,10 @@ void FarSearch::find(DistributedSearch& search, Site* sorted, std::byte* scratch
   in_.clear();
   far_out_.clear();
   far_in_.clear();
+}
+
+void FarSearch::find(DistributedSearch& search, Site* sorted, std::byte* scratch) {
+  clear();
   if (!possible_) return;
   component_.gather(search.full(), search.open_neighbours(), search.far_questions());
   if (component_.questions().empty()) return;

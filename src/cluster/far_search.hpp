@@ -41,6 +41,8 @@ class FarSearch {
   /// `sorted` and `scratch`: see CellList::sort; used if this rank has not sorted its parcels yet.
   void find(DistributedSearch& search, Site* sorted, std::byte* scratch);
 
+  /// Forgets the far links of the step before.
+  void clear();
   /// Whether far links start or end here.
   [[nodiscard]] bool ends_here() const;
   /// Whether far links start or end here or pass by.

@@ -39,10 +39,15 @@ StarCore::StarCore(comm::Transport& transport, const Decomposition& decompositio
       active_out_(graph_.out.size()),
       active_in_(graph_.out.size()) {}
 
-bool StarCore::find(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& numbers,
-                    Laps& laps) {
+void StarCore::forget() {
   stars_ = &nothing_;
   busy_ = false;
+  far_.clear();
+}
+
+bool StarCore::find(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& numbers,
+                    Laps& laps) {
+  forget();
   bool busy = search_.ask(points, sorted, scratch, numbers);
   laps.to(numbers.seconds.search);
   // Algorithm 1 and the cutting of long cycles are collective: there every rank takes part in every step.

@@ -51,6 +51,9 @@ class StarCore {
   /// @return false if there was nothing to do here: links() and stars() are then empty
   bool find(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& numbers, Laps& laps);
 
+  /// Forgets what was found: nothing is sent by migrate() until the next find().
+  void forget();
+
   /// Writes the row of a vertex, row_bytes of them.
   using PackRow = std::function<void(std::uint32_t vertex, std::byte* row)>;
   /// Sends a row for every kept link that leaves; appends to `arrived` those for kept links that arrive, in the order of

@@ -101,6 +101,7 @@ void StarFinder::Impl::find(const nearest::PointSet& set) {
   link_count = 0;
   leaving.clear();
   arrivals.clear();
+  core.forget();  // so that nothing of the last find is left where this one is refused
   if (checked) check(set);
   make_room(points);
   if (core.find(set, reinterpret_cast<Site*>(sorted.data()), scratch.data(), numbers, laps)) {

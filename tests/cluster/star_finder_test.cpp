@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
@@ -73,7 +74,26 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
     finder.migrate(
         sizeof(std::uint32_t),
         [](std::uint32_t position, std::byte* row) { std::memcpy(row, &position, sizeof position); }, positions);
+    // Each source tells where it thinks that its centre is.
+    struct Claim {
+      std::int32_t from, to;
+      std::uint32_t centre;
+    };
+    std::map<std::uint32_t, Claim> claims;
+    for (const StarLink& l : finder.links()) claims[l.source] = {t.rank(), l.rank, l.centre};
+    std::vector<std::byte> claimed;
+    finder.migrate(
+        sizeof(Claim),
+        [&](std::uint32_t position, std::byte* row) { std::memcpy(row, &claims[position], sizeof(Claim)); }, claimed);
     const auto arrivals = finder.arrivals();
+    ASSERT_EQ(claimed.size(), arrivals.size() * sizeof(Claim));
+    for (std::size_t k = 0; k < arrivals.size(); ++k) {
+      Claim claim;
+      std::memcpy(&claim, claimed.data() + k * sizeof claim, sizeof claim);
+      EXPECT_EQ(claim.from, arrivals[k].rank);
+      EXPECT_EQ(claim.to, t.rank());
+      EXPECT_EQ(claim.centre, arrivals[k].centre);
+    }
     ASSERT_EQ(arrived.size(), arrivals.size() * sizeof(std::int64_t));
     ASSERT_EQ(positions.size(), arrivals.size() * sizeof(std::uint32_t));
     for (std::size_t k = 0; k < arrivals.size(); ++k) {
@@ -360,6 +380,32 @@ TEST(StarFinder, with_the_decorator_checked_every_rank_hears_of_a_bad_point) {
     }
   });
   EXPECT_EQ(heard, 3);
+}
+
+TEST(StarFinder, has_nothing_to_send_after_a_find_that_was_refused) {
+  if (comm::launched()) GTEST_SKIP() << "threads only";
+  const Cloud all = random_cloud(400, 14);
+  comm::RunOptions options{"threads", 3};
+  options.decorators = "checked";
+  comm::run(options, [&](comm::Transport& t) {
+    const Decomposition d(all.grid, t.size());
+    const Cloud mine = Share(all, d, t.rank()).cloud;
+    StarFinder finder(t, d);
+    finder.find(Points::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
+    EXPECT_FALSE(finder.leaving().empty());
+    // One point, which is nowhere: positions of the last find are beyond what is there now.
+    const double nowhere[] = {1e9, 0, 0};
+    const std::uint8_t small[] = {1};
+    EXPECT_NE(refusal<InputError>([&] { finder.find(Points::rows(nowhere, 1), small); }).find("outside the box"),
+              std::string::npos);
+    EXPECT_TRUE(finder.links().empty() && finder.leaving().empty() && finder.arrivals().empty());
+    int packed = 0;
+    std::vector<std::byte> arrived;
+    finder.migrate(
+        1, [&](std::uint32_t, std::byte*) { ++packed; }, arrived);
+    EXPECT_EQ(packed, 0);
+    EXPECT_TRUE(arrived.empty());
+  });
 }
 
 TEST(StarFinder, refuses_columns_that_do_not_match) {
