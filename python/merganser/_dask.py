@@ -1,0 +1,138 @@
+"""Arrays of dask whose blocks lie on workers: clustered where they are, if the workers are ranks of one MPI (dask-mpi).
+
+Every worker searches with the blocks that it holds; what goes to one place is the tree (24 bytes per point), not the points.
+Workers that are no ranks of one MPI have no way to talk to each other in the middle of a task; this is said, and nothing is
+copied behind the caller's back.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._errors import UsageError
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is an array or data frame of dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "chunks" if hasattr(X, "chunks") else "to_dask_array")
+
+
+def cluster_of(X: Any) -> Any:
+    """The client of the distributed cluster that would compute X; None if dask computes in this process."""
+    try:
+        from distributed import default_client
+    except ImportError:
+        return None
+    try:
+        return default_client()
+    except ValueError:
+        return None
+
+
+def fit_on_workers(estimator: Any, X: Any, client: Any) -> tuple[Any, Any]:
+    """Labels and probabilities as arrays of dask with the chunks of X. The calling process holds no rows."""
+    import dask.array as da
+
+    X = X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
+    if X.ndim != 2:
+        raise UsageError(f"X: an array of dask with {X.ndim} dimensions; allowed: 2")
+    X = X.rechunk({1: -1}).persist()
+    if any(np.isnan(size) for size in X.chunks[0]):
+        X = X.compute_chunk_sizes()
+    shares = _shares(X, client)
+    params = {name: value for name, value in estimator.get_params().items() if name not in ("comm", "ranks")}
+    ranks = sorted(share.rank for share in shares)
+    tasks = [
+        client.submit(_fit_share, type(estimator), params, ranks, share.offsets, *share.blocks, workers=[share.worker],
+                      pure=False, retries=0)
+        for share in shares
+    ]
+    place = {block: (task, i) for share, task in zip(shares, tasks) for i, block in enumerate(share.numbers)}
+    found = []
+    for which, dtype in ((0, np.int64), (1, np.float64)):
+        parts = []
+        for block, size in enumerate(X.chunks[0]):
+            task, i = place[block]
+            part = client.submit(_part, task, which, i, pure=False)
+            parts.append(da.from_delayed(part, shape=(size,), dtype=dtype))
+        found.append(da.concatenate(parts))
+    client.gather([client.submit(_done, task, pure=False) for task in tasks])  # errors of workers are raised here
+    return found[0], found[1]
+
+
+class _Share:
+    """The blocks that one worker holds."""
+
+    def __init__(self, worker: str, rank: int):
+        self.worker, self.rank = worker, rank
+        self.numbers: list[int] = []
+        self.blocks: list[Any] = []
+        self.offsets: list[int] = []
+
+
+def _shares(X: Any, client: Any) -> list[_Share]:
+    from distributed import futures_of, wait
+
+    wait(X)
+    ranks = client.run(_rank)
+    sizes = {size for _, size in ranks.values()}
+    numbers = [rank for rank, _ in ranks.values()]
+    if None in numbers or len(sizes) != 1 or len(set(numbers)) != len(numbers):
+        raise UsageError(
+            f"X: an array of dask on {len(ranks)} workers that are no ranks of one MPI; allowed: workers that dask-mpi has "
+            "started, or X.compute(), which copies all rows to this process"
+        )
+    shares = {worker: _Share(worker, rank) for worker, (rank, _) in ranks.items()}
+    future_of = {future.key: future for future in futures_of(X)}
+    holders = client.who_has(list(future_of.values()))
+    offsets = np.concatenate([[0], np.cumsum(X.chunks[0])])
+    for block, (key,) in enumerate(X.__dask_keys__()):
+        held = [worker for worker in holders.get(key, ()) if worker in shares]
+        share = shares[held[0]] if held else min(shares.values(), key=lambda s: len(s.blocks))
+        share.numbers.append(block)
+        share.blocks.append(future_of[key])
+        share.offsets.append(int(offsets[block]))
+    return list(shares.values())
+
+
+def _rank() -> tuple[int | None, int]:
+    """On a worker: its rank in MPI_COMM_WORLD, if it has been started with others, and their number."""
+    import sys
+
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is None or not mpi.Is_initialized() or mpi.COMM_WORLD.size == 1:
+        return None, 0
+    return mpi.COMM_WORLD.rank, mpi.COMM_WORLD.size
+
+
+def _fit_share(kind: type, params: dict[str, Any], ranks: list[int], offsets: list[int], *blocks: Any) -> tuple[Any, Any]:
+    """On a worker, at the same time as on all others: labels and probabilities of its blocks."""
+    from mpi4py import MPI
+
+    world = MPI.COMM_WORLD
+    group = world.Get_group().Incl(ranks)
+    comm = world.Create_group(group)
+    try:
+        arrays = [np.asarray(block, dtype=np.float64) for block in blocks]
+        columns = comm.allreduce(arrays[0].shape[1] if arrays else 0, op=MPI.MAX)
+        rows = arrays[0] if len(arrays) == 1 else np.concatenate([np.empty((0, columns)), *arrays])
+        sizes = [len(array) for array in arrays]
+        ids = np.concatenate([np.arange(o, o + n) for o, n in zip(offsets, sizes)] + [np.empty(0, dtype=np.int64)])
+        estimator = kind(**params, comm=comm)
+        estimator._ids = ids.astype(np.uint64)
+        estimator.fit(rows)
+        cuts = np.cumsum(sizes)[:-1]
+        probabilities = getattr(estimator, "probabilities_", np.ones(len(rows)))
+        return np.split(estimator.labels_, cuts), np.split(probabilities, cuts)
+    finally:
+        comm.Free()
+        group.Free()
+
+
+def _part(found: tuple[Any, Any], which: int, place: int) -> np.ndarray:
+    return found[which][place]
+
+
+def _done(found: tuple[Any, Any]) -> bool:
+    return True

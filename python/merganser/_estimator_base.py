@@ -1,0 +1,136 @@
+"""What scikit-learn expects of an estimator, without scikit-learn: parameters, checks of X, tags."""
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from ._errors import InputError, UsageError
+
+
+class Estimator:
+    """An estimator of scikit-learn's kind: its __init__ keeps the parameters as they are, fit() checks them."""
+
+    _estimator_type = "clusterer"
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name. `deep` changes nothing: no parameter is an estimator."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **params: Any) -> Estimator:
+        """Sets parameters by name. Raises ValueError for a name that is none."""
+        known = self._parameter_names()
+        for name, value in params.items():
+            if name not in known:
+                raise UsageError(f"{type(self).__name__}: a parameter {name!r}; allowed: {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fits, and gives labels_."""
+        return self.fit(X).labels_
+
+    def __repr__(self) -> str:
+        first = inspect.signature(type(self).__init__).parameters
+        changed = [
+            f"{name}={value!r}" for name, value in self.get_params().items() if not _same(value, first[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "labels_")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="clusterer",
+            target_tags=TargetTags(required=False),
+            transformer_tags=None,
+            classifier_tags=None,
+            regressor_tags=None,
+            array_api_support=False,
+            no_validation=False,
+            non_deterministic=False,
+            requires_fit=True,
+            input_tags=InputTags(pairwise=getattr(self, "metric", None) == "precomputed"),
+        )
+
+    def _check_rows(self, X: Any) -> np.ndarray:
+        """X as (n, d) float64; sets n_features_in_ and feature_names_in_. Looks at this process's rows only."""
+        names = _feature_names(X)
+        if hasattr(X, "tocsr") and not hasattr(X, "__array__"):
+            raise TypeError(f"{type(self).__name__}: X is sparse; allowed: dense arrays (X.toarray())")
+        array = _real_array(X)
+        if array.ndim != 2:
+            raise InputError(
+                f"X: an array of shape {array.shape}; allowed: (n, d). Reshape your data: X.reshape(-1, 1) for n points "
+                "on a line, X.reshape(1, -1) for one point."
+            )
+        if array.shape[1] == 0:
+            raise InputError(f"X: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+        self.n_features_in_ = array.shape[1]
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return array
+
+    def _check_alone(self, array: np.ndarray, least: int) -> None:
+        """What this process can see by itself: enough rows, all numbers finite. Over ranks the search says it on all."""
+        n = array.shape[0]
+        if n < least:
+            raise InputError(
+                f"X: {n} sample{'' if n == 1 else 's'} (n_samples={n}); allowed: {least} and more for {type(self).__name__}"
+            )
+        with np.errstate(all="ignore"):
+            fine = np.isfinite(array.sum()) or np.isfinite(array).all()
+        if not fine:
+            what = "NaN" if np.isnan(array).any() else "infinity"
+            raise InputError(f"X: contains {what}; allowed: finite numbers")
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and a == b)
+
+
+def _feature_names(X: Any) -> np.ndarray | None:
+    """Names of the columns of a data frame, if all are strings. Raises TypeError if only some are."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    kinds = {isinstance(name, str) for name in columns}
+    if kinds == {True, False}:
+        raise TypeError("X: some names of columns are strings and some are not; allowed: all or none")
+    return np.asarray(list(columns), dtype=object) if kinds == {True} else None
+
+
+def _real_array(X: Any) -> np.ndarray:
+    if not hasattr(X, "__array__") and hasattr(X, "__dlpack__"):
+        X = np.from_dlpack(X)
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise InputError(f"X: no array of numbers ({error})") from None
+    if array.dtype.kind == "c":
+        raise InputError(f"Complex data not supported: X is an array of {array.dtype}; allowed: real numbers")
+    if array.dtype.kind not in "fiubO":
+        raise InputError(f"X: an array of {array.dtype}; allowed: real numbers")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def threads_of(n_jobs: int | None) -> int:
+    """Threads for scikit-learn's n_jobs: None is 1, -1 all processors, -2 all but one."""
+    import os
+
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ValueError(f"n_jobs: {n_jobs!r}; allowed: None, 1 and more, or -1 for all processors")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
