@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "merganser/comm/collectives.hpp"
+#include "src/msf/euclidean/distribute_points.hpp"
 
 namespace merganser::msf {
 namespace {
@@ -14,16 +15,9 @@ struct Site {
 };
 
 std::vector<Site> all_sites(const PointSet& points, comm::Transport& transport) {
-  std::vector<Site> mine(points.size());
-  const auto d = static_cast<std::size_t>(points.dimension);
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    mine[i] = {{0, 0, 0}, points.ids[i]};
-    for (std::size_t a = 0; a < d; ++a) {
-      const double x = points.box.wrap(static_cast<int>(a), points.coordinates[i * d + a]);
-      mine[i].at[a] = points.box.periodic[a] ? x - points.box.lower[a] : x;
-      if (std::fabs(mine[i].at[a]) < 1e-140) mine[i].at[a] = 0;
-    }
-  }
+  const euclidean::Given given(points, transport);
+  std::vector<Site> mine(given.size());
+  for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = {given.at(i), given.id(i)};
   std::vector<Site> all = comm::all_gather(transport, mine).flat();
   std::sort(all.begin(), all.end(), [](const Site& a, const Site& b) { return a.id < b.id; });
   return all;
@@ -60,9 +54,11 @@ Forest prim(const PointSet& points, comm::Transport& transport, int min_samples)
   const std::vector<Site> sites = all_sites(points, transport);
   Forest forest{sites.size(), graphs::WeightKind::float64, {}};
   if (sites.empty() || transport.rank() != 0) return forest;
-  Box box = points.box;
-  box.lower = {0, 0, 0};
-  if (points.dimension == 2) box.periodic[2] = false;
+  Box box{{0, 0, 0}, {1, 1, 1}, {false, false, false}};
+  for (const Period& period : points.periods) {
+    box.extent[static_cast<std::size_t>(period.axis)] = period.length;
+    box.periodic[static_cast<std::size_t>(period.axis)] = true;
+  }
   const auto core = squared_cores(sites, box, min_samples);
   std::vector<Reach> best(sites.size(), {INFINITY, 0, 0});
   std::vector<std::size_t> open(sites.size() - 1);

@@ -8,9 +8,29 @@
 
 namespace merganser::msf::euclidean {
 
-/// Coordinates as they are compared: see PointSet.
-[[nodiscard]] Vec3 canonical(const PointSet& points, std::size_t i);
-[[nodiscard]] Metric metric_of(const PointSet& points);
+/// A rank's points as they were given, with their numbers and the coordinates that are compared.
+class Given {
+ public:
+  /// Checks the points together. Collective. @throws InputError on every rank
+  Given(const PointSet& points, comm::Transport& transport);
+
+  [[nodiscard]] std::size_t size() const { return points_.size(); }
+  /// Points on all ranks.
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+  [[nodiscard]] std::uint64_t id(std::size_t i) const { return points_.ids.empty() ? first_ + i : points_.ids[i]; }
+  /// Coordinates as they are compared: see PointSet.
+  [[nodiscard]] Vec3 at(std::size_t i) const;
+  [[nodiscard]] Metric metric() const;
+
+ private:
+  void number(comm::Transport& transport);
+  void check_values() const;
+  void check_ids(comm::Transport& transport) const;
+
+  const PointSet& points_;
+  std::uint64_t total_ = 0;
+  std::uint64_t first_ = 0;  ///< number of the first point where the caller gives none
+};
 
 /// Who owns a place: ranks halved again and again by planes, equal coordinates by the next axis.
 class Owners {
@@ -43,12 +63,9 @@ struct DistributedPoints {
   std::vector<int> went;
 };
 
-/// Checks the points together. @return their number. Collective. @throws InputError on every rank
-[[nodiscard]] std::uint64_t check(const PointSet& points, comm::Transport& transport);
 /// The points of this rank's part of space; equal points are on one rank. Where many points of a sample are equal, all but
 /// `fold` of equal points of a rank are surplus. Collective.
-[[nodiscard]] DistributedPoints distribute_points(const PointSet& points, std::uint32_t fold,
-                                                  comm::Transport& transport, SurplusPoints& surplus,
-                                                  bool remember = false);
+[[nodiscard]] DistributedPoints distribute_points(const Given& points, std::uint32_t fold, comm::Transport& transport,
+                                                  SurplusPoints& surplus, bool remember = false);
 
 }  // namespace merganser::msf::euclidean

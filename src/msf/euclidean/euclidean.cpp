@@ -47,22 +47,20 @@ struct Ground {
 Ground make_ground(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options, bool remember,
                    Report& report) {
   comm::agree(transport, [&] { check_options(options); });
-  auto same = comm::same_of(options);
-  same.push_back({"the dimension", std::to_string(points.dimension)});
-  comm::check_same(transport, "Euclidean tree", same);
+  comm::check_same(transport, "Euclidean tree", comm::same_of(options));
   Ground ground;
+  const Given given(points, transport);
   const auto fold = static_cast<std::uint32_t>(std::max(options.min_samples, 2));
   {
     const Report::Scope scope(report, "distribute", transport);
-    ground.distributed = distribute_points(points, fold, transport, ground.surplus, remember);
+    ground.distributed = distribute_points(given, fold, transport, ground.surplus, remember);
   }
   if (ground.distributed.total > 0 && static_cast<std::uint64_t>(options.min_samples) > ground.distributed.total)
     throw InputError("min-samples " + std::to_string(options.min_samples) + " of " +
                      std::to_string(ground.distributed.total) + " points; allowed: up to their number");
   {
     const Report::Scope scope(report, "tree", transport);
-    ground.tree =
-        PointTree(ground.distributed.items, metric_of(points), static_cast<std::uint32_t>(options.leaf), fold);
+    ground.tree = PointTree(ground.distributed.items, given.metric(), static_cast<std::uint32_t>(options.leaf), fold);
     ground.distributed.items = {};
     if (transport.size() > 1) ground.others.emplace(ground.tree, transport);
   }

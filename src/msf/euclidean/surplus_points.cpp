@@ -7,10 +7,10 @@
 
 namespace merganser::msf::euclidean {
 
-void SurplusPoints::choose(const PointSet& points, std::uint32_t fold, const Owners& owners) {
+void SurplusPoints::choose(const Given& points, std::uint32_t fold, const Owners& owners) {
   const std::size_t n = points.size();
   std::vector<Item> items(n);
-  for (std::size_t i = 0; i < n; ++i) items[i] = {canonical(points, i), points.ids[i]};
+  for (std::size_t i = 0; i < n; ++i) items[i] = {points.at(i), points.id(i)};
   std::vector<std::uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {

@@ -10,7 +10,7 @@ namespace merganser::msf::euclidean {
 class SurplusPoints {
  public:
   /// Keeps back, of every group of this rank's points that are equal, all but the `fold` of least id. Local.
-  void choose(const PointSet& points, std::uint32_t fold, const Owners& owners);
+  void choose(const Given& points, std::uint32_t fold, const Owners& owners);
 
   [[nodiscard]] bool has(std::size_t i) const { return !surplus_.empty() && surplus_[i] != 0; }
 
