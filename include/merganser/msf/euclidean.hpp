@@ -1,5 +1,5 @@
 #pragma once
-/// Exact minimum spanning trees of points in two or three dimensions, spread over ranks.
+/// Exact minimum spanning trees of points spread over ranks.
 ///
 /// The edges of the complete graph on the points compare by (squared distance, lower id, higher id): a strict order, so
 /// there is one tree, whatever the number of ranks, the model, the threads and the order of the points.
