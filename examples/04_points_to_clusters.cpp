@@ -15,9 +15,9 @@
 using namespace merganser;
 
 // This rank's share of 6,000 points in a plane: three heaps, each wider than the one before, and scattered points.
-msf::PointSet points(int rank, int size) {
+msf::Points points(int rank, int size) {
   constexpr std::array<std::array<double, 3>, 3> kHeaps{{{0.25, 0.25, 0.01}, {0.7, 0.3, 0.03}, {0.45, 0.75, 0.06}}};
-  msf::PointSet mine;
+  msf::Points mine;
   mine.dimension = 2;
   for (std::uint64_t id = static_cast<std::uint64_t>(rank); id < 6000; id += static_cast<std::uint64_t>(size)) {
     Random random(42, 0,

@@ -123,7 +123,7 @@ class LinkageRun {
   comm::Transport& t_;
   PeakWatch peak_;
   LoadedGraph loaded_;
-  msf::PointSet set_;
+  msf::Points set_;
   std::uint64_t points_ = 0;  // of all ranks
   msf::Report report_;
   msf::Forest forest_;

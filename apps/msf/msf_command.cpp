@@ -97,7 +97,7 @@ class MsfRun {
   comm::Transport& t_;
   PeakWatch peak_;
   LoadedGraph loaded_;
-  msf::PointSet points_;
+  msf::Points points_;
   std::int64_t items_ = 0;  // edges or points of all ranks
   msf::Report report_;
   msf::Forest forest_;

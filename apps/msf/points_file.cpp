@@ -109,7 +109,7 @@ Text parse_text(std::string_view bytes, bool first) {
   return text;
 }
 
-msf::PointSet read_text(const std::string& file, std::uint64_t size, comm::Transport& transport) {
+msf::Points read_text(const std::string& file, std::uint64_t size, comm::Transport& transport) {
   Text text;
   comm::agree(transport, [&] { text = parse_text(read_lines(file, size, transport), transport.rank() == 0); });
   const auto lines = comm::all_gather_value(transport, text.lines);
@@ -127,14 +127,9 @@ msf::PointSet read_text(const std::string& file, std::uint64_t size, comm::Trans
           fmt::format("{}, from line {} on: {} numbers in a line, {} before; allowed: the same in every line", file,
                       before + 1, columns[here], dimension));
   });
-  msf::PointSet points;
+  msf::Points points;
   points.dimension = static_cast<int>(dimension);
   points.coordinates = std::move(text.numbers);
-  const auto counts =
-      comm::all_gather_value(transport, static_cast<std::uint64_t>(points.coordinates.size() / dimension));
-  points.ids.resize(counts[here]);
-  std::iota(points.ids.begin(), points.ids.end(),
-            std::accumulate(counts.begin(), counts.begin() + transport.rank(), std::uint64_t{0}));
   return points;
 }
 
@@ -161,7 +156,7 @@ Npy parse_npy(const std::string& file, std::uint64_t size) {
   return npy;
 }
 
-msf::PointSet read_npy(const std::string& file, std::uint64_t size, const comm::Transport& transport) {
+msf::Points read_npy(const std::string& file, std::uint64_t size, const comm::Transport& transport) {
   const Npy npy = parse_npy(file, size);
   const std::uint64_t first = share(npy.rows, transport.rank(), transport.size());
   const std::uint64_t rows = share(npy.rows, transport.rank() + 1, transport.size()) - first;
@@ -169,7 +164,7 @@ msf::PointSet read_npy(const std::string& file, std::uint64_t size, const comm::
   const std::string bytes = read_bytes(file, npy.data + first * row_bytes, rows * row_bytes);
   if (bytes.size() != rows * row_bytes)
     throw InputError(file + ": ended while it was read; allowed: a file that stays");
-  msf::PointSet points;
+  msf::Points points;
   points.dimension = static_cast<int>(npy.columns);
   points.coordinates.resize(rows * npy.columns);
   for (std::size_t i = 0; i < points.coordinates.size(); ++i) {
@@ -181,8 +176,6 @@ msf::PointSet read_npy(const std::string& file, std::uint64_t size, const comm::
     std::memcpy(&x, bytes.data() + 4 * i, 4);
     points.coordinates[i] = static_cast<double>(x);
   }
-  points.ids.resize(rows);
-  std::iota(points.ids.begin(), points.ids.end(), first);
   return points;
 }
 
@@ -209,7 +202,7 @@ PointsSize size_of_points(const std::string& file) {
   return {points, false, bytes + 2 * 24 * points};
 }
 
-msf::PointSet read_points(const std::string& file, comm::Transport& transport) {
+msf::Points read_points(const std::string& file, comm::Transport& transport) {
   std::uint64_t size = 0;
   bool npy = false;
   comm::agree(transport, [&] {
@@ -217,7 +210,7 @@ msf::PointSet read_points(const std::string& file, comm::Transport& transport) {
     npy = is_npy(file);
   });
   if (!npy) return read_text(file, size, transport);
-  msf::PointSet points;
+  msf::Points points;
   comm::agree(transport, [&] { points = read_npy(file, size, transport); });
   return points;
 }

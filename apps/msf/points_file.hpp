@@ -18,8 +18,8 @@ struct PointsSize {
 
 /// Text (x y or x y z per line, separated by blanks or commas; # begins a comment; a first line without a number is a
 /// header) or .npy (float32 or float64, little-endian, rows of 2 or 3). Each rank reads its share of the bytes; points
-/// are numbered in the order of the file. The box is left as it is. Collective.
+/// are in the order of the file, and have no ids. Nothing is periodic. Collective.
 /// @throws InputError on every rank, with the line or what is wrong in the header
-[[nodiscard]] msf::PointSet read_points(const std::string& file, comm::Transport& transport);
+[[nodiscard]] msf::Points read_points(const std::string& file, comm::Transport& transport);
 
 }  // namespace merganser::app

@@ -99,8 +99,8 @@ Vec3 make_point(const Made& made, std::uint64_t seed, std::uint64_t i) {
   return at;
 }
 
-msf::PointSet make_points(const Made& made, std::uint64_t seed, const comm::Transport& transport) {
-  msf::PointSet points;
+msf::Points make_points(const Made& made, std::uint64_t seed, const comm::Transport& transport) {
+  msf::Points points;
   points.dimension = made.dimension;
   const auto ranks = static_cast<std::uint64_t>(transport.size());
   const auto rank = static_cast<std::uint64_t>(transport.rank());
@@ -109,12 +109,10 @@ msf::PointSet make_points(const Made& made, std::uint64_t seed, const comm::Tran
     throw InputError(fmt::format("{} points on {} ranks; allowed: below 2^31 on each", made.count, ranks));
   const auto dimension = static_cast<std::size_t>(made.dimension);
   points.coordinates.reserve(dimension * (first(rank + 1) - first(rank)));
-  points.ids.reserve(first(rank + 1) - first(rank));
   for (std::uint64_t i = first(rank); i < first(rank + 1); ++i) {
     const Vec3 at = make_point(made, seed, i);
     points.coordinates.insert(points.coordinates.end(), at.begin(),
                               at.begin() + static_cast<std::ptrdiff_t>(dimension));
-    points.ids.push_back(i);
   }
   return points;
 }
@@ -162,7 +160,7 @@ void check_room(const PointsOptions& options, const PointsSize& size, bool is_fi
 
 }  // namespace
 
-msf::PointSet load_points(const PointsOptions& options, comm::Transport& transport, const AfterLoading& after) {
+msf::Points load_points(const PointsOptions& options, comm::Transport& transport, const AfterLoading& after) {
   Made made;
   bool is_made = false;
   comm::agree(transport, [&] {
@@ -176,7 +174,7 @@ msf::PointSet load_points(const PointsOptions& options, comm::Transport& transpo
     if (!is_made) size = size_of_points(options.points);
   });
   check_room(options, size, !is_made, after, transport);
-  msf::PointSet points;
+  msf::Points points;
   double natural = 0;
   if (is_made) {
     comm::agree(transport, [&] { points = make_points(made, options.seed, transport); });
@@ -184,7 +182,9 @@ msf::PointSet load_points(const PointsOptions& options, comm::Transport& transpo
   } else {
     points = read_points(options.points, transport);
   }
-  comm::agree(transport, [&] { points.box = make_box(options, points.dimension, natural); });
+  comm::agree(transport, [&] {
+    points.periods = msf::periods_of(make_box(options, points.dimension, natural), points.dimension);
+  });
   return points;
 }
 

@@ -30,11 +30,11 @@ void describe(PointsOptions& o, V&& option) {
          Initial{"that of made points; needed for a file"});
 }
 
-/// This rank's share of the points: of n points rank r has those with ids n r / P to below n (r + 1) / P, as made or in
-/// the order of the file. Made points do not depend on the number of ranks. Collective.
+/// This rank's share of the points: of n points rank r has numbers n r / P to below n (r + 1) / P, as made or in the order
+/// of the file (of a text, those whose lines begin in its share of the bytes); they have no ids. Made points do not depend on the number of ranks. Collective.
 /// @throws UsageError for a SPEC or extent that cannot be, InputError for a file with its place; either, as forecast.hpp
 /// says, where what the tree of so many points needs is not there; on every rank
-[[nodiscard]] msf::PointSet load_points(const PointsOptions& options, comm::Transport& transport,
-                                        const AfterLoading& after = {});
+[[nodiscard]] msf::Points load_points(const PointsOptions& options, comm::Transport& transport,
+                                      const AfterLoading& after = {});
 
 }  // namespace merganser::app

@@ -1,7 +1,5 @@
 #include "src/capi/forest.hpp"
 
-#include <numeric>
-
 #include "merganser/msf/euclidean.hpp"
 #include "merganser/msf/minimum_forest.hpp"
 
@@ -9,15 +7,6 @@ namespace merganser::capi {
 namespace {
 
 constexpr std::size_t kMost = std::size_t{1} << 40;  // points or edges of one rank
-
-std::vector<std::uint64_t> ids_of(const std::uint64_t* ids, std::size_t count, comm::Transport& transport) {
-  if (ids != nullptr) return {ids, ids + count};
-  if (transport.size() > 1 && count > 0)
-    throw UsageError("ids: a null pointer; allowed on one rank only, where points are numbered in their order");
-  std::vector<std::uint64_t> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  return numbers;
-}
 
 msf::EuclideanOptions options_of(const mg_tree_options& record) {
   msf::EuclideanOptions options;
@@ -29,15 +18,14 @@ msf::EuclideanOptions options_of(const mg_tree_options& record) {
 }
 
 msf::PointSet points_of(int dimension, const double* coordinates, const std::uint64_t* ids, std::size_t count,
-                        const mg_tree_options& record, comm::Transport& transport) {
+                        const mg_tree_options& record) {
   within(dimension, 2, 3, "dimension");
   within<std::size_t>(count, 0, kMost, "count");
   msf::PointSet points;
   points.dimension = dimension;
-  if (record.box != nullptr) points.box = box_of(record.box);
-  const auto numbers = array(coordinates, count * static_cast<std::size_t>(dimension), "coordinates");
-  points.coordinates.assign(numbers.begin(), numbers.end());
-  points.ids = ids_of(ids, count, transport);
+  if (record.box != nullptr) points.periods = msf::periods_of(box_of(record.box), dimension);
+  points.coordinates = array(coordinates, count * static_cast<std::size_t>(dimension), "coordinates");
+  if (ids != nullptr) points.ids = {ids, count};
   return points;
 }
 
@@ -82,7 +70,7 @@ int mg_forest_of_points(mg_transport* transport, int dimension, const double* co
       need(forest, "forest");
       const auto record = read_options(options, "options");
       how = options_of(record);
-      points = points_of(dimension, coordinates, ids, count, record, over->get());
+      points = points_of(dimension, coordinates, ids, count, record);
     });
     msf::Report report;
     auto found = msf::euclidean_forest(points, over->get(), how, report);

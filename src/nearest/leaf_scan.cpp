@@ -137,24 +137,102 @@ struct Run {
   std::uint32_t end;
 };
 
-template <bool kPeriodic, bool kCore, bool kOne>
+using Norm = merganser::nearest::Norm;
+
+/// How a number of axes and a norm are put together: three axes with squares, unrolled.
+template <bool kPeriodic>
+struct Three {
+  static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
+    const D d;
+    const auto one = [&](std::size_t a) HWY_ATTR {
+      return gap<kPeriodic>(hn::LoadU(d, points.axis[a] + at), hn::Set(d, lower[a]), hn::Set(d, upper[a]),
+                            hn::Set(d, points.period[a]));
+    };
+    return square_sum(one(0), one(1), one(2));
+  }
+
+  const LeafPoints& points;
+  V x, y, z, px, py, pz;
+
+  HWY_INLINE Three(const LeafPoints& p, std::uint32_t self)
+      : points(p),
+        x(hn::Set(D(), p.axis[0][self])),
+        y(hn::Set(D(), p.axis[1][self])),
+        z(hn::Set(D(), p.axis[2][self])),
+        px(hn::Set(D(), p.period[0])),
+        py(hn::Set(D(), p.period[1])),
+        pz(hn::Set(D(), p.period[2])) {}
+  HWY_INLINE V operator()(std::uint32_t at, V /*most*/) const {
+    const D d;
+    return square_sum(separation<kPeriodic>(x, hn::LoadU(d, points.axis[0] + at), px),
+                      separation<kPeriodic>(y, hn::LoadU(d, points.axis[1] + at), py),
+                      separation<kPeriodic>(z, hn::LoadU(d, points.axis[2] + at), pz));
+  }
+};
+
+template <Norm kNorm>
+HWY_INLINE V first_term(V s) {
+  return kNorm == Norm::squares ? hn::Mul(s, s) : s;
+}
+template <Norm kNorm>
+HWY_INLINE V add_term(V sum, V s) {
+  if constexpr (kNorm == Norm::squares) return hn::Add(sum, hn::Mul(s, s));
+  return kNorm == Norm::sum ? hn::Add(sum, s) : hn::Max(sum, s);
+}
+
+/// Any number of axes, any norm. A sum whose first terms are beyond `most` in all lanes is left there.
+template <bool kPeriodic, Norm kNorm>
+struct Many {
+  static constexpr int kLook = 4;  // axes between two looks
+
+  static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
+    const D d;
+    const auto one = [&](int a) HWY_ATTR {
+      return gap<kPeriodic>(hn::LoadU(d, points.axis[a] + at), hn::Set(d, lower[a]), hn::Set(d, upper[a]),
+                            hn::Set(d, points.period[a]));
+    };
+    V sum = first_term<kNorm>(one(0));
+    for (int a = 1; a < points.axes; ++a) sum = add_term<kNorm>(sum, one(a));
+    return sum;
+  }
+
+  const LeafPoints& points;
+  double place[LeafPoints::kMostAxes];
+
+  HWY_INLINE Many(const LeafPoints& p, std::uint32_t self) : points(p) {
+    for (int a = 0; a < p.axes; ++a) place[a] = p.axis[a][self];
+  }
+  HWY_INLINE Many(const LeafPoints& p, const double* at) : points(p) {
+    for (int a = 0; a < p.axes; ++a) place[a] = at[a];
+  }
+  HWY_INLINE V term(int a, std::uint32_t at) const {
+    const D d;
+    return separation<kPeriodic>(hn::Set(d, place[a]), hn::LoadU(d, points.axis[a] + at), hn::Set(d, points.period[a]));
+  }
+  HWY_INLINE V operator()(std::uint32_t at, V most) const {
+    V sum = first_term<kNorm>(term(0, at));
+    const int first = points.axes < kLook ? points.axes : kLook;
+    for (int a = 1; a < first; ++a) sum = add_term<kNorm>(sum, term(a, at));
+    for (int a = first; a < points.axes;) {
+      if (hn::AllFalse(D(), hn::Le(sum, most))) return sum;
+      const int end = a + kLook < points.axes ? a + kLook : points.axes;
+      for (; a < end; ++a) sum = add_term<kNorm>(sum, term(a, at));
+    }
+    return sum;
+  }
+};
+
+template <class Space, bool kCore, bool kOne>
 HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::uint32_t q, const Run& run) {
   const D d;
   alignas(64) double found[8];
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
   const std::uint32_t self = lists.first + q;
   List<kOne> list(points, lists, q);
-  const V x = hn::Set(d, points.x[self]);
-  const V y = hn::Set(d, points.y[self]);
-  const V z = hn::Set(d, points.z[self]);
-  const V px = hn::Set(d, points.period[0]);
-  const V py = hn::Set(d, points.period[1]);
-  const V pz = hn::Set(d, points.period[2]);
+  const Space space(points, self);
   V last = hn::Set(d, list.last());
   for (std::uint32_t at = run.begin; at < run.end; at += lanes) {
-    V d2 = square_sum(separation<kPeriodic>(x, hn::LoadU(d, points.x + at), px),
-                      separation<kPeriodic>(y, hn::LoadU(d, points.y + at), py),
-                      separation<kPeriodic>(z, hn::LoadU(d, points.z + at), pz));
+    V d2 = space(at, last);
     if constexpr (kCore) {
       d2 = hn::Max(hn::Max(d2, hn::Set(d, points.core[self])), hn::LoadU(d, points.core + at));
     }
@@ -173,42 +251,68 @@ HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::
   lists.limit[q] = list.last();
 }
 
-template <bool kPeriodic, bool kCore, bool kOne>
-HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
+template <class Space, bool kCore, bool kOne>
+HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, const double* lower, const double* upper,
                            const Run& run) {
   const D d;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
   V worst = hn::Set(d, -1.0);
   for (std::uint32_t q = 0; q < lists.count; q += lanes) {
-    const std::size_t self = lists.first + q;
-    const V b2 = square_sum(gap<kPeriodic>(hn::LoadU(d, points.x + self), hn::Set(d, lower[0]), hn::Set(d, upper[0]),
-                                           hn::Set(d, points.period[0])),
-                            gap<kPeriodic>(hn::LoadU(d, points.y + self), hn::Set(d, lower[1]), hn::Set(d, upper[1]),
-                                           hn::Set(d, points.period[1])),
-                            gap<kPeriodic>(hn::LoadU(d, points.z + self), hn::Set(d, lower[2]), hn::Set(d, upper[2]),
-                                           hn::Set(d, points.period[2])));
+    const V b2 = Space::gaps(points, lower, upper, lists.first + q);
     const auto near = hn::Le(b2, hn::LoadU(d, lists.limit + q));
     std::uint8_t bytes[8] = {0};
     hn::StoreMaskBits(d, near, bytes);
     for (unsigned bits = bytes[0]; bits != 0; bits &= bits - 1)
-      scan_for<kPeriodic, kCore, kOne>(points, lists, q + static_cast<std::uint32_t>(__builtin_ctz(bits)), run);
+      scan_for<Space, kCore, kOne>(points, lists, q + static_cast<std::uint32_t>(__builtin_ctz(bits)), run);
     worst = hn::Max(worst, hn::LoadU(d, lists.limit + q));
   }
   return hn::GetLane(hn::MaxOfLanes(d, worst));
 }
 
-double ScanLeaf(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
+/// What a scan is given.
+struct Box {
+  const double* lower;
+  const double* upper;
+  Run run;
+};
+template <class Space, bool kOne>
+double scan_cores(const LeafPoints& points, const LeafLists& lists, const Box& box) {
+  return points.core != nullptr ? scan_box<Space, true, kOne>(points, lists, box.lower, box.upper, box.run)
+                                : scan_box<Space, false, kOne>(points, lists, box.lower, box.upper, box.run);
+}
+
+double ScanLeaf(const LeafPoints& points, const LeafLists& lists, const double* lower, const double* upper,
                 std::uint32_t begin, std::uint32_t end) {
-  const Run run{begin, end};
+  const Box box{lower, upper, {begin, end}};
   const bool one = !points.periodic && lists.keep == hn::Lanes(D());
-  if (points.core != nullptr) {
-    return one               ? scan_box<false, true, true>(points, lists, lower, upper, run)
-           : points.periodic ? scan_box<true, true, false>(points, lists, lower, upper, run)
-                             : scan_box<false, true, false>(points, lists, lower, upper, run);
+  if (points.norm == Norm::sum) return scan_cores<Many<true, Norm::sum>, false>(points, lists, box);
+  if (points.norm == Norm::most) return scan_cores<Many<true, Norm::most>, false>(points, lists, box);
+  if (points.axes > 3) {
+    return one               ? scan_cores<Many<false, Norm::squares>, true>(points, lists, box)
+           : points.periodic ? scan_cores<Many<true, Norm::squares>, false>(points, lists, box)
+                             : scan_cores<Many<false, Norm::squares>, false>(points, lists, box);
   }
-  return one               ? scan_box<false, false, true>(points, lists, lower, upper, run)
-         : points.periodic ? scan_box<true, false, false>(points, lists, lower, upper, run)
-                           : scan_box<false, false, false>(points, lists, lower, upper, run);
+  return one               ? scan_cores<Three<false>, true>(points, lists, box)
+         : points.periodic ? scan_cores<Three<true>, false>(points, lists, box)
+                           : scan_cores<Three<false>, false>(points, lists, box);
+}
+
+template <class Space>
+HWY_INLINE void distances_in(const LeafPoints& points, const double* place, double most, const Run& run, double* to) {
+  const D d;
+  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
+  const Space space(points, place);
+  const V limit = hn::Set(d, most);
+  for (std::uint32_t at = run.begin; at < run.end; at += lanes) hn::StoreU(space(at, limit), d, to + (at - run.begin));
+}
+
+void LeafDistances(const LeafPoints& points, const double* place, double most, std::uint32_t begin, std::uint32_t end,
+                   double* to) {
+  const Run run{begin, end};
+  if (points.norm == Norm::sum) return distances_in<Many<true, Norm::sum>>(points, place, most, run, to);
+  if (points.norm == Norm::most) return distances_in<Many<true, Norm::most>>(points, place, most, run, to);
+  if (points.periodic) return distances_in<Many<true, Norm::squares>>(points, place, most, run, to);
+  return distances_in<Many<false, Norm::squares>>(points, place, most, run, to);
 }
 
 }  // namespace merganser::nearest::HWY_NAMESPACE
@@ -218,10 +322,16 @@ HWY_AFTER_NAMESPACE();
 namespace merganser::nearest {
 
 HWY_EXPORT(ScanLeaf);
+HWY_EXPORT(LeafDistances);
 
-double scan_leaf(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
+double scan_leaf(const LeafPoints& points, const LeafLists& lists, const double* lower, const double* upper,
                  std::uint32_t begin, std::uint32_t end) {
   return HWY_DYNAMIC_DISPATCH(ScanLeaf)(points, lists, lower, upper, begin, end);
+}
+
+void leaf_distances(const LeafPoints& points, const double* place, double most, std::uint32_t begin, std::uint32_t end,
+                    double* to) {
+  HWY_DYNAMIC_DISPATCH(LeafDistances)(points, place, most, begin, end, to);
 }
 
 }  // namespace merganser::nearest

@@ -19,27 +19,25 @@ using namespace merganser;
 /// All ranks' points, by id.
 struct Whole {
   int dimension = 0;
-  Box box;
+  std::vector<msf::Period> periods;
   std::vector<std::vector<double>> at;
 };
 
 Whole load(const app::PointsOptions& options, int ranks) {
   Whole whole;
-  std::vector<msf::PointSet> parts(static_cast<std::size_t>(ranks));
+  std::vector<msf::Points> parts(static_cast<std::size_t>(ranks));
   comm::RunOptions run;
   run.backend = "threads";
   run.ranks = ranks;
   comm::run(run, [&](comm::Transport& t) { parts[static_cast<std::size_t>(t.rank())] = app::load_points(options, t); });
-  std::size_t n = 0;
-  for (const auto& part : parts) n += part.size();
-  whole.at.resize(n);
   whole.dimension = parts[0].dimension;
-  whole.box = parts[0].box;
+  whole.periods = parts[0].periods;
   for (const auto& part : parts) {
     const auto d = static_cast<std::size_t>(part.dimension);
     EXPECT_EQ(part.dimension, whole.dimension);
+    EXPECT_TRUE(part.ids.empty());
     for (std::size_t i = 0; i < part.size(); ++i)
-      for (std::size_t a = 0; a < d; ++a) whole.at.at(part.ids[i]).push_back(part.coordinates.at(d * i + a));
+      whole.at.emplace_back(part.coordinates.data() + d * i, part.coordinates.data() + d * (i + 1));
   }
   return whole;
 }
@@ -95,9 +93,10 @@ TEST(MadePoints, have_the_period_of_their_box_or_that_given) {
   app::PointsOptions options;
   options.points = "lattice:2:6";
   options.periodic = {true, false, false};
-  EXPECT_EQ(load(options, 2).box.extent[0], 6);
+  EXPECT_EQ(load(options, 2).periods, (std::vector<msf::Period>{{0, 0, 6}}));
   options.extent = "7.5,2";
-  EXPECT_EQ(load(options, 2).box.extent, (Vec3{7.5, 2, 1}));
+  options.periodic = {true, true, false};
+  EXPECT_EQ(load(options, 2).periods, (std::vector<msf::Period>{{0, 0, 7.5}, {1, 0, 2}}));
   options.extent = "1,2,3";
   EXPECT_THROW((void)load(options, 2), UsageError);
   options.extent = "-1";

@@ -21,10 +21,10 @@ using namespace merganser::test;
 
 constexpr std::uint64_t kPoints = 2000;
 
-msf::PointSet points_of_rank(int rank, int ranks, int dimension) {
-  msf::PointSet mine;
+msf::Points points_of_rank(int rank, int ranks, int dimension) {
+  msf::Points mine;
   mine.dimension = dimension;
-  mine.box = {{0, 0, 0}, {1, 1, 1}, {true, false, false}};
+  mine.periods = {{0, 0, 1}};
   for (std::uint64_t id = static_cast<std::uint64_t>(rank); id < kPoints; id += static_cast<std::uint64_t>(ranks)) {
     Random random(5, 0, static_cast<std::uint32_t>(id));
     const double spread = id % 3 == 0 ? 1 : 0.05;

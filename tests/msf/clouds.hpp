@@ -46,10 +46,10 @@ inline Cloud cloud_of(const std::string& shape, int dimension, std::size_t n, st
 }
 
 /// This rank's share; `seed` deals and orders differently.
-inline msf::PointSet dealt(const Cloud& cloud, const comm::Transport& transport, std::uint64_t seed) {
-  msf::PointSet points;
+inline msf::Points dealt(const Cloud& cloud, const comm::Transport& transport, std::uint64_t seed) {
+  msf::Points points;
   points.dimension = cloud.dimension;
-  points.box = cloud.box();
+  points.periods = msf::periods_of(cloud.box(), cloud.dimension);
   std::vector<std::uint64_t> ids(cloud.at.size());
   std::iota(ids.begin(), ids.end(), 0);
   Random random(seed, 3, 0);

@@ -1,6 +1,7 @@
 /// Trees of points of many shapes and of nearly none, for any number of ranks, threads and options.
 #include <gtest/gtest.h>
 
+#include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "merganser/msf/euclidean.hpp"
 #include "tests/msf/clouds.hpp"
@@ -96,11 +97,56 @@ TEST(EuclideanTrees, take_coordinates_beyond_a_period_to_be_inside) {
   const Edges expected = tree_of(cloud, 1);
   on_threads(2, [&](comm::Transport& t) {
     auto points = dealt(cloud, t, 1);
-    points.box.lower = {-2, 3, 0};
+    points.periods[0].lower = -2;
+    points.periods[1].lower = 3;
     for (std::size_t i = 0; i < points.coordinates.size(); ++i)
       points.coordinates[i] += static_cast<double>(points.ids[i / 2] % 7) - 3;
     msf::Report report;
     EXPECT_EQ(sorted(gathered(msf::euclidean_forest(points, t, {}, report).edges, t)), expected);
+  });
+}
+
+/// The points of a rank as the numbers say: rank r has `counts[r]` of them.
+msf::Points numbered(const Cloud& cloud, const std::vector<std::size_t>& counts, int rank) {
+  msf::Points points;
+  points.dimension = cloud.dimension;
+  const auto r = static_cast<std::size_t>(rank);
+  const std::size_t first = std::accumulate(counts.begin(), counts.begin() + rank, std::size_t{0});
+  for (std::size_t i = first; i < first + counts[r]; ++i)
+    for (std::size_t a = 0; a < static_cast<std::size_t>(cloud.dimension); ++a)
+      points.coordinates.push_back(cloud.at[i][a]);
+  return points;
+}
+
+TEST(EuclideanTrees, of_points_without_ids_number_them_by_rank_then_place) {
+  const Cloud cloud = cloud_of("lattice", 3, 100, 5);
+  const Edges expected = tree_of(cloud, 2);
+  msf::EuclideanOptions options;
+  options.min_samples = 2;
+  on_threads(3, [&](comm::Transport& t) {
+    const auto points = numbered(cloud, {40, 0, 60}, t.rank());
+    msf::Report report;
+    EXPECT_EQ(sorted(gathered(msf::euclidean_forest(points, t, options, report).edges, t)), expected);
+  });
+}
+
+TEST(EuclideanTrees, refuse_ids_on_some_ranks_only_and_bad_periods) {
+  const Cloud cloud = cloud_of("uniform", 2, 60, 5);
+  on_threads(2, [&](comm::Transport& t) {
+    msf::Report report;
+    const auto refused = [&](const msf::Points& points) {
+      EXPECT_THROW((void)msf::euclidean_forest(points, t, {}, report), InputError);
+    };
+    auto points = numbered(cloud, {30, 30}, t.rank());
+    if (t.rank() == 1)
+      for (std::uint64_t id = 30; id < 60; ++id) points.ids.push_back(id);
+    refused(points);
+    points.ids.clear();
+    for (const auto& periods : std::vector<std::vector<msf::Period>>{
+             {{2, 0, 1}}, {{-1, 0, 1}}, {{0, 0, 0}}, {{0, 0, std::nan("")}}, {{1, 1e151, 1}}, {{0, 0, 1}, {0, 0, 2}}}) {
+      points.periods = periods;
+      refused(points);
+    }
   });
 }
 

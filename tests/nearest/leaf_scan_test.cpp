@@ -5,6 +5,8 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -17,25 +19,60 @@ using namespace merganser;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Points {
-  std::vector<double> x, y, z, core;
+  std::vector<std::vector<double>> axis;
+  std::vector<double> core;
   std::vector<std::uint64_t> ids;
-  Box box{{0, 0, 0}, {1, 1, 1}, {false, false, false}};
+  std::vector<double> period;
+  nearest::Norm norm = nearest::Norm::squares;
 
-  [[nodiscard]] Vec3 at(std::size_t i) const { return {x[i], y[i], z[i]}; }
+  /// The canonical distance, without cores.
+  [[nodiscard]] double distance(std::size_t i, std::size_t j) const {
+    double sum = 0;
+    for (std::size_t a = 0; a < axis.size(); ++a) {
+      double s = std::fabs(axis[a][i] - axis[a][j]);
+      if (period[a] < kInfinity) s = std::min(s, period[a] - s);
+      if (norm == nearest::Norm::squares) s *= s;
+      sum = norm == nearest::Norm::most ? std::max(sum, s) : sum + s;
+    }
+    return sum;
+  }
+  [[nodiscard]] nearest::LeafPoints leaves() const {
+    nearest::LeafPoints points;
+    for (std::size_t a = 0; a < axis.size(); ++a) points.axis[a] = axis[a].data();
+    points.axes = static_cast<int>(axis.size());
+    points.core = core.empty() ? nullptr : core.data();
+    points.ids = ids.data();
+    points.period = period.data();
+    points.periodic = period[0] < kInfinity;
+    points.norm = norm;
+    return points;
+  }
 };
 
-/// Places on a lattice of `steps` points per axis, so that few steps make many ties.
-Points random_points(std::size_t n, double steps, bool periodic, bool core, std::uint64_t seed) {
+/// What points there are.
+struct Kind {
+  std::size_t n = 90;
+  std::size_t axes = 3;
+  double steps = 4;
+  bool periodic = false;
+  bool core = false;
+  nearest::Norm norm = nearest::Norm::squares;
+};
+
+/// Places on a lattice of `steps` points per axis, so that few steps make many ties. Every second axis may have a period.
+Points random_points(const Kind& kind, std::uint64_t seed) {
   Points p;
-  for (std::size_t i = 0; i < n; ++i) {
+  p.norm = kind.norm;
+  p.axis.resize(kind.axes);
+  for (std::size_t i = 0; i < kind.n; ++i) {
     Random random(seed, i, 0);
-    for (auto* axis : {&p.x, &p.y, &p.z}) axis->push_back(std::floor(random.uniform() * steps) / steps);
+    for (auto& axis : p.axis) axis.push_back(std::floor(random.uniform() * kind.steps) / kind.steps);
     p.ids.push_back((i * 7919) % 10007);
-    if (core) p.core.push_back(random.below(3) == 0 ? 0.25 : 0.0625 * random.uniform());
+    if (kind.core) p.core.push_back(random.below(3) == 0 ? 0.25 : 0.0625 * random.uniform());
   }
-  for (auto* axis : {&p.x, &p.y, &p.z}) axis->insert(axis->end(), 16, kInfinity);
-  if (core) p.core.insert(p.core.end(), 16, 0);
-  p.box.periodic = {periodic, false, periodic};
+  for (auto& axis : p.axis) axis.insert(axis.end(), 16, kInfinity);
+  if (kind.core) p.core.insert(p.core.end(), 16, 0);
+  for (std::size_t a = 0; a < kind.axes; ++a) p.period.push_back(kind.periodic && a % 2 == 0 ? 1 : kInfinity);
   return p;
 }
 
@@ -66,27 +103,24 @@ void expect_exact(const Points& p, std::uint32_t first, std::uint32_t count, std
   std::fill_n(point, rows, 0);
   std::vector<double> limit(count + 16, -1);
   std::fill_n(limit.begin(), count, kInfinity);
-  const Vec3 period{p.box.periodic[0] ? 1 : kInfinity, kInfinity, p.box.periodic[2] ? 1 : kInfinity};
-  const nearest::LeafPoints points{p.x.data(),   p.y.data(), p.z.data(),       p.core.empty() ? nullptr : p.core.data(),
-                                   p.ids.data(), period,     p.box.periodic[0]};
+  const nearest::LeafPoints points = p.leaves();
   const nearest::LeafLists lists{first, count, keep, d2, point, limit.data()};
   double worst = kInfinity;
   for (std::uint32_t begin = 0; begin < n; begin += run) {
     const std::uint32_t end = std::min(begin + run, n);
-    Vec3 lower{kInfinity, kInfinity, kInfinity};
-    Vec3 upper{-kInfinity, -kInfinity, -kInfinity};
-    for (std::uint32_t i = begin; i < end; ++i)
-      for (std::size_t a = 0; a < 3; ++a) {
-        lower[a] = std::min(lower[a], p.at(i)[a]);
-        upper[a] = std::max(upper[a], p.at(i)[a]);
-      }
-    worst = nearest::scan_leaf(points, lists, lower, upper, begin, end);
+    std::vector<double> lower;
+    std::vector<double> upper;
+    for (const auto& axis : p.axis) {
+      lower.push_back(*std::min_element(axis.begin() + begin, axis.begin() + end));
+      upper.push_back(*std::max_element(axis.begin() + begin, axis.begin() + end));
+    }
+    worst = nearest::scan_leaf(points, lists, lower.data(), upper.data(), begin, end);
   }
   EXPECT_EQ(worst, *std::max_element(limit.begin(), limit.end()));
   for (std::uint32_t q = 0; q < count; ++q) {
     std::vector<Neighbour> all;
     for (std::uint32_t i = 0; i < n; ++i) {
-      double expected = p.box.distance2(p.at(first + q), p.at(i));
+      double expected = p.distance(first + q, i);
       if (!p.core.empty()) expected = std::max({expected, p.core[first + q], p.core[i]});
       if (i != first + q) all.push_back({expected, p.ids[i], i});
     }
@@ -101,24 +135,58 @@ void expect_exact(const Points& p, std::uint32_t first, std::uint32_t count, std
   }
 }
 
-TEST(LeafScan, finds_the_nearest_of_all_points_with_any_kind_of_vectors) {
+/// Calls body on every kind of vectors that this processor has.
+template <class Body>
+void with_all_vectors(const Body& body) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     SCOPED_TRACE(hwy::TargetName(target));
-    std::uint64_t seed = 0;
-    for (const bool periodic : {false, true})
-      for (const bool core : {false, true})
-        for (const double steps : {4.0, 1e9})
-          for (const std::uint32_t keep : {8U, 16U})
-            expect_exact(random_points(90, steps, periodic, core, ++seed), 30, 13, keep, 11);
+    body();
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
+constexpr std::array kNorms{nearest::Norm::squares, nearest::Norm::sum, nearest::Norm::most};
+
+TEST(LeafScan, finds_the_nearest_of_all_points_with_any_kind_of_vectors) {
+  with_all_vectors([] {
+    std::uint64_t seed = 0;
+    for (const auto norm : kNorms)
+      for (const std::size_t axes : {3U, 4U, 7U, 16U})
+        for (const bool periodic : {false, true})
+          for (const bool core : {false, true})
+            for (const double steps : {4.0, 1e9})
+              for (const std::uint32_t keep : {8U, 16U})
+                expect_exact(random_points({90, axes, steps, periodic, core, norm}, ++seed), 30, 13, keep, 11);
+  });
+}
+
 TEST(LeafScan, leaves_room_in_lists_of_few_points) {
-  for (const std::size_t n : {1U, 2U, 8U, 9U, 10U}) expect_exact(random_points(n, 4, false, false, n), 0, 1, 8, 3);
+  for (const std::size_t n : {1U, 2U, 8U, 9U, 10U}) expect_exact(random_points({n}, n), 0, 1, 8, 3);
+}
+
+TEST(LeafScan, tells_the_distances_of_a_place_up_to_a_limit) {
+  with_all_vectors([] {
+    for (const auto norm : kNorms)
+      for (const std::size_t axes : {3U, 4U, 9U, 16U})
+        for (const bool periodic : {false, true}) {
+          const Points p = random_points({50, axes, 1e9, periodic, false, norm}, axes);
+          std::vector<double> place;
+          for (const auto& axis : p.axis) place.push_back(axis[7]);
+          const double most = p.distance(7, 20);
+          std::vector<double> to(41 + 8);
+          nearest::leaf_distances(p.leaves(), place.data(), most, 5, 46, to.data());
+          for (std::size_t i = 5; i < 46; ++i) {
+            const double expected = p.distance(7, i);
+            if (expected <= most)
+              EXPECT_EQ(to[i - 5], expected) << axes << " axes, point " << i;
+            else
+              EXPECT_GT(to[i - 5], most) << axes << " axes, point " << i;
+          }
+        }
+  });
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ typedef struct mg_tree_options {
 
 /// Finds the minimum spanning tree of points. Collective. Weights are distances.
 /// @param coordinates  `dimension` (2 or 3) numbers per point of this rank
-/// @param ids          each of 0 .. all points - 1 on one rank; on one rank it may be NULL: 0, 1, ...
+/// @param ids          each of 0 .. all points - 1 on one rank; NULL on all: points are numbered by rank, then place
 MG_API int mg_forest_of_points(mg_transport* transport, int dimension, const double* coordinates, const uint64_t* ids,
                                size_t count, const mg_tree_options* options, mg_forest** forest);
 

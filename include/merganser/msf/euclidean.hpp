@@ -1,5 +1,5 @@
 #pragma once
-/// Exact minimum spanning trees of points in two or three dimensions, spread over ranks.
+/// Exact minimum spanning trees of points spread over ranks.
 ///
 /// The edges of the complete graph on the points compare by (squared distance, lower id, higher id): a strict order, so
 /// there is one tree, whatever the number of ranks, the model, the threads and the order of the points.
@@ -8,24 +8,10 @@
 
 #include "merganser/base/options.hpp"
 #include "merganser/comm/transport.hpp"
-#include "merganser/geometry/box.hpp"
 #include "merganser/msf/forest.hpp"
+#include "merganser/msf/points.hpp"
 
 namespace merganser::msf {
-
-/// One rank's share of a set of points: any points, in any order.
-///
-/// On a periodic axis a coordinate is brought into [lower, lower + extent) and counted from `lower`; on the others the
-/// box says nothing. Coordinates nearer to 0 than 1e-140 are 0, so that only equal points have a squared distance of 0.
-struct PointSet {
-  int dimension = 3;                                     ///< 2 or 3, the same on every rank
-  Box box{{0, 0, 0}, {1, 1, 1}, {false, false, false}};  ///< the same on every rank; axis 2 is not used in 2D
-  std::vector<double> coordinates;                       ///< `dimension` numbers per point: x y [z] x y [z] ...
-  std::vector<std::uint64_t> ids;  ///< each of 0 .. n - 1 on one rank, n points on all ranks together
-
-  /// Points on this rank.
-  [[nodiscard]] std::size_t size() const noexcept { return ids.size(); }
-};
 
 /// How the tree of points is found, and of which distances; the same on every rank.
 struct EuclideanOptions {
@@ -53,7 +39,7 @@ void describe(EuclideanOptions& o, V&& option) {
 /// squares that are compared. Two squares may have one root: sorted by (weight, low, high) the edges are still a minimum
 /// spanning tree, and one of the least in the order of the squares.
 /// @param report  phases "distribute", "tree", "neighbours", "local rounds", "global rounds"; facts "euclidean_*"
-/// @throws InputError on every rank for a coordinate that is not finite or beyond +-1e150, a bad box, ids not below n, and
+/// @throws InputError on every rank for a coordinate that is not finite or beyond +-1e150, a bad period, ids not below n, and
 ///         min_samples above the number of points; UsageError for options out of range
 /// Cost: O((n / P + c) log n) time, O(n / P + c) memory; c points near the cuts between ranks, which make few rounds of
 /// questions. Points are dealt to ranks in boxes of equal numbers. Source: Boruvka's algorithm with the halting rule of

@@ -1,20 +1,28 @@
 #pragma once
 /// Nearest neighbours among points that lie in leaves of a tree: one leaf's points against another leaf's.
+///
+/// Distances are the canonical ones, which have the same bits on every processor: s is |a - b| on an axis, or the period
+/// less that where it is smaller, and axes are added from the left, ((s0 s0 + s1 s1) + s2 s2) + ... (or see Norm).
+#include <array>
 #include <cstdint>
 
 #include "merganser/geometry/box.hpp"
 
 namespace merganser::nearest {
 
+/// What is compared: the sum of squares from the left, the sum from the left, or the greatest of the separations.
+enum class Norm : std::uint8_t { squares, sum, most };
+
 /// Points as separate coordinates, each array with 16 more that are infinite or any numbers.
 struct LeafPoints {
-  const double* x;
-  const double* y;
-  const double* z;
-  const double* core;        ///< least squared distance of each point to anything; null: none
-  const std::uint64_t* ids;  ///< smaller ones win ties
-  Vec3 period;               ///< infinite: none
-  bool periodic;             ///< some period is finite
+  static constexpr int kMostAxes = 16;
+  std::array<const double*, kMostAxes> axis{};
+  int axes = 3;                        ///< 3 to kMostAxes
+  const double* core = nullptr;        ///< least distance of each point to anything, as compared; null: none
+  const std::uint64_t* ids = nullptr;  ///< smaller ones win ties
+  const double* period = nullptr;      ///< of each axis; infinite: none
+  bool periodic = false;               ///< some period is finite
+  Norm norm = Norm::squares;
 };
 
 /// The points that look for neighbours, `first` .. `first + count` - 1, and the best of each found so far, in order:
@@ -29,11 +37,19 @@ struct LeafLists {
   double* limit;
 };
 
-/// Takes the points from `begin` to `end` - 1, which lie in a box, into the lists, by (squared distance, id). The
-/// squared distance is the canonical one (Box::distance2), or the core of either point if that is greater.
+/// Takes the points from `begin` to `end` - 1, which lie in a box, into the lists, by (what is compared, id): the canonical
+/// distance, or the core of either point if that is greater.
+/// @param lower  of the box, one number per axis
 /// @return the greatest limit
 /// Cost: O(count) if the box is beyond all limits, else the points of the box for each list that it may improve.
-double scan_leaf(const LeafPoints& points, const LeafLists& lists, const Vec3& lower, const Vec3& upper,
+double scan_leaf(const LeafPoints& points, const LeafLists& lists, const double* lower, const double* upper,
                  std::uint32_t begin, std::uint32_t end);
+
+/// Canonical distances of a place to the points from `begin` to `end` - 1, without their cores; for those above `most` any
+/// number above it.
+/// @param place  one coordinate per axis
+/// @param to     room for 8 more numbers than points
+void leaf_distances(const LeafPoints& points, const double* place, double most, std::uint32_t begin, std::uint32_t end,
+                    double* to);
 
 }  // namespace merganser::nearest

@@ -9,15 +9,17 @@ namespace merganser::msf::euclidean {
 namespace {
 
 /// Asks for the nearest points up to a squared distance.
+template <std::size_t D>
 struct CoreQuestion {
-  Vec3 at;
+  Place<D> at;
   double most;
   std::uint64_t row;  ///< of the asker
 };
 
+template <std::size_t D>
 class Cores {
  public:
-  Cores(const PointTree& tree, std::uint32_t k, const RemoteBoxes* others)
+  Cores(const PointTree<D>& tree, std::uint32_t k, const RemoteBoxes<D>* others)
       : tree_(tree), keep_(k - 1), others_(others), folded_(tree.size(), 0), cores_(tree.size() + 16, 0) {
     for (const auto v : tree.folded()) folded_[v] = 1;
   }
@@ -28,12 +30,12 @@ class Cores {
   }
 
   void ask_others(comm::Transport& transport) {
-    std::vector<std::vector<CoreQuestion>> to(others_->ranks());
+    std::vector<std::vector<CoreQuestion<D>>> to(others_->ranks());
     for (std::size_t row = 0; row < open_.size(); ++row) {
-      const Vec3 at = tree_.at(open_[row]);
+      const Place<D> at = tree_.at(open_[row]);
       const double most = cores_[open_[row]];
       for (std::size_t r = 0; r < to.size(); ++r)
-        if (others_->distance2(Bounds{at, at}, r, most) < most) to[r].push_back({at, most, row});
+        if (others_->distance2(Bounds<D>{at, at}, r, most) < most) to[r].push_back({at, most, row});
     }
     // A row comes back as `keep_` squared distances behind its number.
     std::vector<std::vector<double>> back(to.size());
@@ -65,14 +67,14 @@ class Cores {
       cores_[v] = row.back();
       if (others_ == nullptr) continue;
       const std::lock_guard lock(guard_);
-      const Vec3 place = tree_.at(v);
-      if (others_->distance2(Bounds{place, place}) >= cores_[v]) continue;
+      const Place<D> place = tree_.at(v);
+      if (others_->distance2(Bounds<D>{place, place}) >= cores_[v]) continue;
       open_.push_back(v);
       rows_.insert(rows_.end(), row.begin(), row.end());
     }
   }
 
-  void answer(const CoreQuestion& q, std::vector<double>& to) const {
+  void answer(const CoreQuestion<D>& q, std::vector<double>& to) const {
     const auto& nodes = tree_.nodes();
     const std::size_t here = to.size();
     to.resize(here + keep_, kInfinity);
@@ -112,9 +114,9 @@ class Cores {
     cores_[open_[number]] = row[keep_ - 1];
   }
 
-  const PointTree& tree_;
+  const PointTree<D>& tree_;
   std::size_t keep_;
-  const RemoteBoxes* others_;
+  const RemoteBoxes<D>* others_;
   std::vector<std::uint8_t> folded_;
   std::vector<double> cores_;
   std::mutex guard_;
@@ -124,14 +126,20 @@ class Cores {
 
 }  // namespace
 
-std::vector<double> core_squares(const PointTree& tree, std::uint32_t k, int threads, const RemoteBoxes* others,
+template <std::size_t D>
+std::vector<double> core_squares(const PointTree<D>& tree, std::uint32_t k, int threads, const RemoteBoxes<D>* others,
                                  comm::Transport& transport) {
-  Cores cores(tree, k, others);
+  Cores<D> cores(tree, k, others);
   if (k > 1) {
     cores.search(threads);
     if (others != nullptr) cores.ask_others(transport);
   }
   return std::move(cores).result();
 }
+
+#define MERGANSER_INSTANTIATE(N)                                                                            \
+  template std::vector<double> core_squares(const PointTree<N>&, std::uint32_t, int, const RemoteBoxes<N>*, \
+                                            comm::Transport&);
+MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
 
 }  // namespace merganser::msf::euclidean

@@ -10,7 +10,8 @@ namespace merganser::msf::euclidean {
 
 /// Squared core distances of the points of this rank's tree, which folds `k` and more equal points; 16 zeros behind them.
 /// `others` is null on one rank. Collective.
-[[nodiscard]] std::vector<double> core_squares(const PointTree& tree, std::uint32_t k, int threads,
-                                               const RemoteBoxes* others, comm::Transport& transport);
+template <std::size_t D>
+[[nodiscard]] std::vector<double> core_squares(const PointTree<D>& tree, std::uint32_t k, int threads,
+                                               const RemoteBoxes<D>* others, comm::Transport& transport);
 
 }  // namespace merganser::msf::euclidean

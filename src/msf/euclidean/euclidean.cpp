@@ -24,7 +24,7 @@ void check_range(const char* name, int value, int least, int most) {
 
 void check_options(const EuclideanOptions& o) {
   check_range("threads", o.threads, 1, 1024);
-  check_range("leaf", o.leaf, 4, 64);
+  check_range("leaf", o.leaf, 4, static_cast<int>(kMostLeaf));
   check_range("neighbours", o.neighbours, 1, 32);
   check_range("min-samples", o.min_samples, 1, 1 << 20);
 }
@@ -36,33 +36,28 @@ std::function<void(double)> teller(const Report& report, const char* phase, cons
 }
 
 /// What both functions begin with: points distributed, in a tree, with an idea of where those of others are.
+template <std::size_t D>
 struct Ground {
-  DistributedPoints distributed;
-  SurplusPoints surplus;
-  PointTree tree;
-  std::optional<RemoteBoxes> others;  ///< none on one rank
+  DistributedPoints<D> distributed;
+  SurplusPoints<D> surplus;
+  PointTree<D> tree;
+  std::optional<RemoteBoxes<D>> others;  ///< none on one rank
   std::vector<double> core;
 };
 
-Ground make_ground(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options, bool remember,
-                   Report& report) {
-  comm::agree(transport, [&] { check_options(options); });
-  auto same = comm::same_of(options);
-  same.push_back({"the dimension", std::to_string(points.dimension)});
-  comm::check_same(transport, "Euclidean tree", same);
-  Ground ground;
+template <std::size_t D>
+Ground<D> make_ground(const Given& given, comm::Transport& transport, const EuclideanOptions& options, bool remember,
+                      Report& report) {
+  Ground<D> ground;
   const auto fold = static_cast<std::uint32_t>(std::max(options.min_samples, 2));
   {
     const Report::Scope scope(report, "distribute", transport);
-    ground.distributed = distribute_points(points, fold, transport, ground.surplus, remember);
+    ground.distributed = distribute_points(given, fold, transport, ground.surplus, remember);
   }
-  if (ground.distributed.total > 0 && static_cast<std::uint64_t>(options.min_samples) > ground.distributed.total)
-    throw InputError("min-samples " + std::to_string(options.min_samples) + " of " +
-                     std::to_string(ground.distributed.total) + " points; allowed: up to their number");
   {
     const Report::Scope scope(report, "tree", transport);
-    ground.tree =
-        PointTree(ground.distributed.items, metric_of(points), static_cast<std::uint32_t>(options.leaf), fold);
+    ground.tree = PointTree<D>(ground.distributed.items, given.template metric<D>(),
+                               static_cast<std::uint32_t>(options.leaf), fold);
     ground.distributed.items = {};
     if (transport.size() > 1) ground.others.emplace(ground.tree, transport);
   }
@@ -74,20 +69,27 @@ Ground make_ground(const PointSet& points, comm::Transport& transport, const Euc
   return ground;
 }
 
-}  // namespace
-}  // namespace euclidean
+/// Options checked, the same on all ranks.
+void check_together(const EuclideanOptions& options, comm::Transport& transport) {
+  comm::agree(transport, [&] { check_options(options); });
+  comm::check_same(transport, "Euclidean tree", comm::same_of(options));
+}
+void check_samples(const EuclideanOptions& options, std::uint64_t total) {
+  if (total > 0 && static_cast<std::uint64_t>(options.min_samples) > total)
+    throw InputError("min-samples " + std::to_string(options.min_samples) + " of " + std::to_string(total) +
+                     " points; allowed: up to their number");
+}
 
-Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
-                        Report& report) {
-  euclidean::Ground ground = euclidean::make_ground(points, transport, options, false, report);
-  euclidean::State state;
+template <std::size_t D>
+Forest forest_of(const Given& given, comm::Transport& transport, const EuclideanOptions& options, Report& report) {
+  Ground<D> ground = make_ground<D>(given, transport, options, false, report);
+  State<D> state;
   state.tree = std::move(ground.tree);
   state.core = std::move(ground.core);
   std::vector<double> remote_bounds;
   {
     const Report::Scope scope(report, "neighbours", transport);
-    euclidean::find_lists(state, options.neighbours, options.threads,
-                          euclidean::teller(report, "neighbours", transport));
+    find_lists(state, options.neighbours, options.threads, teller(report, "neighbours", transport));
     if (ground.others) remote_bounds = ground.others->bounds(state);
   }
   {
@@ -97,21 +99,20 @@ Forest euclidean_forest(const PointSet& points, comm::Transport& transport, cons
     if (ground.distributed.surplus)
       for (const auto& edge : ground.surplus.edges(state.tree, transport)) state.add_edge({0, edge.low, edge.high});
     report.fact("euclidean_local_rounds",
-                euclidean::local_rounds(state, remote_bounds, euclidean::teller(report, "local rounds", transport)));
+                local_rounds(state, remote_bounds, teller(report, "local rounds", transport)));
   }
   if (ground.others) {
     const Report::Scope scope(report, "global rounds", transport);
-    euclidean::global_rounds(state, *ground.others, std::move(remote_bounds), transport, report);
+    global_rounds(state, *ground.others, std::move(remote_bounds), transport, report);
   }
   report.fact("euclidean_searches", state.searches);
   return {ground.distributed.total, graphs::WeightKind::float64, std::move(state.edges)};
 }
 
-std::vector<double> core_distances(const PointSet& points, int k, comm::Transport& transport,
-                                   const EuclideanOptions& options, Report& report) {
-  EuclideanOptions with_k = options;
-  with_k.min_samples = k;
-  euclidean::Ground ground = euclidean::make_ground(points, transport, with_k, true, report);
+template <std::size_t D>
+std::vector<double> cores_of(const Given& given, comm::Transport& transport, const EuclideanOptions& options,
+                             Report& report) {
+  Ground<D> ground = make_ground<D>(given, transport, options, true, report);
   // By id; points that another stands for are at distance 0 from enough others.
   struct Core {
     std::uint64_t id;
@@ -119,7 +120,7 @@ std::vector<double> core_distances(const PointSet& points, int k, comm::Transpor
   };
   std::vector<Core> cores;
   for (std::uint32_t v = 0; v < ground.tree.size(); ++v)
-    cores.push_back({ground.tree.id(v), ground.core.empty() ? 0 : std::sqrt(ground.core[v])});
+    cores.push_back({ground.tree.id(v), ground.core.empty() ? 0 : ground.tree.metric().weight(ground.core[v])});
   const auto by_id = [](const Core& a, const Core& b) { return a.id < b.id; };
   std::sort(cores.begin(), cores.end(), by_id);
   std::vector<std::vector<double>> back;
@@ -142,6 +143,29 @@ std::vector<double> core_distances(const PointSet& points, int k, comm::Transpor
     out.push_back(by_owner[r][next[r]++]);
   }
   return out;
+}
+
+}  // namespace
+}  // namespace euclidean
+
+Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
+                        Report& report) {
+  euclidean::check_together(options, transport);
+  const euclidean::Given given(points, transport);
+  euclidean::check_samples(options, given.total());
+  return euclidean::with_axes(
+      given.axes(), [&](auto axes) { return euclidean::forest_of<axes.value>(given, transport, options, report); });
+}
+
+std::vector<double> core_distances(const PointSet& points, int k, comm::Transport& transport,
+                                   const EuclideanOptions& options, Report& report) {
+  EuclideanOptions with_k = options;
+  with_k.min_samples = k;
+  euclidean::check_together(with_k, transport);
+  const euclidean::Given given(points, transport);
+  euclidean::check_samples(with_k, given.total());
+  return euclidean::with_axes(
+      given.axes(), [&](auto axes) { return euclidean::cores_of<axes.value>(given, transport, with_k, report); });
 }
 
 }  // namespace merganser::msf

@@ -9,8 +9,9 @@ namespace merganser::msf::euclidean {
 namespace {
 
 /// Asks for the nearest point of another component that comes before a limit.
+template <std::size_t D>
 struct Question {
-  Vec3 at;
+  Place<D> at;
   double core;
   Key limit;
   std::uint64_t id;
@@ -30,9 +31,10 @@ struct Offer {
   std::uint32_t to;
 };
 
+template <std::size_t D>
 class GlobalRounds {
  public:
-  GlobalRounds(State& state, RemoteBoxes& others, std::vector<double> remote_bounds, comm::Transport& transport)
+  GlobalRounds(State<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds, comm::Transport& transport)
       : state_(state),
         others_(others),
         transport_(transport),
@@ -109,8 +111,8 @@ class GlobalRounds {
   [[nodiscard]] bool asks(std::uint32_t v) {
     const std::uint32_t c = state_.component[v];
     if (bound_[v] > most(c) || knows_outside(v)) return false;
-    const Vec3 at = state_.tree.at(v);
-    bound_[v] = std::max(bound_[v], others_.distance2(Bounds{at, at}, c));
+    const Place<D> at = state_.tree.at(v);
+    bound_[v] = std::max(bound_[v], others_.distance2(Bounds<D>{at, at}, c));
     return bound_[v] <= most(c) && bound_[v] < kInfinity;
   }
 
@@ -138,13 +140,13 @@ class GlobalRounds {
 
   /// One wave of questions, one of answers.
   void ask(const std::vector<std::uint32_t>& open) {
-    std::vector<std::vector<Question>> to(others_.ranks());
+    std::vector<std::vector<Question<D>>> to(others_.ranks());
     for (const auto v : open) {
-      const Vec3 at = state_.tree.at(v);
+      const Place<D> at = state_.tree.at(v);
       const Key most = limit(state_.component[v]);
-      const Question question{at, state_.core_of(v), most, state_.tree.id(v), state_.component[v], v};
+      const Question<D> question{at, state_.core_of(v), most, state_.tree.id(v), state_.component[v], v};
       for (std::size_t r = 0; r < to.size(); ++r) {
-        if (others_.distance2(Bounds{at, at}, r, most.d2, question.component) > most.d2) continue;
+        if (others_.distance2(Bounds<D>{at, at}, r, most.d2, question.component) > most.d2) continue;
         to[r].push_back(question);
         ++asked;
       }
@@ -160,7 +162,7 @@ class GlobalRounds {
       if (knows_outside(v)) offer_outside(v);
   }
 
-  void answer(const Question& q, std::vector<Answer>& to) const {
+  void answer(const Question<D>& q, std::vector<Answer>& to) const {
     const Found found = state_.search({q.at, q.core, q.id, q.component}, q.limit);
     if (found.point == kNone) return;
     to.push_back({found.d2, state_.tree.id(found.point), state_.component[found.point], q.point});
@@ -204,8 +206,8 @@ class GlobalRounds {
     ceiling_.clear();
   }
 
-  State& state_;
-  RemoteBoxes& others_;
+  State<D>& state_;
+  RemoteBoxes<D>& others_;
   comm::Transport& transport_;
   /// By point: on other ranks nothing of another component comes before. Where it is known what comes then, that is in
   /// the slot.
@@ -219,9 +221,10 @@ class GlobalRounds {
 
 }  // namespace
 
-void global_rounds(State& state, RemoteBoxes& others, std::vector<double> remote_bounds, comm::Transport& transport,
-                   Report& report) {
-  GlobalRounds rounds(state, others, std::move(remote_bounds), transport);
+template <std::size_t D>
+void global_rounds(State<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
+                   comm::Transport& transport, Report& report) {
+  GlobalRounds<D> rounds(state, others, std::move(remote_bounds), transport);
   report.fact("euclidean_global_components", state.components);
   std::int64_t count = 0;
   const double first = state.components;
@@ -232,5 +235,9 @@ void global_rounds(State& state, RemoteBoxes& others, std::vector<double> remote
   report.fact("euclidean_global_rounds", count);
   report.fact("euclidean_questions", rounds.asked);
 }
+
+#define MERGANSER_INSTANTIATE(N) \
+  template void global_rounds(State<N>&, RemoteBoxes<N>&, std::vector<double>, comm::Transport&, Report&);
+MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
 
 }  // namespace merganser::msf::euclidean

@@ -10,7 +10,8 @@ namespace merganser::msf::euclidean {
 /// Contracts all components of all ranks to one; the edges found come to the ranks that hold an end. Every rank knows
 /// the least edge of every component that is left: memory of the cuts between ranks. Collective.
 /// @param remote_bounds  as local_rounds() had it
-void global_rounds(State& state, RemoteBoxes& others, std::vector<double> remote_bounds, comm::Transport& transport,
-                   Report& report);
+template <std::size_t D>
+void global_rounds(State<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
+                   comm::Transport& transport, Report& report);
 
 }  // namespace merganser::msf::euclidean

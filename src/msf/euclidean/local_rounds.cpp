@@ -31,7 +31,8 @@ Contraction contract(const std::vector<Choice>& best, const std::vector<std::uin
 namespace {
 
 /// Certified components: their least edge comes before whatever other ranks hold.
-std::vector<std::uint8_t> certified(const State& state, const std::vector<Key>& remote_bounds) {
+template <std::size_t D>
+std::vector<std::uint8_t> certified(const State<D>& state, const std::vector<Key>& remote_bounds) {
   std::vector<std::uint8_t> chosen(state.components);
   for (std::uint32_t c = 0; c < state.components; ++c)
     chosen[c] = static_cast<std::uint8_t>(state.best[c].to != kNone &&
@@ -41,7 +42,9 @@ std::vector<std::uint8_t> certified(const State& state, const std::vector<Key>& 
 
 }  // namespace
 
-int local_rounds(State& state, const std::vector<double>& remote_bounds, const std::function<void(double)>& progress) {
+template <std::size_t D>
+int local_rounds(State<D>& state, const std::vector<double>& remote_bounds,
+                 const std::function<void(double)>& progress) {
   std::vector<Key> least_remote;  // by component; at first every point is one
   for (const double d2 : remote_bounds) least_remote.push_back({d2, 0, 0});
   int rounds = 0;
@@ -63,5 +66,9 @@ int local_rounds(State& state, const std::vector<double>& remote_bounds, const s
   }
   return rounds;
 }
+
+#define MERGANSER_INSTANTIATE(N) \
+  template int local_rounds(State<N>&, const std::vector<double>&, const std::function<void(double)>&);
+MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
 
 }  // namespace merganser::msf::euclidean

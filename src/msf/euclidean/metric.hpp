@@ -1,31 +1,47 @@
 #pragma once
 /// Distances between points and boxes. Those to boxes are lower bounds of those to what is inside, also as rounded:
-/// they take the same steps of the canonical formula (Box::distance2), each of which is monotone.
+/// they take the same steps of the canonical formula, each of which is monotone.
+///
+/// The canonical formula adds from the left, axis by axis: ((s0 s0 + s1 s1) + s2 s2) + ... (of the Manhattan distance
+/// without squares, of the Chebyshev distance the greatest), where s is |a - b|, or the period less that if it is smaller.
+/// Points of fewer axes than D have zeros on the others, which change no bit.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
-#include "merganser/geometry/box.hpp"
+#include "src/msf/euclidean/dimensions.hpp"
 
 namespace merganser::msf::euclidean {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kNone = 0xffffffffU;
 
-/// What holds points; empty: lower > upper.
-struct Bounds {
-  Vec3 lower{kInfinity, kInfinity, kInfinity};
-  Vec3 upper{-kInfinity, -kInfinity, -kInfinity};
+template <std::size_t D>
+using Place = std::array<double, D>;
 
-  void add(const Vec3& p) {
-    for (std::size_t a = 0; a < 3; ++a) {
+template <std::size_t D>
+constexpr Place<D> all_axes(double value) {
+  Place<D> place{};
+  for (double& x : place) x = value;
+  return place;
+}
+
+/// What holds points; empty: lower > upper.
+template <std::size_t D>
+struct Bounds {
+  Place<D> lower = all_axes<D>(kInfinity);
+  Place<D> upper = all_axes<D>(-kInfinity);
+
+  void add(const Place<D>& p) {
+    for (std::size_t a = 0; a < D; ++a) {
       lower[a] = std::min(lower[a], p[a]);
       upper[a] = std::max(upper[a], p[a]);
     }
   }
   void add(const Bounds& b) {
-    for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t a = 0; a < D; ++a) {
       lower[a] = std::min(lower[a], b.lower[a]);
       upper[a] = std::max(upper[a], b.upper[a]);
     }
@@ -33,47 +49,67 @@ struct Bounds {
   [[nodiscard]] bool empty() const { return lower[0] > upper[0]; }
   [[nodiscard]] std::size_t widest() const {
     std::size_t axis = 0;
-    for (std::size_t a = 1; a < 3; ++a)
+    for (std::size_t a = 1; a < D; ++a)
       if (upper[a] - lower[a] > upper[axis] - lower[axis]) axis = a;
     return axis;
   }
   [[nodiscard]] double extent(std::size_t axis) const { return upper[axis] - lower[axis]; }
 };
 
-/// Squared distances. The period of an axis with walls is infinite, which makes the canonical separation |a - b|.
-/// Coordinates on an axis with a period lie in [0, period).
+/// What is compared: squared distances, or distances where the norm is of another kind. The period of an axis with walls is
+/// infinite, which makes the canonical separation |a - b|. Coordinates on an axis with a period lie in [0, period).
+template <std::size_t D>
 struct Metric {
-  Vec3 period{kInfinity, kInfinity, kInfinity};
+  Place<D> period = all_axes<D>(kInfinity);
   bool any_period = false;
+  Norm norm = Norm::squares;
+  bool sphere = false;  ///< points lie on the unit sphere, weights are angles
 
   [[nodiscard]] bool periodic() const { return any_period; }
-  [[nodiscard]] double distance2(const Vec3& a, const Vec3& b) const {
-    Vec3 s;
-    if (!periodic()) {
-      for (std::size_t i = 0; i < 3; ++i) s[i] = a[i] - b[i];
-      return (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
+  /// True for Euclidean distances between walls.
+  [[nodiscard]] bool plain() const { return !any_period && norm == Norm::squares; }
+  [[nodiscard]] double distance2(const Place<D>& a, const Place<D>& b) const {
+    Place<D> s;
+    if (plain()) {
+      for (std::size_t i = 0; i < D; ++i) s[i] = a[i] - b[i];
+      return squares(s);
     }
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < D; ++i) {
       const double d = std::fabs(a[i] - b[i]);
       s[i] = std::min(std::fabs(period[i] - d), d);
     }
-    return (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
+    return total(s);
   }
-  [[nodiscard]] double distance2(const Bounds& a, const Bounds& b) const {
-    Vec3 s;
-    if (!periodic()) {
-      for (std::size_t i = 0; i < 3; ++i)
+  [[nodiscard]] double distance2(const Bounds<D>& a, const Bounds<D>& b) const {
+    Place<D> s;
+    if (plain()) {
+      for (std::size_t i = 0; i < D; ++i)
         s[i] = std::max(std::max(b.lower[i] - a.upper[i], a.lower[i] - b.upper[i]), 0.0);
-      return (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
+      return squares(s);
     }
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < D; ++i) {
       const double gap = std::max(std::max(b.lower[i] - a.upper[i], a.lower[i] - b.upper[i]), 0.0);
       const double far = std::max(a.upper[i] - b.lower[i], b.upper[i] - a.lower[i]);
       s[i] = std::min(gap, std::max(period[i] - far, 0.0));
     }
-    return (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
+    return total(s);
   }
-  [[nodiscard]] double distance2(const Vec3& p, const Bounds& b) const { return distance2(Bounds{p, p}, b); }
+  [[nodiscard]] double distance2(const Place<D>& p, const Bounds<D>& b) const { return distance2(Bounds<D>{p, p}, b); }
+  /// The distance that is given out.
+  [[nodiscard]] double weight(double d2) const { return weight_of(d2, norm, sphere); }
+
+ private:
+  static double squares(const Place<D>& s) {
+    double sum = s[0] * s[0];
+    for (std::size_t i = 1; i < D; ++i) sum += s[i] * s[i];
+    return sum;
+  }
+  [[nodiscard]] double total(const Place<D>& s) const {
+    if (norm == Norm::squares) return squares(s);
+    double sum = s[0];
+    for (std::size_t i = 1; i < D; ++i) sum = norm == Norm::sum ? sum + s[i] : std::max(sum, s[i]);
+    return sum;
+  }
 };
 
 }  // namespace merganser::msf::euclidean

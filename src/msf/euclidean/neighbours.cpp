@@ -2,24 +2,16 @@
 
 #include <algorithm>
 
-#include "merganser/nearest/leaf_scan.hpp"
 #include "src/msf/parallel.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {
 
+template <std::size_t D>
 class LeafSearch {
  public:
-  LeafSearch(const PointTree& tree, const Search& search)
-      : tree_(tree),
-        keep_((search.keep + 7) / 8 * 8),
-        points_{tree.axis(0),
-                tree.axis(1),
-                tree.axis(2),
-                search.core,
-                tree.ids().data(),
-                tree.metric().period,
-                tree.metric().periodic()} {}
+  LeafSearch(const PointTree<D>& tree, const Search& search)
+      : tree_(tree), keep_((search.keep + 7) / 8 * 8), leaves_(leaf_points(tree, search.core)) {}
 
   [[nodiscard]] LeafResult operator()(std::uint32_t leaf) {
     const auto& node = tree_.nodes()[leaf];
@@ -39,7 +31,7 @@ class LeafSearch {
     double distance2;
   };
 
-  void begin(const PointTree::Node& node) {
+  void begin(const typename PointTree<D>::Node& node) {
     const std::uint32_t count = node.end - node.begin;
     const std::size_t rows = static_cast<std::size_t>(count) * keep_;
     distance2_.assign(rows + 8, kInfinity);
@@ -54,13 +46,13 @@ class LeafSearch {
     return p + (64 - reinterpret_cast<std::uintptr_t>(p) % 64) % 64 / sizeof(T);
   }
 
-  void scan(const PointTree::Node& node) {
-    worst_ = nearest::scan_leaf(points_, lists_, node.box.lower, node.box.upper, node.begin, node.end);
+  void scan(const typename PointTree<D>::Node& node) {
+    worst_ = nearest::scan_leaf(leaves_, lists_, node.box.lower.data(), node.box.upper.data(), node.begin, node.end);
   }
 
-  void visit(const PointTree::Node& from, std::uint32_t top) {
+  void visit(const typename PointTree<D>::Node& from, std::uint32_t top) {
     const auto& nodes = tree_.nodes();
-    const Metric& metric = tree_.metric();
+    const Metric<D>& metric = tree_.metric();
     todo_.assign(1, {top, metric.distance2(from.box, nodes[top].box)});
     while (!todo_.empty()) {
       const Visit next = todo_.back();
@@ -79,9 +71,9 @@ class LeafSearch {
     }
   }
 
-  const PointTree& tree_;
+  const PointTree<D>& tree_;
   std::uint32_t keep_;
-  nearest::LeafPoints points_;
+  nearest::LeafPoints leaves_;
   nearest::LeafLists lists_{};
   std::vector<double> distance2_;
   std::vector<std::uint64_t> point_;
@@ -92,13 +84,15 @@ class LeafSearch {
 
 }  // namespace
 
-void find_neighbours(const PointTree& tree, const Search& search, const std::function<void(const LeafResult&)>& take) {
+template <std::size_t D>
+void find_neighbours(const PointTree<D>& tree, const Search& search,
+                     const std::function<void(const LeafResult&)>& take) {
   constexpr std::size_t kOften = 512;
   const auto& leaves = tree.leaves();
   const auto caller = std::this_thread::get_id();
   std::atomic<std::size_t> done{0};
   share_loop(search.threads, leaves.size(), [&](std::size_t begin, std::size_t end) {
-    LeafSearch leaf_search(tree, search);
+    LeafSearch<D> leaf_search(tree, search);
     for (std::size_t i = begin; i < end; ++i) {
       take(leaf_search(leaves[i]));
       const std::size_t all = done.fetch_add(1, std::memory_order_relaxed);
@@ -107,5 +101,9 @@ void find_neighbours(const PointTree& tree, const Search& search, const std::fun
     }
   });
 }
+
+#define MERGANSER_INSTANTIATE(N) \
+  template void find_neighbours(const PointTree<N>&, const Search&, const std::function<void(const LeafResult&)>&);
+MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
 
 }  // namespace merganser::msf::euclidean

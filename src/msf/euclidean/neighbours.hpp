@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "merganser/nearest/leaf_scan.hpp"
 #include "src/msf/euclidean/point_tree.hpp"
 
 namespace merganser::msf::euclidean {
@@ -18,6 +19,20 @@ struct LeafResult {
   const std::uint64_t* point;
 };
 
+/// The points of a tree as scans take them. `core` as in Search.
+template <std::size_t D>
+[[nodiscard]] nearest::LeafPoints leaf_points(const PointTree<D>& tree, const double* core) {
+  nearest::LeafPoints points;
+  for (std::size_t a = 0; a < D; ++a) points.axis[a] = tree.axis(a);
+  points.axes = static_cast<int>(D);
+  points.core = core;
+  points.ids = tree.ids().data();
+  points.period = tree.metric().period.data();
+  points.periodic = tree.metric().periodic();
+  points.norm = tree.metric().norm;
+  return points;
+}
+
 struct Search {
   std::uint32_t keep;
   const double* core;  ///< by point, 16 numbers more than points; null: plain distances
@@ -27,6 +42,8 @@ struct Search {
 
 /// Finds the `keep` nearest neighbours of every point, by (squared distance, id), leaf by leaf. `take` is called by the
 /// threads that search, once for every leaf.
-void find_neighbours(const PointTree& tree, const Search& search, const std::function<void(const LeafResult&)>& take);
+template <std::size_t D>
+void find_neighbours(const PointTree<D>& tree, const Search& search,
+                     const std::function<void(const LeafResult&)>& take);
 
 }  // namespace merganser::msf::euclidean

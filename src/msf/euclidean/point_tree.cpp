@@ -7,14 +7,16 @@ namespace {
 
 constexpr std::uint32_t kGap = 8;  // items that are not left in one box across a wide gap
 
-Bounds bounds_of(const Item* first, const Item* last) {
-  Bounds b;
-  for (const Item* i = first; i != last; ++i) b.add(i->at);
+template <std::size_t D>
+Bounds<D> bounds_of(const Item<D>* first, const Item<D>* last) {
+  Bounds<D> b;
+  for (const Item<D>* i = first; i != last; ++i) b.add(i->at);
   return b;
 }
 
 /// About the median of items on an axis, from a few of them spread evenly.
-double middle_of(const Item* first, std::size_t count, std::size_t axis) {
+template <std::size_t D>
+double middle_of(const Item<D>* first, std::size_t count, std::size_t axis) {
   constexpr std::size_t kMost = 63;
   std::array<double, kMost> sample;
   const std::size_t taken = std::min(count, count > 4096 ? kMost : std::size_t{15});
@@ -25,7 +27,8 @@ double middle_of(const Item* first, std::size_t count, std::size_t axis) {
 }
 
 /// Where few items leave more than half of their extent empty: the end of that gap. Else the lower end.
-double gap_of(const Item* first, std::size_t count, const Bounds& box, std::size_t axis) {
+template <std::size_t D>
+double gap_of(const Item<D>* first, std::size_t count, const Bounds<D>& box, std::size_t axis) {
   constexpr std::size_t kMost = 64;
   std::array<double, kMost> at;
   for (std::size_t i = 0; i < count; ++i) at[i] = first[i].at[axis];
@@ -36,10 +39,11 @@ double gap_of(const Item* first, std::size_t count, const Bounds& box, std::size
 }
 
 /// Items below the cut first; without a branch on the outcome, which nothing could predict. @return their number
-std::size_t split(Item* items, std::size_t count, std::size_t axis, double cut) {
+template <std::size_t D>
+std::size_t split(Item<D>* items, std::size_t count, std::size_t axis, double cut) {
   std::size_t below = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const Item moved = items[i];
+    const Item<D> moved = items[i];
     items[i] = items[below];
     items[below] = moved;
     below += static_cast<std::size_t>(moved.at[axis] < cut);
@@ -48,18 +52,20 @@ std::size_t split(Item* items, std::size_t count, std::size_t axis, double cut) 
 }
 
 /// The same at the very median, for where a sample misleads.
-std::uint32_t split_evenly(Item* items, std::uint32_t count, std::size_t axis, const Bounds& box) {
-  const auto less = [axis](const Item& a, const Item& b) { return a.at[axis] < b.at[axis]; };
+template <std::size_t D>
+std::uint32_t split_evenly(Item<D>* items, std::uint32_t count, std::size_t axis, const Bounds<D>& box) {
+  const auto less = [axis](const Item<D>& a, const Item<D>& b) { return a.at[axis] < b.at[axis]; };
   std::nth_element(items, items + count / 2, items + count, less);
   double cut = items[count / 2].at[axis];
   if (cut == box.lower[axis]) cut = std::nextafter(cut, kInfinity);
   return static_cast<std::uint32_t>(split(items, count, axis, cut));
 }
 
-bool any_equal(const Item* first, const Item* last) {
-  for (const Item* a = first; a != last; ++a) {
+template <std::size_t D>
+bool any_equal(const Item<D>* first, const Item<D>* last) {
+  for (const Item<D>* a = first; a != last; ++a) {
     bool equal = false;
-    for (const Item* b = first; b != a; ++b) equal |= (a->at[0] == b->at[0]) & (a->at[1] == b->at[1]);
+    for (const Item<D>* b = first; b != a; ++b) equal |= (a->at[0] == b->at[0]) & (a->at[1] == b->at[1]);
     if (equal) return true;
   }
   return false;
@@ -67,10 +73,11 @@ bool any_equal(const Item* first, const Item* last) {
 
 }  // namespace
 
-PointTree::PointTree(std::vector<Item>& items, const Metric& metric, std::uint32_t leaf, std::uint32_t fold)
+template <std::size_t D>
+PointTree<D>::PointTree(std::vector<Item<D>>& items, const Metric<D>& metric, std::uint32_t leaf, std::uint32_t fold)
     : metric_(metric), leaf_(leaf), fold_(fold) {
   const auto n = static_cast<std::uint32_t>(items.size());
-  for (auto* axis : {&x_, &y_, &z_}) axis->reserve(n + 16);
+  for (auto& axis : axes_) axis.reserve(n + 16);
   id_.reserve(n);
   nodes_.reserve(n / std::max(leaf / 4, 1U) + 16);
   std::vector<Range> todo;
@@ -79,11 +86,11 @@ PointTree::PointTree(std::vector<Item>& items, const Metric& metric, std::uint32
     const Range range = todo.back();
     todo.pop_back();
     const auto node = static_cast<std::uint32_t>(nodes_.size());
-    Item* const first = items.data() + range.begin;
+    Item<D>* const first = items.data() + range.begin;
     const std::uint32_t count = range.end - range.begin;
     nodes_.push_back({bounds_of(first, first + count), 0, 0, 0, range.parent});
     if (range.second) nodes_[range.parent].right = node;
-    const Bounds& box = nodes_[node].box;
+    const Bounds<D>& box = nodes_[node].box;
     const std::size_t axis = box.widest();
     const bool one_place = box.extent(axis) == 0;
     double cut = box.lower[axis];
@@ -105,22 +112,22 @@ PointTree::PointTree(std::vector<Item>& items, const Metric& metric, std::uint32
   close();
 }
 
-void PointTree::append(const Item& item) {
-  x_.push_back(item.at[0]);
-  y_.push_back(item.at[1]);
-  z_.push_back(item.at[2]);
+template <std::size_t D>
+void PointTree<D>::append(const Item<D>& item) {
+  for (std::size_t a = 0; a < D; ++a) axes_[a].push_back(item.at[a]);
   id_.push_back(item.id);
 }
 
-void PointTree::fold_equal(Item* first, Item* last) {
-  std::sort(first, last, [](const Item& a, const Item& b) { return a.at != b.at ? a.at < b.at : a.id < b.id; });
-  for (Item* group = first; group != last;) {
-    Item* next = group + 1;
+template <std::size_t D>
+void PointTree<D>::fold_equal(Item<D>* first, Item<D>* last) {
+  std::sort(first, last, [](const Item<D>& a, const Item<D>& b) { return a.at != b.at ? a.at < b.at : a.id < b.id; });
+  for (Item<D>* group = first; group != last;) {
+    Item<D>* next = group + 1;
     while (next != last && next->at == group->at) ++next;
     const bool folds = next - group >= static_cast<std::ptrdiff_t>(fold_);
     if (folds) folded_.push_back(size());
     append(*group);
-    for (const Item* other = group + 1; other != next; ++other) {
+    for (const Item<D>* other = group + 1; other != next; ++other) {
       if (folds)
         folds_.push_back({group->id, other->id});
       else
@@ -130,22 +137,24 @@ void PointTree::fold_equal(Item* first, Item* last) {
   }
 }
 
-void PointTree::finish_leaf(std::vector<Item>& items, const Range& range, std::uint32_t node) {
-  Item* const first = items.data() + range.begin;
-  Item* const last = items.data() + range.end;
+template <std::size_t D>
+void PointTree<D>::finish_leaf(std::vector<Item<D>>& items, const Range& range, std::uint32_t node) {
+  Item<D>* const first = items.data() + range.begin;
+  Item<D>* const last = items.data() + range.end;
   nodes_[node].begin = size();
-  const Bounds& box = nodes_[node].box;
+  const Bounds<D>& box = nodes_[node].box;
   if (box.extent(box.widest()) == 0 || any_equal(first, last)) {
     fold_equal(first, last);
   } else {
-    for (const Item* i = first; i != last; ++i) append(*i);
+    for (const Item<D>* i = first; i != last; ++i) append(*i);
   }
   nodes_[node].end = size();
   leaves_.push_back(node);
 }
 
-void PointTree::close() {
-  for (auto* axis : {&x_, &y_, &z_}) axis->insert(axis->end(), 16, kInfinity);
+template <std::size_t D>
+void PointTree<D>::close() {
+  for (auto& axis : axes_) axis.insert(axis.end(), 16, kInfinity);
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     Node& node = nodes_[i];
     if (node.right == 0) continue;
@@ -154,5 +163,8 @@ void PointTree::close() {
   }
   if (!nodes_.empty()) bounds_ = nodes_[0].box;
 }
+
+#define MERGANSER_INSTANTIATE(N) template class PointTree<N>;
+MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
 
 }  // namespace merganser::msf::euclidean

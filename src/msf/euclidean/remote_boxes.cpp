@@ -6,7 +6,8 @@ namespace merganser::msf::euclidean {
 
 constexpr std::uint32_t kSeveral = kNone - 1;  // no component, as the one asked for may be kNone
 
-RemoteBoxes::RemoteBoxes(const PointTree& tree, comm::Transport& transport)
+template <std::size_t D>
+RemoteBoxes<D>::RemoteBoxes(const PointTree<D>& tree, comm::Transport& transport)
     : metric_(tree.metric()), mine_(static_cast<std::size_t>(transport.rank())) {
   std::vector<Node> mine;
   if (tree.size() > 0) copy(tree, choose(tree), 0, mine);
@@ -16,7 +17,8 @@ RemoteBoxes::RemoteBoxes(const PointTree& tree, comm::Transport& transport)
   for (const auto boxes : boxes_) component_.emplace_back(boxes.size(), kSeveral);
 }
 
-void RemoteBoxes::mark(const State& state, comm::Transport& transport) {
+template <std::size_t D>
+void RemoteBoxes<D>::mark(const State<D>& state, comm::Transport& transport) {
   std::vector<std::uint32_t> mine;
   for (const auto node : told_)
     mine.push_back(state.node_component[node] == kNone ? kSeveral : state.node_component[node]);
@@ -25,13 +27,14 @@ void RemoteBoxes::mark(const State& state, comm::Transport& transport) {
 }
 
 /// Nodes to open, by node: those first that have many points in a long box.
-std::vector<std::uint8_t> RemoteBoxes::choose(const PointTree& tree) {
+template <std::size_t D>
+std::vector<std::uint8_t> RemoteBoxes<D>::choose(const PointTree<D>& tree) {
   constexpr int kMost = 511;
   const auto& nodes = tree.nodes();
   using Weighed = std::pair<double, std::uint32_t>;
   std::priority_queue<Weighed> next;
   const auto weigh = [&](std::uint32_t node) {
-    const Bounds& box = nodes[node].box;
+    const Bounds<D>& box = nodes[node].box;
     const double extent = box.extent(box.widest());
     if (nodes[node].right != 0) next.emplace(extent * static_cast<double>(nodes[node].end - nodes[node].begin), node);
   };
@@ -47,8 +50,9 @@ std::vector<std::uint8_t> RemoteBoxes::choose(const PointTree& tree) {
   return opened;
 }
 
-void RemoteBoxes::copy(const PointTree& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
-                       std::vector<Node>& to) {
+template <std::size_t D>
+void RemoteBoxes<D>::copy(const PointTree<D>& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
+                          std::vector<Node>& to) {
   const auto& place = tree.nodes()[node];
   const std::size_t here = to.size();
   to.push_back({place.box, 0, node});
@@ -58,7 +62,8 @@ void RemoteBoxes::copy(const PointTree& tree, const std::vector<std::uint8_t>& o
   copy(tree, opened, place.right, to);
 }
 
-double RemoteBoxes::distance2(const Bounds& from, std::size_t rank, double most, std::uint32_t component) const {
+template <std::size_t D>
+double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::size_t rank, double most, std::uint32_t component) const {
   const auto nodes = boxes_[rank];
   double least = std::nextafter(most, kInfinity);
   if (nodes.empty()) return kInfinity;
@@ -81,26 +86,31 @@ double RemoteBoxes::distance2(const Bounds& from, std::size_t rank, double most,
   return least;
 }
 
-double RemoteBoxes::distance2(const Bounds& from, std::uint32_t component) const {
+template <std::size_t D>
+double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::uint32_t component) const {
   double least = kInfinity;
   for (std::size_t r = 0; r < boxes_.size(); ++r)
     if (!boxes_[r].empty()) least = std::min(least, distance2(from, r, least, component));
   return least;
 }
 
-std::vector<double> RemoteBoxes::bounds(const State& state) const {
+template <std::size_t D>
+std::vector<double> RemoteBoxes<D>::bounds(const State<D>& state) const {
   constexpr double kList = 4;  // of the distance squared to the first neighbour: longer ones are seldom needed
   std::vector<double> out(state.tree.size(), kInfinity);
   for (const auto leaf : state.tree.leaves()) {
     const auto& node = state.tree.nodes()[leaf];
     const double common = distance2(node.box);
     for (std::uint32_t v = node.begin; v < node.end; ++v) {
-      const Vec3 at = state.tree.at(v);
+      const Place<D> at = state.tree.at(v);
       const bool near = common <= kList * state.bound[v];
-      out[v] = std::max(near ? distance2(Bounds{at, at}) : common, state.core_of(v));
+      out[v] = std::max(near ? distance2(Bounds<D>{at, at}) : common, state.core_of(v));
     }
   }
   return out;
 }
+
+#define MERGANSER_INSTANTIATE(N) template class RemoteBoxes<N>;
+MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
 
 }  // namespace merganser::msf::euclidean

@@ -4,7 +4,8 @@
 
 namespace merganser::msf::euclidean {
 
-bool State::advance(std::uint32_t v) {
+template <std::size_t D>
+bool State<D>::advance(std::uint32_t v) {
   const std::uint32_t mine = component[v];
   const std::uint32_t* const row = list.data() + static_cast<std::size_t>(v) * keep;
   while (used[v] < keep) {
@@ -28,14 +29,16 @@ bool State::advance(std::uint32_t v) {
   return false;
 }
 
-void State::offer(std::uint32_t v) {
+template <std::size_t D>
+void State<D>::offer(std::uint32_t v) {
   Choice& choice = best[component[v]];
   if (bound[v] > choice.key.d2) return;
   const Key k = key(v, nearest[v], bound[v]);
   if (k < choice.key) choice = {k, component[nearest[v]]};
 }
 
-void State::choose_from_lists() {
+template <std::size_t D>
+void State<D>::choose_from_lists() {
   best.assign(components, {});
   node_component.resize(tree.nodes().size(), kNone);
   least_bound.resize(tree.nodes().size(), 0);
@@ -57,12 +60,14 @@ void State::choose_from_lists() {
   }
 }
 
-void State::look_at(std::uint32_t leaf) {
+template <std::size_t D>
+void State<D>::look_at(std::uint32_t leaf) {
   const auto& node = tree.nodes()[leaf];
   least_bound[leaf] = *std::min_element(bound.begin() + node.begin, bound.begin() + node.end);
 }
 
-void State::mark_nodes() {
+template <std::size_t D>
+void State<D>::mark_nodes() {
   const auto& nodes = tree.nodes();
   node_component.resize(nodes.size(), kNone);
   for (std::size_t i = nodes.size(); i-- > 0;) {
@@ -83,11 +88,16 @@ void State::mark_nodes() {
   }
 }
 
-void State::look_into(std::uint32_t leaf, const Seeker& seeker, Key& least, Found& found) const {
+template <std::size_t D>
+void State<D>::look_into(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const {
   const auto& node = tree.nodes()[leaf];
+  constexpr bool kVectors = D > 3;  // where a distance costs more than to see whether it is needed
+  std::array<double, kVectors ? kMostLeaf + 8 : 1> distances;
+  if constexpr (kVectors)
+    nearest::leaf_distances(scan, seeker.at.data(), least.d2, node.begin, node.end, distances.data());
   for (std::uint32_t u = node.begin; u < node.end; ++u) {
     if (component[u] == seeker.component) continue;
-    double d2 = tree.metric().distance2(seeker.at, tree.at(u));
+    double d2 = kVectors ? distances[u - node.begin] : tree.metric().distance2(seeker.at, tree.at(u));
     if (!core.empty()) d2 = std::max(d2, std::max(seeker.core, core[u]));
     if (d2 > least.d2) continue;
     const Key k = key_of(d2, seeker.id, tree.id(u));
@@ -97,9 +107,10 @@ void State::look_into(std::uint32_t leaf, const Seeker& seeker, Key& least, Foun
   }
 }
 
-Found State::search(const Seeker& seeker, const Key& limit) const {
+template <std::size_t D>
+Found State<D>::search(const Seeker<D>& seeker, const Key& limit) const {
   const auto& nodes = tree.nodes();
-  const Metric& metric = tree.metric();
+  const Metric<D>& metric = tree.metric();
   Found found;
   if (nodes.empty() || seeker.core > limit.d2) return found;
   Key least = limit;
@@ -122,11 +133,13 @@ Found State::search(const Seeker& seeker, const Key& limit) const {
   return found;
 }
 
-void State::search_from(std::uint32_t v, const Key& limit) {
+template <std::size_t D>
+void State<D>::search_from(std::uint32_t v, const Key& limit) {
   take(v, search({tree.at(v), core_of(v), tree.id(v), component[v]}, limit), limit);
 }
 
-void State::take(std::uint32_t v, const Found& found, const Key& limit) {
+template <std::size_t D>
+void State<D>::take(std::uint32_t v, const Found& found, const Key& limit) {
   ++searches;
   used[v] = static_cast<std::uint8_t>(keep);
   if (found.point == kNone) {
@@ -140,12 +153,13 @@ void State::take(std::uint32_t v, const Found& found, const Key& limit) {
 }
 
 /// Collects the leaves with points of other components that are near a leaf of one component. False: too many.
-bool State::gather_near(std::uint32_t leaf, double most) {
+template <std::size_t D>
+bool State<D>::gather_near(std::uint32_t leaf, double most) {
   constexpr std::size_t kMany = 4096;
   const auto& nodes = tree.nodes();
-  const Bounds& box = nodes[leaf].box;
+  const Bounds<D>& box = nodes[leaf].box;
   near_.leaf.clear();
-  for (std::size_t a = 0; a < 3; ++a) {
+  for (std::size_t a = 0; a < D; ++a) {
     near_.lower[a].clear();
     near_.upper[a].clear();
   }
@@ -162,7 +176,7 @@ bool State::gather_near(std::uint32_t leaf, double most) {
     }
     if (near_.leaf.size() == kMany) return false;
     near_.leaf.push_back(next);
-    for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t a = 0; a < D; ++a) {
       near_.lower[a].push_back(node.box.lower[a]);
       near_.upper[a].push_back(node.box.upper[a]);
     }
@@ -171,15 +185,16 @@ bool State::gather_near(std::uint32_t leaf, double most) {
 }
 
 /// search() among the leaves gathered.
-Found State::search_near(const Seeker& seeker, const Key& limit) {
+template <std::size_t D>
+Found State<D>::search_near(const Seeker<D>& seeker, const Key& limit) {
   const std::size_t count = near_.leaf.size();
   near_.d2.resize(count);
-  if (tree.metric().periodic()) {
+  if (!tree.metric().plain()) {
     for (std::size_t i = 0; i < count; ++i)
       near_.d2[i] = tree.metric().distance2(seeker.at, tree.nodes()[near_.leaf[i]].box);
   } else {
     std::fill(near_.d2.begin(), near_.d2.end(), 0.0);
-    for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t a = 0; a < D; ++a) {
       const double x = seeker.at[a];
       const double* const lower = near_.lower[a].data();
       const double* const upper = near_.upper[a].data();
@@ -201,7 +216,8 @@ Found State::search_near(const Seeker& seeker, const Key& limit) {
 }
 
 /// Searches for the points of a leaf of one component, which share the way to the leaves that are near.
-void State::search_together(std::uint32_t leaf, const std::vector<Key>& ceiling) {
+template <std::size_t D>
+void State<D>::search_together(std::uint32_t leaf, const std::vector<Key>& ceiling) {
   const auto& node = tree.nodes()[leaf];
   const std::uint32_t c = node_component[leaf];
   const double most = limit(c, ceiling).d2;
@@ -216,7 +232,8 @@ void State::search_together(std::uint32_t leaf, const std::vector<Key>& ceiling)
   }
 }
 
-void State::count_needs(const std::vector<Key>& ceiling) {
+template <std::size_t D>
+void State<D>::count_needs(const std::vector<Key>& ceiling) {
   const auto& nodes = tree.nodes();
   node_needs.assign(nodes.size(), 0);
   for (std::size_t i = nodes.size(); i-- > 0;) {
@@ -235,10 +252,11 @@ void State::count_needs(const std::vector<Key>& ceiling) {
 
 /// Lower bound of the squared distance from the box of a node, which is of one component, to others; any number above
 /// `most` if it is above.
-double State::distance_out(std::uint32_t from, double most) const {
+template <std::size_t D>
+double State<D>::distance_out(std::uint32_t from, double most) const {
   const auto& nodes = tree.nodes();
-  const Metric& metric = tree.metric();
-  const Bounds& box = nodes[from].box;
+  const Metric<D>& metric = tree.metric();
+  const Bounds<D>& box = nodes[from].box;
   double least = kInfinity;
   todo.assign(1, {0, 0});
   while (!todo.empty()) {
@@ -261,7 +279,8 @@ double State::distance_out(std::uint32_t from, double most) const {
 }
 
 /// True if nothing below a node of one component can improve it.
-bool State::settles(std::uint32_t node, const std::vector<Key>& ceiling) {
+template <std::size_t D>
+bool State<D>::settles(std::uint32_t node, const std::vector<Key>& ceiling) {
   const double most = limit(node_component[node], ceiling).d2;
   if (node_bound[node] <= most && node_round[node] != round) {
     node_bound[node] = std::max(node_bound[node], distance_out(node, most));
@@ -270,7 +289,8 @@ bool State::settles(std::uint32_t node, const std::vector<Key>& ceiling) {
   return node_bound[node] > most || node_bound[node] == kInfinity;
 }
 
-void State::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
+template <std::size_t D>
+void State<D>::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
   constexpr std::uint32_t kFew = 4;  // searches that cost less than to look whether they are needed
   if (node_needs[node] == 0) return;
   const bool one = node_component[node] != kNone;
@@ -300,7 +320,8 @@ void State::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
   search_below(second, ceiling);
 }
 
-void State::search_where_needed(const std::vector<Key>& ceiling) {
+template <std::size_t D>
+void State<D>::search_where_needed(const std::vector<Key>& ceiling) {
   if (tree.nodes().empty()) return;
   mark_nodes();
   count_needs(ceiling);
@@ -310,10 +331,15 @@ void State::search_where_needed(const std::vector<Key>& ceiling) {
   search_below(0, ceiling);
 }
 
-void State::add_edge(const Key& key) { edges.push_back({key.low, key.high, graphs::bits_of(std::sqrt(key.d2))}); }
+template <std::size_t D>
+void State<D>::add_edge(const Key& key) {
+  edges.push_back({key.low, key.high, graphs::bits_of(tree.metric().weight(key.d2))});
+}
 
-void find_lists(State& state, int neighbours, int threads, const std::function<void(double)>& progress) {
+template <std::size_t D>
+void find_lists(State<D>& state, int neighbours, int threads, const std::function<void(double)>& progress) {
   const std::size_t n = state.tree.size();
+  state.scan = leaf_points(state.tree, nullptr);
   state.keep = static_cast<std::uint32_t>(neighbours);
   state.list.resize(n * state.keep);
   state.used.assign(n, 0);
@@ -336,5 +362,10 @@ void find_lists(State& state, int neighbours, int threads, const std::function<v
     }
   });
 }
+
+#define MERGANSER_INSTANTIATE(N) \
+  template struct State<N>;      \
+  template void find_lists(State<N>&, int, int, const std::function<void(double)>&);
+MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
 
 }  // namespace merganser::msf::euclidean

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "merganser/graphs/edges.hpp"
+#include "merganser/nearest/leaf_scan.hpp"
 #include "src/msf/euclidean/point_tree.hpp"
 
 namespace merganser::msf::euclidean {
@@ -32,8 +33,9 @@ struct Choice {
 };
 
 /// A place to search from.
+template <std::size_t D>
 struct Seeker {
-  Vec3 at;
+  Place<D> at;
   double core;
   std::uint64_t id;
   std::uint32_t component;
@@ -45,9 +47,11 @@ struct Found {
 
 /// Points in the order of the tree. Every point has a bound: no point of this rank that is in another component comes
 /// before it. Where the bound is a neighbour in another component, it is the nearest such.
+template <std::size_t D>
 struct State {
-  PointTree tree;
+  PointTree<D> tree;
   std::vector<double> core;  ///< squared, 16 more than points; empty: plain distances
+  nearest::LeafPoints scan;  ///< the points of the tree
 
   std::uint32_t keep = 0;
   std::vector<std::uint32_t> list;  ///< `keep` neighbours of each point in order, kNone where there are no more
@@ -101,7 +105,7 @@ struct State {
   void mark_nodes();
   /// The nearest point, by (squared distance, id), of another component if it comes before the limit. Uses the nodes'
   /// marks.
-  [[nodiscard]] Found search(const Seeker& seeker, const Key& limit) const;
+  [[nodiscard]] Found search(const Seeker<D>& seeker, const Key& limit) const;
   /// Searches for all points whose bounds come before the best edge of their component and its ceiling, and offers what
   /// is found. @param ceiling  by component; empty: none
   void search_where_needed(const std::vector<Key>& ceiling);
@@ -120,22 +124,23 @@ struct State {
   void search_from(std::uint32_t v, const Key& limit);
   bool gather_near(std::uint32_t leaf, double most);
   void search_together(std::uint32_t leaf, const std::vector<Key>& ceiling);
-  [[nodiscard]] Found search_near(const Seeker& seeker, const Key& limit);
-  void look_into(std::uint32_t leaf, const Seeker& seeker, Key& least, Found& found) const;
+  [[nodiscard]] Found search_near(const Seeker<D>& seeker, const Key& limit);
+  void look_into(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const;
   void take(std::uint32_t v, const Found& found, const Key& limit);
 
   /// Leaves near the one that is searched for, as separate numbers.
   struct Near {
     std::vector<std::uint32_t> leaf;
-    std::array<std::vector<double>, 3> lower;
-    std::array<std::vector<double>, 3> upper;
+    std::array<std::vector<double>, D> lower;
+    std::array<std::vector<double>, D> upper;
     std::vector<double> d2;
   };
   Near near_;
 };
 
 /// Fills the lists. State must have tree, core.
-void find_lists(State& state, int neighbours, int threads, const std::function<void(double)>& progress = {});
+template <std::size_t D>
+void find_lists(State<D>& state, int neighbours, int threads, const std::function<void(double)>& progress = {});
 
 /// Contracts: component c goes with best[c].to where chosen[c] is not 0; `best` of every component with chosen[c] must be
 /// its least edge of all. @return for each component that is chosen and not the keeper of its tree 1: its edge is one of
@@ -150,7 +155,8 @@ struct Contraction {
 /// Boruvka's rounds on this rank alone. A component contracts only along an edge that comes before all points that other
 /// ranks hold: `remote_bounds` are lower bounds by point of the squared distance to those (empty: there are none).
 /// @return rounds
-int local_rounds(State& state, const std::vector<double>& remote_bounds,
+template <std::size_t D>
+int local_rounds(State<D>& state, const std::vector<double>& remote_bounds,
                  const std::function<void(double)>& progress = {});
 
 }  // namespace merganser::msf::euclidean

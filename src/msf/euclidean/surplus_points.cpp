@@ -7,10 +7,11 @@
 
 namespace merganser::msf::euclidean {
 
-void SurplusPoints::choose(const PointSet& points, std::uint32_t fold, const Owners& owners) {
+template <std::size_t D>
+void SurplusPoints<D>::choose(const Given& points, std::uint32_t fold, const Owners<D>& owners) {
   const std::size_t n = points.size();
-  std::vector<Item> items(n);
-  for (std::size_t i = 0; i < n; ++i) items[i] = {canonical(points, i), points.ids[i]};
+  std::vector<Item<D>> items(n);
+  for (std::size_t i = 0; i < n; ++i) items[i] = {points.at<D>(i), points.id(i)};
   std::vector<std::uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -18,7 +19,7 @@ void SurplusPoints::choose(const PointSet& points, std::uint32_t fold, const Own
   });
   surplus_.assign(n, 0);
   for (std::size_t begin = 0; begin < n;) {
-    const Item& first = items[order[begin]];
+    const Item<D>& first = items[order[begin]];
     std::size_t end = begin + 1;
     while (end < n && items[order[end]].at == first.at) ++end;
     if (end - begin > fold) {
@@ -32,7 +33,8 @@ void SurplusPoints::choose(const PointSet& points, std::uint32_t fold, const Own
   }
 }
 
-std::vector<Fold> SurplusPoints::edges(const PointTree& tree, comm::Transport& transport) const {
+template <std::size_t D>
+std::vector<Fold> SurplusPoints<D>::edges(const PointTree<D>& tree, comm::Transport& transport) const {
   struct Question {
     std::uint64_t id;
     std::int64_t owner;
@@ -54,5 +56,8 @@ std::vector<Fold> SurplusPoints::edges(const PointTree& tree, comm::Transport& t
     for (const auto id : groups_[i].others) out.push_back({least[i], id});
   return out;
 }
+
+#define MERGANSER_INSTANTIATE(N) template class SurplusPoints<N>;
+MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
 
 }  // namespace merganser::msf::euclidean

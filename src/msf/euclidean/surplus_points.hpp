@@ -7,15 +7,16 @@
 
 namespace merganser::msf::euclidean {
 
+template <std::size_t D>
 class SurplusPoints {
  public:
   /// Keeps back, of every group of this rank's points that are equal, all but the `fold` of least id. Local.
-  void choose(const PointSet& points, std::uint32_t fold, const Owners& owners);
+  void choose(const Given& points, std::uint32_t fold, const Owners<D>& owners);
 
   [[nodiscard]] bool has(std::size_t i) const { return !surplus_.empty() && surplus_[i] != 0; }
 
   /// Edges from the surplus points to the least of all points that equal them. `tree` has what was distributed. Collective.
-  [[nodiscard]] std::vector<Fold> edges(const PointTree& tree, comm::Transport& transport) const;
+  [[nodiscard]] std::vector<Fold> edges(const PointTree<D>& tree, comm::Transport& transport) const;
 
  private:
   struct Group {

@@ -14,22 +14,20 @@ namespace {
 struct Whole {
   int dimension = 0;
   std::vector<std::uint64_t> coordinates;  ///< their bits
-  std::vector<std::uint64_t> ids;
   friend bool operator==(const Whole&, const Whole&) = default;
 };
 
 Whole read_on(int ranks, const std::string& path) {
-  std::vector<msf::PointSet> parts(static_cast<std::size_t>(ranks));
+  std::vector<msf::Points> parts(static_cast<std::size_t>(ranks));
   comm::run({"threads", ranks, "", {}},
             [&](comm::Transport& t) { parts[static_cast<std::size_t>(t.rank())] = app::read_points(path, t); });
   Whole whole;
   for (const auto& part : parts) {
-    require(part.coordinates.size() == part.ids.size() * static_cast<std::size_t>(part.dimension),
+    require(part.coordinates.size() == part.size() * static_cast<std::size_t>(part.dimension),
             "numbers that are of no point");
     require(whole.dimension == 0 || whole.dimension == part.dimension, "ranks read points of different dimensions");
     whole.dimension = part.dimension;
     for (const double x : part.coordinates) whole.coordinates.push_back(std::bit_cast<std::uint64_t>(x));
-    whole.ids.insert(whole.ids.end(), part.ids.begin(), part.ids.end());
   }
   return whole;
 }
@@ -40,7 +38,6 @@ bool feed_points(const std::string& path, std::string_view input) {
   static_cast<void>(read_or_refuse([&] { static_cast<void>(app::size_of_points(path)); }));
   Whole alone, dealt;
   const bool read = read_or_refuse([&] { alone = read_on(1, path); });
-  for (std::size_t i = 0; i < alone.ids.size(); ++i) require(alone.ids[i] == i, "points are not numbered in order");
   if (one_of(16, input)) {
     require(read_or_refuse([&] { dealt = read_on(3, path); }) == read,
             "one number of ranks reads the file, another does not");

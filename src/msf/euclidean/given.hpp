@@ -1,0 +1,61 @@
+#pragma once
+/// Points as a rank gave them, checked, with their numbers and canonical coordinates.
+#include <string>
+
+#include "merganser/comm/transport.hpp"
+#include "merganser/geometry/box.hpp"
+#include "merganser/msf/points.hpp"
+#include "src/msf/euclidean/metric.hpp"
+
+namespace merganser::msf::euclidean {
+
+/// A rank's points as they were given, with their numbers and the coordinates that are compared.
+class Given {
+ public:
+  /// Checks the points together. Collective. @throws InputError on every rank
+  Given(const PointSet& points, comm::Transport& transport);
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// Points on all ranks.
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+  [[nodiscard]] std::uint64_t id(std::size_t i) const { return points_.ids.empty() ? first_ + i : points_.ids[i]; }
+  /// Coordinates of a point where it is compared: 3 on a sphere, else the dimension.
+  [[nodiscard]] std::size_t axes() const { return axes_; }
+  /// Coordinates as they are compared: see PointSet.
+  void place(std::size_t i, double* to) const;
+  template <std::size_t D>
+  [[nodiscard]] Place<D> at(std::size_t i) const {
+    Place<D> at{};
+    place(i, at.data());
+    return at;
+  }
+  /// Period of each axis, infinite without one.
+  [[nodiscard]] const std::vector<double>& periods() const { return periods_; }
+  [[nodiscard]] bool periodic() const { return !points_.periods.empty(); }
+  [[nodiscard]] Norm norm() const;
+  [[nodiscard]] bool sphere() const { return points_.metric == Distance::great_circle; }
+  template <std::size_t D>
+  [[nodiscard]] Metric<D> metric() const {
+    Metric<D> metric;
+    std::copy(periods_.begin(), periods_.end(), metric.period.begin());
+    metric.any_period = periodic();
+    metric.norm = norm();
+    metric.sphere = sphere();
+    return metric;
+  }
+
+ private:
+  void number(comm::Transport& transport);
+  void check_values() const;
+  void check_ids(comm::Transport& transport) const;
+  void place_on_sphere(const double* at, double* to) const;
+
+  const PointSet& points_;
+  std::size_t size_ = 0;
+  std::size_t axes_ = 0;
+  std::vector<double> periods_;
+  std::uint64_t total_ = 0;
+  std::uint64_t first_ = 0;  ///< number of the first point where the caller gives none
+};
+
+}  // namespace merganser::msf::euclidean

@@ -1,0 +1,107 @@
+#pragma once
+/// Sets of points of any dimension and metric, and their trees the slow way: all pairs.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "merganser/base/random.hpp"
+#include "merganser/comm/runtime.hpp"
+#include "merganser/msf/euclidean.hpp"
+#include "tests/msf/oracle.hpp"
+
+namespace merganser::test {
+
+/// A whole set of points; point i has the id i.
+struct Swarm {
+  std::string name;
+  msf::PointSpace space;
+  std::vector<std::vector<double>> at;
+
+  /// What is compared, from the definition: separations added from the left. Not for great circles.
+  [[nodiscard]] double compared(std::size_t i, std::size_t j) const {
+    double sum = 0;
+    for (std::size_t a = 0; a < at[i].size(); ++a) {
+      double s = std::fabs(at[i][a] - at[j][a]);
+      for (const auto& period : space.periods)
+        if (period.axis == static_cast<int>(a)) s = std::min(s, period.length - s);
+      if (space.metric == msf::Distance::euclidean) s *= s;
+      sum = space.metric == msf::Distance::chebyshev ? std::max(sum, s) : sum + s;
+    }
+    return sum;
+  }
+  [[nodiscard]] double weight(double compared) const {
+    return space.metric == msf::Distance::euclidean ? std::sqrt(compared) : compared;
+  }
+};
+
+/// Points of a shape: uniform, lattice, equal, line, clusters or heaps (few places), in the unit box.
+inline Swarm swarm_of(const std::string& shape, int dimension, std::size_t n, std::uint64_t seed) {
+  Swarm swarm{shape + ", " + std::to_string(dimension) + " axes, " + std::to_string(n), {}, {}};
+  swarm.space.dimension = dimension;
+  for (std::size_t i = 0; i < n; ++i) {
+    Random random(seed, i, 0);
+    const double which = random.uniform();
+    std::vector<double> p(static_cast<std::size_t>(dimension));
+    for (double& x : p) {
+      x = random.uniform();
+      if (shape == "lattice") x = std::floor(x * 3) / 4;
+      if (shape == "heaps") x = std::floor(which * 5) / 8;
+      if (shape == "equal") x = 0.25;
+      if (shape == "line") x = which;
+      if (shape == "clusters") x = 0.3 * std::floor(which * 4) * (x < 0.5 ? 1 : 0.9) + 0.01 * x;
+    }
+    swarm.at.push_back(std::move(p));
+  }
+  return swarm;
+}
+
+/// This rank's share; `seed` deals and orders differently.
+inline msf::Points dealt(const Swarm& swarm, const comm::Transport& transport, std::uint64_t seed) {
+  msf::Points points{swarm.space, {}, {}};
+  std::vector<std::uint64_t> ids(swarm.at.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  Random random(seed, 3, 0);
+  for (std::size_t i = ids.size(); i > 1; --i) std::swap(ids[i - 1], ids[random.below(i)]);
+  for (const auto id : ids) {
+    if (random.below(static_cast<std::uint64_t>(transport.size())) != static_cast<std::uint64_t>(transport.rank()))
+      continue;
+    points.ids.push_back(id);
+    points.coordinates.insert(points.coordinates.end(), swarm.at[id].begin(), swarm.at[id].end());
+  }
+  return points;
+}
+
+/// What is compared between each point and its k-th nearest, itself being the first.
+inline std::vector<double> cores_of(const Swarm& swarm, int k) {
+  std::vector<double> cores;
+  for (std::size_t i = 0; i < swarm.at.size(); ++i) {
+    std::vector<double> all;
+    for (std::size_t j = 0; j < swarm.at.size(); ++j) all.push_back(swarm.compared(i, j));
+    std::sort(all.begin(), all.end());
+    cores.push_back(all.at(static_cast<std::size_t>(k) - 1));
+  }
+  return cores;
+}
+
+inline Edges tree_of(const Swarm& swarm, int min_samples) {
+  const auto core = cores_of(swarm, min_samples);
+  Edges all;
+  for (std::size_t a = 0; a < swarm.at.size(); ++a)
+    for (std::size_t b = a + 1; b < swarm.at.size(); ++b)
+      all.push_back({a, b, graphs::bits_of(std::max({swarm.compared(a, b), core[a], core[b]}))});
+  Edges tree = plain_kruskal(std::move(all), swarm.at.size());
+  for (auto& e : tree)
+    e.weight = graphs::bits_of(swarm.weight(graphs::weight_of(graphs::WeightKind::float64, e.weight)));
+  return sorted(std::move(tree));
+}
+
+inline void on_threads(int ranks, const std::function<void(comm::Transport&)>& body) {
+  comm::RunOptions options;
+  options.backend = "threads";
+  options.ranks = ranks;
+  comm::run(options, body);
+}
+
+}  // namespace merganser::test
