@@ -19,7 +19,8 @@ namespace merganser::app {
 namespace {
 
 using Columns = WordsBetween<' ', '\t', '\r', ',', ';'>;
-constexpr std::uint64_t kLongest = 1 << 16;  // bytes of a line
+constexpr std::uint64_t kLongest = 1 << 16;      // bytes of a line
+constexpr std::uint64_t kMostColumns = 1 << 16;  // of .npy
 
 /// Bytes from `begin` on, as many as are wanted and there.
 std::string read_bytes(const std::string& file, std::uint64_t begin, std::uint64_t count) {
@@ -72,7 +73,7 @@ struct Text {
 bool parse_line(std::string_view line, Text& text) {
   const std::size_t before = text.numbers.size();
   if (line.size() > kLongest) {
-    text.why = "more than 65,536 bytes; allowed: x y [z]";
+    text.why = "more than 65,536 bytes; allowed: the coordinates of one point";
     return false;
   }
   Columns words(line.substr(0, line.find('#')));
@@ -87,8 +88,8 @@ bool parse_line(std::string_view line, Text& text) {
   const std::size_t count = text.numbers.size() - before;
   if (count == 0) return true;
   if (text.columns == 0) text.columns = count;
-  if (count == text.columns && (count == 2 || count == 3)) return true;
-  text.why = fmt::format("{} numbers; allowed: 2 or 3, the same in every line", count);
+  if (count == text.columns) return true;
+  text.why = fmt::format("{} numbers, {} before; allowed: the same in every line", count, text.columns);
   return false;
 }
 
@@ -121,7 +122,7 @@ msf::Points read_text(const std::string& file, std::uint64_t size, comm::Transpo
   comm::agree(transport, [&] {
     const std::uint64_t before = std::accumulate(lines.begin(), lines.begin() + transport.rank(), std::uint64_t{0});
     if (text.wrong != 0) throw InputError(fmt::format("{}, line {}: {}", file, before + text.wrong, text.why));
-    if (dimension == 0) throw InputError(file + ": no points; allowed: at least one line of 2 or 3 numbers");
+    if (dimension == 0) throw InputError(file + ": no points; allowed: at least one line of numbers");
     if (columns[here] != 0 && columns[here] != dimension)
       throw InputError(
           fmt::format("{}, from line {} on: {} numbers in a line, {} before; allowed: the same in every line", file,
@@ -147,8 +148,9 @@ Npy parse_npy(const std::string& file, std::uint64_t size) {
   if (head.type != "'<f8'" && head.type != "'<f4'")
     throw InputError(file + ": numbers of type " + head.type.substr(0, 40) + "; allowed: '<f8', '<f4'");
   if (head.fortran_order) throw InputError(file + ": columns one after the other; allowed: rows (C order)");
-  if (head.shape.size() != 2 || (head.shape[1] != 2 && head.shape[1] != 3) || head.shape[0] > (std::uint64_t{1} << 48U))
-    throw InputError(file + ": shape " + head.shape_text.substr(0, 40) + "; allowed: (n, 2), (n, 3)");
+  if (head.shape.size() != 2 || head.shape[1] < 1 || head.shape[1] > kMostColumns ||
+      head.shape[0] > (std::uint64_t{1} << 48U) / head.shape[1])
+    throw InputError(file + ": shape " + head.shape_text.substr(0, 40) + "; allowed: (n, 1) to (n, 65536)");
   const Npy npy{head.data, head.shape[0], head.shape[1], head.type == "'<f4'" ? 4U : 8U};
   if (size - npy.data != npy.rows * npy.columns * npy.bytes)
     throw InputError(fmt::format("{}: {} bytes behind the header; allowed: {}, as its shape says", file,
@@ -194,12 +196,16 @@ bool is_npy(const std::string& file) { return read_bytes(file, 0, kNpyMagic.size
 PointsSize size_of_points(const std::string& file) {
   const std::uint64_t size = file_size(file);
   const auto bytes = static_cast<double>(size);
-  if (is_npy(file)) return {static_cast<double>(parse_npy(file, size).rows), true, 3 * bytes};
+  if (is_npy(file)) {
+    const Npy npy = parse_npy(file, size);
+    return {static_cast<double>(npy.rows), true, static_cast<int>(npy.columns), 3 * bytes};
+  }
   const std::string head = read_bytes(file, 0, kLongest);
+  const auto columns = static_cast<int>(std::max<std::size_t>(1, parse_text(head, true).columns));
   const auto lines = static_cast<double>(std::max<std::ptrdiff_t>(1, std::count(head.begin(), head.end(), '\n')));
   const double points = head.empty() ? 0 : std::ceil(bytes / static_cast<double>(head.size()) * lines);
   // The text, and its numbers in a list that grows.
-  return {points, false, bytes + 2 * 24 * points};
+  return {points, false, columns, bytes + 2 * 8 * columns * points};
 }
 
 msf::Points read_points(const std::string& file, comm::Transport& transport) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <span>
 
 #include "apps/msf/points_file.hpp"
 #include "merganser/base/error.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr double kSpread = 0.01;  // standard deviation of a cluster in the unit box
 constexpr double kMostPoints = 0x1p40;
+constexpr double kMostDimension = 1000;  // of made points
 constexpr const char* kSpecs =
     "uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, or a file";
 
@@ -61,14 +63,15 @@ bool parse(const std::string& spec, Made& made) {
   if (!known || pieces.size() == 1) return false;
   const std::size_t expected = short_form ? 2 : made.shape == "clusters" ? 4 : 3;
   if (pieces.size() != expected) throw UsageError("--points " + spec + "; allowed: " + std::string(kSpecs));
-  if (!short_form) made.dimension = static_cast<int>(number(spec, pieces[1], 2, 3));
+  if (!short_form) made.dimension = static_cast<int>(number(spec, pieces[1], 1, kMostDimension));
   made.count = number(spec, pieces[short_form ? 1 : 2], 0, made.shape == "lattice" ? 0x1p20 : kMostPoints);
   if (made.shape == "clusters") made.more = number(spec, pieces[3], 1, kMostPoints);
   if (made.shape == "lattice") {
     made.more = made.count;
     if (std::pow(static_cast<double>(made.more), made.dimension) > kMostPoints)
       throw UsageError("--points " + spec + ": more than 2^40 points; allowed: up to those");
-    made.count = made.more * made.more * (made.dimension == 3 ? made.more : 1);
+    made.count = 1;
+    for (int a = 0; a < made.dimension; ++a) made.count *= made.more;
   }
   return true;
 }
@@ -78,9 +81,9 @@ double normal(Random& random) {
   return radius * std::cos(2 * 3.14159265358979323846 * random.uniform());
 }
 
-Vec3 make_point(const Made& made, std::uint64_t seed, std::uint64_t i) {
+/// Coordinates of point i. Fewer of them are the first of more.
+void make_point(const Made& made, std::uint64_t seed, std::uint64_t i, std::span<double> at) {
   Random random(seed, i, 0);
-  Vec3 at{0.5, 0.5, 0.5};
   if (made.shape == "uniform") {
     for (auto& x : at) x = random.uniform();
   } else if (made.shape == "normal") {
@@ -94,9 +97,10 @@ Vec3 make_point(const Made& made, std::uint64_t seed, std::uint64_t i) {
       i /= made.more;
     }
   } else if (made.shape == "line") {
-    at.fill(random.uniform());
+    std::fill(at.begin(), at.end(), random.uniform());
+  } else {
+    std::fill(at.begin(), at.end(), 0.5);
   }
-  return at;
 }
 
 msf::Points make_points(const Made& made, std::uint64_t seed, const comm::Transport& transport) {
@@ -108,48 +112,69 @@ msf::Points make_points(const Made& made, std::uint64_t seed, const comm::Transp
   if (first(rank + 1) - first(rank) >= (std::uint64_t{1} << 31))
     throw InputError(fmt::format("{} points on {} ranks; allowed: below 2^31 on each", made.count, ranks));
   const auto dimension = static_cast<std::size_t>(made.dimension);
-  points.coordinates.reserve(dimension * (first(rank + 1) - first(rank)));
-  for (std::uint64_t i = first(rank); i < first(rank + 1); ++i) {
-    const Vec3 at = make_point(made, seed, i);
-    points.coordinates.insert(points.coordinates.end(), at.begin(),
-                              at.begin() + static_cast<std::ptrdiff_t>(dimension));
-  }
+  points.coordinates.resize(dimension * (first(rank + 1) - first(rank)));
+  for (std::uint64_t i = first(rank); i < first(rank + 1); ++i)
+    make_point(made, seed, i, std::span(points.coordinates).subspan(dimension * (i - first(rank)), dimension));
   return points;
 }
 
-/// The box, where `natural` is the extent of made points (0: they have none).
-Box make_box(const PointsOptions& o, int dimension, double natural) {
-  Box box{{0, 0, 0}, {1, 1, 1}, o.periodic};
-  if (dimension == 2 && o.periodic[2]) throw UsageError("--periodic z of points in two dimensions; allowed: x, y");
-  const bool any = o.periodic[0] || o.periodic[1] || o.periodic[2];
-  if (o.extent.empty()) {
-    if (any && natural == 0)
-      throw UsageError("--periodic without --extent; allowed: without only for made points in a box");
-    if (natural > 0) box.extent.fill(natural);
-    return box;
+/// Which axes are periodic.
+std::vector<bool> periodic_axes(const PointsOptions& o, int dimension) {
+  std::vector<bool> axes(static_cast<std::size_t>(dimension), o.periodic_axes == "all");
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (!o.periodic[a]) continue;
+    if (a >= axes.size()) {
+      const std::string letters = std::string("xyz").substr(0, axes.size());
+      throw UsageError(std::string("--periodic ") + "xyz"[a] + " of points in " + std::to_string(dimension) +
+                       (dimension == 1 ? " dimension" : " dimensions") + "; allowed: " + letters);
+    }
+    axes[a] = true;
   }
-  const auto texts = split_commas(o.extent);
-  if (texts.size() != 1 && texts.size() != static_cast<std::size_t>(dimension))
-    throw UsageError(fmt::format("--extent {}; allowed: one length, or one for each of {} axes", o.extent, dimension));
-  for (std::size_t a = 0; a < static_cast<std::size_t>(dimension); ++a) {
-    box.extent[a] = merganser::detail::parse_number(texts[texts.size() == 1 ? 0 : a]);
-    if (!(box.extent[a] > 1e-140 && box.extent[a] <= 1e150))
-      throw UsageError("--extent " + o.extent + "; allowed: lengths above 1e-140, up to 1e150");
+  if (o.periodic_axes.empty() || o.periodic_axes == "all") return axes;
+  for (const auto& text : split_commas(o.periodic_axes)) {
+    const std::int64_t axis = merganser::detail::parse_integer(text);
+    if (axis < 0 || axis >= dimension)
+      throw UsageError("--periodic-axes " + o.periodic_axes + "; allowed: all, or numbers from 0 to " +
+                       std::to_string(dimension - 1));
+    axes[static_cast<std::size_t>(axis)] = true;
   }
-  return box;
+  return axes;
+}
+
+/// The periodic axes, where `natural` is the extent of made points (0: they have none).
+std::vector<msf::Period> make_periods(const PointsOptions& o, int dimension, double natural) {
+  const auto periodic = periodic_axes(o, dimension);
+  const bool any = std::find(periodic.begin(), periodic.end(), true) != periodic.end();
+  if (o.extent.empty() && any && natural == 0)
+    throw UsageError("--periodic without --extent; allowed: without only for made points in a box");
+  std::vector<double> extent{natural};
+  if (!o.extent.empty()) {
+    extent.clear();
+    for (const auto& text : split_commas(o.extent)) extent.push_back(merganser::detail::parse_number(text));
+    if (extent.size() != 1 && extent.size() != periodic.size())
+      throw UsageError(
+          fmt::format("--extent {}; allowed: one length, or one for each of {} axes", o.extent, dimension));
+    for (const double length : extent)
+      if (!(length > 1e-140 && length <= 1e150))
+        throw UsageError("--extent " + o.extent + "; allowed: lengths above 1e-140, up to 1e150");
+  }
+  std::vector<msf::Period> periods;
+  for (std::size_t a = 0; a < periodic.size(); ++a)
+    if (periodic[a]) periods.push_back({static_cast<int>(a), 0, extent[extent.size() == 1 ? 0 : a]});
+  return periods;
 }
 
 /// Refuses what the tree of so many points cannot be found with.
 void check_room(const PointsOptions& options, const PointsSize& size, bool is_file, const AfterLoading& after,
                 comm::Transport& transport) {
   // Measured with 10^6 points in two and three dimensions: 215 bytes for each on one rank, 275 on two.
-  constexpr double kBytesPerPoint = 280;
+  const double bytes_per_point = 280 + 32 * std::max(0, size.dimension - 3);
   const auto ranks = static_cast<double>(transport.size());
   const double points = size.points;
   Need need;
   need.what =
       options.points + (size.exact ? " (" : " (about ") + count_text(static_cast<std::int64_t>(points)) + " points)";
-  need.rank_bytes = std::max(size.bytes_to_read, points * (kBytesPerPoint + after.bytes_per_vertex)) / ranks;
+  need.rank_bytes = std::max(size.bytes_to_read, points * (bytes_per_point + after.bytes_per_vertex)) / ranks;
   need.first_bytes = points * after.first_bytes_per_vertex;
   need.disk_bytes = points * (after.disk_bytes_per_vertex + after.disk_bytes_per_edge);
   need.file = after.file;
@@ -164,12 +189,14 @@ msf::Points load_points(const PointsOptions& options, comm::Transport& transport
   Made made;
   bool is_made = false;
   comm::agree(transport, [&] {
+    if (options.angle == msf::Angle::degrees && options.metric != msf::Distance::great_circle)
+      throw UsageError("--angle degrees without --metric great-circle; allowed: with it");
     if (options.points.empty()) throw UsageError("--points is empty; allowed: " + std::string(kSpecs));
     is_made = parse(options.points, made);
     if (!is_made && !std::filesystem::exists(options.points))
       throw InputError("--points " + options.points + ": no such file; allowed: " + kSpecs);
   });
-  PointsSize size{static_cast<double>(made.count), true, 0};
+  PointsSize size{static_cast<double>(made.count), true, made.dimension, 0};
   comm::agree(transport, [&] {
     if (!is_made) size = size_of_points(options.points);
   });
@@ -182,9 +209,9 @@ msf::Points load_points(const PointsOptions& options, comm::Transport& transport
   } else {
     points = read_points(options.points, transport);
   }
-  comm::agree(transport, [&] {
-    points.periods = msf::periods_of(make_box(options, points.dimension, natural), points.dimension);
-  });
+  comm::agree(transport, [&] { points.periods = make_periods(options, points.dimension, natural); });
+  points.metric = options.metric;
+  points.angle = options.angle;
   return points;
 }
 

@@ -13,7 +13,10 @@ namespace merganser::app {
 struct PointsOptions {
   std::string points;  ///< empty: none
   AxisFlags periodic{false, false, false};
+  std::string periodic_axes;
   std::string extent;
+  msf::Distance metric = msf::Distance::euclidean;
+  msf::Angle angle = msf::Angle::radians;
   std::uint64_t seed = 1;  ///< of made points; the caller's option
   bool force = false;      ///< go on where the forecast says that it does not fit; the caller's option
 };
@@ -23,10 +26,18 @@ void describe(PointsOptions& o, V&& option) {
   option(
       "points", o.points,
       "points: uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, or a file: text with "
-      "x y [z] per line, or .npy with 2 or 3 columns",
+      "the coordinates of a point per line, or .npy with a row per point",
       Kind{"SPEC"}, Reads{});
+  option("metric", o.metric,
+         "distance of points: root of the sum of squares, sum or greatest of the differences, or the angle in radians "
+         "between latitude, longitude and another",
+         msf::distances());
+  option("angle", o.angle, "unit of latitudes and longitudes, with --metric great-circle",
+         Choices<msf::Angle>{{{"radians", msf::Angle::radians}, {"degrees", msf::Angle::degrees}}});
   option("periodic", o.periodic, "periodic axes, as letters");
-  option("extent", o.extent, "length of the periodic box, one number or one per axis, from 0", Kind{"L|LX,LY[,LZ]"},
+  option("periodic-axes", o.periodic_axes, "the same by number from 0, for points of more than three dimensions",
+         Kind{"A,B,...|all"}, Initial{"none"});
+  option("extent", o.extent, "length of the periodic box, one number or one per axis, from 0", Kind{"L|LX,LY,..."},
          Initial{"that of made points; needed for a file"});
 }
 

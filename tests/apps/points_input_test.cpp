@@ -73,18 +73,21 @@ class PointsFile : public testing::Test {
 };
 
 TEST(MadePoints, do_not_depend_on_the_number_of_ranks) {
-  for (const auto* spec :
-       {"uniform:3:100", "normal:2:31", "clusters:3:50:4", "lattice:3:4", "line:20", "equal:9", "uniform:2:0"}) {
+  for (const auto* spec : {"uniform:3:100", "uniform:1:9", "clusters:40:20:3", "lattice:5:2", "normal:2:31",
+                           "clusters:3:50:4", "lattice:3:4", "line:20", "equal:9", "uniform:2:0"}) {
     const auto one = load(spec, 1);
     for (const int ranks : {2, 7}) EXPECT_EQ(load(spec, ranks).at, one.at) << spec;
   }
   EXPECT_EQ(load("uniform:2:10", 1).at.size(), 10U);
   EXPECT_EQ(load("lattice:2:5", 2).at.back(), (std::vector<double>{4, 4}));
+  auto more = load("clusters:9:30:4", 2).at;
+  for (auto& p : more) p.resize(3);
+  EXPECT_EQ(more, load("clusters:3:30:4", 1).at) << "fewer coordinates are the first of more";
 }
 
 TEST(MadePoints, of_bad_specs_are_refused) {
-  for (const auto* spec : {"uniform:4:10", "uniform:3", "uniform:3:-1", "clusters:2:10", "clusters:2:10:0", "line:x",
-                           "lattice:3:1048577", "equal:1:2", ""})
+  for (const auto* spec : {"uniform:0:10", "uniform:1001:10", "uniform:3", "uniform:3:-1", "clusters:2:10",
+                           "clusters:2:10:0", "line:x", "lattice:3:1048577", "equal:1:2", ""})
     EXPECT_THROW((void)load(spec, 2), UsageError) << spec;
   EXPECT_THROW((void)load("nowhere/at/all", 2), InputError);
 }
@@ -101,6 +104,15 @@ TEST(MadePoints, have_the_period_of_their_box_or_that_given) {
   EXPECT_THROW((void)load(options, 2), UsageError);
   options.extent = "-1";
   EXPECT_THROW((void)load(options, 2), UsageError);
+  options.extent = "3";
+  options.periodic = {false, true, false};
+  options.points = "uniform:6:10";
+  options.periodic_axes = "5,3";
+  EXPECT_EQ(load(options, 2).periods, (std::vector<msf::Period>{{1, 0, 3}, {3, 0, 3}, {5, 0, 3}}));
+  options.periodic_axes = "6";
+  EXPECT_THROW((void)load(options, 2), UsageError);
+  options.periodic_axes = "all";
+  EXPECT_EQ(load(options, 2).periods.size(), 6U);
   options = {};
   options.points = "normal:3:5";
   options.periodic = {true, true, true};
@@ -121,6 +133,18 @@ TEST_F(PointsFile, of_text_is_read_by_any_number_of_ranks) {
   for (int ranks = 1; ranks < 60; ranks += 3) EXPECT_EQ(load(file, ranks).at, expected) << ranks;
 }
 
+TEST_F(PointsFile, of_any_number_of_columns_is_read) {
+  EXPECT_EQ(load(write("one", "1\n2\n3.5\n"), 2).at, (std::vector<std::vector<double>>{{1}, {2}, {3.5}}));
+  std::string line;
+  std::vector<double> expected;
+  for (int i = 0; i < 100; ++i) {
+    line += std::to_string(i) + " ";
+    expected.push_back(i);
+  }
+  for (const int ranks : {1, 3})
+    EXPECT_EQ(load(write("many", line + "\n" + line + "\n"), ranks).at, (std::vector{expected, expected}));
+}
+
 TEST_F(PointsFile, of_text_that_is_wrong_is_refused_with_the_line) {
   for (const int ranks : {1, 2, 5}) {
     EXPECT_EQ(error(write("a", "1 2\n3 4\n5 x7\n8 9\n"), ranks).substr(0, 14), ", line 3: \"x7\"");
@@ -134,7 +158,7 @@ TEST_F(PointsFile, of_text_that_is_wrong_is_refused_with_the_line) {
     EXPECT_EQ(load(write("h", "1 2\n" + blanks + "3 4 \n5 6\n"), ranks).at.size(), 3U);
     for (const std::size_t more : {1U, 70000U, 400000U})
       EXPECT_EQ(error(write("i", "1 2\n" + blanks + std::string(more, ' ') + "3 4 \n5 6\n"), ranks),
-                ", line 2: more than 65,536 bytes; allowed: x y [z]");
+                ", line 2: more than 65,536 bytes; allowed: the coordinates of one point");
   }
 }
 
@@ -172,6 +196,8 @@ TEST_F(PointsFile, of_numpy_that_is_wrong_is_refused) {
        {"{'descr': '<i8', 'fortran_order': False, 'shape': (3, 2), }",
         "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (6,), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (6, 0), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 70000), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2, 1), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (3 2), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': 6, }", "{'descr': '<f8', 'fortran_order': False, 'shape': (",
