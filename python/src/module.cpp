@@ -61,6 +61,7 @@ NB_MODULE(_core, m) {
   bind_forest(m);
   bind_trees(m);
   bind_linkage(m);
+  bind_nearest(m);
   bind_growth(m);
   bind_hdbscan(m);
 }
