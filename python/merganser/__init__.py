@@ -13,17 +13,23 @@ from . import _core
 from ._core import __version__
 from ._errors import CommError, Error, InputError, UsageError, VerificationError
 from ._linkage import CondensedTree, Hdbscan, cut, hdbscan, linkage
+from ._parcels import Clusterer, Merged, Parcels, Schema, Stars, random_parcels, stars
 from ._trees import Forest, euclidean_tree, minimum_spanning_forest
 
 _atexit.register(_core.wait_for_interrupted)
 
 __all__ = [
+    "Clusterer",
     "CommError",
     "CondensedTree",
     "Error",
     "Forest",
     "Hdbscan",
     "InputError",
+    "Merged",
+    "Parcels",
+    "Schema",
+    "Stars",
     "UsageError",
     "VerificationError",
     "__version__",
@@ -32,4 +38,6 @@ __all__ = [
     "hdbscan",
     "linkage",
     "minimum_spanning_forest",
+    "random_parcels",
+    "stars",
 ]

@@ -8,15 +8,47 @@ from ._arrays import whole
 from ._errors import UsageError
 
 _alone = _core.Team(1)
+_keyval: int | None = None
 
 
 def team_of(comm: Any = None, ranks: int = 1, model: str = "auto") -> _core.Team:
-    """The ranks that a call asks for. Over a communicator its first call is collective and measures the models."""
+    """The ranks that a call asks for. Over a communicator its first call is collective, and measures the models."""
     ranks = whole(ranks, "ranks", 1, 1 << 20)
+    if not isinstance(model, str):
+        raise TypeError(f"model: a {type(model).__name__}; allowed: a name")
     if comm is None:
         if model not in ("auto", "threads"):
             raise UsageError(f"model: {model!r}; allowed without comm: 'auto', 'threads'")
         return _alone if ranks == 1 else _core.Team(ranks)
     if ranks != 1:
         raise UsageError(f"ranks: {ranks} beside comm; allowed: one of the two")
-    raise UsageError("comm: this build has no MPI; allowed: None")
+    return _team_over(comm, model)
+
+
+def _team_over(comm: Any, model: str) -> _core.Team:
+    """Kept with the communicator, until it is freed: opening one is collective and takes tens of milliseconds."""
+    from mpi4py import MPI
+
+    global _keyval
+    if not isinstance(comm, MPI.Comm):
+        raise TypeError(f"comm: a {type(comm).__name__}; allowed: a communicator of mpi4py")
+    if comm == MPI.COMM_NULL:
+        raise UsageError("comm: MPI.COMM_NULL; allowed: a communicator")
+    if _keyval is None:
+        _core.use_mpi()
+        _keyval = MPI.Comm.Create_keyval(delete_fn=_freed)
+    teams = comm.Get_attr(_keyval)
+    if teams is None:
+        teams = {}
+        comm.Set_attr(_keyval, teams)
+    if model not in teams:
+        handle = comm.toint() if hasattr(comm, "toint") else comm.py2f()
+        teams[model] = _core.team_over(handle, model)
+    return teams[model]
+
+
+def _freed(comm: Any, keyval: int, teams: dict[str, _core.Team]) -> None:
+    """The communicator is being freed, which is collective: so is this."""
+    for model in sorted(teams):
+        teams[model].close()
+    teams.clear()

@@ -10,5 +10,8 @@ void bind_forest(nanobind::module_& m);
 void bind_trees(nanobind::module_& m);
 void bind_linkage(nanobind::module_& m);
 void bind_hdbscan(nanobind::module_& m);
+void bind_stars(nanobind::module_& m);
+void bind_parcels(nanobind::module_& m);
+void bind_clusterer(nanobind::module_& m);
 
 }  // namespace merganser::python
