@@ -56,7 +56,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]*)"')
 COMMON = {"base", "stats", "geometry", "parcels", "cluster"}
 NAMESPACE = re.compile(r"^(?:inline )?namespace (merganser(?:::\w+)*)")
 # One form of including: the path from include/ or from the root of the tree.
-ROOTS = ("merganser/", "src/", "apps/", "tests/", "examples/")
+ROOTS = ("merganser/", "src/", "apps/", "python/src/", "tests/", "examples/")
 
 
 def files(root):
@@ -92,6 +92,9 @@ def check_include(name, room, included):
         return
     if not included.startswith(ROOTS):
         yield f'include "{included}": write the path from include/ or from the root of the tree: {" ".join(ROOTS)}'
+        return
+    if included.startswith("python/") and not name.startswith("python/"):
+        yield f"{included} is not for {name.split('/')[0]}/"
         return
     if included.startswith(("apps/", "tests/", "examples/")):
         if not name.startswith(("apps/", "tests/")) or (name.startswith("apps/") and included.startswith("tests/")):

@@ -13,6 +13,7 @@
 #include "apps/msf/points_input.hpp"
 #include "apps/msf/report.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/msf/grow.hpp"
 #include "merganser/msf/hdbscan.hpp"
 #include "merganser/msf/minimum_forest.hpp"
 
@@ -105,6 +106,7 @@ class LinkageRun {
   void load();
   [[nodiscard]] AfterLoading after_loading() const;
   void find();
+  [[nodiscard]] msf::Dendrogram make_dendrogram() const;
   void cluster();
   void take(const msf::Labels& cut);
   void take(msf::Hdbscan found);
@@ -195,19 +197,23 @@ void LinkageRun::take(msf::Hdbscan found) {
   found_.probabilities = std::move(found.probabilities);
 }
 
+msf::Dendrogram LinkageRun::make_dendrogram() const {
+  if (dense() && o_.hdbscan.ties == msf::HdbscanTies::sequential) return msf::grown_dendrogram(forest_);
+  return msf::dendrogram(forest_, o_.join || dense() ? msf::Apart::join : msf::Apart::stay);
+}
+
 /// On rank 0, errors on all.
 void LinkageRun::cluster() {
   together([&] {
     comm::agree(t_, [&] {
       if (t_.rank() != 0) return;
       timed("dendrogram", [&] {
-        const bool join = o_.join || dense();
-        found_.dendrogram = msf::dendrogram(forest_, join ? msf::Apart::join : msf::Apart::stay);
+        found_.dendrogram = make_dendrogram();
         forest_ = {};
       });
       timed("clusters", [&] {
         if (dense()) {
-          found_.condensed = msf::condense(found_.dendrogram, o_.hdbscan.min_cluster_size);
+          found_.condensed = msf::condense(found_.dendrogram, o_.hdbscan.min_cluster_size, o_.hdbscan.ties);
           take(msf::hdbscan(found_.condensed, o_.hdbscan));
         } else if (in_.table.given("height")) {
           take(msf::cut_by_height(found_.dendrogram, o_.height));
@@ -323,7 +329,8 @@ void check_choice(const LinkageCommand& o, const OptionTable& table) {
   for (const auto& [name, file] : {std::pair{"--condensed", &o.condensed}, {"--probabilities", &o.probabilities}}) {
     if (!dense && !file->empty()) throw UsageError(std::string(name) + " without --method hdbscan; allowed: with it");
   }
-  for (const char* name : {"min-cluster-size", "selection", "epsilon", "allow-single-cluster", "max-cluster-size"}) {
+  for (const char* name :
+       {"min-cluster-size", "selection", "epsilon", "allow-single-cluster", "max-cluster-size", "ties"}) {
     if (!dense && table.given(name))
       throw UsageError(std::string("--") + name + " without --method hdbscan; allowed: with it");
   }

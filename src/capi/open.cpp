@@ -1,6 +1,7 @@
 #include "merganser/comm/open.hpp"
 
 #include "merganser/capi/transport.h"
+#include "merganser/comm/plugins.hpp"
 #include "src/capi/objects.hpp"
 
 namespace merganser::capi {
@@ -27,6 +28,10 @@ int mg_open_fortran(int communicator, const mg_open_options* options, mg_transpo
     need(transport, "transport");
     make<TransportObject>(transport, comm::open(communicator, options_of(options)));
   });
+}
+
+int mg_use_mpi(const char* where) {
+  return guard([&] { (void)comm::use_mpi(text_or(where, "")); });
 }
 
 int mg_open_alone(mg_transport** transport) {

@@ -110,7 +110,9 @@ detail::Choice model_of(const Wanted& wanted, const OpenOptions& options, const 
 /// @throws UsageError beginning with `call` if there is nothing to be asked about the communicator
 const detail::Communicators& communicators_for(const std::string& call, int communicator) {
   if (detail::mpi() == nullptr)
-    throw UsageError(call + ": this build has no MPI, so there are no communicators; allowed: open_alone(), run()");
+    throw UsageError(call +
+                     ": this build has no MPI, so there are no communicators; allowed: open_alone(), run(), and a "
+                     "plug-in for the MPI of the program, by use_mpi()");
   const detail::Communicators& communicators = *detail::mpi()->communicators;
   if (const std::string why = communicators.refusal(communicator); !why.empty()) throw UsageError(call + ": " + why);
   return communicators;

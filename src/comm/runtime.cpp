@@ -36,12 +36,12 @@ void run_on(const detail::BackendEntry& entry, const RunOptions& options, const 
 }  // namespace
 
 std::span<const Backend> backends() {
-  static const std::vector<Backend> all = [] {
+  static detail::ListOfAll<Backend> all;
+  return all.get([] {
     std::vector<Backend> infos;
     for (const auto* entry : detail::backend_entries()) infos.push_back(entry->info);
     return infos;
-  }();
-  return all;
+  });
 }
 
 void check_backend(std::string_view name) {

@@ -5,6 +5,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "src/comm/detail/plugin.hpp"
 #include "src/kernels/families/support/family.hpp"
 #include "src/kernels/families/support/plan.hpp"
 
@@ -15,7 +16,8 @@ constexpr std::size_t kProbeBytes = 24;
 constexpr int kProbeRounds = 2;
 
 const std::vector<const detail::KernelEntry*>& entries() {
-  static const auto sorted = [] {
+  static comm::detail::ListOfAll<const detail::KernelEntry*> sorted;
+  return sorted.get([] {
     std::vector<const detail::KernelEntry*> all;
     for (const auto* family : detail::kernel_families()) {
       for (const auto& entry : family->kernels) all.push_back(&entry);
@@ -25,8 +27,7 @@ const std::vector<const detail::KernelEntry*>& entries() {
              std::pair(detail::place_of(b->info.model), b->info.name);
     });
     return all;
-  }();
-  return sorted;
+  });
 }
 
 std::size_t index_of(std::string_view name) {
@@ -84,6 +85,17 @@ std::string try_out(comm::Transport& control, std::string_view name) {
 
 }  // namespace
 
+std::span<const detail::KernelFamily* const> detail::kernel_families() {
+  static comm::detail::ListOfAll<const KernelFamily*> all;
+  return all.get([] {
+    const auto own = built_in_families();
+    std::vector<const KernelFamily*> families(own.begin(), own.end());
+    if (const void* more = comm::detail::plugin_symbol("merganser_plugin_kernels"))
+      for (const auto* family : *static_cast<const PluginFamilies*>(more)) families.push_back(family);
+    return families;
+  });
+}
+
 std::size_t detail::place_of(std::string_view model) {
   const auto all = comm::backends();
   const auto at =
@@ -92,12 +104,12 @@ std::size_t detail::place_of(std::string_view model) {
 }
 
 std::span<const KernelInfo> kernels() {
-  static const auto all = [] {
+  static comm::detail::ListOfAll<KernelInfo> all;
+  return all.get([] {
     std::vector<KernelInfo> infos;
     for (const auto* entry : entries()) infos.push_back(entry->info);
     return infos;
-  }();
-  return all;
+  });
 }
 
 const KernelInfo& kernel(std::string_view name) { return kernels()[index_of(name)]; }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "merganser/base/error.hpp"
+#include "src/comm/detail/registry.hpp"
 #include "src/kernels/families/support/family.hpp"
 
 namespace merganser::kernels {
@@ -12,7 +13,8 @@ namespace {
 constexpr std::int64_t kMostBytes = 2'147'483'647;
 
 const std::vector<const detail::GatherEntry*>& gather_entries() {
-  static const auto sorted = [] {
+  static comm::detail::ListOfAll<const detail::GatherEntry*> sorted;
+  return sorted.get([] {
     std::vector<const detail::GatherEntry*> all;
     for (const auto* family : detail::kernel_families()) {
       for (const auto& entry : family->gathers) all.push_back(&entry);
@@ -22,8 +24,7 @@ const std::vector<const detail::GatherEntry*>& gather_entries() {
              std::pair(detail::place_of(b->info.model), b->info.kind);
     });
     return all;
-  }();
-  return sorted;
+  });
 }
 
 const detail::GatherEntry* find_gather(std::string_view model, GatherKind kind) {
@@ -45,12 +46,12 @@ std::string_view gather_name(GatherKind kind) {
 }
 
 std::span<const GatherInfo> gathers() {
-  static const auto all = [] {
+  static comm::detail::ListOfAll<GatherInfo> all;
+  return all.get([] {
     std::vector<GatherInfo> infos;
     for (const auto* entry : gather_entries()) infos.push_back(entry->info);
     return infos;
-  }();
-  return all;
+  });
 }
 
 std::string missing_gather(const comm::Transport& transport, GatherKind kind) {

@@ -1,5 +1,5 @@
 /// A program with an MPI of its own that open_test starts: open_probe CASE [MODEL...]. It begins and ends MPI itself, and
-/// says so; "wrong" is in its output if something is.
+/// says so; "wrong" is in its output if something is. With PROBE_PLUGINS, which may be empty, it takes a plug-in from there.
 #include <mpi.h>
 
 #include <cstdlib>
@@ -14,6 +14,7 @@
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/mpi.hpp"
 #include "merganser/comm/open.hpp"
+#include "merganser/comm/plugins.hpp"
 #include "tests/comm/graphs.hpp"
 
 namespace {
@@ -410,6 +411,11 @@ int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "";
   const Names models(argv + 2, argv + argc);
   if (name == "session") return session(models);
+  if (std::getenv("PROBE_PLUGINS") != nullptr) {
+    say(refusal([] { (void)comm::open(MPI_COMM_WORLD); }));
+    const comm::MpiInUse& mpi = comm::use_mpi(std::getenv("PROBE_PLUGINS"));
+    say("plug-in " + mpi.plugin + ", compiled with " + mpi.compiled + ", for " + mpi.library.version);
+  }
   say(refusal([] { (void)comm::open(MPI_COMM_WORLD); }));
   const std::map<std::string, int> levels{{"", MPI_THREAD_FUNNELED},
                                           {"single", MPI_THREAD_SINGLE},

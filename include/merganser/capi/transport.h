@@ -18,11 +18,18 @@ typedef struct mg_open_options {
   const char* decorators;  ///< comma list: "checked", "chaos:SEED"; NULL: none
 } mg_open_options;
 
+/// For a library built without MPI: opens the plug-in that fits the MPI which the process has loaded, so that communicators of
+/// that MPI can be given here. The first call that succeeds decides. Refused (MG_USAGE) with both files named: no MPI or two
+/// in the process, no plug-in for this one, a plug-in of another. Nothing to do where the library was built with MPI.
+/// @param where  folder of the plug-ins or one of them; NULL: `plugins`, then `merganser/plugins`, beside the library
+MG_API int mg_use_mpi(const char* where);
 /// Opens a transport over a communicator of the caller's, given as Fortran's integer handle. It is duplicated; MPI must be
 /// initialised, and is not finalised. Collective over the communicator. @param options  NULL: defaults
 MG_API int mg_open_fortran(int communicator, const mg_open_options* options, mg_transport** transport);
-#ifdef MPI_VERSION
+#if defined(MPI_ABI_VERSION)
 /* The same for an MPI_Comm, where mpi.h was included before. */
+#define mg_open(communicator, options, transport) mg_open_fortran(MPI_Comm_toint(communicator), (options), (transport))
+#elif defined(MPI_VERSION)
 #define mg_open(communicator, options, transport) \
   mg_open_fortran((int)MPI_Comm_c2f(communicator), (options), (transport))
 #endif

@@ -19,7 +19,11 @@ requires(std::is_same_v<Communicator, MPI_Comm> && !std::is_same_v<Communicator,
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
   const bool runs = started != 0 && ended == 0;  // else there are no handles, and open() says why
+#if defined(MPI_ABI_VERSION)
+  return open(runs ? MPI_Comm_toint(communicator) : 0, options);
+#else
   return open(runs ? static_cast<int>(MPI_Comm_c2f(communicator)) : 0, options);
+#endif
 }
 
 }  // namespace merganser::comm

@@ -23,8 +23,9 @@ struct OpenOptions {
   ChooseModel choose = first_of_the_fastest;  ///< how "auto" decides on what it measured
 };
 
-/// Makes a transport over an intra-communicator of the caller's, given as its Fortran handle (MPI_Comm_c2f), so that no
-/// mpi.h is needed; mpi.hpp takes MPI_Comm. Collective over the communicator.
+/// Makes a transport over an intra-communicator of the caller's, given as its Fortran handle (MPI_Comm_c2f; in the standard's
+/// interface MPI_Comm_toint; in Python comm.toint() or comm.py2f()), so that no mpi.h is needed; mpi.hpp takes MPI_Comm.
+/// A library built without MPI needs use_mpi() first (plugins.hpp). Collective over the communicator.
 ///
 /// The communicator is duplicated, without its hints: messages of the caller's and ours never meet, its error handler
 /// stays as it is, and it may be freed before the transport. MPI is neither initialised nor finalised here; any thread

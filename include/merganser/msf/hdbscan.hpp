@@ -2,8 +2,8 @@
 /// HDBSCAN*: clusters of any density, from the dendrogram of mutual reachability distances.
 ///
 /// Everything here is local. Source: [campello2015]; rules of the selection as the packages hdbscan and scikit-learn
-/// have them. Labels and probabilities agree with theirs where no two merges have one height. Where some do, merges of
-/// one height are undone together, as the definition has it; the packages undo them one by one, in any order.
+/// have them. Labels and probabilities agree with theirs where no two merges have one height. Where some do, HdbscanTies
+/// says how they are undone.
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +18,12 @@ enum class Selection : std::uint8_t {
   leaf,            ///< those that do not split further
 };
 
+/// How merges of one height are undone.
+enum class HdbscanTies : std::uint8_t {
+  together,    ///< as the definition has it: nothing depends on the numbering of the points
+  sequential,  ///< one by one, the last one first, as the packages do; with grown_dendrogram() in scikit-learn's order
+};
+
 /// Which clusters count; describe() gives meaning and range of each.
 struct HdbscanOptions {
   std::uint64_t min_cluster_size = 5;
@@ -25,6 +31,7 @@ struct HdbscanOptions {
   double epsilon = 0;
   bool allow_single_cluster = false;
   std::uint64_t max_cluster_size = 0;
+  HdbscanTies ties = HdbscanTies::together;
 };
 /// Name, meaning and range of each option, for an OptionTable.
 template <class V>
@@ -36,6 +43,9 @@ void describe(HdbscanOptions& o, V&& option) {
          at_least(0));
   option("allow-single-cluster", o.allow_single_cluster, "all points may be one cluster");
   option("max-cluster-size", o.max_cluster_size, "larger clusters are not taken; 0: any size");
+  option("ties", o.ties,
+         "merges of one height are undone together, or one by one in the order in which scikit-learn does",
+         Choices<HdbscanTies>{{{"together", HdbscanTies::together}, {"sequential", HdbscanTies::sequential}}});
 }
 
 /// A dendrogram without its small clusters: a cluster loses points one after the other until it ends or splits into
@@ -54,10 +64,13 @@ struct CondensedTree {
 };
 
 /// Drops the small clusters of a dendrogram. Local.
-/// @param d  connected: made with Apart::join
+/// @param d  connected: made with Apart::join, or by grown_dendrogram() for the order of scikit-learn
+/// @param ties  with `sequential` clusters are numbered as scikit-learn does: those near the top of the dendrogram first,
+///              of two the one that grew first
 /// @throws UsageError if d has several components or min_cluster_size is below 2
 /// Cost: O(n) time, 28 bytes per point with the result
-[[nodiscard]] CondensedTree condense(const Dendrogram& d, std::uint64_t min_cluster_size);
+[[nodiscard]] CondensedTree condense(const Dendrogram& d, std::uint64_t min_cluster_size,
+                                     HdbscanTies ties = HdbscanTies::together);
 
 /// Excess of mass of every cluster: the sum of (lambda - birth) over the points that leave it. Infinite where points of a
 /// cluster that was born at a height above 0 lie at one place; what is born and ends at height 0 adds nothing.
@@ -66,7 +79,8 @@ struct CondensedTree {
 /// The clusters that were taken.
 struct Hdbscan {
   std::uint32_t clusters = 0;
-  std::vector<std::int32_t> labels;     ///< by point; -1 is noise; numbered in the order of their lowest points
+  std::vector<std::int32_t> labels;     ///< by point; -1 is noise; numbered in the order of their lowest points, with
+                                        ///< HdbscanTies::sequential in that of the clusters of the tree
   std::vector<double> probabilities;    ///< by point: 0 for noise, 1 for those that stay to the end
   std::vector<std::uint32_t> selected;  ///< by label: the cluster of the condensed tree
 };

@@ -1,8 +1,10 @@
 #pragma once
-/// The models and libraries in this build. The table behind these functions is made at configure time from the files in
-/// src/comm/backends/, see cmake/comm.cmake.
+/// The models and libraries in this build, and those of a plug-in once one is in use (plugin.hpp). The table behind these
+/// functions is made at configure time from the files in src/comm/backends/, see cmake/comm.cmake.
+#include <array>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,9 +72,34 @@ struct Library {
   const Communicators* communicators = nullptr;
 };
 
+/// What was compiled in.
+[[nodiscard]] std::span<const BackendEntry* const> built_in_entries();
+[[nodiscard]] std::span<const std::string_view> built_in_lacks();
+[[nodiscard]] const Library* built_in_mpi();  ///< null where absent
+
+/// What there is now. Lists given before a plug-in came stay valid.
 [[nodiscard]] std::span<const BackendEntry* const> backend_entries();
 [[nodiscard]] std::span<const std::string_view> missing_backend_names();
 [[nodiscard]] const Library* mpi();    ///< null where absent
 [[nodiscard]] const Library* shmem();  ///< null where absent
+
+/// Whether a plug-in is in use.
+[[nodiscard]] bool plugged_in() noexcept;
+
+/// A list of what there is, made when it is first asked for, and once more after a plug-in has come.
+template <class T>
+class ListOfAll {
+ public:
+  template <class Make>
+  [[nodiscard]] const std::vector<T>& get(const Make& make) {
+    const std::size_t now = plugged_in() ? 1 : 0;
+    std::call_once(made_[now], [&] { lists_[now] = make(); });
+    return lists_[now];
+  }
+
+ private:
+  std::array<std::once_flag, 2> made_;
+  std::array<std::vector<T>, 2> lists_;
+};
 
 }  // namespace merganser::comm::detail

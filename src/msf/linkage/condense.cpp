@@ -9,8 +9,7 @@ namespace {
 
 double lambda_of(double height) { return height > 0 ? 1 / height : std::numeric_limits<double>::infinity(); }
 
-/// From the top down: a node stays in its cluster, founds one, or falls out of it with all that is below it. Merges of one
-/// height are undone together, as the definition has it, so that the order among them makes no clusters.
+/// From the top down: a node stays in its cluster, founds one, or falls out of it with all that is below it.
 class Condenser {
  public:
   Condenser(const Dendrogram& d, std::uint64_t min_cluster_size)
@@ -20,7 +19,8 @@ class Condenser {
         cluster_(points_ + d.merges.size()),
         fall_(cluster_.size(), kStays) {}
 
-  CondensedTree run() {
+  /// Merges of one height together, so that the order among them makes no clusters.
+  CondensedTree undo_together() {
     tree_.clusters.push_back({0, static_cast<std::uint32_t>(points_), 0});
     for (std::size_t i = d_.merges.size(); i-- > 0;) {
       const std::size_t node = points_ + i;
@@ -31,6 +31,34 @@ class Condenser {
         pass_on(node, d_.merges[i].b);
       }
     }
+    return finish();
+  }
+
+  /// Every merge by itself, breadth first.
+  CondensedTree undo_one_by_one() {
+    tree_.clusters.push_back({0, static_cast<std::uint32_t>(points_), 0});
+    if (!d_.merges.empty()) open_.assign(1, static_cast<std::uint32_t>(cluster_.size() - 1));
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      const std::uint32_t node = open_[i];
+      const Merge& merge = d_.merges[node - points_];
+      parts_ = {merge.a, merge.b};
+      leave(node);
+      for (const std::uint32_t part : parts_)
+        if (size(part) >= least_) open_.push_back(part);
+    }
+    for (std::size_t node = cluster_.size(); node-- > points_;) {
+      if (fall_[node] == kStays) continue;
+      pass_on(node, d_.merges[node - points_].a);
+      pass_on(node, d_.merges[node - points_].b);
+    }
+    return finish();
+  }
+
+ private:
+  static constexpr std::uint32_t kStays = ~0U;
+  static constexpr std::uint32_t kUndone = kStays - 1;  // with a merge of the same height above it
+
+  CondensedTree finish() {
     tree_.cluster_of.assign(cluster_.begin(), cluster_.begin() + static_cast<std::ptrdiff_t>(points_));
     tree_.lambda.resize(points_);
     for (std::size_t p = 0; p < points_; ++p) {
@@ -38,10 +66,6 @@ class Condenser {
     }
     return std::move(tree_);
   }
-
- private:
-  static constexpr std::uint32_t kStays = ~0U;
-  static constexpr std::uint32_t kUndone = kStays - 1;  // with a merge of the same height above it
 
   [[nodiscard]] std::uint32_t size(std::uint32_t node) const {
     return node < points_ ? 1 : d_.merges[node - points_].size;
@@ -71,6 +95,11 @@ class Condenser {
 
   void part(std::uint32_t node) {
     find_parts(node);
+    leave(node);
+  }
+
+  /// The parts of a node leave it: they fall, go on in its cluster, or found clusters.
+  void leave(std::uint32_t node) {
     const double lambda = lambda_of(d_.merges[node - points_].height);
     const auto large =
         std::count_if(parts_.begin(), parts_.end(), [&](std::uint32_t at) { return size(at) >= least_; });
@@ -97,7 +126,7 @@ class Condenser {
 
 }  // namespace
 
-CondensedTree condense(const Dendrogram& d, std::uint64_t min_cluster_size) {
+CondensedTree condense(const Dendrogram& d, std::uint64_t min_cluster_size, HdbscanTies ties) {
   if (min_cluster_size < 2) {
     throw UsageError("condense: min_cluster_size is " + std::to_string(min_cluster_size) + "; allowed: 2 and more");
   }
@@ -106,7 +135,8 @@ CondensedTree condense(const Dendrogram& d, std::uint64_t min_cluster_size) {
     throw UsageError("condense: a dendrogram of " + std::to_string(d.components()) +
                      " components; allowed: one, as Apart::join makes it");
   }
-  return Condenser(d, min_cluster_size).run();
+  Condenser condenser(d, min_cluster_size);
+  return ties == HdbscanTies::sequential ? condenser.undo_one_by_one() : condenser.undo_together();
 }
 
 std::vector<double> stabilities(const CondensedTree& tree) {

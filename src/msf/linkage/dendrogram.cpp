@@ -4,46 +4,10 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/msf/linkage.hpp"
+#include "src/msf/linkage/clusters.hpp"
 
 namespace merganser::msf {
 namespace {
-
-/// Trees of vertices, and the cluster that each is now.
-class Clusters {
- public:
-  explicit Clusters(std::size_t vertices) : up_(vertices), cluster_(vertices) {
-    std::iota(up_.begin(), up_.end(), 0U);
-    std::iota(cluster_.begin(), cluster_.end(), 0U);
-  }
-
-  [[nodiscard]] std::uint32_t find(std::uint32_t v) {
-    while (up_[v] != v) {
-      up_[v] = up_[up_[v]];
-      v = up_[v];
-    }
-    return v;
-  }
-
-  /// Joins the trees of two roots at a height.
-  void join(std::uint32_t x, std::uint32_t y, double height, Dendrogram& d) {
-    const auto vertices = static_cast<std::uint32_t>(up_.size());
-    const auto size = [&](std::uint32_t cluster) {
-      return cluster < vertices ? 1U : d.merges[cluster - vertices].size;
-    };
-    const std::uint32_t size_x = size(cluster_[x]);
-    const std::uint32_t size_y = size(cluster_[y]);
-    const auto [a, b] = std::minmax(cluster_[x], cluster_[y]);
-    const auto number = static_cast<std::uint32_t>(vertices + d.merges.size());
-    d.merges.push_back({a, b, height, size_x + size_y});
-    if (size_x < size_y) std::swap(x, y);
-    up_[y] = x;
-    cluster_[x] = number;
-  }
-
- private:
-  std::vector<std::uint32_t> up_;
-  std::vector<std::uint32_t> cluster_;  // of the root of a tree
-};
 
 std::string edge_text(const graphs::Edge24& e) {
   return "edge " + std::to_string(e.low) + " - " + std::to_string(e.high);
@@ -98,13 +62,13 @@ Dendrogram dendrogram(const Forest& forest, Apart apart) {
     const std::uint32_t x = clusters.find(static_cast<std::uint32_t>(e.low));
     const std::uint32_t y = clusters.find(static_cast<std::uint32_t>(e.high));
     if (x == y) throw InputError("dendrogram: " + edge_text(e) + " closes a cycle; allowed: edges of a forest");
-    clusters.join(x, y, graphs::weight_of(forest.kind, e.weight), d);
+    clusters.join_lower_first(x, y, graphs::weight_of(forest.kind, e.weight), d);
   }
   if (apart == Apart::stay) return d;
   for (std::size_t v = 1; v < vertices && d.merges.size() + 1 < vertices; ++v) {
     const std::uint32_t x = clusters.find(0);
     const std::uint32_t y = clusters.find(static_cast<std::uint32_t>(v));
-    if (x != y) clusters.join(x, y, std::numeric_limits<double>::infinity(), d);
+    if (x != y) clusters.join_lower_first(x, y, std::numeric_limits<double>::infinity(), d);
   }
   return d;
 }

@@ -97,13 +97,16 @@ Hdbscan label(const CondensedTree& tree, const Flags& taken, const HdbscanOption
   Hdbscan out;
   out.labels.assign(points, -1);
   out.probabilities.resize(points);
+  const auto give_number = [&](std::size_t cluster) {
+    number[cluster] = static_cast<std::int32_t>(out.clusters++);
+    out.selected.push_back(static_cast<std::uint32_t>(cluster));
+  };
+  for (std::size_t c = 0; c < taken.size() && o.ties == HdbscanTies::sequential; ++c)
+    if (taken[c] != 0) give_number(c);
   for (std::size_t p = 0; p < points; ++p) {
     const std::uint32_t cluster = owner[tree.cluster_of[p]];
     if (cluster == kNone || (cluster == 0 && tree.lambda[p] < core)) continue;
-    if (number[cluster] < 0) {
-      number[cluster] = static_cast<std::int32_t>(out.clusters++);
-      out.selected.push_back(cluster);
-    }
+    if (number[cluster] < 0) give_number(cluster);
     out.labels[p] = number[cluster];
     out.probabilities[p] = probability(tree.lambda[p], last[cluster]);
   }

@@ -1,11 +1,13 @@
 // requires: MPI
 #include "src/comm/backends/mpi/library.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <string>
 #include <type_traits>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/pinned.hpp"
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 
@@ -114,6 +116,37 @@ void start_mpi() {
 
 namespace {
 
+/// While it lives, errors of calls that have no communicator are returned: libraries ask the world's handler or that of
+/// MPI_COMM_SELF, which end the program.
+class Forgiving : Pinned {
+ public:
+  Forgiving() {
+    for (std::size_t i = 0; i < kAsked.size(); ++i) {
+      MPI_Comm_get_errhandler(kAsked[i], &before_[i]);
+      MPI_Comm_set_errhandler(kAsked[i], MPI_ERRORS_RETURN);
+    }
+  }
+  ~Forgiving() {
+    for (std::size_t i = 0; i < kAsked.size(); ++i) {
+      MPI_Comm_set_errhandler(kAsked[i], before_[i]);
+      MPI_Errhandler_free(&before_[i]);
+    }
+  }
+
+ private:
+  const std::array<MPI_Comm, 2> kAsked{MPI_COMM_WORLD, MPI_COMM_SELF};
+  std::array<MPI_Errhandler, 2> before_{};
+};
+
+/// Handles that are no communicator's: one library has addresses, none for a number it does not know, another numbers.
+template <class Handle>
+bool is_nothing(Handle comm) {
+  if constexpr (std::is_pointer_v<Handle>) {
+    if (comm == nullptr) return true;
+  }
+  return comm == MPI_COMM_NULL;
+}
+
 std::string refusal(int communicator) {
   int started = 0;
   int ended = 0;
@@ -121,26 +154,28 @@ std::string refusal(int communicator) {
   MPI_Finalized(&ended);
   if (started == 0) return "MPI is not initialised; allowed: after MPI_Init, or run() and Session, which start it";
   if (ended != 0) return "MPI is finalised; allowed: before MPI_Finalize";
-  const MPI_Comm comm = MPI_Comm_f2c(communicator);
-  bool none = comm == MPI_COMM_NULL;
-  if constexpr (std::is_pointer_v<MPI_Comm>)
-    none = none || comm == nullptr;  // Open MPI's answer to a handle of nothing
+  const MPI_Comm comm = communicator_of(communicator);
   const std::string which = "handle " + std::to_string(communicator);
-  if (none) return which + " is MPI_COMM_NULL or no communicator; allowed: an intra-communicator of this process";
+  const std::string nothing =
+      which + " is MPI_COMM_NULL or no communicator; allowed: an intra-communicator of this process";
+  if (is_nothing(comm)) return nothing;
   int between = 0;
-  check(MPI_Comm_test_inter(comm, &between), "MPI_Comm_test_inter");
+  {
+    const Forgiving forgiving;
+    if (MPI_Comm_test_inter(comm, &between) != MPI_SUCCESS) return nothing;
+  }
   if (between != 0) return which + " is an inter-communicator; allowed: an intra-communicator (MPI_Intercomm_merge)";
   return {};
 }
 
 bool is_world(int communicator) {
   int result = MPI_UNEQUAL;
-  check(MPI_Comm_compare(MPI_Comm_f2c(communicator), MPI_COMM_WORLD, &result), "MPI_Comm_compare");
+  check(MPI_Comm_compare(communicator_of(communicator), MPI_COMM_WORLD, &result), "MPI_Comm_compare");
   return result == MPI_IDENT || result == MPI_CONGRUENT;
 }
 
 Cartesian cartesian_of(int communicator) {
-  const MPI_Comm comm = MPI_Comm_f2c(communicator);
+  const MPI_Comm comm = communicator_of(communicator);
   int kind = MPI_UNDEFINED;
   check(MPI_Topo_test(comm, &kind), "MPI_Topo_test");
   if (kind != MPI_CART) return {};

@@ -71,7 +71,7 @@ std::unique_ptr<TransportBase> start_over_world() {
 }
 template <class Model>
 std::unique_ptr<TransportBase> open_over(int communicator) {
-  return std::make_unique<Model>(MPI_Comm_f2c(communicator));
+  return std::make_unique<Model>(communicator_of(communicator));
 }
 
 }  // namespace merganser::comm::detail

@@ -1,6 +1,6 @@
 #pragma once
-/// The kernels in this build. The table behind kernel_families() is made at configure time from the files in families/,
-/// see cmake/kernels.cmake.
+/// The kernels in this build, and those of a plug-in in use. The table behind kernel_families() is made at configure time
+/// from the files in families/, see cmake/kernels.cmake.
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -46,6 +46,12 @@ struct KernelFamily {
   std::span<const GatherEntry> gathers{};
 };
 
+/// What a plug-in shows as `merganser_plugin_kernels`.
+using PluginFamilies = std::span<const KernelFamily* const>;
+
+/// What was compiled in.
+[[nodiscard]] std::span<const KernelFamily* const> built_in_families();
+/// What there is now.
 [[nodiscard]] std::span<const KernelFamily* const> kernel_families();
 
 }  // namespace merganser::kernels::detail

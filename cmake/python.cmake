@@ -1,0 +1,34 @@
+# The Python package, for scikit-build-core (pyproject.toml): libmerganser.so without MPI, the extension merganser._core that
+# is linked with it, and the types of what it holds (_core.pyi). Component python of the installation: the folder merganser.
+option(MERGANSER_PYTHON "Build the extension of the Python package (pip install . does)" OFF)
+if(NOT MERGANSER_PYTHON)
+  return()
+endif()
+if(NOT TARGET merganser_shared)
+  message(FATAL_ERROR "MERGANSER_PYTHON needs libmerganser.so: MERGANSER_SHARED=ON, on Linux, without sanitizers and coverage")
+endif()
+
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+unset(nanobind_DIR CACHE)  # pip builds in a new environment each time
+execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE merganser_nanobind
+                OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+find_package(nanobind CONFIG REQUIRED HINTS ${merganser_nanobind})
+
+# One file beside the extension: links by version are nothing that a wheel can hold.
+set_property(TARGET merganser_shared PROPERTY VERSION)
+set_property(TARGET merganser_shared PROPERTY SOVERSION)
+
+file(GLOB merganser_python_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/src/*.cpp)
+nanobind_add_module(merganser_core NB_STATIC NOMINSIZE ${merganser_python_sources})
+target_link_libraries(merganser_core PRIVATE merganser_shared Threads::Threads)
+target_include_directories(merganser_core PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(merganser_core PRIVATE MERGANSER_VERSION="${PROJECT_VERSION}")
+target_compile_options(merganser_core PRIVATE -Wno-pedantic)
+set_target_properties(merganser_core PROPERTIES OUTPUT_NAME _core UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python INSTALL_RPATH $ORIGIN)
+nanobind_add_stub(merganser_core_types MODULE _core OUTPUT ${PROJECT_BINARY_DIR}/python/_core.pyi
+                  PYTHON_PATH ${PROJECT_BINARY_DIR}/python ${PROJECT_SOURCE_DIR}/python DEPENDS merganser_core)
+add_custom_target(merganser_python DEPENDS merganser_core merganser_core_types)
+
+install(TARGETS merganser_shared merganser_core LIBRARY DESTINATION merganser COMPONENT python)
+install(FILES ${PROJECT_BINARY_DIR}/python/_core.pyi DESTINATION merganser COMPONENT python)

@@ -1,0 +1,93 @@
+"""Spanning trees and forests: of points, and of graphs."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import box_of, line, rows, whole
+from ._errors import InputError, UsageError
+from ._team import team_of
+
+Forest = _core.Forest
+
+
+def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, periodic: Any = False, ids: Any = None,
+                   comm: Any = None, ranks: int = 1, threads: int = 1, model: str = "auto") -> Forest:
+    """The exact minimum spanning tree of points, the same on any number of ranks.
+
+    Edges compare by (squared distance, lower id, higher id), so there is one tree, ties included.
+
+    points       (n, d) numbers; float64 in C order is read in place, anything else is copied once. With `comm` this
+                 rank's share of them, any number
+    min_samples  above 1: mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
+                 point is that to its min_samples-th nearest, itself being the first
+    box          (lower, upper), each a number or one per axis; needed where an axis is periodic
+    periodic     True, False or one per axis
+    ids          numbers of the points, each of 0 .. n - 1 once over all ranks; without: in order, rank after rank
+    ranks        ranks that are threads of this process; `threads` are those of each rank in the search for neighbours
+    comm         a communicator of mpi4py: collective
+
+    Raises InputError (a ValueError) for coordinates that are not finite and for min_samples above the number of points.
+    Time O(n log n).
+    """
+    array = rows(points, "points")
+    n, d = array.shape
+    corners, flags = box_of(box, periodic, d)
+    if d not in (2, 3):
+        raise InputError(f"points: {d} coordinates each; allowed: 2 or 3")
+    numbers = None if ids is None else line(ids, "ids", np.uint64, n)
+    return _core.euclidean_tree(team_of(comm, ranks, model), array, numbers, corners, flags,
+                                whole(min_samples, "min_samples", 1), whole(threads, "threads", 1, 1024))
+
+
+def minimum_spanning_forest(graph: Any, *, maximum: bool = False, comm: Any = None, ranks: int = 1, threads: int = 1,
+                            model: str = "auto") -> Forest:
+    """The minimum spanning forest of a graph in the strict order (weight, low, high), the same on any number of ranks.
+
+    graph    a sparse matrix or array of SciPy (entries that are stored are edges, 0 too; of (i, j) and (j, i) the lighter
+             counts), or (n, u, v, w): edges between u[i] and v[i] of 0 .. n - 1. With `comm` this rank's share of the edges;
+             loops and parallel edges are allowed
+    maximum  of greatest weight instead
+
+    Weights of whole numbers stay whole; others become float64. Raises InputError for NaN and ends that are no vertices.
+    """
+    n, u, v, w = _edges_of(graph)
+    return _core.spanning_forest(team_of(comm, ranks, model), n, u, v, w, bool(maximum),
+                                 whole(threads, "threads", 1, 1024))
+
+
+def _edges_of(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    if hasattr(graph, "tocoo"):
+        coo = graph.tocoo()
+        if coo.ndim != 2 or coo.shape[0] != coo.shape[1]:
+            raise InputError(f"graph: a matrix of shape {coo.shape}; allowed: (n, n)")
+        parts = (coo.shape[0], coo.row, coo.col, coo.data)
+    elif isinstance(graph, (tuple, list)) and len(graph) == 4:
+        parts = tuple(graph)
+    else:
+        raise TypeError(f"graph: a {type(graph).__name__}; allowed: a sparse matrix of SciPy, or (n, u, v, w)")
+    n = whole(parts[0], "n", 0, 2**62)
+    u = line(parts[1], "u", np.int64)
+    v = line(parts[2], "v", np.int64, len(u))
+    w = np.asarray(parts[3])
+    kinds = {"u": np.uint64, "i": np.int64, "b": np.uint64}
+    return n, u, v, line(w, "w", kinds.get(w.dtype.kind, np.float64), len(u))
+
+
+def to_scipy(self: Forest) -> Any:
+    """This process's edges as a sparse (n, n) array of SciPy, each once, at (low, high). Needs SciPy."""
+    from scipy.sparse import coo_array
+
+    edges = self.edges
+    return coo_array((self.weights, (edges[:, 0], edges[:, 1])), shape=(self.vertices, self.vertices)).tocsr()
+
+
+def _text(self: Forest) -> str:
+    return f"<merganser.Forest: {len(self.edges)} edges here, {self.vertices} vertices, digest {self.digest}>"
+
+
+Forest.to_scipy = to_scipy
+Forest.__repr__ = _text
+Forest.__len__ = lambda self: len(self.edges)

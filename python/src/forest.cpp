@@ -1,0 +1,115 @@
+#include "python/src/forest.hpp"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+
+#include "merganser/comm/open.hpp"
+#include "python/src/themes.hpp"
+
+namespace merganser::python {
+
+ForestObject::ForestObject(std::shared_ptr<Team> team, msf::Forest forest, Numbering own)
+    : team_(std::move(team)), forest_(std::move(forest)), own_(std::move(own)) {
+  if (team_->here()) return;
+  team_->run([this](comm::Transport& transport, const Interrupt&) { totals_ = msf::totals(forest_, transport); });
+}
+
+const msf::Forest& ForestObject::sorted() {
+  const nb::gil_scoped_release free;
+  const std::lock_guard lock(mutex_);
+  if (!sorted_) std::sort(forest_.edges.begin(), forest_.edges.end());
+  sorted_ = true;
+  return forest_;
+}
+
+nb::object ForestObject::edges(const nb::handle& self) {
+  const auto& edges = nb::cast<ForestObject&>(self).sorted().edges;
+  static_assert(sizeof(graphs::Edge24) == 3 * sizeof(std::int64_t));
+  static constexpr std::int64_t kNone[3] = {};
+  const auto* const first = edges.empty() ? kNone : reinterpret_cast<const std::int64_t*>(edges.data());
+  const std::size_t shape[] = {edges.size(), 2};
+  const std::int64_t strides[] = {3, 1};
+  return nb::cast(nb::ndarray<nb::numpy, const std::int64_t>(first, 2, shape, self, strides));
+}
+
+namespace {
+
+template <class T, class Number>
+nb::object numbers(const std::vector<graphs::Edge24>& edges, const Number& number) {
+  std::vector<T> out(edges.size());
+  std::transform(edges.begin(), edges.end(), out.begin(),
+                 [&](const auto& e) { return static_cast<T>(number(e.weight)); });
+  return nb::cast(give(std::move(out)));
+}
+
+}  // namespace
+
+nb::object ForestObject::weights() {
+  using graphs::WeightKind;
+  const auto& all = sorted();
+  const auto as_double = [&](std::uint64_t bits) { return graphs::weight_of(all.kind, bits); };
+  switch (all.kind) {
+    case WeightKind::unsigned_integer:
+      return numbers<std::uint64_t>(all.edges, [](std::uint64_t bits) { return bits; });
+    case WeightKind::signed_integer:
+      return numbers<std::int64_t>(all.edges, [](std::uint64_t bits) { return bits ^ (std::uint64_t{1} << 63); });
+    case WeightKind::float32:
+      return numbers<float>(all.edges, as_double);
+    case WeightKind::float64:
+      break;
+  }
+  return numbers<double>(all.edges, as_double);
+}
+
+const msf::ForestTotals& ForestObject::totals() {
+  const nb::gil_scoped_release free;
+  const std::lock_guard lock(mutex_);
+  if (!totals_) totals_ = msf::totals(forest_, *comm::open_alone());
+  return *totals_;
+}
+
+void Shares::add(msf::Forest&& share) {
+  const std::lock_guard lock(mutex_);
+  all_.vertices = share.vertices;
+  all_.kind = share.kind;
+  if (all_.edges.empty()) {
+    all_.edges = std::move(share.edges);
+  } else {
+    all_.edges.insert(all_.edges.end(), share.edges.begin(), share.edges.end());
+  }
+}
+
+void bind_forest(nb::module_& m) {
+  nb::class_<ForestObject>(m, "Forest",
+                           "A spanning forest. Every edge is held by one rank: without a communicator by this process.")
+      .def_prop_ro(
+          "edges", &ForestObject::edges, nb::sig("def edges(self) -> numpy.typing.NDArray[numpy.int64]"),
+          "Ends of this process's edges, (m, 2) int64, low before high, in ascending order of (weight, low, high). "
+          "Read only, without a copy.")
+      .def_prop_ro(
+          "weights", &ForestObject::weights, nb::sig("def weights(self) -> numpy.typing.NDArray"),
+          "Weights of `edges`, in that order: float64 for points, else of the type that the graph had. A copy.")
+      .def_prop_ro(
+          "digest", [](ForestObject& f) { return f.totals().digest; },
+          "32 hexadecimal digits of the set of all ranks' edges and weights: equal for equal forests, whatever found "
+          "them.")
+      .def_prop_ro(
+          "total_weight", [](ForestObject& f) { return f.totals().weight_value; },
+          "Sum of all ranks' weights, exact and then rounded.")
+      .def_prop_ro(
+          "total_weight_text", [](ForestObject& f) { return f.totals().weight; },
+          "The same as text: an integer in full, or the shortest text of the rounded sum.")
+      .def_prop_ro(
+          "total_edges", [](ForestObject& f) { return f.totals().edges; }, "Number of all ranks' edges.")
+      .def_prop_ro(
+          "components", [](ForestObject& f) { return f.totals().components; }, "Number of trees, single vertices too.")
+      .def_prop_ro("vertices", &ForestObject::vertices, "Number of vertices, over all ranks.")
+      .def_prop_ro(
+          "own", [](const ForestObject& f) { return f.own().count; },
+          "Number of vertices that this process gave: what labels are given for.")
+      .def_prop_ro("team", &ForestObject::team, "Whose forest it is.");
+}
+
+}  // namespace merganser::python

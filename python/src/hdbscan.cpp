@@ -1,0 +1,111 @@
+#include "merganser/msf/hdbscan.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include "python/src/clusters.hpp"
+#include "python/src/themes.hpp"
+
+namespace merganser::python {
+namespace {
+
+/// What hdbscan() finds: labels of this process's points, and on rank 0 the tree they were taken from.
+struct Found {
+  msf::Hdbscan labels;
+  msf::CondensedTree tree;
+};
+
+msf::HdbscanOptions options_of(std::uint64_t min_cluster_size, const std::string& selection, double epsilon,
+                               bool allow_single_cluster, std::uint64_t max_cluster_size) {
+  msf::HdbscanOptions options;
+  OptionTable table(options);
+  const auto set = [&](const std::string& name, const std::string& value) {
+    table.parse(std::vector<std::string>{"--" + name + "=" + value});
+  };
+  set("min-cluster-size", std::to_string(min_cluster_size));
+  set("selection", selection);
+  set("epsilon", number_text(epsilon));
+  options.allow_single_cluster = allow_single_cluster;
+  options.max_cluster_size = max_cluster_size;
+  return options;
+}
+
+void find(Found& found, ForestObject& forest, const msf::HdbscanOptions& options, comm::Transport& transport) {
+  const msf::Dendrogram d = dendrogram_of(forest, msf::Apart::join, transport);
+  comm::agree(transport, [&] {
+    if (transport.rank() != 0) return;
+    found.tree = msf::condense(d, options.min_cluster_size);
+    found.labels = msf::hdbscan(found.tree, options);
+  });
+  found.labels.labels = own_values(found.labels.labels, forest.own(), transport);
+  found.labels.probabilities = own_values(found.labels.probabilities, forest.own(), transport);
+}
+
+nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, std::uint64_t min_cluster_size,
+                  const std::string& selection, double epsilon, bool allow_single_cluster,
+                  std::uint64_t max_cluster_size) {
+  const auto options = options_of(min_cluster_size, selection, epsilon, allow_single_cluster, max_cluster_size);
+  const auto found = std::make_shared<Found>();
+  forest->sorted();
+  const Team& team = *forest->team();
+  const bool mine = team.here() || team.rank() == 0;
+  const auto body = [=](comm::Transport& transport, const Interrupt&) { find(*found, *forest, options, transport); };
+  if (team.here()) {
+    Team(1).run(body);
+  } else {
+    team.run(body);
+  }
+  nb::object tree = mine ? nb::cast(std::make_shared<msf::CondensedTree>(std::move(found->tree))) : nb::none();
+  return nb::make_tuple(give(std::move(found->labels.labels)), give(std::move(found->labels.probabilities)), tree,
+                        give(std::move(found->labels.selected)));
+}
+
+/// A field of every cluster as an array, a copy: clusters are few.
+template <class T, class Field>
+Given<T> field(const msf::CondensedTree& tree, Field msf::CondensedTree::Cluster::*which) {
+  std::vector<T> out;
+  out.reserve(tree.clusters.size());
+  for (const auto& c : tree.clusters) out.push_back(static_cast<T>(c.*which));
+  return give(std::move(out));
+}
+
+/// An array over the tree's own memory.
+template <class T>
+nb::object view(const nb::handle& self, const std::vector<T>& numbers) {
+  static constexpr T kNone{};
+  const std::size_t shape[] = {numbers.size()};
+  return nb::cast(nb::ndarray<nb::numpy, const T>(numbers.empty() ? &kNone : numbers.data(), 1, shape, self));
+}
+
+}  // namespace
+
+void bind_hdbscan(nb::module_& m) {
+  using Tree = msf::CondensedTree;
+  constexpr auto kOwn = nb::rv_policy::move;  // arrays that are made anew
+  nb::class_<Tree>(m, "CondensedTree",
+                   "A dendrogram without its small clusters. Cluster 0 is all points; lambda is 1 / height.")
+      .def_prop_ro(
+          "parent", [](const Tree& t) { return field<std::int64_t>(t, &Tree::Cluster::parent); }, kOwn,
+          "By cluster: the cluster it splits from, below its own number; that of cluster 0 is 0.")
+      .def_prop_ro(
+          "size", [](const Tree& t) { return field<std::int64_t>(t, &Tree::Cluster::size); }, kOwn,
+          "By cluster: points at birth.")
+      .def_prop_ro(
+          "birth", [](const Tree& t) { return field<double>(t, &Tree::Cluster::birth); }, kOwn,
+          "By cluster: lambda of birth.")
+      .def_prop_ro(
+          "cluster_of", [](const nb::handle& self) { return view(self, nb::cast<const Tree&>(self).cluster_of); },
+          "By point: the cluster that it falls out of. Read only, without a copy.")
+      .def_prop_ro(
+          "lambda_", [](const nb::handle& self) { return view(self, nb::cast<const Tree&>(self).lambda); },
+          "By point: where it does; infinite for what lies at one place. Read only, without a copy.")
+      .def_prop_ro(
+          "stabilities", [](const Tree& t) { return give(msf::stabilities(t)); }, kOwn,
+          "By cluster: excess of mass, the sum of (lambda - birth) over the points that leave it.");
+  m.def("hdbscan", &hdbscan, nb::arg("forest"), nb::arg("min_cluster_size"), nb::arg("selection"), nb::arg("epsilon"),
+        nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"),
+        "Clusters of any density: see merganser.hdbscan().");
+}
+
+}  // namespace merganser::python

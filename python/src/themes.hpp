@@ -1,0 +1,14 @@
+#pragma once
+/// What the extension is made of: each adds its names to the module.
+#include <nanobind/nanobind.h>
+
+namespace merganser::python {
+
+void bind_errors();
+void bind_team(nanobind::module_& m);
+void bind_forest(nanobind::module_& m);
+void bind_trees(nanobind::module_& m);
+void bind_linkage(nanobind::module_& m);
+void bind_hdbscan(nanobind::module_& m);
+
+}  // namespace merganser::python

@@ -1,0 +1,179 @@
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/msf/euclidean.hpp"
+#include "merganser/msf/minimum_forest.hpp"
+#include "python/src/forest.hpp"
+#include "python/src/themes.hpp"
+
+namespace merganser::python {
+namespace {
+
+/// What euclidean_tree() was given; owns its arrays, since an interrupted call may outlive its caller.
+struct PointTask {
+  Rows<double> points;
+  std::optional<Line<std::uint64_t>> ids;
+  Box box;
+  msf::EuclideanOptions options;
+  Numbering own;
+  msf::Forest forest;
+  Shares shares;
+};
+
+msf::PointSet points_of(const PointTask& task, Share share, std::uint64_t first) {
+  const std::size_t d = task.points.shape(1);
+  msf::PointSet set;
+  set.dimension = static_cast<int>(d);
+  set.box = task.box;
+  const double* const begin = task.points.data() + share.begin * d;
+  set.coordinates.assign(begin, begin + share.size() * d);
+  if (task.ids) {
+    set.ids.assign(task.ids->data() + share.begin, task.ids->data() + share.end);
+  } else {
+    set.ids.resize(share.size());
+    std::iota(set.ids.begin(), set.ids.end(), first + share.begin);
+  }
+  return set;
+}
+
+/// What every rank does.
+void find_tree(PointTask& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
+  const std::size_t n = task.points.shape(0);
+  Share share{0, n};
+  std::uint64_t first = 0;
+  if (here) {
+    share = share_of(n, transport.rank(), transport.size());
+  } else {
+    first = comm::share_of(transport, n).before;
+  }
+  msf::Report report;
+  interrupt.watch(report);
+  auto found = msf::euclidean_forest(points_of(task, share, first), transport, task.options, report);
+  if (here) {
+    task.shares.add(std::move(found));
+  } else {
+    task.own = {first, n, {}};
+    task.forest = std::move(found);
+  }
+}
+
+std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, Rows<double> points,
+                                             std::optional<Line<std::uint64_t>> ids, const std::array<Vec3, 2>& box,
+                                             const std::array<bool, 3>& periodic, int min_samples, int threads) {
+  const auto task = std::make_shared<PointTask>();
+  task->points = std::move(points);
+  task->ids = std::move(ids);
+  task->box = {box[0], box[1], periodic};
+  task->options.min_samples = min_samples;
+  task->options.threads = threads;
+  task->own.count = task->points.shape(0);
+  team->run([task, here = team->here()](comm::Transport& transport, const Interrupt& interrupt) {
+    find_tree(*task, here, transport, interrupt);
+  });
+  if (team->here()) task->forest = task->shares.take();
+  if (task->ids) task->own.ids.assign(task->ids->data(), task->ids->data() + task->ids->size());
+  return std::make_shared<ForestObject>(team, std::move(task->forest), std::move(task->own));
+}
+
+/// The same of minimum_spanning_forest().
+struct GraphTask {
+  graphs::EdgeList graph;
+  msf::ForestOptions options;
+  msf::Forest forest;
+  Shares shares;
+};
+
+template <class T>
+std::uint64_t bits_of(T weight) {
+  if constexpr (std::is_same_v<T, float>)
+    return graphs::bits_of(static_cast<double>(weight));
+  else
+    return graphs::bits_of(weight);
+}
+
+/// Edges as they are kept, of the vertices below `vertices`. @throws InputError for an end that is none
+template <class T>
+std::vector<graphs::Edge24> edges_of(std::uint64_t vertices, const Line<std::int64_t>& u, const Line<std::int64_t>& v,
+                                     const Line<T>& w) {
+  std::vector<graphs::Edge24> edges(u.size());
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const auto a = static_cast<std::uint64_t>(u.data()[i]);
+    const auto b = static_cast<std::uint64_t>(v.data()[i]);
+    if (std::max(a, b) >= vertices)
+      throw InputError("edge " + std::to_string(i) + ": (" + std::to_string(u.data()[i]) + ", " +
+                       std::to_string(v.data()[i]) + "); allowed: vertices from 0 to below " +
+                       std::to_string(vertices));
+    edges[i] = graphs::make_edge<graphs::Edge24>(a, b, bits_of(w.data()[i]));
+  }
+  return edges;
+}
+
+void find_forest(GraphTask& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
+  msf::Report report;
+  interrupt.watch(report);
+  if (!here || transport.size() == 1) {
+    task.forest = msf::minimum_spanning_forest(task.graph, transport, task.options, report);
+    return;
+  }
+  const auto& all = std::get<std::vector<graphs::Edge24>>(task.graph.edges);
+  const Share share = share_of(all.size(), transport.rank(), transport.size());
+  graphs::EdgeList mine{task.graph.vertices, task.graph.kind, {}, {}};
+  mine.edges = std::vector<graphs::Edge24>(all.begin() + static_cast<std::ptrdiff_t>(share.begin),
+                                           all.begin() + static_cast<std::ptrdiff_t>(share.end));
+  task.shares.add(msf::minimum_spanning_forest(mine, transport, task.options, report));
+}
+
+template <class T>
+std::shared_ptr<ForestObject> spanning_forest(const std::shared_ptr<Team>& team, std::uint64_t vertices,
+                                              Line<std::int64_t> u, Line<std::int64_t> v, Line<T> w, bool maximum,
+                                              int threads) {
+  if (u.size() != v.size() || u.size() != w.size())
+    throw UsageError("edges: " + std::to_string(u.size()) + ", " + std::to_string(v.size()) + " and " +
+                     std::to_string(w.size()) + " numbers in u, v and w; allowed: as many in each");
+  const auto task = std::make_shared<GraphTask>();
+  task->graph.vertices = vertices;
+  task->graph.kind = std::is_same_v<T, std::uint64_t>  ? graphs::WeightKind::unsigned_integer
+                     : std::is_same_v<T, std::int64_t> ? graphs::WeightKind::signed_integer
+                                                       : graphs::WeightKind::float64;
+  task->options.sense = maximum ? msf::Sense::maximum : msf::Sense::minimum;
+  task->options.threads = threads;
+  const bool here = team->here();
+  team->run([=](comm::Transport& transport, const Interrupt& interrupt) {
+    if (!here || transport.rank() == 0)
+      comm::agree(transport, [&] { task->graph.edges = edges_of(vertices, u, v, w); });
+    else
+      comm::agree(transport, [] {});
+    find_forest(*task, here, transport, interrupt);
+  });
+  if (here && team->ranks() > 1) task->forest = task->shares.take();
+  const Numbering own{0, static_cast<std::size_t>(here || team->rank() == 0 ? vertices : 0), {}};
+  return std::make_shared<ForestObject>(team, std::move(task->forest), own);
+}
+
+template <class T>
+void bind_spanning_forest(nb::module_& m) {
+  m.def("spanning_forest", &spanning_forest<T>, nb::arg("team"), nb::arg("vertices"), nb::arg("u").noconvert(),
+        nb::arg("v").noconvert(), nb::arg("w").noconvert(), nb::arg("maximum"), nb::arg("threads"),
+        "The forest of a graph: see merganser.minimum_spanning_forest().");
+}
+
+}  // namespace
+
+void bind_trees(nb::module_& m) {
+  m.def("euclidean_tree", &euclidean_tree, nb::arg("team"), nb::arg("points").noconvert(),
+        nb::arg("ids").noconvert().none(), nb::arg("box"), nb::arg("periodic"), nb::arg("min_samples"),
+        nb::arg("threads"), "The tree of points: see merganser.euclidean_tree().");
+  bind_spanning_forest<std::uint64_t>(m);
+  bind_spanning_forest<std::int64_t>(m);
+  bind_spanning_forest<double>(m);
+}
+
+}  // namespace merganser::python

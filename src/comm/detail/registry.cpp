@@ -1,0 +1,60 @@
+#include "src/comm/detail/registry.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "src/comm/detail/plugin.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+std::atomic<const Plugin*> in_use{nullptr};
+void* in_use_handle = nullptr;  // set before
+
+bool is_there(std::string_view name) {
+  const auto all = backend_entries();
+  return std::any_of(all.begin(), all.end(), [&](const BackendEntry* entry) { return entry->info.name == name; });
+}
+
+}  // namespace
+
+bool plugged_in() noexcept { return in_use.load(std::memory_order_acquire) != nullptr; }
+
+void plug_in(const Plugin& plugin, void* handle) {
+  in_use_handle = handle;
+  in_use.store(&plugin, std::memory_order_release);
+}
+
+const void* plugin_symbol(const char* name) { return plugged_in() ? ::dlsym(in_use_handle, name) : nullptr; }
+
+const void* core_mark() { return &in_use; }
+
+std::span<const BackendEntry* const> backend_entries() {
+  static ListOfAll<const BackendEntry*> all;
+  return all.get([] {
+    const auto own = built_in_entries();
+    std::vector<const BackendEntry*> entries(own.begin(), own.end());
+    if (const Plugin* plugin = in_use.load(std::memory_order_acquire))
+      entries.insert(entries.end(), plugin->backends, plugin->backends + plugin->backend_count);
+    return entries;
+  });
+}
+
+std::span<const std::string_view> missing_backend_names() {
+  static ListOfAll<std::string_view> all;
+  return all.get([] {
+    const auto own = built_in_lacks();
+    std::vector<std::string_view> lacks(own.begin(), own.end());
+    std::erase_if(lacks, [](std::string_view line) { return is_there(line.substr(0, line.find(':'))); });
+    return lacks;
+  });
+}
+
+const Library* mpi() {
+  const Plugin* plugin = in_use.load(std::memory_order_acquire);
+  return plugin != nullptr ? plugin->mpi : built_in_mpi();
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,78 @@
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+#include "merganser/comm/plugins.hpp"
+
+namespace merganser::comm {
+namespace {
+
+constexpr const char* kVersionCall = "MPI_Get_library_version";
+constexpr std::size_t kVersionRoom = 16384;  // more than any MPI_MAX_LIBRARY_VERSION_STRING
+
+struct Object {
+  std::string name;        // empty: the program
+  std::uintptr_t address;  // where it is loaded
+};
+
+/// Names first, questions later: nothing may be opened while the dynamic linker walks its list.
+std::vector<Object> loaded_objects() {
+  std::vector<Object> objects;
+  const auto note = [](dl_phdr_info* info, std::size_t, void* to) {
+    const char* name = info->dlpi_name != nullptr ? info->dlpi_name : "";
+    static_cast<std::vector<Object>*>(to)->push_back({name, info->dlpi_addr});
+    return 0;
+  };
+  ::dl_iterate_phdr(note, &objects);
+  return objects;
+}
+
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, std::min(text.find('\n'), text.find('\0'))));
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// By what the library says of itself: files are called libmpi.so.12, libmpich.so.12, libmpi.so, or libmpi-c0ffee.so.40.
+std::string abi_of(const std::string& path, std::string_view version) {
+  const auto says = [&](std::string_view name) { return version.find(name) != std::string_view::npos; };
+  if (base_name(path).starts_with("libmpi_abi")) return "mpi_abi";
+  if (says("Open MPI")) return "openmpi";
+  if (says("MPICH") || says("Intel(R) MPI") || says("MVAPICH")) return "mpich";
+  return {};
+}
+
+/// The version of the MPI that is in this very object; empty if none is.
+std::string version_in(const Object& object) {
+  const char* name = object.name.empty() ? nullptr : object.name.c_str();
+  // One more user for as long as it is looked at; without a name it is the program that is asked.
+  const std::unique_ptr<void, int (*)(void*)> handle(::dlopen(name, RTLD_LAZY | RTLD_NOLOAD), ::dlclose);
+  if (handle == nullptr) return {};
+  void* call = ::dlsym(handle.get(), kVersionCall);  // in this object, or one behind it
+  Dl_info where{};
+  link_map* owner = nullptr;
+  if (call == nullptr || ::dladdr1(call, &where, reinterpret_cast<void**>(&owner), RTLD_DL_LINKMAP) == 0) return {};
+  if (owner == nullptr || owner->l_addr != object.address) return {};
+  std::vector<char> text(kVersionRoom, '\0');
+  int length = 0;
+  reinterpret_cast<int (*)(char*, int*)>(call)(text.data(), &length);
+  return first_line(text.data());
+}
+
+}  // namespace
+
+std::vector<LoadedMpi> loaded_mpi() {
+  std::vector<LoadedMpi> found;
+  for (const Object& object : loaded_objects()) {
+    std::string version = version_in(object);
+    if (version.empty()) continue;
+    std::string abi = abi_of(object.name, version);
+    found.push_back({object.name.empty() ? "the program itself" : object.name, std::move(version), std::move(abi)});
+  }
+  return found;
+}
+
+}  // namespace merganser::comm

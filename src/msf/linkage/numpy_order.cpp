@@ -1,0 +1,129 @@
+// The order in which NumPy's argsort leaves equal numbers, as far as it is the same on all processors: quicksort around the
+// median of the first, middle and last, insertion sort of up to 16 numbers, a heap where quicksort has not divided well.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "merganser/base/error.hpp"
+#include "merganser/msf/grow.hpp"
+
+namespace merganser::msf {
+namespace {
+
+using Place = std::vector<std::uint32_t>::iterator;
+
+/// From first to last, both included.
+struct Part {
+  Place first;
+  Place last;
+  int depth;  // how often it may still be divided
+};
+
+class Sorter {
+ public:
+  explicit Sorter(std::span<const double> weights) : weights_(weights) {}
+
+  void sort(Part part) {
+    std::vector<Part> waiting;
+    for (;;) {
+      if (part.depth < 0)
+        sort_heap(part);
+      else
+        insert(divide_to_small(part, waiting));
+      if (waiting.empty()) return;
+      part = waiting.back();
+      waiting.pop_back();
+    }
+  }
+
+ private:
+  static constexpr std::ptrdiff_t kSmall = 15;
+
+  [[nodiscard]] bool less(const Place& x, const Place& y) const { return weights_[*x] < weights_[*y]; }
+
+  /// Leaves the larger parts waiting. NumPy looks at the depth of these only.
+  Part divide_to_small(Part part, std::vector<Part>& waiting) {
+    while (part.last - part.first > kSmall) {
+      const Place middle = divide(part.first, part.last);
+      Part larger{part.first, middle - 1, part.depth - 1};
+      part = {middle + 1, part.last, part.depth - 1};
+      if (part.last - part.first > larger.last - larger.first) std::swap(larger, part);
+      waiting.push_back(larger);
+    }
+    return part;
+  }
+
+  /// Where the number around which a part was divided comes to lie.
+  Place divide(Place first, Place last) {
+    const Place middle = first + ((last - first) >> 1);
+    if (less(middle, first)) std::swap(*middle, *first);
+    if (less(last, middle)) std::swap(*last, *middle);
+    if (less(middle, first)) std::swap(*middle, *first);
+    const double pivot = weights_[*middle];
+    Place low = first;
+    Place high = last - 1;
+    std::swap(*middle, *high);
+    for (;;) {
+      do ++low;
+      while (weights_[*low] < pivot);
+      do --high;
+      while (pivot < weights_[*high]);
+      if (low >= high) break;
+      std::swap(*low, *high);
+    }
+    std::swap(*low, *(last - 1));
+    return low;
+  }
+
+  void insert(const Part& part) {
+    for (Place next = part.first; next <= part.last; ++next) {
+      const std::uint32_t moved = *next;
+      Place to = next;
+      for (; to > part.first && weights_[moved] < weights_[*(to - 1)]; --to) *to = *(to - 1);
+      *to = moved;
+    }
+  }
+
+  void sort_heap(const Part& part) {
+    const auto count = part.last - part.first + 1;
+    for (auto root = count / 2; root > 0; --root) sink(part.first, root, count, part.first[root - 1]);
+    for (auto last = count; last > 1; --last) {
+      const std::uint32_t moved = part.first[last - 1];
+      part.first[last - 1] = *part.first;
+      sink(part.first, 1, last - 1, moved);
+    }
+  }
+
+  /// Puts an entry at or below node `at` of a heap of `count` nodes, which are numbered from 1.
+  void sink(Place heap, std::ptrdiff_t at, std::ptrdiff_t count, std::uint32_t entry) const {
+    for (auto child = 2 * at; child <= count; child = 2 * at) {
+      if (child < count && weights_[heap[child - 1]] < weights_[heap[child]]) ++child;
+      if (!(weights_[entry] < weights_[heap[child - 1]])) break;
+      heap[at - 1] = heap[child - 1];
+      at = child;
+    }
+    heap[at - 1] = entry;
+  }
+
+  std::span<const double> weights_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> sorted_like_numpy(std::span<const double> weights) {
+  if (weights.size() > kMostLinkageVertices) {
+    throw InputError("sort: " + std::to_string(weights.size()) + " weights; allowed: at most " +
+                     std::to_string(kMostLinkageVertices));
+  }
+  for (const double w : weights)
+    if (std::isnan(w)) throw InputError("sort: a weight is not a number; allowed: numbers, infinity too");
+  std::vector<std::uint32_t> order(weights.size());
+  std::iota(order.begin(), order.end(), 0U);
+  if (order.empty()) return order;
+  const int depth = 2 * (static_cast<int>(std::bit_width(order.size())) - 1);
+  Sorter(weights).sort({order.begin(), order.end() - 1, depth});
+  return order;
+}
+
+}  // namespace merganser::msf

@@ -1,0 +1,132 @@
+"""How calls behave beside their results: Ctrl-C, threads, errors, memory, what an import costs."""
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import merganser
+import numpy as np
+import pytest
+
+
+def run(code, **more):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **more)
+
+
+INTERRUPTED = """
+import os, signal, threading, time, sys
+import numpy as np, merganser
+points = np.random.default_rng(1).random((3_000_000, 3))
+threading.Timer(0.5, lambda: (globals().update(sent=time.time()), os.kill(os.getpid(), signal.SIGINT))).start()
+try:
+    merganser.euclidean_tree(points, ranks=RANKS)
+except KeyboardInterrupt:
+    print(time.time() - sent)
+    assert merganser.euclidean_tree(points[:1000]).components == 1
+else:
+    print("not interrupted")
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_ctrl_c_ends_a_long_call_within_about_a_second(ranks):
+    done = run(INTERRUPTED.replace("RANKS", str(ranks)))
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 3  # 1 s where nothing else runs
+
+
+def test_a_handler_that_raises_is_heard():
+    code = """
+import signal, threading, os, numpy as np, merganser
+class Enough(Exception): pass
+def handler(*_): raise Enough
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+try: merganser.euclidean_tree(np.random.default_rng(1).random((3_000_000, 3)))
+except Enough: print("enough")
+"""
+    done = run(code)
+    assert done.stdout.strip() == "enough", done.stderr
+
+
+def test_other_threads_run_meanwhile():
+    points = np.random.default_rng(1).random((200_000, 3))
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.005)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    merganser.euclidean_tree(points)
+    stop.set()
+    thread.join()
+    assert len(ticks) > 5
+
+
+def test_calls_from_several_threads_do_not_meet():
+    points = np.random.default_rng(1).random((5000, 3))
+    expected = merganser.euclidean_tree(points).digest
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(merganser.euclidean_tree(points).digest)) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert found == [expected] * 4
+
+
+def test_errors_are_pythons_too():
+    assert issubclass(merganser.UsageError, ValueError) and issubclass(merganser.UsageError, merganser.Error)
+    assert issubclass(merganser.InputError, ValueError) and issubclass(merganser.InputError, merganser.Error)
+    assert issubclass(merganser.CommError, RuntimeError) and issubclass(merganser.CommError, merganser.Error)
+    with pytest.raises(merganser.InputError, match="finite"):
+        merganser.euclidean_tree(np.full((3, 3), np.nan))
+
+
+def test_arrays_are_not_kept_and_results_own_their_memory():
+    points = np.random.default_rng(1).random((1000, 3))
+    before = sys.getrefcount(points)
+    forest = merganser.euclidean_tree(points)
+    assert sys.getrefcount(points) == before
+    weights, edges, tree = forest.weights, forest.edges, merganser.hdbscan(forest).tree
+    lambdas, digest = tree.lambda_, forest.digest
+    del forest, tree
+    gc.collect()
+    assert weights.flags.owndata or weights.base is not None
+    assert len(weights) == len(edges) == 999 and len(lambdas) == 1000 and len(digest) == 32
+    assert np.isfinite(weights.sum())
+
+
+def test_importing_takes_no_optional_package():
+    code = ("import sys, merganser; "
+            "print([m for m in ('mpi4py', 'scipy', 'sklearn', 'matplotlib', 'pandas', 'networkx') if m in sys.modules])")
+    assert run(code).stdout.strip() == "[]"
+
+
+def test_the_version_is_the_packages():
+    from importlib.metadata import version
+
+    assert merganser.__version__ == version("merganser")
+
+
+def test_types_are_told():
+    folder = os.path.dirname(merganser.__file__)
+    assert os.path.exists(os.path.join(folder, "py.typed"))
+    with open(os.path.join(folder, "_core.pyi")) as file:
+        assert "def euclidean_tree(" in file.read()
+
+
+def test_a_signal_that_is_ignored_does_not_end_a_call():
+    previous = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
+        assert merganser.euclidean_tree(np.random.default_rng(1).random((300_000, 3))).components == 1
+    finally:
+        signal.signal(signal.SIGUSR1, previous)
