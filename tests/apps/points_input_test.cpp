@@ -148,7 +148,8 @@ TEST_F(PointsFile, of_any_number_of_columns_is_read) {
 TEST_F(PointsFile, of_text_that_is_wrong_is_refused_with_the_line) {
   for (const int ranks : {1, 2, 5}) {
     EXPECT_EQ(error(write("a", "1 2\n3 4\n5 x7\n8 9\n"), ranks).substr(0, 14), ", line 3: \"x7\"");
-    EXPECT_EQ(error(write("b", "1 2 3\n# no\n3 4 5 6\n"), ranks).substr(0, 19), ", line 3: 4 numbers");
+    const auto uneven = error(write("b", "1 2 3\n# no\n3 4 5 6\n"), ranks);
+    EXPECT_TRUE(uneven.find("line 3") != std::string::npos && uneven.find("4 numbers") != std::string::npos) << uneven;
     EXPECT_NE(error(write("c", "1 2 3\n1 2 3\n1 2\n1 2\n"), ranks), "no error");
     EXPECT_EQ(error(write("d", "1 2\n1 nan\n"), ranks).substr(0, 15), ", line 2: \"nan\"");
     EXPECT_EQ(error(write("e", "# nothing\n\n"), ranks).substr(0, 11), ": no points");

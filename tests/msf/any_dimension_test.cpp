@@ -76,6 +76,153 @@ TEST(TreesOfOtherMetrics, are_exact) {
       }
 }
 
+TEST(TreesOfVeryManyDimensions, are_exact) {
+  std::uint64_t seed = 300;
+  for (const int dimension : {17, 40, 65})
+    for (const auto& shape : kShapes)
+      for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev}) {
+        Swarm swarm = swarm_of(shape, dimension, 90, ++seed);
+        swarm.space.metric = metric;
+        if (shape == "uniform") swarm.space.periods = {{0, 0, 1}, {dimension - 1, 0, 1}};
+        msf::EuclideanOptions options;
+        options.min_samples = seed % 2 == 0 ? 1 : 4;
+        expect_exact(swarm, options, {1, 3});
+      }
+  for (const std::size_t n : {0U, 1U, 2U, 700U}) expect_exact(swarm_of("uniform", 20, n, n), {}, {1, 2, 7});
+}
+
+TEST(TreesOfVeryManyDimensions, say_what_they_cost_and_can_be_refused) {
+  const Swarm swarm = swarm_of("uniform", 20, 100, 1);
+  on_threads(2, [&](comm::Transport& t) {
+    const auto points = dealt(swarm, t, 1);
+    msf::Report report;
+    msf::EuclideanOptions options;
+    options.min_samples = 3;
+    std::vector<msf::PairsForecast> forecasts;
+    options.forecast = [&](const msf::PairsForecast& f) { forecasts.push_back(f); };
+    options.most_distances = 100 * 99 / 2 + 100 * 100;
+    (void)msf::euclidean_forest(points, t, options, report);
+    ASSERT_EQ(forecasts.size(), t.rank() == 0 ? 1U : 0U);
+    if (t.rank() == 0) {
+      EXPECT_EQ(forecasts[0].points, 100U);
+      EXPECT_EQ(forecasts[0].dimension, 20);
+      EXPECT_EQ(forecasts[0].distances, 100 * 99 / 2 + 100 * 100);
+      EXPECT_GT(forecasts[0].seconds, 0);
+      EXPECT_GT(forecasts[0].rank_bytes, 50 * 20 * 8);
+    }
+    --options.most_distances;
+    try {
+      (void)msf::euclidean_forest(points, t, options, report);
+      ADD_FAILURE() << "not refused";
+    } catch (const UsageError& e) {
+      EXPECT_EQ(
+          std::string(e.what()).substr(0, 88),
+          std::string("14,950 distances of 100 points in 20 dimensions, which are compared pair by pair: about "));
+      EXPECT_NE(std::string(e.what()).find("; allowed: most-distances 14949"), std::string::npos);
+    }
+    options.most_distances = 1 << 20;
+    options.forecast = [](const msf::PairsForecast&) { throw UsageError("not today"); };
+    EXPECT_THROW((void)msf::core_distances(points, 3, t, options, report), UsageError);
+  });
+}
+
+TEST(TreesOfVeryManyDimensions, tell_how_far_they_are) {
+  const Swarm swarm = swarm_of("uniform", 18, 600, 1);
+  on_threads(2, [&](comm::Transport& t) {
+    msf::Report report;
+    std::vector<double> shares;
+    report.progress = [&](std::string_view what, double share) {
+      if (what == "pairs") shares.push_back(share);
+    };
+    (void)msf::euclidean_forest(dealt(swarm, t, 1), t, {}, report);
+    EXPECT_EQ(shares.size(), t.rank() == 0 ? 3U : 0U);
+    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  });
+}
+
+/// Places on the sphere as the definition has it, from angles in degrees.
+std::vector<std::array<double, 3>> on_sphere(const Swarm& swarm) {
+  std::vector<std::array<double, 3>> out;
+  for (const auto& p : swarm.at) {
+    const double latitude = p[0] * (3.14159265358979323846 / 180);
+    const double longitude = p[1] * (3.14159265358979323846 / 180);
+    out.push_back(
+        {std::cos(latitude) * std::cos(longitude), std::cos(latitude) * std::sin(longitude), std::sin(latitude)});
+  }
+  return out;
+}
+
+Swarm places_on_earth(std::size_t n, std::uint64_t seed) {
+  Swarm swarm{"earth", {}, {}};
+  swarm.space = {2, msf::Distance::great_circle, msf::Angle::degrees, {}};
+  for (std::size_t i = 0; i < n; ++i) {
+    Random random(seed, i, 0);
+    swarm.at.push_back({random.uniform(-89, 89), random.uniform(-179, 179)});
+  }
+  return swarm;
+}
+
+TEST(TreesOnTheSphere, are_those_of_great_circles) {
+  const Swarm swarm = places_on_earth(200, 1);
+  // The order is that of squared chords, and weights are their angles.
+  Swarm chords{"chords", {}, {}};
+  for (const auto& p : on_sphere(swarm)) chords.at.push_back({p[0], p[1], p[2]});
+  for (const int min_samples : {1, 5}) {
+    Edges expected = tree_of(chords, min_samples);
+    for (auto& e : expected)
+      e.weight = graphs::bits_of(2 * std::asin(graphs::weight_of(graphs::WeightKind::float64, e.weight) / 2));
+    msf::EuclideanOptions options;
+    options.min_samples = min_samples;
+    for (const int ranks : {1, 3})
+      on_threads(ranks, [&](comm::Transport& t) {
+        msf::Report report;
+        const auto forest = msf::euclidean_forest(dealt(swarm, t, 1), t, options, report);
+        EXPECT_EQ(sorted(gathered(forest.edges, t)), sorted(expected)) << ranks << " ranks";
+      });
+  }
+}
+
+TEST(TreesOnTheSphere, have_angles_as_weights_and_one_pole) {
+  on_threads(1, [](comm::Transport& t) {
+    msf::Report report;
+    const auto weights = [&](const std::vector<double>& angles, msf::Angle unit) {
+      const msf::Points points{{2, msf::Distance::great_circle, unit, {}}, angles, {}};
+      std::vector<double> all;
+      for (const auto& e : msf::euclidean_forest(points, t, {}, report).edges)
+        all.push_back(graphs::weight_of(graphs::WeightKind::float64, e.weight));
+      std::sort(all.begin(), all.end());
+      return all;
+    };
+    const double pi = 3.14159265358979323846;
+    const auto quarter = weights({0, 0, 0, 90, 0, -180}, msf::Angle::degrees);
+    EXPECT_NEAR(quarter[0], pi / 2, 1e-15);
+    EXPECT_NEAR(quarter[1], pi / 2, 1e-15);
+    EXPECT_NEAR(weights({0, 0, 0, pi}, msf::Angle::radians)[0], pi, 1e-15) << "opposite places";
+    EXPECT_EQ(weights({90, 0, 90, 77}, msf::Angle::degrees)[0], 0) << "a pole is one place";
+    EXPECT_EQ(weights({10, -180, 10, 180, 10, 540}, msf::Angle::degrees), (std::vector<double>{0, 0}));
+    EXPECT_NEAR(weights({0.5, 1, 0.5, 1 + 1e-9}, msf::Angle::radians)[0], 1e-9 * std::cos(0.5), 1e-15);
+  });
+}
+
+TEST(TreesOfBadPoints, are_refused) {
+  on_threads(2, [](comm::Transport& t) {
+    msf::Report report;
+    const auto refused = [&](const msf::PointSpace& space, const std::vector<double>& coordinates) {
+      const msf::Points points{space, t.rank() == 1 ? coordinates : std::vector<double>(), {}};
+      EXPECT_THROW((void)msf::euclidean_forest(points, t, {}, report), InputError);
+    };
+    refused({0}, {});
+    refused({-3}, {});
+    refused({1 << 20}, {});
+    refused({4}, {1, 2, 3});
+    refused({7}, {1, 2, 3, 4, 5, 6, INFINITY});
+    refused({3, msf::Distance::great_circle}, {1, 2, 3});
+    refused({2, msf::Distance::great_circle, msf::Angle::radians, {{0, 0, 1}}}, {1, 2});
+    refused({2, msf::Distance::great_circle, msf::Angle::radians}, {2, 2});
+    refused({2, msf::Distance::great_circle, msf::Angle::degrees}, {-91, 2});
+  });
+}
+
 TEST(TreesOfAnyDimension, are_those_of_the_slow_way_of_the_library) {
   for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev})
     for (const int dimension : {3, 9}) {

@@ -4,6 +4,7 @@
 /// The edges of the complete graph on the points compare by (squared distance, lower id, higher id): a strict order, so
 /// there is one tree, whatever the number of ranks, the model, the threads and the order of the points.
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "merganser/base/options.hpp"
@@ -13,6 +14,18 @@
 
 namespace merganser::msf {
 
+/// Points of up to so many dimensions are found in a tree of boxes; of those beyond every pair is compared.
+inline constexpr int kMostTreeDimension = 16;
+
+/// What comparing every pair will cost.
+struct PairsForecast {
+  std::uint64_t points = 0;  ///< on all ranks
+  int dimension = 0;
+  double distances = 0;   ///< n (n - 1) / 2 for the tree, n n for core distances
+  double seconds = 0;     ///< at most about so many, as a short measurement tells
+  double rank_bytes = 0;  ///< on the rank with most points, besides those given
+};
+
 /// How the tree of points is found, and of which distances; the same on every rank.
 struct EuclideanOptions {
   int threads = 1;     ///< of each rank, in the search for neighbours
@@ -21,6 +34,9 @@ struct EuclideanOptions {
   /// Above 1: weights are mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
   /// point is that to its min_samples-th nearest, itself being the first (as scikit-learn counts; hdbscan counts one less).
   int min_samples = 1;
+  std::int64_t most_distances = 20'000'000'000;  ///< beyond kMostTreeDimension: what would compute more is refused
+  /// Beyond kMostTreeDimension: called on rank 0 before the work begins; an Error that it throws refuses it, on every rank.
+  std::function<void(const PairsForecast&)> forecast = {};
 };
 /// Name, meaning and range of each option, for an OptionTable.
 template <class V>
@@ -30,6 +46,9 @@ void describe(EuclideanOptions& o, V&& option) {
   option("neighbours", o.neighbours, "nearest neighbours found for each point before the rounds", between(1, 32));
   option("min-samples", o.min_samples,
          "mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
+         at_least(1));
+  option("most-distances", o.most_distances,
+         "beyond 16 dimensions, where every pair is compared: more distances are refused, with what they would cost",
          at_least(1));
 }
 
@@ -41,6 +60,9 @@ void describe(EuclideanOptions& o, V&& option) {
 /// @param report  phases "distribute", "tree", "neighbours", "local rounds", "global rounds"; facts "euclidean_*"
 /// @throws InputError on every rank for a coordinate that is not finite or beyond +-1e150, a bad period, ids not below n, and
 ///         min_samples above the number of points; UsageError for options out of range
+/// Beyond kMostTreeDimension dimensions every pair is compared (Prim's algorithm): O(n n d / P) time, O(d n / P) memory and n
+/// small collective calls; facts "pairs_*", phases "neighbours" and "pairs". UsageError where that is more than
+/// `most_distances`, with the forecast.
 /// Cost: O((n / P + c) log n) time, O(n / P + c) memory; c points near the cuts between ranks, which make few rounds of
 /// questions. Points are dealt to ranks in boxes of equal numbers. Source: Boruvka's algorithm with the halting rule of
 /// [panja2018], carried over to points.

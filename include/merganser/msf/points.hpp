@@ -41,6 +41,8 @@ struct PointSpace {
   Distance metric = Distance::euclidean;
   Angle angle = Angle::radians;  ///< of great_circle
   std::vector<Period> periods;   ///< none for great_circle; each axis once
+
+  friend bool operator==(const PointSpace&, const PointSpace&) = default;
 };
 
 /// One rank's share of a set of points: any points, in any order, in memory of the caller's.

@@ -2,6 +2,7 @@
 /// For how many axes the search is compiled, and the norms.
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 
 #include "merganser/nearest/leaf_scan.hpp"
@@ -33,6 +34,16 @@ inline double weight_of(double compared, Norm norm, bool sphere) {
   const double chord = std::sqrt(compared);
   if (!sphere) return chord;
   return 2 * std::asin(chord < 2 ? chord / 2 : 1.0);
+}
+
+/// No less than anything that is compared whose distance is up to `weight`.
+inline double compared_above(double weight, Norm norm, bool sphere) {
+  constexpr double kMore = 1 + 1e-12;  // above what rounds in both directions
+  if (norm != Norm::squares) return weight;
+  if (!sphere) return weight * weight * kMore;
+  if (weight > 3.14) return std::numeric_limits<double>::infinity();
+  const double chord = 2 * std::sin(weight / 2);
+  return chord * chord * kMore;
 }
 
 }  // namespace merganser::msf::euclidean

@@ -135,7 +135,7 @@ DistributedPoints<D> distribute_points(const Given& points, std::uint32_t fold, 
   if (transport.size() > 1) {
     auto sample = sample_of<D>(points, transport);
     distributed.surplus = thin_out(sample);
-    const Owners<D> owners(std::move(sample), transport.size());
+    const Owners<D>& owners = distributed.owners.emplace(std::move(sample), transport.size());
     if (distributed.surplus) surplus.choose(points, fold, owners);
     send(points, owners, surplus, transport, remember, distributed);
     return distributed;

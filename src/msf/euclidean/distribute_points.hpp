@@ -1,5 +1,6 @@
 #pragma once
 /// Points distributed to ranks by place.
+#include <optional>
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
@@ -34,8 +35,9 @@ class SurplusPoints;
 template <std::size_t D>
 struct DistributedPoints {
   std::vector<Item<D>> items;
-  std::uint64_t total = 0;  ///< points on all ranks
-  bool surplus = false;     ///< some points may be surplus
+  std::uint64_t total = 0;          ///< points on all ranks
+  bool surplus = false;             ///< some points may be surplus
+  std::optional<Owners<D>> owners;  ///< none on one rank
   /// If asked for: ids of the points that came from each rank, in order, and where each of this rank's points went (-1:
   /// surplus).
   std::vector<std::vector<std::uint64_t>> came;

@@ -8,6 +8,8 @@
 #include "src/msf/euclidean/cores.hpp"
 #include "src/msf/euclidean/distribute_points.hpp"
 #include "src/msf/euclidean/global_rounds.hpp"
+#include "src/msf/euclidean/options.hpp"
+#include "src/msf/euclidean/pairs.hpp"
 #include "src/msf/euclidean/remote_boxes.hpp"
 #include "src/msf/euclidean/state.hpp"
 #include "src/msf/euclidean/surplus_points.hpp"
@@ -69,11 +71,6 @@ Ground<D> make_ground(const Given& given, comm::Transport& transport, const Eucl
   return ground;
 }
 
-/// Options checked, the same on all ranks.
-void check_together(const EuclideanOptions& options, comm::Transport& transport) {
-  comm::agree(transport, [&] { check_options(options); });
-  comm::check_same(transport, "Euclidean tree", comm::same_of(options));
-}
 void check_samples(const EuclideanOptions& options, std::uint64_t total) {
   if (total > 0 && static_cast<std::uint64_t>(options.min_samples) > total)
     throw InputError("min-samples " + std::to_string(options.min_samples) + " of " + std::to_string(total) +
@@ -146,6 +143,12 @@ std::vector<double> cores_of(const Given& given, comm::Transport& transport, con
 }
 
 }  // namespace
+
+void check_together(const EuclideanOptions& options, comm::Transport& transport) {
+  comm::agree(transport, [&] { check_options(options); });
+  comm::check_same(transport, "Euclidean tree", comm::same_of(options));
+}
+
 }  // namespace euclidean
 
 Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
@@ -153,6 +156,7 @@ Forest euclidean_forest(const PointSet& points, comm::Transport& transport, cons
   euclidean::check_together(options, transport);
   const euclidean::Given given(points, transport);
   euclidean::check_samples(options, given.total());
+  if (given.axes() > euclidean::kMostAxes) return euclidean::forest_by_pairs(given, transport, options, report);
   return euclidean::with_axes(
       given.axes(), [&](auto axes) { return euclidean::forest_of<axes.value>(given, transport, options, report); });
 }
@@ -164,6 +168,7 @@ std::vector<double> core_distances(const PointSet& points, int k, comm::Transpor
   euclidean::check_together(with_k, transport);
   const euclidean::Given given(points, transport);
   euclidean::check_samples(with_k, given.total());
+  if (given.axes() > euclidean::kMostAxes) return euclidean::core_distances_by_pairs(given, transport, with_k, report);
   return euclidean::with_axes(
       given.axes(), [&](auto axes) { return euclidean::cores_of<axes.value>(given, transport, with_k, report); });
 }

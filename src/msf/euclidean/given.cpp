@@ -158,9 +158,9 @@ void Given::place_on_sphere(const double* at, double* to) const {
   to[2] = std::sin(latitude);
 }
 
-Norm Given::norm() const {
-  if (points_.metric == Distance::manhattan) return Norm::sum;
-  return points_.metric == Distance::chebyshev ? Norm::most : Norm::squares;
+Norm norm_of(Distance metric) {
+  if (metric == Distance::manhattan) return Norm::sum;
+  return metric == Distance::chebyshev ? Norm::most : Norm::squares;
 }
 
 }  // namespace merganser::msf::euclidean

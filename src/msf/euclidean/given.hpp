@@ -9,6 +9,9 @@
 
 namespace merganser::msf::euclidean {
 
+/// What a metric compares.
+[[nodiscard]] Norm norm_of(Distance metric);
+
 /// A rank's points as they were given, with their numbers and the coordinates that are compared.
 class Given {
  public:
@@ -32,7 +35,7 @@ class Given {
   /// Period of each axis, infinite without one.
   [[nodiscard]] const std::vector<double>& periods() const { return periods_; }
   [[nodiscard]] bool periodic() const { return !points_.periods.empty(); }
-  [[nodiscard]] Norm norm() const;
+  [[nodiscard]] Norm norm() const { return norm_of(points_.metric); }
   [[nodiscard]] bool sphere() const { return points_.metric == Distance::great_circle; }
   template <std::size_t D>
   [[nodiscard]] Metric<D> metric() const {

@@ -97,6 +97,10 @@ struct Metric {
   [[nodiscard]] double distance2(const Place<D>& p, const Bounds<D>& b) const { return distance2(Bounds<D>{p, p}, b); }
   /// The distance that is given out.
   [[nodiscard]] double weight(double d2) const { return weight_of(d2, norm, sphere); }
+  /// No less than anything that is compared whose distance is up to that.
+  [[nodiscard]] double compared_above(double distance) const {
+    return euclidean::compared_above(distance, norm, sphere);
+  }
 
  private:
   static double squares(const Place<D>& s) {

@@ -1,0 +1,243 @@
+#include "src/msf/euclidean/fitted.hpp"
+
+#include "merganser/comm/collectives.hpp"
+#include "src/msf/euclidean/neighbours.hpp"
+#include "src/msf/parallel.hpp"
+
+namespace merganser::msf::euclidean {
+namespace {
+
+/// Asks for what is nearer to a place than `most`, as compared.
+template <std::size_t D>
+struct NearQuestion {
+  Place<D> at;
+  double most;
+};
+/// Asks for a joint that comes before this one.
+template <std::size_t D>
+struct JointQuestion {
+  Place<D> at;
+  Joint best;
+};
+
+template <std::size_t D>
+class Fitted {
+ public:
+  Fitted(const Given& points, std::span<const double> cores, bool join, comm::Transport& transport,
+         const EuclideanOptions& options)
+      : transport_(transport), threads_(options.threads) {
+    constexpr std::uint32_t kNoFolds = kNone;  // equal points stay apart: each may be an answer
+    auto distributed = distribute_points(points, kNoFolds, transport, surplus_, true);
+    tree_ = PointTree<D>(distributed.items, points.metric<D>(), static_cast<std::uint32_t>(options.leaf), kNoFolds);
+    distributed.items = {};
+    leaves_ = leaf_points(tree_, nullptr);
+    if (transport.size() > 1) others_.emplace(tree_, transport);
+    if (join) spread(distributed, cores);
+    owners_ = std::move(distributed.owners);
+  }
+
+  [[nodiscard]] Looked look_up(const Given& fresh, const LookUp& what) {
+    const auto owner = [&](const Place<D>& at) { return owners_ ? static_cast<std::size_t>(owners_->owner(at)) : 0; };
+    std::vector<std::vector<Place<D>>> to(static_cast<std::size_t>(transport_.size()));
+    std::vector<std::size_t> went(fresh.size());
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      const Place<D> at = fresh.at<D>(i);
+      went[i] = owner(at);
+      to[went[i]].push_back(at);
+    }
+    const auto came = comm::all_to_all(transport_, std::move(to));
+    std::vector<Place<D>> places;
+    for (std::size_t r = 0; r < came.size(); ++r) places.insert(places.end(), came[r].begin(), came[r].end());
+    const auto near = nearest(places, what.k);
+    const auto joints = what.join ? join(places, near, what.k) : std::vector<Joint>();
+    Looked looked;
+    looked.near = give_back(near, what.k, came, went);
+    if (what.join) looked.joints = give_back(joints, 1, came, went);
+    return looked;
+  }
+
+ private:
+  /// Core distances go the way of their points.
+  void spread(const DistributedPoints<D>& distributed, std::span<const double> cores) {
+    std::vector<std::vector<double>> to(distributed.came.size());
+    for (std::size_t i = 0; i < cores.size(); ++i) to[static_cast<std::size_t>(distributed.went[i])].push_back(cores[i]);
+    const auto came = comm::all_to_all(transport_, std::move(to));
+    std::vector<std::pair<std::uint64_t, double>> by_id;
+    for (std::size_t r = 0; r < came.size(); ++r)
+      for (std::size_t i = 0; i < came[r].size(); ++i) by_id.emplace_back(distributed.came[r][i], came[r][i]);
+    std::sort(by_id.begin(), by_id.end());
+    cores_.resize(tree_.size());
+    for (std::uint32_t v = 0; v < tree_.size(); ++v)
+      cores_[v] = std::lower_bound(by_id.begin(), by_id.end(), std::pair{tree_.id(v), -kInfinity})->second;
+  }
+
+  /// Visits leaves that may hold something within `most()` of a place, near ones first: take(point, what is compared).
+  template <class Most, class Take>
+  void walk(const Place<D>& at, const Most& most, const Take& take) const {
+    struct Visit {
+      std::uint32_t node;
+      double d2;
+    };
+    const auto& nodes = tree_.nodes();
+    const Metric<D>& metric = tree_.metric();
+    std::array<double, kMostLeaf + 8> to;
+    std::vector<Visit> todo;
+    if (!nodes.empty()) todo.push_back({0, metric.distance2(at, nodes[0].box)});
+    while (!todo.empty()) {
+      const Visit next = todo.back();
+      todo.pop_back();
+      if (next.d2 > most()) continue;
+      const auto& node = nodes[next.node];
+      if (node.right == 0) {
+        nearest::leaf_distances(leaves_, at.data(), most(), node.begin, node.end, to.data());
+        for (std::uint32_t v = node.begin; v < node.end; ++v)
+          if (to[v - node.begin] <= most()) take(v, to[v - node.begin]);
+        continue;
+      }
+      Visit near{next.node + 1, metric.distance2(at, nodes[next.node + 1].box)};
+      Visit far{node.right, metric.distance2(at, nodes[node.right].box)};
+      if (far.d2 < near.d2) std::swap(near, far);
+      todo.push_back(far);
+      todo.push_back(near);
+    }
+  }
+
+  void nearest_here(const Place<D>& at, double limit, std::size_t k, Near* row) const {
+    walk(
+        at, [&] { return std::min(limit, row[k - 1].d2); },
+        [&](std::uint32_t v, double d2) { insert_near(row, k, {d2, tree_.id(v)}); });
+  }
+
+  /// A joint that comes before this one, if this rank has one.
+  void join_here(const Place<D>& at, Joint& best) const {
+    const Metric<D>& metric = tree_.metric();
+    double most = metric.compared_above(best.reachability);
+    walk(
+        at, [&] { return most; },
+        [&](std::uint32_t v, double d2) {
+          Joint joint{tree_.id(v), metric.weight(d2), best.core, 0};
+          joint.reachability = std::max({joint.distance, best.core, cores_[v]});
+          if (!joins_before(joint, best)) return;
+          best = joint;
+          most = metric.compared_above(best.reachability);
+        });
+  }
+
+  /// k nearest points of all ranks to each of the places that this rank owns.
+  std::vector<Near> nearest(const std::vector<Place<D>>& places, std::size_t k) {
+    std::vector<Near> rows(places.size() * k);
+    share_loop(threads_, places.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) nearest_here(places[i], kInfinity, k, rows.data() + i * k);
+    });
+    if (!others_) return rows;
+    std::vector<std::vector<NearQuestion<D>>> to(others_->ranks());
+    std::vector<std::vector<std::size_t>> who(to.size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+      for (std::size_t r = 0; r < to.size(); ++r) {
+        const double most = rows[i * k + k - 1].d2;
+        if (!may_have(places[i], r, most)) continue;
+        to[r].push_back({places[i], most});
+        who[r].push_back(i);
+      }
+    const auto asked = comm::all_to_all(transport_, std::move(to));
+    std::vector<std::vector<Near>> back(asked.size());
+    for (std::size_t r = 0; r < asked.size(); ++r) {
+      back[r].resize(asked[r].size() * k);
+      for (std::size_t i = 0; i < asked[r].size(); ++i)
+        nearest_here(asked[r][i].at, asked[r][i].most, k, back[r].data() + i * k);
+    }
+    const auto answers = comm::all_to_all(transport_, std::move(back));
+    for (std::size_t r = 0; r < answers.size(); ++r)
+      for (std::size_t i = 0; i < answers[r].size(); ++i)
+        insert_near(rows.data() + who[r][i / k] * k, k, answers[r][i]);
+    return rows;
+  }
+
+  std::vector<Joint> join(const std::vector<Place<D>>& places, const std::vector<Near>& near, std::size_t k) {
+    const Metric<D>& metric = tree_.metric();
+    std::vector<Joint> joints(places.size());
+    share_loop(threads_, places.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        joints[i] = {~std::uint64_t{0}, kInfinity, metric.weight(near[i * k + k - 1].d2), kInfinity};
+        join_here(places[i], joints[i]);
+      }
+    });
+    if (!others_) return joints;
+    std::vector<std::vector<JointQuestion<D>>> to(others_->ranks());
+    std::vector<std::vector<std::size_t>> who(to.size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+      for (std::size_t r = 0; r < to.size(); ++r) {
+        if (!may_have(places[i], r, metric.compared_above(joints[i].reachability))) continue;
+        to[r].push_back({places[i], joints[i]});
+        who[r].push_back(i);
+      }
+    const auto asked = comm::all_to_all(transport_, std::move(to));
+    std::vector<std::vector<Joint>> back(asked.size());
+    for (std::size_t r = 0; r < asked.size(); ++r)
+      for (const auto& q : asked[r]) join_here(q.at, back[r].emplace_back(q.best));
+    const auto answers = comm::all_to_all(transport_, std::move(back));
+    for (std::size_t r = 0; r < answers.size(); ++r)
+      for (std::size_t i = 0; i < answers[r].size(); ++i)
+        if (joins_before(answers[r][i], joints[who[r][i]])) joints[who[r][i]] = answers[r][i];
+    return joints;
+  }
+
+  [[nodiscard]] bool may_have(const Place<D>& at, std::size_t rank, double most) const {
+    if (rank == static_cast<std::size_t>(transport_.rank())) return false;
+    const double least = others_->distance2(Bounds<D>{at, at}, rank, most);
+    return least <= most && least < kInfinity;
+  }
+
+  /// Rows of what was asked go back to where the places came from, and into the order of the new points.
+  template <class T>
+  std::vector<T> give_back(const std::vector<T>& rows, std::size_t width, const comm::Received<Place<D>>& came,
+                           const std::vector<std::size_t>& went) {
+    std::vector<std::vector<T>> back(came.size());
+    auto next = rows.begin();
+    for (std::size_t r = 0; r < came.size(); ++r) {
+      const auto end = next + static_cast<std::ptrdiff_t>(came[r].size() * width);
+      back[r].assign(next, end);
+      next = end;
+    }
+    const auto mine = comm::all_to_all(transport_, std::move(back));
+    std::vector<std::size_t> place(mine.size(), 0);
+    std::vector<T> out;
+    out.reserve(went.size() * width);
+    for (const std::size_t owner : went) {
+      const auto from = mine[owner].begin() + static_cast<std::ptrdiff_t>(place[owner]);
+      out.insert(out.end(), from, from + static_cast<std::ptrdiff_t>(width));
+      place[owner] += width;
+    }
+    return out;
+  }
+
+  comm::Transport& transport_;
+  int threads_;
+  SurplusPoints<D> surplus_;  ///< none, as nothing is folded
+  PointTree<D> tree_;
+  nearest::LeafPoints leaves_;
+  std::vector<double> cores_;  ///< distances, in the order of the tree
+  std::optional<RemoteBoxes<D>> others_;
+  std::optional<Owners<D>> owners_;
+};
+
+}  // namespace
+
+template <std::size_t D>
+Looked look_up_in_tree(const Given& points, std::span<const double> cores, const Given& fresh, const LookUp& what,
+                       comm::Transport& transport, const EuclideanOptions& options, Report& report) {
+  std::optional<Fitted<D>> fitted;
+  {
+    const Report::Scope scope(report, "tree", transport);
+    fitted.emplace(points, cores, what.join, transport, options);
+  }
+  const Report::Scope scope(report, "new points", transport);
+  return fitted->look_up(fresh, what);
+}
+
+#define MERGANSER_INSTANTIATE(N)                                                                                \
+  template Looked look_up_in_tree<N>(const Given&, std::span<const double>, const Given&, const LookUp&, \
+                                     comm::Transport&, const EuclideanOptions&, Report&);
+MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
+
+}  // namespace merganser::msf::euclidean

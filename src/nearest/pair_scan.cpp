@@ -1,0 +1,98 @@
+// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/nearest/pair_scan.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "merganser/nearest/pair_scan.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace merganser::nearest::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<double, 8>;
+using V = hn::Vec<D>;
+using Norm = merganser::nearest::Norm;
+
+/// One more axis of a distance; an infinite period leaves |a - b|.
+template <bool kPeriodic, Norm kNorm>
+HWY_INLINE V add_axis(V sum, V a, V b, V period) {
+  V s = hn::Abs(hn::Sub(a, b));
+  if constexpr (kPeriodic) s = hn::Min(hn::Abs(hn::Sub(period, s)), s);
+  if constexpr (kNorm == Norm::squares) return hn::Add(sum, hn::Mul(s, s));
+  return kNorm == Norm::sum ? hn::Add(sum, s) : hn::Max(sum, s);
+}
+
+/// Vectors of one group; their sums do not wait for each other.
+constexpr std::size_t kTogether = 4;
+
+/// The points from `first` on, one vector after the other. @return how many there were
+template <bool kPeriodic, Norm kNorm>
+HWY_INLINE std::size_t compare_some(const PairPoints& points, const double* place, const double* most,
+                                    std::size_t first, double* to) {
+  constexpr std::size_t kLook = 16;  // axes between two looks at the limits
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const double* at[kTogether];
+  for (std::size_t v = 0; v < kTogether; ++v) {
+    const std::size_t point = first + v * lanes;
+    at[v] = points.data + point / 8 * 8 * points.axes + point % 8;
+  }
+  V s0 = hn::Zero(d);
+  V s1 = hn::Zero(d);
+  V s2 = hn::Zero(d);
+  V s3 = hn::Zero(d);
+  for (std::size_t a = 0; a < points.axes;) {
+    const std::size_t end = points.axes - a > kLook ? a + kLook : points.axes;
+    for (; a < end; ++a) {
+      const V x = hn::Set(d, place[a]);
+      const V period = hn::Set(d, kPeriodic ? points.period[a] : 0.0);
+      s0 = add_axis<kPeriodic, kNorm>(s0, x, hn::LoadU(d, at[0] + 8 * a), period);
+      s1 = add_axis<kPeriodic, kNorm>(s1, x, hn::LoadU(d, at[1] + 8 * a), period);
+      s2 = add_axis<kPeriodic, kNorm>(s2, x, hn::LoadU(d, at[2] + 8 * a), period);
+      s3 = add_axis<kPeriodic, kNorm>(s3, x, hn::LoadU(d, at[3] + 8 * a), period);
+    }
+    const auto near = hn::Or(
+        hn::Or(hn::Le(s0, hn::LoadU(d, most)), hn::Le(s1, hn::LoadU(d, most + lanes))),
+        hn::Or(hn::Le(s2, hn::LoadU(d, most + 2 * lanes)), hn::Le(s3, hn::LoadU(d, most + 3 * lanes))));
+    if (hn::AllFalse(d, near)) break;
+  }
+  hn::StoreU(s0, d, to);
+  hn::StoreU(s1, d, to + lanes);
+  hn::StoreU(s2, d, to + 2 * lanes);
+  hn::StoreU(s3, d, to + 3 * lanes);
+  return kTogether * lanes;
+}
+
+template <bool kPeriodic, Norm kNorm>
+void compare(const PairPoints& points, const double* place, const double* most, std::size_t begin, std::size_t end,
+             double* to) {
+  for (std::size_t i = begin; i < end;)
+    i += compare_some<kPeriodic, kNorm>(points, place, most + (i - begin), i, to + (i - begin));
+}
+
+void PairDistances(const PairPoints& points, const double* place, const double* most, std::size_t begin,
+                   std::size_t end, double* to) {
+  const auto with = [&](auto few, auto many) HWY_ATTR {
+    points.period == nullptr ? few(points, place, most, begin, end, to) : many(points, place, most, begin, end, to);
+  };
+  if (points.norm == Norm::squares) return with(compare<false, Norm::squares>, compare<true, Norm::squares>);
+  if (points.norm == Norm::sum) return with(compare<false, Norm::sum>, compare<true, Norm::sum>);
+  with(compare<false, Norm::most>, compare<true, Norm::most>);
+}
+
+}  // namespace merganser::nearest::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace merganser::nearest {
+
+HWY_EXPORT(PairDistances);
+
+void pair_distances(const PairPoints& points, const double* place, const double* most, std::size_t begin,
+                    std::size_t end, double* to) {
+  HWY_DYNAMIC_DISPATCH(PairDistances)(points, place, most, begin, end, to);
+}
+
+}  // namespace merganser::nearest
+#endif
