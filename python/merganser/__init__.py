@@ -18,26 +18,75 @@ from ._trees import Forest, euclidean_tree, minimum_spanning_forest
 
 _atexit.register(_core.wait_for_interrupted)
 
+_LATER = {
+    "HDBSCAN": "_estimators",
+    "SingleLinkage": "_estimators",
+    "approximate_predict": "_predict",
+    "Announcement": "_announcements",
+    "Announcements": "_announcements",
+    "Graph": "_graphs",
+    "generate_graph": "_graphs",
+    "read_graph": "_graphs",
+    "write_graph": "_graphs",
+    "read_parcels": "_parcel_files",
+    "write_parcels": "_parcel_files",
+    "hierarchies": None,
+    "plots": None,
+    "topology": None,
+}
+"""What is imported when it is first used, and from where; None: a module."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    home = _LATER[name]
+    found = import_module(f".{home or name}", __name__)
+    value = found if home is None else getattr(found, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
 __all__ = [
+    "Announcement",
+    "Announcements",
     "Clusterer",
     "CommError",
     "CondensedTree",
     "Error",
     "Forest",
+    "Graph",
+    "HDBSCAN",
     "Hdbscan",
     "InputError",
     "Merged",
     "Parcels",
     "Schema",
+    "SingleLinkage",
     "Stars",
     "UsageError",
     "VerificationError",
     "__version__",
+    "approximate_predict",
     "cut",
     "euclidean_tree",
+    "generate_graph",
     "hdbscan",
+    "hierarchies",
     "linkage",
     "minimum_spanning_forest",
+    "plots",
     "random_parcels",
+    "read_graph",
+    "read_parcels",
     "stars",
+    "topology",
+    "write_graph",
+    "write_parcels",
 ]

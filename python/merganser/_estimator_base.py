@@ -64,6 +64,16 @@ class Estimator:
     def _check_rows(self, X: Any) -> np.ndarray:
         """X as (n, d) float64; sets n_features_in_ and feature_names_in_. Looks at this process's rows only."""
         names = _feature_names(X)
+        array = self._real_rows(X)
+        self.n_features_in_ = array.shape[1]
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return array
+
+    def _real_rows(self, X: Any) -> np.ndarray:
+        """X as (n, d) float64, C-ordered: in place if that is what it is."""
         if hasattr(X, "tocsr") and not hasattr(X, "__array__"):
             raise TypeError(f"{type(self).__name__}: X is sparse; allowed: dense arrays (X.toarray())")
         array = _real_array(X)
@@ -74,11 +84,6 @@ class Estimator:
             )
         if array.shape[1] == 0:
             raise InputError(f"X: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
-        self.n_features_in_ = array.shape[1]
-        if names is not None:
-            self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         return array
 
     def _check_alone(self, array: np.ndarray, least: int) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
 from ._arrays import number, whole
 from ._dask import cluster_of, fit_on_workers, is_dask
 from ._errors import InputError, UsageError
@@ -13,7 +12,7 @@ from ._estimator_base import Estimator, threads_of
 from ._linkage import cut, hdbscan, linkage
 from ._precomputed import tree_of_distances
 from ._trees import Forest, euclidean_tree
-from .hierarchies import CondensedClusters, SingleLinkageTree
+from .hierarchies import Clusters, CondensedClusters, SingleLinkageTree
 
 _METRICS = {
     "euclidean": "euclidean",
@@ -126,7 +125,9 @@ class HDBSCAN(_TreeEstimator):
                         max_cluster_size=0 if self.max_cluster_size is None else self.max_cluster_size, ties=self.ties)
         self.labels_ = found.labels.astype(np.int64)
         self.probabilities_ = found.probabilities
-        self._found, self._forest, self._samples = found, forest, samples
+        self._clusters = None if found.tree is None else Clusters.of(found.tree)
+        self._selected, self._forest, self._samples = found.selected, forest, samples
+        self._linkage_rows = None
         if self.store_centers is not None:
             self._find_centers()
         return self
@@ -157,17 +158,24 @@ class HDBSCAN(_TreeEstimator):
     def condensed_tree_(self) -> CondensedClusters | None:
         """The clusters that could be taken, as a tree: see merganser.hierarchies. None on ranks other than 0."""
         self._check_fitted()
-        if self._found.tree is None:
-            return None
-        return CondensedClusters(self._found.tree, self._found.selected)
+        return None if self._clusters is None else CondensedClusters(self._clusters, self._selected)
 
     @property
     def single_linkage_tree_(self) -> SingleLinkageTree | None:
         """The dendrogram. None on ranks other than 0. Over ranks its first use is collective."""
         self._check_fitted()
-        if not hasattr(self, "_linkage_rows"):
+        if self._linkage_rows is None and self._forest is not None:
             self._linkage_rows = linkage(self._forest)
+            self._forest = None
         return None if self._linkage_rows is None else SingleLinkageTree(self._linkage_rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        if self.comm is None and state.get("_forest") is not None:
+            state["_linkage_rows"] = linkage(self._forest)
+        if "_forest" in state:
+            state["_forest"] = None
+        return state
 
     def approximate_predict(self, points: Any) -> tuple[np.ndarray, np.ndarray]:
         """Labels and strengths of new points: see merganser.approximate_predict()."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import number, rows, whole
+from ._arrays import line, number, rows, whole
 from ._errors import UsageError
 from ._trees import Forest
 
@@ -58,13 +58,21 @@ class Hdbscan(NamedTuple):
 
 
 def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom", epsilon: float = 0.0,
-            allow_single_cluster: bool = False, max_cluster_size: int = 0) -> Hdbscan:
+            allow_single_cluster: bool = False, max_cluster_size: int = 0, ties: str = "together",
+            nearest: tuple[Any, Any] | None = None) -> Hdbscan:
     """Clusters of any density (HDBSCAN*), from a tree of mutual reachability distances: euclidean_tree(min_samples=...).
 
     selection             "eom": the clusters that together are the most stable; "leaf": those that do not split further
     epsilon               clusters that are born below this distance are taken with what they split from
     allow_single_cluster  all points may be one cluster
     max_cluster_size      larger ones are not taken; 0: any size
+    ties                  how merges of one height are undone: "together", as the definition has it, so that the result does
+                          not depend on the numbering of the points; "sequential", one by one in scikit-learn's order:
+                          Prim's algorithm from point 0, and what argsort of the NumPy at hand makes of it. Labels are then
+                          numbered as scikit-learn does
+    nearest               with "sequential": (n, k) numbers of the min_samples nearest points of each point, and (n,) core
+                          distances. Without, where the tree could have had other edges of the same weight the order may
+                          differ from scikit-learn's in places
 
     Collective over the communicator of the forest; every rank gets the labels of the points that it gave.
     """
@@ -73,9 +81,22 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
         raise TypeError(f"selection: a {type(selection).__name__}; allowed: 'eom', 'leaf'")
     if selection not in ("eom", "leaf"):
         raise UsageError(f"selection: {selection!r}; allowed: 'eom', 'leaf'")
-    return Hdbscan(*_core.hdbscan(forest, whole(min_cluster_size, "min_cluster_size", 2), selection,
-                                  number(epsilon, "epsilon"), bool(allow_single_cluster),
-                                  whole(max_cluster_size, "max_cluster_size", 0)))
+    if not isinstance(ties, str) or ties not in ("together", "sequential"):
+        raise UsageError(f"ties: {ties!r}; allowed: 'together', 'sequential'")
+    least, distance = whole(min_cluster_size, "min_cluster_size", 2), number(epsilon, "epsilon")
+    most = whole(max_cluster_size, "max_cluster_size", 0)
+    growth, order = _sequence(forest, nearest) if ties == "sequential" else (None, None)
+    return Hdbscan(*_core.hdbscan(forest, least, selection, distance, bool(allow_single_cluster), most, growth, order))
+
+
+def _sequence(forest: Forest, nearest: tuple[Any, Any] | None) -> tuple[Any, np.ndarray]:
+    """The edges as scikit-learn finds them, and in which order it merges them. Both are empty on ranks other than 0."""
+    if nearest is None:
+        growth = _core.grow(forest)
+    else:
+        points, core_distances = nearest
+        growth = _core.grow(forest, np.ascontiguousarray(points, dtype=np.int64), line(core_distances, "nearest", np.float64))
+    return growth, np.argsort(growth.weights).astype(np.uint32)
 
 
 def _check_forest(forest: Any) -> None:

@@ -1,6 +1,8 @@
 """Who computes: this process, threads of it, or the ranks of a communicator of mpi4py."""
 from __future__ import annotations
 
+import atexit
+import sys
 from typing import Any
 
 from . import _core
@@ -9,6 +11,7 @@ from ._errors import UsageError
 
 _alone = _core.Team(1)
 _keyval: int | None = None
+_open: list[_core.Team] = []
 
 
 def team_of(comm: Any = None, ranks: int = 1, model: str = "auto") -> _core.Team:
@@ -37,6 +40,7 @@ def _team_over(comm: Any, model: str) -> _core.Team:
     if _keyval is None:
         _core.use_mpi()
         _keyval = MPI.Comm.Create_keyval(delete_fn=_freed)
+        atexit.register(_close_all)  # called before mpi4py ends MPI
     teams = comm.Get_attr(_keyval)
     if teams is None:
         teams = {}
@@ -44,11 +48,29 @@ def _team_over(comm: Any, model: str) -> _core.Team:
     if model not in teams:
         handle = comm.toint() if hasattr(comm, "toint") else comm.py2f()
         teams[model] = _core.team_over(handle, model)
+        _open.append(teams[model])
     return teams[model]
 
 
 def _freed(comm: Any, keyval: int, teams: dict[str, _core.Team]) -> None:
     """The communicator is being freed, which is collective: so is this."""
     for model in sorted(teams):
-        teams[model].close()
+        _close(teams[model])
     teams.clear()
+
+
+def _close(team: _core.Team) -> None:
+    if team in _open:
+        _open.remove(team)
+        team.close()
+
+
+def _close_all() -> None:
+    """All ranks end: what is open is closed, in the order in which it was opened. Not after an error, which others may not
+    have had."""
+    from mpi4py import MPI
+
+    if hasattr(sys, "last_type") or MPI.Is_finalized():
+        return
+    while _open:
+        _close(_open[0])

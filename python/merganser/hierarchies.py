@@ -1,11 +1,31 @@
 """Trees of clusters as users of hdbscan know them: as arrays, data frames, graphs and pictures."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ._linkage import cut
+
+
+class Clusters(NamedTuple):
+    """A condensed tree as arrays, which can be pickled. Cluster 0 is all points; lambda is 1 / height."""
+
+    parent: np.ndarray
+    """By cluster: the cluster it splits from, of a lower number; that of cluster 0 is 0."""
+    size: np.ndarray
+    """By cluster: points at birth."""
+    birth: np.ndarray
+    """By cluster: lambda of birth."""
+    cluster_of: np.ndarray
+    """By point: the cluster that it falls out of."""
+    lambda_: np.ndarray
+    """By point: where it does; infinite for what lies at one place."""
+
+    @classmethod
+    def of(cls, tree: Any) -> Clusters:
+        """Of what merganser.hdbscan() gives, without a copy of what is kept by point."""
+        return cls(tree.parent, tree.size, tree.birth, tree.cluster_of, tree.lambda_)
 
 
 class CondensedClusters:
@@ -17,7 +37,7 @@ class CondensedClusters:
 
     def __init__(self, tree: Any, selected: np.ndarray):
         self.tree = tree
-        """The tree as merganser.hdbscan() gives it: arrays by cluster and by point."""
+        """The tree by cluster and by point: Clusters, or what merganser.hdbscan() gives."""
         self.selected = np.asarray(selected, dtype=np.int64)
         """By label: the cluster that was taken, counted from 0."""
 

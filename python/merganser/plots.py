@@ -76,25 +76,22 @@ class _Bars:
         return max(leaving + [self.birth[child] for child in self.children[c]], default=self.birth[c])
 
     def _place(self) -> None:
-        """Leaves side by side, as wide as they are born; others in the middle of their children."""
-        gap = 0.02 * max(1, len(self.tree.cluster_of))
-        self.centre = np.zeros(self.count)
-        right = 0.0
-        open_ = [0]
-        while open_:  # in the order of a walk, children from left to right
-            c = open_.pop()
-            if self.children[c]:
-                open_.extend(reversed(self.children[c]))
-                continue
-            self.centre[c] = right + self.tree.size[c] / 2
-            right += self.tree.size[c] + gap
+        """Every cluster in the middle of a strip that is wide enough for it, and for its children side by side."""
+        gap = 0.01 * max(1, len(self.tree.cluster_of))
+        strip = self.tree.size.astype(np.float64)
+        inner = np.zeros(self.count)  # what the children need
         for c in range(self.count - 1, -1, -1):  # children have greater numbers
             if self.children[c]:
-                self.centre[c] = np.mean(self.centre[self.children[c]])
-        halves = self.tree.size / 2
-        left = float((self.centre - halves).min(initial=0))
-        self.centre -= left
-        self.width = float((self.centre + halves).max(initial=1))
+                inner[c] = strip[self.children[c]].sum() + gap * (len(self.children[c]) - 1)
+            strip[c] = max(strip[c], inner[c])
+        self.centre = np.zeros(self.count)
+        self.centre[:1] = strip[:1] / 2
+        for c in range(self.count):
+            left = self.centre[c] - inner[c] / 2
+            for child in self.children[c]:
+                self.centre[child] = left + strip[child] / 2
+                left += strip[child] + gap
+        self.width = float(strip[0]) if self.count else 1.0
 
     def outline(self, c: int) -> np.ndarray:
         """Corners of a bar: it grows thinner where points fall out."""
@@ -119,35 +116,38 @@ class _Bars:
         ]
 
 
-def dendrogram(linkage: Any, *, axis: Any = None, leaves: int = 40, log: bool = False) -> Any:
+def dendrogram(linkage: Any, *, axis: Any = None, leaves: int = 40, least: int | None = None, log: bool = False) -> Any:
     """The top of a dendrogram, height against clusters.
 
     linkage  rows (a, b, height, size): what merganser.linkage() gives, or SciPy's
     axis     axes of matplotlib to draw on; None: the current ones
-    leaves   clusters that are drawn as leaves, with their numbers of points (those of one point without)
+    leaves   most clusters that are drawn, with their numbers of points
+    least    joins of fewer points than this to something are left out, of which single linkage has most; None: half a
+             percent of the points; 1: every join
     log      heights on a logarithmic scale
 
-    Joins at infinite height, of graphs that fall apart, are drawn dotted above all others. Gives the axes.
+    A line ends below where its cluster has no two parts of `least` points any more. Joins at infinite height, of graphs that
+    fall apart, are drawn dotted above all others. Gives the axes.
     """
     import matplotlib.pyplot as plt
     from matplotlib.collections import LineCollection
 
     axis = plt.gca() if axis is None else axis
-    rows = np.asarray(linkage, dtype=np.float64)
-    top = _Top(rows, max(2, int(leaves)))
+    rows = np.asarray(linkage, dtype=np.float64).reshape(-1, 4)
+    top = _Top(rows, max(2, int(leaves)), max(1, (len(rows) + 1) // 200) if least is None else max(1, int(least)))
     solid, dotted = top.brackets()
     axis.add_collection(LineCollection(solid, colors="C0", linewidths=1.0))
     if dotted:
         axis.add_collection(LineCollection(dotted, colors="0.5", linewidths=1.0, linestyles="dotted"))
-    texts = ["" if size == 1 else f"{size:,}" for size in top.leaf_sizes]
-    axis.set_xticks(range(len(texts)), texts, rotation=90 if len(texts) > 12 else 0, fontsize=7)
+    texts = [f"{size:,}" for size in top.leaf_sizes]
+    axis.set_xticks(range(len(texts)), texts, rotation=90 if len(texts) > 8 else 0, fontsize=7)
     axis.tick_params(axis="x", length=0)
     axis.set_xlim(-0.8, len(texts) - 0.2)
     if log:
         axis.set_yscale("log")
         axis.set_ylim(0.8 * top.lowest, 1.25 * top.ceiling)
     else:
-        axis.set_ylim(0, 1.05 * top.ceiling or 1)
+        axis.set_ylim(0, 1.05 * top.ceiling)
     axis.set_xlabel("points")
     axis.set_ylabel("height")
     for side in ("top", "right", "bottom"):
@@ -156,58 +156,81 @@ def dendrogram(linkage: Any, *, axis: Any = None, leaves: int = 40, log: bool = 
 
 
 class _Top:
-    """The last merges of a dendrogram, placed."""
+    """The upper joins of a dendrogram between clusters of enough points, placed."""
 
-    def __init__(self, rows: np.ndarray, leaves: int):
-        self.rows = rows
-        self.n = len(rows) + 1
-        self.first = max(0, len(rows) - (leaves - 1))  # the first merge that is drawn
-        drawn = rows[self.first:, 2]
-        finite = drawn[np.isfinite(drawn)]
-        self.ceiling = 1.1 * float(finite.max(initial=0)) or 1.0
-        if len(finite) == len(drawn) and len(drawn):
-            self.ceiling /= 1.1
-        positive = finite[finite > 0]
-        self.lowest = float(positive.min()) if len(positive) else 1.0
+    def __init__(self, rows: np.ndarray, leaves: int, least: int):
+        self.rows, self.n, self.least = rows, len(rows) + 1, least
+        self.ceiling = np.inf
+        self.parts: dict[int, tuple[int, int]] = {}
+        self.points: dict[int, int] = {}  # of the cluster whose highest division a node is
+        self.root = self._down(self.n + len(rows) - 1)
+        self._split(leaves)
+        heights = np.array([self._height(node) for node in self.points])
+        finite = heights[np.isfinite(heights) & (heights > 0)]
+        self.lowest = float(finite.min()) if len(finite) else 1.0
+        self.ceiling = (float(finite.max()) if len(finite) else 1.0) * (1.0 if np.isfinite(heights).all() else 1.1)
         self.x: dict[int, float] = {}
         self.leaf_sizes: list[int] = []
         self._place()
 
-    def _children(self, node: int) -> tuple[int, int] | None:
-        if node < self.n + self.first:
-            return None
-        row = self.rows[node - self.n]
-        return int(row[0]), int(row[1])
-
     def _size(self, node: int) -> int:
         return 1 if node < self.n else int(self.rows[node - self.n, 3])
 
+    def _height(self, node: int) -> float:
+        return 0.0 if node < self.n else min(float(self.rows[node - self.n, 2]), self.ceiling)
+
+    def _children(self, node: int) -> tuple[int, int]:
+        return int(self.rows[node - self.n, 0]), int(self.rows[node - self.n, 1])
+
+    def _down(self, node: int) -> int:
+        """The highest node below that has two parts of enough points, or none."""
+        points = self._size(node)
+        while node >= self.n:
+            large = [child for child in self._children(node) if self._size(child) >= self.least]
+            if len(large) != 1:
+                break
+            node = large[0]
+        self.points[node] = points
+        return node
+
+    def _divides(self, node: int) -> bool:
+        return node >= self.n and all(self._size(child) >= self.least for child in self._children(node))
+
+    def _split(self, leaves: int) -> None:
+        """The highest joins, as many as give so many leaves."""
+        import heapq
+
+        open_ = [(-self._height(self.root), self.root)]
+        while open_ and len(self.parts) + 1 < leaves:
+            _, node = heapq.heappop(open_)
+            if not self._divides(node):
+                continue
+            a, b = (self._down(child) for child in self._children(node))
+            self.parts[node] = (a, b)
+            for part in (a, b):
+                heapq.heappush(open_, (-self._height(part), part))
+
     def _place(self) -> None:
-        open_ = [self.n + len(self.rows) - 1]
+        order, open_ = [], [self.root]
         while open_:
             node = open_.pop()
-            children = self._children(node)
-            if children is None:
-                self.x[node] = len(self.leaf_sizes)
-                self.leaf_sizes.append(self._size(node))
+            order.append(node)
+            if node in self.parts:
+                open_.extend(sorted(self.parts[node], key=self.points.__getitem__))
             else:
-                open_.extend(sorted(children, key=self._size))
-        for merge in range(self.first, len(self.rows)):
-            a, b = int(self.rows[merge, 0]), int(self.rows[merge, 1])
-            self.x[self.n + merge] = (self.x[a] + self.x[b]) / 2
-
-    def _height(self, node: int) -> float:
-        if node < self.n + self.first:
-            return 0.0
-        return min(float(self.rows[node - self.n, 2]), self.ceiling)
+                self.x[node] = len(self.leaf_sizes)
+                self.leaf_sizes.append(self.points[node])
+        for node in reversed(order):
+            if node in self.parts:
+                a, b = self.parts[node]
+                self.x[node] = (self.x[a] + self.x[b]) / 2
 
     def brackets(self) -> tuple[list[Any], list[Any]]:
-        """Lines of the merges: those of finite height, and those of infinite."""
+        """Lines of the joins: those of finite height, and those of infinite."""
         solid: list[Any] = []
         dotted: list[Any] = []
-        for merge in range(self.first, len(self.rows)):
-            a, b = int(self.rows[merge, 0]), int(self.rows[merge, 1])
-            top = self._height(self.n + merge)
+        for node, (a, b) in self.parts.items():
+            top = self._height(node)
             line = [(self.x[a], self._height(a)), (self.x[a], top), (self.x[b], top), (self.x[b], self._height(b))]
-            (solid if np.isfinite(self.rows[merge, 2]) else dotted).append(line)
+            (solid if np.isfinite(self.rows[node - self.n, 2]) else dotted).append(line)
         return solid, dotted

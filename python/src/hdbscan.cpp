@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "python/src/clusters.hpp"
+#include "python/src/growth.hpp"
 #include "python/src/themes.hpp"
 
 namespace merganser::python {
@@ -31,11 +32,23 @@ msf::HdbscanOptions options_of(std::uint64_t min_cluster_size, const std::string
   return options;
 }
 
-void find(Found& found, ForestObject& forest, const msf::HdbscanOptions& options, comm::Transport& transport) {
-  const msf::Dendrogram d = dendrogram_of(forest, msf::Apart::join, transport);
+/// In the order of a growth, if there is one.
+msf::Dendrogram dendrogram_in(const Sequence* sequence, ForestObject& forest, comm::Transport& transport) {
+  if (sequence == nullptr) return dendrogram_of(forest, msf::Apart::join, transport);
+  msf::Dendrogram d;
+  comm::agree(transport, [&] {
+    if (transport.rank() == 0 && forest.vertices() > 0)
+      d = msf::dendrogram_in_order(sequence->growth->edges, span_of(sequence->order));
+  });
+  return d;
+}
+
+void find(Found& found, ForestObject& forest, const Sequence* sequence, const msf::HdbscanOptions& options,
+          comm::Transport& transport) {
+  const msf::Dendrogram d = dendrogram_in(sequence, forest, transport);
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
-    found.tree = msf::condense(d, options.min_cluster_size);
+    found.tree = msf::condense(d, options.min_cluster_size, options.ties);
     found.labels = msf::hdbscan(found.tree, options);
   });
   found.labels.labels = own_values(found.labels.labels, forest.own(), transport);
@@ -44,13 +57,21 @@ void find(Found& found, ForestObject& forest, const msf::HdbscanOptions& options
 
 nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, std::uint64_t min_cluster_size,
                   const std::string& selection, double epsilon, bool allow_single_cluster,
-                  std::uint64_t max_cluster_size) {
-  const auto options = options_of(min_cluster_size, selection, epsilon, allow_single_cluster, max_cluster_size);
+                  std::uint64_t max_cluster_size, std::shared_ptr<Growth> growth,
+                  std::optional<Line<std::uint32_t>> order) {
+  auto options = options_of(min_cluster_size, selection, epsilon, allow_single_cluster, max_cluster_size);
+  std::shared_ptr<const Sequence> sequence;
+  if (growth && order) {
+    sequence = std::make_shared<Sequence>(Sequence{std::move(growth), std::move(*order)});
+    options.ties = msf::HdbscanTies::sequential;
+  }
   const auto found = std::make_shared<Found>();
   forest->sorted();
   const Team& team = *forest->team();
   const bool mine = team.here() || team.rank() == 0;
-  const auto body = [=](comm::Transport& transport, const Interrupt&) { find(*found, *forest, options, transport); };
+  const auto body = [=](comm::Transport& transport, const Interrupt&) {
+    find(*found, *forest, sequence.get(), options, transport);
+  };
   if (team.here()) {
     Team(1).run(body);
   } else {
@@ -104,8 +125,8 @@ void bind_hdbscan(nb::module_& m) {
           "stabilities", [](const Tree& t) { return give(msf::stabilities(t)); }, kOwn,
           "By cluster: excess of mass, the sum of (lambda - birth) over the points that leave it.");
   m.def("hdbscan", &hdbscan, nb::arg("forest"), nb::arg("min_cluster_size"), nb::arg("selection"), nb::arg("epsilon"),
-        nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"),
-        "Clusters of any density: see merganser.hdbscan().");
+        nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"), nb::arg("growth").none() = nb::none(),
+        nb::arg("order").noconvert().none() = nb::none(), "Clusters of any density: see merganser.hdbscan().");
 }
 
 }  // namespace merganser::python

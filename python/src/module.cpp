@@ -76,13 +76,18 @@ NB_MODULE(_core, m) {
   using namespace merganser::python;
   m.doc() = "What merganser does, as the Python side of the package calls it.";
   m.attr("__version__") = MERGANSER_VERSION;
+  nb::set_leak_warnings(false);  // a communicator may keep its ranks until MPI ends, after the interpreter
   bind_errors();
   bind_team(m);
   bind_forest(m);
   bind_trees(m);
   bind_linkage(m);
+  bind_growth(m);
   bind_hdbscan(m);
   bind_stars(m);
   bind_parcels(m);
   bind_clusterer(m);
+  bind_graphs(m);
+  bind_topology(m);
+  bind_announcements(m);
 }

@@ -1,0 +1,59 @@
+"""Arrays of dask: in this process, on workers that are no ranks of one MPI, and on those that dask-mpi has started."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from merganser import HDBSCAN
+
+da = pytest.importorskip("dask.array", reason="needs dask")
+
+random = np.random.default_rng(5)
+BLOBS = np.concatenate([random.normal(c, 0.1, (60, 2)) for c in ((0, 0), (3, 0), (0, 3))])
+
+
+def test_without_a_cluster_the_array_is_computed_in_this_process():
+    found = HDBSCAN(min_cluster_size=10).fit(da.from_array(BLOBS, chunks=(50, 1)))
+    assert np.array_equal(found.labels_, HDBSCAN(min_cluster_size=10).fit(BLOBS).labels_)
+
+
+def test_workers_that_cannot_talk_to_each_other_are_refused_in_words():
+    distributed = pytest.importorskip("distributed", reason="needs distributed")
+    with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None):
+        with pytest.raises(ValueError, match=r"no ranks of one MPI; allowed: .*dask-mpi.*X\.compute\(\)"):
+            HDBSCAN(min_cluster_size=10).fit(da.from_array(BLOBS, chunks=(50, 2)))
+
+
+PROGRAM = """
+import dask_mpi
+dask_mpi.initialize(nthreads=1, dashboard=False, exit=True)
+import dask.array as da, distributed, numpy as np
+from merganser import HDBSCAN
+random = np.random.default_rng(5)
+blobs = np.concatenate([random.normal(c, 0.1, (60, 2)) for c in ((0, 0), (3, 0), (0, 3))])
+with distributed.Client() as client:
+    client.wait_for_workers(2)
+    x = da.from_array(blobs, chunks=(25, 2)).persist()
+    distributed.wait(x)
+    places = client.who_has(x)
+    found = HDBSCAN(min_cluster_size=10).fit(x)
+    alone = HDBSCAN(min_cluster_size=10).fit(blobs)
+    assert found.labels_.chunks[0] == x.chunks[0]
+    assert np.array_equal(found.labels_.compute(), alone.labels_)
+    assert np.array_equal(found.probabilities_.compute(), alone.probabilities_)
+    holders = {worker for workers in places.values() for worker in workers}
+    print("clustered on", len(holders), "workers")
+"""
+
+
+def test_workers_of_dask_mpi_cluster_the_blocks_that_they_hold(tmp_path):
+    for package in ("distributed", "dask_mpi", "mpi4py"):
+        pytest.importorskip(package, reason=f"needs {package}")
+    launcher = os.path.join(os.path.dirname(sys.executable), "mpiexec")
+    if not os.path.exists(launcher):
+        pytest.skip("needs an MPI beside this Python: pip install mpich")
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    done = subprocess.run([launcher, "-n", "4", sys.executable, str(program)], capture_output=True, text=True, timeout=120)
+    assert "clustered on 2 workers" in done.stdout, done.stderr
