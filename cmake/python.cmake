@@ -28,7 +28,11 @@ set_target_properties(merganser_core PROPERTIES OUTPUT_NAME _core UNITY_BUILD ON
                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python INSTALL_RPATH $ORIGIN)
 nanobind_add_stub(merganser_core_types MODULE _core OUTPUT ${PROJECT_BINARY_DIR}/python/_core.pyi
                   PYTHON_PATH ${PROJECT_BINARY_DIR}/python ${PROJECT_SOURCE_DIR}/python DEPENDS merganser_core)
-add_custom_target(merganser_python DEPENDS merganser_core merganser_core_types)
+get_property(merganser_plugin_targets GLOBAL PROPERTY MERGANSER_PLUGIN_TARGETS)
+add_custom_target(merganser_python DEPENDS merganser_core merganser_core_types ${merganser_plugin_targets})
 
 install(TARGETS merganser_shared merganser_core LIBRARY DESTINATION merganser COMPONENT python)
+if(merganser_plugin_targets)
+  install(TARGETS ${merganser_plugin_targets} LIBRARY DESTINATION merganser/plugins COMPONENT python)
+endif()
 install(FILES ${PROJECT_BINARY_DIR}/python/_core.pyi DESTINATION merganser COMPONENT python)

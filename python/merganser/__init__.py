@@ -13,6 +13,7 @@ from . import _core
 from ._core import __version__
 from ._errors import CommError, Error, InputError, UsageError, VerificationError
 from ._linkage import CondensedTree, Hdbscan, cut, hdbscan, linkage
+from ._parcels import Clusterer, Merged, Parcels, Schema, Stars, random_parcels, stars
 from ._trees import Forest, euclidean_tree, minimum_spanning_forest
 
 _atexit.register(_core.wait_for_interrupted)
@@ -21,8 +22,17 @@ _LATER = {
     "HDBSCAN": "_estimators",
     "SingleLinkage": "_estimators",
     "approximate_predict": "_predict",
+    "Announcement": "_announcements",
+    "Announcements": "_announcements",
+    "Graph": "_graphs",
+    "generate_graph": "_graphs",
+    "read_graph": "_graphs",
+    "write_graph": "_graphs",
+    "read_parcels": "_parcel_files",
+    "write_parcels": "_parcel_files",
     "hierarchies": None,
     "plots": None,
+    "topology": None,
 }
 """What is imported when it is first used, and from where; None: a module."""
 
@@ -44,22 +54,39 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "HDBSCAN",
+    "Announcement",
+    "Announcements",
+    "Clusterer",
     "CommError",
     "CondensedTree",
     "Error",
     "Forest",
+    "Graph",
+    "HDBSCAN",
     "Hdbscan",
     "InputError",
+    "Merged",
+    "Parcels",
+    "Schema",
     "SingleLinkage",
+    "Stars",
     "UsageError",
     "VerificationError",
     "__version__",
     "approximate_predict",
     "cut",
     "euclidean_tree",
+    "generate_graph",
     "hdbscan",
+    "hierarchies",
     "linkage",
     "minimum_spanning_forest",
     "plots",
+    "random_parcels",
+    "read_graph",
+    "read_parcels",
+    "stars",
+    "topology",
+    "write_graph",
+    "write_parcels",
 ]

@@ -99,10 +99,10 @@ def number(value: Any, name: str) -> float:
     return x
 
 
-def box_of(box: Any, periodic: Any, d: int) -> tuple[list[list[float]], list[bool]]:
-    """Lower corner and extent of a box, and which axes are periodic, each filled up to three axes.
+def box_of(box: Any, periodic: Any, d: int) -> tuple[list[float], list[float], list[bool]]:
+    """Lower corner and extent of a box of d axes, and which of them are periodic.
 
-    `box` is None or (lower, upper), each one number for all axes or one for each of the d axes.
+    `box` is None or (lower, upper), each one number for all axes or one for each.
     """
     flags = np.asarray(periodic)
     if flags.dtype != np.bool_ or flags.shape not in ((), (d,)):
@@ -123,5 +123,4 @@ def box_of(box: Any, periodic: Any, d: int) -> tuple[list[list[float]], list[boo
             extent = upper - lower
         if not (np.isfinite(lower).all() and np.isfinite(extent).all() and (extent > 0).all()):
             raise UsageError(f"box: {box!r}; allowed: finite numbers, the upper above the lower")
-    more = max(0, 3 - d)
-    return [[*lower.tolist(), *[0.0] * more], [*extent.tolist(), *[1.0] * more]], [*flags.tolist(), *[False] * more]
+    return lower.tolist(), extent.tolist(), flags.tolist()

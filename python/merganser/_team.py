@@ -1,6 +1,8 @@
 """Who computes: this process, threads of it, or the ranks of a communicator of mpi4py."""
 from __future__ import annotations
 
+import atexit
+import sys
 from typing import Any
 
 from . import _core
@@ -8,15 +10,67 @@ from ._arrays import whole
 from ._errors import UsageError
 
 _alone = _core.Team(1)
+_keyval: int | None = None
+_open: list[_core.Team] = []
 
 
 def team_of(comm: Any = None, ranks: int = 1, model: str = "auto") -> _core.Team:
-    """The ranks that a call asks for. Over a communicator its first call is collective and measures the models."""
+    """The ranks that a call asks for. Over a communicator its first call is collective, and measures the models."""
     ranks = whole(ranks, "ranks", 1, 1 << 20)
+    if not isinstance(model, str):
+        raise TypeError(f"model: a {type(model).__name__}; allowed: a name")
     if comm is None:
         if model not in ("auto", "threads"):
             raise UsageError(f"model: {model!r}; allowed without comm: 'auto', 'threads'")
         return _alone if ranks == 1 else _core.Team(ranks)
     if ranks != 1:
         raise UsageError(f"ranks: {ranks} beside comm; allowed: one of the two")
-    raise UsageError("comm: this build has no MPI; allowed: None")
+    return _team_over(comm, model)
+
+
+def _team_over(comm: Any, model: str) -> _core.Team:
+    """Kept with the communicator, until it is freed: opening one is collective and takes tens of milliseconds."""
+    from mpi4py import MPI
+
+    global _keyval
+    if not isinstance(comm, MPI.Comm):
+        raise TypeError(f"comm: a {type(comm).__name__}; allowed: a communicator of mpi4py")
+    if comm == MPI.COMM_NULL:
+        raise UsageError("comm: MPI.COMM_NULL; allowed: a communicator")
+    if _keyval is None:
+        _core.use_mpi()
+        _keyval = MPI.Comm.Create_keyval(delete_fn=_freed)
+        atexit.register(_close_all)  # called before mpi4py ends MPI
+    teams = comm.Get_attr(_keyval)
+    if teams is None:
+        teams = {}
+        comm.Set_attr(_keyval, teams)
+    if model not in teams:
+        handle = comm.toint() if hasattr(comm, "toint") else comm.py2f()
+        teams[model] = _core.team_over(handle, model)
+        _open.append(teams[model])
+    return teams[model]
+
+
+def _freed(comm: Any, keyval: int, teams: dict[str, _core.Team]) -> None:
+    """The communicator is being freed, which is collective: so is this."""
+    for model in sorted(teams):
+        _close(teams[model])
+    teams.clear()
+
+
+def _close(team: _core.Team) -> None:
+    if team in _open:
+        _open.remove(team)
+        team.close()
+
+
+def _close_all() -> None:
+    """All ranks end: what is open is closed, in the order in which it was opened. Not after an error, which others may not
+    have had."""
+    from mpi4py import MPI
+
+    if hasattr(sys, "last_type") or MPI.Is_finalized():
+        return
+    while _open:
+        _close(_open[0])

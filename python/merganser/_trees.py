@@ -13,11 +13,15 @@ from ._team import team_of
 Forest = _core.Forest
 
 
-def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, periodic: Any = False, ids: Any = None,
-                   comm: Any = None, ranks: int = 1, threads: int = 1, model: str = "auto") -> Forest:
+METRICS = ("euclidean", "manhattan", "chebyshev", "great_circle")
+
+
+def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, periodic: Any = False,
+                   metric: str = "euclidean", angle: str = "radians", ids: Any = None, comm: Any = None, ranks: int = 1,
+                   threads: int = 1, model: str = "auto") -> Forest:
     """The exact minimum spanning tree of points, the same on any number of ranks.
 
-    Edges compare by (squared distance, lower id, higher id), so there is one tree, ties included.
+    Edges compare by (distance, lower id, higher id), so there is one tree, ties included.
 
     points       (n, d) numbers; float64 in C order is read in place, anything else is copied once. With `comm` this
                  rank's share of them, any number
@@ -25,6 +29,9 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
                  point is that to its min_samples-th nearest, itself being the first
     box          (lower, upper), each a number or one per axis; needed where an axis is periodic
     periodic     True, False or one per axis
+    metric       "euclidean", "manhattan", "chebyshev", or "great_circle": points are (latitude, longitude), and weights
+                 angles in radians
+    angle        of great_circle: "radians" or "degrees"
     ids          numbers of the points, each of 0 .. n - 1 once over all ranks; without: in order, rank after rank
     ranks        ranks that are threads of this process; `threads` are those of each rank in the search for neighbours
     comm         a communicator of mpi4py: collective
@@ -34,12 +41,21 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
     """
     array = rows(points, "points")
     n, d = array.shape
-    corners, flags = box_of(box, periodic, d)
-    if d not in (2, 3):
-        raise InputError(f"points: {d} coordinates each; allowed: 2 or 3")
+    metric = _word(metric, "metric", METRICS)
+    lower, extent, flags = box_of(box, periodic, d)
+    axes = [(axis, lower[axis], extent[axis]) for axis in range(d) if flags[axis]]
     numbers = None if ids is None else line(ids, "ids", np.uint64, n)
-    return _core.euclidean_tree(team_of(comm, ranks, model), array, numbers, corners, flags,
+    return _core.euclidean_tree(team_of(comm, ranks, model), array, numbers, metric.replace("_", "-"),
+                                _word(angle, "angle", ("radians", "degrees")), axes,
                                 whole(min_samples, "min_samples", 1), whole(threads, "threads", 1, 1024))
+
+
+def _word(word: Any, name: str, allowed: tuple[str, ...]) -> str:
+    if not isinstance(word, str):
+        raise TypeError(f"{name}: a {type(word).__name__}; allowed: {', '.join(map(repr, allowed))}")
+    if word not in allowed:
+        raise UsageError(f"{name}: {word!r}; allowed: {', '.join(map(repr, allowed))}")
+    return word
 
 
 def minimum_spanning_forest(graph: Any, *, maximum: bool = False, comm: Any = None, ranks: int = 1, threads: int = 1,

@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/open.hpp"
+#include "merganser/comm/plugins.hpp"
 #include "python/src/long_call.hpp"
 #include "python/src/team.hpp"
 #include "python/src/themes.hpp"
@@ -47,6 +49,24 @@ void bind_team(nb::module_& m) {
       .def_prop_ro("here", &Team::here, "Whether all ranks are in this process.")
       .def_prop_ro("model", &Team::model, "The model that carries messages.")
       .def("close", &Team::close, "Gives the communicator back. Collective.");
+  m.def(
+      "team_over",
+      [](int handle, const std::string& model) {
+        comm::OpenOptions options;
+        options.backend = model;
+        return std::make_shared<Team>(comm::open(handle, options));
+      },
+      nb::arg("handle"), nb::arg("model"),
+      "The ranks of a communicator, by its Fortran handle. Collective: models are measured. After use_mpi().");
+  m.def(
+      "use_mpi",
+      [](const std::string& where) {
+        const comm::MpiInUse& used = comm::use_mpi(where);
+        return nb::make_tuple(used.library.path, used.library.version, used.library.abi, used.plugin, used.compiled);
+      },
+      nb::arg("where") = "",
+      "Opens the plug-in for the MPI that the process has loaded: (its path, its version, whose interface it has, the "
+      "plug-in, the MPI it was compiled with).");
   m.def("wait_for_interrupted", &wait_for_interrupted, "Waits for interrupted calls that have not ended.");
 }
 
@@ -56,6 +76,7 @@ NB_MODULE(_core, m) {
   using namespace merganser::python;
   m.doc() = "What merganser does, as the Python side of the package calls it.";
   m.attr("__version__") = MERGANSER_VERSION;
+  nb::set_leak_warnings(false);  // a communicator may keep its ranks until MPI ends, after the interpreter
   bind_errors();
   bind_team(m);
   bind_forest(m);
@@ -64,4 +85,10 @@ NB_MODULE(_core, m) {
   bind_nearest(m);
   bind_growth(m);
   bind_hdbscan(m);
+  bind_stars(m);
+  bind_parcels(m);
+  bind_clusterer(m);
+  bind_graphs(m);
+  bind_topology(m);
+  bind_announcements(m);
 }

@@ -57,8 +57,7 @@ void join(LookUp& task, bool here, comm::Transport& transport, const Interrupt& 
   msf::Report report;
   interrupt.watch(report);
   const int k = task.options.min_samples;
-  const auto set = share_of_points(task.points, task.ids, task.space,
-                                   share_in(task.points.shape(0), here, transport));
+  const auto set = share_of_points(task.points, task.ids, task.space, share_in(task.points.shape(0), here, transport));
   const Share share = share_in(task.fresh.shape(0), here, transport);
   const auto fresh = share_of_points(task.fresh, {}, task.space, share);
   const auto cores = msf::core_distances(set, k, transport, task.options, report);

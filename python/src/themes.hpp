@@ -12,5 +12,11 @@ void bind_linkage(nanobind::module_& m);
 void bind_nearest(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_hdbscan(nanobind::module_& m);
+void bind_stars(nanobind::module_& m);
+void bind_parcels(nanobind::module_& m);
+void bind_clusterer(nanobind::module_& m);
+void bind_graphs(nanobind::module_& m);
+void bind_topology(nanobind::module_& m);
+void bind_announcements(nanobind::module_& m);
 
 }  // namespace merganser::python

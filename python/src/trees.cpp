@@ -1,17 +1,20 @@
-#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 #include <optional>
+#include <tuple>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/msf/euclidean.hpp"
 #include "merganser/msf/minimum_forest.hpp"
 #include "python/src/forest.hpp"
+#include "python/src/points.hpp"
 #include "python/src/themes.hpp"
 
 namespace merganser::python {
@@ -21,57 +24,37 @@ namespace {
 struct PointTask {
   Rows<double> points;
   std::optional<Line<std::uint64_t>> ids;
-  Box box;
+  msf::PointSpace space;
   msf::EuclideanOptions options;
   Numbering own;
   msf::Forest forest;
   Shares shares;
 };
 
-msf::PointSet points_of(const PointTask& task, Share share, std::uint64_t first) {
-  const std::size_t d = task.points.shape(1);
-  msf::PointSet set;
-  set.dimension = static_cast<int>(d);
-  set.box = task.box;
-  const double* const begin = task.points.data() + share.begin * d;
-  set.coordinates.assign(begin, begin + share.size() * d);
-  if (task.ids) {
-    set.ids.assign(task.ids->data() + share.begin, task.ids->data() + share.end);
-  } else {
-    set.ids.resize(share.size());
-    std::iota(set.ids.begin(), set.ids.end(), first + share.begin);
-  }
-  return set;
-}
-
 /// What every rank does.
 void find_tree(PointTask& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   const std::size_t n = task.points.shape(0);
-  Share share{0, n};
-  std::uint64_t first = 0;
-  if (here) {
-    share = share_of(n, transport.rank(), transport.size());
-  } else {
-    first = comm::share_of(transport, n).before;
-  }
+  const Share share = here ? share_of(n, transport.rank(), transport.size()) : Share{0, n};
   msf::Report report;
   interrupt.watch(report);
-  auto found = msf::euclidean_forest(points_of(task, share, first), transport, task.options, report);
+  auto found =
+      msf::euclidean_forest(share_of_points(task.points, task.ids, task.space, share), transport, task.options, report);
   if (here) {
     task.shares.add(std::move(found));
   } else {
-    task.own = {first, n, {}};
+    task.own.first = comm::share_of(transport, n).before;
     task.forest = std::move(found);
   }
 }
 
 std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, Rows<double> points,
-                                             std::optional<Line<std::uint64_t>> ids, const std::array<Vec3, 2>& box,
-                                             const std::array<bool, 3>& periodic, int min_samples, int threads) {
+                                             std::optional<Line<std::uint64_t>> ids, const std::string& metric,
+                                             const std::string& angle, const std::vector<Axis>& periodic,
+                                             int min_samples, int threads) {
   const auto task = std::make_shared<PointTask>();
   task->points = std::move(points);
   task->ids = std::move(ids);
-  task->box = {box[0], box[1], periodic};
+  task->space = space_of(task->points.shape(1), metric, angle, periodic);
   task->options.min_samples = min_samples;
   task->options.threads = threads;
   task->own.count = task->points.shape(0);
@@ -169,8 +152,8 @@ void bind_spanning_forest(nb::module_& m) {
 
 void bind_trees(nb::module_& m) {
   m.def("euclidean_tree", &euclidean_tree, nb::arg("team"), nb::arg("points").noconvert(),
-        nb::arg("ids").noconvert().none(), nb::arg("box"), nb::arg("periodic"), nb::arg("min_samples"),
-        nb::arg("threads"), "The tree of points: see merganser.euclidean_tree().");
+        nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("angle"), nb::arg("periodic"),
+        nb::arg("min_samples"), nb::arg("threads"), "The tree of points: see merganser.euclidean_tree().");
   bind_spanning_forest<std::uint64_t>(m);
   bind_spanning_forest<std::int64_t>(m);
   bind_spanning_forest<double>(m);

@@ -156,9 +156,10 @@ TEST(Linkage, undoes_merges_of_one_height_one_by_one_as_scikit_learn_does) {
       in >> least >> samples >> leaf >> expected >> sum;
       if (i != sets % 4) continue;  // every launch takes its time
       const std::string labels = folder.file("labels.txt");
-      const Outcome o = run({"linkage", "--points", points, "--method", "hdbscan", "--ties", "sequential",
-                             "--min-cluster-size", least, "--min-samples", samples, "--selection",
-                             leaf == "1" ? "leaf" : "eom", "--labels", labels, "--ranks", std::to_string(1 + sets % 3)});
+      const Outcome o =
+          run({"linkage", "--points", points, "--method", "hdbscan", "--ties", "sequential", "--min-cluster-size",
+               least, "--min-samples", samples, "--selection", leaf == "1" ? "leaf" : "eom", "--labels", labels,
+               "--ranks", std::to_string(1 + sets % 3)});
       ASSERT_EQ(o.code, 0) << o.text();
       std::ifstream found(labels);
       std::string text;

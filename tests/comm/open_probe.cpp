@@ -38,7 +38,13 @@ void say(const std::string& text) { std::cout << text + "\n" << std::flush; }
 void require(bool right, const std::string& what) {
   if (!right) say("wrong on rank " + std::to_string(world_rank()) + ": " + what);
 }
-int handle(MPI_Comm comm) { return static_cast<int>(MPI_Comm_c2f(comm)); }
+int handle(MPI_Comm comm) {
+#if defined(MPI_ABI_VERSION)
+  return MPI_Comm_toint(comm);
+#else
+  return static_cast<int>(MPI_Comm_c2f(comm));
+#endif
+}
 
 /// A sum by the caller's own collective, beside ours.
 int own_sum(MPI_Comm comm, int value) {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 /// What Open MPI's launcher reads of the environment, whichever version it is; others do not look at it.
 constexpr const char* kLauncher =
     "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
-    "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_osc=sm,rdma,pt2pt";
+    "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_mpi_yield_when_idle=1";
 
 /// Variables of the test: the program, the folder of plug-ins, one plug-in and its interface, its MPI, libraries that
 /// say they are MPIs.
@@ -140,7 +140,7 @@ class PluginRunsTest : public PluginsTest {
   static void expect_well(int ranks, const std::string& words) {
     const Outcome outcome = start(launched(ranks) + words, std::string(kLauncher) + " PROBE_PLUGINS=");
     EXPECT_EQ(outcome.code, 0) << outcome.output;
-    for (const std::string& part : {"this build has no MPI", "open: MPI is not initialised", "finalized with 0"})
+    for (const std::string part : {"this build has no MPI", "open: MPI is not initialised", "finalized with 0"})
       EXPECT_TRUE(says(outcome, part)) << part << " in\n" << outcome.output;
     EXPECT_TRUE(says(outcome, "plug-in " + variable("MERGANSER_TEST_PLUGIN"))) << outcome.output;
     EXPECT_FALSE(says(outcome, "wrong")) << words << ":\n" << outcome.output;
@@ -152,8 +152,8 @@ TEST_F(PluginRunsTest, every_model_works_over_a_communicator_of_the_programs) {
 }
 
 TEST_F(PluginRunsTest, what_open_promises_holds_over_a_plugin) {
-  for (const std::string& name : {"half", "together", "overlapping", "refusals", "wrong-alone", "unwind", "settings",
-                                  "cartesian", "measured", "inside", "late"})
+  for (const std::string name : {"half", "together", "overlapping", "refusals", "wrong-alone", "unwind", "settings",
+                                 "cartesian", "measured", "inside", "late"})
     expect_well(4, name + " p2p neighborhood rma");
 }
 

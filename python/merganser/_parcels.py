@@ -1,0 +1,299 @@
+"""Parcels: what they are made of, steps in which small ones merge, and stars of points of a caller's."""
+from __future__ import annotations
+
+from typing import Any, Iterable, NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._arrays import box_of, line, mask, number, rows, whole
+from ._errors import InputError, UsageError
+from ._team import team_of
+
+_SITE = ("x", "y", "z", "volume")
+
+
+class Schema:
+    """What a parcel has besides position and volume, and how it merges.
+
+        Schema({"salt": "mean", "colour": ("keep_largest", 3)})
+
+    Each attribute has a rule, or (rule, components): "mean" (weighted by volume), "sum", "keep_centre", "keep_largest", or
+    "ellipsoid" (5 components: B11 B12 B13 B22 B23).
+    """
+
+    def __init__(self, attributes: dict[str, Any]):
+        given = []
+        for name, what in dict(attributes).items():
+            rule, components = (what, 5 if what == "ellipsoid" else 1) if isinstance(what, str) else what
+            names = [name] if components == 1 else [f"{name}_{i}" for i in range(whole(components, name, 1, 1 << 20))]
+            given.append((name, int(components), rule, names, ""))
+        self._core = _core.SchemaFound(given)
+
+    @classmethod
+    def epic(cls) -> Schema:
+        """EPIC's: vorticity (3, mean), buoyancy (mean), B (5, ellipsoid)."""
+        self = cls.__new__(cls)
+        self._core = _core.SchemaFound.epic()
+        return self
+
+    @property
+    def attributes(self) -> dict[str, tuple[str, int]]:
+        """Rule and components by name, in the order of rows."""
+        return {name: (rule, components) for name, components, rule, _, _ in self._core.attributes}
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Schema) and self._core == other._core
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return f"Schema({self.attributes!r})"
+
+
+class Parcels:
+    """Parcels of this process, in the library's memory; columns are copied out and in.
+
+        parcels = Parcels(Schema.epic(), n)
+        parcels["position"] = points            # (n, 3); also "x", "y", "z", "volume", "id", and every attribute
+        parcels["buoyancy"] += 0.1
+
+    New parcels have volume 1, ids 0, 1, ..., and 0 for all else.
+    """
+
+    def __init__(self, schema: Schema | None = None, n: int = 0):
+        self._schema = Schema.epic() if schema is None else schema
+        if not isinstance(self._schema, Schema):
+            raise TypeError(f"schema: a {type(schema).__name__}; allowed: a merganser.Schema")
+        self._core = _core.parcels(self._schema._core, whole(n, "n", 0, 2**31 - 1))
+
+    @classmethod
+    def _of(cls, core: _core.ParcelsFound) -> Parcels:
+        self = cls.__new__(cls)
+        self._core = core
+        self._schema = Schema.__new__(Schema)
+        self._schema._core = core.schema
+        return self
+
+    @property
+    def schema(self) -> Schema:
+        """What a parcel has."""
+        return self._schema
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def _parts(self, name: str) -> list[tuple[str, int]]:
+        if not isinstance(name, str):
+            raise TypeError(f"parcels: a {type(name).__name__} for a column; allowed: a name")
+        if name == "position":
+            return [("x", 0), ("y", 0), ("z", 0)]
+        known = self._schema.attributes
+        return [(name, c) for c in range(known[name][1])] if name in known else [(name, 0)]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A column, as a new array: (n,) or, of several components, (n, c)."""
+        if name == "id":
+            return self._core.ids()
+        parts = self._parts(name)
+        if len(parts) == 1:
+            return self._core.get(*parts[0])
+        return np.stack([self._core.get(*part) for part in parts], axis=1)
+
+    def __setitem__(self, name: str, values: Any) -> None:
+        n = len(self)
+        if name == "id":
+            self._core.set_ids(line(values, "id", np.int64, n))
+            return
+        parts = self._parts(name)
+        if np.ndim(values) == 0:
+            values = np.full((n, len(parts)) if len(parts) > 1 else n, number(values, name))
+        if len(parts) == 1:
+            self._core.set(*parts[0], line(values, name, np.float64, n))
+            return
+        array = np.asarray(values)
+        if array.shape != (n, len(parts)):
+            raise InputError(f"{name}: an array of shape {array.shape}; allowed: ({n}, {len(parts)})")
+        for column, part in enumerate(parts):
+            self._core.set(*part, line(array[:, column], name, np.float64, n))
+
+    def resize(self, n: int) -> None:
+        """Drops the last parcels, or adds new ones, whose ids follow."""
+        self._core.resize(whole(n, "n", 0, 2**31 - 1))
+
+    @property
+    def digest(self) -> str:
+        """32 hexadecimal digits of ids and all bits, whatever the order."""
+        return self._core.digest()
+
+    def to_dict(self) -> dict[str, np.ndarray]:
+        """All columns by name, for pandas and xarray."""
+        names = ["id", *_SITE, *self._schema.attributes]
+        return {name: self[name] for name in names}
+
+    def __repr__(self) -> str:
+        return f"<merganser.Parcels: {len(self)}, {self._schema!r}>"
+
+
+class Clusterer:
+    """Merge steps: every small parcel merges with its nearest, stars of them at once.
+
+        clusterer = Clusterer(parcels, (64, 64, 64), box=(0, 1), periodic=[True, True, False])
+        report = clusterer.step()               # a record: before, small, merged, after, seconds, ...
+
+    A parcel is small if its volume is below cell volume / min_volume_ratio. With `comm` the parcels are this rank's; they
+    go to the ranks that own their place, when it is made and, to neighbours, before each step. The parcels that result do
+    not depend on the number of ranks. Making one is collective; step() waits for neighbours only. After parcels have moved
+    far, call distribute().
+    """
+
+    def __init__(self, parcels: Parcels, cells: Iterable[int], *, box: Any, periodic: Any = False,
+                 min_volume_ratio: float = 40, comm: Any = None, shape: str = "auto", model: str = "auto"):
+        if not isinstance(parcels, Parcels):
+            raise TypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
+        self.parcels = parcels
+        lower, extent, flags = box_of(box, periodic, 3)
+        ratio = number(min_volume_ratio, "min_volume_ratio")
+        if not ratio > 0:
+            raise UsageError(f"min_volume_ratio: {ratio}; allowed: above 0")
+        self._core = _core.clusterer(team_of(comm, 1, model), parcels._core, lower, extent, flags, _cells_of(cells),
+                                     ratio, shape)
+
+    def step(self) -> dict[str, Any]:
+        """One merge step. A record of what it did on this rank; `clusters` counts stars by their number of members."""
+        return self._core.step()
+
+    def distribute(self) -> None:
+        """Brings every parcel to the rank that owns its place, however far it has moved. Collective."""
+        self._core.distribute()
+
+
+def _cells_of(cells: Any) -> list[int]:
+    given = [cells] * 3 if np.ndim(cells) == 0 else list(cells)
+    if len(given) != 3:
+        raise UsageError(f"cells: {cells!r}; allowed: a number, or one for each of 3 axes")
+    return [whole(c, "cells", 1, 2**20) for c in given]
+
+
+def random_parcels(cells: Any, *, box: Any, per_cell: int = 20, small_fraction: float = 0.5, min_volume_ratio: float = 20,
+                   seed: int = 42, rank: int = 0, ranks: int = 1) -> Parcels:
+    """Artificial parcels with EPIC's attributes, the same for any number of ranks: those of the block of `rank`."""
+    lower, extent, _ = box_of(box, False, 3)
+    ranks = whole(ranks, "ranks", 1)
+    return Parcels._of(_core.random_parcels(lower, extent, _cells_of(cells), whole(per_cell, "per_cell", 1),
+                                            number(small_fraction, "small_fraction"),
+                                            number(min_volume_ratio, "min_volume_ratio"), whole(seed, "seed", 0, 2**63),
+                                            whole(rank, "rank", 0, ranks - 1), ranks))
+
+
+class Merged(NamedTuple):
+    """What is left of points after their stars have merged."""
+
+    points: np.ndarray
+    """Places, (m, d)."""
+    volume: np.ndarray
+    attributes: dict[str, np.ndarray]
+    kept: np.ndarray
+    """Positions of the points that stay, in the arrays that were given."""
+
+
+class Stars:
+    """Which points merge into which. Positions are those in the arrays that a rank gave."""
+
+    def __init__(self, core: Any, points: np.ndarray, comm: bool):
+        self._core, self._points = core, points
+        self.centre: np.ndarray = core.centre
+        """By point: position of its centre; its own, where it stays."""
+        self.rank: np.ndarray | None = core.rank if comm else None
+        """By point: the rank of its centre; None without a communicator."""
+        self.send: np.ndarray = core.send
+        """Points whose centre is on another rank, in the order in which migrate() sends them."""
+        self.receive: np.ndarray = core.receive
+        """The centre, here, of each row that migrate() receives."""
+        self.ids: np.ndarray = core.ids
+        """By point: its number."""
+
+    def migrate(self, array: Any) -> np.ndarray:
+        """Rows of an array with a row per point go to the ranks of their centres: a row for each of `receive`. Collective.
+
+        The dtype and the shape of rows are the same on every rank.
+        """
+        array = np.ascontiguousarray(array)
+        if array.ndim == 0 or len(array) != len(self.centre) or array.dtype.hasobject:
+            raise InputError(f"migrate: an array of shape {array.shape} and {array.dtype}; allowed: a row of numbers for "
+                             f"each of {len(self.centre)} points")
+        width = int(np.prod(array.shape[1:], dtype=np.int64)) * array.itemsize
+        raw = np.frombuffer(array.tobytes(), np.uint8) if array.size == 0 else array.reshape(-1).view(np.uint8)
+        came = self._core.migrate(raw.reshape(len(array), width))
+        return came.reshape(-1).view(array.dtype).reshape(len(self.receive), *array.shape[1:])
+
+    def merge(self, volume: Any, attributes: dict[str, Any] | None = None, schema: Schema | None = None) -> Merged:
+        """Merges the stars: attributes of points go to their centres, and points that merged away are left out. Collective.
+
+        volume      (n,) above 0
+        attributes  by name, (n,) or (n, c)
+        schema      how each merges; without: means weighted by volume
+        """
+        n, d = self._points.shape
+        columns = {name: np.asarray(values, dtype=np.float64) for name, values in (attributes or {}).items()}
+        widths = {name: 1 if c.ndim == 1 else c.shape[-1] for name, c in columns.items()}
+        if schema is None:
+            schema = Schema({name: ("mean", width) for name, width in widths.items()})
+        wanted = {name: components for name, (_, components) in schema.attributes.items()}
+        if wanted != widths or any(c.ndim not in (1, 2) or len(c) != n for c in columns.values()):
+            shapes = {name: c.shape for name, c in columns.items()}
+            raise InputError(f"attributes: arrays of shapes {shapes}; allowed: those of {schema!r}, each with {n} rows")
+        volume = line(volume, "volume", np.float64, n)
+        if not (np.isfinite(volume).all() and (volume > 0).all()):
+            raise InputError(f"volume: {volume.min()} among them; allowed: finite numbers above 0")
+        table = np.zeros((n, 5 + sum(wanted.values())))
+        table[:, :d], table[:, 3], table[:, 4] = self._points, volume, self.ids.view(np.float64)
+        at = 5
+        for name, width in wanted.items():
+            table[:, at:at + width] = columns[name].reshape(n, width)
+            at += width
+        out, kept = self._core.merge(schema._core, table, self.migrate(table))
+        found, at = {}, 5
+        for name, width in wanted.items():
+            found[name] = out[:, at:at + width].reshape(len(out), *columns[name].shape[1:]).copy()
+            at += width
+        return Merged(out[:, :d].copy(), out[:, 3].copy(), found, kept)
+
+    def __repr__(self) -> str:
+        return f"<merganser.Stars: {len(self.centre)} points, {np.count_nonzero(self._leaves())} of them merge>"
+
+    def _leaves(self) -> np.ndarray:
+        elsewhere = np.zeros(len(self.centre), bool)
+        elsewhere[self.send] = True
+        return elsewhere | (self.centre != np.arange(len(self.centre)))
+
+
+def stars(points: Any, small: Any, *, ids: Any = None, box: Any = None, periodic: Any = False, block: Any = None,
+          comm: Any = None, ranks: int = 1, model: str = "auto") -> Stars:
+    """Stars among points: every small one has a link to its nearest other point, and links are cut until no point that
+    stays merges itself. Which do depends neither on the number of ranks nor on the order of the points.
+
+    points  (n, 2) or (n, 3); float64 in C order is read in place. With `comm` this rank's share, in any places
+    small   bool per point: it looks for a partner, which may be small or not
+    ids     distinct over all ranks; they decide between equal distances. Without: in order, rank after rank
+    box     (lower, upper), which holds all points; needed where an axis is periodic; without: the least one
+    block   (lower, upper) of this rank's part of the box, if all its points lie in it, as those of a simulation do: then
+            ranks talk to neighbours only, and no point travels. Needs comm and box
+    """
+    array = rows(points, "points")
+    n, d = array.shape
+    if d not in (2, 3):
+        raise InputError(f"points: {d} coordinates each; allowed: 2 or 3")
+    given = None if box is None else box_of(box, periodic, d)
+    if box is None:
+        box_of(None, periodic, d)
+    corners = None
+    if block is not None:
+        if comm is None or box is None:
+            raise UsageError("block: given without comm or box; allowed: with both")
+        lower, extent, _ = box_of(block, False, d)
+        floor = [0.0] * (3 - d)
+        corners = [lower + floor, [a + e for a, e in zip(lower, extent)] + [1.0] * (3 - d)]
+    numbers = None if ids is None else line(ids, "ids", np.int64, n)
+    core = _core.stars(team_of(comm, ranks, model), array, mask(small, "small", n), numbers, given, corners)
+    return Stars(core, array, comm is not None)

@@ -1,0 +1,108 @@
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "merganser/announce/announcement_network.hpp"
+#include "merganser/announce/network.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/comm/open.hpp"
+#include "python/src/arrays.hpp"
+#include "python/src/team.hpp"
+#include "python/src/themes.hpp"
+
+namespace merganser::python {
+namespace {
+
+/// A network of announcements that Python holds.
+class AnnouncementsObject : Pinned {
+ public:
+  /// Collective.
+  AnnouncementsObject(std::shared_ptr<Team> team, const std::string& name, int dimension, std::size_t max_bytes)
+      : state_(std::make_shared<State>()), team_(std::move(team)) {
+    if (team_->here() && team_->ranks() > 1)
+      throw UsageError(
+          "announcements: over threads of this process; allowed: over a communicator, or this process alone");
+    run([=](State& state, comm::Transport& transport) {
+      const auto network = announce::make_network(name, transport.size(), dimension);
+      announce::AnnouncementOptions options;
+      options.max_bytes = max_bytes;
+      options.max_step_bytes = std::max(options.max_step_bytes, max_bytes);
+      state.network.emplace(transport, *network, options);
+    });
+  }
+
+  nb::tuple announce(const nb::bytes& bytes, int topic, bool immediate) {
+    if (topic < 0 || topic >= announce::kFirstServiceTopic)
+      throw UsageError("topic: " + std::to_string(topic) + "; allowed: from 0 to below " +
+                       std::to_string(announce::kFirstServiceTopic));
+    const auto delivery = immediate ? announce::Delivery::immediate : announce::Delivery::same_step;
+    const auto id =
+        state_->network->announce(static_cast<announce::Topic>(topic),
+                                  {reinterpret_cast<const std::byte*>(bytes.c_str()), bytes.size()}, delivery);
+    return nb::make_tuple(id.origin, id.counter);
+  }
+
+  nb::list step() {
+    run([](State& state, comm::Transport&) { state.network->step(); });
+    nb::list out;
+    for (const announce::Announcement& a : state_->network->received())
+      out.append(nb::make_tuple(a.id.origin, a.id.counter, a.announced, static_cast<int>(a.topic),
+                                nb::bytes(reinterpret_cast<const char*>(a.bytes.data()), a.bytes.size())));
+    return out;
+  }
+
+  [[nodiscard]] int time_to_live() const { return state_->network->time_to_live(); }
+  [[nodiscard]] std::int64_t now() const { return state_->network->now(); }
+  [[nodiscard]] int rank() const { return state_->network->rank(); }
+  [[nodiscard]] int size() const { return state_->network->size(); }
+  nb::dict statistics() const {
+    const auto& s = state_->network->statistics();
+    nb::dict out;
+    const std::pair<const char*, std::int64_t> numbers[] = {
+        {"steps", s.steps},           {"announced", s.announced}, {"delivered", s.delivered},
+        {"duplicates", s.duplicates}, {"messages", s.messages},   {"empty", s.empty},
+        {"bytes", s.bytes},           {"held", s.held},           {"peak_held", s.peak_held}};
+    for (const auto& [name, value] : numbers) out[name] = value;
+    return out;
+  }
+
+ private:
+  struct State {
+    std::unique_ptr<comm::Transport> alone;
+    std::optional<announce::AnnouncementNetwork> network;
+  };
+  void run(const std::function<void(State&, comm::Transport&)>& what) {
+    if (!team_->here()) return team_->run([&](comm::Transport& t, const Interrupt&) { what(*state_, t); });
+    const nb::gil_scoped_release free;
+    if (!state_->alone) state_->alone = comm::open_alone();
+    what(*state_, *state_->alone);
+  }
+
+  std::shared_ptr<State> state_;
+  std::shared_ptr<Team> team_;
+};
+
+}  // namespace
+
+void bind_announcements(nb::module_& m) {
+  using A = AnnouncementsObject;
+  nb::class_<A>(m, "AnnouncementsFound", "A network of announcements: see merganser.Announcements.")
+      .def("announce", &A::announce, nb::arg("bytes"), nb::arg("topic"), nb::arg("immediate"), "Tells every rank.")
+      .def("step", &A::step, "Takes everything one hop further: what is handed over.")
+      .def_prop_ro("time_to_live", &A::time_to_live, "Steps to every rank.")
+      .def_prop_ro("now", &A::now, "Steps made.")
+      .def_prop_ro("rank", &A::rank, "This rank.")
+      .def_prop_ro("size", &A::size, "Number of ranks.")
+      .def("statistics", &A::statistics, "What this rank has done.");
+  m.def(
+      "announcements",
+      [](std::shared_ptr<Team> team, const std::string& network, int dimension, std::size_t max_bytes) {
+        return std::make_shared<A>(std::move(team), network, dimension, max_bytes);
+      },
+      nb::arg("team"), nb::arg("network"), nb::arg("dimension"), nb::arg("max_bytes"), "See merganser.Announcements.");
+}
+
+}  // namespace merganser::python

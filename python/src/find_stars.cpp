@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "python/src/stars.hpp"
+
+namespace merganser::python {
+namespace {
+
+constexpr std::int64_t kSlabs = 1024;  // of each axis, between which it may be cut
+
+/// A point on its way to the rank whose block it lies in.
+struct Traveller {
+  Vec3 at;
+  std::int64_t id;
+  std::uint32_t position;
+  std::int32_t rank;  // where it belongs to a caller
+  std::int64_t small;
+};
+/// Which point of a caller's.
+struct Place {
+  std::int64_t position;
+  std::int32_t rank;
+  std::int32_t unused = 0;
+};
+/// A point that merges into another.
+struct Pair {
+  Place source;
+  Place centre;
+};
+/// Tells the block that holds a source whom its centre belongs to.
+struct CentreOf {
+  std::uint32_t source;
+  std::uint32_t unused = 0;
+  Place centre;
+};
+
+Vec3 point(const StarTask& task, std::size_t i, const Box& box) {
+  const std::size_t d = task.points.shape(1);
+  const double* const p = task.points.data() + i * d;
+  return {p[0], p[1], d == 3 ? p[2] : box.lower[2]};
+}
+
+[[noreturn]] void refuse(const Vec3& p, std::size_t i) {
+  throw InputError("points: point " + std::to_string(i) + " is (" + std::to_string(p[0]) + ", " + std::to_string(p[1]) +
+                   ", " + std::to_string(p[2]) + "); allowed: finite numbers inside the box");
+}
+
+/// The box that was given, or the least around all points.
+Box box_of(const StarTask& task, Share share, comm::Transport& transport) {
+  const double most = std::numeric_limits<double>::infinity();
+  std::array<Vec3, 2> corners{Vec3{most, most, most}, Vec3{-most, -most, -most}};
+  const Box zero{{0, 0, 0}, {1, 1, 1}, {false, false, false}};
+  comm::agree(transport, [&] {
+    for (std::size_t i = share.begin; i < share.end; ++i) {
+      const Vec3 p = point(task, i, task.box ? *task.box : zero);
+      const bool good = task.box ? task.box->contains(p) : std::all_of(p.begin(), p.end(), [](double x) {
+        return std::isfinite(x) && std::fabs(x) <= 1e150;
+      });
+      if (!good) refuse(p, i);
+      for (std::size_t a = 0; a < 3; ++a) {
+        corners[0][a] = std::min(corners[0][a], p[a]);
+        corners[1][a] = std::max(corners[1][a], p[a]);
+      }
+    }
+  });
+  if (task.box) return *task.box;
+  for (const auto& theirs : comm::all_gather_value(transport, corners))
+    for (std::size_t a = 0; a < 3; ++a) {
+      corners[0][a] = std::min(corners[0][a], theirs[0][a]);
+      corners[1][a] = std::max(corners[1][a], theirs[1][a]);
+    }
+  Box box = zero;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (!(corners[0][a] <= corners[1][a])) continue;
+    box.lower[a] = corners[0][a];
+    double extent = corners[1][a] - corners[0][a];
+    if (extent <= 0) extent = std::max(1.0, std::fabs(box.lower[a]));
+    while (!(box.lower[a] + extent >= corners[1][a])) extent = std::nextafter(extent, most);
+    box.extent[a] = extent;
+  }
+  return box;
+}
+
+/// Blocks of about as many points each.
+Decomposition blocks_of(const StarTask& task, Share share, const Box& box, comm::Transport& transport) {
+  const std::int64_t deep = task.points.shape(1) == 3 ? kSlabs : 1;
+  const Grid grid{box, {kSlabs, kSlabs, deep}};
+  std::array<std::vector<std::int64_t>, 3> weight;
+  for (std::size_t a = 0; a < 3; ++a) weight[a].assign(static_cast<std::size_t>(grid.cells[a]), 0);
+  for (std::size_t i = share.begin; i < share.end; ++i) {
+    const Vec3 p = point(task, i, box);
+    for (int a = 0; a < 3; ++a) ++weight[a][static_cast<std::size_t>(grid.cell(a, p[a]))];
+  }
+  for (auto& axis : weight) {
+    const auto all = comm::all_gather(transport, axis);
+    std::fill(axis.begin(), axis.end(), 0);
+    for (const auto& theirs : all)
+      std::transform(theirs.begin(), theirs.end(), axis.begin(), axis.begin(), std::plus<>());
+  }
+  return Decomposition(grid, transport.size()).balanced(weight);
+}
+
+/// Where everybody says that its points lie.
+Decomposition blocks_given(const StarTask& task, const Box& box, comm::Transport& transport) {
+  return Decomposition::from_boxes(Grid{box}, comm::all_gather_value(transport, *task.block));
+}
+
+void find_here(const StarTask& task, StarFinder& finder, const Stars& stars) {
+  const std::size_t n = task.points.shape(0);
+  const double* const p = task.points.data();
+  finder.find(task.points.shape(1) == 3 ? Points::rows(p, n) : Points::rows_2d(p, n), span_of(task.small), stars.ids);
+}
+
+/// Stars of points that lie where they belong.
+void find_in_place(const StarTask& task, StarFinder& finder, Stars& stars) {
+  find_here(task, finder, stars);
+  for (const StarLink& l : finder.links()) {
+    stars.centre[l.source] = l.centre;
+    stars.rank[l.source] = l.rank;
+  }
+  for (const StarArrival& a : finder.arrivals()) stars.receive.push_back({a.centre, a.source, a.rank});
+}
+
+/// Pairs of points that were sent to the ranks that own their place.
+std::vector<Pair> find_pairs(const std::vector<Traveller>& came, StarFinder& finder, comm::Transport& transport) {
+  static_assert(sizeof(Traveller) == 6 * sizeof(double));
+  std::vector<std::uint8_t> small(came.size());
+  std::vector<std::int64_t> ids(came.size());
+  for (std::size_t i = 0; i < came.size(); ++i) {
+    small[i] = came[i].small != 0;
+    ids[i] = came[i].id;
+  }
+  const double* const first = came.empty() ? nullptr : came[0].at.data();
+  Points points{first, first + 1, first + 2, 6, came.size()};
+  if (came.empty()) points = {};
+  finder.find(points, small, ids);
+  const auto place = [&](std::uint32_t i) { return Place{came[i].position, came[i].rank}; };
+  std::vector<std::vector<CentreOf>> told(static_cast<std::size_t>(transport.size()));
+  for (const StarArrival& a : finder.arrivals())
+    told[static_cast<std::size_t>(a.rank)].push_back({a.source, 0, place(a.centre)});
+  std::vector<Pair> pairs;
+  for (const StarLink& l : finder.links())
+    if (l.rank == transport.rank()) pairs.push_back({place(l.source), place(l.centre)});
+  for (const auto& theirs : comm::all_to_all(transport, std::move(told)))
+    for (const CentreOf& c : theirs) pairs.push_back({place(c.source), c.centre});
+  return pairs;
+}
+
+/// Stars of points that lie anywhere: they are sent to who owns their place, and what is found comes back.
+void find_by_travel(const StarTask& task, Share share, const Decomposition& blocks, comm::Transport& transport,
+                    Stars& stars) {
+  std::vector<Traveller> mine;
+  mine.reserve(share.size());
+  for (std::size_t i = share.begin; i < share.end; ++i)
+    mine.push_back({point(task, i, stars.box), stars.ids[i - share.begin], static_cast<std::uint32_t>(i - share.begin),
+                    transport.rank(), task.small.data()[i]});
+  auto came = comm::send_to_owners(transport, std::span<const Traveller>(mine), [&](const Traveller& t) {
+                return blocks.owner(t.at);
+              }).flat();
+  mine = {};
+  StarFinder finder(transport, blocks);
+  const auto pairs = find_pairs(came, finder, transport);
+  const int me = transport.rank();
+  auto to_source =
+      comm::send_to_owners(transport, std::span<const Pair>(pairs), [](const Pair& p) { return p.source.rank; });
+  for (const auto& theirs : to_source)
+    for (const Pair& p : theirs) {
+      stars.centre[static_cast<std::size_t>(p.source.position)] = p.centre.position;
+      stars.rank[static_cast<std::size_t>(p.source.position)] = p.centre.rank;
+    }
+  auto to_centre =
+      comm::send_to_owners(transport, std::span<const Pair>(pairs), [](const Pair& p) { return p.centre.rank; });
+  for (const auto& theirs : to_centre)
+    for (const Pair& p : theirs)
+      if (p.source.rank != me) stars.receive.push_back({p.centre.position, p.source.position, p.source.rank});
+}
+
+/// Puts what leaves and what comes in the order in which rows travel.
+void order(Stars& stars, int me) {
+  for (std::size_t i = 0; i < stars.rank.size(); ++i)
+    if (stars.rank[i] != me) stars.send.push_back(static_cast<std::int64_t>(i));
+  std::stable_sort(stars.send.begin(), stars.send.end(), [&](std::int64_t a, std::int64_t b) {
+    return stars.rank[static_cast<std::size_t>(a)] < stars.rank[static_cast<std::size_t>(b)];
+  });
+  std::sort(stars.receive.begin(), stars.receive.end(), [](const Arrival& a, const Arrival& b) {
+    return a.rank != b.rank ? a.rank < b.rank : a.source < b.source;
+  });
+}
+
+}  // namespace
+
+void find_stars(const StarTask& task, Share share, comm::Transport& transport, Stars& stars) {
+  stars.box = box_of(task, share, transport);
+  stars.dimension = static_cast<int>(task.points.shape(1));
+  stars.centre.resize(share.size());
+  std::iota(stars.centre.begin(), stars.centre.end(), 0);
+  stars.rank.assign(share.size(), transport.rank());
+  if (task.ids) {
+    stars.ids.assign(task.ids->data() + share.begin, task.ids->data() + share.end);
+  } else {
+    stars.ids.resize(share.size());
+    std::iota(stars.ids.begin(), stars.ids.end(),
+              static_cast<std::int64_t>(comm::share_of(transport, share.size()).before));
+  }
+  if (transport.size() == 1 || task.block) {
+    StarFinder finder(transport, task.block ? blocks_given(task, stars.box, transport)
+                                            : Decomposition(Grid{stars.box}, transport.size()));
+    find_in_place(task, finder, stars);
+  } else {
+    find_by_travel(task, share, blocks_of(task, share, stars.box, transport), transport, stars);
+  }
+  order(stars, transport.rank());
+}
+
+std::vector<std::byte> migrate(const Stars& stars, std::span<const std::byte> rows, std::size_t row_bytes,
+                               comm::Transport& transport) {
+  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
+  for (const std::int64_t i : stars.send) {
+    const auto row = rows.subspan(static_cast<std::size_t>(i) * row_bytes, row_bytes);
+    auto& out = to[static_cast<std::size_t>(stars.rank[static_cast<std::size_t>(i)])];
+    out.insert(out.end(), row.begin(), row.end());
+  }
+  std::vector<std::byte> came;
+  for (const auto& theirs : transport.all_to_all(to)) came.insert(came.end(), theirs.begin(), theirs.end());
+  if (came.size() != stars.receive.size() * row_bytes)
+    throw CommError("migrate: " + std::to_string(came.size()) + " bytes came for " +
+                    std::to_string(stars.receive.size()) + " rows of " + std::to_string(row_bytes) +
+                    "; allowed: rows of one length on every rank");
+  return came;
+}
+
+}  // namespace merganser::python

@@ -1,0 +1,173 @@
+#include "python/src/parcels.hpp"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "merganser/base/text.hpp"
+#include "merganser/parcels/generate.hpp"
+#include "merganser/parcels/statistics.hpp"
+#include "python/src/schema.hpp"
+#include "python/src/themes.hpp"
+
+namespace merganser::python {
+
+namespace {
+
+const std::vector<std::pair<std::string, Rule>>& rules() {
+  static const std::vector<std::pair<std::string, Rule>> all = {{"mean", Rule::mean},
+                                                                {"sum", Rule::sum},
+                                                                {"keep_centre", Rule::keep_centre},
+                                                                {"keep_largest", Rule::keep_largest},
+                                                                {"ellipsoid", Rule::ellipsoid}};
+  return all;
+}
+
+}  // namespace
+
+Rule rule_of_name(const std::string& name) {
+  for (const auto& [word, rule] : rules())
+    if (word == name) return rule;
+  throw UsageError("rule: \"" + name + "\"; allowed: " + joined(rules(), ", ", [](const auto& r) { return r.first; }));
+}
+
+std::string name_of(Rule rule) {
+  for (const auto& [word, r] : rules())
+    if (r == rule) return word;
+  return "callback";
+}
+
+namespace {
+
+/// Name, components, rule, names of the components, unit.
+using AttributeGiven = std::tuple<std::string, int, std::string, std::vector<std::string>, std::string>;
+
+Schema schema_of(const std::vector<AttributeGiven>& given) {
+  std::vector<Attribute> attributes;
+  for (const auto& [name, components, rule, names, unit] : given)
+    attributes.push_back({name, components, rule_of_name(rule), names, unit});
+  return Schema(std::move(attributes));
+}
+
+nb::object get(ParcelsObject& parcels, const std::string& name, int component) {
+  const auto use = parcels.use();
+  const Column column = use->column(name, component);
+  std::vector<double> out(use->size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = column[i];
+  return nb::cast(give(std::move(out)));
+}
+
+void check_length(std::size_t given, std::size_t wanted, const std::string& name) {
+  if (given != wanted)
+    throw UsageError("parcels: " + std::to_string(given) + " values of " + name +
+                     "; allowed: " + std::to_string(wanted));
+}
+
+void set(ParcelsObject& parcels, const std::string& name, int component, const Line<double>& values) {
+  const auto use = parcels.use();
+  check_length(values.size(), use->size(), name);
+  const Column column = use->column(name, component);
+  for (std::size_t i = 0; i < values.size(); ++i) column[i] = values.data()[i];
+}
+
+nb::object ids(ParcelsObject& parcels) {
+  const auto use = parcels.use();
+  std::vector<std::int64_t> out(use->size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = use->id(i);
+  return nb::cast(give(std::move(out)));
+}
+
+void set_ids(ParcelsObject& parcels, const Line<std::int64_t>& values) {
+  const auto use = parcels.use();
+  check_length(values.size(), use->size(), "id");
+  for (std::size_t i = 0; i < values.size(); ++i) use->set_id(i, values.data()[i]);
+}
+
+/// n parcels with numbers of their own: ids ascend, volumes are 1, all else 0.
+std::shared_ptr<ParcelsObject> parcels_of(const Schema& schema, std::size_t n) {
+  Parcels parcels(schema);
+  parcels.resize(n);
+  std::fill_n(parcels.rows(), n * schema.width(), 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    parcels.site(i) = {0, 0, 0, 1};
+    parcels.set_id(i, static_cast<std::int64_t>(i));
+  }
+  return std::make_shared<ParcelsObject>(std::move(parcels));
+}
+
+void resize(ParcelsObject& parcels, std::size_t n) {
+  const auto use = parcels.use();
+  const std::size_t before = use->size();
+  use->resize(n);
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < std::min(before, n); ++i) next = std::max(next, use->id(i) + 1);
+  for (std::size_t i = before; i < n; ++i) {
+    use->site(i) = {0, 0, 0, 1};
+    std::fill_n(use->row(i), use->schema().width(), 0.0);
+    use->set_id(i, next++);
+  }
+}
+
+std::shared_ptr<ParcelsObject> random_parcels(const Vec3& lower, const Vec3& extent,
+                                              const std::array<std::int64_t, 3>& cells, std::int64_t per_cell,
+                                              double small_fraction, double min_volume_ratio, std::uint64_t seed,
+                                              int rank, int ranks) {
+  RandomParcels options;
+  options.per_cell = per_cell;
+  options.small_fraction = small_fraction;
+  options.min_volume_ratio = min_volume_ratio;
+  options.seed = seed;
+  const nb::gil_scoped_release free;
+  const Grid grid{Box{lower, extent, {false, false, false}}, cells};
+  return std::make_shared<ParcelsObject>(generate_random(options, Decomposition(grid, ranks), rank));
+}
+
+void bind_schema(nb::module_& m) {
+  nb::class_<Schema>(m, "SchemaFound", "What a parcel has besides position and volume: see merganser.Schema.")
+      .def(
+          "__init__",
+          [](Schema* self, const std::vector<AttributeGiven>& given) { new (self) Schema(schema_of(given)); },
+          nb::arg("attributes"))
+      .def_static(
+          "epic", [] { return Schema::epic(); }, "EPIC's: vorticity, buoyancy, B.")
+      .def_prop_ro(
+          "attributes",
+          [](const Schema& s) {
+            std::vector<AttributeGiven> out;
+            for (const Attribute& a : s.attributes())
+              out.emplace_back(a.name, a.components, name_of(a.rule), a.component_names, a.unit);
+            return out;
+          },
+          "Name, components, rule, names of components, unit.")
+      .def("__eq__", [](const Schema& a, const Schema& b) { return a == b; });
+}
+
+}  // namespace
+
+void bind_parcels(nb::module_& m) {
+  bind_schema(m);
+  nb::class_<ParcelsObject>(m, "ParcelsFound", "Parcels of this process: see merganser.Parcels.")
+      .def("__len__", [](ParcelsObject& p) { return p.use()->size(); })
+      .def_prop_ro(
+          "schema", [](ParcelsObject& p) { return p.use()->schema(); }, nb::rv_policy::move, "What a row holds.")
+      .def("get", &get, nb::arg("name"), nb::arg("component") = 0, "A number of every parcel, a copy.")
+      .def("set", &set, nb::arg("name"), nb::arg("component"), nb::arg("values").noconvert(), "Sets it.")
+      .def("ids", &ids, "The ids, a copy.")
+      .def("set_ids", &set_ids, nb::arg("values").noconvert(), "Sets them.")
+      .def("resize", &resize, nb::arg("n"), "Drops the last parcels, or adds new ones.")
+      .def(
+          "digest", [](ParcelsObject& p) { return digest(*p.use()).text(); },
+          "32 hexadecimal digits of ids and all bits, whatever the order.");
+  m.def("parcels", &parcels_of, nb::arg("schema"), nb::arg("n"), "New parcels: see merganser.Parcels.");
+  m.def("random_parcels", &random_parcels, nb::arg("lower"), nb::arg("extent"), nb::arg("cells"), nb::arg("per_cell"),
+        nb::arg("small_fraction"), nb::arg("min_volume_ratio"), nb::arg("seed"), nb::arg("rank"), nb::arg("ranks"),
+        "Artificial parcels: see merganser.random_parcels().");
+}
+
+}  // namespace merganser::python

@@ -1,0 +1,41 @@
+#pragma once
+/// Parcels that Python holds, and steps on them.
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "merganser/parcels/parcels.hpp"
+#include "python/src/arrays.hpp"
+
+namespace merganser::python {
+
+/// Parcels of this process; one call at a time may have them.
+class ParcelsObject : Pinned {
+ public:
+  explicit ParcelsObject(Parcels parcels) : parcels_(std::move(parcels)) {}
+
+  /// Keeps others out as long as it lives.
+  class Use {
+   public:
+    Use(Parcels& parcels, std::unique_lock<std::mutex> lock) : parcels_(parcels), lock_(std::move(lock)) {}
+    Parcels* operator->() const noexcept { return &parcels_; }
+    Parcels& operator*() const noexcept { return parcels_; }
+
+   private:
+    Parcels& parcels_;
+    std::unique_lock<std::mutex> lock_;
+  };
+  /// @throws UsageError while another thread has them, an interrupted call too
+  [[nodiscard]] Use use() {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) throw UsageError("parcels: in use by another thread; allowed: one call at a time");
+    return {parcels_, std::move(lock)};
+  }
+
+ private:
+  Parcels parcels_;
+  std::mutex mutex_;
+};
+
+}  // namespace merganser::python

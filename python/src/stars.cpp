@@ -1,0 +1,225 @@
+#include "python/src/stars.hpp"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "merganser/base/error.hpp"
+#include "python/src/schema.hpp"
+#include "python/src/themes.hpp"
+
+namespace merganser::python {
+namespace {
+
+using Corner = std::vector<double>;
+
+/// What is said of a box: lower corner, extent, periodic axes.
+using BoxGiven = std::tuple<Corner, Corner, std::vector<bool>>;
+
+/// Stars of all ranks in this process, put together: positions are those in the caller's array.
+Stars joined(std::vector<Stars>& parts, std::size_t n) {
+  const int ranks = static_cast<int>(parts.size());
+  Stars all{parts[0].team, parts[0].box, parts[0].dimension, {}, {}, {}, {}, {}};
+  all.centre.resize(n);
+  all.ids.resize(n);
+  for (int r = 0; r < ranks; ++r) {
+    const Share share = share_of(n, r, ranks);
+    Stars& part = parts[static_cast<std::size_t>(r)];
+    for (std::size_t i = 0; i < share.size(); ++i) {
+      const Share theirs = share_of(n, part.rank[i], ranks);
+      all.centre[share.begin + i] = static_cast<std::int64_t>(theirs.begin) + part.centre[i];
+      all.ids[share.begin + i] = part.ids[i];
+    }
+    part = {};
+  }
+  return all;
+}
+
+std::shared_ptr<Stars> stars(const std::shared_ptr<Team>& team, Rows<double> points, Line<std::uint8_t> small,
+                             std::optional<Line<std::int64_t>> ids, const std::optional<Box>& box,
+                             const std::optional<std::array<Vec3, 2>>& block) {
+  const auto task = std::make_shared<StarTask>();
+  const std::size_t n = points.shape(0);
+  if (n >= std::size_t{1} << 31) throw UsageError("points: " + std::to_string(n) + " on one rank; allowed: below 2^31");
+  *task = {std::move(points), std::move(small), std::move(ids), box, {}};
+  if (block) task->block = Decomposition::Block{(*block)[0], (*block)[1]};
+  const bool here = team->here();
+  const auto parts = std::make_shared<std::vector<Stars>>(static_cast<std::size_t>(here ? team->ranks() : 1));
+  team->run([=, whole = std::shared_ptr<Team>(team)](comm::Transport& transport, const Interrupt&) {
+    const Share share = here ? share_of(n, transport.rank(), transport.size()) : Share{0, n};
+    find_stars(*task, share, transport, (*parts)[static_cast<std::size_t>(here ? transport.rank() : 0)]);
+  });
+  auto found = std::make_shared<Stars>(here ? joined(*parts, n) : std::move((*parts)[0]));
+  found->team = team;
+  return found;
+}
+
+/// Rows of bytes that come from other ranks.
+nb::object migrate_rows(const Stars& stars, const Rows<std::uint8_t>& rows) {
+  const std::size_t row_bytes = rows.shape(1);
+  std::vector<std::byte> came;
+  if (!stars.team->here()) {
+    const auto bytes = std::as_bytes(span_of(rows));
+    stars.team->run([&](comm::Transport& transport, const Interrupt&) {
+      comm::check_same(transport, "migrate", {{"bytes of a row", std::to_string(row_bytes)}});
+      came = migrate(stars, bytes, row_bytes, transport);
+    });
+  }
+  using Bytes = std::vector<std::byte>;
+  return nb::cast(give<std::uint8_t, Bytes>(std::move(came),
+                                            [](Bytes& b) { return reinterpret_cast<std::uint8_t*>(b.data()); },
+                                            {stars.receive.size(), row_bytes}));
+}
+
+/// A point with all that is merged: site, and payload row of the schema's width.
+struct Parcel {
+  Site site;
+  std::vector<double> row;
+};
+
+/// Merges whose members are all here: own points by position, and rows (x y z volume id attributes) that have come.
+class Merging {
+ public:
+  Merging(const Stars& stars, const Schema& schema, const Rows<double>& rows, const Rows<double>& came)
+      : stars_(stars), rules_(schema, stars.box), rows_(rows), came_(came) {}
+
+  /// Rows of the points that stay, and their positions.
+  std::pair<std::vector<double>, std::vector<std::int64_t>> run() {
+    collect();
+    const std::size_t width = rows_.shape(1);
+    std::vector<double> out;
+    std::vector<std::int64_t> kept;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < stars_.centre.size(); ++i) {
+      if (!stays(i)) continue;
+      kept.push_back(static_cast<std::int64_t>(i));
+      const double* const row = rows_.data() + i * width;
+      out.insert(out.end(), row, row + width);
+      const std::size_t first = next;
+      while (next < members_.size() && members_[next].centre == static_cast<std::int64_t>(i)) ++next;
+      if (next > first) merge(row, {members_.data() + first, next - first}, out.data() + out.size() - width);
+    }
+    return {std::move(out), std::move(kept)};
+  }
+
+ private:
+  struct Source {
+    std::int64_t centre;
+    std::int64_t id;
+    const double* row;
+  };
+
+  [[nodiscard]] bool stays(std::size_t i) const {
+    const bool here = stars_.rank.empty() || stars_.rank[i] == stars_.team->rank();
+    return here && stars_.centre[i] == static_cast<std::int64_t>(i);
+  }
+  void collect() {
+    const std::size_t width = rows_.shape(1);
+    const auto source = [&](std::int64_t centre, const double* row) {
+      members_.push_back({centre, std::bit_cast<std::int64_t>(row[4]), row});
+    };
+    for (std::size_t i = 0; i < stars_.centre.size(); ++i) {
+      const bool here = stars_.rank.empty() || stars_.rank[i] == stars_.team->rank();
+      if (here && !stays(i)) source(stars_.centre[i], rows_.data() + i * width);
+    }
+    for (std::size_t k = 0; k < stars_.receive.size(); ++k) source(stars_.receive[k].centre, came_.data() + k * width);
+    std::sort(members_.begin(), members_.end(), [](const Source& a, const Source& b) {
+      return a.centre != b.centre ? a.centre < b.centre : a.id < b.id;
+    });
+  }
+  [[nodiscard]] Parcel parcel(const double* row) const {
+    Parcel p{{row[0], row[1], row[2], row[3]}, std::vector<double>(rules_.schema->width())};
+    std::copy(row + 4, row + rows_.shape(1), p.row.begin());
+    return p;
+  }
+  void merge(const double* centre, std::span<const Source> sources, double* out) const {
+    std::vector<Parcel> parcels{parcel(centre)};
+    for (const Source& s : sources) parcels.push_back(parcel(s.row));
+    std::vector<Member> members;
+    for (const Parcel& p : parcels) members.push_back({&p.site, p.row.data()});
+    Site site;
+    std::vector<double> row(rules_.schema->width());
+    merge_star(rules_, members, site, row.data());
+    const double numbers[] = {site.x, site.y, site.z, site.volume};
+    std::copy(std::begin(numbers), std::end(numbers), out);
+    std::copy_n(row.begin() + 1, rows_.shape(1) - 5, out + 5);
+  }
+
+  const Stars& stars_;
+  MergeRules rules_;
+  const Rows<double>& rows_;
+  const Rows<double>& came_;
+  std::vector<Source> members_;
+};
+
+nb::tuple merge_rows(const Stars& stars, const Schema& schema, const Rows<double>& rows, const Rows<double>& came) {
+  for (const Attribute& a : schema.attributes())
+    if (a.rule == Rule::callback)
+      throw UsageError("merge: attribute " + a.name + " merges by a callback; allowed: a rule");
+  std::pair<std::vector<double>, std::vector<std::int64_t>> merged;
+  {
+    const nb::gil_scoped_release free;
+    merged = Merging(stars, schema, rows, came).run();
+  }
+  return nb::make_tuple(give_rows(std::move(merged.first), rows.shape(1)), give(std::move(merged.second)));
+}
+
+template <class T, class From, class Get>
+nb::object copied(const std::vector<From>& from, const Get& get) {
+  std::vector<T> out;
+  out.reserve(from.size());
+  for (const From& f : from) out.push_back(get(f));
+  return nb::cast(give(std::move(out)));
+}
+
+Box box_given(const BoxGiven& given) {
+  Box box{{0, 0, 0}, {1, 1, 1}, {false, false, false}};
+  const auto& [lower, extent, periodic] = given;
+  for (std::size_t a = 0; a < std::min<std::size_t>(3, lower.size()); ++a) {
+    box.lower[a] = lower[a];
+    box.extent[a] = extent[a];
+    box.periodic[a] = periodic[a];
+  }
+  return box;
+}
+
+}  // namespace
+
+void bind_stars(nb::module_& m) {
+  m.def(
+      "stars",
+      [](const std::shared_ptr<Team>& team, Rows<double> points, Line<std::uint8_t> small,
+         std::optional<Line<std::int64_t>> ids, const std::optional<BoxGiven>& box,
+         const std::optional<std::array<Vec3, 2>>& block) {
+        std::optional<Box> given;
+        if (box) given = box_given(*box);
+        return stars(team, std::move(points), std::move(small), std::move(ids), given, block);
+      },
+      nb::arg("team"), nb::arg("points").noconvert(), nb::arg("small").noconvert(), nb::arg("ids").noconvert().none(),
+      nb::arg("box").none(), nb::arg("block").none(), "Stars of points: see merganser.stars().");
+  const auto position = [](std::int64_t x) { return x; };
+  nb::class_<Stars>(m, "StarsFound", "What stars() finds, in the extension's arrays.")
+      .def_prop_ro(
+          "centre", [=](const Stars& s) { return copied<std::int64_t>(s.centre, position); }, "See merganser.Stars.")
+      .def_prop_ro(
+          "rank", [](const Stars& s) { return copied<std::int32_t>(s.rank, [](std::int32_t r) { return r; }); },
+          "See merganser.Stars.")
+      .def_prop_ro(
+          "ids", [=](const Stars& s) { return copied<std::int64_t>(s.ids, position); }, "See merganser.Stars.")
+      .def_prop_ro(
+          "send", [=](const Stars& s) { return copied<std::int64_t>(s.send, position); }, "See merganser.Stars.")
+      .def_prop_ro(
+          "receive",
+          [](const Stars& s) { return copied<std::int64_t>(s.receive, [](const Arrival& a) { return a.centre; }); },
+          "See merganser.Stars.")
+      .def("migrate", &migrate_rows, nb::arg("rows").noconvert(), "Rows of bytes to the ranks of centres. Collective.")
+      .def("merge", &merge_rows, nb::arg("schema"), nb::arg("rows").noconvert(), nb::arg("came").noconvert(),
+           "Rows (x, y, z, volume, bits of the id, attributes) of the points that stay, and their positions.");
+}
+
+}  // namespace merganser::python

@@ -1,0 +1,231 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <thread>
+
+#include "merganser/base/error.hpp"
+#include "merganser/graphs/process_graph_files.hpp"
+#include "merganser/graphs/process_graph_kinds.hpp"
+#include "merganser/kernels/exchange.hpp"
+#include "merganser/topology/advise.hpp"
+#include "merganser/topology/measure.hpp"
+#include "python/src/arrays.hpp"
+#include "python/src/team.hpp"
+#include "python/src/themes.hpp"
+
+namespace merganser::python {
+namespace {
+
+using graphs::ProcessGraph;
+
+ProcessGraph graph_of(const Line<std::int64_t>& offsets, const Line<std::int64_t>& heads, const Line<double>& bytes) {
+  const auto all = static_cast<std::int64_t>(heads.size());
+  if (offsets.size() == 0 || bytes.size() != heads.size())
+    throw UsageError("graph: arrays of different lengths; allowed: ranks + 1 offsets, and bytes for each head");
+  std::vector<std::vector<ProcessGraph::Arc>> rows(offsets.size() - 1);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::int64_t begin = offsets.data()[r];
+    const std::int64_t end = offsets.data()[r + 1];
+    if (begin < 0 || end < begin || end > all)
+      throw InputError("graph: offsets do not ascend up to the number of heads");
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t to = heads.data()[i];
+      if (to < 0 || to >= static_cast<std::int64_t>(rows.size()))
+        throw InputError("graph: an arc to " + std::to_string(to) + "; allowed: from 0 to below " +
+                         std::to_string(rows.size()));
+      rows[r].push_back({static_cast<int>(to), bytes.data()[i]});
+    }
+  }
+  return ProcessGraph(std::move(rows));
+}
+
+nb::tuple arrays_of(const ProcessGraph& g) {
+  std::vector<std::int64_t> heads;
+  std::vector<double> bytes;
+  for (int r = 0; r < g.ranks(); ++r)
+    for (const auto& arc : g.row(r)) {
+      heads.push_back(arc.to);
+      bytes.push_back(arc.bytes);
+    }
+  return nb::make_tuple(give(std::vector<std::int64_t>(g.offsets().begin(), g.offsets().end())), give(std::move(heads)),
+                        give(std::move(bytes)));
+}
+
+int cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+/// A cell as a record of plain values.
+nb::dict record_of(const topology::CellResult& cell, const ProcessGraph& graph) {
+  const auto& kernel = kernels::kernel(cell.kernel);
+  const Interval median = cell.p50();
+  nb::dict out;
+  out["kernel"] = cell.kernel;
+  out["model"] = std::string(kernel.model);
+  out["completion"] = std::string(kernels::completion_name(kernel.completion));
+  out["size"] = topology::size_text(cell.size);
+  out["ranks"] = graph.ranks();
+  out["arcs"] = graph.arcs();
+  out["degree"] = graph.max_degree();
+  out["cores"] = cores();
+  out["graph"] = graph.digest();
+  out["bytes_total"] = cell.bytes_total;
+  out["messages_total"] = cell.messages_total;
+  out["samples"] = cell.exchange.count();
+  out["p50_ns"] = median.value;
+  out["p50_low_ns"] = median.low;
+  out["p50_high_ns"] = median.high;
+  out["mean_ns"] = cell.exchange.mean();
+  out["p90_ns"] = cell.exchange.quantile(0.9);
+  out["p99_ns"] = cell.exchange.quantile(0.99);
+  out["min_ns"] = cell.exchange.min();
+  out["max_ns"] = cell.exchange.max();
+  std::vector<double> rounds;
+  for (const auto& round : cell.rounds) rounds.push_back(round.p50_ns);
+  out["rounds_p50_ns"] = rounds;
+  return out;
+}
+
+/// What measure() was given, and what it finds.
+struct Measuring {
+  topology::MeasureOptions options;
+  topology::Measurement found;
+};
+
+std::vector<std::string> kernels_for(const std::vector<std::string>& wanted, const Team& team) {
+  if (!wanted.empty()) return wanted;
+  std::vector<std::string> all;
+  for (const auto& info : kernels::kernels())
+    if ((info.model == "threads") == team.here()) all.emplace_back(info.name);
+  return all;
+}
+
+nb::tuple measure(const std::shared_ptr<Team>& team, const ProcessGraph& graph,
+                  const std::vector<std::pair<double, bool>>& sizes, const std::vector<std::string>& kernels,
+                  double seconds, std::uint64_t seed) {
+  if (graph.ranks() != team->ranks())
+    throw UsageError("graph: of " + std::to_string(graph.ranks()) + " ranks; allowed: of the " +
+                     std::to_string(team->ranks()) + " that measure");
+  const auto task = std::make_shared<Measuring>();
+  task->options.graphs = {{"graph", graph}};
+  task->options.kernels = kernels_for(kernels, *team);
+  for (const auto& [bytes, weights] : sizes) task->options.sizes.push_back({bytes, weights});
+  task->options.seconds = seconds;
+  task->options.seed = seed;
+  team->run([task](comm::Transport& transport, const Interrupt& interrupt) {
+    topology::MeasureOptions options = task->options;
+    options.on_progress = [&interrupt](const topology::Progress&) { interrupt.check(); };
+    auto found = topology::measure(transport, options);
+    if (transport.rank() == 0) task->found = std::move(found);
+  });
+  nb::list cells;
+  for (const auto& cell : task->found.cells)
+    if (!cell.exchange.empty()) cells.append(record_of(cell, graph));
+  nb::list unusable;
+  for (const auto& u : task->found.unusable) unusable.append(nb::make_tuple(u.kernel, u.size, u.reason));
+  return nb::make_tuple(cells, unusable);
+}
+
+topology::KnownCell known_of(const nb::dict& record) {
+  topology::KnownCell cell;
+  cell.graph = nb::cast<std::string>(record["graph"]);
+  cell.kernel = nb::cast<std::string>(record["kernel"]);
+  cell.model = nb::cast<std::string>(record["model"]);
+  cell.completion = nb::cast<std::string>(record["completion"]);
+  cell.load.ranks = nb::cast<int>(record["ranks"]);
+  cell.load.cores = nb::cast<int>(record["cores"]);
+  cell.load.arcs = nb::cast<double>(record["arcs"]);
+  cell.load.degree = nb::cast<double>(record["degree"]);
+  cell.load.bytes = nb::cast<double>(record["bytes_total"]);
+  if (!(cell.load.arcs > 0)) throw InputError("advise: a record of a graph without arcs; allowed: with");
+  cell.load.rank_bytes = cell.load.bytes / cell.load.arcs * cell.load.degree;
+  cell.launches = {nb::cast<std::vector<double>>(record["rounds_p50_ns"])};
+  cell.source = "the measurement";
+  return cell;
+}
+
+nb::list advice_of(const std::vector<topology::ClassAdvice>& classes) {
+  nb::list out;
+  for (const auto& c : classes)
+    for (const auto& k : c.kernels) {
+      nb::dict row;
+      row["completion"] = c.completion;
+      row["kernel"] = k.kernel;
+      row["model"] = k.model;
+      row["time_ns"] = k.standing.time.value;
+      row["time_low_ns"] = k.standing.time.low;
+      row["time_high_ns"] = k.standing.time.high;
+      row["probability"] = k.standing.probability;
+      row["near_tie"] = k.standing.near_tie;
+      row["predicted"] = k.predicted;
+      out.append(row);
+    }
+  return out;
+}
+
+nb::tuple advise(const std::vector<nb::dict>& records, const ProcessGraph* graph, double bytes, bool weights) {
+  std::vector<topology::KnownCell> cells;
+  for (const auto& record : records) cells.push_back(known_of(record));
+  nb::list unknown;
+  if (graph == nullptr) {
+    const auto joined = topology::joined(cells);
+    return nb::make_tuple(advice_of(topology::advise_measured(joined)), unknown);
+  }
+  const auto load = weights ? topology::load_of(*graph, cores()) : topology::load_of(*graph, cores(), bytes);
+  const topology::Advisor advisor(cells);
+  for (const auto& u : advisor.unknown(load)) unknown.append(u.reason);
+  return nb::make_tuple(advice_of(advisor.advise(load)), unknown);
+}
+
+}  // namespace
+
+void bind_topology(nb::module_& m) {
+  nb::class_<ProcessGraph>(m, "ProcessGraph", "A process graph as a whole: who sends how much to whom.")
+      .def(
+          "__init__",
+          [](ProcessGraph* self, const Line<std::int64_t>& offsets, const Line<std::int64_t>& heads,
+             const Line<double>& bytes) { new (self) ProcessGraph(graph_of(offsets, heads, bytes)); },
+          nb::arg("offsets").noconvert(), nb::arg("heads").noconvert(), nb::arg("bytes").noconvert())
+      .def_prop_ro("ranks", &ProcessGraph::ranks, "Number of ranks.")
+      .def_prop_ro("arcs", &ProcessGraph::arcs, "Number of arcs.")
+      .def_prop_ro("symmetric", &ProcessGraph::symmetric, "Every arc has its reverse.")
+      .def_prop_ro("max_degree", &ProcessGraph::max_degree, "The largest number of arcs that leave a rank.")
+      .def_prop_ro("digest", &ProcessGraph::digest, "32 hexadecimal digits; equal for equal graphs.")
+      .def("arrays", &arrays_of, "Compressed rows: offsets, heads and bytes of arcs.")
+      .def("__eq__", [](const ProcessGraph& a, const ProcessGraph& b) { return a == b; });
+  m.def("make_process_graph", &graphs::make_process_graph, nb::arg("text"), nb::arg("ranks"), nb::arg("seed"),
+        "See merganser.topology.generate().");
+  m.def(
+      "read_process_graph", [](const std::string& path) { return graphs::read_process_graph(path); }, nb::arg("path"),
+      "See merganser.topology.read().");
+  m.def(
+      "write_process_graph",
+      [](const std::string& path, const ProcessGraph& graph, const std::string& format) {
+        const auto how = format.empty() ? graphs::process_format_of_path(path) : graphs::process_format_of_name(format);
+        graphs::write_process_graph(path, graph, how);
+      },
+      nb::arg("path"), nb::arg("graph"), nb::arg("format"), "See merganser.topology.write().");
+  m.def(
+      "kernels",
+      [] {
+        nb::list out;
+        for (const auto& k : kernels::kernels()) {
+          nb::dict row;
+          row["kernel"] = std::string(k.name);
+          row["model"] = std::string(k.model);
+          row["completion"] = std::string(kernels::completion_name(k.completion));
+          row["description"] = std::string(k.description);
+          out.append(row);
+        }
+        return out;
+      },
+      "See merganser.topology.kernels().");
+  m.def("measure", &measure, nb::arg("team"), nb::arg("graph"), nb::arg("sizes"), nb::arg("kernels"),
+        nb::arg("seconds"), nb::arg("seed"), "See merganser.topology.measure().");
+  m.def("advise", &advise, nb::arg("records"), nb::arg("graph").none(), nb::arg("bytes"), nb::arg("weights"),
+        "See merganser.topology.advise().");
+}
+
+}  // namespace merganser::python

@@ -1,0 +1,166 @@
+"""Stars of points and merge steps, compared with what they are by definition."""
+import merganser
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+
+def swarm(n=800, d=3, seed=1, share=0.3):
+    rng = np.random.default_rng(seed)
+    return rng.random((n, d)), rng.random(n) < share
+
+
+def brute_links(points, small, boxsize=None):
+    """The nearest other point of each small one."""
+    _, near = cKDTree(points, boxsize=boxsize).query(points, k=2)
+    return {int(i): int(near[i][1]) for i in np.flatnonzero(small)}
+
+
+def brute_stars(links):
+    """By definition: of pairs that point at each other the lower one stays unless something else makes it a leaf; a point
+    that a leaf merges into is a centre and drops its own link; all else are leaves."""
+    import functools
+
+    sources = {}
+    for s, t in links.items():
+        sources.setdefault(t, []).append(s)
+
+    def partner(v):
+        return v in links and links.get(links[v]) == v
+
+    @functools.lru_cache(maxsize=None)
+    def centre(v):  # some child that is no dual partner is a leaf
+        return any(not centre(s) for s in sources.get(v, []) if links.get(v) != s)
+
+    kept = {}
+    for s, t in links.items():
+        if centre(s):
+            continue
+        if partner(s):
+            if not centre(t) and s < t:
+                continue  # an isolated dual link keeps the lower one
+        kept[s] = t
+    return kept
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_stars_are_those_of_the_definition(d, ranks):
+    points, small = swarm(d=d)
+    found = merganser.stars(points, small, ranks=ranks)
+    links = brute_links(points, small)
+    kept = brute_stars(links)
+    expected = np.arange(len(points))
+    for source, centre in kept.items():
+        expected[source] = centre
+    np.testing.assert_array_equal(found.centre, expected)
+    leaves = np.flatnonzero(found.centre != np.arange(len(points)))
+    assert len(leaves) > 50
+    assert (found.centre[found.centre[leaves]] == found.centre[leaves]).all()
+    assert len(found.send) == len(found.receive) == 0
+
+
+def test_periodic_boxes_join_their_faces():
+    points, small = swarm(500, 2)
+    found = merganser.stars(points, small, box=(0, 1), periodic=True)
+    alone = merganser.stars(points, small, box=(0, 1), periodic=True, ranks=3)
+    np.testing.assert_array_equal(found.centre, alone.centre)
+    kept = brute_stars(brute_links(points, small, boxsize=1))
+    assert {int(i): int(found.centre[i]) for i in np.flatnonzero(found.centre != np.arange(500))} == kept
+
+
+def test_merging_keeps_sums_and_weighted_means():
+    points, small = swarm()
+    rng = np.random.default_rng(2)
+    volume, salt, colour = rng.random(800) + 0.1, rng.random(800), rng.random((800, 2))
+    found = merganser.stars(points, small)
+    merged = found.merge(volume, {"salt": salt, "colour": colour})
+    np.testing.assert_array_equal(merged.kept, np.flatnonzero(found.centre == np.arange(800)))
+    np.testing.assert_allclose(merged.volume.sum(), volume.sum())
+    np.testing.assert_allclose((merged.volume * merged.attributes["salt"]).sum(), (volume * salt).sum())
+    np.testing.assert_allclose(merged.volume @ merged.attributes["colour"], volume @ colour)
+    np.testing.assert_allclose(merged.volume @ merged.points, volume @ points)
+    members = np.flatnonzero(found.centre == merged.kept[5])
+    np.testing.assert_allclose(merged.volume[5], volume[members].sum())
+    largest = found.merge(volume, {"salt": salt}, merganser.Schema({"salt": "keep_largest"}))
+    assert largest.attributes["salt"][5] == salt[members[np.argmax(volume[members])]]
+
+
+def test_migrating_in_one_process_moves_nothing():
+    points, small = swarm(50)
+    found = merganser.stars(points, small)
+    assert found.migrate(points).shape == (0, 3)
+    assert found.migrate(np.zeros((50, 2, 4), np.float32)).shape == (0, 2, 4)
+    with pytest.raises(merganser.InputError):
+        found.migrate(np.zeros(49))
+
+
+@pytest.mark.parametrize("bad", [
+    {"small": np.zeros(9, bool)}, {"small": np.zeros(10)}, {"points": np.zeros((10, 4))}, {"ids": np.zeros(10)},
+    {"points": np.full((10, 3), np.nan)}, {"box": (0, 0.5)}, {"periodic": True}, {"block": (0, 1)},
+])
+def test_bad_arguments_are_refused(bad):
+    given = {"points": np.random.default_rng(1).random((10, 3)), "small": np.ones(10, bool), **bad}
+    with pytest.raises((TypeError, ValueError)) as caught:
+        merganser.stars(given.pop("points"), given.pop("small"), **given)
+    assert len(str(caught.value)) > 10
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_few_points_have_few_stars(n):
+    found = merganser.stars(np.random.default_rng(1).random((n, 3)), np.ones(n, bool))
+    assert found.centre.tolist() == {0: [], 1: [0], 2: [0, 0]}[n]
+
+
+def test_points_at_one_place_merge_by_their_ids():
+    found = merganser.stars(np.zeros((5, 3)), np.ones(5, bool))
+    assert (found.centre != np.arange(5)).sum() > 0
+    assert (found.centre[found.centre] == found.centre).all()
+
+
+def test_parcels_keep_what_is_put_into_them():
+    schema = merganser.Schema({"salt": "mean", "b": ("sum", 2)})
+    parcels = merganser.Parcels(schema, 4)
+    assert len(parcels) == 4 and parcels["volume"].tolist() == [1] * 4 and parcels["id"].tolist() == [0, 1, 2, 3]
+    parcels["position"] = np.arange(12.0).reshape(4, 3)
+    parcels["salt"] = [1, 2, 3, 4]
+    parcels["salt"] *= 2
+    parcels["b"] = np.ones((4, 2))
+    parcels["b"][0, 0] = 7  # a copy
+    assert parcels["y"].tolist() == [1, 4, 7, 10] and parcels["salt"].tolist() == [2, 4, 6, 8]
+    assert parcels["b"].tolist() == [[1, 1]] * 4
+    parcels.resize(6)
+    assert parcels["id"].tolist() == [0, 1, 2, 3, 4, 5] and parcels["salt"].tolist() == [2, 4, 6, 8, 0, 0]
+    assert parcels.schema.attributes == {"salt": ("mean", 1), "b": ("sum", 2)}
+    for name, value in (("nothing", 1), ("salt", [1, 2]), ("position", np.zeros(6)), ("id", [0.5] * 6)):
+        with pytest.raises((TypeError, ValueError)):
+            parcels[name] = value
+    for bad in ({"a": "median"}, {"a": ("ellipsoid", 3)}, {"": "mean"}):
+        with pytest.raises(ValueError):
+            merganser.Schema(bad)
+
+
+def test_steps_merge_small_parcels_and_keep_volume():
+    parcels = merganser.random_parcels(8, box=(0, 1), per_cell=10, seed=3)
+    volume, before = parcels["volume"].sum(), len(parcels)
+    clusterer = merganser.Clusterer(parcels, 8, box=(0, 1), periodic=True, min_volume_ratio=20)
+    report = clusterer.step()
+    assert report["before"] == before and report["after"] == len(parcels) == before - report["merged"]
+    assert report["merged"] > 100 and sum(report["clusters"].values()) > 0
+    np.testing.assert_allclose(parcels["volume"].sum(), volume)
+    again = merganser.random_parcels(8, box=(0, 1), per_cell=10, seed=3)
+    merganser.Clusterer(again, 8, box=(0, 1), periodic=True, min_volume_ratio=20).step()
+    assert again.digest == parcels.digest
+
+
+def test_a_step_does_what_stars_and_merge_do():
+    rng = np.random.default_rng(4)
+    points, volume = rng.random((500, 3)), rng.random(500) * 0.01 + 1e-4
+    parcels = merganser.Parcels(merganser.Schema({"salt": "mean"}), 500)
+    parcels["position"], parcels["volume"], parcels["salt"] = points, volume, volume
+    merganser.Clusterer(parcels, 4, box=(0, 1), min_volume_ratio=4).step()
+    merged = merganser.stars(points, volume < 1 / 64 / 4, box=(0, 1)).merge(volume, {"salt": volume})
+    order = np.argsort(parcels["id"])
+    np.testing.assert_array_equal(parcels["id"][order], merged.kept)
+    np.testing.assert_array_equal(parcels["position"][order], merged.points)
+    np.testing.assert_array_equal(parcels["salt"][order], merged.attributes["salt"])
