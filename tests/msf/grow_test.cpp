@@ -150,7 +150,8 @@ TEST(GrowTest, without_nearest_points_the_edges_are_the_forests_and_components_f
 
 TEST(GrowTest, merges_undone_one_by_one_split_in_two_and_keep_the_sizes) {
   // A star of three groups of two around a point, all at one height: together three clusters, one by one always two.
-  Forest star{7, graphs::WeightKind::unsigned_integer, {{1, 2, 1}, {3, 4, 1}, {5, 6, 1}, {0, 1, 5}, {0, 3, 5}, {0, 5, 5}}};
+  Forest star{
+      7, graphs::WeightKind::unsigned_integer, {{1, 2, 1}, {3, 4, 1}, {5, 6, 1}, {0, 1, 5}, {0, 3, 5}, {0, 5, 5}}};
   std::sort(star.edges.begin(), star.edges.end());
   const auto together = condense(dendrogram(star), 2);
   EXPECT_EQ(together.clusters.size(), 4U);
@@ -204,7 +205,9 @@ TEST(GrowTest, equal_weights_lie_as_numpy_2_4_leaves_them_without_vector_instruc
   // np.argsort([i * 7 % 5 for i in range(40)]) with the CPU features of tests/python/toys.py switched off.
   std::vector<double> weights(40);
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i * 7 % 5);
-  const std::vector<std::uint32_t> expected{0, 20, 15, 30, 10, 25, 35, 5, 23, 8, 33, 28, 13, 3, 38, 18, 6, 21, 1, 36, 16, 26, 11, 31, 34, 29, 19, 14, 9, 4, 24, 39, 27, 22, 17, 12, 32, 7, 2, 37};
+  const std::vector<std::uint32_t> expected{0,  20, 15, 30, 10, 25, 35, 5,  23, 8,  33, 28, 13, 3,
+                                            38, 18, 6,  21, 1,  36, 16, 26, 11, 31, 34, 29, 19, 14,
+                                            9,  4,  24, 39, 27, 22, 17, 12, 32, 7,  2,  37};
   EXPECT_EQ(sorted_like_numpy(weights), expected);
 }
 

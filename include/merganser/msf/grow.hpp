@@ -23,9 +23,9 @@ struct GrownEdge {
 /// The nearest points of every point, and the distance to the last of them. Of these come the other edges that a tree of
 /// mutual reachability distances could have: a point has its core distance to all of them whose own is not greater.
 struct NearestPoints {
-  std::size_t each = 0;                   ///< points named per point; 0: nothing is known
-  std::span<const std::int64_t> points;   ///< `each` per point, in any order; the point itself may be among them
-  std::span<const double> core_distances; ///< by point
+  std::size_t each = 0;                    ///< points named per point; 0: nothing is known
+  std::span<const std::int64_t> points;    ///< `each` per point, in any order; the point itself may be among them
+  std::span<const double> core_distances;  ///< by point
 };
 
 /// The edges of a forest in the order in which Prim's algorithm, starting with vertex 0, takes them. Local.

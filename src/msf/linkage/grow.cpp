@@ -193,8 +193,8 @@ std::vector<GrownEdge> grow(const Forest& forest, const NearestPoints& nearest) 
 
 Dendrogram dendrogram_in_order(std::span<const GrownEdge> edges, std::span<const std::uint32_t> order) {
   if (order.size() != edges.size()) {
-    throw InputError("dendrogram: an order of " + std::to_string(order.size()) + " edges; allowed: " +
-                     std::to_string(edges.size()));
+    throw InputError("dendrogram: an order of " + std::to_string(order.size()) +
+                     " edges; allowed: " + std::to_string(edges.size()));
   }
   const std::size_t vertices = edges.size() + 1;
   Dendrogram d{vertices, {}};
@@ -207,8 +207,8 @@ Dendrogram dendrogram_in_order(std::span<const GrownEdge> edges, std::span<const
     }
     const GrownEdge& e = edges[place];
     if (!d.merges.empty() && !(e.weight >= d.merges.back().height)) {
-      throw InputError("dendrogram: weight " + number_text(e.weight) + " after " +
-                       number_text(d.merges.back().height) + "; allowed: an order of ascending weights");
+      throw InputError("dendrogram: weight " + number_text(e.weight) + " after " + number_text(d.merges.back().height) +
+                       "; allowed: an order of ascending weights");
     }
     const bool known = e.from < vertices && e.to < vertices;
     const std::uint32_t x = known ? clusters.find(e.from) : 0;
