@@ -28,6 +28,7 @@ struct LinkageCommand {
   Method method = Method::single;
   int min_samples = 0;
   int threads = 1;
+  std::int64_t most_distances = msf::EuclideanOptions().most_distances;
   double height = 0;
   std::uint64_t clusters = 0;
   bool break_ties = false;
@@ -45,6 +46,9 @@ void describe(LinkageCommand& o, V&& option) {
       "min-samples", o.min_samples,
       "of points: mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
       between(1, 1 << 20), Initial{"1, with --method hdbscan as min-cluster-size"});
+  option("most-distances", o.most_distances,
+         "of points beyond 16 dimensions, where every pair is compared: more are refused, with what they would cost",
+         at_least(1));
   option.section("Clusters");
   option("method", o.method, "single linkage, or clusters of any density",
          Choices<Method>{{{"single", Method::single}, {"hdbscan", Method::hdbscan}}});
@@ -185,6 +189,8 @@ void LinkageRun::find() {
     msf::EuclideanOptions options;
     options.threads = o_.threads;
     options.min_samples = static_cast<int>(samples());
+    options.most_distances = o_.most_distances;
+    options.forecast = tell_forecast;
     forest_ = msf::euclidean_forest(set_, t_, options, report_);
     if (one_by_one() && options.min_samples > 1) nearest_ = msf::nearest_lists(set_, t_, options, report_);
     set_ = {};

@@ -161,6 +161,7 @@ void MsfRun::find() {
   const double start = now();
   msf::EuclideanOptions euclidean = o_.euclidean;
   euclidean.threads = o_.fast.threads;
+  euclidean.forecast = tell_forecast;
   forest_ = together([&] {
     return of_points() ? msf::euclidean_forest(points_, t_, euclidean, report_) : search(o_.algo, o_.fast, report_);
   });
@@ -258,8 +259,8 @@ void MsfRun::tell() {
   record["result"] = forest_json(totals_, forest_.vertices);
   if (!verified_.is_null()) record["verified"] = verified_;
   if (may_report(in_.table)) {
-    std::cout << (of_points() ? fmt::format("{}: {} points in {} dimensions", o_.points.points, count_text(items_),
-                                            points_.dimension)
+    std::cout << (of_points() ? fmt::format("{}: {} points in {} dimension{}", o_.points.points, count_text(items_),
+                                            points_.dimension, points_.dimension == 1 ? "" : "s")
                               : graph_input_text(loaded_.facts))
               << '\n';
     for (const auto& line : loaded_.lines) std::cout << line << '\n';
@@ -282,7 +283,7 @@ int run(MsfCommand& o, const Invocation& in) {
 }
 
 constexpr std::string_view kMsfText =
-    "Finds the minimum spanning forest of a graph, or of points with their Euclidean distances. Edges compare by\n"
+    "Finds the minimum spanning forest of a graph, or of points with their distances (--metric). Edges compare by\n"
     "(weight, lower id, higher id), so there is one forest: the digest is the same for any number of ranks, model,\n"
     "algorithm and order of the input, ties included.\n\n"
     "  merganser msf --gen rmat:20:16 --json m.json\n"

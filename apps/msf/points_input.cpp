@@ -9,6 +9,7 @@
 
 #include "apps/msf/points_file.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
 #include "merganser/base/random.hpp"
 #include "merganser/base/text.hpp"
 
@@ -168,7 +169,8 @@ std::vector<msf::Period> make_periods(const PointsOptions& o, int dimension, dou
 void check_room(const PointsOptions& options, const PointsSize& size, bool is_file, const AfterLoading& after,
                 comm::Transport& transport) {
   // Measured with 10^6 points in two and three dimensions: 215 bytes for each on one rank, 275 on two.
-  const double bytes_per_point = 280 + 32 * std::max(0, size.dimension - 3);
+  const double bytes_per_point = size.dimension > msf::kMostTreeDimension ? 16.0 * size.dimension + 100
+                                                                          : 280 + 32 * std::max(0, size.dimension - 3);
   const auto ranks = static_cast<double>(transport.size());
   const double points = size.points;
   Need need;
@@ -184,6 +186,13 @@ void check_room(const PointsOptions& options, const PointsSize& size, bool is_fi
 }
 
 }  // namespace
+
+void tell_forecast(const msf::PairsForecast& f) {
+  constexpr double kLong = 10;  // seconds after which one would like to have known
+  log(f.seconds > kLong ? Level::warning : Level::info, 0,
+      fmt::format("{} dimensions: every pair is compared, {:.3g} distances, up to about {} and {} on each rank",
+                  f.dimension, f.distances, seconds_text(f.seconds), bytes_text(f.rank_bytes)));
+}
 
 msf::Points load_points(const PointsOptions& options, comm::Transport& transport, const AfterLoading& after) {
   Made made;

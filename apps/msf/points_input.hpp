@@ -41,6 +41,9 @@ void describe(PointsOptions& o, V&& option) {
          Initial{"that of made points; needed for a file"});
 }
 
+/// Says in the log what comparing all pairs of points will cost; as a warning if that is long.
+void tell_forecast(const msf::PairsForecast& forecast);
+
 /// This rank's share of the points: of n points rank r has numbers n r / P to below n (r + 1) / P, as made or in the order
 /// of the file (of a text, those whose lines begin in its share of the bytes); they have no ids. Made points do not depend on the number of ranks. Collective.
 /// @throws UsageError for a SPEC or extent that cannot be, InputError for a file with its place; either, as forecast.hpp

@@ -14,16 +14,26 @@ msf::EuclideanOptions options_of(const mg_tree_options& record) {
   within(record.min_samples, 0, 1 << 30, "options: min_samples");
   if (record.threads > 0) options.threads = record.threads;
   if (record.min_samples > 0) options.min_samples = record.min_samples;
+  within<std::int64_t>(record.most_distances, 0, std::int64_t{1} << 62, "options: most_distances");
+  if (record.most_distances > 0) options.most_distances = record.most_distances;
   return options;
 }
 
 msf::PointSet points_of(int dimension, const double* coordinates, const std::uint64_t* ids, std::size_t count,
                         const mg_tree_options& record) {
-  within(dimension, 2, 3, "dimension");
+  within(dimension, 1, 1 << 16, "dimension");
+  within(record.metric, 0, 3, "options: metric");
   within<std::size_t>(count, 0, kMost, "count");
   msf::PointSet points;
   points.dimension = dimension;
   if (record.box != nullptr) points.periods = msf::periods_of(box_of(record.box), dimension);
+  points.metric = static_cast<msf::Distance>(record.metric);
+  points.angle = flag(record.degrees, "options: degrees") ? msf::Angle::degrees : msf::Angle::radians;
+  if (record.period != nullptr) {
+    if (record.box != nullptr) throw UsageError("options: box and period; allowed: one of them");
+    for (int a = 0; a < dimension; ++a)
+      if (record.period[a] != 0) points.periods.push_back({a, 0, record.period[a]});
+  }
   points.coordinates = array(coordinates, count * static_cast<std::size_t>(dimension), "coordinates");
   if (ids != nullptr) points.ids = {ids, count};
   return points;
@@ -68,7 +78,7 @@ int mg_forest_of_points(mg_transport* transport, int dimension, const double* co
     msf::EuclideanOptions how;
     comm::agree(over->get(), [&] {
       need(forest, "forest");
-      const auto record = read_options(options, "options");
+      const auto record = read_options(options, "options", offsetof(mg_tree_options, metric));  // in the first version
       how = options_of(record);
       points = points_of(dimension, coordinates, ids, count, record);
     });

@@ -144,7 +144,11 @@ TEST(ForestInC, of_points_is_that_of_cpp_as_are_the_dendrogram_and_the_clusters)
         mg_transport_rank(t, &rank);
         const auto mine = points_of_rank(rank, ranks, dimension);
         const mg_box box = {sizeof box, {0, 0, 0}, {1, 1, 1}, {1, 0, 0}, 0};
-        const mg_tree_options options = {sizeof options, &box, 2, 6};
+        mg_tree_options options{};
+        options.size = offsetof(mg_tree_options, metric);  // as in the first version
+        options.box = &box;
+        options.threads = 2;
+        options.min_samples = 6;
         mg_forest* forest = nullptr;
         if (int s = mg_forest_of_points(t, dimension, mine.coordinates.data(), mine.ids.data(), mine.ids.size(),
                                         &options, &forest))
@@ -178,6 +182,49 @@ TEST(ForestInC, of_a_graph_is_that_of_cpp) {
       EXPECT_EQ(found, expected) << ranks;
     }
   }
+}
+
+TEST(ForestInC, of_points_of_any_dimension_and_metric_is_that_of_cpp) {
+  for (const int dimension : {1, 5, 20})
+    for (const auto metric : {msf::Distance::euclidean, msf::Distance::chebyshev}) {
+      msf::Points points{{dimension, metric, msf::Angle::radians, {{0, 0, 1}}}, {}, {}};
+      for (int i = 0; i < 200 * dimension; ++i) {
+        Random random(7, 0, static_cast<std::uint32_t>(i));
+        points.coordinates.push_back(random.uniform());
+      }
+      std::string expected;
+      comm::run({.backend = "threads", .ranks = 1}, [&](comm::Transport& t) {
+        msf::Report report;
+        expected = msf::totals(msf::euclidean_forest(points, t, {}, report), t).digest;
+      });
+      Outcome found;
+      EXPECT_OK(run_threads(2, [&](mg_transport* t) {
+        int rank = 0;
+        mg_transport_rank(t, &rank);
+        std::vector<double> period(static_cast<std::size_t>(dimension), 0);
+        period[0] = 1;
+        mg_tree_options options{};
+        options.size = sizeof options;
+        options.metric = metric == msf::Distance::chebyshev ? MG_CHEBYSHEV : MG_EUCLIDEAN;
+        options.period = period.data();
+        mg_forest* forest = nullptr;
+        const double* const mine = points.coordinates.data() + 100 * dimension * rank;
+        if (int s = mg_forest_of_points(t, dimension, mine, nullptr, 100, &options, &forest)) return s;
+        return finish(t, forest, found, false);
+      }));
+      EXPECT_EQ(found.digest, expected) << dimension << " dimensions";
+    }
+  EXPECT_OK(run_threads(1, [](mg_transport* t) {
+    mg_tree_options options{};
+    options.size = sizeof options;
+    options.most_distances = 5;
+    const std::vector<double> zeros(std::size_t{4} * 17, 0);
+    mg_forest* forest = nullptr;
+    EXPECT_EQ(mg_forest_of_points(t, 17, zeros.data(), nullptr, 4, &options, &forest), MG_USAGE);
+    options.metric = 4;
+    EXPECT_EQ(mg_forest_of_points(t, 2, zeros.data(), nullptr, 4, &options, &forest), MG_USAGE);
+    return MG_OK;
+  }));
 }
 
 TEST(ForestInC, gives_every_edge_once) {

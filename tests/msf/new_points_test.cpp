@@ -11,6 +11,12 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
+msf::EuclideanOptions small_leaves() {
+  msf::EuclideanOptions options;
+  options.leaf = 5;
+  return options;
+}
+
 /// A set and new points behind it in one swarm.
 struct Case {
   Swarm all;
@@ -62,7 +68,8 @@ TEST(NewPoints, find_the_nearest_of_the_set) {
         const int k = 6;
         const auto which = made.mine(t, false);
         msf::Report report;
-        const auto rows = msf::nearest_points(dealt(made.points(), t, 1), made.fresh(which), k, t, {}, report);
+        const auto rows =
+            msf::nearest_points(dealt(made.points(), t, 1), made.fresh(which), k, t, small_leaves(), report);
         ASSERT_EQ(rows.size(), which.size() * k);
         for (std::size_t i = 0; i < which.size(); ++i) {
           const auto expected = made.from(which[i]);
@@ -84,7 +91,7 @@ TEST(NewPoints, join_where_the_mutual_reachability_is_least) {
         for (const auto id : points.ids) cores.push_back(made.all.weight(squares[id]));
         const auto which = made.mine(t, ranks == 4);
         msf::Report report;
-        const auto joints = msf::join_points(points, cores, made.fresh(which), k, t, {}, report);
+        const auto joints = msf::join_points(points, cores, made.fresh(which), k, t, small_leaves(), report);
         ASSERT_EQ(joints.size(), which.size());
         for (std::size_t i = 0; i < which.size(); ++i) {
           const auto near = made.from(which[i]);

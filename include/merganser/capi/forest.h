@@ -26,16 +26,28 @@ typedef struct mg_merge_step {
   uint32_t size;  ///< vertices of the new cluster
 } mg_merge_step;
 
+/// How far two points are from each other.
+enum mg_metric {
+  MG_EUCLIDEAN = 0,
+  MG_MANHATTAN = 1,    ///< sum of the differences
+  MG_CHEBYSHEV = 2,    ///< greatest of the differences
+  MG_GREAT_CIRCLE = 3  ///< angle in radians; points are latitude, longitude
+};
+
 /// How the tree of points is found; the same on every rank. Zero in every field: the default.
 typedef struct mg_tree_options {
-  size_t size;          ///< sizeof(mg_tree_options)
-  const mg_box* box;    ///< with periodic axes; NULL: no axis is periodic
-  int32_t threads;      ///< of each rank; 0: 1
-  int32_t min_samples;  ///< above 1: mutual reachability distances, as HDBSCAN* needs; 0: 1
+  size_t size;             ///< sizeof(mg_tree_options)
+  const mg_box* box;       ///< periodic among the first three axes; NULL: none of them
+  int32_t threads;         ///< of each rank; 0: 1
+  int32_t min_samples;     ///< above 1: mutual reachability distances, as HDBSCAN* needs; 0: 1
+  int32_t metric;          ///< an mg_metric
+  int32_t degrees;         ///< of MG_GREAT_CIRCLE: 1: points are in degrees; 0: in radians
+  const double* period;    ///< length of each axis that is periodic, from 0, and 0 for the others; NULL: as `box` says
+  int64_t most_distances;  ///< beyond 16 dimensions, where every pair is compared: more are refused; 0: 2e10
 } mg_tree_options;
 
 /// Finds the minimum spanning tree of points. Collective. Weights are distances.
-/// @param coordinates  `dimension` (2 or 3) numbers per point of this rank
+/// @param coordinates  `dimension` (1 to 65536) numbers per point of this rank
 /// @param ids          each of 0 .. all points - 1 on one rank; NULL on all: points are numbered by rank, then place
 MG_API int mg_forest_of_points(mg_transport* transport, int dimension, const double* coordinates, const uint64_t* ids,
                                size_t count, const mg_tree_options* options, mg_forest** forest);

@@ -29,7 +29,7 @@ struct PairsForecast {
 /// How the tree of points is found, and of which distances; the same on every rank.
 struct EuclideanOptions {
   int threads = 1;     ///< of each rank, in the search for neighbours
-  int leaf = 24;       ///< most points in a leaf of the tree, 4 to 64
+  int leaf = 0;        ///< most points in a leaf of the tree, 4 to 64; 0: 24 up to 3 dimensions, 48 up to 6, 64 beyond
   int neighbours = 8;  ///< nearest neighbours kept of each point, 1 to 32
   /// Above 1: weights are mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
   /// point is that to its min_samples-th nearest, itself being the first (as scikit-learn counts; hdbscan counts one less).
@@ -42,7 +42,8 @@ struct EuclideanOptions {
 template <class V>
 void describe(EuclideanOptions& o, V&& option) {
   option.section("Points");
-  option("leaf", o.leaf, "most points in a leaf of the tree of points", between(4, 64));
+  option("leaf", o.leaf, "most points in a leaf of the tree of points", between(4, 64),
+         Initial{"24 up to 3 dimensions, 48 up to 6, 64 beyond"});
   option("neighbours", o.neighbours, "nearest neighbours found for each point before the rounds", between(1, 32));
   option("min-samples", o.min_samples,
          "mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",

@@ -26,7 +26,7 @@ void check_range(const char* name, int value, int least, int most) {
 
 void check_options(const EuclideanOptions& o) {
   check_range("threads", o.threads, 1, 1024);
-  check_range("leaf", o.leaf, 4, static_cast<int>(kMostLeaf));
+  if (o.leaf != 0) check_range("leaf", o.leaf, 4, static_cast<int>(kMostLeaf));
   check_range("neighbours", o.neighbours, 1, 32);
   check_range("min-samples", o.min_samples, 1, 1 << 20);
 }
@@ -58,8 +58,7 @@ Ground<D> make_ground(const Given& given, comm::Transport& transport, const Eucl
   }
   {
     const Report::Scope scope(report, "tree", transport);
-    ground.tree = PointTree<D>(ground.distributed.items, given.template metric<D>(),
-                               static_cast<std::uint32_t>(options.leaf), fold);
+    ground.tree = PointTree<D>(ground.distributed.items, given.template metric<D>(), leaf_of(options, D), fold);
     ground.distributed.items = {};
     if (transport.size() > 1) ground.others.emplace(ground.tree, transport);
   }

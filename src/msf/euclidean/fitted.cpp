@@ -2,6 +2,7 @@
 
 #include "merganser/comm/collectives.hpp"
 #include "src/msf/euclidean/neighbours.hpp"
+#include "src/msf/euclidean/options.hpp"
 #include "src/msf/parallel.hpp"
 
 namespace merganser::msf::euclidean {
@@ -28,7 +29,7 @@ class Fitted {
       : transport_(transport), threads_(options.threads) {
     constexpr std::uint32_t kNoFolds = kNone;  // equal points stay apart: each may be an answer
     auto distributed = distribute_points(points, kNoFolds, transport, surplus_, true);
-    tree_ = PointTree<D>(distributed.items, points.metric<D>(), static_cast<std::uint32_t>(options.leaf), kNoFolds);
+    tree_ = PointTree<D>(distributed.items, points.metric<D>(), leaf_of(options, D), kNoFolds);
     distributed.items = {};
     leaves_ = leaf_points(tree_, nullptr);
     if (transport.size() > 1) others_.emplace(tree_, transport);

@@ -168,7 +168,7 @@ double measure(const Given& given) {
 
 std::string text_of(const PairsForecast& f) {
   return count_text(static_cast<std::int64_t>(std::min(f.distances, 9e18))) + " distances of " +
-         std::to_string(f.points) + " points in " + std::to_string(f.dimension) +
+         count_text(static_cast<std::int64_t>(f.points)) + " points in " + std::to_string(f.dimension) +
          " dimensions, which are compared pair by pair: about " + seconds_text(f.seconds) + " and " +
          bytes_text(f.rank_bytes) + " on each rank";
 }
@@ -188,7 +188,7 @@ void forecast_pairs(const Given& given, comm::Transport& transport, const Euclid
   report.fact("pairs_distances", static_cast<std::int64_t>(std::min(distances, 9e18)));
   comm::agree(transport, [&] {
     if (distances > static_cast<double>(options.most_distances))
-      throw UsageError(text_of(forecast) + "; allowed: most-distances " + std::to_string(options.most_distances));
+      throw UsageError(text_of(forecast) + "; allowed: most-distances " + count_text(options.most_distances));
     if (transport.rank() == 0 && options.forecast) options.forecast(forecast);
   });
 }
