@@ -114,11 +114,10 @@ Label choose(const std::string& where, const LoadedMpi& mpi) {
     }
   }
   refuse("no plug-in for " + (mpi.abi.empty() ? "the interface of " : "the interface '" + mpi.abi + "' of ") +
-         named(mpi) + " in " + joined(folders, ", ", path_text) + "; there: " +
-         (there.empty() ? "none"
-                        : joined(there, ", ", [](const Label& label) {
-                            return label.path.filename().string() + " (" + label.compiled + ")";
-                          })));
+         named(mpi) + " in " + joined(folders, ", ", path_text) +
+         "; there: " + (there.empty() ? "none" : joined(there, ", ", [](const Label& label) {
+           return label.path.filename().string() + " (" + label.compiled + ")";
+         })));
 }
 
 /// What the dynamic linker says of its last failure.

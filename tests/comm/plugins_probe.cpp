@@ -40,8 +40,8 @@ int main(int argc, char** argv) {
   }
   const auto before = comm::backends();
   const auto kernels_before = kernels::kernels();
-  std::cout << "before:" << models() << "; " << kernels_before.size() << " kernels; "
-            << comm::missing_backends().size() << " missing\n";
+  std::cout << "before:" << models() << "; " << kernels_before.size() << " kernels; " << comm::missing_backends().size()
+            << " missing\n";
   constexpr std::size_t kThreads = 4;
   std::vector<const comm::MpiInUse*> got(kThreads, nullptr);
   std::vector<std::string> why(kThreads);
@@ -59,7 +59,8 @@ int main(int argc, char** argv) {
   if (std::set(got.begin(), got.end()).size() != 1) std::cout << "wrong: threads have got different things\n";
   if (got[0] == nullptr) {
     std::cout << why[0] << "\n";
-    if (mg_use_mpi(where.c_str()) != MG_USAGE || mg_error() != why[0]) std::cout << "wrong: in C " << mg_error() << "\n";
+    if (mg_use_mpi(where.c_str()) != MG_USAGE || mg_error() != why[0])
+      std::cout << "wrong: in C " << mg_error() << "\n";
     return 2;
   }
   tell(*got[0]);

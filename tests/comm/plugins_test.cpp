@@ -81,10 +81,9 @@ TEST_F(PluginsTest, the_models_of_the_loaded_mpi_come_once_and_for_all_threads) 
   for (const std::string& where : {std::string(), fs::path(plugin_).parent_path().string(), plugin_}) {
     const Outcome outcome = probe(where, mpi_);
     EXPECT_EQ(outcome.code, 0) << outcome.output;
-    for (const std::string& part :
-         {"interface " + variable("MERGANSER_TEST_ABI"), "plug-in " + plugin_,
-          std::string("after: threads neighborhood p2p rma; "), std::string("open: MPI is not initialised"),
-          std::string("; 1 missing\n")})
+    for (const std::string& part : {"interface " + variable("MERGANSER_TEST_ABI"), "plug-in " + plugin_,
+                                    std::string("after: threads neighborhood p2p rma; "),
+                                    std::string("open: MPI is not initialised"), std::string("; 1 missing\n")})
       EXPECT_TRUE(says(outcome, part)) << part << " in\n" << outcome.output;
   }
 }
@@ -120,7 +119,8 @@ TEST_F(PluginsTest, a_file_that_is_no_plugin_is_refused) {
   std::ofstream(file) << "nothing";
   expect_refusal(probe(file, mpich_), {file.string() + " is no plug-in of merganser", mpich_});
   std::ofstream(file) << "merganser plug-in: abi=mpich; compiled=MPICH 9; merganser=0.0.1;";
-  expect_refusal(probe(file, mpich_), {file.string() + " for MPICH Version", "is of merganser 0.0.1, this library is "});
+  expect_refusal(probe(file, mpich_),
+                 {file.string() + " for MPICH Version", "is of merganser 0.0.1, this library is "});
 }
 
 TEST_F(PluginsTest, a_library_that_lacks_what_the_plugin_calls_is_refused) {
@@ -153,7 +153,7 @@ TEST_F(PluginRunsTest, every_model_works_over_a_communicator_of_the_programs) {
 
 TEST_F(PluginRunsTest, what_open_promises_holds_over_a_plugin) {
   for (const std::string name : {"half", "together", "overlapping", "refusals", "wrong-alone", "unwind", "settings",
-                                  "cartesian", "measured", "inside", "late"})
+                                 "cartesian", "measured", "inside", "late"})
     expect_well(4, name + " p2p neighborhood rma");
 }
 
