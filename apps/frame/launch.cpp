@@ -220,6 +220,28 @@ JobEnd untold_end(const LaunchPlan& plan, int code, const std::vector<RankReport
   return {4, 4, ended + "before a rank had begun"};
 }
 
+/// The end of a rank that was the first to end, where the launcher's code is the greatest of all: it stops the others by
+/// SIGTERM, whose number is greater than that of most errors and of SIGKILL.
+std::optional<JobEnd> first_end(const std::vector<RankReport>& reports) {
+  if (const auto r = first_report(reports, RankReport::Kind::ended, [](const auto& x) { return x.value != 0; }))
+    return JobEnd{r->value, r->value, ""};
+  const auto silent = first_report(reports, RankReport::Kind::began, [&](const RankReport& began) {
+    return std::none_of(reports.begin(), reports.end(), [&](const auto& r) {
+      return r.rank == began.rank && (r.kind == RankReport::Kind::ended || r.kind == RankReport::Kind::stopped);
+    });
+  });
+  if (!silent) return std::nullopt;
+  return JobEnd{128 + SIGKILL, 4, rank_text(silent->rank) + " ended without a word; the launcher stopped the others"};
+}
+
+JobEnd end_by_signal(const LaunchPlan& plan, int signal, const std::vector<RankReport>& reports) {
+  if (plan.tells_greatest && signal == SIGTERM)
+    if (const auto end = first_end(reports)) return *end;
+  if (const auto r = first_report(reports, RankReport::Kind::stopped, [&](const auto& x) { return x.value == signal; }))
+    return {128 + signal, 128 + signal, rank_text(r->rank) + " was stopped by signal " + signal_text(signal)};
+  return {128 + signal, 4, "a rank was ended by signal " + signal_text(signal) + "; the launcher stopped the others"};
+}
+
 JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
@@ -228,13 +250,7 @@ JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
   }
   const int code = WEXITSTATUS(status);
   const auto reports = job.read();
-  if (code > 128 && code < 128 + 65) {
-    const int signal = code - 128;
-    if (const auto r =
-            first_report(reports, RankReport::Kind::stopped, [&](const auto& x) { return x.value == signal; }))
-      return {code, code, rank_text(r->rank) + " was stopped by signal " + signal_text(signal)};
-    return {code, 4, "a rank was ended by signal " + signal_text(signal) + "; the launcher stopped the others"};
-  }
+  if (code > 128 && code < 128 + 65) return end_by_signal(plan, code - 128, reports);
   const bool told =
       first_report(reports, RankReport::Kind::ended, [&](const auto& x) { return x.value == code; }).has_value();
   if (code == 0 || told || !plan.of_this_program || job.variable().empty()) return {code, code, ""};

@@ -119,6 +119,10 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
   auto& c = plan.command;
   c = {launcher.path, "-n", std::to_string(ranks)};
   c.insert(c.end(), launcher.options.begin(), launcher.options.end());
+  if (launcher.family == "Slurm") {
+    plan.tells_greatest = true;
+    c.emplace_back("--kill-on-bad-exit=1");  // else the others wait for a rank that was killed
+  }
   if (launcher.family == "Open MPI") {
     if (quiet) c.emplace_back("--quiet");
     if (ranks > usable_cores()) c.emplace_back("--oversubscribe");

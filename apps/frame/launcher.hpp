@@ -46,6 +46,7 @@ struct LaunchPlan {
   std::vector<std::string> command;
   std::vector<comm::Setting> exports;      ///< only those not set already
   bool of_this_program = true;             ///< the ranks are this program, and report how they end
+  bool tells_greatest = false;             ///< the launcher's exit code is the greatest of those of the ranks
   [[nodiscard]] std::string text() const;  ///< as typed in a shell
 };
 /// The command again, with the options that were given but those of `except`: for a process that does part of the work.

@@ -3,14 +3,10 @@ import argparse
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import time
 
-from . import namespaces as ns
-from . import settings
-from .hosts import HERE, Files, Happening, Host, Network
+from .hosts import Happening
+from .sets import NOT_ALLOWED, start
 
 TEXT = """\
 Makes N hosts out of this machine: each has a network, a name, a list of hosts, processes, /tmp and /dev/shm of its own,
@@ -25,10 +21,8 @@ with its ranks spread over all, over TCP:
 
 Everything is gone when it ends, however it ends. The exit code is that of COMMAND; 77 where the system allows no
 namespaces, 2 for a wrong option."""
-NOT_ALLOWED = 77
 # Verbs that start their ranks themselves; others are started by `merganser run`.
 STARTS_ITSELF = ("run", "verify", "doctor", "gen", "compare", "help", "--help", "--version")
-WAIT_LIMIT_S = 60  # of a rank that hears nothing, where the user sets none: a host may be cut off
 
 
 def seconds(text):
@@ -93,132 +87,18 @@ def ranks_of(command):
     return None
 
 
-def forwarder(folder):
-    """The program that delays frames, made where it is missing or older than its source."""
-    source, program = os.path.join(HERE, "forward.c"), os.path.join(folder, "forward")
-    if os.path.exists(program) and os.path.getmtime(program) > os.path.getmtime(source):
-        return program
-    own = f"{program}.{os.getpid()}"
-    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or "cc"
-    try:
-        subprocess.run([compiler, "-O2", "-o", own, source], check=True)
-    except (OSError, subprocess.CalledProcessError) as e:
-        raise SystemExit(f"hosts: cannot compile {source}: {e}") from e
-    os.replace(own, program)
-    return program
-
-
-def remote_shell(files, hosts):
-    """A program that launchers call as they call ssh: HOST COMMAND..."""
-    numbers = "\n".join(f"  {h.name} | {h.address}) pid={h.pid} ;;" for h in hosts)
-    login = " ".join(f"'{n}={v}'" for n, v in settings.for_login(os.environ).items() if "'" not in v)
-    along = " ".join('${%s+"%s=$%s"}' % (n, n, n) for n in settings.TAKEN_ALONG)
-    path = files.write("remote", f"""#!/bin/sh
-while :; do case $1 in -l | -o | -p) shift 2 ;; -*) shift ;; *) break ;; esac; done
-name=$1
-shift
-case $name in
-{numbers}
-  *) echo "remote: unknown host $name" >&2; exit 1 ;;
-esac
-exec nsenter --target "$pid" --net --uts --mount --ipc --pid --wd="$PWD" env -i {login} {along} sh -c "$*"
-""")
-    os.chmod(path, 0o755)
-    return path
-
-
-def run_command(o, command, environment, hosts, network):
-    """Runs it to its end on the first host, with what happens meanwhile. @return its exit code"""
-    inside = ["nsenter", "--target", str(hosts[0].pid), "--net", "--uts", "--mount", "--ipc", f"--wd={os.getcwd()}"]
-    began = time.monotonic()
-    child = subprocess.Popen([*inside, *command], env=environment)
-    told = []
-
-    def stop(number, _):
-        told.append(number)
-        child.send_signal(signal.SIGTERM if len(told) == 1 else signal.SIGKILL)
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
-    left = list(o.happenings)
-    while True:
-        try:
-            child.wait(timeout=0.05)
-            break
-        except subprocess.TimeoutExpired:
-            for h in [h for h in left if time.monotonic() - began >= h.seconds]:
-                if h.happen(hosts, network):
-                    left.remove(h)
-    return 128 - child.returncode if child.returncode < 0 else child.returncode
-
-
-def reap():
-    """What has lost its parent comes to this process, the first of its namespace."""
-    try:
-        while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-            os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return
-
-
-def inside(o, folder, program):
-    """The first process of the set. @return the exit code"""
-    ns.private_mounts()
-    ns.call("mount", "-t", "proc", "proc", "/proc")
-    root = os.path.dirname(os.path.dirname(HERE))
-    files = Files(folder, {os.getcwd(), root, os.path.realpath(o.build)})
-    hosts = [Host(i) for i in range(o.count)]
-    files.write("etc_hosts", "127.0.0.1 localhost\n" + "".join(f"{h.address} {h.name}\n" for h in hosts))
-    for h in hosts:
-        h.start(files)
-    network = Network(hosts, o.delay, program)
-    hostfile = files.write("hostfile", "".join(f"{h.name}\n" for h in hosts))
-    environment = settings.for_command(os.environ, remote_shell(files, hosts), hostfile, WAIT_LIMIT_S)
-    if not o.quiet:
-        print(f"hosts: {o.count} ({hosts[0].name} to {hosts[-1].name}), delay {o.delay * 1e6:g} us each way",
-              file=sys.stderr, flush=True)
-    code = run_command(o, command_line(o), environment, hosts, network)
-    said = network.end()
-    if said and not o.quiet:
-        print(f"hosts: {said}", file=sys.stderr, flush=True)
-    return code
-
-
-def start(o):
-    """Forks the first process of the set and waits for it: when it ends the kernel ends all others."""
-    folder = os.path.realpath(os.path.join(o.build, "hosts", "set"))
-    os.makedirs(folder, exist_ok=True)
-    program = forwarder(os.path.dirname(folder)) if o.delay > 0 else ""
-    me = os.getpid()
-    starter = os.fork()
-    if starter == 0:
-        code = 1
-        try:
-            ns.die_with_parent(me)
-            os.setpgid(0, 0)  # signals of the keyboard come through this tool, once
-            ns.unshare_as_root(ns.NEWPID | ns.NEWNS | ns.NEWNET | ns.NEWUTS | ns.NEWIPC)
-            first = os.fork()
-            if first == 0:
-                ns.die_with_parent(0)  # which has no number in here
-                code = inside(o, folder, program)
-            else:
-                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                    signal.signal(number, lambda n, _: os.kill(first, n))
-                code = os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])
-                code = 128 - code if code < 0 else code
-        except ns.NotAllowed as e:
-            print(f"hosts: namespaces are not allowed here: {e}; allowed: as root, or where users may make them "
-                  "(sysctl kernel.unprivileged_userns_clone, a container with the capability SYS_ADMIN)", file=sys.stderr)
-            code = NOT_ALLOWED
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, lambda n, _: os.kill(starter, n))
-    code = os.waitstatus_to_exitcode(os.waitpid(starter, 0)[1])
-    return 128 - code if code < 0 else code
+def body(o):
+    """What is done on a set of hosts."""
+    def run(hosts):
+        if not o.quiet:
+            print(f"hosts: {o.count} (host0 to host{o.count - 1}), delay {o.delay * 1e6:g} us each way", file=sys.stderr,
+                  flush=True)
+        code = hosts.run(command_line(o), hosts.environment(), o.happenings)
+        said = hosts.network.end()
+        if said and not o.quiet:
+            print(f"hosts: {said}", file=sys.stderr, flush=True)
+        return code
+    return run
 
 
 def main(words):
@@ -229,7 +109,7 @@ def main(words):
     if shutil.which("ip") is None:
         print("hosts: there is no program ip; Debian's package iproute2 has it", file=sys.stderr)
         return NOT_ALLOWED
-    return start(o)
+    return start("hosts", o.build, body(o), o.count, o.delay)
 
 
 if __name__ == "__main__":

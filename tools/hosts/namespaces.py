@@ -86,3 +86,12 @@ def fresh_folder(path, keep, through):
 def set_host_name(name):
     if _libc.sethostname(name.encode(), len(name)) != 0:
         raise NotAllowed(f"sethostname: {os.strerror(ctypes.get_errno())}")
+
+
+def entering(pid, processes=False):
+    """Words before a command that run it in the namespaces of a process, in this folder.
+
+    @param processes  in that of processes too
+    """
+    return ["nsenter", "--target", str(pid), "--net", "--uts", "--mount", "--ipc", *(["--pid"] if processes else []),
+            f"--wd={os.getcwd()}"]
