@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "apps/bench/report.hpp"
+#include "apps/frame/elsewhere.hpp"
 #include "apps/frame/launch_room.hpp"
 #include "apps/frame/launcher.hpp"
 #include "apps/frame/table.hpp"
@@ -156,7 +157,7 @@ class Bench {
   }
 
   int measure_under_launcher(SeriesSet& set, const Variant& variant) {
-    PrivateFolder folder;
+    PrivateFolder folder(folder_of_ranks());
     const std::string path = folder.file("record.json");
     std::vector<std::string> arguments = arguments_again(in_, kOfParent);
     arguments.insert(arguments.end(),

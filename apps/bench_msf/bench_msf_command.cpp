@@ -8,6 +8,7 @@
 #include "apps/bench_msf/plan.hpp"
 #include "apps/bench_msf/tables.hpp"
 #include "apps/frame/command.hpp"
+#include "apps/frame/elsewhere.hpp"
 #include "apps/frame/launcher.hpp"
 #include "apps/frame/provenance.hpp"
 #include "apps/frame/table.hpp"
@@ -131,7 +132,7 @@ class MsfBench {
 
   /// @param heap_mib  symmetric heap of each process; 0: as the launcher sets it
   int measure_elsewhere(const MsfWork& work, int heap_mib, MsfResults& into) {
-    PrivateFolder folder;
+    PrivateFolder folder(folder_of_ranks());
     const std::string task = folder.file("work.cbor");
     const std::string answer = folder.file("results.cbor");
     write_cbor(task, json_of(work));

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <set>
 
+#include "apps/frame/environment.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/stats/summary.hpp"
@@ -51,6 +52,23 @@ void warn_if_different(const Alike& a, const Json& one, const Json& other, const
   out.push_back(what + ' ' + key + " differs: " + shown(b) + ' ' + a.one_name + ", " + shown(c) + ' ' + a.other_name);
 }
 
+/// Components and variables that choose how libraries talk, where both records tell them: older ones do not.
+void warn_of_settings(const Alike& a, std::vector<std::string>& out) {
+  for (const char* part : {"components", "variables"}) {
+    const Json* one = find(a.one.provenance, part);
+    const Json* other = find(a.other.provenance, part);
+    if (one == nullptr || other == nullptr || !one->is_object() || !other->is_object()) continue;
+    std::set<std::string> names;
+    for (const auto* side : {one, other})
+      for (const auto& [name, value] : side->items())
+        if (part == std::string("components") || is_setting(name)) names.insert(name);
+    const std::string what = part == std::string("components") ? "component" : "variable";
+    for (const auto& name : names) warn_if_different(a, *one, *other, what, name, out);
+  }
+  if (find(a.one.provenance, "binding") != nullptr && find(a.other.provenance, "binding") != nullptr)
+    warn_if_different(a, a.one.provenance, a.other.provenance, "provenance:", "binding", out);
+}
+
 void warn_of_origin(const Alike& a, std::vector<std::string>& out) {
   std::set<std::string> names;
   for (const auto* side : {&a.one.options, &a.other.options})
@@ -59,6 +77,7 @@ void warn_of_origin(const Alike& a, std::vector<std::string>& out) {
   for (const auto& name : names)
     if (!kIdleOptions.contains(name)) warn_if_different(a, a.one.options, a.other.options, "option", name, out);
   for (const char* key : kMachine) warn_if_different(a, a.one.provenance, a.other.provenance, "provenance:", key, out);
+  warn_of_settings(a, out);
 }
 
 void warn_of_load(const RecordOrigin& origin, std::vector<std::string>& out) {

@@ -46,7 +46,7 @@ std::vector<std::string> warnings() {
         "SHMEM_SYMMETRIC_HEAP_SIZE");
   if (variable("SHMEM_SYMMETRIC_HEAP_SIZE") != nullptr && variable("SMA_SYMMETRIC_SIZE") != nullptr)
     out.emplace_back("SHMEM_SYMMETRIC_HEAP_SIZE and SMA_SYMMETRIC_SIZE are both set; different values stop OpenSHMEM");
-  for (const auto& s : comm::launcher_settings())
+  for (const auto& s : settings_of_runs())
     if (const char* value = variable(s.name); value != nullptr && s.value != value && s.name.starts_with("OMPI_"))
       out.push_back(s.name + " is " + value + ", " + s.value + " is advised: " + s.why);
   if (const Launcher l = find_launcher(); !l.problem.empty())
@@ -86,10 +86,11 @@ void print_launcher() {
   } else {
     std::cout << "  " << l.path << ", " << (l.version.empty() ? l.family : l.version)
               << (l.problem.empty() ? "; fits the library" : "; DOES NOT FIT: " + l.problem) << '\n';
+    if (!l.options.empty()) std::cout << "  is called with " << joined(l.options, " ") << '\n';
   }
   if (comm::launched())
     std::cout << "  this is rank " << comm::launcher_world().rank << " of " << comm::launcher_world().size << '\n';
-  const auto settings = comm::launcher_settings();
+  const auto settings = settings_of_runs();
   if (settings.empty()) return;
   std::cout << "\nsettings that merganser run exports\n";
   for (const auto& s : settings) {
@@ -137,9 +138,10 @@ Json doctor_json(const std::vector<Hint>& hints) {
   out["missing"] = Json::array();
   for (const auto& x : comm::missing_backends()) out["missing"].push_back(x);
   out["library_faults"] = comm::library_faults();
-  out["launcher"] = {{"path", l.path}, {"version", l.version}, {"problem", l.problem}};
+  out["launcher"] = {{"path", l.path},       {"version", l.version}, {"family", l.family},
+                     {"options", l.options}, {"problem", l.problem}, {"library", library_text()}};
   out["settings"] = Json::array();
-  for (const auto& s : comm::launcher_settings())
+  for (const auto& s : settings_of_runs())
     out["settings"].push_back({{"name", s.name}, {"value", s.value}, {"why", s.why}});
   out["warnings"] = warnings();
   out["hints"] = hints_json(hints);

@@ -82,10 +82,12 @@ void join_job() {
 
 bool in_job() noexcept { return g_in_job; }
 void report_working() noexcept { tell(RankReport::Kind::working, 0); }
+void report_failing(int exit_code) noexcept { tell(RankReport::Kind::failing, exit_code); }
 void report_end(int exit_code) noexcept { tell(RankReport::Kind::ended, exit_code); }
 void report_signal(int signal) noexcept { tell(RankReport::Kind::stopped, signal); }
 
 void end_job(int exit_code) {
+  report_failing(exit_code);
   report_end(exit_code);
   comm::abort(exit_code);
 }

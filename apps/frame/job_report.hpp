@@ -13,7 +13,7 @@ namespace merganser::app {
 
 /// What one rank has told.
 struct RankReport {
-  enum class Kind : int { began = 1, ended = 2, stopped = 3, working = 4 };
+  enum class Kind : int { began = 1, ended = 2, stopped = 3, working = 4, failing = 5 };
   Kind kind;
   int rank;
   int value;  ///< exit code, number of the signal; of one that began what Open MPI calls the job, 0 if nothing does
@@ -43,6 +43,8 @@ void join_job();
 [[nodiscard]] bool in_job() noexcept;
 /// Tells that MPI or OpenSHMEM has started: what they do to a rank before is no signal to the launcher.
 void report_working() noexcept;
+/// Tells that this rank has met an error and leaves the job, whoever prints it: the launcher must end soon.
+void report_failing(int exit_code) noexcept;
 /// Tells how this process is about to end: async-signal-safe, and nothing where nobody is told.
 void report_end(int exit_code) noexcept;
 void report_signal(int signal) noexcept;

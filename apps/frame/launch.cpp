@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 
+#include "apps/frame/elsewhere.hpp"
 #include "apps/frame/job_report.hpp"
 #include "apps/frame/launcher.hpp"
 #include "apps/frame/leftovers.hpp"
@@ -31,6 +32,7 @@ namespace {
 
 constexpr double kSecondsToStop = 5;   // from being told to being killed
 constexpr double kSecondsToReap = 10;  // from the death of all its processes to the end of a launcher
+constexpr double kSecondsToFail = 15;  // from the failure of a rank, which ends the job, to the end of a launcher
 constexpr double kSameSignal = 0.5;    // some send a signal to a process and to its group
 constexpr std::array kStops{SIGINT, SIGTERM, SIGHUP};
 constexpr std::array kPassed{SIGUSR1, SIGUSR2};
@@ -69,6 +71,7 @@ struct End {
   int stop = 0;  ///< the first signal that told to stop
   bool timed_out = false;
   bool stuck = false;   ///< the launcher did not end after its processes had, and was killed
+  int failed = 0;       ///< the same after a rank had said that it fails: the exit code that it told
   int rank_signal = 0;  ///< if so: a signal that ended one of them
 };
 
@@ -88,7 +91,8 @@ bool has_only_dead_children(pid_t pid) {
 /// Waits for the launcher; tells it to stop when this process is told or the time is over, and kills it if it does not.
 class Waiting {
  public:
-  Waiting(pid_t child, double timeout_s) : child_(child), deadline_(timeout_s > 0 ? now() + timeout_s : 0) {}
+  Waiting(pid_t child, double timeout_s, const JobReports& reports)
+      : child_(child), deadline_(timeout_s > 0 ? now() + timeout_s : 0), reports_(reports) {}
 
   End wait(const BlockedSignals& signals) {
     while (true) {
@@ -101,6 +105,10 @@ class Waiting {
       if (!has_only_dead_children(child_)) {
         reaping_since_ = time;
       } else if (time > reaping_since_ + kSecondsToReap) {
+        give_up();
+        return end_;
+      }
+      if (outlives_failure(time)) {
         give_up();
         return end_;
       }
@@ -122,6 +130,18 @@ class Waiting {
     for (int status = 0; ::waitpid(-1, &status, WNOHANG) > 0;)
       if (WIFSIGNALED(status) && (end_.rank_signal == 0 || WTERMSIG(status) != SIGTERM))
         end_.rank_signal = WTERMSIG(status);
+  }
+  /// Whether the launcher goes on long after a rank has failed. Open MPI 4.1 waits for hosts that are cut off, more than
+  /// a minute, or crashes on the way out and stays.
+  bool outlives_failure(double time) {
+    if (failed_since_ == 0) {
+      const auto reports = reports_.read();
+      for (const auto kind : {RankReport::Kind::failing, RankReport::Kind::ended})
+        for (const auto& r : reports)
+          if (r.kind == kind && r.value != 0) end_.failed = r.value;
+      if (end_.failed != 0) failed_since_ = time;
+    }
+    return failed_since_ > 0 && time > failed_since_ + kSecondsToFail;
   }
   void tell() {
     told_ = now();
@@ -147,16 +167,10 @@ class Waiting {
   double deadline_;
   double told_ = 0;
   double reaping_since_ = now();
+  double failed_since_ = 0;
+  const JobReports& reports_;
   End end_;
 };
-
-/// True if ranks may run where their reports do not reach this process.
-bool may_be_elsewhere() {
-  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", "COBALT_JOBID", "FLUX_URI",
-                           "OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile", "HYDRA_HOST_FILE"})
-    if (std::getenv(name) != nullptr) return true;
-  return false;
-}
 
 std::set<unsigned> jobs_of(const JobReports& reports) {
   std::set<unsigned> jobs;
@@ -174,6 +188,10 @@ std::optional<RankReport> first_report(const std::vector<RankReport>& reports, R
   return at == reports.end() ? std::nullopt : std::optional(*at);
 }
 
+/// Exit codes beyond those of programs and signals: a negative number of the launcher's own.
+constexpr int kLaunchersOwn = 193;
+constexpr int kConnectionLost = 256 - 51;  // of Open MPI, when a daemon on another machine is out of reach
+
 /// A rank that has begun and told nothing more, neither that its libraries have started nor how it ended.
 std::optional<RankReport> vanished_rank(const std::vector<RankReport>& reports) {
   return first_report(reports, RankReport::Kind::began, [&](const RankReport& began) {
@@ -187,16 +205,41 @@ JobEnd untold_end(const LaunchPlan& plan, int code, const std::vector<RankReport
   if (code == 1)
     if (const auto r = first_report(reports, RankReport::Kind::ended, [](const auto& x) { return x.value != 0; }))
       return {r->value, r->value, ""};  // it has said why
+  if (code == kConnectionLost)
+    return {4, 4, plan.command[0] + " has lost the connection to another machine, and has ended the ranks it reaches"};
   if (const auto r = vanished_rank(reports))
     return {4, 4,
             fmt::format("{} ended with code {} before its MPI or OpenSHMEM had started", rank_text(r->rank), code)};
+  if (code >= kLaunchersOwn) return {4, 4, fmt::format("{} has failed with code {}", plan.command[0], code)};
   if (code != 1) return {code, code, ""};
   if (const auto r = first_report(reports, RankReport::Kind::stopped, [](const auto&) { return true; }))
     return {128 + r->value, 128 + r->value, "the launcher stopped the ranks by signal " + signal_text(r->value)};
   const std::string ended = plan.command[0] + " ended with code 1, ";
   if (!reports.empty()) return {4, 4, ended + "but no rank says that it failed; was the launcher told to stop?"};
-  if (may_be_elsewhere()) return {1, 1, ""};
+  if (other_machines()) return {1, 1, ""};
   return {4, 4, ended + "before a rank had begun"};
+}
+
+/// The end of a rank that was the first to end, where the launcher's code is the greatest of all: it stops the others by
+/// SIGTERM, whose number is greater than that of most errors and of SIGKILL.
+std::optional<JobEnd> first_end(const std::vector<RankReport>& reports) {
+  if (const auto r = first_report(reports, RankReport::Kind::ended, [](const auto& x) { return x.value != 0; }))
+    return JobEnd{r->value, r->value, ""};
+  const auto silent = first_report(reports, RankReport::Kind::began, [&](const RankReport& began) {
+    return std::none_of(reports.begin(), reports.end(), [&](const auto& r) {
+      return r.rank == began.rank && (r.kind == RankReport::Kind::ended || r.kind == RankReport::Kind::stopped);
+    });
+  });
+  if (!silent) return std::nullopt;
+  return JobEnd{128 + SIGKILL, 4, rank_text(silent->rank) + " ended without a word; the launcher stopped the others"};
+}
+
+JobEnd end_by_signal(const LaunchPlan& plan, int signal, const std::vector<RankReport>& reports) {
+  if (plan.tells_greatest && signal == SIGTERM)
+    if (const auto end = first_end(reports)) return *end;
+  if (const auto r = first_report(reports, RankReport::Kind::stopped, [&](const auto& x) { return x.value == signal; }))
+    return {128 + signal, 128 + signal, rank_text(r->rank) + " was stopped by signal " + signal_text(signal)};
+  return {128 + signal, 4, "a rank was ended by signal " + signal_text(signal) + "; the launcher stopped the others"};
 }
 
 JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
@@ -207,13 +250,7 @@ JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
   }
   const int code = WEXITSTATUS(status);
   const auto reports = job.read();
-  if (code > 128 && code < 128 + 65) {
-    const int signal = code - 128;
-    if (const auto r =
-            first_report(reports, RankReport::Kind::stopped, [&](const auto& x) { return x.value == signal; }))
-      return {code, code, rank_text(r->rank) + " was stopped by signal " + signal_text(signal)};
-    return {code, 4, "a rank was ended by signal " + signal_text(signal) + "; the launcher stopped the others"};
-  }
+  if (code > 128 && code < 128 + 65) return end_by_signal(plan, code - 128, reports);
   const bool told =
       first_report(reports, RankReport::Kind::ended, [&](const auto& x) { return x.value == code; }).has_value();
   if (code == 0 || told || !plan.of_this_program || job.variable().empty()) return {code, code, ""};
@@ -233,10 +270,11 @@ JobEnd run_job(const LaunchPlan& plan, double timeout_s) {
     if (::isatty(STDIN_FILENO) == 1)
       if (const int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   });
-  const End end = Waiting(child, timeout_s).wait(signals);
+  const End end = Waiting(child, timeout_s, reports).wait(signals);
   const bool killed = WIFSIGNALED(end.status) || WEXITSTATUS(end.status) > 128;  // the launcher, or a rank
   if (killed || end.stop != 0 || end.timed_out) end_leftovers(jobs_of(reports));
   if (end.stop != 0 && end.status != 0) throw Interrupted(end.stop);
+  if (end.stuck && end.failed != 0) return {end.failed, end.failed, ""};  // the rank has said why
   if (end.stuck) {
     const std::string what = end.rank_signal != 0 ? "a rank was ended by signal " + signal_text(end.rank_signal) + ", "
                                                   : std::string("the ranks have ended, ");

@@ -6,24 +6,15 @@
 #include <cstdlib>
 #include <string>
 
+#include "apps/frame/elsewhere.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/resources.hpp"
 #include "merganser/base/text.hpp"
 
 namespace merganser::app {
-namespace {
-
-/// Where schedulers and launchers say which machines there are.
-constexpr const char* kOtherMachines[] = {
-    "SLURM_JOB_ID",     "PBS_NODEFILE",    "LSB_HOSTS",       "LSB_MCPU_HOSTS",    "PE_HOSTFILE",
-    "FLUX_URI",         "COBALT_NODEFILE", "HYDRA_HOST_FILE", "OMPI_MCA_hostfile", "OMPI_MCA_orte_default_hostfile",
-    "PRTE_MCA_hostfile"};
-
-}  // namespace
 
 void check_processes(int ranks) {
-  for (const char* name : kOtherMachines)
-    if (std::getenv(name) != nullptr) return;
+  if (std::getenv("SLURM_JOB_ID") != nullptr || other_machines()) return;
   // A process of an MPI library, before it has any input, and the helper threads that it starts.
   constexpr double kBytes = 16 * 1048576.0;
   constexpr std::int64_t kTasks = 3;

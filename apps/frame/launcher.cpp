@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdlib>
 
+#include "apps/frame/elsewhere.hpp"
 #include "apps/frame/launch_room.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
@@ -20,41 +21,7 @@ namespace {
 bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
 
 constexpr std::int64_t kMostArgumentBytes = 100'000;  // Linux: 128 KiB for a variable
-constexpr double kVersionSeconds = 10;                // far beyond what --version takes on a slow disk
-
-std::string first_line_of(const std::string& program) {
-  std::string text = output_of({program, "--version"}, kVersionSeconds, 200);
-  text.resize(std::min(text.find('\n'), text.size()));
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
-  return one_line(text);
-}
-
-std::string family_of(const std::string& path, const std::string& version) {
-  if (version.find("Open MPI") != std::string::npos || version.find("OpenRTE") != std::string::npos ||
-      version.find("PRRTE") != std::string::npos)
-    return "Open MPI";
-  if (version.find("HYDRA") != std::string::npos || version.find("MPICH") != std::string::npos) return "MPICH";
-  if (version.find("Intel") != std::string::npos) return "Intel MPI";
-  if (version.starts_with("slurm") || path.ends_with("srun")) return "Slurm";
-  return "unknown";
-}
-
-/// Family of the library this program is linked with.
-std::string library_family() {
-  const std::string library = comm::mpi_library();
-  for (const char* family : {"Open MPI", "MPICH", "Intel MPI"})
-    if (library.find(family) != std::string::npos) return family;
-  return "unknown";
-}
-
-Launcher inspect(const std::string& path) {
-  Launcher l{path, first_line_of(path), "", ""};
-  l.family = family_of(path, l.version);
-  const std::string library = library_family();
-  if (l.family != "Slurm" && l.family != "unknown" && library != "unknown" && l.family != library)
-    l.problem = path + " starts processes of " + l.family + ", but this program is linked with " + comm::mpi_library();
-  return l;
-}
+constexpr double kHostLimit = 300;  // seconds without any news; far beyond a stage of a step, far below a night
 
 /// A word as a shell reads it, in one line.
 std::string shell_word(const std::string& word) {
@@ -92,26 +59,6 @@ std::string self_path() {
   return n > 0 ? std::string(buffer.data(), static_cast<std::size_t>(n)) : "merganser";
 }
 
-Launcher find_launcher() {
-  if (const char* named = std::getenv("MERGANSER_LAUNCHER"); named != nullptr && *named != 0) {
-    const std::string path = which(named);
-    if (path.empty()) return {"", "", "", std::string("MERGANSER_LAUNCHER is ") + named + ", which is no program"};
-    return inspect(path);
-  }
-  if (is_set("SLURM_JOB_ID"))
-    if (const std::string srun = which("srun"); !srun.empty()) return inspect(srun);
-  Launcher misfit;
-  for (const char* name : {"mpirun", "mpiexec", "orterun", "mpiexec.hydra"}) {
-    const std::string path = which(name);
-    if (path.empty()) continue;
-    Launcher l = inspect(path);
-    if (l.problem.empty()) return l;
-    if (misfit.problem.empty()) misfit = std::move(l);
-  }
-  if (misfit.problem.empty()) misfit.problem = "no mpirun, mpiexec or srun on PATH";
-  return misfit;
-}
-
 std::vector<std::string> arguments_again(const Invocation& in, std::span<const std::string_view> except) {
   std::vector<std::string> out;
   const std::string verb(in.command);
@@ -145,18 +92,37 @@ void check_launchable(std::span<const std::string> arguments) {
                      count_text(kMostArgumentBytes));
 }
 
-LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet) {
-  const Launcher launcher = find_launcher();
+std::vector<comm::Setting> settings_of_runs() {
+  std::vector<comm::Setting> settings = comm::launcher_settings();
+  if (!other_machines()) return settings;
+  settings.push_back({"MERGANSER_WAIT_LIMIT", fmt::format("{:.0f}", kHostLimit),
+                      "a host that is cut off says nothing: who waits for it gives up after so many seconds"});
+  if (comm::mpi_library().find("Open MPI v4") == std::string::npos) return settings;
+  constexpr const char* kWhy =
+      "mpirun asks its daemons on other hosts after 20 s of silence, every 5 s, four times: 40 s";
+  settings.push_back({"OMPI_MCA_oob_tcp_keepalive_time", "20", kWhy});
+  settings.push_back({"OMPI_MCA_oob_tcp_keepalive_intvl", "5", kWhy});
+  settings.push_back({"OMPI_MCA_oob_tcp_keepalive_probes", "4", kWhy});
+  return settings;
+}
+
+LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet, const std::string& with) {
+  const Launcher launcher = find_launcher(with);
   if (!launcher.problem.empty())
     throw CommError(fmt::format("{}; alone, use threads: merganser {} ... --ranks {}", launcher.problem,
                                 arguments.empty() ? "..." : arguments[0], ranks));
   check_processes(ranks);
   check_launchable(arguments);
   LaunchPlan plan;
-  for (auto& s : comm::launcher_settings())
+  for (auto& s : settings_of_runs())
     if (!is_set(s.name)) plan.exports.push_back(std::move(s));
   auto& c = plan.command;
   c = {launcher.path, "-n", std::to_string(ranks)};
+  c.insert(c.end(), launcher.options.begin(), launcher.options.end());
+  if (launcher.family == "Slurm") {
+    plan.tells_greatest = true;
+    c.emplace_back("--kill-on-bad-exit=1");  // else the others wait for a rank that was killed
+  }
   if (launcher.family == "Open MPI") {
     if (quiet) c.emplace_back("--quiet");
     if (ranks > usable_cores()) c.emplace_back("--oversubscribe");
@@ -164,7 +130,7 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
     // Open MPI passes its own variables to other hosts; the rest must be named.
     for (const auto& s : plan.exports)
       if (!s.name.starts_with("OMPI_")) c.insert(c.end(), {"-x", s.name});
-    for (const char* name : {"MERGANSER_COMM", "SHMEM_SYMMETRIC_HEAP_SIZE"})
+    for (const char* name : {"MERGANSER_COMM", "MERGANSER_WAIT_LIMIT", "SHMEM_SYMMETRIC_HEAP_SIZE"})
       if (is_set(name)) c.insert(c.end(), {"-x", name});
   }
   c.push_back(self_path());

@@ -16,20 +16,37 @@ namespace merganser::app {
 
 /// A program that starts ranks.
 struct Launcher {
-  std::string path;     ///< empty: none found
-  std::string version;  ///< first line of --version
-  std::string family;   ///< "Open MPI", "MPICH", "Slurm"
-  std::string problem;  ///< why it will not do; empty if it will
+  std::string path;                  ///< empty: none found
+  std::string version;               ///< first line of --version
+  std::string family;                ///< "Open MPI", "MPICH", "Intel MPI", "Slurm", "PALS", "ALPS", "unknown"
+  std::vector<std::string> options;  ///< that it needs for this program: srun's --mpi=pmix
+  std::string problem;               ///< why it will not do; empty if it will
 };
-/// The launcher of the MPI this program is linked with: the variable MERGANSER_LAUNCHER, srun inside a Slurm job, then
-/// mpirun or mpiexec. Never starts MPI.
-[[nodiscard]] Launcher find_launcher();
+/// The launcher of the MPI this program is linked with: the one that is named, else what the variable MERGANSER_LAUNCHER
+/// names, srun inside a Slurm job, then mpirun, mpiexec, aprun and their other names on PATH, and those installed beside
+/// the library. Never starts MPI.
+/// @param with  a name or path; empty: look for one. @return the first that fits; if none does, the first with its problem
+[[nodiscard]] Launcher find_launcher(const std::string& with = "");
+
+/// The version of the library that this program is linked with and, where the system tells it, the path of it.
+[[nodiscard]] std::string library_text();
+/// Whose launchers can start ranks of a library: "Open MPI", "MPICH", "Intel MPI"; "unknown". From its version.
+[[nodiscard]] std::string mpi_family(const std::string& library);
+/// Which kind of launcher this is, from where it lies and the first line of what it says of its version.
+[[nodiscard]] std::string launcher_family(const std::string& path, const std::string& version);
+/// The option with which srun starts ranks of a library, from what `srun --mpi=list` says; empty if it has no plug-in that
+/// does: pmix for Open MPI, pmi2 for MPICH and Intel MPI, cray_shasta for Cray's MPICH where it is there.
+[[nodiscard]] std::string srun_option(const std::string& library, const std::string& list);
+
+/// What `merganser run` exports where it is not set: launcher_settings(), and what runs on several machines need.
+[[nodiscard]] std::vector<comm::Setting> settings_of_runs();
 
 /// A command line and what to set before it.
 struct LaunchPlan {
   std::vector<std::string> command;
   std::vector<comm::Setting> exports;      ///< only those not set already
   bool of_this_program = true;             ///< the ranks are this program, and report how they end
+  bool tells_greatest = false;             ///< the launcher's exit code is the greatest of those of the ranks
   [[nodiscard]] std::string text() const;  ///< as typed in a shell
 };
 /// The command again, with the options that were given but those of `except`: for a process that does part of the work.
@@ -40,8 +57,10 @@ struct LaunchPlan {
 void check_launchable(std::span<const std::string> arguments);
 
 /// @param quiet  the launcher's own messages about failed ranks are left out
+/// @param with   as of find_launcher()
 /// @throws CommError if there is no launcher that fits; UsageError as check_launchable()
-[[nodiscard]] LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet);
+[[nodiscard]] LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet,
+                                     const std::string& with = "");
 
 /// This program was told by a signal to stop while a job of its ran. No Error: what goes on after errors must end.
 class Interrupted : public std::exception {

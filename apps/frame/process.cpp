@@ -112,15 +112,15 @@ pid_t start_process(const std::vector<std::string>& command, int when_parent_die
   throw CommError("cannot run " + command[0] + ": " + std::strerror(error));
 }
 
-std::string output_of(const std::vector<std::string>& command, double limit_s, std::size_t most) {
+std::string output_of(const std::vector<std::string>& command, double limit_s, std::size_t most, bool errors_too) {
   Pipe pipe;
   pid_t child = -1;
   try {
-    child = start_process(command, SIGKILL, [&pipe] {
+    child = start_process(command, SIGKILL, [&pipe, errors_too] {
       const int nothing = ::open("/dev/null", O_RDWR);
       ::dup2(nothing, STDIN_FILENO);
       ::dup2(pipe.to.number, STDOUT_FILENO);
-      ::dup2(nothing, STDERR_FILENO);
+      ::dup2(errors_too ? pipe.to.number : nothing, STDERR_FILENO);
     });
   } catch (const CommError&) {
     return "";

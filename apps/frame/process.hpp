@@ -23,6 +23,8 @@ pid_t start_process(const std::vector<std::string>& command, int when_parent_die
 
 /// What a program prints on standard output, at most `most` bytes of it and what comes within `limit_s`; then it is killed.
 /// Empty if it cannot be started.
-[[nodiscard]] std::string output_of(const std::vector<std::string>& command, double limit_s, std::size_t most);
+/// @param errors_too  what it prints on standard error is part of it
+[[nodiscard]] std::string output_of(const std::vector<std::string>& command, double limit_s, std::size_t most,
+                                    bool errors_too = false);
 
 }  // namespace merganser::app

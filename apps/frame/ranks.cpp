@@ -20,6 +20,7 @@ namespace {
 [[noreturn]] void fail_alone(const comm::Transport& transport, const std::string& what, int code) {
   const std::string message = transport.size() > 1 ? fmt::format("rank {}: {}", transport.rank(), what) : what;
   if (!transport.capabilities().processes) throw Error(message, code);
+  report_failing(code);
   comm::end_job(code, [&] {
     print_line(message, code);
     report_end(code);

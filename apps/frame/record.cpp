@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "apps/frame/environment.hpp"
 #include "apps/frame/provenance.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/output_file.hpp"
@@ -30,6 +31,10 @@ Json provenance_json(const Placement& p) {
           {"kernel", m.kernel},
           {"load_average", m.load_before},
           {"time", utc_time()},
+          {"host", bytes_to_utf8(host_name())},
+          {"binding", core_list()},
+          {"variables", library_variables()},
+          {"components", loaded_components()},
           {"ranks", p.ranks},
           {"model", p.model},
           {"auto_choice", p.choice},

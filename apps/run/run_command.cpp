@@ -13,6 +13,7 @@ namespace {
 
 struct RunCommand {
   int ranks = 2;
+  std::string launcher;
   bool dry_run = false;
   bool verbose = false;
   std::vector<std::string> verb;
@@ -22,6 +23,8 @@ template <class V>
 void describe(RunCommand& o, V&& option) {
   option.positional("VERB", o.verb, "the verb and its arguments, after -- or as they are", Required{}, Rest{});
   option("ranks", o.ranks, "processes to start", Letter{'n'}, at_least(1), Kind{"N"});
+  option("launcher", o.launcher, "this launcher instead of the one that is found: a name on PATH or a path",
+         Kind{"NAME|PATH"});
   option("dry-run", o.dry_run, "print the command and why each setting, and start nothing");
   option("verbose", o.verbose, "let the launcher add its own messages about failed ranks");
 }
@@ -45,8 +48,10 @@ int run(RunCommand& o, const Invocation&) {
         fmt::format("ranks of --comm threads are threads of one process, no launcher starts them; instead: merganser "
                     "{} ... --ranks {}",
                     o.verb[0], o.ranks));
-  const LaunchPlan plan = plan_launch(o.ranks, o.verb, !o.verbose);
+  const LaunchPlan plan = plan_launch(o.ranks, o.verb, !o.verbose, o.launcher);
   if (o.dry_run) {
+    const Launcher launcher = find_launcher(o.launcher);
+    std::cout << "# launcher: " << launcher.path << ", " << launcher.version << "; library: " << library_text() << '\n';
     for (const auto& s : plan.exports) std::cout << "# " << s.name << ": " << s.why << '\n';
     std::cout << plan.text() << '\n';
     return 0;
@@ -56,10 +61,12 @@ int run(RunCommand& o, const Invocation&) {
 }
 
 constexpr std::string_view kRunText =
-    "Finds the launcher of the MPI this program is linked with (or srun inside a Slurm job), exports the settings "
-    "that\n"
-    "cure known traps of the installed libraries (see merganser doctor) where they are not set already, prints the\n"
-    "command, and passes on signals and the exit code. The variable MERGANSER_LAUNCHER names another launcher.\n\n"
+    "Finds the launcher of the MPI this program is linked with (srun inside a Slurm job, with the plug-in that this "
+    "MPI\n"
+    "needs), and refuses that of another one. Exports the settings that cure known traps of the installed libraries "
+    "(see\n"
+    "merganser doctor) where they are not set already, prints the command, and passes on signals and the exit code.\n"
+    "--launcher, or the variable MERGANSER_LAUNCHER, names another launcher.\n\n"
     "  merganser run -n 4 -- cluster in.nc -o out.nc --comm shmem\n"
     "  merganser run -n 4 --dry-run -- bench random\n";
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "apps/compare/record.hpp"
+#include "apps/frame/elsewhere.hpp"
 #include "apps/frame/launcher.hpp"
 #include "apps/frame/provenance.hpp"
 #include "apps/frame/table.hpp"
@@ -20,7 +21,7 @@ namespace {
 /// One job: this program measures kernels of one kind, and leaves what it has measured in a file.
 int measure_once(const TopoBenchOptions& o, std::vector<std::string> arguments, const std::vector<std::string>& kernels,
                  int launch, double limit_s, BenchResults& results) {
-  PrivateFolder folder;
+  PrivateFolder folder(folder_of_ranks());
   const std::string path = folder.file("results.cbor");
   arguments.insert(arguments.end(), {"--kernels=" + joined(kernels, ","), "--json=" + path, "--quiet", "--here",
                                      fmt::format("--launch={}", launch), fmt::format("--ranks={}", o.ranks)});

@@ -9,6 +9,7 @@
 
 #include "apps/cluster/merge_options.hpp"
 #include "apps/frame/command.hpp"
+#include "apps/frame/elsewhere.hpp"
 #include "apps/frame/forecast.hpp"
 #include "apps/frame/launch_room.hpp"
 #include "apps/frame/launcher.hpp"
@@ -225,7 +226,7 @@ class Verification {
   const VerifyCommand& o_;
   Models models_;
   VerifyPlan plan_;
-  PrivateFolder work_;
+  PrivateFolder work_{folder_of_ranks()};
   std::vector<Line> lines_;
 };
 

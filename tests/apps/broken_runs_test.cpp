@@ -1,6 +1,7 @@
 /// Jobs that are started wrongly or lose a rank: an explanation, no hang, and files that are whole.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -75,6 +76,15 @@ TEST(WrongLauncher, singletons_are_refused_with_an_explanation) {
   EXPECT_EQ(o.code, 4) << o.text();
   EXPECT_NE(o.err.find("rank 0 of 3"), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("launcher belongs to another library"), std::string::npos) << o.err;
+}
+
+TEST(WrongLauncher, ranks_of_srun_without_a_plugin_are_refused_before_their_library_starts) {
+  if (process_models().empty()) GTEST_SKIP() << "this build has no model of processes";
+  const Outcome o = run({"cluster", "in.nc"}, {{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "3"}});
+  EXPECT_EQ(o.code, 4) << o.text();
+  EXPECT_TRUE(says(o.err, "rank 1 of 3 without a plug-in for MPI")) << o.err;
+  EXPECT_TRUE(says(o.err, "--mpi=pmix")) << o.err;
+  EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
 }
 
 TEST(WrongLauncher, one_that_is_no_program_is_named) {

@@ -93,6 +93,26 @@ TEST_F(Compare, what_is_not_alike_is_said) {
     EXPECT_TRUE(says(o, part)) << part << '\n' << o.text();
 }
 
+TEST_F(Compare, settings_of_libraries_that_differ_are_said) {
+  Json before = topo_record({.seed = 2}), after = before;
+  const Json same = {{"UCX_TLS", "tcp"}, {"OMPI_MCA_osc", "sm"}, {"SLURM_JOB_ID", "1"}};
+  before["provenance"].update({{"variables", same}, {"components", {{"btl", {"self", "tcp"}}}}, {"binding", "0-3"}});
+  after["provenance"] = before["provenance"];
+  after["provenance"]["variables"].update({{"OMPI_MCA_osc", "rdma"}, {"SLURM_JOB_ID", "2"}});
+  after["provenance"]["variables"].erase("UCX_TLS");
+  after["provenance"]["components"]["btl"] = {"self", "vader"};
+  after["provenance"]["binding"] = "2";
+  const Outcome o = run({"compare", write("b.json", before), write("a.json", after)});
+  EXPECT_EQ(o.code, 0) << o.text();
+  for (const char* part :
+       {"variable OMPI_MCA_osc differs: sm before, rdma after", "variable UCX_TLS differs: tcp before, absent after",
+        "component btl differs", "binding differs"})
+    EXPECT_TRUE(says(o, part)) << part << '\n' << o.text();
+  EXPECT_FALSE(says(o, "SLURM_JOB_ID")) << o.text();
+  before["provenance"].erase("variables");  // a record of an older version does not tell
+  EXPECT_FALSE(says(run({"compare", write("c.json", before), write("a.json", after)}), "variable")) << o.text();
+}
+
 TEST_F(Compare, what_cannot_be_compared_ends_with_exit_code_3) {
   Json other = topo_record({});
   other["command"] = "cluster";

@@ -3,16 +3,35 @@
 #include <atomic>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"
 
+extern char** environ;
+
 namespace merganser::comm::detail {
 namespace {
 std::atomic<bool> alone{false};
+
+/// Refuses a rank of a step of Slurm whose library would find nobody: Open MPI ends it with pages of its own, others run
+/// as if they were alone. Launchers that Slurm starts, and its plug-ins for MPI, leave a variable.
+void check_step() {
+  const World promised = launcher_world();
+  if (std::getenv("SLURM_STEP_NUM_TASKS") == nullptr || promised.size < 2) return;
+  for (char** v = environ; v != nullptr && *v != nullptr; ++v)
+    for (const char* known : {"PMI", "OMPI_COMM_WORLD_", "MV2_COMM_WORLD_", "PALS_", "FLUX_", "JSM_"})
+      if (std::string_view(*v).starts_with(known)) return;
+  throw CommError(
+      "srun has started this as rank " + std::to_string(promised.rank) + " of " + std::to_string(promised.size) +
+      " without a plug-in for MPI, so every process would run for itself; allowed: srun --mpi=pmix (Open MPI), "
+      "srun --mpi=pmi2 (MPICH), or merganser run within the allocation");
 }
 
+}  // namespace
+
 void cure_environment() {
+  check_step();
   for (const auto& setting : launcher_settings()) setenv(setting.name.c_str(), setting.value.c_str(), 0);
 }
 

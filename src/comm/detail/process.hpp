@@ -10,7 +10,8 @@
 
 namespace merganser::comm::detail {
 
-/// Exports the launcher_settings() that work from inside, those not set yet. Before a library is started.
+/// Before a library is started: refuses a rank of srun that no plug-in for MPI has prepared, and exports the
+/// launcher_settings() that work from inside, those not set yet. @throws CommError
 void cure_environment();
 
 /// Puts back what the program does on SIGINT, SIGTERM and SIGHUP when it dies: around the start of a library. Open MPI's

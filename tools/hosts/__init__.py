@@ -1,0 +1,1 @@
+"""Emulated hosts on one machine: ./x hosts (docs/hosts.md)."""

@@ -1,0 +1,219 @@
+// forward DELAY_NS INTERFACE...: a switch that hands every frame on after a delay. It learns where addresses are. A frame
+// is due at the time at which the kernel took it plus the delay, so it does not matter how late this program looks.
+// A line "cut N" on standard input: nothing passes to or from port N (from 0) any more. On SIGTERM it prints how many frames it handed on and how much later than due: "frames N late_us MEDIAN MAX".
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { kPorts = 256, kFrame = 70000, kWaiting = 65536, kBuckets = 4096, kBucketNs = 1000, kEarlyNs = 20000 };
+
+struct Frame {
+  int64_t due;
+  int from;
+  int size;
+  unsigned char *bytes;  // a virtio_net_hdr, then the frame
+};
+
+struct Address {
+  unsigned char bytes[ETH_ALEN];
+  int port;
+};
+
+static struct Frame waiting[kWaiting];  // a ring, in the order of due times
+static unsigned long first, end;
+static int sockets[kPorts];
+static int ports;
+static int is_cut[kPorts];
+static struct Address known[4 * kPorts];
+static int addresses;
+static long late[kBuckets];  // frames by how late they were, in microseconds
+static long frames, dropped;
+static int64_t latest;
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal) {
+  (void)signal;
+  stopped = 1;
+}
+
+static int64_t clock_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void die(const char *what) {
+  fprintf(stderr, "forward: %s: %s\n", what, strerror(errno));
+  exit(1);
+}
+
+static int open_port(const char *name) {
+  const int s = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (s < 0) die("a socket for frames");
+  const int one = 1, room = 16 << 20;
+  // Without the header of offloads a segment that the sender left to its card would be too long to be sent on.
+  if (setsockopt(s, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof one) != 0) die("PACKET_VNET_HDR");
+  if (setsockopt(s, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one) != 0) die("PACKET_IGNORE_OUTGOING");
+  if (setsockopt(s, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one) != 0) die("SO_TIMESTAMPNS");
+  if (setsockopt(s, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) != 0)
+    setsockopt(s, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+  struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
+  at.sll_ifindex = (int)if_nametoindex(name);
+  if (at.sll_ifindex == 0 || bind(s, (struct sockaddr *)&at, sizeof at) != 0) die(name);
+  return s;
+}
+
+static void learn(const unsigned char *address, int port) {
+  for (int i = 0; i < addresses; ++i)
+    if (memcmp(known[i].bytes, address, ETH_ALEN) == 0) {
+      known[i].port = port;
+      return;
+    }
+  if (addresses == (int)(sizeof known / sizeof *known)) return;  // frames to it go everywhere
+  memcpy(known[addresses].bytes, address, ETH_ALEN);
+  known[addresses++].port = port;
+}
+
+static int port_of(const unsigned char *address) {
+  for (int i = 0; i < addresses; ++i)
+    if (memcmp(known[i].bytes, address, ETH_ALEN) == 0) return known[i].port;
+  return -1;
+}
+
+// Keeps the ring ordered: times of different ports may come a little out of order.
+static void keep(struct Frame frame) {
+  unsigned long at = end++;
+  while (at > first && waiting[(at - 1) % kWaiting].due > frame.due) {
+    waiting[at % kWaiting] = waiting[(at - 1) % kWaiting];
+    --at;
+  }
+  waiting[at % kWaiting] = frame;
+}
+
+// One frame that has come, if there is one.
+static int take(int port, int64_t delay) {
+  static unsigned char bytes[kFrame];
+  char control[256];
+  struct iovec part = {bytes, sizeof bytes};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  const ssize_t got = recvmsg(sockets[port], &message, MSG_DONTWAIT);
+  if (got < (ssize_t)(sizeof(struct virtio_net_hdr) + ETH_HLEN)) return got > 0;
+  struct Frame frame = {clock_ns(), port, (int)got, NULL};
+  for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c != NULL; c = CMSG_NXTHDR(&message, c))
+    if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
+      struct timespec t;
+      memcpy(&t, CMSG_DATA(c), sizeof t);
+      frame.due = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    }
+  frame.due += delay;
+  frame.bytes = end - first < kWaiting ? malloc((size_t)got) : NULL;
+  if (frame.bytes == NULL) {
+    ++dropped;  // as a switch does that is full
+    return 1;
+  }
+  memcpy(frame.bytes, bytes, (size_t)got);
+  keep(frame);
+  return 1;
+}
+
+static void send_to(int port, const struct Frame *frame) {
+  for (int tries = 0; send(sockets[port], frame->bytes, (size_t)frame->size, 0) < 0; ++tries) {
+    if ((errno != EAGAIN && errno != ENOBUFS && errno != EINTR) || tries == 100) {
+      if (errno != ENETDOWN && errno != ENXIO) ++dropped;  // a host that is cut off loses them silently
+      return;
+    }
+    struct pollfd room = {sockets[port], POLLOUT, 0};
+    poll(&room, 1, 1);
+  }
+}
+
+static void hand_on(const struct Frame *frame) {
+  const unsigned char *ethernet = frame->bytes + sizeof(struct virtio_net_hdr);
+  if (is_cut[frame->from]) return;
+  learn(ethernet + ETH_ALEN, frame->from);
+  const int to = (ethernet[0] & 1) != 0 ? -1 : port_of(ethernet);
+  for (int port = 0; port < ports; ++port)
+    if (port != frame->from && (to < 0 || to == port) && !is_cut[port]) send_to(port, frame);
+  const int64_t over = clock_ns() - frame->due;
+  const int64_t bucket = over < 0 ? 0 : over / kBucketNs;
+  ++late[bucket < kBuckets ? bucket : kBuckets - 1];
+  if (over > latest) latest = over;
+  ++frames;
+}
+
+static void wait_for_work(struct pollfd *ready) {
+  struct timespec limit = {0, 200000000};
+  if (first != end) {
+    const int64_t left = waiting[first % kWaiting].due - clock_ns() - kEarlyNs;
+    if (left <= 0) {  // so near that sleeping would be late
+      limit.tv_nsec = 0;
+    } else if (left < limit.tv_nsec) {
+      limit.tv_nsec = left;
+    }
+  }
+  ppoll(ready, (nfds_t)ports + 1, &limit, NULL);
+}
+
+static void hear(struct pollfd *orders) {
+  char line[32];
+  const ssize_t n = read(orders->fd, line, sizeof line - 1);
+  int port = -1;
+  line[n > 0 ? n : 0] = '\0';
+  if (n <= 0) orders->fd = -1;  // nobody is there to order anything
+  if (sscanf(line, "cut %d", &port) == 1 && port >= 0 && port < ports) is_cut[port] = 1;
+}
+
+static void report(void) {
+  long seen = 0;
+  int median = 0;
+  for (; median < kBuckets && (seen += late[median]) * 2 < frames; ++median) continue;
+  printf("frames %ld late_us %d %ld dropped %ld\n", frames, median, (long)(latest / 1000), dropped);
+}
+
+int main(int count, char **words) {
+  if (count < 3 || count - 2 > kPorts) {
+    fprintf(stderr, "usage: forward DELAY_NS INTERFACE...\n");
+    return 2;
+  }
+  prctl(PR_SET_TIMERSLACK, 1);
+  const struct sched_param soon = {.sched_priority = 1};
+  sched_setscheduler(0, SCHED_FIFO, &soon);  // where it is allowed: a late frame would be a longer delay
+  signal(SIGTERM, stop);
+  signal(SIGINT, SIG_IGN);
+  const int64_t delay = atoll(words[1]);
+  struct pollfd ready[kPorts + 1];  // the last: orders
+  ports = count - 2;
+  for (int i = 0; i < ports; ++i) {
+    sockets[i] = open_port(words[2 + i]);
+    ready[i] = (struct pollfd){sockets[i], POLLIN, 0};
+  }
+  ready[ports] = (struct pollfd){STDIN_FILENO, POLLIN, 0};
+  while (!stopped) {
+    wait_for_work(ready);
+    if (ready[ports].revents != 0) hear(&ready[ports]);
+    for (int i = 0; i < ports; ++i)
+      for (int n = 0; n < 64 && take(i, delay); ++n) continue;
+    while (first != end && waiting[first % kWaiting].due <= clock_ns()) {
+      struct Frame *frame = &waiting[first++ % kWaiting];
+      hand_on(frame);
+      free(frame->bytes);
+    }
+  }
+  report();
+  return 0;
+}

@@ -1,0 +1,97 @@
+"""Linux namespaces by way of the C library, and the few programs that set them up.
+
+Nothing here has a name outside: a namespace lives as long as the processes in it, and the first process of a PID
+namespace takes all others with it when it ends, however it ends. So nothing is left to be removed later.
+"""
+import ctypes
+import os
+import signal
+import subprocess
+
+NEWNS, NEWUTS, NEWIPC = 0x00020000, 0x04000000, 0x08000000
+NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
+PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class NotAllowed(Exception):
+    """The system refuses namespaces; says which call and why."""
+
+
+def unshare(flags):
+    if _libc.unshare(flags) != 0:
+        raise NotAllowed(f"unshare: {os.strerror(ctypes.get_errno())}")
+
+
+def unshare_as_root(flags):
+    """As root, or as a user that is root in a user namespace of its own."""
+    if os.geteuid() == 0:
+        unshare(flags)
+        return
+    user, group = os.geteuid(), os.getegid()
+    unshare(NEWUSER | flags)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
+        try:
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
+        except OSError as e:
+            raise NotAllowed(f"/proc/self/{name}: {e.strerror}") from e
+
+
+def die_with_parent(parent):
+    """This process is killed when `parent` ends. Called in the child, right after fork()."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it has ended before
+        os._exit(1)
+
+
+def call(*command):
+    """Runs a program of the system. @raises NotAllowed with its message"""
+    got = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if got.returncode != 0:
+        why = got.stderr.strip().splitlines()
+        raise NotAllowed(f"{' '.join(command)}: {why[-1] if why else got.returncode}")
+
+
+def private_mounts():
+    """Mounts of this namespace are seen nowhere else."""
+    call("mount", "--make-rprivate", "/")
+
+
+def fresh_sys():
+    """What /sys says of interfaces is of the namespace in which it was mounted."""
+    subprocess.run(["mount", "-t", "sysfs", "sysfs", "/sys"], stderr=subprocess.DEVNULL, check=False)
+
+
+def fresh_folder(path, keep, through):
+    """An empty folder of this namespace at `path`. What lies in it of `keep` stays where it was.
+
+    @param through  an empty folder elsewhere, to hold on to what is kept meanwhile
+    """
+    kept = [k for k in keep if k == path or k.startswith(path + "/")]
+    places = []
+    for number, k in enumerate(kept):
+        place = os.path.join(through, str(number))
+        os.makedirs(place)
+        call("mount", "--rbind", k, place)
+        places.append((place, k))
+    if path in kept:
+        return
+    call("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", path)
+    for place, k in places:
+        os.makedirs(k, exist_ok=True)
+        call("mount", "--rbind", place, k)
+
+
+def set_host_name(name):
+    if _libc.sethostname(name.encode(), len(name)) != 0:
+        raise NotAllowed(f"sethostname: {os.strerror(ctypes.get_errno())}")
+
+
+def entering(pid, processes=False):
+    """Words before a command that run it in the namespaces of a process, in this folder.
+
+    @param processes  in that of processes too
+    """
+    return ["nsenter", "--target", str(pid), "--net", "--uts", "--mount", "--ipc", *(["--pid"] if processes else []),
+            f"--wd={os.getcwd()}"]

@@ -1,0 +1,1 @@
+"""A Slurm of its own on this machine: ./x slurm (docs/hosts.md)."""
