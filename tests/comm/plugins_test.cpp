@@ -153,7 +153,7 @@ TEST_F(PluginRunsTest, every_model_works_over_a_communicator_of_the_programs) {
 
 TEST_F(PluginRunsTest, what_open_promises_holds_over_a_plugin) {
   for (const std::string name : {"half", "together", "overlapping", "refusals", "wrong-alone", "unwind", "settings",
-                                  "cartesian", "measured", "inside", "late"})
+                                 "cartesian", "measured", "inside", "late"})
     expect_well(4, name + " p2p neighborhood rma");
 }
 
