@@ -13,9 +13,9 @@
 #include "apps/msf/points_input.hpp"
 #include "apps/msf/report.hpp"
 #include "merganser/base/timer.hpp"
-#include "merganser/msf/grow.hpp"
 #include "merganser/msf/hdbscan.hpp"
 #include "merganser/msf/minimum_forest.hpp"
+#include "merganser/msf/nearest_lists.hpp"
 
 namespace merganser::app {
 namespace {
@@ -116,6 +116,12 @@ class LinkageRun {
   [[nodiscard]] Json result() const;
   [[nodiscard]] bool of_points() const { return !o_.points.points.empty(); }
   [[nodiscard]] bool dense() const { return o_.method == Method::hdbscan; }
+  /// As many as min-cluster-size, if not said.
+  [[nodiscard]] std::uint64_t samples() const {
+    if (o_.min_samples > 0) return static_cast<std::uint64_t>(o_.min_samples);
+    return dense() ? std::min(o_.hdbscan.min_cluster_size, std::max<std::uint64_t>(points_, 1)) : 1;
+  }
+  [[nodiscard]] bool one_by_one() const { return dense() && o_.hdbscan.ties == msf::HdbscanTies::sequential; }
   [[nodiscard]] std::uint64_t vertices() const { return of_points() ? points_ : loaded_.graph.vertices; }
 
   const LinkageCommand& o_;
@@ -127,6 +133,7 @@ class LinkageRun {
   std::uint64_t points_ = 0;  // of all ranks
   msf::Report report_;
   msf::Forest forest_;
+  msf::NearestLists nearest_;  // on rank 0, if merges of one height are undone one by one
   msf::ForestTotals totals_;
   Found found_;
   Json timings_;
@@ -144,6 +151,7 @@ AfterLoading LinkageRun::after_loading() const {
   after.bytes_per_vertex = of_points() ? 0 : 16;
   after.first_bytes_per_vertex = std::max(
       msf::kLinkageBytesPerVertex, kMerges + (dense() ? 48 : 24) + std::max({linkage, condensed, labels, numbers}));
+  if (one_by_one()) after.first_bytes_per_vertex += 48 + 24 * static_cast<double>(samples());
   after.disk_bytes_per_vertex = linkage + condensed + labels + numbers;
   for (const auto* path : {&o_.linkage, &o_.condensed, &o_.labels, &o_.probabilities})
     if (!path->empty() && *path != "-") after.file = *path;
@@ -176,12 +184,9 @@ void LinkageRun::find() {
     }
     msf::EuclideanOptions options;
     options.threads = o_.threads;
-    options.min_samples = o_.min_samples;
-    if (o_.min_samples == 0) {
-      const auto most = std::max<std::uint64_t>(points_, 1);
-      options.min_samples = dense() ? static_cast<int>(std::min(o_.hdbscan.min_cluster_size, most)) : 1;
-    }
+    options.min_samples = static_cast<int>(samples());
     forest_ = msf::euclidean_forest(set_, t_, options, report_);
+    if (one_by_one() && options.min_samples > 1) nearest_ = msf::nearest_lists(set_, t_, options, report_);
     set_ = {};
   });
 }
@@ -198,7 +203,7 @@ void LinkageRun::take(msf::Hdbscan found) {
 }
 
 msf::Dendrogram LinkageRun::make_dendrogram() const {
-  if (dense() && o_.hdbscan.ties == msf::HdbscanTies::sequential) return msf::grown_dendrogram(forest_);
+  if (one_by_one()) return msf::grown_dendrogram(forest_, nearest_.view());
   return msf::dendrogram(forest_, o_.join || dense() ? msf::Apart::join : msf::Apart::stay);
 }
 
@@ -210,6 +215,7 @@ void LinkageRun::cluster() {
       timed("dendrogram", [&] {
         found_.dendrogram = make_dendrogram();
         forest_ = {};
+        nearest_ = {};
       });
       timed("clusters", [&] {
         if (dense()) {

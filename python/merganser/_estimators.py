@@ -10,9 +10,13 @@ from ._dask import cluster_of, fit_on_workers, is_dask
 from ._errors import InputError, UsageError
 from ._estimator_base import Estimator, threads_of
 from ._linkage import cut, hdbscan, linkage
+from ._nearest import nearest_lists
 from ._precomputed import tree_of_distances
 from ._trees import Forest, euclidean_tree
 from .hierarchies import Clusters, CondensedClusters, SingleLinkageTree
+
+_MOST_NEAREST = 1 << 16
+"""Points up to which ties="sequential" looks up the nearest points of each once more, to find scikit-learn's order exactly."""
 
 _METRICS = {
     "euclidean": "euclidean",
@@ -32,22 +36,30 @@ class _TreeEstimator(Estimator):
 
     def _tree(self, X: Any, min_samples: int, least: int) -> Forest:
         array = self._check_rows(X)
+        self._points = None
         if self.metric == "precomputed":
             if self.comm is not None:
                 raise UsageError("metric: 'precomputed' with comm; allowed: without, one process has all distances")
             self._check_alone(array, least)
             return tree_of_distances(array, min_samples, ranks=self.ranks)
-        metric = _metric(self.metric)
         if self.comm is None:
             self._check_alone(array, least)
             if min_samples > array.shape[0]:
                 raise InputError(f"min_samples: {min_samples}; allowed: at most the {array.shape[0]} points")
+        search = self._search()
         self._points = array
-        more = {} if metric == "euclidean" else {"metric": metric}
-        if hasattr(self, "_ids"):
-            more["ids"] = self._ids
-        return euclidean_tree(array, min_samples=min_samples, comm=self.comm, ranks=self.ranks, model=self.model,
-                              threads=threads_of(self.n_jobs), **more)
+        return euclidean_tree(array, min_samples=min_samples, **search)
+
+    def _search(self) -> dict[str, Any]:
+        """How and where points are searched."""
+        return {
+            "metric": _metric(self.metric),
+            "ids": getattr(self, "_ids", None),
+            "comm": self.comm,
+            "ranks": self.ranks,
+            "threads": threads_of(self.n_jobs),
+            "model": self.model,
+        }
 
 
 def _metric(name: Any) -> str:
@@ -76,7 +88,8 @@ class HDBSCAN(_TreeEstimator):
     copy                       accepted: X is only read
     ties                       how merges of one height are undone, of which there are many where min_samples is above 1:
                                "sequential", one by one in scikit-learn's order, so that labels are scikit-learn's on this
-                               machine; "together", as the definition has it, so that labels depend neither on the numbering
+                               machine (of more than 65,536 points nearly all: the few points that another tree of the same
+                               weight would have reached first are not looked for); "together", as the definition has it, so that labels depend neither on the numbering
                                of the points nor on the machine
     comm                       a communicator of mpi4py: X is this rank's share, and fit() is collective
     ranks, model               ranks that are threads of this process; the model that carries messages
@@ -122,7 +135,8 @@ class HDBSCAN(_TreeEstimator):
         found = hdbscan(forest, least, selection=self.cluster_selection_method,
                         epsilon=number(self.cluster_selection_epsilon, "cluster_selection_epsilon"),
                         allow_single_cluster=bool(self.allow_single_cluster),
-                        max_cluster_size=0 if self.max_cluster_size is None else self.max_cluster_size, ties=self.ties)
+                        max_cluster_size=0 if self.max_cluster_size is None else self.max_cluster_size, ties=self.ties,
+                        nearest=self._nearest(forest, samples))
         self.labels_ = found.labels.astype(np.int64)
         self.probabilities_ = found.probabilities
         self._clusters = None if found.tree is None else Clusters.of(found.tree)
@@ -131,6 +145,12 @@ class HDBSCAN(_TreeEstimator):
         if self.store_centers is not None:
             self._find_centers()
         return self
+
+    def _nearest(self, forest: Forest, samples: int) -> Any:
+        """What is needed to find scikit-learn's order in every case; not for many points."""
+        if self.ties != "sequential" or self._points is None or samples == 1 or forest.vertices > _MOST_NEAREST:
+            return None
+        return nearest_lists(self._points, samples, **self._search())
 
     def _check_parameters(self) -> tuple[int, int]:
         """min_cluster_size and min_samples, if all parameters are in range."""

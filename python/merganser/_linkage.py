@@ -59,7 +59,7 @@ class Hdbscan(NamedTuple):
 
 def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom", epsilon: float = 0.0,
             allow_single_cluster: bool = False, max_cluster_size: int = 0, ties: str = "together",
-            nearest: tuple[Any, Any] | None = None) -> Hdbscan:
+            nearest: Any = None) -> Hdbscan:
     """Clusters of any density (HDBSCAN*), from a tree of mutual reachability distances: euclidean_tree(min_samples=...).
 
     selection             "eom": the clusters that together are the most stable; "leaf": those that do not split further
@@ -71,8 +71,8 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
                           Prim's algorithm from point 0, and what argsort of the NumPy at hand makes of it. Labels are then
                           numbered as scikit-learn does
     nearest               with "sequential": (n, k) numbers of the min_samples nearest points of each point, and (n,) core
-                          distances. Without, where the tree could have had other edges of the same weight the order may
-                          differ from scikit-learn's in places
+                          distances, of all points; with comm rank 0's count. Without, where the tree could have had other
+                          edges of the same weight, the order may differ from scikit-learn's
 
     Collective over the communicator of the forest; every rank gets the labels of the points that it gave.
     """
@@ -91,11 +91,11 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
 
 def _sequence(forest: Forest, nearest: tuple[Any, Any] | None) -> tuple[Any, np.ndarray]:
     """The edges as scikit-learn finds them, and in which order it merges them. Both are empty on ranks other than 0."""
-    if nearest is None:
-        growth = _core.grow(forest)
-    else:
+    if nearest is not None and not isinstance(nearest, _core.NearestLists):
         points, core_distances = nearest
-        growth = _core.grow(forest, np.ascontiguousarray(points, dtype=np.int64), line(core_distances, "nearest", np.float64))
+        nearest = _core.NearestLists.of(np.ascontiguousarray(points, dtype=np.int64),
+                                        line(core_distances, "nearest", np.float64))
+    growth = _core.grow(forest, nearest)
     return growth, np.argsort(growth.weights).astype(np.uint32)
 
 

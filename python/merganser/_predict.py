@@ -32,7 +32,7 @@ def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np
     fresh = clusterer._real_rows(points)
     if fresh.shape[1] != clusterer.n_features_in_:
         raise InputError(f"points: {fresh.shape[1]} features; allowed: {clusterer.n_features_in_}, as fitted")
-    nearest, reach = join(clusterer, fresh)
+    nearest, reach = join(clusterer._points, fresh, clusterer._samples, **clusterer._search())
     with np.errstate(divide="ignore"):
         lambdas = 1 / reach
     comm = clusterer.comm

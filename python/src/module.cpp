@@ -82,6 +82,7 @@ NB_MODULE(_core, m) {
   bind_forest(m);
   bind_trees(m);
   bind_linkage(m);
+  bind_nearest(m);
   bind_growth(m);
   bind_hdbscan(m);
   bind_stars(m);

@@ -9,6 +9,7 @@ void bind_team(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_trees(nanobind::module_& m);
 void bind_linkage(nanobind::module_& m);
+void bind_nearest(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_hdbscan(nanobind::module_& m);
 void bind_stars(nanobind::module_& m);

@@ -14,6 +14,7 @@
 #include "merganser/msf/euclidean.hpp"
 #include "merganser/msf/minimum_forest.hpp"
 #include "python/src/forest.hpp"
+#include "python/src/points.hpp"
 #include "python/src/themes.hpp"
 
 namespace merganser::python {
@@ -30,41 +31,20 @@ struct PointTask {
   Shares shares;
 };
 
-/// The points of a rank, where they are.
-msf::PointSet points_of(const PointTask& task, Share share) {
-  const std::size_t d = task.points.shape(1);
-  msf::PointSet set{task.space, span_of(task.points).subspan(share.begin * d, share.size() * d), {}};
-  if (task.ids) set.ids = span_of(*task.ids).subspan(share.begin, share.size());
-  return set;
-}
-
 /// What every rank does.
 void find_tree(PointTask& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   const std::size_t n = task.points.shape(0);
   const Share share = here ? share_of(n, transport.rank(), transport.size()) : Share{0, n};
   msf::Report report;
   interrupt.watch(report);
-  auto found = msf::euclidean_forest(points_of(task, share), transport, task.options, report);
+  auto found =
+      msf::euclidean_forest(share_of_points(task.points, task.ids, task.space, share), transport, task.options, report);
   if (here) {
     task.shares.add(std::move(found));
   } else {
     task.own.first = comm::share_of(transport, n).before;
     task.forest = std::move(found);
   }
-}
-
-/// A periodic axis: its number, where it begins, how long it is.
-using Axis = std::tuple<int, double, double>;
-
-msf::PointSpace space_of(std::size_t dimension, const std::string& metric, const std::string& angle,
-                         const std::vector<Axis>& axes) {
-  msf::PointSpace space;
-  space.dimension = static_cast<int>(std::min<std::size_t>(dimension, std::numeric_limits<int>::max()));
-  for (const auto& [word, distance] : msf::distances().words)
-    if (word == metric) space.metric = distance;
-  space.angle = angle == "degrees" ? msf::Angle::degrees : msf::Angle::radians;
-  for (const auto& [axis, lower, length] : axes) space.periods.push_back({axis, lower, length});
-  return space;
 }
 
 std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, Rows<double> points,

@@ -71,8 +71,8 @@ Looked look_up_by_pairs(const Given& points, std::span<const double> cores, cons
 
 }  // namespace euclidean
 
-std::vector<NearPoint> nearest_points(const PointSet& points, const PointSet& fresh, int k,
-                                      comm::Transport& transport, const EuclideanOptions& options, Report& report) {
+std::vector<NearPoint> nearest_points(const PointSet& points, const PointSet& fresh, int k, comm::Transport& transport,
+                                      const EuclideanOptions& options, Report& report) {
   const auto looked = euclidean::look_up(points, {}, fresh, {static_cast<std::size_t>(std::max(k, 0)), false},
                                          transport, options, report);
   const auto norm = euclidean::norm_of(points.metric);

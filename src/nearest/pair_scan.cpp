@@ -52,9 +52,9 @@ HWY_INLINE std::size_t compare_some(const PairPoints& points, const double* plac
       s2 = add_axis<kPeriodic, kNorm>(s2, x, hn::LoadU(d, at[2] + 8 * a), period);
       s3 = add_axis<kPeriodic, kNorm>(s3, x, hn::LoadU(d, at[3] + 8 * a), period);
     }
-    const auto near = hn::Or(
-        hn::Or(hn::Le(s0, hn::LoadU(d, most)), hn::Le(s1, hn::LoadU(d, most + lanes))),
-        hn::Or(hn::Le(s2, hn::LoadU(d, most + 2 * lanes)), hn::Le(s3, hn::LoadU(d, most + 3 * lanes))));
+    const auto near =
+        hn::Or(hn::Or(hn::Le(s0, hn::LoadU(d, most)), hn::Le(s1, hn::LoadU(d, most + lanes))),
+               hn::Or(hn::Le(s2, hn::LoadU(d, most + 2 * lanes)), hn::Le(s3, hn::LoadU(d, most + 3 * lanes))));
     if (hn::AllFalse(d, near)) break;
   }
   hn::StoreU(s0, d, to);

@@ -136,4 +136,38 @@ TEST(Linkage, refuses_what_cannot_be_with_the_code_of_the_error) {
   refuse(path + Words{"--linkage", "/no/such/folder/z.npy"}, 3, "/no/such/folder/z.npy");
 }
 
+TEST(Linkage, undoes_merges_of_one_height_one_by_one_as_scikit_learn_does) {
+  std::ifstream in(MERGANSER_SOURCE_DIR "/tests/data/hdbscan/toys.txt");
+  const Folder folder;
+  const std::string points = folder.file("points.txt");
+  int sets = 0;
+  std::size_t count = 0;
+  std::size_t dimension = 0;
+  for (std::string name; in >> name >> count >> dimension; ++sets) {
+    std::ofstream out(points);
+    for (std::size_t i = 0; i < count * dimension; ++i) {
+      int x = 0;
+      in >> x;
+      out << x << ((i + 1) % dimension == 0 ? '\n' : ' ');
+    }
+    out.close();
+    for (int i = 0; i < 4; ++i) {
+      std::string least, samples, leaf, expected, sum;
+      in >> least >> samples >> leaf >> expected >> sum;
+      if (i != sets % 4) continue;  // every launch takes its time
+      const std::string labels = folder.file("labels.txt");
+      const Outcome o =
+          run({"linkage", "--points", points, "--method", "hdbscan", "--ties", "sequential", "--min-cluster-size",
+               least, "--min-samples", samples, "--selection", leaf == "1" ? "leaf" : "eom", "--labels", labels,
+               "--ranks", std::to_string(1 + sets % 3)});
+      ASSERT_EQ(o.code, 0) << o.text();
+      std::ifstream found(labels);
+      std::string text;
+      for (int label = 0; found >> label;) text += label < 0 ? '.' : static_cast<char>('a' + label);
+      EXPECT_EQ(text, expected) << name;
+    }
+  }
+  EXPECT_EQ(sets, 8);
+}
+
 }  // namespace

@@ -67,8 +67,7 @@ TEST(NewPoints, find_the_nearest_of_the_set) {
         for (std::size_t i = 0; i < which.size(); ++i) {
           const auto expected = made.from(which[i]);
           for (std::size_t j = 0; j < k; ++j)
-            ASSERT_EQ(rows[i * k + j],
-                      (msf::NearPoint{made.all.weight(expected[j].first), expected[j].second}))
+            ASSERT_EQ(rows[i * k + j], (msf::NearPoint{made.all.weight(expected[j].first), expected[j].second}))
                 << made.all.name << ", " << ranks << " ranks";
         }
       });

@@ -60,7 +60,8 @@ class Fitted {
   /// Core distances go the way of their points.
   void spread(const DistributedPoints<D>& distributed, std::span<const double> cores) {
     std::vector<std::vector<double>> to(distributed.came.size());
-    for (std::size_t i = 0; i < cores.size(); ++i) to[static_cast<std::size_t>(distributed.went[i])].push_back(cores[i]);
+    for (std::size_t i = 0; i < cores.size(); ++i)
+      to[static_cast<std::size_t>(distributed.went[i])].push_back(cores[i]);
     const auto came = comm::all_to_all(transport_, std::move(to));
     std::vector<std::pair<std::uint64_t, double>> by_id;
     for (std::size_t r = 0; r < came.size(); ++r)
@@ -105,7 +106,9 @@ class Fitted {
   void nearest_here(const Place<D>& at, double limit, std::size_t k, Near* row) const {
     walk(
         at, [&] { return std::min(limit, row[k - 1].d2); },
-        [&](std::uint32_t v, double d2) { insert_near(row, k, {d2, tree_.id(v)}); });
+        [&](std::uint32_t v, double d2) {
+          insert_near(row, k, {d2, tree_.id(v)});
+        });
   }
 
   /// A joint that comes before this one, if this rank has one.
@@ -235,7 +238,7 @@ Looked look_up_in_tree(const Given& points, std::span<const double> cores, const
   return fitted->look_up(fresh, what);
 }
 
-#define MERGANSER_INSTANTIATE(N)                                                                                \
+#define MERGANSER_INSTANTIATE(N)                                                                         \
   template Looked look_up_in_tree<N>(const Given&, std::span<const double>, const Given&, const LookUp&, \
                                      comm::Transport&, const EuclideanOptions&, Report&);
 MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)

@@ -49,7 +49,8 @@ class PairTree {
       const bool mine = agree();
       const Next next = head();
       if (mine) {
-        if (step > 0) edges.push_back({next.key.low, next.key.high, graphs::bits_of(weight_of(next.key.d2, norm_, sphere_))});
+        if (step > 0)
+          edges.push_back({next.key.low, next.key.high, graphs::bits_of(weight_of(next.key.d2, norm_, sphere_))});
         take_out(least_);
       }
       compare(next);
@@ -127,12 +128,12 @@ class PairTree {
     partner_[i] = newest.id;
   }
 
-  Slab slab_;                        ///< of the points that are not in the tree
-  std::vector<double> core_;         ///< of them, as compared; empty: plain distances
+  Slab slab_;                 ///< of the points that are not in the tree
+  std::vector<double> core_;  ///< of them, as compared; empty: plain distances
   comm::Transport& transport_;
-  std::vector<double> best_;         ///< by point: what its least edge into the tree has
+  std::vector<double> best_;            ///< by point: what its least edge into the tree has
   std::vector<std::uint64_t> partner_;  ///< the id at its other end
-  std::vector<double> newest_;       ///< a Next and its coordinates
+  std::vector<double> newest_;          ///< a Next and its coordinates
   std::size_t begin_ = ~std::size_t{0};
   std::size_t least_ = 0;
   Norm norm_ = Norm::squares;

@@ -193,8 +193,8 @@ void forecast_pairs(const Given& given, comm::Transport& transport, const Euclid
   });
 }
 
-std::vector<double> cores_by_pairs(const Given& given, const Slab& slab, int k, int threads,
-                                   comm::Transport& transport, Report& report) {
+std::vector<double> cores_by_pairs(const Given& given, const Slab& slab, int k, int threads, comm::Transport& transport,
+                                   Report& report) {
   const Report::Scope scope(report, "neighbours", transport);
   const auto keep = static_cast<std::size_t>(k);
   std::vector<double> cores(given.size(), 0);

@@ -1,0 +1,107 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include "merganser/msf/nearest_lists.hpp"
+#include "merganser/msf/new_points.hpp"
+#include "python/src/points.hpp"
+#include "python/src/themes.hpp"
+
+namespace merganser::python {
+namespace {
+
+/// Fitted points, and new ones; owns its arrays, since an interrupted call may outlive its caller.
+struct LookUp {
+  Rows<double> points;
+  std::optional<Line<std::uint64_t>> ids;
+  Rows<double> fresh;
+  msf::PointSpace space;
+  msf::EuclideanOptions options;
+  msf::NearestLists lists;
+  std::vector<std::int64_t> joined;  // of this process's new points: the fitted point
+  std::vector<double> reach;
+};
+
+Share share_in(std::size_t rows, bool here, const comm::Transport& transport) {
+  return here ? share_of(rows, transport.rank(), transport.size()) : Share{0, rows};
+}
+
+std::shared_ptr<LookUp> look_up_of(Rows<double> points, std::optional<Line<std::uint64_t>> ids,
+                                   const std::string& metric, int min_samples, int threads) {
+  auto task = std::make_shared<LookUp>();
+  task->points = std::move(points);
+  task->ids = std::move(ids);
+  task->space = space_of(task->points.shape(1), metric);
+  task->options.min_samples = min_samples;
+  task->options.threads = threads;
+  return task;
+}
+
+std::shared_ptr<msf::NearestLists> nearest_lists(const std::shared_ptr<Team>& team, Rows<double> points,
+                                                 std::optional<Line<std::uint64_t>> ids, const std::string& metric,
+                                                 int min_samples, int threads) {
+  const auto task = look_up_of(std::move(points), std::move(ids), metric, min_samples, threads);
+  const bool here = team->here();
+  team->run([task, here](comm::Transport& transport, const Interrupt& interrupt) {
+    msf::Report report;
+    interrupt.watch(report);
+    const Share share = share_in(task->points.shape(0), here, transport);
+    auto lists = msf::nearest_lists(share_of_points(task->points, task->ids, task->space, share), transport,
+                                    task->options, report);
+    if (transport.rank() == 0 || !here) task->lists = std::move(lists);
+  });
+  return std::make_shared<msf::NearestLists>(std::move(task->lists));
+}
+
+void join(LookUp& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
+  msf::Report report;
+  interrupt.watch(report);
+  const int k = task.options.min_samples;
+  const auto set = share_of_points(task.points, task.ids, task.space, share_in(task.points.shape(0), here, transport));
+  const Share share = share_in(task.fresh.shape(0), here, transport);
+  const auto fresh = share_of_points(task.fresh, {}, task.space, share);
+  const auto cores = msf::core_distances(set, k, transport, task.options, report);
+  const auto joints = msf::join_points(set, cores, fresh, k, transport, task.options, report);
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    task.joined[share.begin + i] = static_cast<std::int64_t>(joints[i].id);
+    task.reach[share.begin + i] = joints[i].reachability;
+  }
+}
+
+nb::tuple join_points(const std::shared_ptr<Team>& team, Rows<double> points, std::optional<Line<std::uint64_t>> ids,
+                      Rows<double> fresh, const std::string& metric, int min_samples, int threads) {
+  const auto task = look_up_of(std::move(points), std::move(ids), metric, min_samples, threads);
+  task->fresh = std::move(fresh);
+  task->joined.resize(task->fresh.shape(0));
+  task->reach.resize(task->fresh.shape(0));
+  const bool here = team->here();
+  team->run([task, here](comm::Transport& transport, const Interrupt& interrupt) {
+    join(*task, here, transport, interrupt);
+  });
+  return nb::make_tuple(give(std::move(task->joined)), give(std::move(task->reach)));
+}
+
+}  // namespace
+
+void bind_nearest(nb::module_& m) {
+  nb::class_<msf::NearestLists>(m, "NearestLists",
+                                "The nearest points of every point, for grow(); of a communicator, on rank 0.")
+      .def_static(
+          "of",
+          [](const Rows<std::int64_t>& points, const Line<double>& core_distances) {
+            const auto p = span_of(points);
+            const auto c = span_of(core_distances);
+            return std::make_shared<msf::NearestLists>(
+                msf::NearestLists{points.shape(1), {p.begin(), p.end()}, {c.begin(), c.end()}});
+          },
+          nb::arg("points").noconvert(), nb::arg("core_distances").noconvert(),
+          "Lists that are known: (n, k) numbers of points, (n,) distances to the k-th.");
+  m.def("nearest_lists", &nearest_lists, nb::arg("team"), nb::arg("points").noconvert(),
+        nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("min_samples"), nb::arg("threads"),
+        "The min_samples nearest points of every point. Collective.");
+  m.def("join_points", &join_points, nb::arg("team"), nb::arg("points").noconvert(), nb::arg("ids").noconvert().none(),
+        nb::arg("fresh").noconvert(), nb::arg("metric"), nb::arg("min_samples"), nb::arg("threads"),
+        "Of each new point the fitted point of least mutual reachability, and that. Collective.");
+}
+
+}  // namespace merganser::python

@@ -1,0 +1,53 @@
+"""Estimators over the ranks of an MPI: what each rank gets for its share is what one process gets for all points."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import numpy as np
+from merganser import HDBSCAN, SingleLinkage, approximate_predict
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+random = np.random.default_rng(5)
+points = np.concatenate([random.normal(c, 0.1, (60, 2)) for c in ((0, 0), (3, 0), (0, 3))] + [4 * random.random((100, 2))])
+fresh = 4 * random.random((30, 2))
+cuts = np.array([0, 50, 50, 160])[: comm.size].tolist() + [len(points)]  # one rank has nothing
+here = slice(cuts[comm.rank], cuts[comm.rank + 1])
+for ties in ("together", "sequential"):
+    alone = HDBSCAN(min_cluster_size=8, ties=ties).fit(points)
+    mine = HDBSCAN(min_cluster_size=8, ties=ties, comm=comm).fit(points[here])
+    assert np.array_equal(mine.labels_, alone.labels_[here])
+    assert np.array_equal(mine.probabilities_, alone.probabilities_[here])
+    assert (mine.condensed_tree_ is None) == (mine.single_linkage_tree_ is None) == (comm.rank > 0)
+    some = fresh[comm.rank :: comm.size]
+    for a, b in zip(approximate_predict(mine, some), approximate_predict(alone, some)):
+        assert np.array_equal(a, b)
+for more in ({"n_clusters": 4}, {"n_clusters": None, "distance_threshold": 0.5}):
+    alone = SingleLinkage(**more).fit(points)
+    mine = SingleLinkage(**more, comm=comm).fit(points[here])
+    assert np.array_equal(mine.labels_, alone.labels_[here])
+    assert mine.n_clusters_ == alone.n_clusters_
+bad = points[here].copy()
+if comm.rank == comm.size - 1:
+    bad[0, 0] = np.nan
+try:
+    HDBSCAN(comm=comm).fit(bad)
+except ValueError:
+    print("fine", flush=True)
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_every_rank_gets_the_labels_of_its_share(ranks, tmp_path):
+    pytest.importorskip("mpi4py", reason="needs mpi4py")
+    launcher = os.path.join(os.path.dirname(sys.executable), "mpiexec")
+    if not os.path.exists(launcher):
+        pytest.skip("needs an MPI beside this Python: pip install mpich")
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    command = [launcher, "-n", str(ranks), sys.executable, "-m", "mpi4py", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.stdout.split() == ["fine"] * ranks, done.stderr
