@@ -12,4 +12,7 @@ target_compile_options(merganser_highway PRIVATE -w)
 set_target_properties(merganser_highway PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
 set(XXHASH_INCLUDE_DIR ${merganser_bundled}/xxhash CACHE PATH "Folder of xxhash.h" FORCE)
 set(BOOST_MATH_INCLUDE_DIR ${merganser_bundled}/boost CACHE PATH "Folder of boost/math" FORCE)
+# Boost in a system's folder is spared this warning.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/stats/distributions.cpp
+                            PROPERTIES COMPILE_OPTIONS -Wno-zero-as-null-pointer-constant)
 message(STATUS "Highway, xxHash and Boost: those in third_party/")
