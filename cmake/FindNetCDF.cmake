@@ -3,6 +3,7 @@
 # pkg-config nor its CMake file points. Component `serial`, or none, takes any.
 include(FindPackageHandleStandardArgs)
 
+unset(_netcdf_aside)  # of a search for the parallel library before
 set(_netcdf_names netcdf)
 set(_netcdf_header netcdf.h)
 if("parallel" IN_LIST NetCDF_FIND_COMPONENTS)

@@ -11,8 +11,17 @@ endif()
 find_path(OpenSHMEM_INCLUDE_DIR shmem.h HINTS ${OpenSHMEM_INCLUDE_HINTS} PATH_SUFFIXES openmpi/include)
 find_library(OpenSHMEM_LIBRARY NAMES oshmem sma HINTS ${OpenSHMEM_LIBRARY_HINTS} PATH_SUFFIXES openmpi/lib)
 
+# liboshmem is a part of Open MPI, and brings its libmpi with it.
+set(OpenSHMEM_OF_ANOTHER_MPI "")
+if(merganser_mpi_family AND NOT merganser_mpi_family STREQUAL "Open MPI" AND OpenSHMEM_LIBRARY MATCHES "liboshmem")
+  set(OpenSHMEM_OF_ANOTHER_MPI "${OpenSHMEM_LIBRARY} belongs to Open MPI, the MPI here is ${merganser_mpi_family}")
+  unset(OpenSHMEM_LIBRARY CACHE)
+  set(OpenSHMEM_LIBRARY "")
+endif()
+
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(OpenSHMEM REQUIRED_VARS OpenSHMEM_LIBRARY OpenSHMEM_INCLUDE_DIR)
+find_package_handle_standard_args(OpenSHMEM REQUIRED_VARS OpenSHMEM_LIBRARY OpenSHMEM_INCLUDE_DIR
+                                  REASON_FAILURE_MESSAGE "${OpenSHMEM_OF_ANOTHER_MPI}")
 if(OpenSHMEM_FOUND AND NOT TARGET OpenSHMEM::OpenSHMEM)
   add_library(OpenSHMEM::OpenSHMEM UNKNOWN IMPORTED)
   set_target_properties(OpenSHMEM::OpenSHMEM PROPERTIES

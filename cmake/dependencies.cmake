@@ -3,7 +3,10 @@
 merganser_find(Threads REQUIRED)
 
 # Vectors with dispatch at run time.
-merganser_find(hwy 1.0 REQUIRED)
+include(bundled)
+if(NOT TARGET hwy::hwy)
+  merganser_find(hwy 1.0 REQUIRED)
+endif()
 
 # Digests; compiled in, so that nothing of it is needed later.
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED DOC "Folder of xxhash.h (Debian: libxxhash-dev)")

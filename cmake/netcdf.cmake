@@ -1,7 +1,18 @@
 # Parcel files. With MPI a library that opens files collectively is preferred; without NetCDF reading and writing throw.
 if(NOT MERGANSER_NETCDF STREQUAL "OFF")
   if(TARGET MPI::MPI_C)
-    merganser_find(NetCDF 4.4 COMPONENTS parallel QUIET)
+    # Debian has one for Open MPI alone.
+    find_library(merganser_parallel_netcdf NAMES netcdf_mpi netcdf HINTS ENV NETCDF_ROOT PATH_SUFFIXES lib NO_CACHE)
+    set(merganser_netcdf_family "")
+    if(merganser_parallel_netcdf)
+      merganser_family_of_library(${merganser_parallel_netcdf} merganser_netcdf_family)
+    endif()
+    if(merganser_netcdf_family AND merganser_mpi_family AND NOT merganser_netcdf_family STREQUAL merganser_mpi_family)
+      message(STATUS "NetCDF: ${merganser_parallel_netcdf} belongs to ${merganser_netcdf_family}, the MPI here is "
+                     "${merganser_mpi_family}; a library that opens files on one rank is looked for")
+    else()
+      merganser_find(NetCDF 4.4 COMPONENTS parallel QUIET)
+    endif()
   endif()
   if(NOT NetCDF_FOUND)
     unset(NetCDF_LIBRARY CACHE)

@@ -1,6 +1,5 @@
 # The Python package, for scikit-build-core (pyproject.toml): libmerganser.so without MPI, the extension merganser._core that
 # is linked with it, and the types of what it holds (_core.pyi). Component python of the installation: the folder merganser.
-option(MERGANSER_PYTHON "Build the extension of the Python package (pip install . does)" OFF)
 if(NOT MERGANSER_PYTHON)
   return()
 endif()

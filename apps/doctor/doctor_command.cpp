@@ -74,6 +74,7 @@ void print_models() {
     std::cout << "  " << name << b.description << (b.processes ? " (needs a launcher for several ranks)" : "") << '\n';
   }
   for (const auto& m : comm::missing_backends()) std::cout << "  missing: " << m << '\n';
+  for (const auto& fault : comm::library_faults()) std::cout << "  fault of the library, avoided: " << fault << '\n';
   if (const char* pin = variable("MERGANSER_COMM")) std::cout << "  MERGANSER_COMM=" << pin << " replaces auto\n";
 }
 
@@ -135,6 +136,7 @@ Json doctor_json(const std::vector<Hint>& hints) {
   for (const auto& x : comm::backends()) out["models"].push_back(x.name);
   out["missing"] = Json::array();
   for (const auto& x : comm::missing_backends()) out["missing"].push_back(x);
+  out["library_faults"] = comm::library_faults();
   out["launcher"] = {{"path", l.path}, {"version", l.version}, {"problem", l.problem}};
   out["settings"] = Json::array();
   for (const auto& s : comm::launcher_settings())

@@ -9,6 +9,7 @@
 #include "src/comm/decorators/decorators.hpp"
 #include "src/comm/detail/models.hpp"
 #include "src/comm/detail/process.hpp"
+#include "src/comm/detail/self_test.hpp"
 #include "src/comm/detail/waiter.hpp"
 
 namespace merganser::comm {
@@ -118,9 +119,18 @@ const detail::Communicators& communicators_for(const std::string& call, int comm
   return communicators;
 }
 
+/// Proves the model over these ranks, unless all of them have seen that done.
+void prove_over(const BackendEntry& entry, const Ranks& ranks) {
+  const int size = ranks.control.size();
+  if (size == 1) return;
+  if (ranks.control.all_reduce(detail::proven(entry.info.name, size) ? 0 : 1, Op::max) == 0) return;
+  detail::run_process([&] { return entry.open(ranks.communicator); }, detail::prove);
+}
+
 std::unique_ptr<Transport> open_over(const Ranks& ranks, const OpenOptions& options) {
   const Wanted wanted = agreed(options, ranks);
   const detail::Choice choice = model_of(wanted, options, ranks);
+  prove_over(*choice.entry, ranks);
   std::unique_ptr<TransportBase> base;
   agree(ranks.control, [&] { base = choice.entry->open(ranks.communicator); });
   return opened(std::move(base), choice.line, wanted.decorators);
@@ -163,6 +173,7 @@ Session::Session(const RunOptions& options) {
   }
   detail::read_wait_limit();
   const auto decorators = detail::parse_decorators(options.decorators);
+  detail::prove_over_world(*choice.entry);
   try {
     transport_ = opened(choice.entry->start(), choice.line, decorators);
   } catch (const std::exception& e) {

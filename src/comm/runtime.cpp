@@ -30,6 +30,7 @@ void run_on(const detail::BackendEntry& entry, const RunOptions& options, const 
     body(decorated ? *decorated : static_cast<Transport&>(transport));
   };
   if (entry.run != nullptr) return entry.run(options.ranks == 0 ? 1 : options.ranks, each);
+  detail::prove_over_world(entry);
   detail::run_process(entry.start, each);
 }
 
@@ -124,6 +125,10 @@ void end_job(int exit_code, const std::function<void()>& tell) {
   abort(exit_code);
 }
 
+std::vector<std::string> library_faults() {
+  if (detail::mpi() == nullptr || detail::mpi()->faults == nullptr) return {};
+  return detail::mpi()->faults();
+}
 std::string mpi_library() { return detail::mpi() != nullptr ? detail::mpi()->version() : "none"; }
 std::string shmem_library() { return detail::shmem() != nullptr ? detail::shmem()->version() : "none"; }
 

@@ -51,10 +51,10 @@ MERGANSER_WRAP(Rsend_init, ISEND, ISEND_ARGUMENTS, remember_send(comm, to, n, ty
 MERGANSER_WRAP(Start, (MPI_Request * request), (request), count_start(*request))
 MERGANSER_WRAP(Startall, (int n, MPI_Request requests[]), (n, requests),
                for (int i = 0; i < n; ++i) count_start(requests[i]))
-MERGANSER_WATCH(Request_free, (MPI_Request * request), (request), forget(*request), )
-MERGANSER_WATCH(Comm_free, (MPI_Comm * comm), (comm), forget(*comm), )
-MERGANSER_WATCH(Comm_disconnect, (MPI_Comm * comm), (comm), forget(*comm), )
-MERGANSER_WATCH(Win_free, (MPI_Win * window), (window), forget(*window), )
+MERGANSER_WATCH(Request_free, (MPI_Request * request), (request), forget_request(*request), )
+MERGANSER_WATCH(Comm_free, (MPI_Comm * comm), (comm), forget_comm(*comm), )
+MERGANSER_WATCH(Comm_disconnect, (MPI_Comm * comm), (comm), forget_comm(*comm), )
+MERGANSER_WATCH(Win_free, (MPI_Win * window), (window), forget_window(*window), )
 
 extern "C" MERGANSER_SHOWN int MPI_Pcontrol(const int level, ...) {
   merganser::trace::begin_phase(level);

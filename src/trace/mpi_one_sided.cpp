@@ -9,10 +9,10 @@ namespace {
 using namespace merganser::trace;
 
 void count_put(MPI_Win window, int target, int n, MPI_Datatype type) {
-  count(Move::put, world_rank(window, target), bytes_of(n, type));
+  count(Move::put, world_rank_of_window(window, target), bytes_of(n, type));
 }
 void count_get(MPI_Win window, int target, int n, MPI_Datatype type) {
-  count(Move::get, world_rank(window, target), bytes_of(n, type));
+  count(Move::get, world_rank_of_window(window, target), bytes_of(n, type));
 }
 
 bool changes_nothing(MPI_Op op) {

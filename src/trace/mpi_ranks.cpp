@@ -186,7 +186,7 @@ int world_rank(MPI_Comm comm, int rank) {
   return ranks != nullptr ? (*ranks)[rank] : kNobody;
 }
 
-int world_rank(MPI_Win window, int rank) {
+int world_rank_of_window(MPI_Win window, int rank) {
   if (rank < 0) return kNobody;
   auto* known = static_cast<const WorldRanks*>(windows.find(bits(window)));
   if (known == nullptr) {
@@ -204,8 +204,8 @@ int world_rank(MPI_Win window, int rank) {
   return known != nullptr ? (*known)[rank] : kNobody;
 }
 
-void forget(MPI_Comm comm) { comms.erase(bits(comm)); }
-void forget(MPI_Win window) { windows.erase(bits(window)); }
+void forget_comm(MPI_Comm comm) { comms.erase(bits(comm)); }
+void forget_window(MPI_Win window) { windows.erase(bits(window)); }
 
 Sends* new_sends(int count) {
   auto* sends = static_cast<Sends*>(
@@ -218,7 +218,7 @@ void remember(MPI_Request request, Sends* sends) {
   if (sends != nullptr) requests.insert(bits(request), sends);
 }
 
-void forget(MPI_Request request) { requests.erase(bits(request)); }
+void forget_request(MPI_Request request) { requests.erase(bits(request)); }
 
 void count_start(MPI_Request request) {
   const auto* sends = static_cast<const Sends*>(requests.find(bits(request)));

@@ -42,13 +42,14 @@ struct WorldRanks {
 };
 
 [[nodiscard]] MPI_Comm world();
-/// World rank of a rank that a call names; kNobody where there is none.
+/// World rank of a rank that a call names; kNobody where there is none. (Named by kind: in some libraries every handle is
+/// an int.)
 [[nodiscard]] int world_rank(MPI_Comm comm, int rank);
-[[nodiscard]] int world_rank(MPI_Win window, int rank);
+[[nodiscard]] int world_rank_of_window(MPI_Win window, int rank);
 /// Null if nothing can be found out.
 [[nodiscard]] const WorldRanks* ranks_of(MPI_Comm comm);
-void forget(MPI_Comm comm);
-void forget(MPI_Win window);
+void forget_comm(MPI_Comm comm);
+void forget_window(MPI_Win window);
 
 /// What a persistent request sends each time it is started.
 struct Sends {
@@ -60,7 +61,7 @@ struct Sends {
 };
 [[nodiscard]] Sends* new_sends(int count);
 void remember(MPI_Request request, Sends* sends);
-void forget(MPI_Request request);
+void forget_request(MPI_Request request);
 void count_start(MPI_Request request);
 
 /// Bytes of so many elements, without the gaps of their type.

@@ -50,4 +50,4 @@ def test_every_rank_gets_the_labels_of_its_share(ranks, tmp_path):
     program.write_text(PROGRAM)
     command = [launcher, "-n", str(ranks), sys.executable, "-m", "mpi4py", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
-    assert done.stdout.split() == ["fine"] * ranks, done.stderr
+    assert done.stdout.count("fine") == ranks, done.stderr  # lines of ranks may meet

@@ -106,6 +106,9 @@ struct Setting {
 };
 /// Settings that cure the traps of the installed libraries; `merganser run` exports those not yet set.
 [[nodiscard]] std::vector<Setting> launcher_settings();
+/// Faults that the installed libraries are known to have and that are avoided here, a sentence each, for doctor. Others show
+/// in the test that every model has to pass when it is first opened over several ranks.
+[[nodiscard]] std::vector<std::string> library_faults();
 /// Version string of the MPI library, "none" where absent. Does not start it.
 [[nodiscard]] std::string mpi_library();
 /// The same of the OpenSHMEM library.

@@ -12,6 +12,20 @@
 namespace merganser::comm::detail {
 namespace {
 
+/// The graph that the library is told: where degrees must be equal, with an arc back for each that has none. Ours come
+/// first, in their order; nothing is sent along the others.
+Graph told(const Graph& graph) {
+  if (!unequal_degrees_fail()) return graph;
+  Graph both = graph;
+  const auto add = [](std::vector<int>& to, const std::vector<int>& from) {
+    for (const int rank : from)
+      if (std::find(to.begin(), to.end(), rank) == to.end()) to.push_back(rank);
+  };
+  add(both.out, graph.in);
+  add(both.in, graph.out);
+  return both;
+}
+
 MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph) {
   static const int none = 0;  // some versions refuse a null list even if it is empty
   MPI_Comm comm = MPI_COMM_NULL;
@@ -75,10 +89,11 @@ class NeighborhoodMailbox final : public MessageMailbox {
   NeighborhoodMailbox(Place place, Graph graph, std::unique_ptr<Link> link, std::shared_ptr<const Communicator> comm)
       : MessageMailbox(std::move(place), std::move(graph), std::move(link)),
         comm_(std::move(comm)),
-        out_bytes_(graph_.out.size() + 1),
-        in_bytes_(graph_.in.size() + 1),
-        out_(graph_.out.size()),
-        in_(graph_.in.size()) {}
+        told_(told(graph_)),
+        out_bytes_(told_.out.size() + 1),
+        in_bytes_(told_.in.size() + 1),
+        out_(told_.out.size()),
+        in_(told_.in.size()) {}
 
  protected:
   void step_all() override {
@@ -115,6 +130,7 @@ class NeighborhoodMailbox final : public MessageMailbox {
 
  private:
   std::shared_ptr<const Communicator> comm_;
+  Graph told_;
   std::uint64_t full_steps_ = 0;
   std::vector<std::int64_t> out_bytes_;
   std::vector<std::int64_t> in_bytes_;
@@ -137,7 +153,7 @@ class Neighborhood final : public MpiTransport {
   std::unique_ptr<Mailbox> make_mailbox(Graph graph, Place place) override {
     auto some_arcs = link(graph);
     std::erase_if(graphs_, [](const auto& known) { return known.expired(); });
-    auto all_arcs = std::make_shared<Communicator>(graph_communicator(comm(), graph));
+    auto all_arcs = std::make_shared<Communicator>(graph_communicator(comm(), told(graph)));
     graphs_.push_back(all_arcs);
     return std::make_unique<NeighborhoodMailbox>(std::move(place), std::move(graph), std::move(some_arcs),
                                                  std::move(all_arcs));

@@ -17,8 +17,7 @@ class RmaMemory final : public Memory {
   /// Collective. `error` says what went wrong here, if something did.
   RmaMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters, std::string& error)
       : comm_(comm), epoch_(epoch), counters_(counters), sources_(kSourceWords) {
-    // Some components refuse windows without memory.
-    const auto size = static_cast<MPI_Aint>(std::max<std::size_t>(bytes, sizeof(std::uint64_t)));
+    const MPI_Aint size = window_bytes(bytes);
     const int result = MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm, &base_, &window_);
     if (result != MPI_SUCCESS) {
       error = "rma: MPI_Win_allocate of " + std::to_string(size) +

@@ -6,6 +6,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/timing.hpp"
+#include "src/comm/detail/self_test.hpp"
 
 namespace merganser::comm::detail {
 namespace {
@@ -80,6 +81,7 @@ double measure(Trial& trial, const Candidates& candidates) {
   try {
     std::vector<double> times;
     candidates.visit(*trial.entry, [&](TransportBase& transport) {
+      prove(transport);  // the first time; what delivers wrong bits is left out
       const auto& pattern = candidates.pattern ? candidates.pattern : grid_graph;
       times = measure_ns(transport, pattern(transport.rank(), transport.size()));
     });

@@ -4,6 +4,7 @@
 
 #include "merganser/base/error.hpp"
 #include "src/comm/detail/process.hpp"
+#include "src/comm/detail/self_test.hpp"
 
 namespace merganser::comm::detail {
 
@@ -29,6 +30,11 @@ Choice model_of_job(const RunOptions& options) {
   if (!launched()) return {&find_model("threads"), ""};
   const auto visit = [](const BackendEntry& entry, const BackendEntry::Each& each) { run_process(entry.start, each); };
   return choose({process_models(), visit, options.pattern, options.choose});
+}
+
+void prove_over_world(const BackendEntry& entry) {
+  if (!entry.info.processes || !launched() || proven(entry.info.name, launcher_world().size)) return;
+  run_process(entry.start, prove);
 }
 
 void check_ranks(const RunOptions& options, const Backend& backend) {

@@ -1,5 +1,7 @@
 #include "src/comm/detail/one_sided.hpp"
 
+#include <string>
+
 namespace merganser::comm::detail {
 
 std::size_t ring_bytes_for(std::size_t in_arcs) {
@@ -26,6 +28,40 @@ RingLink::Ends ring_ends(const Introduction& introduction) {
   for (const auto& card : introduction.from_out) ends.out.push_back(read<RingAddress>(card));
   for (const auto& card : introduction.from_in) ends.in.push_back(read<RingAddress>(card));
   return ends;
+}
+
+std::size_t memory_test_bytes(int rank) { return 8 * (static_cast<std::size_t>(rank) + 3); }
+
+std::string fault_of(Memory& memory, int rank, int size, const std::function<void()>& barrier) {
+  const int next = (rank + 1) % size;
+  const int last = (rank + size - 1) % size;
+  const auto value = [](int from) { return (static_cast<std::uint64_t>(from) + 1) * 0x0101010101010101; };
+  const std::size_t end_of_mine = memory_test_bytes(rank) - 8;
+  std::uint64_t got = 0;
+  std::uint64_t old = 1;
+  memory.put_word(next, 0, value(rank), 4);
+  memory.put_word(next, 8, value(rank));
+  memory.fetch_or(next, memory_test_bytes(next) - 8, value(rank), &old, 8);
+  memory.complete();
+  barrier();
+  memory.get(next, 8, &got, 8);
+  memory.complete();
+  memory.progress();
+  const auto tell = [](const std::string& what, std::uint64_t is, std::uint64_t expected) {
+    return what + " is " + std::to_string(is) + ", expected is " + std::to_string(expected);
+  };
+  std::string fault;
+  const std::string here = " put by rank " + std::to_string(last) + " into " + std::to_string(memory_test_bytes(rank)) +
+                           " bytes of remote memory";
+  if (memory.word(0) != (value(last) & 0xffffffff))
+    fault = tell("half a word" + here, memory.word(0), value(last) & 0xffffffff);
+  if (memory.word(8) != value(last)) fault = tell("a word" + here, memory.word(8), value(last));
+  if (memory.word(end_of_mine) != value(last))
+    fault = tell("a word ORed" + here, memory.word(end_of_mine), value(last));
+  if (got != value(rank)) fault = tell("a word got from rank " + std::to_string(next), got, value(rank));
+  if (old != 0) fault = tell("a word of rank " + std::to_string(next) + " before it was ORed", old, 0);
+  barrier();  // nobody goes on while another looks
+  return fault;
 }
 
 std::vector<int> neighbours_of(const Graph& graph, int rank) {

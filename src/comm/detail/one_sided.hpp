@@ -1,7 +1,9 @@
 #pragma once
 /// Transports whose objects live in one-sided memory.
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "src/comm/detail/memory.hpp"
@@ -23,11 +25,21 @@ inline constexpr std::size_t kStreamRingBytes = 16384;
 /// Both sides of a segment's arcs, without this rank.
 [[nodiscard]] std::vector<int> neighbours_of(const Graph& graph, int rank);
 
+/// Size of the block of fault_of(): one word more on each rank than on the one before.
+[[nodiscard]] std::size_t memory_test_bytes(int rank);
+/// Puts, gets and ORs known words in such blocks, and says what came out wrong here. Collective.
+[[nodiscard]] std::string fault_of(Memory& memory, int rank, int size, const std::function<void()>& barrier);
+
 /// `Base` brings the collectives; a subclass brings allocate().
 template <class Base>
 class OneSided : public Base {
  public:
   using Base::Base;
+
+  [[nodiscard]] std::string memory_fault() override {
+    const auto memory = new_memory(memory_test_bytes(this->rank()), Epoch::lifetime);
+    return fault_of(*memory, this->rank(), this->size(), [this] { this->do_barrier(); });
+  }
 
   [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override {
     ++this->counters_.collectives;

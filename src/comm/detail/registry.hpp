@@ -70,6 +70,8 @@ struct Library {
   std::vector<FailureNotice> (*heard_failures)() = nullptr;
   /// What open() and models of other libraries ask of MPI; null elsewhere.
   const Communicators* communicators = nullptr;
+  /// Faults that this version of it is known to have, and how they are avoided. Null: none are known of any.
+  std::vector<std::string> (*faults)() = nullptr;
 };
 
 /// What was compiled in.

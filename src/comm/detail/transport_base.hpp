@@ -28,6 +28,10 @@ class TransportBase : public Transport {
   /// called when ranks end with different errors.
   void close();
 
+  /// What is wrong with the one-sided memory of this rank after puts and gets in blocks of differing sizes; empty if nothing
+  /// is, or there is none. It waits for no word, so that one which never comes keeps nobody. Collective.
+  [[nodiscard]] virtual std::string memory_fault() { return {}; }
+
   [[nodiscard]] std::string_view choice() const noexcept override { return choice_; }
   void note_choice(std::string line) { choice_ = std::move(line); }
 

@@ -1,6 +1,7 @@
 // requires: MPI
 #include "src/comm/backends/mpi/library.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -83,6 +84,46 @@ void let_mpi_work() {
 }
 
 }  // namespace
+
+namespace {
+
+/// "4.0.2" of "MPICH Version:      4.0.2"; empty for other libraries.
+std::string mpich_version() {
+  std::string text = version();
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  return text.starts_with("MPICH Version:") ? text.substr(text.find_last_of(' ') + 1) : std::string();
+}
+
+bool early_mpich_4() {
+  static const bool early = [] {
+    const std::string number = mpich_version();
+    return number == "4.0" || number == "4.0.1" || number == "4.0.2";
+  }();
+  return early;
+}
+
+std::vector<std::string> faults() {
+  std::vector<std::string> known;
+  if (early_mpich_4()) {
+    known.emplace_back(
+        "MPI_Neighbor_alltoallw delivers wrong bytes where a rank has more arcs in than out, or fewer: such graphs get "
+        "empty arcs back (4.0.3 has it mended)");
+    known.emplace_back(
+        "windows of one host whose small sizes differ misplace what is put: windows are whole pages (4.0.3 has it "
+        "mended)");
+  }
+  if (version().starts_with("Open MPI v5")) {
+    known.emplace_back(
+        "graphs made over a Cartesian communicator stay Cartesian, and neighbourhood collectives crash: transports use "
+        "a "
+        "communicator without topology");
+  }
+  return known;
+}
+
+}  // namespace
+
+bool unequal_degrees_fail() { return early_mpich_4(); }
 
 void throw_mpi_error(int result, const char* call) {
   char text[MPI_MAX_ERROR_STRING];
@@ -211,6 +252,7 @@ constexpr Communicators kCommunicators{refusal, is_world, cartesian_of, mpi_runn
 }  // namespace
 
 extern const Library mpi_hooks;
-const Library mpi_hooks{version, abort_mpi, start_mpi, let_mpi_work, tell_failure, heard_failures, &kCommunicators};
+const Library mpi_hooks{version,      abort_mpi,      start_mpi,       let_mpi_work,
+                        tell_failure, heard_failures, &kCommunicators, faults};
 
 }  // namespace merganser::comm::detail

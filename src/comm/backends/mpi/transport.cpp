@@ -75,8 +75,18 @@ void MpiTransport::complete(MPI_Request request, const char* what, const char* c
 
 MpiTransport::MpiTransport(MPI_Comm parent) {
   MPI_Comm own = MPI_COMM_NULL;
-  // Not its hints, which may promise what a caller's own messages keep, but ours do not.
-  check(MPI_Comm_dup_with_info(parent, MPI_INFO_NULL, &own), "MPI_Comm_dup_with_info");
+  int topology = MPI_UNDEFINED;
+  check(MPI_Topo_test(parent, &topology), "MPI_Topo_test");
+  if (topology == MPI_UNDEFINED) {
+    // Not its hints, which may promise what a caller's own messages keep, but ours do not.
+    check(MPI_Comm_dup_with_info(parent, MPI_INFO_NULL, &own), "MPI_Comm_dup_with_info");
+  } else {
+    // Nor its topology: graphs made over a grid stay grids in Open MPI 5, whose neighbourhood collectives then crash.
+    MPI_Group all = MPI_GROUP_NULL;
+    check(MPI_Comm_group(parent, &all), "MPI_Comm_group");
+    check(MPI_Comm_create(parent, all, &own), "MPI_Comm_create");
+    check(MPI_Group_free(&all), "MPI_Group_free");
+  }
   comm_ = Communicator(own);
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");

@@ -9,8 +9,7 @@
 namespace merganser::kernels::detail {
 
 Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.comm) {
-  // Some components refuse windows without memory.
-  const auto size = static_cast<MPI_Aint>(std::max<std::size_t>(bytes, sizeof(std::uint64_t)));
+  const MPI_Aint size = comm::detail::window_bytes(bytes);
   try {
     check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm_, &base_, &window_), "MPI_Win_allocate");
   } catch (const CommError& e) {

@@ -1,0 +1,66 @@
+# Whose library is whose. Parts of two MPIs in one process share names and no handle: what is found of another is refused.
+
+# merganser_family_of_header(folders result): "Open MPI", "MPICH" or empty, by the mpi.h in these folders.
+function(merganser_family_of_header folders result)
+  set(${result} "" PARENT_SCOPE)
+  foreach(folder IN LISTS folders)
+    if(EXISTS ${folder}/mpi.h)
+      file(STRINGS ${folder}/mpi.h lines REGEX "define (OMPI_MAJOR_VERSION|MPICH_VERSION|I_MPI_VERSION)")
+      if(lines MATCHES "OMPI_MAJOR_VERSION")
+        set(${result} "Open MPI" PARENT_SCOPE)
+      elseif(lines)
+        set(${result} "MPICH" PARENT_SCOPE)
+      endif()
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+# merganser_family_of_launcher(program result): the same, by what it says of itself; srun and the like say nothing.
+function(merganser_family_of_launcher program result)
+  set(${result} "" PARENT_SCOPE)
+  execute_process(COMMAND ${program} --version OUTPUT_VARIABLE text ERROR_VARIABLE text TIMEOUT 20 RESULT_VARIABLE code)
+  if(text MATCHES "Open MPI|OpenRTE|PRRTE|prrte")
+    set(${result} "Open MPI" PARENT_SCOPE)
+  elseif(text MATCHES "HYDRA|Intel\\(R\\) MPI|MPICH")
+    set(${result} "MPICH" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# merganser_family_of_library(file result): the same, by the libraries that it needs.
+function(merganser_family_of_library file result)
+  set(${result} "" PARENT_SCOPE)
+  if(NOT CMAKE_READELF)
+    return()
+  endif()
+  execute_process(COMMAND ${CMAKE_READELF} -d ${file} OUTPUT_VARIABLE text ERROR_QUIET)
+  if(text MATCHES "NEEDED[^\n]*(libmpi\\.so\\.40|_openmpi\\.so)")
+    set(${result} "Open MPI" PARENT_SCOPE)
+  elseif(text MATCHES "NEEDED[^\n]*(libmpi\\.so\\.12|libmpich\\.so|_mpich\\.so)")
+    set(${result} "MPICH" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# merganser_check_launcher(): refuses a launcher of another MPI than the one that is compiled with; its processes would
+# each run for themselves.
+function(merganser_check_launcher)
+  if(NOT merganser_mpi_family OR NOT MPIEXEC_EXECUTABLE)
+    return()
+  endif()
+  merganser_family_of_launcher(${MPIEXEC_EXECUTABLE} launcher)
+  if(launcher AND NOT launcher STREQUAL merganser_mpi_family)
+    if(merganser_mpi_family STREQUAL "MPICH")
+      set(names mpiexec.mpich mpiexec.hydra)
+    else()
+      set(names mpiexec.openmpi mpirun.openmpi)
+    endif()
+    get_filename_component(beside "${MPI_C_COMPILER}" DIRECTORY)
+    find_program(merganser_right_launcher NAMES ${names} HINTS ${beside} NO_CACHE)
+    if(merganser_right_launcher)
+      set(there " Here: ${merganser_right_launcher}.")
+    endif()
+    message(FATAL_ERROR "MPI is ${merganser_mpi_family} (${MPI_C_INCLUDE_DIRS}), but the launcher ${MPIEXEC_EXECUTABLE} is "
+      "${launcher}'s; allowed: one of the same library. Give MPIEXEC_EXECUTABLE, or for Debian's MPICH "
+      "MPI_EXECUTABLE_SUFFIX=.mpich, in a build folder of its own (cmake --preset mpich).${there}")
+  endif()
+endfunction()

@@ -1,0 +1,30 @@
+"""Every example runs, and says what it is to say."""
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples" / "python"
+SAYS = {
+    "01_clusters_of_points.py": "four ranks find the same tree: True",
+    "02_stars.py": "volume is kept: True",
+    "04_announcements.py": "rank 0 is at step 0",
+    "05_measure.py": "advice for 8 bytes",
+}
+
+
+@pytest.mark.parametrize("name", sorted(SAYS))
+def test_an_example_says_what_it_finds(name):
+    done = subprocess.run([sys.executable, FOLDER / name], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert SAYS[name] in done.stdout
+
+
+def test_the_example_over_ranks_finds_the_same_tree():
+    mpi = pytest.importorskip("test_mpi")
+    if len(mpi.WHEELS) != 1 or mpi.LAUNCHER is None:
+        pytest.skip("no wheel of an MPI here")
+    command = [mpi.LAUNCHER, "-n", "4", sys.executable, "-m", "mpi4py", FOLDER / "03_tree_over_mpi.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=mpi.ENVIRONMENT)
+    assert "one process finds the same: True" in done.stdout, done.stderr

