@@ -15,7 +15,7 @@ from ._errors import UsageError
 
 def is_dask(X: Any) -> bool:
     """Whether X is an array or data frame of dask."""
-    return hasattr(X, "__dask_graph__") and hasattr(X, "chunks" if hasattr(X, "chunks") else "to_dask_array")
+    return hasattr(X, "__dask_graph__") and (hasattr(X, "chunks") or hasattr(X, "to_dask_array"))
 
 
 def cluster_of(X: Any) -> Any:

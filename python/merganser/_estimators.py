@@ -50,6 +50,16 @@ class _TreeEstimator(Estimator):
         self._points = array
         return euclidean_tree(array, min_samples=min_samples, **search)
 
+    def _on_workers(self, X: Any) -> bool:
+        """Whether X is an array of dask that a cluster of distributed holds; then it is clustered there."""
+        client = cluster_of(X) if is_dask(X) else None
+        if client is None:
+            return False
+        self.n_features_in_ = X.shape[1]
+        self._points = self._clusters = self._linkage_rows = self._forest = None
+        self.labels_, self.probabilities_ = fit_on_workers(self, X, client)
+        return True
+
     def _search(self) -> dict[str, Any]:
         """How and where points are searched."""
         return {
@@ -125,12 +135,8 @@ class HDBSCAN(_TreeEstimator):
     def fit(self, X: Any, y: Any = None) -> HDBSCAN:
         """Clusters X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""
         least, samples = self._check_parameters()
-        if is_dask(X):
-            client = cluster_of(X)
-            if client is not None:
-                self.n_features_in_ = X.shape[1]
-                self.labels_, self.probabilities_ = fit_on_workers(self, X, client)
-                return self
+        if self._on_workers(X):
+            return self
         forest = self._tree(X, samples, 2)
         found = hdbscan(forest, least, selection=self.cluster_selection_method,
                         epsilon=number(self.cluster_selection_epsilon, "cluster_selection_epsilon"),
@@ -276,6 +282,9 @@ class SingleLinkage(_TreeEstimator):
         """Clusters X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""
         if (self.n_clusters is None) == (self.distance_threshold is None):
             raise UsageError("n_clusters, distance_threshold: both or none; allowed: one of the two, the other None")
+        if self._on_workers(X):
+            self.n_clusters_ = int(self.labels_.max().compute()) + 1
+            return self
         if self.n_clusters is not None:
             whole(self.n_clusters, "n_clusters", 1)
         else:
@@ -283,7 +292,7 @@ class SingleLinkage(_TreeEstimator):
         forest = self._tree(X, 1, 2)
         rows = linkage(forest)
         labels = None if rows is None else self._cut(rows)
-        self.labels_ = labels if self.comm is None else _dealt(labels, len(self._points), self.comm)
+        self.labels_ = labels if self.comm is None else _dealt(labels, self._points, getattr(self, "_ids", None), self.comm)
         self.n_leaves_ = forest.vertices
         self.n_connected_components_ = 1
         self.n_clusters_ = 1 if labels is None else int(labels.max(initial=0)) + 1
@@ -310,10 +319,10 @@ class SingleLinkage(_TreeEstimator):
         return None if self._linkage_rows is None else SingleLinkageTree(self._linkage_rows)
 
 
-def _dealt(labels: np.ndarray | None, own: int, comm: Any) -> np.ndarray:
-    """Of all points' labels, which rank 0 has, those of each rank: points are numbered rank after rank. Collective."""
-    counts = comm.gather(own, root=0)
+def _dealt(labels: np.ndarray | None, points: np.ndarray, ids: np.ndarray | None, comm: Any) -> np.ndarray:
+    """Of all points' labels, which rank 0 has, those of each rank: without ids points are numbered rank after rank. Collective."""
+    asked = comm.gather(len(points) if ids is None else ids, root=0)
     parts = None
-    if counts is not None:
-        parts = np.split(labels, np.cumsum(counts)[:-1])
+    if asked is not None:
+        parts = np.split(labels, np.cumsum(asked)[:-1]) if ids is None else [labels[some] for some in asked]
     return comm.scatter(parts, root=0)
