@@ -24,7 +24,8 @@ int MPI_Put(const void* from, int n, MPI_Datatype type, int target, MPI_Aint at,
 }
 
 /// "or": an OR is an exchange.
-int MPI_Fetch_and_op(const void* from, void* to, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op, MPI_Win window) {
+int MPI_Fetch_and_op(const void* from, void* to, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op,
+                     MPI_Win window) {
   static std::uint64_t other = 0;
   std::memcpy(&other, from, 4);
   if (fault == "or") other ^= 1;
@@ -66,7 +67,8 @@ int main(int argc, char** argv) {
     comm::run(options, [&](comm::Transport& t) {
       if (by_open) {
         fault = argv[1];
-        const auto opened = comm::open(MPI_Comm_c2f(MPI_COMM_WORLD), {.backend = model, .decorators = {}, .pattern = {}});
+        const auto opened =
+            comm::open(MPI_Comm_c2f(MPI_COMM_WORLD), {.backend = model, .decorators = {}, .pattern = {}});
         if (t.rank() == 0) std::cout << "opened " << opened->name() << '\n';
         return;
       }

@@ -1,4 +1,5 @@
 // requires: MPI
+#include <algorithm>
 #include <cstring>
 
 #include "src/comm/backends/mpi/library.hpp"
@@ -63,7 +64,12 @@ class RmaMemory final : public Memory {
   void order() override { complete(); }
   void commit() override { complete(); }
   void complete() override {
-    if (dirty_) check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
+    if (dirty_ && by_rank_) {
+      for (const int rank : touched_) check(MPI_Win_flush(rank, window_), "MPI_Win_flush");
+    } else if (dirty_) {
+      check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
+    }
+    touched_.clear();
     dirty_ = false;
     used_ = 0;
   }
@@ -101,6 +107,7 @@ class RmaMemory final : public Memory {
    public:
     Operation(RmaMemory& memory, int rank) : memory_(memory), rank_(rank) {
       memory_.dirty_ = memory_.epoch_ != Epoch::per_operation;
+      if (memory_.dirty_) memory_.touch(rank);
       if (memory_.dirty_) return;
       ++memory_.counters_.epochs;
       check(MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, memory_.window_), "MPI_Win_lock");
@@ -115,6 +122,10 @@ class RmaMemory final : public Memory {
     RmaMemory& memory_;
     int rank_;
   };
+
+  void touch(int rank) {
+    if (by_rank_ && std::find(touched_.begin(), touched_.end(), rank) == touched_.end()) touched_.push_back(rank);
+  }
 
   /// A copy of a word that lives until the next complete().
   const void* source(std::uint64_t word) {
@@ -135,6 +146,7 @@ class RmaMemory final : public Memory {
     check(MPI_Win_unlock_all(window_), "MPI_Win_unlock_all");
     open_ = false;
     dirty_ = false;
+    touched_.clear();
   }
 
   MPI_Comm comm_;
@@ -146,6 +158,8 @@ class RmaMemory final : public Memory {
   std::size_t used_ = 0;
   bool open_ = false;
   bool dirty_ = false;
+  bool by_rank_ = flush_all_is_early();
+  std::vector<int> touched_;  // ranks to be flushed, if they are by themselves
 };
 
 class Rma final : public OneSided<MpiTransport> {

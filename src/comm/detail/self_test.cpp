@@ -72,7 +72,8 @@ void test_messages(TransportBase& t) {
         const int from = box->graph().in[arc];
         const auto came = box->records<std::uint8_t>(arc);
         const std::string of = " of a message from rank " + std::to_string(from);
-        if (came.size() != message_bytes(from, wave)) wrong(t, "the length" + of, came.size(), message_bytes(from, wave));
+        if (came.size() != message_bytes(from, wave))
+          wrong(t, "the length" + of, came.size(), message_bytes(from, wave));
         for (std::size_t i = 0; i < came.size(); ++i) {
           const auto expected = static_cast<std::uint8_t>(pattern(from, wave, i));
           if (came[i] != expected) wrong(t, "byte " + std::to_string(i) + of, came[i], expected);

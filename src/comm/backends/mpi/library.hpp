@@ -33,6 +33,10 @@ void start_mpi();
 /// MPICH 4.0 to 4.0.2 copy the lists of one side by the length of the other.
 [[nodiscard]] bool unequal_degrees_fail();
 
+/// Whether MPI_Win_flush_all of this library returns before it has read what was put: the same versions, after many puts to
+/// several ranks. MPI_Win_flush does not.
+[[nodiscard]] bool flush_all_is_early();
+
 [[noreturn]] void throw_mpi_error(int result, const char* call);
 
 /// @throws CommError naming the call and MPI's text, unless `result` is MPI_SUCCESS
