@@ -1,5 +1,6 @@
 #include "apps/frame/gather.hpp"
 
+#include <map>
 #include <span>
 
 #include "merganser/comm/collectives.hpp"
@@ -15,37 +16,56 @@ void put(Words& w, const ExactSum& s) {
   w.insert(w.end(), words.begin(), words.end());
 }
 
+Words words_of(const std::map<int, std::int64_t>& clusters) {
+  Words words;
+  for (const auto& [size, count] : clusters) {
+    words.push_back(size);
+    words.push_back(count);
+  }
+  return words;
+}
+
+std::map<int, std::int64_t> clusters_of(std::span<const std::int64_t> words) {
+  std::map<int, std::int64_t> clusters;
+  for (std::size_t i = 0; i < words.size(); i += 2) clusters[static_cast<int>(words[i])] += words[i + 1];
+  return clusters;
+}
+
 }  // namespace
 
 StageSeconds stage_seconds(const StageTimes& t) {
   return {t.search, t.exchange, t.graph, t.prune, t.migrate, t.merge, t.total()};
 }
 
+// Totals are made on one rank, which tells the others: what all ranks have, on each, would take memory that grows with the
+// square of the ranks.
+
 StepReport total_report(comm::Transport& transport, const StepReport& mine) {
-  Words clusters;
-  for (const auto& [size, count] : mine.clusters) {
-    clusters.push_back(size);
-    clusters.push_back(count);
-  }
-  const auto numbers = comm::all_gather_value<StepNumbers>(transport, mine);
-  const auto all_clusters = comm::all_gather(transport, clusters);
+  const StepNumbers& numbers = mine;
+  const auto all_numbers = comm::gather_to_first(transport, std::span(&numbers, 1));
+  const auto all_clusters = comm::gather_to_first(transport, words_of(mine.clusters));
   StepReport total;
-  for (std::size_t r = 0; r < numbers.size(); ++r) {
-    StepReport one{numbers[r], {}, {}};
-    for (std::size_t i = 0; i < all_clusters[r].size(); i += 2)
-      one.clusters[static_cast<int>(all_clusters[r][i])] += all_clusters[r][i + 1];
-    total += one;
-  }
-  return total;
+  for (std::size_t r = 0; transport.rank() == 0 && r < all_numbers.size(); ++r)
+    total += StepReport{all_numbers[r][0], clusters_of(all_clusters[r]), {}};
+  const StepNumbers& sum = total;
+  const auto told = comm::from_first(transport, std::span(&sum, 1));
+  const Words clusters = comm::from_first(transport, words_of(total.clusters));
+  return StepReport{told[0], clusters_of(clusters), {}};
 }
 
 std::vector<ExactSum> total_sums(comm::Transport& transport, const std::vector<ExactSum>& mine) {
   Words words;
   for (const auto& s : mine) put(words, s);
   std::vector<ExactSum> total(mine.size());
-  for (const auto w : comm::all_gather(transport, words))
+  const auto all = comm::gather_to_first(transport, words);
+  for (std::size_t r = 0; transport.rank() == 0 && r < all.size(); ++r)
     for (std::size_t i = 0; i < total.size(); ++i)
-      total[i].add(ExactSum::from_words(w.data() + i * static_cast<std::size_t>(ExactSum::kWords)));
+      total[i].add(ExactSum::from_words(all[r].data() + i * static_cast<std::size_t>(ExactSum::kWords)));
+  words.clear();
+  for (const auto& s : total) put(words, s);
+  words = comm::from_first(transport, words);
+  for (std::size_t i = 0; i < total.size(); ++i)
+    total[i] = ExactSum::from_words(words.data() + i * static_cast<std::size_t>(ExactSum::kWords));
   return total;
 }
 

@@ -108,23 +108,34 @@ class ContentOrder {
   std::size_t components_;
 };
 
-/// The first parcels of ranks 1, 2, ...: of a sample of all, those at equal distances in the order. Collective.
-Parcels splitters(const Parcels& parcels, const ContentOrder& order, comm::Transport& transport) {
+/// Parcels of this rank, drawn at random, packed.
+std::vector<std::byte> drawn(const Parcels& parcels, int rank) {
   constexpr std::size_t kSamples = 128;  // per rank: parts then differ by some tenths
-  std::vector<std::byte> mine;
+  std::vector<std::byte> out;
   // Not at equal distances in the file: those of a regular lattice could all have one coordinate.
-  Random random(0x73616d706c65ULL, static_cast<std::uint64_t>(transport.rank()), 0);
+  Random random(0x73616d706c65ULL, static_cast<std::uint64_t>(rank), 0);
   for (std::size_t k = 0; k < std::min(kSamples, parcels.size()); ++k)
-    append_parcel(mine, parcels, static_cast<std::size_t>(random.below(parcels.size())));
-  Parcels sample(parcels.schema());
-  for (const auto part : comm::all_gather(transport, mine)) take_parcels(part, sample);
-  const std::vector<Item> all = order.sorted(sample);
-  Parcels chosen(parcels.schema());
+    append_parcel(out, parcels, static_cast<std::size_t>(random.below(parcels.size())));
+  return out;
+}
+
+/// The first parcels of ranks 1, 2, ...: of a sample of all, those at equal distances in the order. Collective. One rank
+/// alone sees the sample: on every rank it would take memory that grows with the square of the ranks.
+Parcels splitters(const Parcels& parcels, const ContentOrder& order, comm::Transport& transport) {
   const auto ranks = static_cast<std::size_t>(transport.size());
-  for (std::size_t r = 1; r < ranks && !all.empty(); ++r) {
-    const std::size_t at = all[r * all.size() / ranks].index;
-    chosen.append(sample.site(at), sample.row(at));
+  std::vector<std::vector<std::byte>> to(ranks);
+  to[0] = drawn(parcels, transport.rank());
+  const auto from = comm::all_to_all(transport, std::move(to));
+  std::vector<std::byte> packed;
+  if (transport.rank() == 0) {
+    Parcels sample(parcels.schema());
+    for (const auto part : from) take_parcels(part, sample);
+    const std::vector<Item> all = order.sorted(sample);
+    for (std::size_t r = 1; r < ranks && !all.empty(); ++r)
+      append_parcel(packed, sample, all[r * all.size() / ranks].index);
   }
+  Parcels chosen(parcels.schema());
+  take_parcels(comm::from_first(transport, packed), chosen);
   return chosen;
 }
 
