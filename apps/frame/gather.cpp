@@ -9,15 +9,15 @@
 namespace merganser::app {
 namespace {
 
-using Words = std::vector<std::int64_t>;
+using Numbers = std::vector<std::int64_t>;
 
-void put(Words& w, const ExactSum& s) {
+void put(Numbers& w, const ExactSum& s) {
   const auto words = s.words();
   w.insert(w.end(), words.begin(), words.end());
 }
 
-Words words_of(const std::map<int, std::int64_t>& clusters) {
-  Words words;
+Numbers words_of(const std::map<int, std::int64_t>& clusters) {
+  Numbers words;
   for (const auto& [size, count] : clusters) {
     words.push_back(size);
     words.push_back(count);
@@ -49,12 +49,12 @@ StepReport total_report(comm::Transport& transport, const StepReport& mine) {
     total += StepReport{all_numbers[r][0], clusters_of(all_clusters[r]), {}};
   const StepNumbers& sum = total;
   const auto told = comm::from_first(transport, std::span(&sum, 1));
-  const Words clusters = comm::from_first(transport, words_of(total.clusters));
+  const Numbers clusters = comm::from_first(transport, words_of(total.clusters));
   return StepReport{told[0], clusters_of(clusters), {}};
 }
 
 std::vector<ExactSum> total_sums(comm::Transport& transport, const std::vector<ExactSum>& mine) {
-  Words words;
+  Numbers words;
   for (const auto& s : mine) put(words, s);
   std::vector<ExactSum> total(mine.size());
   const auto all = comm::gather_to_first(transport, words);

@@ -141,5 +141,6 @@ std::vector<double> core_squares(const PointTree<D>& tree, std::uint32_t k, int 
   template std::vector<double> core_squares(const PointTree<N>&, std::uint32_t, int, const RemoteBoxes<N>*, \
                                             comm::Transport&);
 MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
+#undef MERGANSER_INSTANTIATE
 
 }  // namespace merganser::msf::euclidean

@@ -155,5 +155,6 @@ DistributedPoints<D> distribute_points(const Given& points, std::uint32_t fold, 
   template DistributedPoints<N> distribute_points(const Given&, std::uint32_t, comm::Transport&, SurplusPoints<N>&, \
                                                   bool);
 MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
+#undef MERGANSER_INSTANTIATE
 
 }  // namespace merganser::msf::euclidean

@@ -243,5 +243,6 @@ Looked look_up_in_tree(const Given& points, std::span<const double> cores, const
   template Looked look_up_in_tree<N>(const Given&, std::span<const double>, const Given&, const LookUp&, \
                                      comm::Transport&, const EuclideanOptions&, Report&);
 MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
+#undef MERGANSER_INSTANTIATE
 
 }  // namespace merganser::msf::euclidean

@@ -239,5 +239,6 @@ void global_rounds(State<D>& state, RemoteBoxes<D>& others, std::vector<double> 
 #define MERGANSER_INSTANTIATE(N) \
   template void global_rounds(State<N>&, RemoteBoxes<N>&, std::vector<double>, comm::Transport&, Report&);
 MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
+#undef MERGANSER_INSTANTIATE
 
 }  // namespace merganser::msf::euclidean

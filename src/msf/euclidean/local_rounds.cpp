@@ -104,5 +104,6 @@ int local_rounds(State<D>& state, const std::vector<double>& remote_bounds,
 #define MERGANSER_INSTANTIATE(N) \
   template int local_rounds(State<N>&, const std::vector<double>&, const std::function<void(double)>&);
 MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
+#undef MERGANSER_INSTANTIATE
 
 }  // namespace merganser::msf::euclidean

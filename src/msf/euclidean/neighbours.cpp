@@ -105,5 +105,6 @@ void find_neighbours(const PointTree<D>& tree, const Search& search,
 #define MERGANSER_INSTANTIATE(N) \
   template void find_neighbours(const PointTree<N>&, const Search&, const std::function<void(const LeafResult&)>&);
 MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
+#undef MERGANSER_INSTANTIATE
 
 }  // namespace merganser::msf::euclidean

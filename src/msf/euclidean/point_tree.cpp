@@ -166,5 +166,6 @@ void PointTree<D>::close() {
 
 #define MERGANSER_INSTANTIATE(N) template class PointTree<N>;
 MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
+#undef MERGANSER_INSTANTIATE
 
 }  // namespace merganser::msf::euclidean

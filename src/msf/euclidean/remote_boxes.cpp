@@ -112,5 +112,6 @@ std::vector<double> RemoteBoxes<D>::bounds(const State<D>& state) const {
 
 #define MERGANSER_INSTANTIATE(N) template class RemoteBoxes<N>;
 MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
+#undef MERGANSER_INSTANTIATE
 
 }  // namespace merganser::msf::euclidean

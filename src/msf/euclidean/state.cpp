@@ -367,5 +367,6 @@ void find_lists(State<D>& state, int neighbours, int threads, const std::functio
   template struct State<N>;      \
   template void find_lists(State<N>&, int, int, const std::function<void(double)>&);
 MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
+#undef MERGANSER_INSTANTIATE
 
 }  // namespace merganser::msf::euclidean

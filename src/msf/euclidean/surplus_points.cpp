@@ -59,5 +59,6 @@ std::vector<Fold> SurplusPoints<D>::edges(const PointTree<D>& tree, comm::Transp
 
 #define MERGANSER_INSTANTIATE(N) template class SurplusPoints<N>;
 MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
+#undef MERGANSER_INSTANTIATE
 
 }  // namespace merganser::msf::euclidean
