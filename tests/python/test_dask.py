@@ -1,5 +1,4 @@
 """Arrays of dask: in this process, on workers that are no ranks of one MPI, and on those that dask-mpi has started."""
-import os
 import subprocess
 import sys
 
@@ -61,10 +60,11 @@ with distributed.Client() as client:
 def test_workers_of_dask_mpi_cluster_the_blocks_that_they_hold(tmp_path):
     for package in ("distributed", "dask_mpi", "mpi4py"):
         pytest.importorskip(package, reason=f"needs {package}")
-    launcher = os.path.join(os.path.dirname(sys.executable), "mpiexec")
-    if not os.path.exists(launcher):
-        pytest.skip("needs an MPI beside this Python: pip install mpich")
+    mpi = pytest.importorskip("test_mpi")
+    if mpi.LAUNCHER is None:
+        pytest.skip("no MPI here that fits mpi4py")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    done = subprocess.run([launcher, "-n", "4", sys.executable, str(program)], capture_output=True, text=True, timeout=120)
+    command = [mpi.LAUNCHER, "-n", "4", sys.executable, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=mpi.ENVIRONMENT)
     assert done.stdout.split() == ["refused", "clustered", "on", "2", "workers"], done.stderr

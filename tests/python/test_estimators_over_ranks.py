@@ -1,5 +1,4 @@
 """Estimators over the ranks of an MPI: what each rank gets for its share is what one process gets for all points."""
-import os
 import subprocess
 import sys
 
@@ -42,12 +41,11 @@ except ValueError:
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_every_rank_gets_the_labels_of_its_share(ranks, tmp_path):
-    pytest.importorskip("mpi4py", reason="needs mpi4py")
-    launcher = os.path.join(os.path.dirname(sys.executable), "mpiexec")
-    if not os.path.exists(launcher):
-        pytest.skip("needs an MPI beside this Python: pip install mpich")
+    mpi = pytest.importorskip("test_mpi", reason="mpi4py is not here")
+    if mpi.LAUNCHER is None:
+        pytest.skip("no MPI here that fits mpi4py")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    command = [launcher, "-n", str(ranks), sys.executable, "-m", "mpi4py", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    command = [mpi.LAUNCHER, "-n", str(ranks), sys.executable, "-m", "mpi4py", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=mpi.ENVIRONMENT)
     assert done.stdout.count("fine") == ranks, done.stderr  # lines of ranks may meet

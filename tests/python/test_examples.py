@@ -23,8 +23,8 @@ def test_an_example_says_what_it_finds(name):
 
 def test_the_example_over_ranks_finds_the_same_tree():
     mpi = pytest.importorskip("test_mpi")
-    if len(mpi.WHEELS) != 1 or mpi.LAUNCHER is None:
-        pytest.skip("no wheel of an MPI here")
+    if mpi.LAUNCHER is None:
+        pytest.skip("no MPI here that fits mpi4py")
     command = [mpi.LAUNCHER, "-n", "4", sys.executable, "-m", "mpi4py", FOLDER / "03_tree_over_mpi.py"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=mpi.ENVIRONMENT)
     assert "one process finds the same: True" in done.stdout, done.stderr
