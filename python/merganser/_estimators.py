@@ -69,6 +69,8 @@ class _TreeEstimator(Estimator):
             "ranks": self.ranks,
             "threads": threads_of(self.n_jobs),
             "model": self.model,
+            "most_distances": self.most_distances,
+            "forecast": self.forecast,
         }
 
 
@@ -103,6 +105,7 @@ class HDBSCAN(_TreeEstimator):
                                of the points nor on the machine
     comm                       a communicator of mpi4py: X is this rank's share, and fit() is collective
     ranks, model               ranks that are threads of this process; the model that carries messages
+    most_distances, forecast   beyond 16 features, as of euclidean_tree(); each of the searches is told
 
     After fit(): labels_ (int64, -1 is noise) and probabilities_ of this process's points, n_features_in_,
     feature_names_in_ (of a data frame), centroids_ and medoids_ (store_centers); condensed_tree_ and single_linkage_tree_
@@ -112,7 +115,7 @@ class HDBSCAN(_TreeEstimator):
     def __init__(self, min_cluster_size=5, min_samples=None, cluster_selection_epsilon=0.0, max_cluster_size=None,
                  metric="euclidean", metric_params=None, alpha=1.0, algorithm="auto", leaf_size=40, n_jobs=None,
                  cluster_selection_method="eom", allow_single_cluster=False, store_centers=None, copy=False, *,
-                 ties="sequential", comm=None, ranks=1, model="auto"):
+                 ties="sequential", comm=None, ranks=1, model="auto", most_distances=None, forecast=None):
         self.min_cluster_size = min_cluster_size
         self.min_samples = min_samples
         self.cluster_selection_epsilon = cluster_selection_epsilon
@@ -131,6 +134,8 @@ class HDBSCAN(_TreeEstimator):
         self.comm = comm
         self.ranks = ranks
         self.model = model
+        self.most_distances = most_distances
+        self.forecast = forecast
 
     def fit(self, X: Any, y: Any = None) -> HDBSCAN:
         """Clusters X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""
@@ -262,6 +267,7 @@ class SingleLinkage(_TreeEstimator):
     n_jobs              threads in the search for neighbours; None is 1, -1 all processors
     comm                a communicator of mpi4py: X is this rank's share, and fit() is collective
     ranks, model        ranks that are threads of this process; the model that carries messages
+    most_distances, forecast  beyond 16 features, as of euclidean_tree()
 
     After fit(): labels_ of this process's points (int64), numbered in the order of their lowest points, n_clusters_,
     n_leaves_, n_connected_components_, n_features_in_, feature_names_in_ (of a data frame); children_ (n - 1, 2),
@@ -269,7 +275,7 @@ class SingleLinkage(_TreeEstimator):
     """
 
     def __init__(self, n_clusters=2, *, distance_threshold=None, metric="euclidean", n_jobs=None, comm=None, ranks=1,
-                 model="auto"):
+                 model="auto", most_distances=None, forecast=None):
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
@@ -277,6 +283,8 @@ class SingleLinkage(_TreeEstimator):
         self.comm = comm
         self.ranks = ranks
         self.model = model
+        self.most_distances = most_distances
+        self.forecast = forecast
 
     def fit(self, X: Any, y: Any = None) -> SingleLinkage:
         """Clusters X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""

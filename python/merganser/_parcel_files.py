@@ -2,20 +2,19 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 import numpy as np
 
 from ._arrays import box_of
 from ._errors import InputError, UsageError
-from ._parcels import Parcels, Schema
+from ._parcel_checks import COLUMNS, OWN, POSITION, check_grid, check_ids, check_parcels
+from ._parcels import Parcels, Schema, _cells_of
 
-_POSITION = ("x_position", "y_position", "z_position")
-_COLUMNS = {
-    "vorticity": ("x_vorticity", "y_vorticity", "z_vorticity"),
-    "buoyancy": ("buoyancy",),
-    "B": ("B11", "B12", "B13", "B22", "B23"),
-}
+_RULES = {"mean": "mean", "sum": "sum", "centre": "keep_centre", "largest": "keep_largest", "keep_centre": "keep_centre",
+          "keep_largest": "keep_largest", "drop": None}
+"""Names of rules, those of the command too, and the schema's."""
 
 
 def _netcdf() -> Any:
@@ -26,11 +25,19 @@ def _netcdf() -> Any:
     return netCDF4
 
 
-def read_parcels(path: Any, *, time_index: int = -1) -> tuple[Parcels, dict[str, Any]]:
-    """Reads a parcel file of EPIC (docs/parcel-files.md) into this process.
+def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] | None = None
+                 ) -> tuple[Parcels, dict[str, Any]]:
+    """Reads a parcel file of EPIC (docs/parcel-files.md) into this process. Needs the package netCDF4.
 
-    Gives the parcels, with the attributes of EPIC that the file has, and a record: `box` as (lower, upper), `cells`, `time`.
-    Ids are merganser_id of the file, or else places in it. Needs the package netCDF4.
+    time_index  which of several time levels: -1 is the last
+    attributes  further variables over the parcels, with the rules by which they merge: {"humidity": "mean"}; "mean", "sum",
+                "keep_centre" (centre), "keep_largest" (largest), or "drop", for those that are not wanted
+
+    Gives the parcels, with the attributes of EPIC that the file has, and a record: `box` as (lower, upper), `periodic` (of the
+    file, or as EPIC has it: x and y), `cells`, `time`, and `passed_over`, the names of variables over the parcels that are not
+    in them; those that `attributes` does not name are a UserWarning too. Ids are merganser_id of the file, or else places in it
+    (the command `cluster` gives ids by content). Of the rest of the file nothing is kept. Everything is checked as the command
+    does, except what docs/python.md names. Raises InputError, naming the first bad parcel by its place.
     """
     name = os.fspath(path)
     try:
@@ -38,96 +45,191 @@ def read_parcels(path: Any, *, time_index: int = -1) -> tuple[Parcels, dict[str,
     except OSError as error:
         raise InputError(f"{name}: {error}; allowed: a parcel file of EPIC") from None
     with file:
-        for needed in (*_POSITION, "volume", *_COLUMNS["B"]):
-            if needed not in file.variables:
-                raise InputError(f"{name}: no variable {needed}; allowed: a parcel file of EPIC, which has one")
-        n = len(file.dimensions["n_parcels"])
-        schema = Schema.epic()
-        known = {a: rule for a, rule in schema.attributes.items() if all(c in file.variables for c in _COLUMNS[a])}
-        if set(known) != set(schema.attributes):
-            schema = Schema(known)
-        parcels = Parcels(schema, n)
-        parcels["position"] = np.stack([_values(file, name, v, n, time_index) for v in _POSITION], axis=1)
-        parcels["volume"] = _values(file, name, "volume", n, time_index)
-        for attribute in known:
-            columns = [_values(file, name, v, n, time_index) for v in _COLUMNS[attribute]]
-            parcels[attribute] = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
-        if "merganser_id" in file.variables:
-            parcels["id"] = np.asarray(file.variables["merganser_id"][..., :]).reshape(-1)[-n:] if n else []
-        if n and not (parcels["volume"] > 0).all():
-            raise InputError(f"{name}: a volume of {parcels['volume'].min()}; allowed: above 0")
-        return parcels, _heading(file, time_index)
+        try:
+            return _read(file, name, time_index, dict(attributes or {}))
+        except (RuntimeError, IndexError) as error:
+            raise InputError(f"{name}: cannot be read: {error}") from None
 
 
-def _values(file: Any, name: str, variable: str, n: int, time_index: int) -> np.ndarray:
+def _read(file: Any, name: str, time_index: int, rules: dict[str, str]) -> tuple[Parcels, dict[str, Any]]:
+    file.set_auto_scale(False)
+    if "n_parcels" not in file.dimensions:
+        raise InputError(f"{name}: no dimension n_parcels; allowed: a parcel file of EPIC")
+    n = len(file.dimensions["n_parcels"])
+    record = _heading(file, name, time_index)
+    known, chosen = _schema_of(file, name), {}
+    others = [v.name for v in file.variables.values() if "n_parcels" in v.dimensions and v.name not in OWN]
+    for variable, rule in rules.items():
+        if rule not in _RULES:
+            raise UsageError(f"attributes: {variable}: {rule!r}; allowed: {', '.join(_RULES)}")
+        if variable not in others:
+            raise UsageError(f"attributes: {variable}; allowed: of {name} {', '.join(others) or 'none'}")
+        if _RULES[rule] is not None:
+            chosen[variable] = _RULES[rule]
+    record["passed_over"] = [variable for variable in others if variable not in chosen]
+    silent = [variable for variable in others if variable not in rules]
+    if silent:
+        warnings.warn(f"{name}: variables over the parcels that are passed over: {', '.join(silent)}; attributes= takes them, "
+                      "with a rule, or drops them", UserWarning, stacklevel=3)
+    parcels = Parcels(Schema.epic() if not chosen and len(known) == len(COLUMNS) else Schema({**known, **chosen}), n)
+    parcels["position"] = np.stack([_values(file, name, v, n, time_index) for v in POSITION], axis=1)
+    parcels["volume"] = _values(file, name, "volume", n, time_index)
+    for attribute in known:
+        columns = [_values(file, name, v, n, time_index) for v in COLUMNS[attribute]]
+        parcels[attribute] = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+    for variable, rule in chosen.items():
+        parcels[variable] = _other(file, name, variable, n, time_index, rule in ("mean", "sum"))
+    if "merganser_id" in file.variables:
+        ids = _values(file, name, "merganser_id", n, time_index, np.int64)
+        check_ids(name, ids)
+        parcels["id"] = ids
+    check_parcels(name, parcels, record["box"], record["periodic"])
+    return parcels, record
+
+
+def _schema_of(file: Any, name: str) -> dict[str, Any]:
+    """Those of EPIC's attributes that the file has. Raises InputError where one is there in part."""
+    known = {}
+    for attribute, rule in Schema.epic().attributes.items():
+        there = [variable in file.variables for variable in COLUMNS[attribute]]
+        if attribute == "B" or all(there):
+            known[attribute] = rule
+        elif any(there):
+            missing = COLUMNS[attribute][there.index(False)]
+            raise InputError(f"{name}: no variable {missing}, beside others of {attribute}; allowed: all or none")
+    return known
+
+
+def _values(file: Any, name: str, variable: str, n: int, time_index: int, dtype: Any = np.float64) -> np.ndarray:
+    """A variable of EPIC's as it stands in the file. Raises InputError if it is not of this type, packed or of another shape."""
+    if variable not in file.variables:
+        raise InputError(f"{name}: no variable {variable}; allowed: a parcel file of EPIC, which has one")
     found = file.variables[variable]
-    values = np.ma.asarray(found[time_index] if found.ndim == 2 else found[:])
-    if values.shape != (n,) or np.ma.is_masked(values):
-        raise InputError(f"{name}: {variable} has shape {values.shape} or lacks values; allowed: ({n},), all there")
-    array = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(array).all():
-        raise InputError(f"{name}: {variable} is not finite for parcel {int(np.argmin(np.isfinite(array)))}")
-    return array
+    if found.dtype != dtype:
+        raise InputError(f"{name}: {variable} has type {found.dtype}; allowed: {np.dtype(dtype)}")
+    values = _level(found, name, n, time_index)
+    if np.ma.is_masked(values):
+        raise InputError(f"{name}: {variable} lacks values; allowed: a value for each parcel")
+    return np.ascontiguousarray(np.ma.getdata(values), dtype=dtype)  # little-endian too
 
 
-def _heading(file: Any, time_index: int) -> dict[str, Any]:
-    record: dict[str, Any] = {}
-    attributes = {key: file.getncattr(key) for key in file.ncattrs()}
-    for group in file.groups.values():
+def _level(found: Any, name: str, n: int, time_index: int) -> np.ma.MaskedArray:
+    for attribute, neutral in (("scale_factor", 1), ("add_offset", 0)):
+        if attribute in found.ncattrs() and np.any(found.getncattr(attribute) != neutral):
+            raise InputError(f"{name}: {found.name} is packed: {attribute} = {found.getncattr(attribute)}; allowed: values as "
+                             'they are, as "ncpdq --unpack" makes them')
+    if found.ndim not in (1, 2) or found.shape[-1] != n or found.dimensions[-1] != "n_parcels":
+        raise InputError(f"{name}: {found.name} has shape {found.shape} over {found.dimensions}; allowed: (t, n_parcels) or "
+                         f"(n_parcels), of length {n}")
+    if found.ndim == 2 and not -found.shape[0] <= time_index < found.shape[0]:
+        if n == 0:
+            return np.ma.zeros(0, dtype=found.dtype)
+        raise InputError(f"{name}: {found.name} has {found.shape[0]} time levels; allowed: time_index within them, not {time_index}")
+    return np.ma.asarray(found[time_index] if found.ndim == 2 else found[:])
+
+
+def _other(file: Any, name: str, variable: str, n: int, time_index: int, computed: bool) -> np.ndarray:
+    """A variable that is not EPIC's, as float64. Raises InputError for what would not come back as it is."""
+    found = file.variables[variable]
+    if not isinstance(found.dtype, np.dtype) or found.dtype.kind not in "iuf":
+        raise InputError(f"{name}: {variable} has type {found.dtype}; allowed: numbers")
+    values = _level(found, name, n, time_index)
+    if computed and np.ma.is_masked(values):
+        raise InputError(f"{name}: {variable} lacks values; allowed: a value for each parcel, for rules that compute")
+    exact = np.ma.getdata(values)
+    if exact.dtype.kind in "iu" and n and max(abs(int(exact.min())), abs(int(exact.max()))) > 2**53:
+        raise InputError(f"{name}: {variable} has numbers beyond 2^53; allowed: those below, which float64 holds")
+    return exact.astype(np.float64)
+
+
+def _heading(file: Any, name: str, time_index: int) -> dict[str, Any]:
+    attributes = {}
+    for group in (*file.groups.values(), file):
         attributes.update({key: group.getncattr(key) for key in group.ncattrs()})
-    if "origin" in attributes and "extent" in attributes:
-        lower = np.asarray(attributes["origin"], dtype=float)
-        record["box"] = (lower.tolist(), (lower + np.asarray(attributes["extent"], dtype=float)).tolist())
-    if "ncells" in attributes:
-        record["cells"] = [int(c) for c in np.atleast_1d(attributes["ncells"])]
-    if "t" in file.variables and len(file.variables["t"]):
+    given = {}
+    for key in ("origin", "extent", "ncells", "periodic"):
+        if key not in attributes and key != "periodic":
+            raise InputError(f"{name}: no global attribute {key}; allowed: a parcel file of EPIC, which has one")
+        values = np.atleast_1d(attributes.get(key, (1, 1, 0)))
+        if values.shape != (3,) or values.dtype.kind not in "iuf":
+            raise InputError(f"{name}: the global attribute {key} is {attributes[key]!r}; allowed: 3 numbers")
+        given[key] = values.astype(np.float64)
+    check_grid(name, given["origin"], given["extent"], given["ncells"])
+    record: dict[str, Any] = {"box": (given["origin"].tolist(), (given["origin"] + given["extent"]).tolist()),
+                              "periodic": (given["periodic"] != 0).tolist(), "cells": given["ncells"].astype(int).tolist()}
+    if "t" in file.variables and file.variables["t"].ndim == 1 and len(file.variables["t"]):
         record["time"] = float(file.variables["t"][time_index])
     return record
 
 
-def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: float = 0.0) -> None:
+def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: float = 0.0,
+                  periodic: Any = (True, True, False)) -> None:
     """Writes parcels as a file of EPIC, with their ids. The file appears whole or not at all. Needs the package netCDF4.
 
-    Attributes of other names are written as variables of these names (several components: name_0, name_1, ...).
+    Attributes of other names are written as variables of these names (several components: name_0, name_1, ...). Parcels are
+    checked as read_parcels() does: on axes that are not `periodic` they must lie within the box. Raises InputError.
     """
     from . import __version__
 
     if not isinstance(parcels, Parcels):
         raise TypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
-    if "B" not in parcels.schema.attributes:
+    if parcels.schema.attributes.get("B") != ("ellipsoid", 5):
         raise UsageError("parcels: no attribute B; allowed: those of EPIC, whose parcels are ellipsoids")
     lower, extent, _ = box_of(box, False, 3)
+    flags = box_of(box, periodic, 3)[2]
+    upper = (np.asarray(lower) + np.asarray(extent)).tolist()
+    numbers = _cells_of(cells)
     name = os.fspath(path)
+    columns = _columns_of(parcels.schema)
+    check_grid(name, lower, extent, numbers)
+    check_ids(name, parcels["id"])
+    check_parcels(name, parcels, (lower, upper), flags)
     beside = f"{name}.{os.getpid()}.tmp"
     try:
         with _netcdf().Dataset(beside, "w", format="NETCDF4") as file:
-            _write(file, parcels, lower, extent, cells, time, __version__)
+            file.setncatts({"merganser_version": __version__, "file_type": "parcels", "Conventions": "CF-1.9",
+                            "ncells": np.asarray(numbers, dtype=np.int32), "origin": np.asarray(lower),
+                            "extent": np.asarray(extent), "periodic": np.asarray(flags, dtype=np.int32)})
+            _write(file, parcels, columns, time)
         os.replace(beside, name)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         raise InputError(f"{name}: cannot be written ({error})") from None
     finally:
         if os.path.exists(beside):
             os.remove(beside)
 
 
-def _write(file: Any, parcels: Parcels, lower: Any, extent: Any, cells: Any, time: float, version: str) -> None:
+def _columns_of(schema: Schema) -> dict[str, tuple[str, ...]]:
+    """Names of the variables of each attribute. Raises UsageError if two have one name."""
+    names = {}
+    for attribute, (_, components) in schema.attributes.items():
+        if attribute in COLUMNS:
+            if len(COLUMNS[attribute]) != components:
+                raise UsageError(f"parcels: {attribute} with {components} components; allowed: {len(COLUMNS[attribute])}, as EPIC")
+            names[attribute] = COLUMNS[attribute]
+        else:
+            names[attribute] = (attribute,) if components == 1 else tuple(f"{attribute}_{i}" for i in range(components))
+    seen = {*POSITION, "volume", "merganser_id", "t", "n_parcels"}
+    for variable in (v for some in names.values() for v in some):
+        if variable in seen:
+            raise UsageError(f"parcels: two variables of the name {variable}; allowed: each once in a file")
+        seen.add(variable)
+    return names
+
+
+def _write(file: Any, parcels: Parcels, columns: dict[str, tuple[str, ...]], time: float) -> None:
     file.createDimension("n_parcels", len(parcels))
     file.createDimension("t", None)
-    file.setncatts({"merganser_version": version, "file_type": "parcels", "Conventions": "CF-1.9",
-                    "ncells": np.asarray(np.broadcast_to(cells, (3,)), dtype=np.int32), "origin": np.asarray(lower),
-                    "extent": np.asarray(extent)})
     file.createVariable("t", "f8", ("t",))[0] = time
 
     def put(variable: str, values: np.ndarray, kind: str = "f8") -> None:
         file.createVariable(variable, kind, ("t", "n_parcels"))[0, :] = values
 
-    for axis, variable in enumerate(_POSITION):
+    for axis, variable in enumerate(POSITION):
         put(variable, parcels["position"][:, axis])
     put("volume", parcels["volume"])
     put("merganser_id", parcels["id"], "i8")
-    for attribute, (_, components) in parcels.schema.attributes.items():
-        names = _COLUMNS.get(attribute, (attribute,) if components == 1 else
-                             tuple(f"{attribute}_{i}" for i in range(components)))
-        values = parcels[attribute].reshape(len(parcels), components)
+    for attribute, names in columns.items():
+        values = parcels[attribute].reshape(len(parcels), len(names))
         for column, variable in enumerate(names):
             put(variable, values[:, column])

@@ -1,13 +1,14 @@
 """Spanning trees and forests: of points, and of graphs."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
 from . import _core
 from ._arrays import box_of, line, rows, whole
 from ._errors import InputError, UsageError
+from ._forecast import PairsForecast, limits
 from ._team import team_of
 
 Forest = _core.Forest
@@ -18,26 +19,32 @@ METRICS = ("euclidean", "manhattan", "chebyshev", "great_circle")
 
 def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, periodic: Any = False,
                    metric: str = "euclidean", angle: str = "radians", ids: Any = None, comm: Any = None, ranks: int = 1,
-                   threads: int = 1, model: str = "auto") -> Forest:
+                   threads: int = 1, model: str = "auto", most_distances: int | None = None,
+                   forecast: Callable[[PairsForecast], None] | None = None) -> Forest:
     """The exact minimum spanning tree of points, the same on any number of ranks.
 
     Edges compare by (distance, lower id, higher id), so there is one tree, ties included.
 
-    points       (n, d) numbers; float64 in C order is read in place, anything else is copied once. With `comm` this
-                 rank's share of them, any number
-    min_samples  above 1: mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
-                 point is that to its min_samples-th nearest, itself being the first
-    box          (lower, upper), each a number or one per axis; needed where an axis is periodic
-    periodic     True, False or one per axis
-    metric       "euclidean", "manhattan", "chebyshev", or "great_circle": points are (latitude, longitude), and weights
-                 angles in radians
-    angle        of great_circle: "radians" or "degrees"
-    ids          numbers of the points, each of 0 .. n - 1 once over all ranks; without: in order, rank after rank
-    ranks        ranks that are threads of this process; `threads` are those of each rank in the search for neighbours
-    comm         a communicator of mpi4py: collective
+    points          (n, d) numbers; float64 in C order is read in place, anything else is copied once. With `comm` this
+                    rank's share of them, any number
+    min_samples     above 1: mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
+                    point is that to its min_samples-th nearest, itself being the first
+    box             (lower, upper), each a number or one per axis; needed where an axis is periodic
+    periodic        True, False or one per axis
+    metric          "euclidean", "manhattan", "chebyshev", or "great_circle": points are (latitude, longitude), and weights
+                    angles in radians
+    angle           of great_circle: "radians" or "degrees"
+    ids             numbers of the points, each of 0 .. n - 1 once over all ranks; without: in order, rank after rank
+    ranks           ranks that are threads of this process; `threads` are those of each rank in the search for neighbours
+    comm            a communicator of mpi4py: collective
+    most_distances  beyond 16 dimensions: more distances than that are refused, with what they would cost (a UsageError);
+                    None: 2 10^10
+    forecast        beyond 16 dimensions: called with a PairsForecast before the work begins, on this process or rank 0 of
+                    `comm`, maybe on another thread; what it raises refuses the work, on other ranks as a UsageError. None:
+                    a UserWarning where it will take more than about 10 s
 
     Raises InputError (a ValueError) for coordinates that are not finite and for min_samples above the number of points.
-    Time O(n log n).
+    Time O(n log n) up to 16 dimensions; beyond, where every pair is compared, O(n n d) on all ranks together.
     """
     array = rows(points, "points")
     n, d = array.shape
@@ -47,7 +54,8 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
     numbers = None if ids is None else line(ids, "ids", np.uint64, n)
     return _core.euclidean_tree(team_of(comm, ranks, model), array, numbers, metric.replace("_", "-"),
                                 _word(angle, "angle", ("radians", "degrees")), axes,
-                                whole(min_samples, "min_samples", 1), whole(threads, "threads", 1, 1024))
+                                whole(min_samples, "min_samples", 1), whole(threads, "threads", 1, 1024),
+                                *limits(most_distances, forecast))
 
 
 def _word(word: Any, name: str, allowed: tuple[str, ...]) -> str:

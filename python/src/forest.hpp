@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "merganser/msf/forest.hpp"
@@ -36,6 +37,12 @@ class ForestObject : Pinned {
   const msf::Forest& sorted();
   /// The same without the lock, after sorted().
   [[nodiscard]] const msf::Forest& sorted_forest() const noexcept { return forest_; }
+  /// Calls body with the forest, whose edges are in any order, and nobody sorts them meanwhile. Without the lock.
+  template <class Body>
+  void read(const Body& body) {
+    const std::lock_guard lock(mutex_);
+    body(std::as_const(forest_));
+  }
   /// Vertices of the whole forest.
   [[nodiscard]] std::uint64_t vertices() const noexcept { return forest_.vertices; }
   /// Vertices that this process gave.

@@ -12,23 +12,21 @@
 namespace merganser::python {
 namespace {
 
-void find(Growth& growth, ForestObject& forest, const msf::NearestLists* nearest, comm::Transport& transport) {
+void find(Growth& growth, const msf::Forest& mine, const msf::NearestLists* nearest, comm::Transport& transport) {
   const bool alone = transport.size() == 1;
-  const msf::Forest all = alone ? msf::Forest{} : msf::gather_forest(forest.sorted_forest(), transport);
+  const msf::Forest all = alone ? msf::Forest{} : msf::gather_forest(mine, transport);
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
-    growth.edges =
-        msf::grow(alone ? forest.sorted_forest() : all, nearest != nullptr ? nearest->view() : msf::NearestPoints{});
+    growth.edges = msf::grow(alone ? mine : all, nearest != nullptr ? nearest->view() : msf::NearestPoints{});
   });
 }
 
 std::shared_ptr<Growth> grow(const std::shared_ptr<ForestObject>& forest,
                              const std::shared_ptr<msf::NearestLists>& nearest) {
   const auto growth = std::make_shared<Growth>();
-  forest->sorted();
   const Team& team = *forest->team();
   const auto body = [=](comm::Transport& transport, const Interrupt&) {
-    find(*growth, *forest, nearest.get(), transport);
+    forest->read([&](const msf::Forest& mine) { find(*growth, mine, nearest.get(), transport); });
   };
   if (team.here()) {
     Team(1).run(body);

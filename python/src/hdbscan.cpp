@@ -66,7 +66,7 @@ nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, std::uint64_t min
     options.ties = msf::HdbscanTies::sequential;
   }
   const auto found = std::make_shared<Found>();
-  forest->sorted();
+  if (!sequence) forest->sorted();
   const Team& team = *forest->team();
   const bool mine = team.here() || team.rank() == 0;
   const auto body = [=](comm::Transport& transport, const Interrupt&) {

@@ -4,11 +4,21 @@
 
 #include "merganser/msf/nearest_lists.hpp"
 #include "merganser/msf/new_points.hpp"
+#include "python/src/forecast.hpp"
 #include "python/src/points.hpp"
 #include "python/src/themes.hpp"
 
 namespace merganser::python {
 namespace {
+
+/// How a search goes, by the words of the Python side.
+struct How {
+  std::string metric;
+  int min_samples;
+  int threads;
+  std::int64_t most_distances;
+  nb::object forecast;
+};
 
 /// Fitted points, and new ones; owns its arrays, since an interrupted call may outlive its caller.
 struct LookUp {
@@ -17,6 +27,7 @@ struct LookUp {
   Rows<double> fresh;
   msf::PointSpace space;
   msf::EuclideanOptions options;
+  std::shared_ptr<Ask> ask;
   msf::NearestLists lists;
   std::vector<std::int64_t> joined;  // of this process's new points: the fitted point
   std::vector<double> reach;
@@ -26,29 +37,36 @@ Share share_in(std::size_t rows, bool here, const comm::Transport& transport) {
   return here ? share_of(rows, transport.rank(), transport.size()) : Share{0, rows};
 }
 
-std::shared_ptr<LookUp> look_up_of(Rows<double> points, std::optional<Line<std::uint64_t>> ids,
-                                   const std::string& metric, int min_samples, int threads) {
+std::shared_ptr<LookUp> look_up_of(Rows<double> points, std::optional<Line<std::uint64_t>> ids, How how) {
   auto task = std::make_shared<LookUp>();
   task->points = std::move(points);
   task->ids = std::move(ids);
-  task->space = space_of(task->points.shape(1), metric);
-  task->options.min_samples = min_samples;
-  task->options.threads = threads;
+  task->space = space_of(task->points.shape(1), how.metric);
+  task->options.min_samples = how.min_samples;
+  task->options.threads = how.threads;
+  task->ask = ask_of(how.most_distances, std::move(how.forecast), task->options);
   return task;
+}
+
+void list_nearest(LookUp& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
+  msf::Report report;
+  interrupt.watch(report);
+  const Share share = share_in(task.points.shape(0), here, transport);
+  auto lists =
+      msf::nearest_lists(share_of_points(task.points, task.ids, task.space, share), transport, task.options, report);
+  if (transport.rank() == 0 || !here) task.lists = std::move(lists);
 }
 
 std::shared_ptr<msf::NearestLists> nearest_lists(const std::shared_ptr<Team>& team, Rows<double> points,
                                                  std::optional<Line<std::uint64_t>> ids, const std::string& metric,
-                                                 int min_samples, int threads) {
-  const auto task = look_up_of(std::move(points), std::move(ids), metric, min_samples, threads);
-  const bool here = team->here();
-  team->run([task, here](comm::Transport& transport, const Interrupt& interrupt) {
-    msf::Report report;
-    interrupt.watch(report);
-    const Share share = share_in(task->points.shape(0), here, transport);
-    auto lists = msf::nearest_lists(share_of_points(task->points, task->ids, task->space, share), transport,
-                                    task->options, report);
-    if (transport.rank() == 0 || !here) task->lists = std::move(lists);
+                                                 int min_samples, int threads, std::int64_t most_distances,
+                                                 nb::object forecast) {
+  const auto task = look_up_of(std::move(points), std::move(ids),
+                               {metric, min_samples, threads, most_distances, std::move(forecast)});
+  run_asking(*task->ask, [&] {
+    team->run([task, here = team->here()](comm::Transport& transport, const Interrupt& interrupt) {
+      list_nearest(*task, here, transport, interrupt);
+    });
   });
   return std::make_shared<msf::NearestLists>(std::move(task->lists));
 }
@@ -69,14 +87,17 @@ void join(LookUp& task, bool here, comm::Transport& transport, const Interrupt& 
 }
 
 nb::tuple join_points(const std::shared_ptr<Team>& team, Rows<double> points, std::optional<Line<std::uint64_t>> ids,
-                      Rows<double> fresh, const std::string& metric, int min_samples, int threads) {
-  const auto task = look_up_of(std::move(points), std::move(ids), metric, min_samples, threads);
+                      Rows<double> fresh, const std::string& metric, int min_samples, int threads,
+                      std::int64_t most_distances, nb::object forecast) {
+  const auto task = look_up_of(std::move(points), std::move(ids),
+                               {metric, min_samples, threads, most_distances, std::move(forecast)});
   task->fresh = std::move(fresh);
   task->joined.resize(task->fresh.shape(0));
   task->reach.resize(task->fresh.shape(0));
-  const bool here = team->here();
-  team->run([task, here](comm::Transport& transport, const Interrupt& interrupt) {
-    join(*task, here, transport, interrupt);
+  run_asking(*task->ask, [&] {
+    team->run([task, here = team->here()](comm::Transport& transport, const Interrupt& interrupt) {
+      join(*task, here, transport, interrupt);
+    });
   });
   return nb::make_tuple(give(std::move(task->joined)), give(std::move(task->reach)));
 }
@@ -98,9 +119,10 @@ void bind_nearest(nb::module_& m) {
           "Lists that are known: (n, k) numbers of points, (n,) distances to the k-th.");
   m.def("nearest_lists", &nearest_lists, nb::arg("team"), nb::arg("points").noconvert(),
         nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("min_samples"), nb::arg("threads"),
-        "The min_samples nearest points of every point. Collective.");
+        nb::arg("most_distances"), nb::arg("forecast"), "The min_samples nearest points of every point. Collective.");
   m.def("join_points", &join_points, nb::arg("team"), nb::arg("points").noconvert(), nb::arg("ids").noconvert().none(),
         nb::arg("fresh").noconvert(), nb::arg("metric"), nb::arg("min_samples"), nb::arg("threads"),
+        nb::arg("most_distances"), nb::arg("forecast"),
         "Of each new point the fitted point of least mutual reachability, and that. Collective.");
 }
 

@@ -35,6 +35,7 @@ void Team::run(Body body) const {
       comm::RunOptions options;
       options.backend = "threads";
       options.ranks = ranks;
+      options.within_process = true;  // mpirun may have started this process: without comm it is by itself
       comm::run(options, [&](comm::Transport& transport) { body(transport, interrupt); });
     });
   }

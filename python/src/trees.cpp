@@ -13,6 +13,7 @@
 #include "merganser/comm/collectives.hpp"
 #include "merganser/msf/euclidean.hpp"
 #include "merganser/msf/minimum_forest.hpp"
+#include "python/src/forecast.hpp"
 #include "python/src/forest.hpp"
 #include "python/src/points.hpp"
 #include "python/src/themes.hpp"
@@ -26,6 +27,7 @@ struct PointTask {
   std::optional<Line<std::uint64_t>> ids;
   msf::PointSpace space;
   msf::EuclideanOptions options;
+  std::shared_ptr<Ask> ask;
   Numbering own;
   msf::Forest forest;
   Shares shares;
@@ -50,16 +52,20 @@ void find_tree(PointTask& task, bool here, comm::Transport& transport, const Int
 std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, Rows<double> points,
                                              std::optional<Line<std::uint64_t>> ids, const std::string& metric,
                                              const std::string& angle, const std::vector<Axis>& periodic,
-                                             int min_samples, int threads) {
+                                             int min_samples, int threads, std::int64_t most_distances,
+                                             nb::object forecast) {
   const auto task = std::make_shared<PointTask>();
   task->points = std::move(points);
   task->ids = std::move(ids);
   task->space = space_of(task->points.shape(1), metric, angle, periodic);
   task->options.min_samples = min_samples;
   task->options.threads = threads;
+  task->ask = ask_of(most_distances, std::move(forecast), task->options);
   task->own.count = task->points.shape(0);
-  team->run([task, here = team->here()](comm::Transport& transport, const Interrupt& interrupt) {
-    find_tree(*task, here, transport, interrupt);
+  run_asking(*task->ask, [&] {
+    team->run([task, here = team->here()](comm::Transport& transport, const Interrupt& interrupt) {
+      find_tree(*task, here, transport, interrupt);
+    });
   });
   if (team->here()) task->forest = task->shares.take();
   if (task->ids) task->own.ids.assign(task->ids->data(), task->ids->data() + task->ids->size());
@@ -153,7 +159,8 @@ void bind_spanning_forest(nb::module_& m) {
 void bind_trees(nb::module_& m) {
   m.def("euclidean_tree", &euclidean_tree, nb::arg("team"), nb::arg("points").noconvert(),
         nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("angle"), nb::arg("periodic"),
-        nb::arg("min_samples"), nb::arg("threads"), "The tree of points: see merganser.euclidean_tree().");
+        nb::arg("min_samples"), nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
+        "The tree of points: see merganser.euclidean_tree().");
   bind_spanning_forest<std::uint64_t>(m);
   bind_spanning_forest<std::int64_t>(m);
   bind_spanning_forest<double>(m);

@@ -78,6 +78,28 @@ TEST(RuntimeTest, a_pinned_model_that_is_unknown_is_refused_with_the_list) {
   unsetenv("MERGANSER_COMM");
 }
 
+TEST(RuntimeTest, threads_within_a_process_that_a_launcher_has_started) {
+  setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+  setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  EXPECT_TRUE(comm::launched());
+  EXPECT_THROW(comm::run(options("threads", 3), kNothing), UsageError);
+  for (const char* name : {"threads", "auto"}) {
+    auto within = options(name, 3);
+    within.within_process = true;
+    std::atomic<int> ranks{0};
+    comm::run(within, [&](comm::Transport& t) { ranks += t.size() == 3 && t.name() == "threads" ? 1 : 0; });
+    EXPECT_EQ(ranks, 3) << name;
+  }
+  for (const auto& backend : comm::backends()) {
+    if (!backend.processes) continue;
+    auto within = options(std::string(backend.name), 0);
+    within.within_process = true;
+    EXPECT_THROW(comm::run(within, kNothing), UsageError) << backend.name;
+  }
+  unsetenv("OMPI_COMM_WORLD_RANK");
+  unsetenv("OMPI_COMM_WORLD_SIZE");
+}
+
 TEST(RuntimeTest, ranks_that_cannot_be_are_refused) {
   EXPECT_THROW(comm::run(options("threads", -1), kNothing), UsageError);
   for (const auto& backend : comm::backends()) {

@@ -130,3 +130,16 @@ def test_a_signal_that_is_ignored_does_not_end_a_call():
         assert merganser.euclidean_tree(np.random.default_rng(1).random((300_000, 3))).components == 1
     finally:
         signal.signal(signal.SIGUSR1, previous)
+
+
+@pytest.mark.parametrize("names", [("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"),
+                                   ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS")])
+def test_ranks_that_are_threads_run_in_a_process_that_a_launcher_has_started(names):
+    code = """
+import numpy as np, merganser
+points = np.random.default_rng(1).random((500, 3))
+assert merganser.euclidean_tree(points, ranks=3).digest == merganser.euclidean_tree(points).digest
+print(len(merganser.stars(points, points[:, 0] < 0.3, ranks=2).centre))
+"""
+    done = run(code, env={**os.environ, names[0]: "1", names[1]: "4"})
+    assert done.stdout.strip() == "500", done.stderr

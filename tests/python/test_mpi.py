@@ -217,3 +217,31 @@ merganser.euclidean_tree(points, comm=comm)
     with pytest.raises(AssertionError, match="rank 1 has had enough"):
         run(3, code, limit=30)
     assert time.monotonic() - began < 10
+
+
+def test_threads_of_a_rank_are_ranks_where_there_is_no_comm():
+    code = """
+points = np.random.default_rng(1).random((1000, 3))
+assert merganser.euclidean_tree(points, ranks=2).digest == merganser.euclidean_tree(points, comm=None).digest
+print("fine")
+"""
+    assert run(2, code).count("fine") == 2
+
+
+def test_a_forecast_that_is_refused_is_refused_on_every_rank():
+    code = """
+points = np.random.default_rng(1).random((200, 20))
+seen = []
+def refuse(forecast):
+    seen.append(forecast)
+    raise KeyError("too much")
+try:
+    merganser.euclidean_tree(share(points), comm=comm, forecast=refuse)
+except KeyError:
+    assert comm.rank == 0 and seen[0].points == 200
+except merganser.UsageError as error:
+    assert comm.rank > 0 and not seen and "forecast: refused (KeyError" in str(error)
+assert merganser.euclidean_tree(share(points), comm=comm).digest == merganser.euclidean_tree(points).digest
+print("fine")
+"""
+    assert run(3, code).count("fine") == 3

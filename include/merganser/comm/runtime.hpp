@@ -60,6 +60,9 @@ struct RunOptions {
   /// Process graph that "auto" measures on, from (rank, size); empty: eight neighbours in a near-square grid.
   std::function<Graph(int rank, int size)> pattern;
   ChooseModel choose = first_of_the_fastest;  ///< how "auto" decides on what it measured
+  /// `threads` within this process, though a launcher may have started it as one of several: "auto" is then `threads`,
+  /// models of processes are refused. For a program that is a rank of something else and calls the library by itself.
+  bool within_process = false;
 };
 
 /// Thrown on threads that wait, when another rank has failed. Let it pass: run() throws that rank's error instead.
@@ -70,7 +73,7 @@ struct Released : CommError {
 /// Runs `body` once on every rank over the chosen model and returns when all have ended.
 ///
 /// Without a launcher: `threads`, in this process. Under one: called by every process; `threads` is then refused
-/// unless the world has one rank. If `body` throws on one thread rank the others are released from their waits and the
+/// unless the world has one rank, or `within_process` says that the launcher's ranks are not meant. If `body` throws on one thread rank the others are released from their waits and the
 /// error is rethrown: of several that failed by themselves that of the lowest rank, a CommError only if there is no other.
 /// In processes the caller ends the job (see end_job()).
 /// @throws UsageError for an unknown or missing model, with the list of names

@@ -27,7 +27,7 @@ std::string wanted_name(const std::string& backend) {
 Choice model_of_job(const RunOptions& options) {
   const std::string name = wanted_name(options.backend);
   if (name != "auto") return {&find_model(name), ""};
-  if (!launched()) return {&find_model("threads"), ""};
+  if (options.within_process || !launched()) return {&find_model("threads"), ""};
   const auto visit = [](const BackendEntry& entry, const BackendEntry::Each& each) { run_process(entry.start, each); };
   return choose({process_models(), visit, options.pattern, options.choose});
 }
@@ -40,6 +40,11 @@ void prove_over_world(const BackendEntry& entry) {
 void check_ranks(const RunOptions& options, const Backend& backend) {
   if (options.ranks < 0) {
     throw UsageError("ranks is " + std::to_string(options.ranks) + "; allowed: 0 (the default) and more");
+  }
+  if (options.within_process) {
+    if (!backend.processes) return;
+    throw UsageError("model '" + std::string(backend.name) +
+                     "' needs processes, but ranks within this one are asked for; allowed: threads");
   }
   const int world = launcher_world().size;
   if (!backend.processes && world > 1) {

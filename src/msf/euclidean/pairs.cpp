@@ -188,7 +188,8 @@ void forecast_pairs(const Given& given, comm::Transport& transport, const Euclid
   report.fact("pairs_distances", static_cast<std::int64_t>(std::min(distances, 9e18)));
   comm::agree(transport, [&] {
     if (distances > static_cast<double>(options.most_distances))
-      throw UsageError(text_of(forecast) + "; allowed: most-distances " + count_text(options.most_distances));
+      throw UsageError(text_of(forecast) + "; allowed: up to " + count_text(options.most_distances) +
+                       ", or more with most_distances (--most-distances of a command)");
     if (transport.rank() == 0 && options.forecast) options.forecast(forecast);
   });
 }

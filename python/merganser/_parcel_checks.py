@@ -1,0 +1,85 @@
+"""What a parcel file of EPIC must be: the checks of the library's reader (docs/parcel-files.md), on arrays."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._errors import InputError
+
+POSITION = ("x_position", "y_position", "z_position")
+COLUMNS = {
+    "vorticity": ("x_vorticity", "y_vorticity", "z_vorticity"),
+    "buoyancy": ("buoyancy",),
+    "B": ("B11", "B12", "B13", "B22", "B23"),
+}
+OWN = {*POSITION, "volume", "merganser_id", *(name for names in COLUMNS.values() for name in names)}
+_LENGTH = (1e-40, 1e40)
+_VOLUME = (1e-120, 1e120)
+_SHAPE = (1e-80, 1e80)
+_MOST = 1e100
+
+
+def check_grid(where: str, lower: Any, extent: Any, cells: Any) -> None:
+    """Origin, extent and cells of the grid. Raises InputError."""
+    for name, values, least in (("extent", extent, _LENGTH[0]), ("origin", lower, -_LENGTH[1])):
+        for value in values:
+            if not least <= value <= _LENGTH[1]:
+                raise InputError(f"{where}: {name} {value}; allowed: {least} to {_LENGTH[1]}")
+    if any(c < 1 or c != int(c) for c in cells) or np.prod(np.asarray(cells, dtype=float)) > 2.0**62:
+        raise InputError(f"{where}: ncells {list(cells)}; allowed: whole numbers from 1 on, at most 2^62 in all")
+
+
+def check_parcels(where: str, parcels: Any, box: Any, periodic: Any) -> None:
+    """Positions, volumes and EPIC's attributes of parcels. Raises InputError, which names the first bad one by its place."""
+    lower, upper = box
+    columns = {name: parcels["position"][:, axis] for axis, name in enumerate(POSITION)}
+    for axis, (name, x) in enumerate(columns.items()):
+        _all(where, name, x, np.isfinite(x), "finite numbers")
+        if not periodic[axis]:
+            _all(where, name, x, (x >= lower[axis]) & (x <= upper[axis]),
+                 f"{lower[axis]} to {upper[axis]}, within the walls")
+    volume = parcels["volume"]
+    _between(where, "volume", volume, *_VOLUME)
+    for attribute, (rule, components) in parcels.schema.attributes.items():
+        if rule == "ellipsoid":
+            _check_shape(where, parcels[attribute], volume)
+        elif rule in ("mean", "sum"):
+            values = parcels[attribute].reshape(len(volume), components)
+            for i in range(components):
+                names = COLUMNS.get(attribute, (attribute,) if components == 1 else ())
+                _between(where, names[i] if names else f"{attribute}_{i}", values[:, i], -_MOST, _MOST)
+
+
+def check_ids(where: str, ids: np.ndarray) -> None:
+    """Each from 0 on, each once. Raises InputError."""
+    _all(where, "merganser_id", ids, ids >= 0, "0 and above")
+    ordered = np.sort(ids)
+    same = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if len(same):
+        first, second = np.flatnonzero(ids == ordered[same[0]])[:2]
+        raise InputError(f"{where}: parcels {first} and {second} have the same id, {ordered[same[0]]}; allowed: each once")
+
+
+def _check_shape(where: str, b: np.ndarray, volume: np.ndarray) -> None:
+    b11, b12, b13, b22, b23 = b.T
+    for name, values in zip(COLUMNS["B"], b.T):
+        _between(where, name, values, -_SHAPE[1], _SHAPE[1])
+    with np.errstate(all="ignore"):
+        minor = b11 * b22 - b12 * b12
+        _all(where, "B11 B22 - B12^2", minor, (b11 > 0) & (b22 > 0) & (minor > 1e-14 * b11 * b22),
+             "positive, as B11 and B22 are: the ellipsoid is singular")
+        product = (0.75 / np.pi) * volume
+        b33 = (product * product + b23 * (b11 * b23 - 2 * (b12 * b13)) + b13 * (b13 * b22)) / minor
+    for name, values in (("B11", b11), ("B22", b22), ("B33, which follows from the others,", b33)):
+        _between(where, name, values, *_SHAPE)
+
+
+def _between(where: str, name: str, values: np.ndarray, least: float, most: float) -> None:
+    _all(where, name, values, (values >= least) & (values <= most), f"{least} to {most}")
+
+
+def _all(where: str, name: str, values: np.ndarray, fine: np.ndarray, allowed: str) -> None:
+    if not fine.all():
+        first = int(np.argmin(fine))
+        raise InputError(f"{where}: parcel {first}: {name} is {values[first]}; allowed: {allowed}")

@@ -1,0 +1,146 @@
+"""Files of parcels that are not what they must be, and variables that are not EPIC's."""
+import warnings
+
+import merganser
+import numpy as np
+import pytest
+
+netCDF4 = pytest.importorskip("netCDF4")
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file of 40 parcels in the unit box."""
+    parcels = merganser.random_parcels(2, box=(0, 1), per_cell=5)
+    merganser.write_parcels(tmp_path / "parcels.nc", parcels, box=(0, 1), cells=2)
+    return tmp_path / "parcels.nc"
+
+
+def put(name, value, place=3):
+    def change(file):
+        file.variables[name][0, place] = value
+
+    return change
+
+
+def rename(old, new):
+    return lambda file: file.renameVariable(old, new)
+
+
+def attribute(of, name, value):
+    return lambda file: (file.variables[of] if of else file).setncattr(name, value)
+
+
+def without(name):
+    return lambda file: file.delncattr(name)
+
+
+@pytest.mark.parametrize("change, says", [
+    (put("volume", -1.0), "parcel 3: volume is -1.0; allowed: 1e-120 to"),
+    (put("volume", np.nan), "parcel 3: volume is nan"),
+    (put("volume", np.inf), "parcel 3: volume is inf"),
+    (put("x_position", np.nan), "parcel 3: x_position is nan"),
+    (put("z_position", 1.5), "parcel 3: z_position is 1.5; allowed: 0.0 to 1.0, within the walls"),
+    (put("B11", 0.0), "parcel 3: B11 B22 - B12"),
+    (put("B22", np.nan), "parcel 3: B22 is nan"),
+    (put("B11", 1e90), "parcel 3: B11 is 1e"),
+    (put("buoyancy", np.inf), "parcel 3: buoyancy is inf"),
+    (put("y_vorticity", -1e101), "parcel 3: y_vorticity is -1e"),
+    (put("merganser_id", -4), "parcel 3: merganser_id is -4"),
+    (put("merganser_id", 7, slice(5, 7)), "have the same id, 7"),
+    (rename("volume", "other"), "no variable volume"),
+    (rename("y_vorticity", "other"), "no variable y_vorticity, beside others of vorticity"),
+    (attribute("B11", "scale_factor", 2.0), "B11 is packed: scale_factor = 2.0"),
+    (attribute("x_position", "add_offset", 0.5), "x_position is packed: add_offset"),
+    (attribute(None, "extent", [1.0, 0.0, 1.0]), "extent 0.0"),
+    (attribute(None, "ncells", [1.0, 2.5, 1.0]), "ncells"),
+    (attribute(None, "origin", [1.0, 2.5]), "origin .*; allowed: 3 numbers"),
+    (without("extent"), "no global attribute extent"),
+])
+def test_what_the_command_refuses_is_refused(path, change, says):
+    with netCDF4.Dataset(path, "a") as file:
+        change(file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(merganser.InputError, match=says) as error:
+            merganser.read_parcels(path)
+    assert "parcels.nc" in str(error.value)
+
+
+@pytest.mark.parametrize("dimensions, kind, says", [
+    (("t", "n_parcels"), "f4", "volume has type float32"),
+    (("n_parcels", "t"), "f8", "volume has shape"),
+    (("t", "t", "n_parcels"), "f8", "volume has shape"),
+    (("t", "short"), "f8", "volume has shape"),
+])
+def test_other_types_and_shapes_are_refused(path, dimensions, kind, says):
+    with netCDF4.Dataset(path, "a") as file:
+        file.renameVariable("volume", "old")
+        file.createDimension("short", 7)
+        file.createVariable("volume", kind, dimensions)
+    with pytest.warns(UserWarning), pytest.raises(merganser.InputError, match=says):
+        merganser.read_parcels(path)
+
+
+def test_factors_that_change_nothing_are_no_packing(path):
+    with netCDF4.Dataset(path, "a") as file:
+        file.variables["volume"].setncatts({"scale_factor": 1.0, "add_offset": 0.0})
+    assert len(merganser.read_parcels(path)[0]) == 40
+
+
+def test_other_variables_need_a_rule_or_are_named(path, tmp_path):
+    with netCDF4.Dataset(path, "a") as file:
+        file.createVariable("humidity", "f4", ("t", "n_parcels"))[0, :] = np.arange(40) / 8
+        file.createVariable("label", "i4", ("n_parcels",))[:] = np.arange(40)
+        file.createVariable("units", "f8", ("t",))
+    with pytest.warns(UserWarning, match="passed over: humidity, label;"):
+        parcels, record = merganser.read_parcels(path)
+    assert record["passed_over"] == ["humidity", "label"] and parcels.schema == merganser.Schema.epic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parcels, record = merganser.read_parcels(path, attributes={"humidity": "mean", "label": "drop"})
+        assert record["passed_over"] == ["label"]
+        parcels, record = merganser.read_parcels(path, attributes={"humidity": "mean", "label": "largest"})
+    assert parcels["humidity"].tolist() == [i / 8 for i in range(40)]
+    assert parcels.schema.attributes["label"] == ("keep_largest", 1)
+    merganser.write_parcels(tmp_path / "again.nc", parcels, box=(0, 1), cells=2)
+    again, _ = merganser.read_parcels(tmp_path / "again.nc", attributes={"humidity": "mean", "label": "largest"})
+    assert again.digest == parcels.digest
+    for bad in ({"humidity": "median"}, {"nothing": "mean"}, {"volume": "sum"}):
+        with pytest.raises(merganser.UsageError, match=next(iter(bad))):
+            merganser.read_parcels(path, attributes=bad)
+
+
+def test_whole_numbers_that_float64_does_not_hold_are_refused(path):
+    with netCDF4.Dataset(path, "a") as file:
+        file.createVariable("label", "i8", ("n_parcels",))[:] = 2**53 + np.arange(40)
+    with pytest.raises(merganser.InputError, match="label has numbers beyond 2"):
+        merganser.read_parcels(path, attributes={"label": "largest"})
+
+
+def test_what_cannot_be_read_back_is_not_written(tmp_path):
+    parcels = merganser.random_parcels(2, box=(0, 1), per_cell=5)
+    with pytest.raises(merganser.InputError, match="z_position"):
+        merganser.write_parcels(tmp_path / "x.nc", parcels, box=(0, 0.5), cells=2)
+    merganser.write_parcels(tmp_path / "x.nc", parcels, box=(0, 0.5), cells=2, periodic=True)
+    assert merganser.read_parcels(tmp_path / "x.nc")[1]["periodic"] == [True] * 3
+    before = (tmp_path / "x.nc").read_bytes()
+    parcels["volume"] = np.r_[np.nan, np.ones(39)]
+    with pytest.raises(merganser.InputError, match="parcel 0: volume is nan"):
+        merganser.write_parcels(tmp_path / "x.nc", parcels, box=(0, 1), cells=2)
+    assert (tmp_path / "x.nc").read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+    clash = merganser.Parcels(merganser.Schema({"B": "ellipsoid", "t": "mean"}), 0)
+    with pytest.raises(merganser.UsageError, match="two variables of the name t"):
+        merganser.write_parcels(tmp_path / "y.nc", clash, box=(0, 1), cells=2)
+
+
+@pytest.mark.parametrize("keep", [0, 9, 3000])
+def test_damaged_files_are_refused(path, keep):
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(merganser.InputError, match="parcels.nc"):
+        merganser.read_parcels(path)
+
+
+def test_no_parcels_are_parcels(tmp_path):
+    merganser.write_parcels(tmp_path / "x.nc", merganser.Parcels(None, 0), box=(0, 1), cells=2)
+    assert len(merganser.read_parcels(tmp_path / "x.nc")[0]) == 0
