@@ -171,12 +171,14 @@ class Hosts(unittest.TestCase):
     def test_ranks_that_lose_a_host_end_with_one_line(self):
         if not self.with_files:
             self.skipTest("this build reads no parcel files")
-        for limit in ("5", "1000"):  # the ranks notice first, or the launcher
+        # The ranks notice first; or the launcher, but not while it had something under way when the cable was cut: then the
+        # system sends that again for a quarter of an hour before it looks, and the ranks' limit ends the job after all.
+        for limit in ("5", "90"):
             began = time.monotonic()
             run = hosts("3", "--cut", "2@4", "--", *self.endless(), MERGANSER_WAIT_LIMIT=limit)
             self.assertEqual(run.returncode, 4, run)
             self.assertEqual(len(self.told(run)), 1, run.stderr)
-            self.assertLess(time.monotonic() - began, 120)
+            self.assertLess(time.monotonic() - began, 180)
 
 
 def main():
