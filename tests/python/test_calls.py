@@ -19,6 +19,7 @@ def run(code, **more):
 INTERRUPTED = """
 import os, signal, threading, time, sys
 import numpy as np, merganser
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what starts in the background of a shell ignores it
 points = np.random.default_rng(1).random((3_000_000, 3))
 threading.Timer(0.5, lambda: (globals().update(sent=time.time()), os.kill(os.getpid(), signal.SIGINT))).start()
 try:
