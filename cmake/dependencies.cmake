@@ -27,7 +27,7 @@ function(merganser_link room)
   endif()
 endfunction()
 merganser_link(comm Threads::Threads)
-foreach(room links nearest parcels)
+foreach(room links nearest parcels flow)
   merganser_link(${room} hwy::hwy)
 endforeach()
 # These files include themselves once for each kind of vectors, or hide what a class in a header holds.

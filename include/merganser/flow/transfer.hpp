@@ -1,0 +1,67 @@
+#pragma once
+/// Between parcels and nodes: what parcels carry is gathered at the nodes, the flow there moves, turns and stretches them.
+///
+/// An ellipsoid stands for four points of a quarter of its volume each; a point sees the eight nodes of its cell with
+/// trilinear weights. Sums at nodes are made in an order that depends on the parcels' ids and cells only, so they have the
+/// same bits for any number of ranks. Source: EPIC 0.14.3; [frey2023].
+#include <cstdint>
+#include <memory>
+
+#include "merganser/flow/nodes.hpp"
+#include "merganser/flow/options.hpp"
+#include "merganser/parcels/parcels.hpp"
+
+namespace merganser::flow {
+
+/// EPIC's attributes and the registers of the Runge-Kutta scheme: "registers", 11 doubles (rates of position 3, vorticity
+/// 3, B 5), rule keep_centre: what they hold between steps is of no use.
+[[nodiscard]] const Schema& schema();
+
+/// Moves numbers between the parcels of a rank and its nodes.
+class Transfer {
+ public:
+  /// Collective.
+  Transfer(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options);
+  ~Transfer();
+  Transfer(Transfer&&) noexcept;
+
+  /// Takes note of where the parcels are: their cells, the order within these (by id), the four points of each. To be
+  /// called after parcels moved, came or went, or changed their shape. Local.
+  /// @throws InputError for a parcel that is not in this rank's block or not finite, naming its id
+  void locate(const Parcels& parcels);
+  /// Gathers volume, vorticity and buoyancy at the nodes: volume-weighted means, folded at the walls, extrapolated one
+  /// level beyond them; halo in x and y included. Called by every rank after locate(); talks to neighbours only.
+  void gather(const Parcels& parcels, CarriedNodes& carried);
+  /// Gathered volume / cell volume - 1, halo and extrapolated levels included. Called by every rank after locate().
+  void gather_excess(const Parcels& parcels, ScalarNodes& excess);
+  /// One stage of a low-storage Runge-Kutta scheme, fused: rates r <- a r + f(flow at the parcel), then position,
+  /// vorticity and B += b_dt r. Parcels may leave the block, and the box (periodic axes wrap in rehome()). Local.
+  void advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt);
+  /// Adds `displacement`, read at the parcels' centres, to their positions. Local.
+  void displace(Parcels& parcels, const VectorNodes& displacement);
+  /// Moves parcels down the gradient of `excess` within their cells. Local.
+  void even_out(Parcels& parcels, const ScalarNodes& excess);
+  /// Draws the vorticity of parcels within two cells of a wall to that of the wall, by the strain there. Local.
+  /// @param dt  length of the time step
+  void damp(Parcels& parcels, const CarriedNodes& carried, const FlowNodes& flow, double dt);
+  /// Parcels, and parcels not above `small_volume`, of each cell of this rank, in the order x, y, z with z fastest. Local.
+  void count(const Parcels& parcels, double small_volume, std::vector<std::int32_t>& all,
+             std::vector<std::int32_t>& small) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Mirrors parcels beyond a wall, centre and shape, back into the box. Local.
+void reflect(Parcels& parcels, const Box& box);
+
+/// Gives every parcel the id 2 (number of its cell * 2^20 + its place in the cell by its old id): the same for any number
+/// of ranks, and even, so that the second child of a split takes id + 1. Local. @throws InputError if a cell holds 2^20
+void renumber(Parcels& parcels, const NodeLayout& layout);
+
+/// Splits parcels that are too long or too large, once: the children keep the parent's id and take id + 1. Local.
+/// @return number of splits
+std::int64_t split(Parcels& parcels, const Grid& grid, const FlowOptions& options);
+
+}  // namespace merganser::flow
