@@ -4,9 +4,7 @@
 #include <array>
 #include <exception>
 #include <new>
-#include <type_traits>
 
-#include "merganser/comm/collectives.hpp"
 #include "src/comm/detail/bytes.hpp"
 #include "src/comm/detail/transport_base.hpp"
 
@@ -74,10 +72,19 @@ std::vector<std::vector<std::byte>> Transport::all_to_all(const std::vector<std:
   return all_to_all(detail::views(to));
 }
 
+std::vector<std::vector<std::byte>> Transport::gather(std::span<const std::byte> mine) {
+  ++counters().collectives;
+  return do_gather(mine);
+}
+
+std::vector<std::byte> Transport::broadcast(std::span<const std::byte> mine) {
+  ++counters().collectives;
+  return do_broadcast(mine);
+}
+
 namespace {
 
-template <class T>
-T combine(T a, T b, Op op) {
+double combine(double a, double b, Op op) {
   switch (op) {
     case Op::min:
       return std::min(a, b);
@@ -86,26 +93,16 @@ T combine(T a, T b, Op op) {
     case Op::sum:
       break;
   }
-  if constexpr (std::is_integral_v<T>) {  // wraps around, as MPI's sums do
-    using Unsigned = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
-  } else {
-    return a + b;
-  }
+  return a + b;
 }
 
-/// What a rank asks for, ahead of its values: ranks that ask for different things would get different answers.
-struct Reduction {
-  std::uint32_t op = 0;
-  std::uint32_t integers = 0;
-
-  friend bool operator==(const Reduction&, const Reduction&) = default;
-  [[nodiscard]] std::string text(std::size_t values) const {
-    constexpr std::array kNames{"sum", "min", "max"};
-    return std::string(op < kNames.size() ? kNames[op] : "an unknown Op") + " of " + std::to_string(values) +
-           (integers != 0 ? " integers" : " doubles");
-  }
-};
+/// What a rank asks for: ranks must ask for the same.
+std::string reduction_text(std::size_t values, bool integers, Op op) {
+  constexpr std::array kNames{"sum", "min", "max"};
+  const auto at = static_cast<std::size_t>(op);
+  return std::string(at < kNames.size() ? kNames[at] : "an unknown Op") + " of " + std::to_string(values) +
+         (integers ? " integers" : " doubles");
+}
 
 [[noreturn]] void throw_together(const CommError& error) {
   detail::note_agreed_error(error.what());
@@ -113,50 +110,68 @@ struct Reduction {
 }
 
 /// What the first ranks that differ ask for; every rank finds the same two.
-void check_reduction(const std::vector<std::vector<std::byte>>& all, std::size_t value_bytes) {
+[[noreturn]] void throw_differing(const std::vector<std::vector<std::byte>>& all) {
   const auto text = [&](std::size_t rank) {
-    const auto what = detail::read<Reduction>(all[rank]);
-    return what.text((all[rank].size() - sizeof what) / value_bytes) + " on rank " + std::to_string(rank);
+    const std::string what(reinterpret_cast<const char*>(all[rank].data()), all[rank].size());
+    return what + " on rank " + std::to_string(rank);
   };
-  if (detail::read<Reduction>(all[0]).op > static_cast<std::uint32_t>(Op::max)) {
-    throw_together(CommError("all_reduce: " + text(0) + "; allowed: Op::sum, Op::min, Op::max"));
-  }
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    if (all[rank].size() == all[0].size() && detail::read<Reduction>(all[rank]) == detail::read<Reduction>(all[0])) {
-      continue;
-    }
-    throw_together(CommError("all_reduce: " + text(0) + ", but " + text(rank)));
-  }
+  std::size_t other = 1;
+  while (other + 1 < all.size() && all[other] == all[0]) ++other;
+  throw_together(CommError("all_reduce: " + text(0) + ", but " + text(other)));
 }
 
-template <class T>
-detail::Bytes reduction_card(std::span<const T> values, Op op) {
-  detail::Bytes card = detail::to_bytes(Reduction{static_cast<std::uint32_t>(op), std::is_integral_v<T> ? 1U : 0U});
-  const auto bytes = std::as_bytes(values);
-  card.insert(card.end(), bytes.begin(), bytes.end());
-  return card;
+std::uint64_t digest(std::span<const std::byte> bytes) {  // FNV-1a
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const std::byte b : bytes) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001B3U;
+  return hash;
 }
 
-template <class T>
-void reduce(std::span<T> values, Op op, const std::vector<std::vector<std::byte>>& all) {
-  check_reduction(all, sizeof(T));
-  std::vector<T> theirs(values.size());
-  for (std::size_t rank = 0; rank < all.size() && !values.empty(); ++rank) {
-    std::memcpy(theirs.data(), all[rank].data() + sizeof(Reduction), values.size_bytes());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = rank == 0 ? theirs[i] : combine(values[i], theirs[i], op);
-    }
-  }
+/// Maps integers to words in the same order, so that they can be compared as words.
+constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+
+/// The least word and the largest one: whether ranks give the same.
+std::array<std::uint64_t, 2> least_and_not_largest(std::span<const std::byte> mine) {
+  const std::uint64_t word = digest(mine);
+  return {word, ~word};
 }
+
+bool same(const std::array<std::uint64_t, 2>& reduced) { return reduced[0] == ~reduced[1]; }
 
 }  // namespace
 
+/// Ranks that ask for different things would get different answers, or none.
+void Transport::check_reduction(std::size_t values, bool integers, Op op) {
+  const std::string text = reduction_text(values, integers, op);
+  const auto mine = std::as_bytes(std::span(text));
+  auto words = least_and_not_largest(mine);
+  do_reduce(words, Op::min);
+  if (!same(words)) throw_differing(do_all_gather(mine));
+  if (op > Op::max) throw_together(CommError("all_reduce: " + text + " on rank 0; allowed: Op::sum, Op::min, Op::max"));
+}
+
 void Transport::all_reduce(std::span<double> values, Op op) {
-  reduce(values, op, all_gather(reduction_card<double>(values, op)));
+  ++counters().collectives;
+  check_reduction(values.size(), false, op);
+  if (values.empty()) return;
+  const auto all = do_gather(std::as_bytes(values));
+  std::vector<double> theirs(values.size());
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {  // rank 0 begins with its own
+    std::memcpy(theirs.data(), all[rank].data(), values.size_bytes());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = combine(values[i], theirs[i], op);
+  }
+  const auto total = do_broadcast(std::as_bytes(values));
+  std::memcpy(values.data(), total.data(), values.size_bytes());
 }
 
 void Transport::all_reduce(std::span<std::int64_t> values, Op op) {
-  reduce(values, op, all_gather(reduction_card<std::int64_t>(values, op)));
+  ++counters().collectives;
+  check_reduction(values.size(), true, op);
+  if (values.empty()) return;
+  const std::uint64_t flipped = op == Op::sum ? 0 : kSign;  // words in the order of the integers
+  std::vector<std::uint64_t> words;
+  for (const std::int64_t value : values) words.push_back(static_cast<std::uint64_t>(value) ^ flipped);
+  do_reduce(words, op);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int64_t>(words[i] ^ flipped);
 }
 
 std::int64_t Transport::all_reduce(std::int64_t value, Op op) {
@@ -223,12 +238,6 @@ Failure failure_of(const std::function<void()>& local) {
 
 namespace {
 
-std::uint64_t digest(std::span<const std::byte> bytes) {  // FNV-1a
-  std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const std::byte b : bytes) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001B3U;
-  return hash;
-}
-
 /// Names and values as lines; the same number of them on ranks that make the same call.
 std::vector<std::string> lines_of(std::span<const std::byte> bytes) {
   std::vector<std::string> lines(1);
@@ -248,8 +257,10 @@ void check_same(Transport& transport, std::string_view what, const std::vector<S
   std::string text(what);
   for (const Same& value : values) text += '\0' + value.name + " is " + value.value;
   const auto mine = std::as_bytes(std::span(text));
-  const auto digests = all_gather_value(transport, digest(mine));
-  if (std::all_of(digests.begin(), digests.end(), [&](auto theirs) { return theirs == digests[0]; })) return;
+  auto words = least_and_not_largest(mine);
+  ++transport.counters().collectives;
+  transport.do_reduce(words, Op::min);
+  if (same(words)) return;
   const auto all = transport.all_gather(mine);
   const auto first = lines_of(all[0]);
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
@@ -268,6 +279,10 @@ void check_same(Transport& transport, std::string_view what, const std::vector<S
 
 void agree(Transport& transport, const std::function<void()>& local) {
   const Failure mine = failure_of(local);
+  std::uint64_t failures = mine.kind == Kind::none ? 0 : 1;
+  ++transport.counters().collectives;
+  transport.do_reduce({&failures, 1}, Op::sum);
+  if (failures == 0) return;
   detail::Bytes card;
   if (mine.kind != Kind::none) {
     detail::append(card, mine.kind);
@@ -275,7 +290,7 @@ void agree(Transport& transport, const std::function<void()>& local) {
     const auto text = std::as_bytes(std::span(mine.text));
     card.insert(card.end(), text.begin(), text.end());
   }
-  const auto all = transport.all_gather(card);
+  const auto all = transport.do_all_gather(card);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].empty()) continue;
     constexpr std::size_t kText = sizeof(Kind) + sizeof(int);

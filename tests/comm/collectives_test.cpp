@@ -145,7 +145,7 @@ TEST_P(CollectivesTest, rank_0_alone_gets_what_is_gathered_there) {
   on_ranks(GetParam(), [](Transport& t) {
     const std::array<int, 2> mine{t.rank(), -t.rank()};
     auto all = comm::gather_to_first(t, mine);
-    EXPECT_EQ(all.size(), static_cast<std::size_t>(t.size()));
+    EXPECT_EQ(all.size(), t.rank() == 0 ? static_cast<std::size_t>(t.size()) : 0U);
     std::vector<int> expected;
     for (int r = 0; r < t.size() && t.rank() == 0; ++r) expected.insert(expected.end(), {r, -r});
     EXPECT_EQ(std::move(all).flat(), expected);

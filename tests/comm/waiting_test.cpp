@@ -190,7 +190,7 @@ TEST_P(WaitingProcessTest, in_vain_ends_the_job_with_one_message_that_names_the_
        "Segment 1, sync 1: 0 of 1 neighbours have ended the phase, no word from ranks 1"},
       {"wait-plan", "Plan 1, pull 1: 0 of 2 elements have come from rank 1"},
       {"wait-barrier", "rank 0 in barrier: "},
-      {"wait-making", "rank 0 in all_gather: "},
+      {"wait-making", "rank 0 in all_reduce: "},
   };
   for (const Wait& wait : waits) {
     std::string expected = wait.expected;

@@ -121,8 +121,13 @@ struct Share {
 /// Rank 0's records, on every rank; those of the others are not looked at.
 template <std::ranges::contiguous_range Range>
 [[nodiscard]] auto from_first(Transport& transport, const Range& mine) {
-  const auto all = all_gather(transport, std::span(mine).first(transport.rank() == 0 ? std::size(mine) : 0));
-  return std::vector<std::ranges::range_value_t<Range>>(all[0].begin(), all[0].end());
+  using T = std::ranges::range_value_t<Range>;
+  static_assert(std::is_trivially_copyable_v<T>, "records travel as bytes");
+  const std::vector<std::byte> told = transport.broadcast(std::as_bytes(std::span(mine)));
+  detail::check_whole_records(told.size(), sizeof(T), 0);
+  std::vector<T> records(told.size() / sizeof(T));
+  if (!told.empty()) std::memcpy(records.data(), told.data(), told.size());
+  return records;
 }
 
 /// to[r] goes to rank r; what came, by rank. Nothing is packed: the transport reads the lists where they are.
@@ -144,12 +149,10 @@ template <class T>
   return all_to_all(transport, lists);
 }
 
-/// Every rank's records on rank 0, by rank; nothing from any rank on the others.
+/// Every rank's records on rank 0, by rank; nothing on the others, where it has size 0.
 template <std::ranges::contiguous_range Range>
 [[nodiscard]] auto gather_to_first(Transport& transport, const Range& mine) {
-  std::vector<std::span<const std::ranges::range_value_t<Range>>> to(static_cast<std::size_t>(transport.size()));
-  to[0] = mine;
-  return all_to_all(transport, to);
+  return Received<std::ranges::range_value_t<Range>>(transport.gather(std::as_bytes(std::span(mine))));
 }
 
 /// Every record goes to rank owner(record). What came, by rank, in the order in which each rank had it.

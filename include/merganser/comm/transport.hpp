@@ -286,6 +286,12 @@ struct PlanOptions {
   std::size_t chunk_elements = 4096;  ///< elements of an arc that travel, and are handed over, together
 };
 
+/// What ranks must agree on, as a name and a value that people can read.
+struct Same {
+  std::string name;
+  std::string value;
+};
+
 /// One rank's end of a communication model: rank, size, collectives for set-up, and the four objects. Made by run() of
 /// runtime.hpp, which hands it to the body of the program and ends it when that returns, or by open() of open.hpp over
 /// ranks that run already.
@@ -314,9 +320,9 @@ class Transport : Pinned {
   /// Element-wise reduction in the order of ranks, so sums of doubles have the same bits on every rank and in every
   /// model; every rank gets the result in `values`. Collective.
   /// @throws CommError on every rank if ranks differ in the operation, the type or the number of values
-  /// Cost: an all-gather of the values of every rank.
+  /// Cost: a gather on rank 0 and a broadcast; only there there is memory for the values of all.
   void all_reduce(std::span<double> values, Op op);
-  /// The same for integers. Collective.
+  /// The same for integers, by the reductions of the library. Collective.
   void all_reduce(std::span<std::int64_t> values, Op op);
   /// The same for one integer. Collective.
   [[nodiscard]] std::int64_t all_reduce(std::int64_t value, Op op);
@@ -326,6 +332,10 @@ class Transport : Pinned {
   [[nodiscard]] std::vector<std::vector<std::byte>> all_to_all(std::span<const std::span<const std::byte>> to);
   /// The same of messages that are owned. Collective.
   [[nodiscard]] std::vector<std::vector<std::byte>> all_to_all(const std::vector<std::vector<std::byte>>& to);
+  /// Every rank's bytes, by rank, on rank 0; nothing, not even empty messages, on the others. Collective.
+  [[nodiscard]] std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine);
+  /// Rank 0's bytes; those of the others are not looked at. Collective.
+  [[nodiscard]] std::vector<std::byte> broadcast(std::span<const std::byte> mine);
 
   // ---- the four objects: making one is collective, using one is not ----
   /// Makes a Mailbox over the graph that the ranks give together. Collective.
@@ -354,7 +364,11 @@ class Transport : Pinned {
 
  protected:
   virtual void do_barrier() = 0;
-  /// Every rank's bytes, by rank. Reductions are made of it.
+  /// Element-wise reduction of words, the same number and operation on every rank; sums wrap around.
+  virtual void do_reduce(std::span<std::uint64_t> words, Op op) = 0;
+  [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_gather(std::span<const std::byte> mine) = 0;
+  [[nodiscard]] virtual std::vector<std::byte> do_broadcast(std::span<const std::byte> mine) = 0;
+  /// Every rank's bytes, by rank.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_gather(std::span<const std::byte> mine) = 0;
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_to_all(
       std::span<const std::span<const std::byte>> to) = 0;
@@ -363,15 +377,14 @@ class Transport : Pinned {
   TrafficCount traffic_;
 
  private:
+  void check_reduction(std::size_t values, bool integers, Op op);
+
   friend class detail::Decorator;
+  friend void check_same(Transport& transport, std::string_view what, const std::vector<Same>& values);
+  friend void agree(Transport& transport, const std::function<void()>& local);
 };
 
-/// What ranks must agree on, as a name and a value that people can read.
-struct Same {
-  std::string name;
-  std::string value;
-};
-/// Checks that every rank gives the same values; `what` begins the message. Collective; one all-gather of 8 bytes.
+/// Checks that every rank gives the same values; `what` begins the message. Collective; one reduction of 16 bytes.
 /// For options and other arguments that ranks are to be given alike, where a difference would hang them or go unseen.
 /// @throws UsageError on every rank alike, with the first name that differs and two of its values
 void check_same(Transport& transport, std::string_view what, const std::vector<Same>& values);

@@ -1,153 +1,16 @@
 // requires: nothing
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
 
-#include "merganser/comm/runtime.hpp"
+#include "src/comm/backends/threads/hub.hpp"
 #include "src/comm/detail/message_transport.hpp"
 #include "src/comm/detail/registry.hpp"
 
 /// Ranks are threads of this process; a message is a vector that changes hands.
 namespace merganser::comm::detail {
 namespace {
-
-/// Whether this rank has been released from a wait: whatever it throws after that follows from another rank's error.
-thread_local bool released = false;
-
-[[noreturn]] void release_this_rank() {
-  released = true;
-  throw Released();
-}
-
-/// What ranks meet for.
-enum class Call : std::uint8_t { barrier, all_gather, all_to_all, subset };
-
-std::string call_name(Call call) {
-  constexpr std::array kNames{"barrier", "all_gather", "all_to_all", "subset"};
-  return kNames[static_cast<std::size_t>(call)];
-}
-
-constexpr std::chrono::milliseconds kLook{50};  // how often one who sleeps looks at the wait limit
-
-struct Mail {
-  std::size_t from;
-  Bytes bytes;
-};
-
-/// What has come for one rank.
-struct Desk {
-  std::mutex mutex;
-  std::condition_variable arrived;
-  std::unordered_map<std::uint64_t, std::deque<Mail>> mail;  // by number of the link
-  std::atomic<std::uint64_t> version{0};
-};
-
-class Hub {
- public:
-  explicit Hub(int size)
-      : size_(size), desks_(static_cast<std::size_t>(size)), boards_(desks_.size()), here_(desks_.size()) {}
-
-  [[nodiscard]] int size() const noexcept { return size_; }
-  Desk& desk(int rank) { return desks_[static_cast<std::size_t>(rank)]; }
-
-  void check() const {
-    if (poisoned_.load(std::memory_order_acquire)) release_this_rank();
-  }
-  [[nodiscard]] bool poisoned() const { return poisoned_.load(std::memory_order_acquire); }
-
-  /// Releases every rank from its wait.
-  void poison() {
-    poisoned_.store(true, std::memory_order_release);
-    for (auto& desk : desks_) {
-      const std::scoped_lock lock(desk.mutex);
-      desk.arrived.notify_all();
-    }
-    const std::scoped_lock lock(mutex_);
-    everybody_.notify_all();
-    for (auto& child : children_) {
-      if (const auto hub = child.lock()) hub->poison();
-    }
-  }
-
-  /// Waits until every rank has come for the same call. @throws CommError if one has come for another
-  void meet(int rank, Call call) {
-    std::unique_lock lock(mutex_);
-    const auto generation = generation_;
-    if (count_ > 0 && call_ != call) {
-      const auto first = std::find(here_.begin(), here_.end(), 1) - here_.begin();
-      throw CommError("rank " + std::to_string(rank) + " calls " + call_name(call) + ", but rank " +
-                      std::to_string(first) + " calls " + call_name(call_) +
-                      "; every rank must make the same collective calls in the same order");
-    }
-    call_ = call;
-    here_[static_cast<std::size_t>(rank)] = 1;
-    if (++count_ == size_) {
-      count_ = 0;
-      std::fill(here_.begin(), here_.end(), 0);
-      ++generation_;
-      everybody_.notify_all();
-      return;
-    }
-    const auto over = [&] { return generation_ != generation || poisoned(); };
-    if (wait_limit() > 0) {
-      const Waiter::Describe describe = [&] { return missing(rank); };
-      Waiter waiter(describe);
-      try {
-        while (!everybody_.wait_until(lock, std::chrono::system_clock::now() + kLook, over)) waiter.check_limit();
-      } catch (...) {
-        here_[static_cast<std::size_t>(rank)] = 0;  // it has not come after all
-        --count_;
-        throw;
-      }
-    } else {
-      everybody_.wait(lock, over);
-    }
-    if (generation_ == generation) release_this_rank();
-  }
-
-  /// Shows `mine` to everybody while `look` runs on every rank.
-  template <class Look>
-  void show(int rank, Call call, const void* mine, const Look& look) {
-    boards_[static_cast<std::size_t>(rank)] = mine;
-    meet(rank, call);
-    look(boards_);
-    meet(rank, call);
-  }
-
-  void adopt(const std::shared_ptr<Hub>& child) {
-    const std::scoped_lock lock(mutex_);
-    children_.push_back(child);
-    if (poisoned()) child->poison();
-  }
-
- private:
-  [[nodiscard]] std::string missing(int rank) const {
-    std::string text = "rank " + std::to_string(rank) + " in " + call_name(call_) + ": " + std::to_string(count_) +
-                       " of " + std::to_string(size_) + " ranks have come, not ranks";
-    for (std::size_t r = 0; r < here_.size(); ++r) {
-      if (here_[r] == 0) text += " " + std::to_string(r);
-    }
-    return text;
-  }
-
-  int size_;
-  std::deque<Desk> desks_;
-  std::vector<const void*> boards_;
-  std::mutex mutex_;
-  std::condition_variable everybody_;
-  std::vector<std::uint8_t> here_;  // by rank: has come
-  int count_ = 0;
-  Call call_ = Call::barrier;
-  std::uint64_t generation_ = 0;
-  std::atomic<bool> poisoned_{false};
-  std::vector<std::weak_ptr<Hub>> children_;
-};
 
 class ThreadLink final : public Link {
  public:
@@ -236,14 +99,61 @@ class ThreadTransport final : public MessageTransport {
     check_usable();
     hub_->meet(rank_, Call::barrier);
   }
+  void do_reduce(std::span<std::uint64_t> words, Op op) override {
+    check_usable();
+    hub_->reduce(rank_, words, op);
+  }
+  std::vector<Bytes> do_gather(std::span<const std::byte> mine) override;
+  Bytes do_broadcast(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override;
+  std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) override;
 
  private:
   std::shared_ptr<Hub> hub_;
   int rank_;
   std::uint64_t links_ = 0;
 };
+
+std::vector<Bytes> ThreadTransport::do_gather(std::span<const std::byte> mine) {
+  check_usable();
+  std::vector<Bytes> all;
+  hub_->show(rank_, Call::gather, &mine, [&](const std::vector<const void*>& boards) {
+    if (rank_ != 0) return;
+    for (const void* board : boards) {
+      const auto& theirs = *static_cast<const std::span<const std::byte>*>(board);
+      all.emplace_back(theirs.begin(), theirs.end());
+    }
+  });
+  return all;
+}
+
+Bytes ThreadTransport::do_broadcast(std::span<const std::byte> mine) {
+  check_usable();
+  Bytes told;
+  hub_->show(rank_, Call::broadcast, &mine, [&](const std::vector<const void*>& boards) {
+    const auto& first = *static_cast<const std::span<const std::byte>*>(boards[0]);
+    told.assign(first.begin(), first.end());
+  });
+  return told;
+}
+
+std::vector<Bytes> ThreadTransport::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) {
+  check_usable();
+  struct Post {
+    ArcOf place;
+    const std::vector<Bytes>& letters;
+  };
+  const Post mine{ArcOf(ranks), letters};
+  std::vector<Bytes> came;
+  hub_->show(rank_, Call::set_up, &mine, [&](const std::vector<const void*>& boards) {
+    for (const int other : ranks) {
+      const auto& theirs = *static_cast<const Post*>(boards[static_cast<std::size_t>(other)]);
+      came.push_back(theirs.letters.at(theirs.place(rank_)));
+    }
+  });
+  return came;
+}
 
 std::vector<Bytes> ThreadTransport::do_all_gather(std::span<const std::byte> mine) {
   check_usable();

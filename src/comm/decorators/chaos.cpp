@@ -328,6 +328,10 @@ class Chaos final : public Decorator {
     dice_.nap();
     Decorator::do_barrier();
   }
+  void do_reduce(std::span<std::uint64_t> words, Op op) override {
+    dice_.nap();
+    Decorator::do_reduce(words, op);
+  }
   [[nodiscard]] std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override {
     dice_.nap();
     return Decorator::do_all_gather(mine);

@@ -25,6 +25,11 @@ class Decorator : public Transport {
 
  protected:
   void do_barrier() override { inner_.do_barrier(); }
+  void do_reduce(std::span<std::uint64_t> words, Op op) override { inner_.do_reduce(words, op); }
+  [[nodiscard]] std::vector<Bytes> do_gather(std::span<const std::byte> mine) override {
+    return inner_.do_gather(mine);
+  }
+  [[nodiscard]] Bytes do_broadcast(std::span<const std::byte> mine) override { return inner_.do_broadcast(mine); }
   [[nodiscard]] std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override {
     return inner_.do_all_gather(mine);
   }

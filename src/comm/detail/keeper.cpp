@@ -1,32 +1,24 @@
 #include "src/comm/detail/keeper.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace merganser::comm::detail {
 
-void Keeper::sweep(const AllGather& all_gather) {
-  Bytes unused;
-  for (const auto& kept : kept_) {
-    if (kept.thing.use_count() == 1) append(unused, kept.number);
+void Keeper::sweep(const Add& add) {
+  if (kept_.empty()) return;
+  std::vector<std::int64_t> in_use;
+  for (const auto& thing : kept_) in_use.push_back(thing.use_count() > 1 ? 1 : 0);
+  add(in_use);
+  std::vector<std::shared_ptr<Shared>> left;
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    if (in_use[i] == 0) kept_[i]->free();
+    if (in_use[i] != 0) left.push_back(std::move(kept_[i]));
   }
-  const auto all = all_gather(unused);
-  const auto unused_everywhere = [&](std::uint64_t number) {
-    return std::all_of(all.begin(), all.end(), [&](const Bytes& theirs) {
-      for (std::size_t at = 0; at < theirs.size(); at += sizeof number) {
-        if (read<std::uint64_t>(theirs, at) == number) return true;
-      }
-      return false;
-    });
-  };
-  std::erase_if(kept_, [&](const Kept& kept) {
-    const bool gone = unused_everywhere(kept.number);
-    if (gone) kept.thing->free();
-    return gone;
-  });
+  kept_ = std::move(left);
 }
 
 void Keeper::close() {
-  for (const auto& kept : kept_) kept.thing->free();
+  for (const auto& thing : kept_) thing->free();
   kept_.clear();
 }
 

@@ -3,11 +3,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "merganser/base/pinned.hpp"
-#include "src/comm/detail/bytes.hpp"
 
 namespace merganser::comm::detail {
 
@@ -22,26 +21,22 @@ class Shared : Pinned {
 /// in any order.
 class Keeper {
  public:
-  using AllGather = std::function<std::vector<Bytes>(std::span<const std::byte>)>;
+  /// Adds up numbers over all ranks, element by element. Collective.
+  using Add = std::function<void(std::span<std::int64_t>)>;
 
   /// Collective. Called before a new thing is made.
-  void sweep(const AllGather& all_gather);
-  /// The new thing, numbered in order of creation.
+  void sweep(const Add& add);
+  /// The new thing; every rank keeps the same ones, in the order of their creation.
   template <class T>
   std::shared_ptr<T> keep(std::shared_ptr<T> thing) {
-    kept_.push_back({next_++, thing});
+    kept_.push_back(thing);
     return thing;
   }
   /// Frees all. Collective; nobody may use a thing any more.
   void close();
 
  private:
-  struct Kept {
-    std::uint64_t number;
-    std::shared_ptr<Shared> thing;
-  };
-  std::vector<Kept> kept_;
-  std::uint64_t next_ = 0;
+  std::vector<std::shared_ptr<Shared>> kept_;
 };
 
 }  // namespace merganser::comm::detail

@@ -5,9 +5,10 @@
 namespace merganser::comm::detail {
 
 ArcOf::ArcOf(std::span<const int> ranks) {
-  constexpr int kDense = 1 << 14;
+  constexpr std::size_t kAlways = 64;
+  constexpr std::size_t kTimes = 8;  // a list as long as the ranks are many, on each, would be their square together
   const int highest = ranks.empty() ? -1 : *std::max_element(ranks.begin(), ranks.end());
-  if (highest < kDense) {
+  if (highest < 0 || static_cast<std::size_t>(highest) < kAlways + kTimes * ranks.size()) {
     dense_.assign(static_cast<std::size_t>(highest + 1), kNone);
     for (std::size_t arc = 0; arc < ranks.size(); ++arc) dense_[static_cast<std::size_t>(ranks[arc])] = arc;
     return;

@@ -40,7 +40,7 @@ class ArcOf {
     int rank;
     std::size_t arc;
   };
-  std::vector<std::size_t> dense_;  // by rank, where ranks are small
+  std::vector<std::size_t> dense_;  // by rank, where that is not much longer than the list
   std::vector<Entry> sorted_;       // by rank, else
 };
 

@@ -73,9 +73,9 @@ std::unique_ptr<Mailbox> MessageTransport::make_mailbox(Graph graph, Place place
 }
 
 bool MessageTransport::any(bool mine) {
-  const std::byte flag{static_cast<unsigned char>(mine ? 1 : 0)};
-  const auto all = do_all_gather({&flag, 1});
-  return std::any_of(all.begin(), all.end(), [](const Bytes& one) { return one.at(0) != std::byte{0}; });
+  std::uint64_t any = mine ? 1 : 0;
+  do_reduce({&any, 1}, Op::max);
+  return any != 0;
 }
 
 std::unique_ptr<Mailbox> MessageTransport::mailbox(Graph graph) {

@@ -121,7 +121,7 @@ class OneSided : public Base {
 
  private:
   std::shared_ptr<Memory> new_memory(std::size_t bytes, Epoch epoch) {
-    keeper_.sweep([this](std::span<const std::byte> mine) { return this->do_all_gather(mine); });
+    keeper_.sweep([this](std::span<std::int64_t> values) { this->add(values); });
     return keeper_.keep(allocate(bytes, epoch));
   }
 

@@ -1,7 +1,11 @@
 #include "src/comm/detail/transport_base.hpp"
 
+#include <algorithm>
+#include <array>
 #include <mutex>
 #include <unordered_set>
+
+#include "src/comm/detail/link.hpp"
 
 namespace merganser::comm::detail {
 namespace {
@@ -11,14 +15,71 @@ std::string agreed_text;
 
 enum : std::uint8_t { kSends = 1, kReceives = 2 };
 
-// What one rank tells another at set-up: which arcs it believes there are, and the two texts that go with them.
-Bytes card(bool sends, bool receives, const Bytes& along, const Bytes& against) {
-  Bytes bytes;
-  append(bytes, static_cast<std::uint8_t>((sends ? kSends : 0) | (receives ? kReceives : 0)));
-  append(bytes, static_cast<std::uint64_t>(along.size()));
-  bytes.insert(bytes.end(), along.begin(), along.end());
-  bytes.insert(bytes.end(), against.begin(), against.end());
+std::uint64_t mixed(std::uint64_t x) {  // the finaliser of splitmix64
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31);
+}
+
+/// What ranks add up at set-up. What the senders of all arcs add and their receivers take away is zero in the end if both
+/// ends of every arc know of it, and else, but for one case in 2^128, not.
+class Tally {
+ public:
+  void add_error() { words_[kErrors] = 1; }
+  void add_speaker() { words_[kSpeakers] = 1; }
+  void add_arcs(const Graph& graph, int rank) {
+    for (const int to : graph.out) add_arc(rank, to, 1);
+    for (const int from : graph.in) add_arc(from, rank, ~std::uint64_t{0});
+  }
+  [[nodiscard]] std::span<std::uint64_t> words() { return words_; }
+  [[nodiscard]] bool errors() const { return words_[kErrors] != 0; }
+  [[nodiscard]] bool arcs_differ() const { return words_[kArcs] != 0 || words_[kArcsAgain] != 0; }
+  [[nodiscard]] bool speakers() const { return words_[kSpeakers] != 0; }
+
+ private:
+  enum : std::size_t { kErrors, kSpeakers, kArcs, kArcsAgain, kWords };
+
+  void add_arc(int from, int to, std::uint64_t times) {
+    const std::uint64_t arc = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
+    words_[kArcs] += times * mixed(arc + 0x9E3779B97F4A7C15U);
+    words_[kArcsAgain] += times * mixed(mixed(arc) + 0xD1B54A32D192ED03U);
+  }
+
+  std::array<std::uint64_t, kWords> words_{};
+};
+
+/// The other ranks of a graph, in ascending order, and the arcs from and to each.
+class Partners {
+ public:
+  Partners(const Graph& graph, int rank) : ranks_(graph.out), out_(graph.out), in_(graph.in) {
+    ranks_.insert(ranks_.end(), graph.in.begin(), graph.in.end());
+    std::sort(ranks_.begin(), ranks_.end());
+    ranks_.erase(std::unique(ranks_.begin(), ranks_.end()), ranks_.end());
+    std::erase(ranks_, rank);
+  }
+  [[nodiscard]] const std::vector<int>& ranks() const { return ranks_; }
+  [[nodiscard]] std::size_t out(int rank) const { return out_(rank); }
+  [[nodiscard]] std::size_t in(int rank) const { return in_(rank); }
+
+ private:
+  std::vector<int> ranks_;
+  ArcOf out_;
+  ArcOf in_;
+};
+
+/// What one rank tells another: the text for the arc to it, behind its length, and that for the arc from it.
+Bytes letter(const Bytes& along, const Bytes& against) {
+  const std::uint64_t length = along.size();
+  Bytes bytes(sizeof length + along.size() + against.size());
+  std::memcpy(bytes.data(), &length, sizeof length);
+  std::copy(along.begin(), along.end(), bytes.begin() + sizeof length);
+  std::copy(against.begin(), against.end(), bytes.begin() + static_cast<std::ptrdiff_t>(sizeof length + along.size()));
   return bytes;
+}
+
+/// The text for an arc, if there is one.
+Bytes text_of(const std::vector<Bytes>& texts, std::size_t arc) {
+  return arc == ArcOf::kNone || texts.empty() ? Bytes() : texts[arc];
 }
 
 }  // namespace
@@ -71,60 +132,87 @@ void TransportBase::adopt(TransportBase& part) {
 }
 
 void TransportBase::agree_on(const std::string& error) {
-  const auto mine = std::as_bytes(std::span(error));
-  const auto all = do_all_gather(mine);
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].empty()) continue;
-    const std::string text = "rank " + std::to_string(rank) + ": " +
-                             std::string(reinterpret_cast<const char*>(all[rank].data()), all[rank].size());
-    note_agreed_error(text);
-    throw CommError(text);
+  std::uint64_t errors = error.empty() ? 0 : 1;
+  do_reduce({&errors, 1}, Op::sum);
+  if (errors != 0) throw_first(error);
+}
+
+void TransportBase::add(std::span<std::int64_t> values) {
+  std::vector<std::uint64_t> words(values.begin(), values.end());
+  do_reduce(words, Op::sum);
+  std::copy(words.begin(), words.end(), values.begin());
+}
+
+void TransportBase::throw_first(const std::string& error) {
+  const auto all = do_all_gather(std::as_bytes(std::span(error)));
+  const auto first = std::find_if(all.begin(), all.end(), [](const Bytes& theirs) { return !theirs.empty(); });
+  const std::string text = "rank " + std::to_string(first - all.begin()) + ": " +
+                           std::string(reinterpret_cast<const char*>(first->data()), first->size());
+  note_agreed_error(text);
+  throw CommError(text);
+}
+
+std::string TransportBase::arc_error(const Graph& graph) {
+  const auto ranks = static_cast<std::size_t>(size());
+  const ArcOf out_arc(graph.out);
+  const ArcOf in_arc(graph.in);
+  std::vector<Bytes> flags(ranks);
+  for (const int to : graph.out) append(flags[static_cast<std::size_t>(to)], kSends);
+  for (const int from : graph.in) append(flags[static_cast<std::size_t>(from)], kReceives);
+  const auto came = do_all_to_all(views(flags));
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const auto says = [&](std::uint8_t flag) {
+      return std::find(came[r].begin(), came[r].end(), std::byte{flag}) != came[r].end();
+    };
+    const std::string rank = "graph: rank " + std::to_string(r);
+    const bool sends = says(kSends);
+    if (sends != (in_arc(static_cast<int>(r)) != ArcOf::kNone)) {
+      return rank + (sends ? " has this rank as an out-neighbour, but is no in-neighbour here"
+                           : " is not sending here, but is an in-neighbour here");
+    }
+    const bool receives = says(kReceives);
+    if (receives != (out_arc(static_cast<int>(r)) != ArcOf::kNone)) {
+      return rank + (receives ? " has this rank as an in-neighbour, but is no out-neighbour here"
+                              : " does not receive from here, but is an out-neighbour here");
+    }
   }
+  return {};
 }
 
 Introduction TransportBase::introduce(const Graph& graph, const std::vector<Bytes>& to_out,
                                       const std::vector<Bytes>& to_in, const std::string& wrong) {
-  agree_on(wrong.empty() ? graph_error(graph, size()) : wrong);
-  const auto ranks = static_cast<std::size_t>(size());
-  constexpr auto kNone = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> out_arc(ranks, kNone);
-  std::vector<std::size_t> in_arc(ranks, kNone);
-  for (std::size_t i = 0; i < graph.out.size(); ++i) out_arc[static_cast<std::size_t>(graph.out[i])] = i;
-  for (std::size_t i = 0; i < graph.in.size(); ++i) in_arc[static_cast<std::size_t>(graph.in[i])] = i;
-
-  std::vector<Bytes> cards(ranks);
-  for (std::size_t r = 0; r < ranks; ++r) {
-    const bool sends = out_arc[r] != kNone;
-    const bool receives = in_arc[r] != kNone;
-    if (!sends && !receives) continue;
-    cards[r] = card(sends, receives, sends && !to_out.empty() ? to_out[out_arc[r]] : Bytes{},
-                    receives && !to_in.empty() ? to_in[in_arc[r]] : Bytes{});
+  const std::string error = wrong.empty() ? graph_error(graph, size()) : wrong;
+  Tally tally;
+  if (error.empty()) {
+    tally.add_arcs(graph, rank());
+  } else {
+    tally.add_error();
   }
-  const auto came = do_all_to_all(views(cards));
+  if (!to_out.empty() || !to_in.empty()) tally.add_speaker();
+  do_reduce(tally.words(), Op::sum);
+  if (tally.errors()) throw_first(error);
+  if (tally.arcs_differ()) agree_on(arc_error(graph));
 
   Introduction result{std::vector<Bytes>(graph.in.size()), std::vector<Bytes>(graph.out.size())};
-  std::string error;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    const auto flags = came[r].empty() ? std::uint8_t{0} : read<std::uint8_t>(came[r]);
-    const bool sends = (flags & kSends) != 0;
-    const bool receives = (flags & kReceives) != 0;
-    if (error.empty() && sends != (in_arc[r] != kNone)) {
-      error = "graph: rank " + std::to_string(r) +
-              (sends ? " has this rank as an out-neighbour, but is no" : " is no") +
-              std::string(sends ? " in-neighbour here" : "t sending here, but is an in-neighbour here");
-    }
-    if (error.empty() && receives != (out_arc[r] != kNone)) {
-      error = "graph: rank " + std::to_string(r) +
-              (receives ? " has this rank as an in-neighbour, but is no out-neighbour here"
-                        : " does not receive from here, but is an out-neighbour here");
-    }
-    if (!error.empty() || came[r].empty()) continue;
-    const auto along = static_cast<std::ptrdiff_t>(read<std::uint64_t>(came[r], 1));
-    const auto begin = came[r].begin() + 1 + sizeof(std::uint64_t);
-    if (sends) result.from_in[in_arc[r]].assign(begin, begin + along);
-    if (receives) result.from_out[out_arc[r]].assign(begin + along, came[r].end());
+  if (!tally.speakers()) return result;
+  const Partners partners(graph, rank());
+  std::vector<Bytes> letters;
+  for (const int other : partners.ranks()) {
+    letters.push_back(letter(text_of(to_out, partners.out(other)), text_of(to_in, partners.in(other))));
   }
-  agree_on(error);
+  const auto came = do_exchange(partners.ranks(), letters);
+  const auto deliver = [&](int other, const Bytes& theirs) {
+    const auto along = static_cast<std::ptrdiff_t>(read<std::uint64_t>(theirs));
+    const auto begin = theirs.begin() + sizeof(std::uint64_t);
+    const std::size_t in = partners.in(other);
+    const std::size_t out = partners.out(other);
+    if (in != ArcOf::kNone) result.from_in[in].assign(begin, begin + along);
+    if (out != ArcOf::kNone) result.from_out[out].assign(begin + along, theirs.end());
+  };
+  for (std::size_t i = 0; i < came.size(); ++i) deliver(partners.ranks()[i], came[i]);
+  if (partners.out(rank()) != ArcOf::kNone) {
+    deliver(rank(), letter(text_of(to_out, partners.out(rank())), text_of(to_in, partners.in(rank()))));
+  }
   return result;
 }
 

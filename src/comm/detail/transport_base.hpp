@@ -48,12 +48,26 @@ class TransportBase : public Transport {
   /// Collective: checks that both ends of every arc know of it and exchanges what they have to say.
   /// @param error  what else is wrong on this rank; empty if nothing is
   /// @throws CommError on every rank if some rank has an error or its graph is wrong
+  /// Cost: a reduction of four words, and a message along every arc if somebody has something to say. Memory for the arcs
+  /// of this rank alone, unless there is an error.
   Introduction introduce(const Graph& graph, const std::vector<Bytes>& to_out = {},
                          const std::vector<Bytes>& to_in = {}, const std::string& error = {});
+  /// Adds up integers over all ranks, element by element. Collective; not counted.
+  void add(std::span<std::int64_t> values);
   /// Collective: if some rank has an error (not empty), every rank throws CommError with that of the lowest one.
   void agree_on(const std::string& error);
 
+  /// letters[i] goes to ranks[i], every one of which calls with this rank among its own; what each of them sends. Ranks
+  /// without such partners call too. Collective.
+  [[nodiscard]] virtual std::vector<Bytes> do_exchange(std::span<const int> ranks,
+                                                       const std::vector<Bytes>& letters) = 0;
+
  private:
+  /// Throws the error of the lowest rank that has one. Collective.
+  [[noreturn]] void throw_first(const std::string& error);
+  /// Which end of an arc of this rank does not know of it; empty if all do. Collective, with a list of all ranks on each.
+  [[nodiscard]] std::string arc_error(const Graph& graph);
+
   using Parts = std::vector<TransportBase*>;
 
   void end() noexcept;

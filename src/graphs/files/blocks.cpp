@@ -23,7 +23,8 @@ void write_blocks(const std::string& path, const std::string& head, comm::Transp
       const bool goes_on = rank == transport.rank() && next(mine);
       more = transport.all_reduce(std::int64_t{goes_on}, comm::Op::max) != 0;
       const auto in = comm::gather_to_first(transport, mine);
-      const auto block = in[static_cast<std::size_t>(rank)];
+      std::span<const char> block;
+      if (transport.rank() == 0) block = in[static_cast<std::size_t>(rank)];
       put(block.data(), block.size());
     }
   }

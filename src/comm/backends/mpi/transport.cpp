@@ -2,6 +2,8 @@
 #include "src/comm/backends/mpi/transport.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -130,6 +132,65 @@ void MpiTransport::do_barrier() {
   complete(request, "barrier", "MPI_Ibarrier");
 }
 
+void MpiTransport::start_receiving(std::span<std::byte> to, int from, std::vector<MPI_Request>& requests) const {
+  in_pieces(to.size(), [&](std::size_t at, int length) {
+    check(MPI_Irecv(to.data() + at, length, MPI_BYTE, from, kCollectiveTag, comm_,
+                    &requests.emplace_back(MPI_REQUEST_NULL)),
+          "MPI_Irecv");
+  });
+}
+
+void MpiTransport::start_sending(std::span<const std::byte> from, int to, std::vector<MPI_Request>& requests) const {
+  in_pieces(from.size(), [&](std::size_t at, int length) {
+    check(MPI_Isend(from.data() + at, length, MPI_BYTE, to, kCollectiveTag, comm_,
+                    &requests.emplace_back(MPI_REQUEST_NULL)),
+          "MPI_Isend");
+  });
+}
+
+void MpiTransport::do_reduce(std::span<std::uint64_t> words, Op op) {
+  check_usable();
+  MPI_Request request = MPI_REQUEST_NULL;
+  const MPI_Op mpi_op = op == Op::sum ? MPI_SUM : op == Op::min ? MPI_MIN : MPI_MAX;
+  check(
+      MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T, mpi_op, comm_, &request),
+      "MPI_Iallreduce");
+  complete(request, "all_reduce", "MPI_Iallreduce");
+}
+
+std::vector<Bytes> MpiTransport::do_gather(std::span<const std::byte> mine) {
+  check_usable();
+  const auto size = static_cast<std::int64_t>(mine.size());
+  std::vector<std::int64_t> sizes(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
+  std::vector<MPI_Request> requests(1, MPI_REQUEST_NULL);
+  check(MPI_Igather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, 0, comm_, requests.data()), "MPI_Igather");
+  complete(requests, "gather", "MPI_Igather");
+  std::vector<Bytes> all(sizes.size());
+  if (rank_ != 0) start_sending(mine, 0, requests);
+  if (rank_ == 0) all[0].assign(mine.begin(), mine.end());
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    all[r].resize(static_cast<std::size_t>(sizes[r]));
+    start_receiving(all[r], static_cast<int>(r), requests);
+  }
+  complete(requests, "gather", "MPI_Irecv");
+  return all;
+}
+
+Bytes MpiTransport::do_broadcast(std::span<const std::byte> mine) {
+  check_usable();
+  auto size = static_cast<std::int64_t>(mine.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibcast(&size, 1, MPI_INT64_T, 0, comm_, &request), "MPI_Ibcast");
+  complete(request, "broadcast", "MPI_Ibcast");
+  Bytes told(static_cast<std::size_t>(size));
+  if (rank_ == 0) std::copy(mine.begin(), mine.end(), told.begin());
+  in_pieces(told.size(), [&](std::size_t at, int length) {
+    check(MPI_Ibcast(told.data() + at, length, MPI_BYTE, 0, comm_, &request), "MPI_Ibcast");
+    complete(request, "broadcast", "MPI_Ibcast");
+  });
+  return told;
+}
+
 std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) {
   check_usable();
   const auto ranks = static_cast<std::size_t>(size_);
@@ -189,23 +250,51 @@ std::vector<Bytes> MpiTransport::do_all_to_all(std::span<const BytesView> to) {
       continue;
     }
     theirs.resize(static_cast<std::size_t>(in[static_cast<std::size_t>(other)]));
-    in_pieces(theirs.size(), [&](std::size_t at, int length) {
-      check(MPI_Irecv(theirs.data() + at, length, MPI_BYTE, other, kCollectiveTag, comm_,
-                      &requests.emplace_back(MPI_REQUEST_NULL)),
-            "MPI_Irecv");
-    });
+    start_receiving(theirs, other, requests);
   }
   for (int i = 1; i < size_; ++i) {
     const int other = (rank_ + size_ - i) % size_;
-    const auto mine = to[static_cast<std::size_t>(other)];
-    in_pieces(mine.size(), [&](std::size_t at, int length) {
-      check(MPI_Isend(mine.data() + at, length, MPI_BYTE, other, kCollectiveTag, comm_,
-                      &requests.emplace_back(MPI_REQUEST_NULL)),
-            "MPI_Isend");
-    });
+    start_sending(to[static_cast<std::size_t>(other)], other, requests);
   }
   complete(requests, "all_to_all", "MPI_Irecv");
   return from;
+}
+
+/// A letter travels with its length; what does not fit follows.
+std::vector<Bytes> MpiTransport::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) {
+  check_usable();
+  constexpr std::size_t kLength = sizeof(std::uint64_t);
+  constexpr std::size_t kBegin = 64;
+  using Head = std::array<std::byte, kLength + kBegin>;
+  std::vector<Head> out(ranks.size());
+  std::vector<Head> in(ranks.size());
+  std::vector<MPI_Request> requests;
+  const auto request = [&] { return &requests.emplace_back(MPI_REQUEST_NULL); };
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    check(MPI_Irecv(in[i].data(), sizeof(Head), MPI_BYTE, ranks[i], kCollectiveTag, comm_, request()), "MPI_Irecv");
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::uint64_t length = letters[i].size();
+    const std::size_t begin = std::min(kBegin, letters[i].size());
+    std::memcpy(out[i].data(), &length, kLength);
+    std::copy_n(letters[i].begin(), begin, out[i].begin() + kLength);
+    check(MPI_Isend(out[i].data(), static_cast<int>(kLength + begin), MPI_BYTE, ranks[i], kCollectiveTag, comm_,
+                    request()),
+          "MPI_Isend");
+  }
+  complete(requests, "set-up", "MPI_Irecv");
+  std::vector<Bytes> came(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    came[i].resize(static_cast<std::size_t>(read<std::uint64_t>(in[i])));
+    const std::size_t begin = std::min(kBegin, came[i].size());
+    std::copy_n(in[i].begin() + kLength, begin, came[i].begin());
+    start_receiving(std::span(came[i]).subspan(begin), ranks[i], requests);
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    start_sending(std::span(letters[i]).subspan(std::min(kBegin, letters[i].size())), ranks[i], requests);
+  }
+  complete(requests, "set-up", "MPI_Irecv");
+  return came;
 }
 
 }  // namespace merganser::comm::detail

@@ -46,12 +46,19 @@ class MpiTransport : public MessageTransport {
   std::unique_ptr<Link> link(const Graph& graph) override;
   bool any(bool mine) override;
   void do_barrier() override;
+  void do_reduce(std::span<std::uint64_t> words, Op op) override;
+  std::vector<Bytes> do_gather(std::span<const std::byte> mine) override;
+  Bytes do_broadcast(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override;
+  std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) override;
 
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
 
  private:
+  /// Starts moving bytes between two ranks, in pieces.
+  void start_receiving(std::span<std::byte> to, int from, std::vector<MPI_Request>& requests) const;
+  void start_sending(std::span<const std::byte> from, int to, std::vector<MPI_Request>& requests) const;
   /// Waits for a collective call of MPI, made for `what` ("all_gather"). MPI does not tell who is missing.
   void complete(std::vector<MPI_Request>& requests, const char* what, const char* call) const;
   void complete(MPI_Request request, const char* what, const char* call) const;

@@ -63,7 +63,7 @@ MpiGroup& mpi_group(comm::Transport& control) {
 }
 
 void sweep(comm::Transport& control, comm::detail::Keeper& keeper) {
-  keeper.sweep([&](std::span<const std::byte> mine) { return control.all_gather(mine); });
+  keeper.sweep([&](std::span<std::int64_t> values) { control.all_reduce(values, comm::Op::sum); });
 }
 
 GraphCommunicator::GraphCommunicator(const MpiGroup& group, const comm::Graph& graph) {

@@ -64,7 +64,7 @@ void SymmetricBlock::free() { shmem_free(data_); }
 std::shared_ptr<SymmetricBlock> symmetric_block(comm::Transport& control, std::size_t bytes) {
   agree(control, [&] { check_world_is_control(control); });
   agree(control, [] { comm::detail::start_shmem(); });
-  keeper().sweep([&](std::span<const std::byte> mine) { return control.all_gather(mine); });
+  keeper().sweep([&](std::span<std::int64_t> values) { control.all_reduce(values, comm::Op::sum); });
   const auto most = static_cast<std::size_t>(
       control.all_reduce(static_cast<std::int64_t>(std::max<std::size_t>(bytes, 64)), comm::Op::max));
   auto* data = static_cast<std::byte*>(shmem_align(64, most));
