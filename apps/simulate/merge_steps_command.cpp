@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <iostream>
 #include <optional>
 #include <span>
@@ -113,6 +114,16 @@ Json counts_json(comm::Transport& t, const StepReport& mine, const Digest& diges
           {"digest", of_quarters(std::span(sums).last(4)).text()}};
 }
 
+/// Seconds to copy the container once: what packing and unpacking rows takes, about.
+double copy_seconds(const Parcels& p) {
+  std::vector<std::byte> to(p.size() * p.parcel_bytes());
+  const double begin = now();
+  const std::size_t sites = p.size() * sizeof(Site);
+  std::memcpy(to.data(), p.sites(), sites);
+  std::memcpy(to.data() + sites, p.rows(), to.size() - sites);
+  return now() - begin;
+}
+
 Json measure(comm::Transport& t, const MergeSteps& o, const Decomposition& blocks) {
   std::optional<Clusterer> clusterer;
   Json cycles = Json::array();
@@ -120,12 +131,14 @@ Json measure(comm::Transport& t, const MergeSteps& o, const Decomposition& block
     Parcels parcels = make_parcels(o, blocks, t.rank(), cycle);
     if (!clusterer)
       clusterer.emplace(t, blocks, parcels.schema(), cluster_options(o.method, o.parcels.min_volume_ratio), &parcels);
+    const double copy = parcels.size() > 0 ? copy_seconds(parcels) : 0;
     t.barrier();
     const double begin = now();
     const StepReport report = clusterer->step(parcels);
     StageSeconds seconds = stage_seconds(report.seconds);
     seconds.back() = now() - begin;
     Json one = times_json(t, seconds, o.late_ms / 1000);
+    one["copy_s"] = copy;  // rank 0's
     one["counts"] = counts_json(t, report, digest(parcels));
     cycles.push_back(std::move(one));
   }

@@ -12,7 +12,7 @@
 
 namespace merganser {
 
-/// Seconds of a clock that never goes back; simulated ones where ranks are simulated (base/simulated.hpp).
+/// Seconds of a clock that never goes back.
 [[nodiscard]] double now();
 
 /// Seconds and calls by stage, in order of first use. One rank's; not shared between threads.

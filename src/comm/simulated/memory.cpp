@@ -50,10 +50,9 @@ class SimulatedMemory final : public Memory {
   void order() override { complete(); }
   void commit() override { complete(); }
   void complete() override {
-    for (const int rank : touched_) {
-      check(MPI_Win_flush(rank, window_), "MPI_Win_flush");
-      ring(rank);
-    }
+    if (touched_.empty()) return;
+    for (const int rank : touched_) land(rank);
+    check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
     touched_.clear();
     words_.clear();
   }
@@ -79,7 +78,7 @@ class SimulatedMemory final : public Memory {
     const bool by_itself = epoch_ == Epoch::per_operation;
     if (by_itself) ++counters_.epochs;
     if (!holds(locked_, rank)) {
-      check(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, window_), "MPI_Win_lock");
+      check(MPI_Win_lock(MPI_LOCK_SHARED, rank, by_itself ? 0 : MPI_MODE_NOCHECK, window_), "MPI_Win_lock");
       if (!by_itself) locked_.push_back(rank);
     }
   }
@@ -88,9 +87,9 @@ class SimulatedMemory final : public Memory {
       if (!holds(touched_, rank)) touched_.push_back(rank);
       return;
     }
+    land(rank);
     check(MPI_Win_flush(rank, window_), "MPI_Win_flush");
     check(MPI_Win_unlock(rank, window_), "MPI_Win_unlock");
-    ring(rank);
     words_.clear();
   }
   void unlock_all() {
@@ -102,7 +101,10 @@ class SimulatedMemory final : public Memory {
   /// A copy of a word that lives until the next complete().
   const void* source(std::uint64_t word) { return &words_.emplace_back(word); }
 
-  void ring(int rank) {
+  /// Waits until the operations to a rank have landed and lets it know, before this rank does: what a flush takes for the way
+  /// back (tools/simulate/costs.cpp, which the program is linked with) comes after.
+  void land(int rank) {
+    check(PMPI_Win_flush(rank, window_), "MPI_Win_flush");
     MPI_Group here = MPI_GROUP_NULL;
     MPI_Group world = MPI_GROUP_NULL;
     int there = rank;
