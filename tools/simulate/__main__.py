@@ -38,7 +38,7 @@ def run_command(o):
         sys.stdout.flush()
         taken = runner.simulate(platform, merganser, o.command, {"MERGANSER_COMM": o.comm[0]}, o.limits, what, sys.stdout)
         say(f"{what}: {taken.simulated_s:.6g} s simulated in {taken.real_s:.1f} s, {taken.peak_bytes / 2**20:,.0f} MiB")
-        runs.append({"ranks": ranks, "model": o.comm[0], "simulated_s": taken.simulated_s, "real_s": taken.real_s,
+        runs.append({"ranks": ranks, "model": o.comm[0], "simulated_s": taken.simulated_s, "real_s": taken.real_s, "cpu_s": taken.cpu_s,
                      "peak_bytes": taken.peak_bytes, "platform": about(platform)})
     return {"command": o.command, "runs": runs}
 
@@ -61,8 +61,8 @@ def merge_steps(o, case, prune, model, environment):
             result = json.load(file)["result"]
     last = result["cycles"][-1]
     return {"ranks": case.ranks, "model": model, "prune": prune, "cells": case.cells, "blocks": case.blocks, **last,
-            "cycles": result["cycles"], "simulated_s": taken.simulated_s, "real_s": taken.real_s, "peak_bytes": taken.peak_bytes,
-            "platform": about(platform)}
+            "cycles": result["cycles"], "simulated_s": taken.simulated_s, "real_s": taken.real_s, "cpu_s": taken.cpu_s,
+            "peak_bytes": taken.peak_bytes, "platform": about(platform)}
 
 
 def run_steps(o):

@@ -45,6 +45,7 @@ class Limits:
 class Taken:
     """What a simulation took of this machine, and how long the simulated run was."""
     real_s: float
+    cpu_s: float
     peak_bytes: int
     simulated_s: float
 
@@ -112,7 +113,7 @@ def stop(process):
 
 
 def watch(process, limits, progress):
-    """Waits for the end, within the limits. @return seconds, peak bytes"""
+    """Waits for the end, within the limits. @return seconds, those of a core, peak bytes"""
     began = time.monotonic()
     try:
         while True:
@@ -120,7 +121,7 @@ def watch(process, limits, progress):
             ended, status, used = os.wait4(process.pid, os.WNOHANG)
             if ended:
                 process.returncode = os.waitstatus_to_exitcode(status)
-                return seconds, used.ru_maxrss * 1024
+                return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
             size = resident(process.pid)
             progress.show(seconds, size)
             if seconds > limits.seconds:
@@ -157,7 +158,7 @@ def simulate(platform, program, arguments, environment, limits, what, output=Non
         with open(os.path.join(folder, "errors"), "w+", encoding="utf-8", errors="replace") as errors:
             process = subprocess.Popen(words, env=variables, stdin=subprocess.DEVNULL, stderr=errors,
                                        stdout=output if output is not None else subprocess.DEVNULL)
-            seconds, peak = watch(process, limits, Progress(what))
+            seconds, cpu, peak = watch(process, limits, Progress(what))
             errors.seek(0)
             told = errors.read()
         if process.returncode != 0:
@@ -165,7 +166,7 @@ def simulate(platform, program, arguments, environment, limits, what, output=Non
         said = of_the_program(told)
         if said:
             print(said, file=sys.stderr)
-        return Taken(seconds, peak, simulated_seconds(told))
+        return Taken(seconds, cpu, peak, simulated_seconds(told))
 
 
 def reason(code, told):

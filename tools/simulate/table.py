@@ -1,6 +1,6 @@
 """What is printed of merge steps."""
 STAGES = ("search", "exchange", "graph", "prune", "migrate", "merge", "step")
-HEADINGS = ("ranks", "model", "pruning", *STAGES, "syncs", "waves", "chain", "msgs/rank", "late", "real s", "MiB", "digest")
+HEADINGS = ("ranks", "model", "pruning", *STAGES, "syncs", "waves", "chain", "msgs/rank", "late", "real s", "core s", "MiB", "digest")
 
 
 def microseconds(seconds):
@@ -13,7 +13,7 @@ def row(run):
     synchronisations = counts["prune_syncs"] + counts["prune_reductions"]
     return [f"{run['ranks']:,}", run["model"], run["prune"], *[microseconds(run["slowest_s"][s]) for s in STAGES],
             str(synchronisations), str(counts["most_waves"]), str(counts["prune_rounds"]),
-            f"{counts['messages'] / run['ranks']:.1f}", str(run["late_ranks"]), f"{run['real_s']:.1f}",
+            f"{counts['messages'] / run['ranks']:.1f}", str(run["late_ranks"]), f"{run['real_s']:.1f}", f"{run['cpu_s']:.1f}",
             f"{run['peak_bytes'] / 2**20:,.0f}", counts["digest"][:12]]
 
 
