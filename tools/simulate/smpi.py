@@ -1,6 +1,7 @@
 """Building for and running under SimGrid's SMPI."""
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -18,14 +19,20 @@ def missing():
 
 
 def call(words, environment=None, timeout_s=600):
-    try:
-        got = subprocess.run(words, env={**os.environ, **(environment or {})}, capture_output=True, text=True, timeout=timeout_s,
-                             check=False)
-    except subprocess.TimeoutExpired as e:
-        raise Failed(f"{words[0]}: no end within {timeout_s} s") from e
-    if got.returncode != 0:
-        raise Failed(f"{' '.join(words[:3])} ...: exit code {got.returncode}: {(got.stdout + got.stderr)[-2000:].strip()}")
-    return got.stdout
+    """Standard output of a program. After timeout_s all that it started is ended too: smpirun waits for another one."""
+    with subprocess.Popen(words, env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          start_new_session=True) as p:
+        try:
+            out, err = p.communicate(timeout=timeout_s)
+        except BaseException as e:
+            os.killpg(p.pid, signal.SIGKILL)
+            if isinstance(e, subprocess.TimeoutExpired):
+                raise Failed(f"{words[0]}: no end within {timeout_s} s") from e
+            raise
+    if p.returncode != 0:
+        said = "\n".join((err + out).strip().split("\n")[:8])
+        raise Failed(f"{words[0]}: exit code {p.returncode}: {said[:2000]}")
+    return out
 
 
 def build(source, folder):
