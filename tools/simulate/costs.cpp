@@ -283,7 +283,15 @@ int MPI_Win_flush(int target, MPI_Win window) {
 }
 int MPI_Win_flush_all(MPI_Win window) {
   const Call call(Doing::flush);
-  const int result = PMPI_Win_flush_all(window);
+  if (state == nullptr) return PMPI_Win_flush_all(window);
+  // SMPI's own asks every rank of the window.
+  int result = MPI_SUCCESS;
+  const auto& open = me().open;
+  std::vector<int> targets;
+  for (auto at = open.lower_bound({window, 0}); at != open.end() && at->first.first == window; ++at) {
+    targets.push_back(at->first.second);
+  }
+  for (const int target : targets) result = std::max(result, PMPI_Win_flush(target, window));
   settle(window, -1);
   return result;
 }

@@ -7,12 +7,43 @@
 
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/link.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/detail/limits.hpp"
 
 namespace merganser::comm::detail {
 namespace {
 
 constexpr int kCollectiveTag = 0;  // links have the tags above
+
+/// Non-blocking collectives, so that a rank that waits can yield and give up. Simulated ones would be a message for each pair
+/// of ranks; blocking ones take the ways of libraries.
+int start_all_reduce(int* flag, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Allreduce(MPI_IN_PLACE, flag, 1, MPI_INT, op, comm);
+  return MPI_Iallreduce(MPI_IN_PLACE, flag, 1, MPI_INT, op, comm, request);
+}
+int start_barrier(MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Barrier(comm);
+  return MPI_Ibarrier(comm, request);
+}
+int start_all_gather(const std::int64_t* mine, std::int64_t* all, MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Allgather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, comm);
+  return MPI_Iallgather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, comm, request);
+}
+int start_broadcast(std::byte* bytes, int length, int from, MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Bcast(bytes, length, MPI_BYTE, from, comm);
+  return MPI_Ibcast(bytes, length, MPI_BYTE, from, comm, request);
+}
+int start_all_to_all(const std::int64_t* to, std::int64_t* from, MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Alltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, comm);
+  return MPI_Ialltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, comm, request);
+}
+int start_all_gather_bytes(BytesView mine, std::byte* all, const std::vector<int>& counts,
+                           const std::vector<int>& offsets, MPI_Comm comm, MPI_Request* request) {
+  const auto length = static_cast<int>(mine.size());
+  if constexpr (kSimulated)
+    return MPI_Allgatherv(mine.data(), length, MPI_BYTE, all, counts.data(), offsets.data(), MPI_BYTE, comm);
+  return MPI_Iallgatherv(mine.data(), length, MPI_BYTE, all, counts.data(), offsets.data(), MPI_BYTE, comm, request);
+}
 
 /// Calls `piece(offset, length)` for the pieces of `bytes`.
 template <class Piece>
@@ -48,6 +79,10 @@ void Communicator::free() noexcept {
 }
 
 void complete(std::vector<MPI_Request>& requests, const char* call, const Waiter::Describe& describe) {
+  if constexpr (kSimulated) {
+    for (auto& request : requests) check(MPI_Wait(&request, MPI_STATUS_IGNORE), call);
+    return requests.clear();
+  }
   Waiter waiter(describe);
   for (int done = 0; done == 0;) {
     check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), call);
@@ -76,7 +111,7 @@ void MpiTransport::complete(MPI_Request request, const char* what, const char* c
 MpiTransport::MpiTransport(MPI_Comm parent) {
   MPI_Comm own = MPI_COMM_NULL;
   int topology = MPI_UNDEFINED;
-  check(MPI_Topo_test(parent, &topology), "MPI_Topo_test");
+  if constexpr (!kSimulated) check(MPI_Topo_test(parent, &topology), "MPI_Topo_test");  // SMPI has no such call
   if (topology == MPI_UNDEFINED) {
     // Not its hints, which may promise what a caller's own messages keep, but ours do not.
     check(MPI_Comm_dup_with_info(parent, MPI_INFO_NULL, &own), "MPI_Comm_dup_with_info");
@@ -108,17 +143,21 @@ std::unique_ptr<Transport> MpiTransport::subset(bool take_part) {
   return transport;
 }
 
-std::unique_ptr<Link> MpiTransport::link(const Graph& graph) {
+int MpiTransport::next_tag() {
   // Numbers come round again only after so many links that the first ones are long gone.
-  const int tag = 1 + static_cast<int>(links_++ % highest_tag_);
-  return std::make_unique<MpiLink>(comm_, tag, graph);
+  return 1 + static_cast<int>(links_++ % highest_tag_);
+}
+
+std::unique_ptr<Link> MpiTransport::link(const Graph& graph) {
+  if constexpr (kSimulated) return simulated_link(comm_, next_tag(), graph);
+  return std::make_unique<MpiLink>(comm_, next_tag(), graph);
 }
 
 bool MpiTransport::any(bool mine) {
   check_usable();
   int flag = mine ? 1 : 0;
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_LOR, comm_, &request), "MPI_Iallreduce");
+  check(start_all_reduce(&flag, MPI_LOR, comm_, &request), "MPI_Iallreduce");
   complete(request, "sync_any", "MPI_Iallreduce");
   return flag != 0;
 }
@@ -126,7 +165,7 @@ bool MpiTransport::any(bool mine) {
 void MpiTransport::do_barrier() {
   check_usable();
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+  check(start_barrier(comm_, &request), "MPI_Ibarrier");
   complete(request, "barrier", "MPI_Ibarrier");
 }
 
@@ -136,7 +175,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
   const auto size = static_cast<std::int64_t>(mine.size());
   std::vector<std::int64_t> sizes(ranks);
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallgather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, comm_, &request), "MPI_Iallgather");
+  check(start_all_gather(&size, sizes.data(), comm_, &request), "MPI_Iallgather");
   complete(request, "all_gather", "MPI_Iallgather");
 
   std::vector<Bytes> all(ranks);
@@ -151,9 +190,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
   }
   if (static_cast<std::size_t>(total) <= max_piece_bytes) {
     Bytes flat(static_cast<std::size_t>(total));
-    check(MPI_Iallgatherv(mine.data(), static_cast<int>(size), MPI_BYTE, flat.data(), counts.data(), offsets.data(),
-                          MPI_BYTE, comm_, &request),
-          "MPI_Iallgatherv");
+    check(start_all_gather_bytes(mine, flat.data(), counts, offsets, comm_, &request), "MPI_Iallgatherv");
     complete(request, "all_gather", "MPI_Iallgatherv");
     for (std::size_t r = 0; r < ranks; ++r) std::copy_n(flat.begin() + offsets[r], counts[r], all[r].begin());
     return all;
@@ -162,7 +199,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
   for (int r = 0; r < size_; ++r) {
     auto& theirs = all[static_cast<std::size_t>(r)];
     in_pieces(theirs.size(), [&](std::size_t at, int length) {
-      check(MPI_Ibcast(theirs.data() + at, length, MPI_BYTE, r, comm_, &request), "MPI_Ibcast");
+      check(start_broadcast(theirs.data() + at, length, r, comm_, &request), "MPI_Ibcast");
       complete(request, "all_gather", "MPI_Ibcast");
     });
   }
@@ -176,7 +213,7 @@ std::vector<Bytes> MpiTransport::do_all_to_all(std::span<const BytesView> to) {
   std::vector<std::int64_t> in(ranks);
   for (std::size_t r = 0; r < ranks; ++r) out[r] = static_cast<std::int64_t>(to[r].size());
   std::vector<MPI_Request> requests(1, MPI_REQUEST_NULL);
-  check(MPI_Ialltoall(out.data(), 1, MPI_INT64_T, in.data(), 1, MPI_INT64_T, comm_, requests.data()), "MPI_Ialltoall");
+  check(start_all_to_all(out.data(), in.data(), comm_, requests.data()), "MPI_Ialltoall");
   complete(requests, "all_to_all", "MPI_Ialltoall");
 
   std::vector<Bytes> from(ranks);

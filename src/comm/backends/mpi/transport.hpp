@@ -50,6 +50,8 @@ class MpiTransport : public MessageTransport {
   std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override;
 
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+  /// A tag of a link's own, the same on every rank.
+  [[nodiscard]] int next_tag();
 
  private:
   /// Waits for a collective call of MPI, made for `what` ("all_gather"). MPI does not tell who is missing.
