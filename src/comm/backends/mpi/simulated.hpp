@@ -10,6 +10,21 @@
 
 namespace merganser::comm::detail {
 
+/// Collectives that lie in the memory which simulated ranks share, and take no simulated time but that of waiting for the last
+/// rank: for set-up and totals, which nobody times and which would be most of what a simulation of many ranks has to do.
+class SimulatedCollectives {
+ public:
+  virtual ~SimulatedCollectives() = default;
+  virtual void barrier() = 0;
+  [[nodiscard]] virtual std::vector<Bytes> all_gather(BytesView mine) = 0;
+  [[nodiscard]] virtual std::vector<Bytes> all_to_all(std::span<const BytesView> to) = 0;
+};
+/// Null, so that MPI's are used, unless the variable MERGANSER_SIMULATED_COLLECTIVES is "free". Collective.
+[[nodiscard]] std::unique_ptr<SimulatedCollectives> simulated_collectives(MPI_Comm comm);
+/// The first of the tags of a transport, which shares its communicator with others: copies of it would take memory for each pair
+/// of ranks. Collective.
+[[nodiscard]] int simulated_first_tag(MPI_Comm comm);
+
 /// MpiLink with a receive that is always posted instead of probes.
 [[nodiscard]] std::unique_ptr<Link> simulated_link(MPI_Comm comm, int tag, const Graph& graph);
 

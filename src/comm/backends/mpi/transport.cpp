@@ -25,6 +25,7 @@ int start_barrier(MPI_Comm comm, MPI_Request* request) {
   if constexpr (kSimulated) return MPI_Barrier(comm);
   return MPI_Ibarrier(comm, request);
 }
+
 int start_all_gather(const std::int64_t* mine, std::int64_t* all, MPI_Comm comm, MPI_Request* request) {
   if constexpr (kSimulated) return MPI_Allgather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, comm);
   return MPI_Iallgather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, comm, request);
@@ -71,6 +72,7 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
 
 void Communicator::free() noexcept {
   const MPI_Comm comm = std::exchange(comm_, MPI_COMM_NULL);
+  if constexpr (kSimulated) return;  // others may use it too
   // While an error unwinds one rank the others may be anywhere.
   if (comm != MPI_COMM_NULL && mpi_running() && std::uncaught_exceptions() == 0) {
     MPI_Comm freed = comm;
@@ -108,10 +110,13 @@ void MpiTransport::complete(MPI_Request request, const char* what, const char* c
   complete(one, what, call);
 }
 
-MpiTransport::MpiTransport(MPI_Comm parent) {
+namespace {
+
+/// A communicator of the same ranks for our messages alone.
+MPI_Comm copy_of(MPI_Comm parent) {
   MPI_Comm own = MPI_COMM_NULL;
   int topology = MPI_UNDEFINED;
-  if constexpr (!kSimulated) check(MPI_Topo_test(parent, &topology), "MPI_Topo_test");  // SMPI has no such call
+  check(MPI_Topo_test(parent, &topology), "MPI_Topo_test");
   if (topology == MPI_UNDEFINED) {
     // Not its hints, which may promise what a caller's own messages keep, but ours do not.
     check(MPI_Comm_dup_with_info(parent, MPI_INFO_NULL, &own), "MPI_Comm_dup_with_info");
@@ -122,7 +127,19 @@ MpiTransport::MpiTransport(MPI_Comm parent) {
     check(MPI_Comm_create(parent, all, &own), "MPI_Comm_create");
     check(MPI_Group_free(&all), "MPI_Group_free");
   }
-  comm_ = Communicator(own);
+  return own;
+}
+
+}  // namespace
+
+MpiTransport::MpiTransport(MPI_Comm parent) {
+  if constexpr (kSimulated) {
+    simulated_ = simulated_collectives(parent);
+    links_ = simulated_first_tag(parent);
+    comm_ = Communicator(parent);
+  } else {
+    comm_ = Communicator(copy_of(parent));
+  }
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   int* highest = nullptr;
@@ -164,6 +181,7 @@ bool MpiTransport::any(bool mine) {
 
 void MpiTransport::do_barrier() {
   check_usable();
+  if (simulated_ != nullptr) return simulated_->barrier();
   MPI_Request request = MPI_REQUEST_NULL;
   check(start_barrier(comm_, &request), "MPI_Ibarrier");
   complete(request, "barrier", "MPI_Ibarrier");
@@ -171,6 +189,7 @@ void MpiTransport::do_barrier() {
 
 std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) {
   check_usable();
+  if (simulated_ != nullptr) return simulated_->all_gather(mine);
   const auto ranks = static_cast<std::size_t>(size_);
   const auto size = static_cast<std::int64_t>(mine.size());
   std::vector<std::int64_t> sizes(ranks);
@@ -208,6 +227,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
 
 std::vector<Bytes> MpiTransport::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
+  if (simulated_ != nullptr) return simulated_->all_to_all(to);
   const auto ranks = static_cast<std::size_t>(size_);
   std::vector<std::int64_t> out(ranks);
   std::vector<std::int64_t> in(ranks);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/detail/message_transport.hpp"
 
 namespace merganser::comm::detail {
@@ -59,6 +60,7 @@ class MpiTransport : public MessageTransport {
   void complete(MPI_Request request, const char* what, const char* call) const;
 
   Communicator comm_;
+  std::unique_ptr<SimulatedCollectives> simulated_;  // null: MPI's are used
   int rank_ = 0;
   int size_ = 1;
   int highest_tag_ = 0;
