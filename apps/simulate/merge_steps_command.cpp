@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <iostream>
 #include <optional>
@@ -90,6 +91,20 @@ Json times_json(comm::Transport& t, const StageSeconds& mine, double late_s) {
   return out;
 }
 
+/// How a time is spread over ranks: how many took up to so many microseconds and more than those of the entry before; four
+/// entries for a factor of two, empty ones left out.
+Json spread_json(comm::Transport& t, double seconds) {
+  std::array<std::int64_t, 128> ranks{};  // up to 2^32 us
+  const double at = seconds > 1e-6 ? std::ceil(4 * std::log2(seconds * 1e6)) : 0;
+  ranks[static_cast<std::size_t>(std::min(at, 127.0))] = 1;
+  t.all_reduce(ranks, comm::Op::sum);
+  Json out = Json::array();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] > 0) out.push_back({{"up_to_us", std::exp2(static_cast<double>(i) / 4)}, {"ranks", ranks[i]}});
+  }
+  return out;
+}
+
 /// What a step did, over all ranks.
 Json counts_json(comm::Transport& t, const StepReport& mine, const Digest& digest) {
   const auto& c = mine.counters;
@@ -139,6 +154,8 @@ Json measure(comm::Transport& t, const MergeSteps& o, const Decomposition& block
     seconds.back() = now() - begin;
     Json one = times_json(t, seconds, o.late_ms / 1000);
     one["copy_s"] = copy;  // rank 0's
+    one["prune_spread"] = spread_json(t, report.seconds.prune);
+    one["step_spread"] = spread_json(t, seconds.back());
     one["counts"] = counts_json(t, report, digest(parcels));
     cycles.push_back(std::move(one));
   }

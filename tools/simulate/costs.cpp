@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <deque>
 #include <map>
+#include <set>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
 #include <sstream>
@@ -36,6 +37,7 @@ enum class Doing : std::uint8_t { message, put, get, flush };
 struct Rank {
   Doing doing = Doing::message;
   std::map<std::pair<MPI_Win, int>, int> open;
+  std::set<std::pair<MPI_Win, int>> unchecked;  // locked without asking
   double computes_since = 0;
   std::int64_t window = -1;
 };
@@ -110,9 +112,12 @@ void spend(double seconds) {
 double send_cost(std::size_t, s4u::Host* from, s4u::Host* target) {
   const Costs& c = between(from, target);
   switch (me().doing) {
-    case Doing::put: return c.put;
-    case Doing::get: return c.get;
-    default: return c.overhead;
+    case Doing::put:
+      return c.put;
+    case Doing::get:
+      return c.get;
+    default:
+      return c.overhead;
   }
 }
 
@@ -262,18 +267,27 @@ int MPI_Fetch_and_op(const void* operand, void* result, MPI_Datatype type, int t
   const Call call(Doing::get);
   return PMPI_Fetch_and_op(operand, result, type, target, at, op, window);
 }
-/// With MPI_MODE_NOCHECK nobody has to be asked.
+/// With MPI_MODE_NOCHECK nobody has to be asked, nor told in the end.
 int MPI_Win_lock(int type, int target, int assert, MPI_Win window) {
   const Call call(Doing::flush);
-  if ((assert & MPI_MODE_NOCHECK) == 0) spend(half_epoch(target, window));
+  if ((assert& MPI_MODE_NOCHECK) == 0) {
+    spend(half_epoch(target, window));
+  } else if (state != nullptr) {
+    me().unchecked.insert({window, target});
+  }
   return PMPI_Win_lock(type, target, assert, window);
 }
 int MPI_Win_unlock(int target, MPI_Win window) {
   const Call call(Doing::flush);
   const int result = PMPI_Win_unlock(target, window);
   settle(window, target);
-  spend(half_epoch(target, window));
+  if (state == nullptr || me().unchecked.erase({window, target}) == 0) spend(half_epoch(target, window));
   return result;
+}
+/// Until the data are there; the origin may still not know.
+int MPI_Win_flush_local(int target, MPI_Win window) {
+  const Call call(Doing::flush);
+  return PMPI_Win_flush(target, window);
 }
 int MPI_Win_flush(int target, MPI_Win window) {
   const Call call(Doing::flush);

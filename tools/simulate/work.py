@@ -17,7 +17,7 @@ def steps(program, block, prune):
     """Merge steps on one rank, as big as a simulated rank's."""
     with tempfile.TemporaryDirectory(prefix="merganser-simulate-") as folder:
         path = os.path.join(folder, "steps.json")
-        words = [program, "merge-steps", "--cells", ",".join(map(str, block)), "--per-cell", str(cases.PER_CELL), "--periodic", "",
+        words = [program, "merge-steps", "--cells", ",".join(map(str, block)), "--per-cell", str(cases.PER_CELL), "--periodic", "none",
                  "--comm", "threads", "--ranks", "1", "--cycles", str(CYCLES), "--prune", prune, "--json", path]
         try:
             got = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)

@@ -104,7 +104,7 @@ class SimulatedMemory final : public Memory {
   /// Waits until the operations to a rank have landed and lets it know, before this rank does: what a flush takes for the way
   /// back (tools/simulate/costs.cpp, which the program is linked with) comes after.
   void land(int rank) {
-    check(PMPI_Win_flush(rank, window_), "MPI_Win_flush");
+    check(MPI_Win_flush_local(rank, window_), "MPI_Win_flush_local");
     MPI_Group here = MPI_GROUP_NULL;
     MPI_Group world = MPI_GROUP_NULL;
     int there = rank;
