@@ -45,7 +45,7 @@ def run_command(o):
 
 def about(platform):
     return {"config": platform.config, "environment": platform.environment, "ranks_on_a_node": platform.per_node,
-            "notes": platform.notes, "settings": runner.SETTINGS + runner.COLLECTIVES}
+            "notes": platform.notes, "settings": runner.SETTINGS}
 
 
 def merge_steps(o, case, prune, model, environment):

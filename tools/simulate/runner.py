@@ -17,9 +17,6 @@ from dataclasses import dataclass
 # receiver asks for them. smpi/test: a test of a request takes no time; ranks wait instead of testing.
 SETTINGS = ["smpi/privatization:no", "smpi/async-small-thresh:65536", "smpi/test:0", "contexts/factory:raw", "contexts/stack-size:512",
             "contexts/guard-size:0", "network/model:SMPI"]
-# What libraries take for small messages. Those of the selectors first have every rank tell every other where it runs, which is
-# most of a simulation of many ranks.
-COLLECTIVES = ["smpi/allreduce:rdb", "smpi/bcast:binomial_tree", "smpi/barrier:ompi_bruck"]
 # Blocks of the heap instead of memory maps, of which there are only so many.
 ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TOP_PAD_": "16777216", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
 POLL_S = 0.2
@@ -93,7 +90,7 @@ def command_line(platform, program, arguments, folder):
         files[name] = os.path.join(folder, name)
         with open(files[name], "w", encoding="ascii") as file:
             file.write(text)
-    settings = [*SETTINGS, *platform.config, *COLLECTIVES, f"smpi/tmpdir:{folder}", f"smpi/np:{platform.ranks}",
+    settings = [*SETTINGS, *platform.config, f"smpi/tmpdir:{folder}", f"smpi/np:{platform.ranks}",
                 f"smpi/hostfile:{files['hosts']}", "smpi/display-timing:yes"]
     return [smpimain(), program, *[f"--cfg={s}" for s in settings], "--log=root.thresh:error", "--log=smpi_utils.thresh:info",
             files["platform.xml"], *arguments]

@@ -1,8 +1,9 @@
 #include <mpi.h>
+#include <sys/mman.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <deque>
+#include <new>
 #include <vector>
 
 #include "src/comm/backends/mpi/library.hpp"
@@ -11,16 +12,31 @@
 namespace merganser::comm::detail {
 namespace {
 
+/// Zero, and of it only pages that were written are there: rings are large for the longest messages.
+class Pages : Pinned {
+ public:
+  explicit Pages(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 8)) {
+    constexpr int kProtection = PROT_READ | PROT_WRITE;
+    data_ = ::mmap(nullptr, bytes_, kProtection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ~Pages() { ::munmap(data_, bytes_); }
+  [[nodiscard]] void* data() const noexcept { return data_; }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
 class SimulatedMemory final : public Memory {
  public:
   SimulatedMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters)
-      : comm_(comm), epoch_(epoch), counters_(counters), base_(std::calloc(std::max<std::size_t>(bytes, 8), 1)) {
-    check(MPI_Win_create(base_, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm, &window_), "MPI_Win_create");
+      : comm_(comm), epoch_(epoch), counters_(counters), pages_(bytes) {
+    check(MPI_Win_create(pages_.data(), static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm, &window_), "MPI_Win_create");
     if (epoch_ == Epoch::lifetime) ++counters_.epochs;
   }
-  ~SimulatedMemory() override { std::free(base_); }
 
-  [[nodiscard]] std::byte* data() noexcept override { return static_cast<std::byte*>(base_); }
+  [[nodiscard]] std::byte* data() noexcept override { return static_cast<std::byte*>(pages_.data()); }
 
   void put(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
     begin(rank);
@@ -120,7 +136,7 @@ class SimulatedMemory final : public Memory {
   Epoch epoch_;
   Counters& counters_;
   MPI_Win window_ = MPI_WIN_NULL;
-  void* base_;  // only pages that were written are there
+  Pages pages_;
   std::deque<std::uint64_t> words_;
   std::vector<int> locked_;
   std::vector<int> touched_;
