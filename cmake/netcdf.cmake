@@ -24,13 +24,6 @@ if(NOT MERGANSER_NETCDF STREQUAL "OFF")
   endif()
 endif()
 
-# merganser_without(room folder): leaves the sources of one folder out.
-function(merganser_without room folder)
-  get_target_property(sources merganser_${room} SOURCES)
-  list(FILTER sources EXCLUDE REGEX "/src/${room}/${folder}/")
-  set_property(TARGET merganser_${room} PROPERTY SOURCES ${sources})
-endfunction()
-
 if(TARGET NetCDF::NetCDF)
   merganser_without(io without_netcdf)
   merganser_link(io NetCDF::NetCDF)

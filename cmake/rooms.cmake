@@ -38,6 +38,13 @@ function(merganser_room name)
   endif()
 endfunction()
 
+# merganser_without(room folder): leaves the sources of one folder out.
+function(merganser_without room folder)
+  get_target_property(sources merganser_${room} SOURCES)
+  list(FILTER sources EXCLUDE REGEX "/src/${room}/${folder}/")
+  set_property(TARGET merganser_${room} PROPERTY SOURCES ${sources})
+endfunction()
+
 # merganser::merganser links every room that is installed.
 function(merganser_umbrella)
   get_property(rooms GLOBAL PROPERTY MERGANSER_INSTALLED_ROOMS)

@@ -13,7 +13,7 @@ foreach(file IN LISTS wrappers)
 endforeach()
 
 # With a sanitizer the library would need its run-time library first in every program.
-if(found AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MERGANSER_SANITIZE)
+if(found AND NOT MERGANSER_SIMULATED AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MERGANSER_SANITIZE)
   add_library(merganser_trace SHARED ${sources})
   set_target_properties(merganser_trace PROPERTIES
     OUTPUT_NAME merganser-trace LINKER_LANGUAGE C CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON UNITY_BUILD OFF)

@@ -1,11 +1,8 @@
 #include "merganser/base/timer.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 namespace merganser {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void Profile::add(std::string_view stage, double seconds) {
   auto at = std::find_if(stages_.begin(), stages_.end(), [&](const Stage& s) { return s.name == stage; });

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "src/cluster/home.hpp"
 #include "src/cluster/pack.hpp"
@@ -142,6 +143,7 @@ StepReport Clusterer::Impl::step(Parcels& parcels) {
     in.small_volume = points.small_volume();
     in.lineage = options.lineage;
     cluster::pack(in, report);
+    spend(Work::merge, parcels.size());
     laps.to(report.seconds.merge);
   }
   report.counters = transport.counters() - counted;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -107,6 +108,7 @@ bool DistributedSearch::ask(const nearest::PointSet& points, Site* sorted, std::
   if (small_ > 0) {
     sort(sorted, scratch);
     search_local();
+    spend(Work::search, points.size());
     post_questions();
   }
   if (mailbox_.graph().out.empty()) return small_ > 0;
@@ -223,6 +225,7 @@ void DistributedSearch::answer() {
       const std::uint32_t position = best.vertex == links::kNone ? 0 : cells_.order()[best.vertex];
       mailbox_.post(arc, Answer{best.distance2, best.id, best.vertex, position});
     }
+    spend(Work::search, questions.size());
   }
   if (!asked_.empty()) mailbox_.step(was_asked_, i_asked_);
   for (std::size_t arc = 0; arc < asked_.size(); ++arc) {

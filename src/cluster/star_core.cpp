@@ -4,6 +4,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
 
 namespace merganser::cluster {
 void check(const StarOptions& o) {
@@ -61,6 +62,7 @@ bool StarCore::find(const nearest::PointSet& points, Site* sorted, std::byte* sc
   if (busy) search_.announce(numbers);
   if (far_.passes_here()) far_.number(search_.links());
   count_links(numbers);
+  spend(Work::graph, points.size());
   laps.to(numbers.seconds.graph);
   prune(numbers);
   laps.to(numbers.seconds.prune);
@@ -91,7 +93,9 @@ void StarCore::prune(StepNumbers& numbers) {
   // The published pruning writes into the memory of ranks that share an arc: it cannot settle far links.
   const bool far_links = options_.prune == Prune::iterative && far_.possible() &&
                          transport_.all_reduce(far_.passes_here(), comm::Op::max) != 0;
-  if (options_.prune == Prune::iterative && !far_links) {
+  const bool iterative = options_.prune == Prune::iterative && !far_links;
+  spend(iterative ? Work::prune_iterative : Work::prune, l.target.size());
+  if (iterative) {
     iterative_stars_ = iterative_.prune(l, ids, channels, &numbers.pruning);
     stars_ = &iterative_stars_;
   } else {
@@ -152,7 +156,9 @@ void StarCore::migrate_near(std::size_t row_bytes, const PackRow& pack) {
     box.resize(box.size() + row_bytes);
     pack(l.out[k].vertex, box.data() + box.size() - row_bytes);
   }
+  spend(Work::migrate, l.out.size());
   mailbox_->step(active_out_, active_in_);
+  spend(Work::migrate, l.in.size());
 }
 
 }  // namespace merganser::cluster

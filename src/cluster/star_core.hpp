@@ -1,11 +1,11 @@
 #pragma once
 /// What Clusterer and StarFinder have in common: from points to stars, and the way of those that leave.
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "merganser/base/timer.hpp"
 #include "src/cluster/distributed_search.hpp"
 #include "src/cluster/far_search.hpp"
 #include "src/cluster/process_graph.hpp"
@@ -16,13 +16,13 @@ namespace merganser::cluster {
 class Laps {
  public:
   void to(double& stage) {
-    const auto now = std::chrono::steady_clock::now();
-    stage += std::chrono::duration<double>(now - last_).count();
-    last_ = now;
+    const double time = now();
+    stage += time - last_;
+    last_ = time;
   }
 
  private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  double last_ = now();
 };
 
 /// How stars are found; the same on every rank.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "merganser/comm/runtime.hpp"
+#include "src/comm/detail/simulated.hpp"
 
 namespace merganser::comm {
 namespace {
@@ -40,6 +41,7 @@ std::optional<int> number(const char* name) {
 }  // namespace
 
 World launcher_world() {
+  if constexpr (kSimulated) return detail::simulated_world();
   for (const auto& names : kLaunchers) {
     const auto rank = number(names.rank);
     const auto size = number(names.size);

@@ -3,6 +3,7 @@
 
 #include "merganser/base/pinned.hpp"
 #include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
 #include "src/comm/detail/limits.hpp"
 #include "src/comm/detail/registry.hpp"
@@ -152,6 +153,8 @@ class Neighborhood final : public MpiTransport {
   }
   std::unique_ptr<Mailbox> make_mailbox(Graph graph, Place place) override {
     auto some_arcs = link(graph);
+    if constexpr (kSimulated)
+      return simulated_neighborhood(std::move(place), std::move(graph), std::move(some_arcs), comm(), next_tag());
     std::erase_if(graphs_, [](const auto& known) { return known.expired(); });
     auto all_arcs = std::make_shared<Communicator>(graph_communicator(comm(), told(graph)));
     graphs_.push_back(all_arcs);

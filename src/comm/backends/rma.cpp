@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
 #include "src/comm/detail/one_sided.hpp"
 #include "src/comm/detail/registry.hpp"
@@ -179,6 +180,7 @@ class Rma final : public OneSided<MpiTransport> {
     return std::make_unique<Rma>(parent);
   }
   std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch epoch) override {
+    if constexpr (kSimulated) return simulated_memory(comm(), bytes, epoch, counters_);
     std::string error;
     auto memory = std::make_shared<RmaMemory>(comm(), bytes, epoch, counters_, error);
     this->agree_on(error);  // also: every block is zero before anybody puts

@@ -5,6 +5,7 @@
 #include "merganser/base/error.hpp"
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/self_test.hpp"
+#include "src/comm/detail/simulated.hpp"
 
 namespace merganser::comm::detail {
 
@@ -27,17 +28,21 @@ std::string wanted_name(const std::string& backend) {
 Choice model_of_job(const RunOptions& options) {
   const std::string name = wanted_name(options.backend);
   if (name != "auto") return {&find_model(name), ""};
-  if (options.within_process || !launched()) return {&find_model("threads"), ""};
+  if (options.within_process || (!kSimulated && !launched())) return {&find_model("threads"), ""};
   const auto visit = [](const BackendEntry& entry, const BackendEntry::Each& each) { run_process(entry.start, each); };
   return choose({process_models(), visit, options.pattern, options.choose});
 }
 
 void prove_over_world(const BackendEntry& entry) {
-  if (!entry.info.processes || !launched() || proven(entry.info.name, launcher_world().size)) return;
+  if (kSimulated || !entry.info.processes || !launched() || proven(entry.info.name, launcher_world().size)) return;
   run_process(entry.start, prove);
 }
 
 void check_ranks(const RunOptions& options, const Backend& backend) {
+  if (kSimulated && !backend.processes) {
+    throw UsageError("model '" + std::string(backend.name) +
+                     "' on simulated ranks, where one thread plays all; allowed: p2p, neighborhood, rma");
+  }
   if (options.ranks < 0) {
     throw UsageError("ranks is " + std::to_string(options.ranks) + "; allowed: 0 (the default) and more");
   }

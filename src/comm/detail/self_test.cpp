@@ -8,6 +8,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/pinned.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "src/comm/detail/simulated.hpp"
 #include "src/comm/detail/waiter.hpp"
 
 namespace merganser::comm::detail {
@@ -144,6 +145,7 @@ bool proven(std::string_view model, int ranks) {
 }
 
 void prove(TransportBase& t) {
+  if constexpr (kSimulated) return;  // no library to be tested, and the test's time grows with the ranks
   const std::string model(t.name());
   if (t.size() == 1 || t.all_reduce(proven(model, t.size()) ? 0 : 1, Op::max) == 0) return;
   try {

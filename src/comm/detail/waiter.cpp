@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "merganser/base/error.hpp"
+#include "src/comm/detail/simulated.hpp"
 
 namespace merganser::comm::detail {
 namespace {
@@ -44,6 +45,7 @@ void set_default_wait_limit(double seconds) {
 }
 
 void Waiter::idle() {
+  if constexpr (kSimulated) return wait_for_bell();
   ++rounds_;
   if (rounds_ <= kSpins) return;
   if (rounds_ <= kSpins + kYields) {

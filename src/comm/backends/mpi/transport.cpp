@@ -9,12 +9,44 @@
 
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/link.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/detail/limits.hpp"
 
 namespace merganser::comm::detail {
 namespace {
 
 constexpr int kCollectiveTag = 0;  // links have the tags above
+
+/// Non-blocking collectives, so that a rank that waits can yield and give up. Simulated ones would be a message for each pair
+/// of ranks; blocking ones take the ways of libraries.
+int start_all_reduce(int* flag, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Allreduce(MPI_IN_PLACE, flag, 1, MPI_INT, op, comm);
+  return MPI_Iallreduce(MPI_IN_PLACE, flag, 1, MPI_INT, op, comm, request);
+}
+int start_barrier(MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Barrier(comm);
+  return MPI_Ibarrier(comm, request);
+}
+
+int start_all_gather(const std::int64_t* mine, std::int64_t* all, MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Allgather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, comm);
+  return MPI_Iallgather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, comm, request);
+}
+int start_broadcast(std::byte* bytes, int length, int from, MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Bcast(bytes, length, MPI_BYTE, from, comm);
+  return MPI_Ibcast(bytes, length, MPI_BYTE, from, comm, request);
+}
+int start_all_to_all(const std::int64_t* to, std::int64_t* from, MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Alltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, comm);
+  return MPI_Ialltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, comm, request);
+}
+int start_all_gather_bytes(BytesView mine, std::byte* all, const std::vector<int>& counts,
+                           const std::vector<int>& offsets, MPI_Comm comm, MPI_Request* request) {
+  const auto length = static_cast<int>(mine.size());
+  if constexpr (kSimulated)
+    return MPI_Allgatherv(mine.data(), length, MPI_BYTE, all, counts.data(), offsets.data(), MPI_BYTE, comm);
+  return MPI_Iallgatherv(mine.data(), length, MPI_BYTE, all, counts.data(), offsets.data(), MPI_BYTE, comm, request);
+}
 
 /// Calls `piece(offset, length)` for the pieces of `bytes`.
 template <class Piece>
@@ -42,6 +74,7 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
 
 void Communicator::free() noexcept {
   const MPI_Comm comm = std::exchange(comm_, MPI_COMM_NULL);
+  if constexpr (kSimulated) return;  // others may use it too
   // While an error unwinds one rank the others may be anywhere.
   if (comm != MPI_COMM_NULL && mpi_running() && std::uncaught_exceptions() == 0) {
     MPI_Comm freed = comm;
@@ -50,6 +83,10 @@ void Communicator::free() noexcept {
 }
 
 void complete(std::vector<MPI_Request>& requests, const char* call, const Waiter::Describe& describe) {
+  if constexpr (kSimulated) {
+    for (auto& request : requests) check(MPI_Wait(&request, MPI_STATUS_IGNORE), call);
+    return requests.clear();
+  }
   Waiter waiter(describe);
   for (int done = 0; done == 0;) {
     check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), call);
@@ -75,7 +112,10 @@ void MpiTransport::complete(MPI_Request request, const char* what, const char* c
   complete(one, what, call);
 }
 
-MpiTransport::MpiTransport(MPI_Comm parent) {
+namespace {
+
+/// A communicator of the same ranks for our messages alone.
+MPI_Comm copy_of(MPI_Comm parent) {
   MPI_Comm own = MPI_COMM_NULL;
   int topology = MPI_UNDEFINED;
   check(MPI_Topo_test(parent, &topology), "MPI_Topo_test");
@@ -89,7 +129,19 @@ MpiTransport::MpiTransport(MPI_Comm parent) {
     check(MPI_Comm_create(parent, all, &own), "MPI_Comm_create");
     check(MPI_Group_free(&all), "MPI_Group_free");
   }
-  comm_ = Communicator(own);
+  return own;
+}
+
+}  // namespace
+
+MpiTransport::MpiTransport(MPI_Comm parent) {
+  if constexpr (kSimulated) {
+    simulated_ = simulated_collectives(parent);
+    links_ = simulated_first_tag(parent);
+    comm_ = Communicator(parent);
+  } else {
+    comm_ = Communicator(copy_of(parent));
+  }
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   int* highest = nullptr;
@@ -110,25 +162,30 @@ std::unique_ptr<Transport> MpiTransport::subset(bool take_part) {
   return transport;
 }
 
-std::unique_ptr<Link> MpiTransport::link(const Graph& graph) {
+int MpiTransport::next_tag() {
   // Numbers come round again only after so many links that the first ones are long gone.
-  const int tag = 1 + static_cast<int>(links_++ % highest_tag_);
-  return std::make_unique<MpiLink>(comm_, tag, graph);
+  return 1 + static_cast<int>(links_++ % highest_tag_);
+}
+
+std::unique_ptr<Link> MpiTransport::link(const Graph& graph) {
+  if constexpr (kSimulated) return simulated_link(comm_, next_tag(), graph);
+  return std::make_unique<MpiLink>(comm_, next_tag(), graph);
 }
 
 bool MpiTransport::any(bool mine) {
   check_usable();
   int flag = mine ? 1 : 0;
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_LOR, comm_, &request), "MPI_Iallreduce");
+  check(start_all_reduce(&flag, MPI_LOR, comm_, &request), "MPI_Iallreduce");
   complete(request, "sync_any", "MPI_Iallreduce");
   return flag != 0;
 }
 
 void MpiTransport::do_barrier() {
   check_usable();
+  if (simulated_ != nullptr) return simulated_->barrier();
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+  check(start_barrier(comm_, &request), "MPI_Ibarrier");
   complete(request, "barrier", "MPI_Ibarrier");
 }
 
@@ -193,11 +250,12 @@ Bytes MpiTransport::do_broadcast(std::span<const std::byte> mine) {
 
 std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) {
   check_usable();
+  if (simulated_ != nullptr) return simulated_->all_gather(mine);
   const auto ranks = static_cast<std::size_t>(size_);
   const auto size = static_cast<std::int64_t>(mine.size());
   std::vector<std::int64_t> sizes(ranks);
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallgather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, comm_, &request), "MPI_Iallgather");
+  check(start_all_gather(&size, sizes.data(), comm_, &request), "MPI_Iallgather");
   complete(request, "all_gather", "MPI_Iallgather");
 
   std::vector<Bytes> all(ranks);
@@ -212,9 +270,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
   }
   if (static_cast<std::size_t>(total) <= max_piece_bytes) {
     Bytes flat(static_cast<std::size_t>(total));
-    check(MPI_Iallgatherv(mine.data(), static_cast<int>(size), MPI_BYTE, flat.data(), counts.data(), offsets.data(),
-                          MPI_BYTE, comm_, &request),
-          "MPI_Iallgatherv");
+    check(start_all_gather_bytes(mine, flat.data(), counts, offsets, comm_, &request), "MPI_Iallgatherv");
     complete(request, "all_gather", "MPI_Iallgatherv");
     for (std::size_t r = 0; r < ranks; ++r) std::copy_n(flat.begin() + offsets[r], counts[r], all[r].begin());
     return all;
@@ -223,7 +279,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
   for (int r = 0; r < size_; ++r) {
     auto& theirs = all[static_cast<std::size_t>(r)];
     in_pieces(theirs.size(), [&](std::size_t at, int length) {
-      check(MPI_Ibcast(theirs.data() + at, length, MPI_BYTE, r, comm_, &request), "MPI_Ibcast");
+      check(start_broadcast(theirs.data() + at, length, r, comm_, &request), "MPI_Ibcast");
       complete(request, "all_gather", "MPI_Ibcast");
     });
   }
@@ -232,12 +288,13 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
 
 std::vector<Bytes> MpiTransport::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
+  if (simulated_ != nullptr) return simulated_->all_to_all(to);
   const auto ranks = static_cast<std::size_t>(size_);
   std::vector<std::int64_t> out(ranks);
   std::vector<std::int64_t> in(ranks);
   for (std::size_t r = 0; r < ranks; ++r) out[r] = static_cast<std::int64_t>(to[r].size());
   std::vector<MPI_Request> requests(1, MPI_REQUEST_NULL);
-  check(MPI_Ialltoall(out.data(), 1, MPI_INT64_T, in.data(), 1, MPI_INT64_T, comm_, requests.data()), "MPI_Ialltoall");
+  check(start_all_to_all(out.data(), in.data(), comm_, requests.data()), "MPI_Ialltoall");
   complete(requests, "all_to_all", "MPI_Ialltoall");
 
   std::vector<Bytes> from(ranks);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/detail/message_transport.hpp"
 
 namespace merganser::comm::detail {
@@ -54,6 +55,8 @@ class MpiTransport : public MessageTransport {
   std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) override;
 
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+  /// A tag of a link's own, the same on every rank.
+  [[nodiscard]] int next_tag();
 
  private:
   /// Starts moving bytes between two ranks, in pieces.
@@ -64,6 +67,7 @@ class MpiTransport : public MessageTransport {
   void complete(MPI_Request request, const char* what, const char* call) const;
 
   Communicator comm_;
+  std::unique_ptr<SimulatedCollectives> simulated_;  // null: MPI's are used
   int rank_ = 0;
   int size_ = 1;
   int highest_tag_ = 0;

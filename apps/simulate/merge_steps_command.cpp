@@ -1,0 +1,191 @@
+// merge-steps: merge steps of an artificial configuration, timed on every rank and told as sums and extremes, so that nothing
+// grows with the square of the ranks. For ./x simulate, which runs it on simulated ranks, and for the same on real ones.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <optional>
+#include <span>
+
+#include "apps/cluster/merge_options.hpp"
+#include "apps/frame/command.hpp"
+#include "apps/frame/gather.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/frame/record.hpp"
+#include "apps/gen/random_options.hpp"
+#include "merganser/base/simulated.hpp"
+#include "merganser/base/timer.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct MergeSteps {
+  GridOptions grid;
+  RandomParcels parcels{.per_cell = 20, .min_volume_ratio = 20};
+  double small_within = 1;
+  int cycles = 1;
+  double late_ms = 0.5;
+  MethodOptions method;
+  RankOptions ranks;
+  BlockOptions blocks;
+  std::string json;
+};
+
+template <class V>
+void describe(MergeSteps& o, V&& option) {
+  option("cycles", o.cycles, "merge steps, each of parcels made anew", at_least(1));
+  option("late", o.late_ms, "milliseconds after the fastest rank from which a rank counts as late", positive());
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  describe(o.grid, option);
+  describe_random(o.parcels, option);
+  option("small-within", o.small_within, "share of the domain along x in which parcels are small", between(0, 1));
+  describe(o.method, option);
+  describe(o.ranks, option);
+  describe(o.blocks, option);
+}
+
+Parcels make_parcels(const MergeSteps& o, const Decomposition& blocks, int rank, int cycle) {
+  RandomParcels random = o.parcels;
+  random.seed += static_cast<std::uint64_t>(cycle);
+  random.shuffle = true;
+  Parcels parcels = generate_random(random, blocks, rank);
+  const Grid& grid = blocks.grid();
+  const double end = grid.box.lower[0] + o.small_within * grid.box.extent[0];
+  const double least = grid.cell_volume() / random.min_volume_ratio;
+  for (std::size_t i = 0; i < parcels.size() && o.small_within < 1; ++i) {
+    Site& site = parcels.site(i);
+    if (site.x >= end) site.volume = std::max(site.volume, least);
+  }
+  return parcels;
+}
+
+/// 128 bits as four numbers that can be added over many ranks, and back.
+std::array<std::int64_t, 4> quarters(const Digest& d) {
+  const auto low = [](std::uint64_t w) { return static_cast<std::int64_t>(w & 0xffffffffU); };
+  return {low(d.a), low(d.a >> 32), low(d.b), low(d.b >> 32)};
+}
+Digest of_quarters(std::span<const std::int64_t> q) {
+  const auto word = [&](std::size_t i) { return static_cast<std::uint64_t>(q[i]); };
+  return {word(0) + (word(1) << 32), word(2) + (word(3) << 32)};
+}
+
+/// Time of the stages of one step, by rank: the longest and the mean.
+Json times_json(comm::Transport& t, const StageSeconds& mine, double late_s) {
+  StageSeconds most = mine;
+  StageSeconds sum = mine;
+  double fastest = mine.back();
+  t.all_reduce(most, comm::Op::max);
+  t.all_reduce(sum, comm::Op::sum);
+  t.all_reduce({&fastest, 1}, comm::Op::min);
+  const auto late = t.all_reduce(mine.back() > fastest + late_s ? 1 : 0, comm::Op::sum);
+  Json out;
+  for (std::size_t i = 0; i < kStages.size(); ++i) {
+    out["slowest_s"][kStages[i]] = most[i];
+    out["mean_s"][kStages[i]] = sum[i] / t.size();
+  }
+  out["fastest_s"] = fastest;
+  out["late_ranks"] = late;
+  return out;
+}
+
+/// How a time is spread over ranks: how many took up to so many microseconds and more than those of the entry before; four
+/// entries for a factor of two, empty ones left out.
+Json spread_json(comm::Transport& t, double seconds) {
+  std::array<std::int64_t, 128> ranks{};  // up to 2^32 us
+  const double at = seconds > 1e-6 ? std::ceil(4 * std::log2(seconds * 1e6)) : 0;
+  ranks[static_cast<std::size_t>(std::min(at, 127.0))] = 1;
+  t.all_reduce(ranks, comm::Op::sum);
+  Json out = Json::array();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] > 0) out.push_back({{"up_to_us", std::exp2(static_cast<double>(i) / 4)}, {"ranks", ranks[i]}});
+  }
+  return out;
+}
+
+/// What a step did, over all ranks.
+Json counts_json(comm::Transport& t, const StepReport& mine, const Digest& digest) {
+  const auto& c = mine.counters;
+  const auto& p = mine.pruning;
+  std::array<std::int64_t, 15> sums{mine.before, mine.small,    mine.merged, mine.after, mine.cross_links,
+                                    c.messages,  c.bytes,       c.puts,      c.gets,     p.puts,
+                                    p.gets};
+  const auto q = quarters(digest);
+  std::copy(q.begin(), q.end(), sums.end() - 4);
+  t.all_reduce(sums, comm::Op::sum);
+  std::array<std::int64_t, 7> most{c.waves, c.syncs, c.collectives, p.rounds, p.syncs, p.reductions, c.epochs};
+  t.all_reduce(most, comm::Op::max);
+  return {{"before", sums[0]},          {"small", sums[1]},
+          {"merged", sums[2]},          {"after", sums[3]},
+          {"cross_links", sums[4]},     {"messages", sums[5]},
+          {"bytes", sums[6]},           {"puts", sums[7]},
+          {"gets", sums[8]},            {"prune_puts", sums[9]},
+          {"prune_gets", sums[10]},     {"most_waves", most[0]},
+          {"most_syncs", most[1]},      {"most_collectives", most[2]},
+          {"prune_rounds", most[3]},    {"prune_syncs", most[4]},
+          {"prune_reductions", most[5]}, {"most_epochs", most[6]},
+          {"digest", of_quarters(std::span(sums).last(4)).text()}};
+}
+
+/// Seconds to copy the container once: what packing and unpacking rows takes, about.
+double copy_seconds(const Parcels& p) {
+  std::vector<std::byte> to(p.size() * p.parcel_bytes());
+  const double begin = now();
+  const std::size_t sites = p.size() * sizeof(Site);
+  std::memcpy(to.data(), p.sites(), sites);
+  std::memcpy(to.data() + sites, p.rows(), to.size() - sites);
+  return now() - begin;
+}
+
+Json measure(comm::Transport& t, const MergeSteps& o, const Decomposition& blocks) {
+  std::optional<Clusterer> clusterer;
+  Json cycles = Json::array();
+  for (int cycle = 0; cycle < o.cycles; ++cycle) {
+    Parcels parcels = make_parcels(o, blocks, t.rank(), cycle);
+    if (!clusterer)
+      clusterer.emplace(t, blocks, parcels.schema(), cluster_options(o.method, o.parcels.min_volume_ratio), &parcels);
+    const double copy = parcels.size() > 0 ? copy_seconds(parcels) : 0;
+    t.barrier();
+    const double begin = now();
+    const StepReport report = clusterer->step(parcels);
+    StageSeconds seconds = stage_seconds(report.seconds);
+    seconds.back() = now() - begin;
+    Json one = times_json(t, seconds, o.late_ms / 1000);
+    one["copy_s"] = copy;  // rank 0's
+    one["prune_spread"] = spread_json(t, report.seconds.prune);
+    one["step_spread"] = spread_json(t, seconds.back());
+    one["counts"] = counts_json(t, report, digest(parcels));
+    cycles.push_back(std::move(one));
+  }
+  return cycles;
+}
+
+int run(MergeSteps& o, const Invocation& in) {
+  const Grid grid = make_grid(o.grid);
+  return on_ranks(o.ranks, [&](comm::Transport& t) {
+    const double set_up = now();
+    const Decomposition blocks = together([&] { return decompose(grid, o.blocks, Parcels(), t); });
+    const Json cycles = measure(t, o, blocks);
+    if (t.rank() != 0) return;
+    Json record = make_record(
+        in, {t.size(), std::string(t.name()), std::string(t.choice()), o.ranks.decorators, blocks.describe()});
+    record["result"] = {{"cycles", cycles}, {"seconds_in_all", now() - set_up}, {"simulated", kSimulated}};
+    if (o.json.empty()) std::cout << "digest " << cycles.back()["counts"]["digest"].get<std::string>() << '\n';
+    if (!o.json.empty()) write_record(o.json, record);
+  });
+}
+
+constexpr Command hidden(Command c) {
+  c.hidden = true;
+  return c;
+}
+
+}  // namespace
+
+extern const Command merge_steps_command;
+const Command merge_steps_command =
+    hidden(make_command<MergeSteps, run>("merge-steps", "merge steps, timed with sums alone", ""));
+
+}  // namespace merganser::app

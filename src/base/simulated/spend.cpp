@@ -1,0 +1,62 @@
+#include <simgrid/actor.h>
+#include <simgrid/host.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
+
+namespace merganser::detail {
+namespace {
+
+constexpr const char* kVariable = "MERGANSER_SIMULATED_COSTS";
+constexpr std::array<std::string_view, 6> kNames{"search", "graph", "prune", "prune-iterative", "migrate", "merge"};
+using Costs = std::array<double, kNames.size()>;  // seconds
+
+[[noreturn]] void refuse(std::string_view part) {
+  std::string names;
+  for (const auto name : kNames) names += " " + std::string(name);
+  throw UsageError(std::string(kVariable) + " has \"" + std::string(part) +
+                   "\"; allowed: NAME=SECONDS with seconds >= 0, separated by commas; names:" + names);
+}
+
+void read_cost(std::string_view part, Costs& costs) {
+  const auto equals = part.find('=');
+  if (equals == std::string_view::npos) refuse(part);
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] != part.substr(0, equals)) continue;
+    const auto value = part.substr(equals + 1);
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), costs[i]);
+    if (error != std::errc{} || end != value.data() + value.size() || !(costs[i] >= 0) || costs[i] > 1e3) refuse(part);
+    return;
+  }
+  refuse(part);
+}
+
+Costs read_costs() {
+  Costs costs{};
+  const char* text = std::getenv(kVariable);
+  std::string_view rest = text == nullptr ? "" : text;
+  while (!rest.empty()) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    read_cost(rest.substr(0, comma), costs);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return costs;
+}
+
+}  // namespace
+
+void spend_simulated(Work work, std::size_t count) {
+  static const Costs costs = read_costs();  // of all ranks
+  const double seconds = costs[static_cast<std::size_t>(work)] * static_cast<double>(count);
+  // Work, not sleep: a host that is slower for a while is noticed.
+  if (seconds > 0) sg_actor_execute(seconds * sg_host_get_speed(sg_host_self()));
+}
+
+}  // namespace merganser::detail

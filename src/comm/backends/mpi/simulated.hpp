@@ -1,0 +1,40 @@
+#pragma once
+/// The models over a simulated MPI (detail/simulated.hpp). Defined in src/comm/simulated/, in such builds alone.
+#include <mpi.h>
+
+#include <memory>
+
+#include "src/comm/detail/memory.hpp"
+#include "src/comm/detail/message_objects.hpp"
+#include "src/comm/detail/simulated.hpp"
+
+namespace merganser::comm::detail {
+
+/// Collectives that lie in the memory which simulated ranks share, and take no simulated time but that of waiting for the last
+/// rank: for set-up and totals, which nobody times and which would be most of what a simulation of many ranks has to do.
+class SimulatedCollectives {
+ public:
+  virtual ~SimulatedCollectives() = default;
+  virtual void barrier() = 0;
+  [[nodiscard]] virtual std::vector<Bytes> all_gather(BytesView mine) = 0;
+  [[nodiscard]] virtual std::vector<Bytes> all_to_all(std::span<const BytesView> to) = 0;
+};
+/// Null, so that MPI's are used, unless the variable MERGANSER_SIMULATED_COLLECTIVES is "free". Collective.
+[[nodiscard]] std::unique_ptr<SimulatedCollectives> simulated_collectives(MPI_Comm comm);
+/// The first of the tags of a transport, which shares its communicator with others: copies of it would take memory for each pair
+/// of ranks. Collective.
+[[nodiscard]] int simulated_first_tag(MPI_Comm comm);
+
+/// MpiLink with a receive that is always posted instead of probes.
+[[nodiscard]] std::unique_ptr<Link> simulated_link(MPI_Comm comm, int tag, const Graph& graph);
+
+/// The memory of rma: locks by target instead of MPI_Win_lock_all, whose cost there grows with the square of the ranks, and a
+/// bell for who waits for what was put. Collective.
+[[nodiscard]] std::shared_ptr<Memory> simulated_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters);
+
+/// The mailbox of neighborhood. SMPI has no neighbourhood collectives, so they are emulated as libraries without hardware for
+/// them do it: a message along every arc, all at once, first the sizes and then what the outboxes hold.
+[[nodiscard]] std::unique_ptr<Mailbox> simulated_neighborhood(Place place, Graph graph, std::unique_ptr<Link> link,
+                                                              MPI_Comm comm, int tag);
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,123 @@
+#include <mpi.h>
+#include <simgrid/barrier.h>
+
+#include <cstdlib>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+/// What the ranks of a transport have told each other and not all have read yet.
+class Board {
+ public:
+  explicit Board(int ranks)
+      : ranks_(static_cast<std::size_t>(ranks)), all_here_(sg_barrier_init(static_cast<unsigned>(ranks))) {}
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+  ~Board() { sg_barrier_destroy(all_here_); }
+
+  void wait() { sg_barrier_wait(all_here_); }
+
+  std::vector<Bytes> all_gather(std::size_t rank, std::uint64_t round, BytesView mine) {
+    Round& told = rounds_[round];
+    told.by_sender.resize(ranks_);
+    told.by_sender[rank].assign(mine.begin(), mine.end());
+    wait();
+    const bool last = ++told.readers == ranks_;
+    std::vector<Bytes> all = last ? std::move(told.by_sender) : told.by_sender;
+    if (last) rounds_.erase(round);
+    return all;
+  }
+
+  std::vector<Bytes> all_to_all(std::size_t rank, std::uint64_t round, std::span<const BytesView> to) {
+    Round& told = rounds_[round];
+    told.by_receiver.resize(ranks_);
+    for (std::size_t r = 0; r < to.size(); ++r)
+      if (!to[r].empty()) told.by_receiver[r].push_back({rank, Bytes(to[r].begin(), to[r].end())});
+    wait();
+    std::vector<Bytes> from(ranks_);
+    for (auto& letter : told.by_receiver[rank]) from[letter.from] = std::move(letter.text);
+    if (++told.readers == ranks_) rounds_.erase(round);
+    return from;
+  }
+
+ private:
+  struct Letter {
+    std::size_t from;
+    Bytes text;
+  };
+  struct Round {
+    std::vector<Bytes> by_sender;
+    std::vector<std::vector<Letter>> by_receiver;
+    std::size_t readers = 0;
+  };
+
+  std::size_t ranks_;
+  sg_bar_t all_here_;
+  std::map<std::uint64_t, Round> rounds_;
+};
+
+/// A thing that rank 0 makes and every rank of a communicator holds. Collective.
+template <class Make>
+auto made_by_first(MPI_Comm comm, const Make& make) {
+  using Thing = decltype(make(0));
+  struct Shelf {
+    Thing thing;
+    int takers;
+  };
+  int rank = 0;
+  int size = 0;
+  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  Shelf* const made = rank == 0 ? new Shelf{make(size), size} : nullptr;
+  // A reduction, since SMPI's broadcasts may first have every rank tell every other where it runs.
+  auto where = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(made));
+  check(MPI_Allreduce(MPI_IN_PLACE, &where, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
+  auto* const shelf = reinterpret_cast<Shelf*>(static_cast<std::uintptr_t>(where));
+  Thing mine = shelf->thing;
+  if (--shelf->takers == 0) delete shelf;
+  return mine;
+}
+
+class FreeCollectives final : public SimulatedCollectives {
+ public:
+  FreeCollectives(MPI_Comm comm, std::shared_ptr<Board> board) : board_(std::move(board)) {
+    int rank = 0;
+    check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    rank_ = static_cast<std::size_t>(rank);
+  }
+  void barrier() override { board_->wait(); }
+  [[nodiscard]] std::vector<Bytes> all_gather(BytesView mine) override {
+    return board_->all_gather(rank_, round_++, mine);
+  }
+  [[nodiscard]] std::vector<Bytes> all_to_all(std::span<const BytesView> to) override {
+    return board_->all_to_all(rank_, round_++, to);
+  }
+
+ private:
+  std::shared_ptr<Board> board_;
+  std::size_t rank_ = 0;
+  std::uint64_t round_ = 0;  // numbered by each rank, alike
+};
+
+}  // namespace
+
+std::unique_ptr<SimulatedCollectives> simulated_collectives(MPI_Comm comm) {
+  const char* which = std::getenv("MERGANSER_SIMULATED_COLLECTIVES");
+  if (which == nullptr || std::string_view(which) != "free") return nullptr;
+  return std::make_unique<FreeCollectives>(
+      comm, made_by_first(comm, [](int ranks) { return std::make_shared<Board>(ranks); }));
+}
+
+int simulated_first_tag(MPI_Comm comm) {
+  constexpr int kTags = 1000;
+  static int transports = 0;  // counted by their first ranks
+  return made_by_first(comm, [](int) { return kTags * transports++; });
+}
+
+}  // namespace merganser::comm::detail

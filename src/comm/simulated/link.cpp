@@ -1,0 +1,131 @@
+#include <mpi.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
+#include "src/comm/detail/bytes.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+/// Longer messages travel in pieces of this size; a piece below it is the last one. Of the buffer of a link only the pages
+/// that were written are there.
+constexpr std::size_t kPiece = std::size_t{64} << 10;
+
+class SimulatedLink final : public Link {
+ public:
+  SimulatedLink(MPI_Comm comm, int tag, const Graph& graph)
+      : comm_(comm),
+        tag_(tag),
+        out_(graph.out),
+        in_(graph.in),
+        buffer_(std::make_unique_for_overwrite<std::byte[]>(kPiece)),
+        partial_(graph.in.size()) {
+    if (!graph.in.empty()) post();
+  }
+
+  ~SimulatedLink() override {
+    if (receive_ != MPI_REQUEST_NULL) drop(receive_);
+    for (auto& request : sends_) drop(request);
+  }
+
+  void send(std::size_t arc, std::span<const std::byte> message) override {
+    for (std::size_t at = 0;; at += kPiece) {
+      const auto length = static_cast<int>(std::min(kPiece, message.size() - at));
+      check(MPI_Isend(message.data() + at, length, MPI_BYTE, out_[arc], tag_, comm_,
+                      &sends_.emplace_back(MPI_REQUEST_NULL)),
+            "MPI_Isend");
+      if (static_cast<std::size_t>(length) < kPiece) return;
+    }
+  }
+
+  [[nodiscard]] bool sent() override {
+    std::erase_if(sends_, [](MPI_Request& request) {
+      int done = 0;
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      return done != 0;
+    });
+    return sends_.empty();
+  }
+
+  [[nodiscard]] std::optional<std::size_t> receive(std::vector<std::byte>& message) override {
+    while (has_come()) {
+      int length = 0;
+      check(MPI_Get_count(&status_, MPI_BYTE, &length), "MPI_Get_count");
+      const std::size_t arc = in_(status_.MPI_SOURCE);
+      auto& whole = partial_[arc];
+      whole.insert(whole.end(), buffer_.get(), buffer_.get() + length);
+      post();
+      if (static_cast<std::size_t>(length) == kPiece) continue;
+      message.swap(whole);
+      whole.clear();
+      return arc;
+    }
+    return std::nullopt;
+  }
+
+  /// Waits until something has come or a send has ended.
+  void idle(Waiter&) override {
+    if (came_) return;
+    if (sends_.empty()) {
+      check(MPI_Wait(&receive_, &status_), "MPI_Wait");
+      came_ = true;
+      return;
+    }
+    waited_for_ = sends_;
+    waited_for_.push_back(receive_);
+    int index = 0;
+    MPI_Status status;
+    check(MPI_Waitany(static_cast<int>(waited_for_.size()), waited_for_.data(), &index, &status), "MPI_Waitany");
+    if (static_cast<std::size_t>(index) < sends_.size()) {
+      sends_.erase(sends_.begin() + index);
+      return;
+    }
+    receive_ = MPI_REQUEST_NULL;
+    status_ = status;
+    came_ = true;
+  }
+
+ private:
+  void post() {
+    came_ = false;
+    check(MPI_Irecv(buffer_.get(), static_cast<int>(kPiece), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_, &receive_),
+          "MPI_Irecv");
+  }
+
+  bool has_come() {
+    if (came_ || receive_ == MPI_REQUEST_NULL) return came_;
+    int done = 0;
+    check(MPI_Test(&receive_, &done, &status_), "MPI_Test");
+    came_ = done != 0;
+    return came_;
+  }
+
+  static void drop(MPI_Request& request) {
+    MPI_Cancel(&request);
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+  }
+
+  MPI_Comm comm_;
+  int tag_;
+  std::vector<int> out_;
+  ArcOf in_;
+  std::unique_ptr<std::byte[]> buffer_;
+  MPI_Request receive_ = MPI_REQUEST_NULL;  // null: no arc leads here, or it has come
+  bool came_ = false;
+  MPI_Status status_{};
+  std::vector<MPI_Request> sends_;
+  std::vector<MPI_Request> waited_for_;
+  std::vector<Bytes> partial_;  // per in-arc: pieces so far
+};
+
+}  // namespace
+
+std::unique_ptr<Link> simulated_link(MPI_Comm comm, int tag, const Graph& graph) {
+  return std::make_unique<SimulatedLink>(comm, tag, graph);
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,151 @@
+#include <mpi.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <deque>
+#include <new>
+#include <vector>
+
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+/// Zero, and of it only pages that were written are there: rings are large for the longest messages.
+class Pages : Pinned {
+ public:
+  explicit Pages(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 8)) {
+    constexpr int kProtection = PROT_READ | PROT_WRITE;
+    data_ = ::mmap(nullptr, bytes_, kProtection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ~Pages() { ::munmap(data_, bytes_); }
+  [[nodiscard]] void* data() const noexcept { return data_; }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+class SimulatedMemory final : public Memory {
+ public:
+  SimulatedMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters)
+      : comm_(comm), epoch_(epoch), counters_(counters), pages_(bytes) {
+    check(MPI_Win_create(pages_.data(), static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm, &window_), "MPI_Win_create");
+    if (epoch_ == Epoch::lifetime) ++counters_.epochs;
+  }
+
+  [[nodiscard]] std::byte* data() noexcept override { return static_cast<std::byte*>(pages_.data()); }
+
+  void put(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
+    begin(rank);
+    check(MPI_Put(from, static_cast<int>(bytes), MPI_BYTE, rank, static_cast<MPI_Aint>(offset), static_cast<int>(bytes),
+                  MPI_BYTE, window_),
+          "MPI_Put");
+    end(rank);
+  }
+  void put_word(int rank, std::size_t offset, std::uint64_t word, std::size_t bytes) override {
+    put(rank, offset, source(word), bytes);
+  }
+  void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
+    begin(rank);
+    check(MPI_Get(to, static_cast<int>(bytes), MPI_BYTE, rank, static_cast<MPI_Aint>(offset), static_cast<int>(bytes),
+                  MPI_BYTE, window_),
+          "MPI_Get");
+    end(rank);
+  }
+  void fetch_or(int rank, std::size_t offset, std::uint64_t operand, void* old, std::size_t bytes) override {
+    begin(rank);
+    check(MPI_Fetch_and_op(source(operand), old, bytes == 4 ? MPI_UINT32_T : MPI_UINT64_T, rank,
+                           static_cast<MPI_Aint>(offset), MPI_BOR, window_),
+          "MPI_Fetch_and_op");
+    end(rank);
+  }
+
+  void order() override { complete(); }
+  void commit() override { complete(); }
+  void complete() override {
+    if (touched_.empty()) return;
+    for (const int rank : touched_) land(rank);
+    check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
+    touched_.clear();
+    words_.clear();
+  }
+  /// What others put is in this memory when their flush ends.
+  void progress() override {}
+
+  void begin_phase() override {
+    if (epoch_ == Epoch::per_phase) ++counters_.epochs;
+  }
+  void end_phase() override {
+    if (epoch_ == Epoch::per_phase) unlock_all();
+  }
+  void free() override {
+    unlock_all();
+    check(MPI_Win_free(&window_), "MPI_Win_free");
+  }
+
+ private:
+  static bool holds(const std::vector<int>& ranks, int rank) {
+    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  }
+  void begin(int rank) {
+    const bool by_itself = epoch_ == Epoch::per_operation;
+    if (by_itself) ++counters_.epochs;
+    if (!holds(locked_, rank)) {
+      check(MPI_Win_lock(MPI_LOCK_SHARED, rank, by_itself ? 0 : MPI_MODE_NOCHECK, window_), "MPI_Win_lock");
+      if (!by_itself) locked_.push_back(rank);
+    }
+  }
+  void end(int rank) {
+    if (epoch_ != Epoch::per_operation) {
+      if (!holds(touched_, rank)) touched_.push_back(rank);
+      return;
+    }
+    land(rank);
+    check(MPI_Win_flush(rank, window_), "MPI_Win_flush");
+    check(MPI_Win_unlock(rank, window_), "MPI_Win_unlock");
+    words_.clear();
+  }
+  void unlock_all() {
+    complete();
+    for (const int rank : locked_) check(MPI_Win_unlock(rank, window_), "MPI_Win_unlock");
+    locked_.clear();
+  }
+
+  /// A copy of a word that lives until the next complete().
+  const void* source(std::uint64_t word) { return &words_.emplace_back(word); }
+
+  /// Waits until the operations to a rank have landed and lets it know, before this rank does: what a flush takes for the way
+  /// back (tools/simulate/costs.cpp, which the program is linked with) comes after.
+  void land(int rank) {
+    check(MPI_Win_flush_local(rank, window_), "MPI_Win_flush_local");
+    MPI_Group here = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    int there = rank;
+    check(MPI_Comm_group(comm_, &here), "MPI_Comm_group");
+    check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
+    check(MPI_Group_translate_ranks(here, 1, &rank, world, &there), "MPI_Group_translate_ranks");
+    check(MPI_Group_free(&here), "MPI_Group_free");
+    check(MPI_Group_free(&world), "MPI_Group_free");
+    ring_bell(there);
+  }
+
+  MPI_Comm comm_;
+  Epoch epoch_;
+  Counters& counters_;
+  MPI_Win window_ = MPI_WIN_NULL;
+  Pages pages_;
+  std::deque<std::uint64_t> words_;
+  std::vector<int> locked_;
+  std::vector<int> touched_;
+};
+
+}  // namespace
+
+std::shared_ptr<Memory> simulated_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters) {
+  return std::make_shared<SimulatedMemory>(comm, bytes, epoch, counters);
+}
+
+}  // namespace merganser::comm::detail

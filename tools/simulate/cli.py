@@ -1,0 +1,137 @@
+"""Options of ./x simulate."""
+import argparse
+import os
+import re
+
+from . import machines
+from .runner import Limits
+
+MODELS = ("p2p", "neighborhood", "rma")
+PRUNINGS = ("single-pass", "iterative")
+TEXT = """\
+Runs merganser on simulated ranks: the same sources, compiled for SimGrid's SMPI, on a network like that of a machine of the
+clustering paper. Times are simulated; results have the same bits as on real ranks.
+
+  ./x simulate --machine archer2 --ranks 64,256,1024 --json s.json
+  ./x simulate --machine cirrus --ranks 256 --comm rma --prune single-pass
+  ./x simulate --machine hotlum --ranks 16,64,256 --strong 64x64x8
+  ./x simulate --machine archer2 --ranks 1024 --noise 1000:1ms
+  ./x simulate --machine archer2 --ranks 64 -- msf --generate rmat --scale 12
+
+Without a COMMAND: merge steps of the paper's artificial parcels, 20 in a cell, half of them small, the same block of cells on
+each rank, pruned in a single pass and by the published iterations; for each, simulated time per stage of the slowest rank. A
+rank's own work takes what it was measured to take on this machine, once. Docs: docs/simulation.md.
+
+A COMMAND is a command line of merganser. Only messages take time there, and the work of a merge step none.
+
+Exit codes: 0, or that of COMMAND; 1 a simulation failed; 2 a wrong option; 4 it reached --limit or --memory."""
+
+
+def number_list(text):
+    if not re.fullmatch(r"\d+(,\d+)*", text):
+        raise argparse.ArgumentTypeError(f'"{text}"; allowed: numbers of ranks, as 64,256,1024')
+    return [int(n) for n in text.split(",")]
+
+
+def cells(text):
+    if not re.fullmatch(r"\d+x\d+x\d+", text) or "0" in text.split("x"):
+        raise argparse.ArgumentTypeError(f'"{text}"; allowed: cells along x, y and z, as 4x4x4')
+    return tuple(int(n) for n in text.split("x"))
+
+
+def words_of(known):
+    def parse(text):
+        words = text.split(",")
+        for word in words:
+            if word not in known:
+                raise argparse.ArgumentTypeError(f'"{word}"; allowed: {", ".join(known)}')
+        return words
+    return parse
+
+
+def positive(text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f'"{text}"; allowed: a number above 0')
+    return value
+
+
+def share(text):
+    value = positive(text)
+    if value > 1:
+        raise argparse.ArgumentTypeError(f'"{text}"; allowed: above 0, up to 1')
+    return value
+
+
+def noise(text):
+    m = re.fullmatch(r"(\d+):(\d+(?:\.\d+)?)(us|ms)(?:/(\d+(?:\.\d+)?)(us|ms))?", text)
+    if not m:
+        raise argparse.ArgumentTypeError(f'"{text}"; allowed: ONE_IN:LATE or ONE_IN:LATE/WINDOW, as 1000:1ms or 1000:1ms/10ms')
+    unit = {"us": 1e-6, "ms": 1e-3}
+    late = float(m[2]) * unit[m[3]]
+    try:
+        return machines.Noise(one_in=int(m[1]), late_s=late, window_s=float(m[4]) * unit[m[5]] if m[4] else late)
+    except ValueError as e:
+        raise argparse.ArgumentTypeError(str(e)) from e
+
+
+def parser():
+    p = argparse.ArgumentParser(prog="./x simulate", description=TEXT, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                usage="./x simulate --machine NAME --ranks N,... [options] [-- COMMAND ...]")
+    p.add_argument("--list", action="store_true", help="tell the machines, models and prunings")
+    p.add_argument("--machine", choices=machines.MACHINES, help="whose nodes and network")
+    p.add_argument("--ranks", type=number_list, metavar="N,...", help=f"numbers of ranks, 1 to {machines.MAX_RANKS}")
+    p.add_argument("--comm", type=words_of(MODELS), default=["p2p"], metavar="MODEL,...",
+                   help=f"communication models: {', '.join(MODELS)} [p2p]")
+    p.add_argument("--json", metavar="FILE", help="record to write")
+    p.add_argument("--noise", type=noise, metavar="ONE_IN:LATE[/WINDOW]",
+                   help="in every window one rank in ONE_IN is held up for LATE: 1000:1ms")
+    p.add_argument("--limit", type=positive, default=3600.0, metavar="S", help="real seconds that a simulation may take [3600]")
+    p.add_argument("--memory", type=positive, default=16.0, metavar="GIB", help="memory that it may take [16]")
+    steps = p.add_argument_group("merge steps, without a COMMAND")
+    steps.add_argument("--prune", type=words_of(PRUNINGS), default=list(PRUNINGS), metavar="NAME,...",
+                       help=f"{', '.join(PRUNINGS)} [both]")
+    steps.add_argument("--cells", type=cells, default=(4, 4, 4), metavar="AxBxC", help="cells of each rank: weak scaling [4x4x4]")
+    steps.add_argument("--strong", type=cells, metavar="AxBxC", help="cells of the whole grid, on any number of ranks")
+    steps.add_argument("--small-within", type=share, default=1.0, metavar="SHARE",
+                       help="share of the domain along x that has small parcels: an imbalanced start [1]")
+    steps.add_argument("--cycles", type=int, default=2, metavar="N",
+                       help="merge steps, of which the last one counts: the first makes what later ones keep [2]")
+    steps.add_argument("--work", choices=("measured", "again", "none"), default="measured",
+                       help="what a rank's own work takes: as measured here once, measured again, or no time [measured]")
+    p.add_argument("--build", default="build", metavar="FOLDER", help="where bin/merganser for real ranks is [%(default)s]")
+    p.add_argument("--simulated", default="build-simgrid", metavar="FOLDER",
+                   help="where bin/merganser for simulated ranks is [%(default)s]")
+    return p
+
+
+def parse(words):
+    p = parser()
+    at = words.index("--") if "--" in words else len(words)
+    o = p.parse_args(words[:at])
+    o.command = words[at + 1:]
+    if o.list:
+        return o
+    for name in ("machine", "ranks"):
+        if getattr(o, name) is None:
+            p.error(f"no --{name}; allowed: " + {"machine": ", ".join(machines.MACHINES), "ranks": "numbers, as 64,256"}[name])
+    if at < len(words) and not o.command:
+        p.error("no COMMAND after --; allowed: a command line of merganser, as -- msf --generate rmat --scale 12")
+    if not 1 <= o.cycles <= 1000:
+        p.error(f"--cycles: {o.cycles}; allowed: 1 to 1000")
+    if o.command and len(o.comm) > 1:
+        p.error(f"--comm {','.join(o.comm)} with a COMMAND; allowed: one model")
+    if o.json:
+        folder = os.path.dirname(os.path.abspath(o.json))
+        if not os.path.isdir(folder) or os.path.isdir(o.json):
+            p.error(f"--json {o.json}: no file can be there; allowed: a file in a folder that is there")
+    try:
+        for ranks in o.ranks:
+            machines.platform(o.machine, ranks)
+    except ValueError as e:
+        p.error(str(e))
+    o.limits = Limits(o.limit, o.memory * 2**30)
+    return o

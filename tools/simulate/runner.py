@@ -1,0 +1,176 @@
+"""One simulation: the process that plays all ranks, what it took in real time and memory, and its limits."""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+
+# Ranks are contexts of one thread and share all variables; the program keeps none that belongs to a rank. Privatisation would
+# need a memory map for each rank, of which the system allows some 65,000.
+#
+# smpi/async-small-thresh: messages below it travel when they are sent, as small ones do over real networks, and not when the
+# receiver asks for them. smpi/test: a test of a request takes no time; ranks wait instead of testing.
+SETTINGS = ["smpi/privatization:no", "smpi/async-small-thresh:65536", "smpi/test:0", "contexts/factory:raw", "contexts/stack-size:512",
+            "contexts/guard-size:0", "network/model:SMPI"]
+# Blocks of the heap instead of memory maps, of which there are only so many.
+ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TOP_PAD_": "16777216", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
+POLL_S = 0.2
+TIMES = re.compile(r"^(\[[^\n]*smpi_utils/INFO\] [^\n]*|The simulation took [^\n]*|\S+ seconds were actual computation [^\n]*|"
+                   r"You may want to use sampling functions [^\n]*|)(\n|$)", re.M)
+
+
+class Failed(Exception):
+    """A simulation that did not end well. @param code  exit code that the user is given"""
+
+    def __init__(self, text, code=1):
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Limits:
+    seconds: float
+    bytes: float
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a simulation took of this machine, and how long the simulated run was."""
+    real_s: float
+    cpu_s: float
+    peak_bytes: int
+    simulated_s: float
+
+
+def smpimain():
+    """SimGrid's program that opens what is simulated. smpirun, which starts it, splits arguments at spaces, so it is not used."""
+    smpirun = shutil.which("smpirun")
+    if smpirun is None:
+        raise Failed("there is no smpirun; install SimGrid (Debian: libsimgrid-dev)", 2)
+    with open(smpirun, encoding="utf-8", errors="replace") as file:
+        found = re.search(r'"(/[^"\s]*/smpimain)"', file.read())
+    if found is None or not os.access(found[1], os.X_OK):
+        raise Failed(f"{smpirun} names no smpimain that can be run; allowed: SimGrid's own", 2)
+    return found[1]
+
+
+def resident(process):
+    """Bytes of a process in memory; 0 if it has gone."""
+    try:
+        with open(f"/proc/{process}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0
+
+
+class Progress:
+    """One line on a terminal that changes; elsewhere nothing."""
+
+    def __init__(self, what):
+        self.what = what
+        self.shown = sys.stderr.isatty()
+
+    def show(self, seconds, size):
+        if self.shown:
+            print(f"\r\033[K{self.what}: {seconds:.0f} s, {size / 2**30:.2f} GiB", end="", file=sys.stderr, flush=True)
+
+    def end(self):
+        if self.shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def command_line(platform, program, arguments, folder):
+    files = {}
+    for name, text in (("platform.xml", platform.xml), ("hosts", "\n".join(platform.hosts) + "\n")):
+        files[name] = os.path.join(folder, name)
+        with open(files[name], "w", encoding="ascii") as file:
+            file.write(text)
+    settings = [*SETTINGS, *platform.config, f"smpi/tmpdir:{folder}", f"smpi/np:{platform.ranks}",
+                f"smpi/hostfile:{files['hosts']}", "smpi/display-timing:yes"]
+    return [smpimain(), program, *[f"--cfg={s}" for s in settings], "--log=root.thresh:error", "--log=smpi_utils.thresh:info",
+            files["platform.xml"], *arguments]
+
+
+def stop(process):
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        if process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(sign)
+        try:
+            process.wait(5)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def watch(process, limits, progress):
+    """Waits for the end, within the limits. @return seconds, those of a core, peak bytes"""
+    began = time.monotonic()
+    try:
+        while True:
+            seconds = time.monotonic() - began
+            ended, status, used = os.wait4(process.pid, os.WNOHANG)
+            if ended:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+            size = resident(process.pid)
+            progress.show(seconds, size)
+            if seconds > limits.seconds:
+                raise Failed(f"no end within {limits.seconds:g} s (--limit)", 4)
+            if size > limits.bytes:
+                raise Failed(f"{size / 2**30:.1f} GiB of memory; allowed: {limits.bytes / 2**30:.1f} GiB (--memory)", 4)
+            time.sleep(min(POLL_S, seconds / 20 + 0.005))
+    finally:
+        progress.end()
+        stop(process)
+
+
+def simulated_seconds(told):
+    found = re.search(r"Simulated time: ([0-9.eE+-]+) seconds", told)
+    return float(found[1]) if found else float("nan")
+
+
+def of_the_program(told):
+    """What the program has written to standard error, without SimGrid's report of times."""
+    return TIMES.sub("", told).strip()
+
+
+def simulate(platform, program, arguments, environment, limits, what, output=None):
+    """Runs a program on a simulated machine.
+
+    @param output  file for its standard output, or None: it is dropped
+    @throws Failed  with what it said, where it did not end with 0
+    """
+    with tempfile.TemporaryDirectory(prefix="merganser-simulate-") as folder:
+        words = command_line(platform, program, arguments, folder)
+        variables = {**os.environ, **ENVIRONMENT, **platform.environment, **environment, "SMPI_GLOBAL_SIZE": str(platform.ranks),
+                     "TMPDIR": folder}
+        variables = {n: v for n, v in variables.items() if n != "MERGANSER_SMPI_STATE"}
+        with open(os.path.join(folder, "errors"), "w+", encoding="utf-8", errors="replace") as errors:
+            process = subprocess.Popen(words, env=variables, stdin=subprocess.DEVNULL, stderr=errors,
+                                       stdout=output if output is not None else subprocess.DEVNULL)
+            seconds, cpu, peak = watch(process, limits, Progress(what))
+            errors.seek(0)
+            told = errors.read()
+        if process.returncode != 0:
+            raise Failed(reason(process.returncode, told), process.returncode if 0 < process.returncode < 128 else 70)
+        said = of_the_program(told)
+        if said:
+            print(said, file=sys.stderr)
+        return Taken(seconds, cpu, peak, simulated_seconds(told))
+
+
+def reason(code, told):
+    """Why a simulation ended, in a line or two."""
+    own = of_the_program(told)
+    if "Deadlock" in own or "deadlock" in own:
+        return "the simulated ranks wait for each other for ever (a deadlock): " + own.strip()[:600]
+    if code < 0:
+        return f"the simulation was ended by signal {-code} ({signal.strsignal(-code)}). {own.strip()[-600:]}"
+    return own.strip()[-2000:] or f"the simulation ended with code {code}"

@@ -1,0 +1,31 @@
+"""Building small programs in C for SimGrid's SMPI, with what calls cost (costs.cpp)."""
+import os
+import shutil
+import subprocess
+
+from .runner import Failed
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = ("smpicc", "smpicxx", "smpirun")
+FLAGS = ["-O1", "-fPIC", "-DSMPI_NO_OVERRIDE_MALLOC"]
+
+
+def missing():
+    """A program of SimGrid that is not there, or None."""
+    return next((p for p in PROGRAMS if shutil.which(p) is None), None)
+
+
+def compiler(words):
+    got = subprocess.run(words, capture_output=True, text=True, check=False)
+    if got.returncode != 0:
+        raise Failed(f"{words[0]}: exit code {got.returncode}: {(got.stderr + got.stdout)[:2000].strip()}")
+
+
+def build(source, folder):
+    """Compiles a program of this folder; returns its path, in another folder."""
+    parts = [os.path.join(folder, name) for name in ("program.o", "costs.o")]
+    compiler(["smpicc", *FLAGS, "-c", os.path.join(HERE, source), "-o", parts[0]])
+    compiler(["smpicxx", "-std=c++17", *FLAGS, "-c", os.path.join(HERE, "costs.cpp"), "-o", parts[1]])
+    program = os.path.join(folder, os.path.splitext(source)[0])
+    compiler(["smpicxx", "-Wl,-Bsymbolic", *parts, "-o", program])
+    return program
