@@ -17,7 +17,8 @@ struct StepLimits {
   double frequency = 0;  ///< largest sqrt(|grad b|), 1/s
 };
 
-/// The libraries of Fourier transforms in this build: "kiss", perhaps "fftw".
+/// The libraries of Fourier transforms in this build, best first: "lanes" (the one of this room, always there), "kiss" and
+/// "fftw" where they were found. "auto" is the first.
 [[nodiscard]] std::vector<std::string> fft_libraries();
 
 /// Solves on the nodes. Every result has the same bits for any number of ranks and any model of communication.
