@@ -2,6 +2,7 @@
 /// From the vorticity at the nodes to the flow: velocity, its gradient, the tendency of vorticity, and the potential that
 /// evens out volumes. Fourier series in x and y, harmonic functions with sine and cosine series in z.
 /// Source: EPIC 0.14.3; [frey2023].
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
