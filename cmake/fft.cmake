@@ -36,6 +36,6 @@ else()
 endif()
 
 # These files include themselves once for each kind of vectors.
-foreach(file fft/lanes)
+foreach(file fft/lanes fft/rows columns)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/flow/${file}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endforeach()

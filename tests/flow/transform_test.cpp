@@ -61,8 +61,10 @@ Columns slow(const Columns& in, std::size_t n) {
 
 Columns run(fft::Transform& transform, const Columns& in, bool inverse = false) {
   Columns work = in;
-  fft::Block out =
-      inverse ? transform.run({work.im.data(), work.re.data()}) : transform.run({work.re.data(), work.im.data()});
+  Columns more = in;
+  const fft::Block spare{more.re.data(), more.im.data()};
+  fft::Block out = transform.run(
+      inverse ? fft::Block{work.im.data(), work.re.data()} : fft::Block{work.re.data(), work.im.data()}, spare);
   if (inverse) std::swap(out.re, out.im);
   Columns result(0);
   result.re.assign(out.re, out.re + in.re.size());

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "merganser/flow/nodes.hpp"
 #include "src/flow/fft/stage.hpp"
 #include "src/flow/fft/transform.hpp"
 
@@ -157,9 +156,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace merganser::flow::fft {
-namespace {
-
-HWY_EXPORT(run_stages);
 
 Root root(std::size_t power, std::size_t n) {
   // Long double has one implementation on all CPUs, and rounds to the nearest double.
@@ -167,6 +163,10 @@ Root root(std::size_t power, std::size_t n) {
       -2 * std::numbers::pi_v<long double> * static_cast<long double>(power % n) / static_cast<long double>(n);
   return {static_cast<double>(std::cos(angle)), static_cast<double>(std::sin(angle))};
 }
+
+namespace {
+
+HWY_EXPORT(run_stages);
 
 /// Factors in the order of the stages: fours, then what is left, ascending.
 std::vector<std::size_t> factors(std::size_t n) {
@@ -180,7 +180,7 @@ std::vector<std::size_t> factors(std::size_t n) {
 /// Sorts itself: each stage writes what it makes where the next one reads it [stockham1966].
 class Lanes final : public Transform {
  public:
-  explicit Lanes(std::size_t n) : memory_(2 * n * kLanes) {
+  explicit Lanes(std::size_t n) {
     std::size_t length = n;
     std::size_t stride = 1;
     for (const std::size_t radix : factors(n)) {
@@ -195,12 +195,9 @@ class Lanes final : public Transform {
     }
   }
 
-  Block run(Block block) override {
-    return HWY_DYNAMIC_DISPATCH(run_stages)(stages_, block, {memory_.data(), memory_.data() + memory_.size() / 2});
-  }
+  Block run(Block block, Block spare) override { return HWY_DYNAMIC_DISPATCH(run_stages)(stages_, block, spare); }
 
  private:
-  std::vector<double, CacheLines<double>> memory_;
   std::vector<Stage> stages_;
 };
 

@@ -11,6 +11,9 @@ struct Root {
   double im;
 };
 
+/// exp(-2 pi i power / n), to the nearest double on every CPU.
+Root root(std::size_t power, std::size_t n);
+
 /// Makes transforms of radix * rest elements out of `radix` times fewer, each `stride` times side by side.
 struct Stage {
   std::size_t radix;

@@ -24,8 +24,8 @@ class Transform {
  public:
   virtual ~Transform() = default;
   /// X_k = sum over j of x_j exp(-2 pi i j k / n), not scaled; with re and im exchanged on both sides: its inverse, times n.
-  /// `block` is overwritten. @return where the result is: in `block`, or in memory of this object until the next call
-  virtual Block run(Block block) = 0;
+  /// Both blocks are overwritten. @return where the result is: `block` or `spare`
+  virtual Block run(Block block, Block spare) = 0;
 };
 
 /// Names of the libraries in this build, best first.

@@ -37,7 +37,7 @@ class Fftw final : public Transform {
     fftw_destroy_plan(plan_);
   }
 
-  Block run(Block block) override {
+  Block run(Block block, Block) override {
     fftw_execute_split_dft(plan_, block.re, block.im, block.re, block.im);
     return block;
   }

@@ -12,7 +12,7 @@ class Kiss final : public Transform {
  public:
   explicit Kiss(std::size_t n) : library_(n, false), in_(n), out_(n) {}
 
-  Block run(Block block) override {
+  Block run(Block block, Block) override {
     for (std::size_t t = 0; t < kLanes; ++t) {
       for (std::size_t j = 0; j < in_.size(); ++j) in_[j] = {block.re[j * kLanes + t], block.im[j * kLanes + t]};
       library_.transform(in_.data(), out_.data());
