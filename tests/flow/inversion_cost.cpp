@@ -41,7 +41,10 @@ void measure(comm::Transport& transport, std::int64_t cells, const std::string& 
   double sink = 0;
   const Work works[] = {
       {"velocity", [&] { inversion.velocity(carried, flow); }},
-      {"tendency", [&] { inversion.tendency(carried, flow, {false, false}); }},
+      {"tendency",
+       [&] {
+         inversion.tendency(carried, flow, {false, false});
+       }},
       {"halo of the flow", [&] { halo.fill(flow); }},
       {"displacement", [&] { inversion.displacement(excess, displacement); }},
       {"limits", [&] { sink += inversion.limits(carried, flow).strain; }},
