@@ -2,6 +2,7 @@
 /// From the vorticity at the nodes to the flow: velocity, its gradient, the tendency of vorticity, and the potential that
 /// evens out volumes. Fourier series in x and y, harmonic functions with sine and cosine series in z.
 /// Source: EPIC 0.14.3; [frey2023].
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ struct StepLimits {
   double frequency = 0;  ///< largest sqrt(|grad b|), 1/s
 };
 
-/// The libraries of Fourier transforms in this build: "kiss", perhaps "fftw".
+/// The libraries of Fourier transforms in this build, best first: "lanes" (the one of this room, always there), "kiss" and
+/// "fftw" where they were found. "auto" is the first.
 [[nodiscard]] std::vector<std::string> fft_libraries();
 
 /// Solves on the nodes. Every result has the same bits for any number of ranks and any model of communication.

@@ -63,9 +63,9 @@ struct CacheLines {
   template <class U>
   explicit(false) CacheLines(const CacheLines<U>&) noexcept {}
   /// Memory for n of them.
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64})); }
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
   /// Gives it back.
-  void deallocate(T* p, std::size_t) noexcept { ::operator delete(p, std::align_val_t{64}); }
+  void deallocate(T* p, std::size_t) noexcept { ::operator delete (p, std::align_val_t{64}); }
   friend bool operator==(const CacheLines&, const CacheLines&) = default;
 };
 
@@ -110,10 +110,11 @@ using ScalarNodes = Nodes<1>;                ///< one number per node
 /// Fills the halo in x and y from the ranks that own its nodes, all levels from -1 to cells[2] + 1.
 class HaloFill {
  public:
-  /// Collective.
+  /// Collective. @throws InputError as NodeLayout; UsageError if the decomposition is not for as many ranks
   HaloFill(comm::Transport& transport, const Decomposition& decomposition);
   /// Fills the halo of `values` (`width` doubles per node, in the order of NodeLayout::index). Called by every rank; talks
-  /// to neighbours only. The width may differ from call to call, not between ranks.
+  /// to neighbours only, corners included. The width may differ from call to call, not between ranks.
+  /// Cost: one wave, none on one rank.
   void fill(double* values, std::size_t width);
   /// The same.
   template <std::size_t kValues>
@@ -122,9 +123,18 @@ class HaloFill {
   }
 
  private:
+  /// Own nodes that fill a part of the halo of a rank, this one or another: corner and number of nodes along x and y.
+  struct Part {
+    std::array<std::int64_t, 2> from;
+    std::array<std::int64_t, 2> to;
+    std::array<std::int64_t, 2> sizes;
+    int source;  ///< arc that the part of this rank's halo comes from, -1: this rank
+    int target;  ///< arc that this rank's nodes go to, -1: this rank
+  };
   NodeLayout layout_;
-  std::vector<int> ranks_;
+  std::vector<Part> parts_;
   std::unique_ptr<comm::Mailbox> mailbox_;
+  std::vector<std::size_t> read_;
 };
 
 }  // namespace merganser::flow

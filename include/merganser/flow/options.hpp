@@ -12,19 +12,19 @@ namespace merganser::flow {
 
 /// Constants of the model. Defaults are those of the Rayleigh-Taylor runs of [frey2025].
 struct FlowOptions {
-  double alpha = 0.2;                ///< time step = alpha / max(strain rate, buoyancy frequency)
-  double max_aspect_ratio = 4;       ///< a parcel with a/c from here on is split
-  double min_volume_ratio = 20;      ///< cell volume / smallest kept volume
-  double coriolis_y = 0;             ///< f_y = 2 Omega cos(latitude), 1/s
-  double coriolis_z = 1;             ///< f_z = 2 Omega sin(latitude), 1/s
-  std::int64_t corrections = 2;      ///< volume corrections per step, >= 0
-  double gradient_factor = 1.8;      ///< pull of the gradient correction
-  double max_compression = 0.5;      ///< bound of its displacement
-  double damping = 0.03;             ///< surface vorticity damping, 0: none
+  double alpha = 0.2;                  ///< time step = alpha / max(strain rate, buoyancy frequency)
+  double max_aspect_ratio = 4;         ///< a parcel with a/c from here on is split
+  double min_volume_ratio = 20;        ///< cell volume / smallest kept volume
+  double coriolis_y = 0;               ///< f_y = 2 Omega cos(latitude), 1/s
+  double coriolis_z = 1;               ///< f_z = 2 Omega sin(latitude), 1/s
+  std::int64_t corrections = 2;        ///< volume corrections per step, >= 0
+  double gradient_factor = 1.8;        ///< pull of the gradient correction
+  double max_compression = 0.5;        ///< bound of its displacement
+  double damping = 0.03;               ///< surface vorticity damping, 0: none
   bool keep_surface_vorticity = true;  ///< false: vertical vorticity is held at 0 on a wall where it begins as 0
-  bool mean_vorticity_fixed = true;  ///< the volume mean of vorticity is held at its first value
-  std::int64_t order = 4;            ///< Runge-Kutta: 3 or 4
-  std::string fft = "auto";          ///< library of the Fourier transforms: auto, kiss, fftw
+  bool mean_vorticity_fixed = true;    ///< the volume mean of vorticity is held at its first value
+  std::int64_t order = 4;              ///< Runge-Kutta: 3 or 4
+  std::string fft = "auto";            ///< library of the Fourier transforms: auto, lanes, kiss, fftw
 };
 
 /// Lists the fields of FlowOptions.
@@ -42,7 +42,7 @@ void describe(FlowOptions& o, V&& option) {
   option("keep-surface-vorticity", o.keep_surface_vorticity, "do not hold vertical vorticity at 0 on walls");
   option("mean-vorticity-fixed", o.mean_vorticity_fixed, "hold the mean vorticity at its first value");
   option("rk-order", o.order, "order of the Runge-Kutta scheme", between(3, 4));
-  option("fft", o.fft, "library of the Fourier transforms: auto, kiss, fftw");
+  option("fft", o.fft, "library of the Fourier transforms: auto, lanes, kiss, fftw");
 }
 
 }  // namespace merganser::flow

@@ -1,0 +1,54 @@
+#include <fftw3.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+#include "src/flow/fft/transform.hpp"
+
+namespace merganser::flow::fft {
+namespace {
+
+/// FFTW makes and destroys plans one at a time.
+std::mutex& planner() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// FFTW, all lanes in one plan, which is estimated and not measured: measured ones differ from run to run, bits too.
+class Fftw final : public Transform {
+ public:
+  explicit Fftw(std::size_t n) {
+    const auto lanes = static_cast<int>(kLanes);
+    const fftw_iodim length{static_cast<int>(n), lanes, lanes};
+    const fftw_iodim columns{lanes, 1, 1};
+    std::vector<double> re(n * kLanes);
+    std::vector<double> im(n * kLanes);
+    const std::lock_guard lock(planner());
+    plan_ = fftw_plan_guru_split_dft(1, &length, 1, &columns, re.data(), im.data(), re.data(), im.data(),
+                                     FFTW_ESTIMATE | FFTW_UNALIGNED);
+    if (plan_ == nullptr) throw InputError("FFTW has no plan for transforms of " + std::to_string(n) + " elements");
+  }
+  Fftw(const Fftw&) = delete;
+  Fftw& operator=(const Fftw&) = delete;
+  ~Fftw() override {
+    const std::lock_guard lock(planner());
+    fftw_destroy_plan(plan_);
+  }
+
+  Block run(Block block, Block) override {
+    fftw_execute_split_dft(plan_, block.re, block.im, block.re, block.im);
+    return block;
+  }
+
+ private:
+  fftw_plan plan_ = nullptr;
+};
+
+}  // namespace
+
+bool fftw_available() { return true; }
+std::unique_ptr<Transform> make_fftw(std::size_t n) { return std::make_unique<Fftw>(n); }
+
+}  // namespace merganser::flow::fft

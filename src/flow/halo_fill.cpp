@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/flow/nodes.hpp"
+
+namespace merganser::flow {
+namespace {
+
+/// Nodes along one axis that a halo takes from the block `offset` (-1, 0, 1) blocks further on.
+struct Run {
+  std::int64_t from;  ///< there
+  std::int64_t to;    ///< here
+  std::int64_t count;
+};
+
+/// @param cells  of the rank that asks: it uses `from` as the one that gives and `to` as the one that takes
+Run run_of(int offset, std::int64_t cells) {
+  if (offset < 0) return {cells - 1, -1, 1};
+  if (offset > 0) return {0, cells, 2};
+  return {0, 0, cells};
+}
+
+NodeLayout checked_layout(const comm::Transport& transport, const Decomposition& decomposition) {
+  if (transport.size() != decomposition.ranks())
+    throw UsageError("nodes of a decomposition for " + std::to_string(decomposition.ranks()) +
+                     " ranks on a transport of " + std::to_string(transport.size()) + "; they must be equal");
+  return {decomposition, transport.rank()};
+}
+
+}  // namespace
+
+HaloFill::HaloFill(comm::Transport& transport, const Decomposition& decomposition)
+    : layout_(checked_layout(transport, decomposition)) {
+  const int me = transport.rank();
+  const std::vector<int> neighbours = decomposition.neighbours(me);
+  const std::array<int, 3>& shape = decomposition.shape();
+  const std::array<int, 3> here = decomposition.coordinates(me);
+  // The rank at some blocks' distance, as an arc.
+  const auto arc_at = [&](int dx, int dy) {
+    const int rank =
+        decomposition.rank_at({(here[0] + dx + shape[0]) % shape[0], (here[1] + dy + shape[1]) % shape[1], 0});
+    if (rank == me) return -1;
+    return static_cast<int>(std::lower_bound(neighbours.begin(), neighbours.end(), rank) - neighbours.begin());
+  };
+  // Sender and receiver go through the parts in the same order, so that a message needs no heads.
+  for (int dx = -1; dx <= 1; ++dx)
+    for (int dy = -1; dy <= 1; ++dy) {
+      if (dx == 0 && dy == 0) continue;
+      const Run x = run_of(dx, layout_.cells(0));
+      const Run y = run_of(dy, layout_.cells(1));
+      parts_.push_back({{x.from, y.from}, {x.to, y.to}, {x.count, y.count}, arc_at(dx, dy), arc_at(-dx, -dy)});
+    }
+  mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours));
+  read_.resize(neighbours.size());
+}
+
+void HaloFill::fill(double* values, std::size_t width) {
+  const std::size_t column = layout_.stride_j() * width * sizeof(double);
+  const auto node = [&](std::int64_t i, std::int64_t j) {
+    return reinterpret_cast<std::byte*>(values + layout_.index(i, j, -1) * width);
+  };
+  for (const Part& part : parts_) {
+    const std::size_t bytes = static_cast<std::size_t>(part.sizes[1]) * column;
+    for (std::int64_t i = 0; i < part.sizes[0]; ++i) {
+      const std::byte* const from = node(part.from[0] + i, part.from[1]);
+      if (part.target < 0) {
+        std::memcpy(node(part.to[0] + i, part.to[1]), from, bytes);
+      } else {
+        auto& box = mailbox_->outbox(static_cast<std::size_t>(part.target));
+        box.insert(box.end(), from, from + bytes);
+      }
+    }
+  }
+  if (read_.empty()) return;
+  mailbox_->step();
+  std::fill(read_.begin(), read_.end(), 0);
+  for (const Part& part : parts_) {
+    if (part.source < 0) continue;
+    const auto arc = static_cast<std::size_t>(part.source);
+    const std::span<const std::byte> message = mailbox_->inbox(arc);
+    const std::size_t bytes = static_cast<std::size_t>(part.sizes[1]) * column;
+    for (std::int64_t i = 0; i < part.sizes[0]; ++i) {
+      if (message.size() - read_[arc] < bytes)
+        throw CommError("a halo's message of " + std::to_string(message.size()) + " bytes; awaited: more");
+      std::memcpy(node(part.to[0] + i, part.to[1]), message.data() + read_[arc], bytes);
+      read_[arc] += bytes;
+    }
+  }
+}
+
+}  // namespace merganser::flow
