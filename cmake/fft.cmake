@@ -36,6 +36,6 @@ else()
 endif()
 
 # These files include themselves once for each kind of vectors.
-foreach(file fft/lanes fft/rows columns)
+foreach(file fft/lanes fft/rows columns_kernel)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/flow/${file}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endforeach()

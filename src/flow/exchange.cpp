@@ -1,0 +1,88 @@
+#include "src/flow/exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::flow {
+namespace {
+
+/// The part of an array from `first` to `last` of one axis.
+Array4 part_of(const Array4& a, std::size_t axis, std::size_t first, std::size_t last) {
+  Array4 p = a;
+  p.data += first * (axis < 3 ? a.stride[axis] : 1);
+  p.count[axis] = last - first;
+  return p;
+}
+
+/// Calls use(begin of a contiguous run) for all runs along the last axis.
+template <class Use>
+void for_runs(const Array4& a, Use&& use) {
+  for (std::size_t i = 0; i < a.count[0]; ++i)
+    for (std::size_t j = 0; j < a.count[1]; ++j)
+      for (std::size_t k = 0; k < a.count[2]; ++k) use(a.data + i * a.stride[0] + j * a.stride[1] + k * a.stride[2]);
+}
+
+std::size_t run_bytes(const Array4& a) { return a.count[3] * sizeof(double); }
+
+void append(const Array4& part, std::vector<std::byte>& message) {
+  std::size_t at = message.size();
+  message.resize(at + part.count[0] * part.count[1] * part.count[2] * run_bytes(part));
+  for_runs(part, [&](const double* run) {
+    std::memcpy(message.data() + at, run, run_bytes(part));
+    at += run_bytes(part);
+  });
+}
+
+void take_from(std::span<const std::byte> message, const Array4& part) {
+  const std::size_t bytes = part.count[0] * part.count[1] * part.count[2] * run_bytes(part);
+  if (message.size() != bytes)
+    throw CommError("a part of a field of " + std::to_string(message.size()) +
+                    " bytes; awaited: " + std::to_string(bytes));
+  std::size_t at = 0;
+  for_runs(part, [&](double* run) {
+    std::memcpy(run, message.data() + at, run_bytes(part));
+    at += run_bytes(part);
+  });
+}
+
+}  // namespace
+
+RowExchange::RowExchange(comm::Transport& transport, std::vector<int> row) : row_(std::move(row)) {
+  std::vector<int> others;
+  for (std::size_t r = 0; r < row_.size(); ++r) {
+    if (row_[r] == transport.rank())
+      place_ = r;
+    else
+      others.push_back(row_[r]);
+  }
+  mailbox_ = transport.mailbox(comm::Graph::symmetric(std::move(others)));
+}
+
+void RowExchange::run(const Array4& from, std::size_t give, const Cuts& give_cuts, const Array4& to, std::size_t take,
+                      const Cuts& take_cuts) {
+  const auto given = [&](std::size_t r) { return part_of(from, give, give_cuts[r], give_cuts[r + 1]); };
+  const auto taken = [&](std::size_t r) { return part_of(to, take, take_cuts[r], take_cuts[r + 1]); };
+  std::size_t arc = 0;
+  for (std::size_t r = 0; r < row_.size(); ++r)
+    if (r != place_) append(given(r), mailbox_->outbox(arc++));
+  own_.clear();
+  append(given(place_), own_);
+  take_from(own_, taken(place_));
+  if (row_.size() == 1) return;
+  mailbox_->step();
+  arc = 0;
+  for (std::size_t r = 0; r < row_.size(); ++r)
+    if (r != place_) take_from(mailbox_->inbox(arc++), taken(r));
+}
+
+Cuts even_cuts(std::size_t total, std::size_t parts, std::size_t unit) {
+  Cuts cuts;
+  const std::size_t units = total / unit;
+  for (std::size_t r = 0; r <= parts; ++r) cuts.push_back((units / parts * r + std::min(r, units % parts)) * unit);
+  return cuts;
+}
+
+}  // namespace merganser::flow

@@ -1,0 +1,249 @@
+#include "merganser/flow/inversion.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "merganser/base/error.hpp"
+#include "src/flow/spectral.hpp"
+
+namespace merganser::flow {
+namespace {
+
+using C = Carried;
+using F = Flow;
+
+/// Parts of a column that are symmetric and antisymmetric about mid-height, of every `stride`-th value.
+void fold(const Fold& f, const double* column, std::size_t stride, double* folded) {
+  const double* const top = column + f.cells * stride;
+  for (std::size_t k = 0; k < f.symmetric; ++k) folded[k] = 0.5 * (column[k * stride] + *(top - k * stride));
+  for (std::size_t k = 0; k < f.antisymmetric; ++k)
+    folded[f.symmetric + k] = 0.5 * (column[k * stride] - *(top - k * stride));
+}
+
+/// The inverse of fold().
+void unfold(const Fold& f, const double* folded, double* column, std::size_t stride) {
+  double* const top = column + f.cells * stride;
+  const double* const odd = folded + f.symmetric;
+  if (f.symmetric > f.antisymmetric) column[(f.symmetric - 1) * stride] = folded[f.symmetric - 1];
+  for (std::size_t k = 0; k < f.antisymmetric; ++k) {
+    column[k * stride] = folded[k] + odd[k];
+    *(top - k * stride) = folded[k] - odd[k];
+  }
+}
+
+/// Values of a node beyond each wall, by the line through the two nodes next to it.
+template <std::size_t kWidth>
+void extrapolate(double* column, std::size_t cells, std::size_t first, std::size_t count) {
+  for (std::size_t c = first; c < first + count; ++c) {
+    double* const low = column + c;
+    *(low - kWidth) = 2 * low[0] - low[kWidth];
+    double* const high = column + cells * kWidth + c;
+    high[kWidth] = 2 * high[0] - *(high - kWidth);
+  }
+}
+
+/// The same for what is 0 at walls and changes its sign there.
+void reflect(double* column, std::size_t cells, std::size_t component) {
+  double* const low = column + component;
+  *(low - F::width) = -low[F::width];
+  double* const high = column + cells * F::width + component;
+  high[F::width] = -*(high - F::width);
+}
+
+void check(const Grid& grid) {
+  for (int a = 0; a < 3; ++a) {
+    const std::int64_t cells = grid.cells[static_cast<std::size_t>(a)];
+    if (cells < 4 || (a < 2 && cells % 2 != 0))
+      throw InputError(std::string("a flow on a grid with ") + std::to_string(cells) + " cells on axis " + "xyz"[a] +
+                       "; allowed: at least 4, in x and y an even number");
+  }
+  const auto [least, most] = std::minmax({grid.spacing(0), grid.spacing(1), grid.spacing(2)});
+  if (most > 2 * least)
+    throw InputError("a flow on a grid whose cells have edges from " + std::to_string(least) + " to " +
+                     std::to_string(most) + "; allowed: a ratio of at most 2");
+}
+
+NodeLayout checked_layout(comm::Transport& transport, const Decomposition& decomposition) {
+  check(decomposition.grid());
+  if (transport.size() != decomposition.ranks())
+    throw UsageError("a decomposition for " + std::to_string(decomposition.ranks()) + " ranks on a transport of " +
+                     std::to_string(transport.size()) + "; they must be equal");
+  return {decomposition, transport.rank()};
+}
+
+std::array<std::size_t, 3> cells_of(const Grid& grid) {
+  return {static_cast<std::size_t>(grid.cells[0]), static_cast<std::size_t>(grid.cells[1]),
+          static_cast<std::size_t>(grid.cells[2])};
+}
+
+/// Magnitude of the largest eigenvalue of the symmetric part of a gradient whose trace is 0.
+double largest_strain(const double* flow) {
+  const double xx = flow[F::u_x];
+  const double yy = flow[F::v_y];
+  const double zz = -(xx + yy);
+  const double xy = 0.5 * (flow[F::u_y] + flow[F::v_x]);
+  const double xz = 0.5 * (flow[F::u_z] + flow[F::w_x]);
+  const double yz = 0.5 * (flow[F::v_z] + flow[F::w_y]);
+  const double p2 = (xx * xx + yy * yy + zz * zz + 2 * (xy * xy + xz * xz + yz * yz)) / 6;
+  if (!(p2 > 0)) return p2;  // 0 or no number
+  const double p = std::sqrt(p2);
+  const double determinant = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
+  // The largest root of y^3 - 3 y - 2 q = 0 is the eigenvalue over p: in [sqrt(3), 2], where Newton converges from above.
+  const double q = std::min(1.0, std::fabs(determinant) / (2 * p2 * p));
+  double y = 2;
+  for (int step = 0; step < 6; ++step) y -= ((y * y - 3) * y - 2 * q) / (3 * (y * y - 1));
+  return p * y;
+}
+
+}  // namespace
+
+struct Inversion::Impl {
+  Impl(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options)
+      : layout(checked_layout(transport, decomposition)),
+        halo(transport, decomposition),
+        spectral(transport, decomposition, layout, options.fft),
+        columns(layout.grid().box.extent, cells_of(layout.grid())),
+        coriolis{0, options.coriolis_y, options.coriolis_z} {
+    const auto [first_k, count_k, first_l, count_l] = spectral.waves();
+    columns.prepare(first_k, count_k, first_l, count_l);
+  }
+
+  NodeLayout layout;
+  HaloFill halo;
+  Spectral spectral;
+  Columns columns;
+  std::array<double, 3> coriolis;
+};
+
+Inversion::Inversion(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options)
+    : impl_(std::make_unique<Impl>(transport, decomposition, options)) {}
+Inversion::~Inversion() = default;
+Inversion::Inversion(Inversion&&) noexcept = default;
+
+void Inversion::velocity(CarriedNodes& carried, FlowNodes& flow) {
+  const Fold& f = impl_->columns.fold();
+  const std::size_t levels = f.levels();
+  const auto pack = [&](std::int64_t i, std::int64_t j, double* values) {
+    for (std::size_t c = 0; c < 3; ++c) fold(f, carried.at(i, j, 0) + C::xi + c, C::width, values + c * levels);
+  };
+  const auto unpack = [&](std::int64_t i, std::int64_t j, const double* values) {
+    double* const vorticity = carried.at(i, j, 0);
+    double* const to = flow.at(i, j, 0);
+    constexpr std::size_t places[] = {F::u, F::v, F::w, F::u_x, F::u_y, F::v_y, F::w_x, F::w_y};
+    for (std::size_t c = 0; c < 3; ++c) unfold(f, values + c * levels, vorticity + C::xi + c, C::width);
+    for (std::size_t c = 0; c < 8; ++c) unfold(f, values + (Solved::u + c) * levels, to + places[c], F::width);
+    extrapolate<C::width>(vorticity, f.cells, C::xi, 3);
+    for (const std::size_t c : {F::u, F::v, F::u_x, F::u_y, F::v_y}) extrapolate<F::width>(to, f.cells, c, 1);
+    for (const std::size_t c : {F::w, F::w_x, F::w_y}) reflect(to, f.cells, c);
+    double* node = flow.at(i, j, -1);
+    const double* turn = carried.at(i, j, -1);
+    for (std::size_t k = 0; k < levels + 2; ++k, node += F::width, turn += C::width) {
+      node[F::u_z] = node[F::w_x] + turn[C::eta];
+      node[F::v_x] = node[F::u_y] + turn[C::zeta];
+      node[F::v_z] = node[F::w_y] - turn[C::xi];
+    }
+  };
+  impl_->spectral.solve(
+      3, pack,
+      [&](std::size_t k, std::size_t l, InColumn in, OutColumn out) { impl_->columns.velocity(k, l, in, out); },
+      Solved::count, unpack);
+  impl_->halo.fill(flow);
+}
+
+void Inversion::tendency(const CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold) {
+  const std::size_t levels = impl_->columns.fold().levels();
+  const std::size_t cells = levels - 1;
+  const std::array<double, 3>& spin = impl_->coriolis;
+  // Of a node, what flows along `axis`: total vorticity there times velocity, less what buoyancy does.
+  const auto flux = [&](const double* turn, const double* at, std::size_t axis) {
+    const double along = turn[C::xi + axis] + spin[axis];
+    std::array<double, 3> g{along * at[F::u], along * at[F::v], along * at[F::w]};
+    if (axis == 0) g[1] -= turn[C::buoyancy];
+    if (axis == 1) g[0] += turn[C::buoyancy];
+    return g;
+  };
+  const auto pack = [&](std::size_t axis) {
+    return [&, axis](std::int64_t i, std::int64_t j, double* values) {
+      const double* turn = carried.at(i, j, 0);
+      const double* at = flow.at(i, j, 0);
+      for (std::size_t k = 0; k < levels; ++k, turn += C::width, at += F::width) {
+        const std::array<double, 3> g = flux(turn, at, axis);
+        for (std::size_t c = 0; c < 3; ++c) values[c * levels + k] = g[c];
+      }
+    };
+  };
+  impl_->spectral.derivative(0, 3, pack(0), [&](std::int64_t i, std::int64_t j, const double* values) {
+    double* at = flow.at(i, j, 0);
+    for (std::size_t k = 0; k < levels; ++k, at += F::width)
+      for (std::size_t c = 0; c < 3; ++c) at[F::xi_t + c] = values[c * levels + k];
+  });
+  const double spacing = impl_->layout.spacing(2);
+  impl_->spectral.derivative(1, 3, pack(1), [&](std::int64_t i, std::int64_t j, const double* values) {
+    const double* const turn = carried.at(i, j, 0);
+    double* const column = flow.at(i, j, 0);
+    const auto upward = [&](std::size_t k) { return flux(turn + k * C::width, column + k * F::width, 2); };
+    std::array<double, 3> below = upward(0);
+    std::array<double, 3> here = below;
+    for (std::size_t k = 0; k < levels; ++k) {
+      const bool wall = k == 0 || k == cells;
+      const std::array<double, 3> above = k == cells ? here : upward(k + 1);
+      const double apart = wall ? spacing : 2 * spacing;
+      double* const at = column + k * F::width;
+      for (std::size_t c = 0; c < 3; ++c)
+        at[F::xi_t + c] = (at[F::xi_t + c] + values[c * levels + k]) + (above[c] - below[c]) / apart;
+      below = here;
+      here = above;
+    }
+    if (hold[0]) column[F::zeta_t] = 0;
+    if (hold[1]) column[cells * F::width + F::zeta_t] = 0;
+    extrapolate<F::width>(column, cells, F::xi_t, 3);
+  });
+  impl_->halo.fill(flow);
+}
+
+StepLimits Inversion::limits(const CarriedNodes& carried, const FlowNodes& flow) const {
+  const NodeLayout& layout = impl_->layout;
+  const std::array<double, 3> twice{2 * layout.spacing(0), 2 * layout.spacing(1), 2 * layout.spacing(2)};
+  const std::size_t step[3] = {layout.stride_i() * C::width, layout.stride_j() * C::width, C::width};
+  double strain = 0;
+  double square = 0;
+  for (std::int64_t i = 0; i < layout.cells(0); ++i)
+    for (std::int64_t j = 0; j < layout.cells(1); ++j)
+      for (std::int64_t k = 0; k <= layout.cells(2); ++k) {
+        const double here = largest_strain(flow.at(i, j, k));
+        const double* const b = carried.at(i, j, k) + C::buoyancy;
+        double gradient = 0;
+        for (std::size_t a = 0; a < 3; ++a) {
+          const double slope = (b[step[a]] - *(b - step[a])) / twice[a];
+          gradient += slope * slope;
+        }
+        // What is no number stays.
+        if (here > strain || here != here) strain = here;
+        if (gradient > square || gradient != gradient) square = gradient;
+      }
+  return {strain, std::sqrt(std::sqrt(square))};
+}
+
+void Inversion::displacement(const ScalarNodes& excess, VectorNodes& displacement) {
+  const Fold& f = impl_->columns.fold();
+  const std::size_t levels = f.levels();
+  const double twice = 2 * impl_->layout.spacing(2);
+  constexpr std::size_t kWidth = VectorNodes::kWidth;
+  std::vector<double> chi(levels);
+  const auto unpack = [&](std::int64_t i, std::int64_t j, const double* values) {
+    double* const to = displacement.at(i, j, 0);
+    unfold(f, values, chi.data(), 1);
+    unfold(f, values + levels, to, kWidth);
+    unfold(f, values + 2 * levels, to + 1, kWidth);
+    to[2] = to[f.cells * kWidth + 2] = 0;
+    for (std::size_t k = 1; k < f.cells; ++k) to[k * kWidth + 2] = (chi[k + 1] - chi[k - 1]) / twice;
+    extrapolate<kWidth>(to, f.cells, 0, 3);
+  };
+  impl_->spectral.solve(
+      1, [&](std::int64_t i, std::int64_t j, double* values) { fold(f, excess.at(i, j, 0), 1, values); },
+      [&](std::size_t k, std::size_t l, InColumn in, OutColumn out) { impl_->columns.potential(k, l, in, out); }, 3,
+      unpack);
+  impl_->halo.fill(displacement);
+}
+
+}  // namespace merganser::flow
