@@ -18,7 +18,7 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 constexpr std::int64_t kPlaces = std::int64_t{1} << 20;  // of renumber()
 
-Initial rayleigh_taylor(const CaseOptions& o, const Vec3& p) {
+NodeValues rayleigh_taylor(const CaseOptions& o, const Vec3& p) {
   const double h =
       std::cos(4 * p[0]) * std::cos(2 * p[1] + kPi / 6) + std::sin(2 * p[0] + kPi / 6) * std::sin(4 * p[1]);
   const double c = std::cos(p[2]);
@@ -26,7 +26,7 @@ Initial rayleigh_taylor(const CaseOptions& o, const Vec3& p) {
 }
 
 /// u = sin x cos y cos z, v = -cos x sin y cos z, w = 0.
-Initial taylor_green(const CaseOptions& o, const Vec3& p) {
+NodeValues taylor_green(const CaseOptions& o, const Vec3& p) {
   const double sx = std::sin(p[0]), cx = std::cos(p[0]);
   const double sy = std::sin(p[1]), cy = std::cos(p[1]);
   const double sz = std::sin(p[2]), cz = std::cos(p[2]);
@@ -35,7 +35,7 @@ Initial taylor_green(const CaseOptions& o, const Vec3& p) {
 
 /// Full buoyancy within four fifths of the radius, falling to 0 at its end; a little wider along x than along y, so that
 /// the rise does not stay symmetric about its axis.
-Initial thermal(const CaseOptions& o, const Vec3& p) {
+NodeValues thermal(const CaseOptions& o, const Vec3& p) {
   const double x = p[0] / 1.05, y = p[1] / 0.95, z = p[2] - o.thermal_height;
   const double r = std::sqrt((x * x + y * y) + z * z) / o.thermal_radius;
   const double s = std::clamp((1 - r) / 0.2, 0.0, 1.0);
@@ -43,7 +43,7 @@ Initial thermal(const CaseOptions& o, const Vec3& p) {
 }
 
 /// The values at the eight nodes of a cell, x before y before z.
-using Corners = std::array<Initial, 8>;
+using Corners = std::array<NodeValues, 8>;
 
 Corners corners_of(const Grid& grid, const InitialFields& fields, const std::array<std::int64_t, 3>& cell) {
   Corners out;
@@ -60,8 +60,8 @@ Corners corners_of(const Grid& grid, const InitialFields& fields, const std::arr
 }
 
 /// Trilinear at one of the quarter points.
-Initial at_quarter(const Corners& corners, std::size_t place) {
-  Initial out;
+NodeValues at_quarter(const Corners& corners, std::size_t place) {
+  NodeValues out;
   for (std::size_t n = 0; n < corners.size(); ++n) {
     double weight = 1;
     for (std::size_t a = 0; a < 3; ++a) weight *= (n >> a & 1) == (place >> a & 1) ? 0.75 : 0.25;
@@ -96,7 +96,7 @@ class Filler {
       for (std::size_t a = 0; a < 3; ++a)
         at[a] = grid_.box.lower[a] + (static_cast<double>(c[a]) + ((place >> (2 - a) & 1) != 0 ? 0.75 : 0.25)) *
                                          grid_.spacing(static_cast<int>(a));
-      const Initial v = at_quarter(corners, place);
+      const NodeValues v = at_quarter(corners, place);
       row_[vorticity_] = v.xi;
       row_[vorticity_ + 1] = v.eta;
       row_[vorticity_ + 2] = v.zeta;

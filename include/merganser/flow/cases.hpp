@@ -1,5 +1,5 @@
 #pragma once
-/// Initial conditions: fields given at the nodes, and the parcels that carry them.
+/// NodeValues conditions: fields given at the nodes, and the parcels that carry them.
 #include <cstdint>
 #include <functional>
 
@@ -44,14 +44,14 @@ void describe(CaseOptions& o, V&& option) {
 }
 
 /// Vorticity and buoyancy at a point.
-struct Initial {
+struct NodeValues {
   double xi = 0;        ///< vorticity along x, 1/s
   double eta = 0;       ///< along y
   double zeta = 0;      ///< along z
   double buoyancy = 0;  ///< m/s^2
 };
 /// Gives them at a node.
-using InitialFields = std::function<Initial(const Vec3& node)>;
+using InitialFields = std::function<NodeValues(const Vec3& node)>;
 
 /// Box and cells of a case. @throws InputError for an odd number of cells
 [[nodiscard]] Grid case_grid(Case which, const CaseOptions& options);
