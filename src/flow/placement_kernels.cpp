@@ -128,8 +128,9 @@ HWY_INLINE void half_axes(const Deviator& b, Vector& major, Vector& middle) {
   const V round = hn::Mul(mean, set(0x1p-48));
   const auto sphere = hn::Le(p, hn::Mul(round, round));
   const V s = hn::Sqrt(p);
-  const V det = hn::MulAdd(d.xx, cross(d.yy, d.zz, d.yz, d.yz),
-                           hn::MulSub(d.xz, cross(d.xy, d.yz, d.yy, d.xz), hn::Mul(d.xy, cross(d.xy, d.zz, d.yz, d.xz))));
+  const V det =
+      hn::MulAdd(d.xx, cross(d.yy, d.zz, d.yz, d.yz),
+                 hn::MulSub(d.xz, cross(d.xy, d.yz, d.yy, d.xz), hn::Mul(d.xy, cross(d.xy, d.zz, d.yz, d.xz))));
   const V r = hn::Mul(set(0.5), hn::Div(det, hn::Mul(s, p)));
   const V size = hn::Mul(s, separated_root(hn::Min(hn::Abs(r), set(1))));
   const V apart = hn::CopySign(size, r);
@@ -172,7 +173,8 @@ HWY_INLINE void half_axes(const Deviator& b, Vector& major, Vector& middle) {
 }
 
 /// One coordinate of the points; true where they are near enough.
-HWY_INLINE hn::Mask<D> place_points(V g, V major, V middle, const Cells& cells, int axis, std::size_t at, Batch& batch) {
+HWY_INLINE hn::Mask<D> place_points(V g, V major, V middle, const Cells& cells, int axis, std::size_t at,
+                                    Batch& batch) {
   const D d;
   const V scale = set(1 / cells.spacing[axis]);
   const V first = hn::Mul(hn::Add(major, middle), scale);

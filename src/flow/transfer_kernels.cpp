@@ -128,7 +128,8 @@ void ScatterCarried(const Site* sites, const double* rows, const Run& run, const
       const V kept = hn::And(hn::LoadU(d, row + part), hn::BitCast(d, hn::Load(u, kKeep + part)));
       const V value = hn::Mul(hn::Or(kept, hn::Load(d, kOne + part)), quarter);
       for (std::size_t point = 0; point < 4; ++point) {
-        double* const lowest = window + static_cast<std::size_t>(weighed.weights.node[point][lane]) * Carried::width + part;
+        double* const lowest =
+            window + static_cast<std::size_t>(weighed.weights.node[point][lane]) * Carried::width + part;
         for (std::size_t n = 0; n < 8; ++n) {
           double* const to = lowest + corners.at[n];
           hn::Store(hn::MulAdd(value, set(weighed.weights.weight[point][n][lane]), hn::Load(d, to)), d, to);
@@ -280,19 +281,20 @@ HWY_INLINE double blend(double a, double b, double at) { return a + at * (b - a)
 void EvenOutRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
                 const Pull& pull) {
   const Corners corners(lines, 1);
-  for_centres(run, cells, lines, [&](std::uint32_t index, const Batch& batch, std::size_t lane, const Weights& weights) {
-    const double* const node = excess + weights.node[0][lane];
-    double f[3];
-    for (std::size_t a = 0; a < 3; ++a) f[a] = batch.centre[a][lane] - std::floor(batch.centre[a][lane]);
-    double v[8];
-    for (std::size_t n = 0; n < 8; ++n) v[n] = node[corners.at[n]];
-    const double x = blend(blend(v[4] - v[0], v[5] - v[1], f[2]), blend(v[6] - v[2], v[7] - v[3], f[2]), f[1]);
-    const double y = blend(blend(v[2] - v[0], v[3] - v[1], f[2]), blend(v[6] - v[4], v[7] - v[5], f[2]), f[0]);
-    const double z = blend(blend(v[1] - v[0], v[3] - v[2], f[1]), blend(v[5] - v[4], v[7] - v[6], f[1]), f[0]);
-    sites[index].x += pulled(f[0], cells.spacing[0], x, pull);
-    sites[index].y += pulled(f[1], cells.spacing[1], y, pull);
-    sites[index].z += pulled(f[2], cells.spacing[2], z, pull);
-  });
+  for_centres(
+      run, cells, lines, [&](std::uint32_t index, const Batch& batch, std::size_t lane, const Weights& weights) {
+        const double* const node = excess + weights.node[0][lane];
+        double f[3];
+        for (std::size_t a = 0; a < 3; ++a) f[a] = batch.centre[a][lane] - std::floor(batch.centre[a][lane]);
+        double v[8];
+        for (std::size_t n = 0; n < 8; ++n) v[n] = node[corners.at[n]];
+        const double x = blend(blend(v[4] - v[0], v[5] - v[1], f[2]), blend(v[6] - v[2], v[7] - v[3], f[2]), f[1]);
+        const double y = blend(blend(v[2] - v[0], v[3] - v[1], f[2]), blend(v[6] - v[4], v[7] - v[5], f[2]), f[0]);
+        const double z = blend(blend(v[1] - v[0], v[3] - v[2], f[1]), blend(v[5] - v[4], v[7] - v[6], f[1]), f[0]);
+        sites[index].x += pulled(f[0], cells.spacing[0], x, pull);
+        sites[index].y += pulled(f[1], cells.spacing[1], y, pull);
+        sites[index].z += pulled(f[2], cells.spacing[2], z, pull);
+      });
 }
 
 }  // namespace merganser::flow::HWY_NAMESPACE

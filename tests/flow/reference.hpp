@@ -143,7 +143,8 @@ inline void advance(Parcels& parcels, const Grid& grid, const Field& field, doub
 
 /// A box of cells that differ in the three directions.
 inline Grid grid_of(std::int64_t x, std::int64_t y, std::int64_t z) {
-  return {{{-0.3, 0.1, -1}, {0.5 * static_cast<double>(x), 0.6 * static_cast<double>(y), 0.45 * static_cast<double>(z)},
+  return {{{-0.3, 0.1, -1},
+           {0.5 * static_cast<double>(x), 0.6 * static_cast<double>(y), 0.45 * static_cast<double>(z)},
            {true, true, false}},
           {x, y, z}};
 }
