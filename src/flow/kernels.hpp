@@ -50,9 +50,12 @@ struct Row {
 /// than one cell beyond a wall
 bool find_cells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell);
 
-/// Centres and points of the parcels index[0 .. 7]. @return false if one has no shape, or a point farther than a cell from
-/// the centre's cell in x or y or more than one cell beyond a wall, or no number
-bool find_points(const Site* sites, const double* rows, const std::uint32_t* index, const Cells& cells, Batch& batch);
+inline constexpr std::size_t kMostBatches = 8;
+/// Centres and points of the parcels index[0 .. 8 count - 1], count <= kMostBatches. @return the first batch in which one
+/// has no shape, or a point farther than a cell from the centre's cell in x or y or more than one cell beyond a wall, or no
+/// number; count if none
+std::size_t find_points(const Site* sites, const double* rows, const std::uint32_t* index, std::size_t count,
+                        const Cells& cells, Batch* batches);
 
 /// The parcels begin .. end - 1 in the order of cells, as they were placed.
 struct Run {
@@ -60,6 +63,7 @@ struct Run {
   const Batch* batches;        ///< places 8 b .. 8 b + 7
   std::size_t begin;
   std::size_t end;
+  std::size_t placed;  ///< places of all runs
 };
 
 /// Nodes from one line to the next in x and y, and eight times a number from one node to the next in z.

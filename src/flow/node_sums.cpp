@@ -145,7 +145,8 @@ void NodeSums::finish() {
 }
 
 void NodeSums::total(std::int64_t i, std::int64_t j, double* to) const {
-  const std::size_t row = (static_cast<std::size_t>(i + 1) * static_cast<std::size_t>(cells_y_) + static_cast<std::size_t>(j)) * length_;
+  const std::size_t row =
+      (static_cast<std::size_t>(i + 1) * static_cast<std::size_t>(cells_y_) + static_cast<std::size_t>(j)) * length_;
   const std::size_t above = static_cast<std::size_t>((cells_x_ + 3) * cells_y_) * length_;
   sum_two(planes_.data() + row, planes_.data() + above + row, length_, to, false);
 }

@@ -29,8 +29,6 @@ std::string place_text(const Site& s) {
   return "(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ", " + std::to_string(s.z) + ")";
 }
 
-constexpr std::size_t kAhead = 16;  // parcels whose memory is asked for in advance
-
 /// Asks for what find_points() reads of a parcel.
 void prefetch(const Parcels& parcels, std::uint32_t index) {
   const double* const row = parcels.row(index);
@@ -67,20 +65,23 @@ void Placement::sort_by_cell() {
 }
 
 void Placement::find_all_points(const Parcels& parcels) {
+  constexpr std::size_t kChunk = kMostBatches * kBatch;
   const auto by_id = [&](std::uint32_t a, std::uint32_t b) { return parcels.id(a) < parcels.id(b); };
   std::size_t cell = 0;  // those before are in the order of ids
-  for (std::size_t b = 0; b < batches_.size(); ++b) {
-    const std::size_t begin = b * kBatch;
-    for (std::size_t ahead = begin + kAhead; ahead < std::min(begin + kAhead + kBatch, size_); ++ahead)
-      prefetch(parcels, order_[ahead]);
-    for (; cell + 1 < first_.size() && first_[cell] < begin + kBatch; ++cell) {
+  for (std::size_t n = 0; n < std::min(kChunk, size_); ++n) prefetch(parcels, order_[n]);
+  for (std::size_t begin = 0; begin < size_; begin += kChunk) {
+    for (std::size_t n = begin + kChunk; n < std::min(begin + 2 * kChunk, size_); ++n) prefetch(parcels, order_[n]);
+    for (; cell + 1 < first_.size() && first_[cell] < begin + kChunk; ++cell) {
       std::uint32_t* const from = order_.data() + first_[cell];
       std::uint32_t* const to = order_.data() + first_[cell + 1];
       if (!std::is_sorted(from, to, by_id)) std::sort(from, to, by_id);
     }
-    for (std::size_t n = size_; n < begin + kBatch; ++n) order_[n] = order_[size_ - 1];  // the last batch is filled up
-    if (!find_points(parcels.sites(), parcels.rows(), order_.data() + begin, cells_, batches_[b]))
-      refuse_points(parcels, begin);
+    const std::size_t end = std::min(begin + kChunk, order_.size());
+    for (std::size_t n = size_; n < end; ++n) order_[n] = order_[size_ - 1];  // the last batch is filled up
+    const std::size_t batches = (end - begin) / kBatch;
+    const std::size_t good = find_points(parcels.sites(), parcels.rows(), order_.data() + begin, batches, cells_,
+                                         batches_.data() + begin / kBatch);
+    if (good < batches) refuse_points(parcels, begin + good * kBatch);
   }
 }
 
@@ -108,13 +109,12 @@ void Placement::refuse_points(const Parcels& parcels, std::size_t place) const {
     std::array<std::uint32_t, kBatch> index{};
     index.fill(order_[n]);
     Batch batch;
-    if (find_points(parcels.sites(), parcels.rows(), index.data(), cells_, batch)) continue;
+    if (find_points(parcels.sites(), parcels.rows(), index.data(), 1, cells_, &batch) == 1) continue;
     const std::size_t i = order_[n];
     const double* const b = parcels.row(i) + Row::shape;
     const std::string who = "parcel " + std::to_string(parcels.id(i)) + " at " + place_text(parcels.site(i));
     double reach = 0;
-    for (int a = 0; a < 3; ++a)
-      reach = std::max({reach, std::fabs(batch.first[a][0]), std::fabs(batch.second[a][0])});
+    for (int a = 0; a < 3; ++a) reach = std::max({reach, std::fabs(batch.first[a][0]), std::fabs(batch.second[a][0])});
     if (singular(b) || !(b33(b, parcels.site(i).volume) > 0) || !std::isfinite(reach)) {
       std::string shape;
       for (int c = 0; c < 5; ++c) shape += (c > 0 ? ", " : "") + std::to_string(b[c]);

@@ -25,10 +25,10 @@ class Placement {
   /// First place of every cell of the rank, z fastest, and size() behind the last.
   [[nodiscard]] const std::vector<std::uint32_t>& first() const noexcept { return first_; }
   /// All parcels.
-  [[nodiscard]] Run all() const noexcept { return {order_.data(), batches_.data(), 0, size_}; }
+  [[nodiscard]] Run all() const noexcept { return {order_.data(), batches_.data(), 0, size_, size_}; }
   /// Those of cells begin .. end - 1.
   [[nodiscard]] Run in_cells(std::size_t begin, std::size_t end) const noexcept {
-    return {order_.data(), batches_.data(), first_[begin], first_[end]};
+    return {order_.data(), batches_.data(), first_[begin], first_[end], size_};
   }
 
  private:

@@ -69,8 +69,7 @@ void Transfer::Impl::require(const Parcels& parcels) const {
 }
 
 void Transfer::locate(const Parcels& parcels) {
-  if (parcels.schema() != schema())
-    throw UsageError("parcels of another schema; allowed: that of flow::schema()");
+  if (parcels.schema() != schema()) throw UsageError("parcels of another schema; allowed: that of flow::schema()");
   impl_->placement.place(parcels);
 }
 
@@ -145,7 +144,8 @@ void Transfer::gather_excess(const Parcels& parcels, ScalarNodes& excess) {
 void Transfer::advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt) {
   const Impl& m = *impl_;
   m.require(parcels);
-  advance_run(parcels.sites(), parcels.rows(), m.placement.all(), m.placement.cells(), m.lines(), flow.data(), {a, b_dt});
+  advance_run(parcels.sites(), parcels.rows(), m.placement.all(), m.placement.cells(), m.lines(), flow.data(),
+              {a, b_dt});
 }
 
 void Transfer::displace(Parcels& parcels, const VectorNodes& displacement) {

@@ -99,6 +99,17 @@ HWY_INLINE void weigh_in_window(const Run& run, std::size_t batch, const Cells& 
   }
 }
 
+constexpr std::size_t kAhead = 24;  // parcels whose memory is asked for in advance
+
+/// Asks for the site, and `bytes` of the row, of a parcel to come.
+HWY_INLINE void prefetch(const Site* sites, const double* rows, const Run& run, std::size_t place, std::size_t bytes) {
+  const std::uint32_t index = run.order[std::min(place + kAhead, run.placed - 1)];
+  __builtin_prefetch(sites + index);
+  const char* const row = reinterpret_cast<const char*>(rows + index * Row::width);
+  for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
+  __builtin_prefetch(row + bytes - 1);
+}
+
 /// Distances of the eight nodes of a cell from the lowest, x slowest.
 struct Corners {
   std::size_t at[8];
@@ -120,6 +131,7 @@ void ScatterCarried(const Site* sites, const double* rows, const Run& run, const
   const Corners corners(lines, Carried::width);
   for (std::size_t place = run.begin; place < run.end; ++place) {
     weigh_in_window(run, place / kBatch, cells, lines, weighed);
+    prefetch(sites, rows, run, place, 64);
     const std::size_t lane = place % kBatch;
     const std::uint32_t index = run.order[place];
     const double* const row = rows + index * Row::width;
@@ -128,7 +140,8 @@ void ScatterCarried(const Site* sites, const double* rows, const Run& run, const
       const V kept = hn::And(hn::LoadU(d, row + part), hn::BitCast(d, hn::Load(u, kKeep + part)));
       const V value = hn::Mul(hn::Or(kept, hn::Load(d, kOne + part)), quarter);
       for (std::size_t point = 0; point < 4; ++point) {
-        double* const lowest = window + static_cast<std::size_t>(weighed.weights.node[point][lane]) * Carried::width + part;
+        double* const lowest =
+            window + static_cast<std::size_t>(weighed.weights.node[point][lane]) * Carried::width + part;
         for (std::size_t n = 0; n < 8; ++n) {
           double* const to = lowest + corners.at[n];
           hn::Store(hn::MulAdd(value, set(weighed.weights.weight[point][n][lane]), hn::Load(d, to)), d, to);
@@ -143,6 +156,7 @@ void ScatterVolume(const Site* sites, const Run& run, const Cells& cells, const 
   const Corners corners(lines, 1);
   for (std::size_t place = run.begin; place < run.end; ++place) {
     weigh_in_window(run, place / kBatch, cells, lines, weighed);
+    __builtin_prefetch(sites + run.order[std::min(place + kAhead, run.placed - 1)]);
     const std::size_t lane = place % kBatch;
     const double quarter = 0.25 * sites[run.order[place]].volume;
     for (std::size_t point = 0; point < 4; ++point) {
@@ -236,6 +250,7 @@ void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, c
       weigh_points(batch, layout_origin(cells), steps_of(lines), k, weights);
     const std::size_t count = std::min(kBatch, run.end - place);
     for (std::size_t lane = 0; lane < count; ++lane) {
+      prefetch(sites, rows, run, place + lane, Row::width * sizeof(double));
       const std::uint32_t index = run.order[place + lane];
       read_flow(flow, weights, lane, corners, mean);
       advance_one(sites[index], rows + index * Row::width, mean, stage);
@@ -245,20 +260,22 @@ void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, c
 
 /// Calls visit(index, place in its batch, weights of centre) for every parcel.
 template <class Visit>
-HWY_INLINE void for_centres(const Run& run, const Cells& cells, const Lines& lines, const Visit& visit) {
+HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cells, const Lines& lines, const Visit& visit) {
   Weights weights;
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
       weigh(load(batch.centre, k), layout_origin(cells), steps_of(lines), 0, k, weights);
     const std::size_t count = std::min(kBatch, run.end - place);
+    for (std::size_t lane = 0; lane < count; ++lane)
+      __builtin_prefetch(sites + run.order[std::min(place + lane + kAhead, run.placed - 1)], 1);
     for (std::size_t lane = 0; lane < count; ++lane) visit(run.order[place + lane], batch, lane, weights);
   }
 }
 
 void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement) {
   const Corners corners(lines, 4);
-  for_centres(run, cells, lines, [&](std::uint32_t index, const Batch&, std::size_t lane, const Weights& weights) {
+  for_centres(sites, run, cells, lines, [&](std::uint32_t index, const Batch&, std::size_t lane, const Weights& weights) {
     const double* const node = displacement + static_cast<std::size_t>(weights.node[0][lane]) * 4;
     double sum[3] = {0, 0, 0};
     for (std::size_t n = 0; n < 8; ++n)
@@ -280,19 +297,21 @@ HWY_INLINE double blend(double a, double b, double at) { return a + at * (b - a)
 void EvenOutRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
                 const Pull& pull) {
   const Corners corners(lines, 1);
-  for_centres(run, cells, lines, [&](std::uint32_t index, const Batch& batch, std::size_t lane, const Weights& weights) {
-    const double* const node = excess + weights.node[0][lane];
-    double f[3];
-    for (std::size_t a = 0; a < 3; ++a) f[a] = batch.centre[a][lane] - std::floor(batch.centre[a][lane]);
-    double v[8];
-    for (std::size_t n = 0; n < 8; ++n) v[n] = node[corners.at[n]];
-    const double x = blend(blend(v[4] - v[0], v[5] - v[1], f[2]), blend(v[6] - v[2], v[7] - v[3], f[2]), f[1]);
-    const double y = blend(blend(v[2] - v[0], v[3] - v[1], f[2]), blend(v[6] - v[4], v[7] - v[5], f[2]), f[0]);
-    const double z = blend(blend(v[1] - v[0], v[3] - v[2], f[1]), blend(v[5] - v[4], v[7] - v[6], f[1]), f[0]);
-    sites[index].x += pulled(f[0], cells.spacing[0], x, pull);
-    sites[index].y += pulled(f[1], cells.spacing[1], y, pull);
-    sites[index].z += pulled(f[2], cells.spacing[2], z, pull);
-  });
+  for_centres(
+      sites,
+      run, cells, lines, [&](std::uint32_t index, const Batch& batch, std::size_t lane, const Weights& weights) {
+        const double* const node = excess + weights.node[0][lane];
+        double f[3];
+        for (std::size_t a = 0; a < 3; ++a) f[a] = batch.centre[a][lane] - std::floor(batch.centre[a][lane]);
+        double v[8];
+        for (std::size_t n = 0; n < 8; ++n) v[n] = node[corners.at[n]];
+        const double x = blend(blend(v[4] - v[0], v[5] - v[1], f[2]), blend(v[6] - v[2], v[7] - v[3], f[2]), f[1]);
+        const double y = blend(blend(v[2] - v[0], v[3] - v[1], f[2]), blend(v[6] - v[4], v[7] - v[5], f[2]), f[0]);
+        const double z = blend(blend(v[1] - v[0], v[3] - v[2], f[1]), blend(v[5] - v[4], v[7] - v[6], f[1]), f[0]);
+        sites[index].x += pulled(f[0], cells.spacing[0], x, pull);
+        sites[index].y += pulled(f[1], cells.spacing[1], y, pull);
+        sites[index].z += pulled(f[2], cells.spacing[2], z, pull);
+      });
 }
 
 }  // namespace merganser::flow::HWY_NAMESPACE

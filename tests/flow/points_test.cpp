@@ -23,7 +23,7 @@ Found find(double volume, const double* b5) {
   std::copy_n(b5, 5, row + Row::shape);
   const std::uint32_t index[kBatch] = {};
   Batch batch;
-  EXPECT_TRUE(find_points(&site, row, index, kWide, batch));
+  EXPECT_EQ(find_points(&site, row, index, 1, kWide, &batch), 1U);
   Found found;
   for (std::size_t a = 0; a < 3; ++a) {
     for (std::size_t k = 1; k < kBatch; ++k) {
@@ -77,7 +77,8 @@ TEST(Points, have_the_second_moment_of_random_ellipsoids) {
 TEST(Points, have_the_second_moment_where_axes_are_equal_or_nearly_so) {
   std::mt19937_64 random(2);
   for (const double nearly : {0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-4})
-    for (const Vec3& ratio : {Vec3{1, 1, 1}, Vec3{2, 1, 1}, Vec3{2, 2, 1}, Vec3{1e3, 1, 1}, Vec3{1e3, 1e3, 1}, Vec3{4, 2, 1}})
+    for (const Vec3& ratio :
+         {Vec3{1, 1, 1}, Vec3{2, 1, 1}, Vec3{2, 2, 1}, Vec3{1e3, 1, 1}, Vec3{1e3, 1e3, 1}, Vec3{4, 2, 1}})
       for (int n = 0; n < 200; ++n) {
         double b5[5];
         reference::random_shape(random, 0.1, {ratio[0] * (1 + nearly), ratio[1], ratio[2] * (1 - nearly)}, b5);
