@@ -31,7 +31,7 @@ foreach(room links nearest parcels flow)
   merganser_link(${room} hwy::hwy)
 endforeach()
 # These files include themselves once for each kind of vectors, or hide what a class in a header holds.
-foreach(file links/iterative links/scan links/single_pass nearest/block_search nearest/cell_keys nearest/leaf_scan nearest/pair_scan parcels/merge_batch)
+foreach(file flow/line_kernels flow/placement_kernels flow/transfer_kernels links/iterative links/scan links/single_pass nearest/block_search nearest/cell_keys nearest/leaf_scan nearest/pair_scan parcels/merge_batch)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${file}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endforeach()
 include(comm)

@@ -53,6 +53,12 @@ class Bench {
  public:
   Bench(const BenchOptions& o, const Invocation& in, const BenchProgram& program)
       : o_(o), in_(in), program_(program), base_{"", o.comm, o.method} {
+    for (const auto& [word, prune] : prune_choices().words) {
+      if (o.prune != word && o.prune != "all") continue;
+      variants_.push_back(base_);
+      variants_.back().method.prune = prune;
+    }
+    base_ = variants_.front();
     comm::check_backend(o.comm);
     const comm::World world = comm::launcher_world();
     ranks_ = o.ranks;
@@ -67,6 +73,8 @@ class Bench {
     speaks_ = world.rank == 0;
     if (!o.compare.empty() && o.compare.size() != 2)
       throw UsageError(fmt::format("--compare: {} words; allowed: two, A,B", o.compare.size()));
+    if (!o.compare.empty() && variants_.size() > 1)
+      throw UsageError("--prune all with --compare, which measures two ways in turns; allowed: --compare A,B alone");
   }
 
   int run() {
@@ -77,10 +85,12 @@ class Bench {
         if (const int code = compare(ranks, report); code != 0) return code;
         continue;
       }
-      SeriesSet set(ranks, base_);
-      for (int repeat = 0; repeat < o_.repeats; ++repeat)
-        if (const int code = measure_into(set, base_, program_.series); code != 0) return code;
-      if (speaks_) report.add(std::move(set));
+      for (const Variant& variant : variants_) {
+        SeriesSet set(ranks, variant);
+        for (int repeat = 0; repeat < o_.repeats; ++repeat)
+          if (const int code = measure_into(set, variant, program_.series); code != 0) return code;
+        if (speaks_) report.add(std::move(set));
+      }
     }
     if (speaks_) report.finish();
     return 0;
@@ -97,7 +107,7 @@ class Bench {
       if (!comm::launched() && !of_threads(base_)) check_processes(ranks);
       cycles += static_cast<double>(o_.steps) * o_.repeats * ranks;
     }
-    cycles *= static_cast<double>(o_.compare.empty() ? program_.series.size() : 2);
+    cycles *= static_cast<double>(o_.compare.empty() ? program_.series.size() * variants_.size() : 2);
     const bool kept = !o_.json.empty() || !o_.csv.empty();
     Need need;
     need.what = "raw times of " + general_text(cycles, 6) + " cycles and ranks";
@@ -179,6 +189,7 @@ class Bench {
   const Invocation& in_;
   const BenchProgram& program_;
   Variant base_;
+  std::vector<Variant> variants_;  // one, or with --prune all one for each pruning
   std::vector<int> ranks_;
   bool speaks_ = true;
 };

@@ -20,7 +20,8 @@ struct BenchOptions {
   std::string comm = "auto";
   std::vector<std::string> compare;
   double timeout = 3600;
-  MethodOptions method;
+  std::string prune = "single-pass";
+  MethodOptions method;  ///< but its pruning
   BlockOptions blocks;
   std::string json, csv;
   bool quiet = false;
@@ -41,7 +42,12 @@ void describe(BenchOptions& o, V&& option) {
   option("weak", o.weak, "the grid is that of one rank, and grows with the ranks, along x and y in turn");
   option("comm", o.comm, "communication model; auto: threads alone, the fastest under a launcher", Kind{model_names()});
   option("timeout", o.timeout, "seconds that a run under the launcher may take", positive());
-  describe(o.method, option);
+  option.section("Method");
+  describe_search(o.method, option);
+  option("prune", o.prune,
+         "closed form without global synchronisation, or the published sweeps; all: a series of each",
+         Words{{"single-pass", "iterative", "all"}});
+  describe_iterative(o.method, option);
   describe(o.blocks, option);
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});

@@ -121,7 +121,9 @@ void BenchReport::print_scaling() const {
       for (const auto& [n, s] : set.series) {
         if (n != name) continue;
         const double gain = first.seconds() / s.seconds();
-        t.row({fmt::format("{}{}", set.ranks, set.ranks == 1 ? " rank" : " ranks"), seconds_text(s.seconds()),
+        t.row({fmt::format("{}{}{}", set.ranks, set.ranks == 1 ? " rank" : " ranks",
+                           o_.prune == "all" ? ", " + prune_name(set.variant.method.prune) : ""),
+               seconds_text(s.seconds()),
                us(s.ns_per_parcel()), o_.weak ? percent_text(gain) : fixed_text(gain, 2),
                fixed_text(s.container_copies(), 2)});
       }
@@ -142,6 +144,7 @@ Json BenchReport::json() const {
     for (const auto& [name, s] : sets_[0].series) result[name] = to_json(s);
   for (const auto& set : sets_) {
     Json entry = {{"ranks", set.ranks}};
+    if (o_.prune == "all") entry["prune"] = prune_name(set.variant.method.prune);
     for (const auto& [name, s] : set.series) entry[name] = to_json(s);
     if (sets_.size() > 1) result["scaling"].push_back(entry);
   }
@@ -162,7 +165,9 @@ Json BenchReport::json() const {
 std::string BenchReport::csv() const {
   std::string out = csv_header("series,variant,ranks");
   for (const auto& set : sets_)
-    for (const auto& [name, s] : set.series) out += csv_lines(s, fmt::format("{},,{}", name, set.ranks));
+    for (const auto& [name, s] : set.series) 
+      out += csv_lines(s, fmt::format("{},{},{}", name, o_.prune == "all" ? prune_name(set.variant.method.prune) : "",
+                                      set.ranks));
   for (const auto& c : comparisons_)
     for (const auto& set : c.sets)
       for (const auto& [name, s] : set.series)

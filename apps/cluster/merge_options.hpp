@@ -23,13 +23,21 @@ struct MethodOptions {
 [[nodiscard]] std::string epoch_name(comm::Epoch e);
 
 template <class V>
-void describe(MethodOptions& o, V&& option) {
-  option.section("Method");
+void describe_search(MethodOptions& o, V&& option) {
   option("search", o.search, "the true nearest parcel, or the nearest in the 2x2x2 cells around the nearest grid node",
          search_choices());
-  option("prune", o.prune, "closed form without global synchronisation, or the published sweeps", prune_choices());
+}
+template <class V>
+void describe_iterative(MethodOptions& o, V&& option) {
   option("epoch", o.epoch, "how one-sided models open access epochs in --prune iterative", epoch_choices());
   option("sub-communicator", o.sub_communicator, "--prune iterative on ranks that have links only");
+}
+template <class V>
+void describe(MethodOptions& o, V&& option) {
+  option.section("Method");
+  describe_search(o, option);
+  option("prune", o.prune, "closed form without global synchronisation, or the published sweeps", prune_choices());
+  describe_iterative(o, option);
 }
 
 /// How cells are dealt to ranks.

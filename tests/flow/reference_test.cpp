@@ -1,4 +1,4 @@
-#include "tests/flow/reference.hpp"
+#include "tests/flow/inversion_reference.hpp"
 
 #include <gtest/gtest.h>
 

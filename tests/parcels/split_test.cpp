@@ -217,6 +217,17 @@ TEST(Split, new_ids_come_from_the_given_sequence) {
   EXPECT_EQ(ids, (std::multiset<std::int64_t>{10, 11, 12, 101, 105, 109}));
 }
 
+TEST(Split, a_twin_has_the_id_after_its_parents_where_that_is_asked_for) {
+  Parcels parcels;
+  for (int i = 0; i < 3; ++i) add_ellipsoid(parcels, 40 - 2 * i, {0, 0, 0}, {30, 1, 1}, frame(i, 1));
+  SplitOptions options;
+  options.twin_ids = true;
+  EXPECT_EQ(split(parcels, wide_grid(), options), 3);
+  std::vector<std::int64_t> ids;
+  for (std::size_t i = 0; i < parcels.size(); ++i) ids.push_back(parcels.id(i));
+  EXPECT_EQ(ids, (std::vector<std::int64_t>{40, 38, 36, 41, 39, 37}));
+}
+
 TEST(Split, refuses_a_schema_without_ellipsoid_and_an_aspect_ratio_of_one) {
   Parcels parcels(Schema({{"mass", 1, Rule::sum, {"mass"}, ""}}));
   EXPECT_THROW(split(parcels, wide_grid()), UsageError);

@@ -4,9 +4,12 @@
 /// An ellipsoid stands for four points of a quarter of its volume each; a point sees the eight nodes of its cell with
 /// trilinear weights. Sums at nodes are made in an order that depends on the parcels' ids and cells only, so they have the
 /// same bits for any number of ranks. Source: EPIC 0.14.3; [frey2023].
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "merganser/base/exact_sum.hpp"
 #include "merganser/flow/nodes.hpp"
 #include "merganser/flow/options.hpp"
 #include "merganser/parcels/parcels.hpp"
@@ -26,16 +29,22 @@ class Transfer {
   Transfer(Transfer&&) noexcept;
 
   /// Takes note of where the parcels are: their cells, the order within these (by id), the four points of each. To be
-  /// called after parcels moved, came or went, or changed their shape. Local.
-  /// @throws InputError for a parcel that is not in this rank's block or not finite, naming its id
+  /// called after parcels moved, came or went, or changed their shape. Centres may lie beyond the walls, as between the
+  /// stages of a step. Local.
+  /// @throws InputError, naming the id, for a parcel that is not in this rank's block, no ellipsoid or not finite, or one of
+  /// whose points lies more than a cell beyond a wall, or beyond the cells beside its own in x or y (about a > 1.6 cells)
+  /// @throws UsageError for parcels of another schema than flow::schema()
   void locate(const Parcels& parcels);
   /// Gathers volume, vorticity and buoyancy at the nodes: volume-weighted means, folded at the walls, extrapolated one
-  /// level beyond them; halo in x and y included. Called by every rank after locate(); talks to neighbours only.
+  /// level beyond them; halo in x and y included. Where no parcel reaches, all is 0. Called by every rank after locate();
+  /// talks to neighbours only.
+  /// @throws InputError where the result is not finite, naming the id of this rank's first parcel that is not
   void gather(const Parcels& parcels, CarriedNodes& carried);
   /// Gathered volume / cell volume - 1, halo and extrapolated levels included. Called by every rank after locate().
   void gather_excess(const Parcels& parcels, ScalarNodes& excess);
   /// One stage of a low-storage Runge-Kutta scheme, fused: rates r <- a r + f(flow at the parcel), then position,
-  /// vorticity and B += b_dt r. Parcels may leave the block, and the box (periodic axes wrap in rehome()). Local.
+  /// vorticity and B += b_dt r; with a = 0 the registers need not hold numbers. Parcels may leave the block and the box:
+  /// Migration brings them home. Local.
   void advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt);
   /// Adds `displacement`, read at the parcels' centres, to their positions. Local.
   void displace(Parcels& parcels, const VectorNodes& displacement);
@@ -63,5 +72,21 @@ void renumber(Parcels& parcels, const NodeLayout& layout);
 /// Splits parcels that are too long or too large, once: the children keep the parent's id and take id + 1. Local.
 /// @return number of splits
 std::int64_t split(Parcels& parcels, const Grid& grid, const FlowOptions& options);
+
+/// Sums over parcels without rounding: volume, and volume times vorticity. The same bits in any order.
+struct VorticitySums {
+  ExactSum volume;                 ///< m^3
+  std::array<ExactSum, 3> moment;  ///< m^3/s
+  /// Adds those of other parcels.
+  void add(const VorticitySums& o);
+  /// The volume mean of vorticity; 0 without volume.
+  [[nodiscard]] Vec3 mean() const;
+};
+/// The sums over this rank's parcels. Local. @throws InputError for numbers that are not finite, naming the id
+[[nodiscard]] VorticitySums vorticity_sums(const Parcels& parcels);
+/// The volume mean of vorticity over the parcels of all ranks. Collective.
+[[nodiscard]] Vec3 mean_vorticity(comm::Transport& transport, const Parcels& parcels);
+/// Adds a vector to every parcel's vorticity. Local.
+void add_vorticity(Parcels& parcels, const Vec3& by);
 
 }  // namespace merganser::flow

@@ -22,21 +22,24 @@ std::string utc(const char* format) {
 /// The header: everything that every rank defines alike.
 class Header {
  public:
-  explicit Header(NcFile& file) : file_(file) {}
+  explicit Header(const NcFile& file) : file_(file) {}
 
   void text(int variable, const char* name, std::string_view value) {
     file_.check(nc_put_att_text(file_.id(), variable, name, value.size(), value.data()),
                 std::string("write the attribute ") + name);
   }
-  void global(const Grid& grid, const FileHeading& heading) {
+  void provenance() {
     text(NC_GLOBAL, "merganser_version", MERGANSER_VERSION);
+    text(NC_GLOBAL, "creation_date", utc("%Y/%m/%d"));
+    text(NC_GLOBAL, "creation_time", utc("%H:%M:%S"));
+    text(NC_GLOBAL, "creation_zone", "UTC");
+  }
+  void global(const Grid& grid, const FileHeading& heading) {
+    provenance();
     const auto& carried = heading.root.attributes;
     for (const auto& [name, value] : {std::pair("file_type", "parcels"), std::pair("Conventions", "CF-1.8")})
       if (std::none_of(carried.begin(), carried.end(), [n = name](const auto& a) { return a.name == n; }))
         text(NC_GLOBAL, name, value);
-    text(NC_GLOBAL, "creation_date", utc("%Y/%m/%d"));
-    text(NC_GLOBAL, "creation_time", utc("%H:%M:%S"));
-    text(NC_GLOBAL, "creation_zone", "UTC");
     const bool small = std::all_of(grid.cells.begin(), grid.cells.end(), [](auto n) { return n <= 0x7fffffff; });
     std::array<long long, 3> cells{};
     std::array<int, 3> periodic{};
@@ -73,7 +76,7 @@ class Header {
   }
 
  private:
-  NcFile& file_;
+  const NcFile& file_;
 };
 
 constexpr std::array<const char*, 5> kBoxLongNames{"MPI rank start index", "lower box boundary in x",
@@ -87,6 +90,8 @@ std::vector<std::int64_t> chunks(const std::vector<Column>& columns, std::int64_
   for (const Column& column : columns) lengths.push_back(chunk_length(total, column.storage.chunk));
   return lengths;
 }
+
+void put_provenance(const NcFile& file) { Header(file).provenance(); }
 
 Defined define(NcFile& file, const NewFile& in) {
   const auto lock = file.lock();

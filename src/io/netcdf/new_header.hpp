@@ -30,6 +30,9 @@ struct Defined {
 /// Length of the chunks of every column.
 [[nodiscard]] std::vector<std::int64_t> chunks(const std::vector<Column>& columns, std::int64_t total);
 
+/// Attributes that every file gets: version and time of creation. Call under the lock.
+void put_provenance(const NcFile& file);
+
 /// @throws InputError if the library does not take it
 [[nodiscard]] Defined define(NcFile& file, const NewFile& in);
 

@@ -1,13 +1,14 @@
 #include "merganser/io/parcel_file.hpp"
 
 #include "merganser/base/error.hpp"
+#include "merganser/io/data_file.hpp"
 
 namespace merganser::io {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path) {
   throw InputError(path +
-                   ": this build has no NetCDF, so parcel files cannot be read or written; install "
+                   ": this build has no NetCDF, so its files cannot be read or written; install "
                    "libnetcdf-mpi-dev or libnetcdf-dev and configure again");
 }
 
@@ -29,5 +30,9 @@ void write_parcels(const std::string& path, const Parcels&, const Decomposition&
                    const FileHeading&) {
   refuse(path);
 }
+
+void write_data(const std::string& path, const FileGroup&, comm::Transport&) { refuse(path); }
+
+FileGroup read_data(const std::string& path) { refuse(path); }
 
 }  // namespace merganser::io

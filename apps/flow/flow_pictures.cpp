@@ -1,0 +1,229 @@
+#include "apps/flow/flow_pictures.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/flow/fields_file.hpp"
+#include "apps/frame/png.hpp"
+#include "apps/frame/record.hpp"
+#include "apps/frame/svg.hpp"
+#include "apps/frame/table.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr double kSide = 440;
+constexpr double kMargin = 64;
+constexpr const char* kFlowStyle = R"(<style>
+text { font-family: "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #22303c; font-size: 12.5px; }
+.title { font-size: 16px; font-weight: bold; }
+.axis { fill: none; stroke: #51606d; stroke-width: 1; }
+.grid { stroke: #e3e8ec; stroke-width: 1; }
+.end { text-anchor: end; }
+.middle { text-anchor: middle; }
+</style>
+)";
+
+std::string at1(double x) { return fixed_text(x, 1); }
+
+std::string words_at(double x, double y, const char* style, const std::string& words) {
+  return svg::element("text", {{"class", style}, {"x", at1(x)}, {"y", at1(y)}}, svg::escaped(words)) + '\n';
+}
+
+/// From blue over white to orange, for -1 to 1.
+png::Colour diverging(double s) {
+  constexpr std::array<double, 3> kLow{38, 92, 148}, kMiddle{247, 247, 245}, kHigh{196, 88, 24};
+  const double t = std::clamp(std::fabs(s), 0.0, 1.0);
+  png::Colour out{};
+  for (std::size_t c = 0; c < 3; ++c)
+    out[c] = static_cast<std::uint8_t>(std::lround(kMiddle[c] + t * ((s < 0 ? kLow[c] : kHigh[c]) - kMiddle[c])));
+  return out;
+}
+
+/// Values on a plane of nodes, the first row below.
+struct Plane {
+  std::size_t width = 0;
+  std::size_t height = 0;
+  std::vector<double> values;
+  std::string words;
+};
+
+std::string raster(const Plane& plane, double x, double y, double least, double most) {
+  std::vector<png::Colour> pixels;
+  const double middle = 0.5 * (least + most);
+  const double half = most > least ? 0.5 * (most - least) : 1;
+  for (std::size_t row = plane.height; row-- > 0;)
+    for (std::size_t i = 0; i < plane.width; ++i)
+      pixels.push_back(diverging((plane.values[row * plane.width + i] - middle) / half));
+  const std::string bytes =
+      png::encode(pixels, static_cast<std::uint32_t>(plane.width), static_cast<std::uint32_t>(plane.height));
+  const double height = kSide * static_cast<double>(plane.height) / static_cast<double>(plane.width);
+  return svg::element("image", {{"x", at1(x)},
+                                {"y", at1(y)},
+                                {"width", at1(kSide)},
+                                {"height", at1(height)},
+                                {"preserveAspectRatio", "none"},
+                                {"href", "data:image/png;base64," + png::base64(bytes)}}) +
+         '\n' + words_at(x, y - 8, "words", plane.words);
+}
+
+/// A chart of lines over time.
+class Chart {
+ public:
+  Chart(double x, double y, double t0, double t1, double low, double high, bool logarithmic)
+      : x_(x),
+        y_(y),
+        t0_(t0),
+        t1_(t1 > t0 ? t1 : t0 + 1),
+        low_(low),
+        high_(high > low ? high : low + 1),
+        log_(logarithmic) {}
+
+  void line(const std::vector<std::pair<double, double>>& points, const std::string& colour) {
+    std::string path;
+    for (const auto& [t, v] : points) path += (path.empty() ? "M" : "L") + at1(across(t)) + ' ' + at1(up(v));
+    if (!path.empty())
+      out_ += svg::element("path", {{"d", path}, {"fill", "none"}, {"stroke", colour}, {"stroke-width", "1.6"}}) + '\n';
+  }
+  void levels(const std::vector<double>& levels, const std::string& unit) {
+    for (const double v : levels)
+      under_ +=
+          svg::element(
+              "line",
+              {{"class", "grid"}, {"x1", at1(x_)}, {"x2", at1(x_ + kSide)}, {"y1", at1(up(v))}, {"y2", at1(up(v))}}) +
+          '\n' + words_at(x_ - 8, up(v) + 4, "end", general_text(v, 6) + unit);
+  }
+  [[nodiscard]] std::string text(const std::string& title) const {
+    std::string frame =
+        svg::element(
+            "rect",
+            {{"class", "axis"}, {"x", at1(x_)}, {"y", at1(y_)}, {"width", at1(kSide)}, {"height", at1(kHeight)}}) +
+        '\n' + words_at(x_, y_ - 8, "words", title);
+    for (int i = 0; i <= 6; ++i) {
+      const double t = t0_ + (t1_ - t0_) * i / 6;
+      frame += words_at(across(t), y_ + kHeight + 18, "middle", general_text(t, 3));
+    }
+    return under_ + out_ + frame + words_at(x_ + kSide / 2, y_ + kHeight + 38, "middle", "time");
+  }
+  static constexpr double kHeight = 260;
+
+ private:
+  [[nodiscard]] double across(double t) const { return x_ + kSide * (t - t0_) / (t1_ - t0_); }
+  [[nodiscard]] double up(double v) const {
+    const double s = log_ ? std::log(std::max(v, low_) / low_) / std::log(high_ / low_) : (v - low_) / (high_ - low_);
+    return y_ + kHeight * (1 - s);
+  }
+  double x_, y_, t0_, t1_, low_, high_;
+  bool log_;
+  std::string under_, out_;
+};
+
+/// About five round numbers up to a number.
+std::vector<double> round_levels(double most) {
+  if (!(most > 0)) return {0};
+  double step = std::pow(10, std::floor(std::log10(most / 4)));
+  while (most / step > 6) step *= most / step > 15 ? 5 : 2;
+  std::vector<double> out;
+  for (int i = 0; i * step <= most; ++i) out.push_back(i * step);
+  return out;
+}
+
+std::string page(double width, double height, const std::string& title, const std::string& content) {
+  return svg::document(at1(width), at1(height), {{"viewBox", "0 0 " + at1(width) + ' ' + at1(height)}},
+                       kFlowStyle + svg::background() + words_at(kMargin, 30, "title", title) + content);
+}
+
+constexpr std::array<const char*, 7> kColours{"#2f7fc1", "#e8743b", "#3a9a5b", "#8a4fa3",
+                                              "#b58900", "#c0392b", "#51606d"};
+constexpr std::array<const char*, 7> kMembers{"2", "3", "4", "5", "6", "7", "8 or more"};
+
+}  // namespace
+
+void draw_section(const flow::Model& model, const std::string& path, comm::Transport& transport) {
+  const Grid& grid = model.decomposition().grid();
+  const WholeField all =
+      collect_field(model.decomposition(), transport, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+        return model.carried().at(i, j, k)[flow::Carried::buoyancy];
+      });
+  if (transport.rank() != 0) return;
+  const auto nx = static_cast<std::size_t>(grid.cells[0]);
+  const auto ny = static_cast<std::size_t>(grid.cells[1]);
+  const auto nz = static_cast<std::size_t>(grid.cells[2]) + 1;
+  Plane upright{
+      nx, nz, {}, "y = " + general_text(grid.box.lower[1] + 0.5 * grid.box.extent[1], 4) + " (x to the right, z up)"};
+  Plane flat{
+      nx, ny, {}, "z = " + general_text(grid.box.lower[2] + 0.5 * grid.box.extent[2], 4) + " (x to the right, y up)"};
+  for (std::size_t k = 0; k < nz; ++k)
+    for (std::size_t i = 0; i < nx; ++i) upright.values.push_back(all[(k * ny + ny / 2) * nx + i]);
+  for (std::size_t j = 0; j < ny; ++j)
+    for (std::size_t i = 0; i < nx; ++i) flat.values.push_back(all[(nz / 2 * ny + j) * nx + i]);
+  const auto [least, most] = std::minmax_element(all.begin(), all.end());
+  const std::string title = "Buoyancy at t = " + general_text(model.state().time, 4) + ", from " +
+                            general_text(*least, 3) + " (blue) to " + general_text(*most, 3) + " (orange)";
+  const double tallest = kSide * static_cast<double>(std::max(nz, ny)) / static_cast<double>(nx);
+  write_text_file(
+      path, page(3 * kMargin + 2 * kSide, 2 * kMargin + tallest, title,
+                 raster(upright, kMargin, 70, *least, *most) + raster(flat, 2 * kMargin + kSide, 70, *least, *most)));
+}
+
+std::string draw_small_share(const std::vector<flow::Statistics>& rows) {
+  std::vector<std::pair<double, double>> share, parcels;
+  double most_share = 0, most_parcels = 0;
+  for (const flow::Statistics& row : rows) {
+    share.emplace_back(row.time, 100 * row.small_share());
+    parcels.emplace_back(row.time, static_cast<double>(row.parcels));
+    most_share = std::max(most_share, share.back().second);
+    most_parcels = std::max(most_parcels, parcels.back().second);
+  }
+  const double t0 = rows.empty() ? 0 : rows.front().time;
+  const double t1 = rows.empty() ? 1 : rows.back().time;
+  Chart left(kMargin + 20, 80, t0, t1, 0, most_share * 1.05, false);
+  left.levels(round_levels(most_share), " %");
+  left.line(share, kColours[1]);
+  Chart right(3 * kMargin + kSide, 80, t0, t1, 0, most_parcels * 1.05, false);
+  right.levels(round_levels(most_parcels), "");
+  right.line(parcels, kColours[0]);
+  return page(4 * kMargin + 2 * kSide, 80 + Chart::kHeight + 60, "Small parcels over time",
+              left.text("share of parcels that are small") + right.text("parcels"));
+}
+
+std::string draw_clusters(const std::vector<flow::Statistics>& rows) {
+  constexpr std::size_t kBins = 60;
+  const double t0 = rows.empty() ? 0 : rows.front().time;
+  const double t1 = rows.empty() || rows.back().time <= t0 ? t0 + 1 : rows.back().time;
+  std::vector<flow::StepCounts> bins(kBins);
+  flow::StepCounts all;
+  for (const flow::Statistics& row : rows) {
+    const auto bin = static_cast<std::size_t>((row.time - t0) / (t1 - t0) * kBins);
+    bins[std::min(bin, kBins - 1)] += row.counts;
+    all += row.counts;
+  }
+  const auto sum = [](const flow::StepCounts& c) {
+    std::int64_t n = 0;
+    for (const std::int64_t x : c.clusters) n += x;
+    return static_cast<double>(n);
+  };
+  Chart chart(kMargin + 20, 80, t0, t1, 1e-3, 100, true);
+  chart.levels({0.001, 0.01, 0.1, 1, 10, 100}, " %");
+  std::string legend;
+  for (std::size_t n = 0; n < kMembers.size(); ++n) {
+    std::vector<std::pair<double, double>> points;
+    for (std::size_t b = 0; b < kBins; ++b)
+      if (bins[b].clusters[n] > 0)
+        points.emplace_back(t0 + (static_cast<double>(b) + 0.5) * (t1 - t0) / kBins,
+                            100 * static_cast<double>(bins[b].clusters[n]) / sum(bins[b]));
+    chart.line(points, kColours[n]);
+    const double y = 96 + 24 * static_cast<double>(n);
+    const double x = 2 * kMargin + kSide;
+    legend +=
+        svg::element("rect",
+                     {{"x", at1(x)}, {"y", at1(y - 10)}, {"width", "12"}, {"height", "12"}, {"fill", kColours[n]}}) +
+        words_at(x + 20, y, "words",
+                 std::string(kMembers[n]) + " members: " + count_text(all.clusters[n]) +
+                     (sum(all) > 0 ? ", " + percent_text(static_cast<double>(all.clusters[n]) / sum(all)) : ""));
+  }
+  return page(2 * kMargin + kSide + 320, 80 + Chart::kHeight + 60, "Clusters that merged, by members",
+              chart.text("share of clusters over time") + legend);
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,14 @@
+#pragma once
+/// What every file of a flow says of itself.
+#include <string_view>
+#include <vector>
+
+#include "merganser/geometry/box.hpp"
+#include "merganser/io/file_heading.hpp"
+
+namespace merganser::app {
+
+/// Global attributes by EPIC's names: kind of the file, conventions, cells and box.
+[[nodiscard]] std::vector<io::FileAttribute> grid_attributes(std::string_view file_type, const Grid& grid);
+
+}  // namespace merganser::app

@@ -1,0 +1,50 @@
+#pragma once
+/// Which states of a run become snapshots.
+#include <cstdint>
+
+#include "merganser/base/options.hpp"
+
+namespace merganser::app {
+
+/// Options that say which states are written.
+struct ScheduleOptions {
+  double until = 6;
+  int snapshots = 0;
+  double snapshots_from = 0;
+  int consecutive = 0;
+  double consecutive_from = 3;
+};
+template <class V>
+void describe(ScheduleOptions& o, V&& option) {
+  option("until", o.until, "time at which the run ends: at the first state from there on", positive(), Kind{"T"});
+  option("snapshots", o.snapshots, "snapshots, evenly in time from --snapshots-from to --until", between(0, 1000000));
+  option("snapshots-from", o.snapshots_from, "time of the first of them", at_least(0), Kind{"T"});
+  option("consecutive", o.consecutive, "snapshots of so many successive states beside these", between(0, 1000000));
+  option("consecutive-from", o.consecutive_from, "they follow the first state from this time on", at_least(0),
+         Kind{"T"});
+}
+
+/// Goes through the states of a run in their order.
+class Schedule {
+ public:
+  /// @param begun   a run goes on: states up to `time`, the one at `time` too, have been looked at
+  /// @param written of the successive states, those that have been written
+  Schedule(const ScheduleOptions& options, bool begun, double time, std::int64_t written);
+
+  /// Whether the state at this time becomes a snapshot. Called once for each state, in order.
+  [[nodiscard]] bool due(double time);
+  /// Whether the state at this time is the last one.
+  [[nodiscard]] bool last(double time) const;
+  /// Successive states written so far.
+  [[nodiscard]] std::int64_t consecutive() const noexcept { return written_; }
+
+ private:
+  [[nodiscard]] double time_of(std::int64_t snapshot) const;
+
+  ScheduleOptions o_;
+  std::int64_t next_ = 0;  // of the snapshots evenly in time
+  std::int64_t written_;
+  bool reached_;  // the state from which the successive ones count is behind
+};
+
+}  // namespace merganser::app

@@ -1,0 +1,46 @@
+#pragma once
+/// NetCDF-4 files of arrays that one rank holds: fields, statistics. Parcel files: parcel_file.hpp.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "merganser/comm/transport.hpp"
+#include "merganser/io/file_heading.hpp"
+
+#include "merganser/base/language.hpp"
+
+namespace merganser::io {
+
+/// Numbers as values of a file: doubles, 32-bit and 64-bit integers.
+[[nodiscard]] FileValues file_values(std::span<const double> numbers);
+[[nodiscard]] FileValues file_values(std::span<const std::int32_t> numbers);
+[[nodiscard]] FileValues file_values(std::span<const std::int64_t> numbers);
+/// A text.
+[[nodiscard]] FileValues file_values(std::string_view text);
+
+/// The values as doubles; none if they are text or of a type without numbers.
+[[nodiscard]] std::vector<double> numbers_of(const FileValues& values);
+/// The values as integers, exact; none if they are no integers.
+[[nodiscard]] std::vector<std::int64_t> integers_of(const FileValues& values);
+/// The text, of one string or of characters; empty if the values are neither.
+[[nodiscard]] std::string text_of(const FileValues& values);
+/// An attribute of a group by name; null if it has none.
+[[nodiscard]] const FileValues* find_attribute(const FileGroup& group, std::string_view name);
+/// The group of a group by name; null if it has none.
+[[nodiscard]] const FileGroup* find_group(const FileGroup& group, std::string_view name);
+/// The values of a variable of a group by name; null if it has none.
+[[nodiscard]] const FileValues* find_variable(const FileGroup& group, std::string_view name);
+
+/// Writes rank 0's group as a file, with version and time of creation; what the other ranks give is not looked at. The file
+/// appears whole or not at all. Collective.
+/// @param root  every variable has as many values as its dimensions make; of an unlimited one, FileDimension::length
+/// @throws InputError on every rank if it cannot be written, or if values do not fit their dimensions
+void write_data(const std::string& path, const FileGroup& root, comm::Transport& transport);
+
+/// Reads attributes, and variables of numbers, of a file's root. Serial, as read_info() of parcel_file.hpp.
+/// @throws InputError naming the file and what is wrong, also for a file with more than 1 GiB of values
+[[nodiscard]] FileGroup read_data(const std::string& path);
+
+}  // namespace merganser::io

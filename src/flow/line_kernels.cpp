@@ -1,0 +1,97 @@
+// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/flow/line_kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "src/flow/kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace merganser::flow::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<double, 8>;
+using V = hn::Vec<D>;
+
+// Lines are whole cache lines long; those that are written begin at one.
+
+void SumFour(const double* const (&from)[4], std::size_t n, double* to, bool add) {
+  const D d;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const V low = hn::Add(hn::LoadU(d, from[0] + i), hn::LoadU(d, from[1] + i));
+    const V sum = hn::Add(low, hn::Add(hn::LoadU(d, from[2] + i), hn::LoadU(d, from[3] + i)));
+    hn::Store(add ? hn::Add(hn::Load(d, to + i), sum) : sum, d, to + i);
+  }
+}
+
+void SumTwo(const double* a, const double* b, std::size_t n, double* to, bool add) {
+  const D d;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const V sum = hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i));
+    hn::Store(add ? hn::Add(hn::Load(d, to + i), sum) : sum, d, to + i);
+  }
+}
+
+void AddLine(const double* from, std::size_t n, double* to) {
+  const D d;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d))
+    hn::Store(hn::Add(hn::Load(d, to + i), hn::LoadU(d, from + i)), d, to + i);
+}
+
+/// A node of a line, the first of which is a level beyond the wall.
+HWY_INLINE double* node(double* line, std::size_t above) { return line + above * Carried::width; }
+
+HWY_INLINE void extrapolate(const double* inside, const double* wall, double* beyond) {
+  for (std::size_t c = 0; c < Carried::width; ++c) beyond[c] = 2 * wall[c] - inside[c];
+}
+
+bool FinishLine(std::size_t cells, double* line) {
+  const D d;
+  // A wall's own sum is doubled before what lies beyond the other wall may be added to it, where there is one cell only.
+  for (std::size_t c = 0; c < Carried::width; ++c) {
+    node(line, 1)[c] *= 2;
+    node(line, cells + 1)[c] *= 2;
+  }
+  for (std::size_t c = 0; c < Carried::width; ++c) {
+    node(line, 2)[c] += node(line, 0)[c];
+    node(line, cells)[c] += node(line, cells + 2)[c];
+  }
+  V check = hn::Zero(d);
+  for (std::size_t k = 1; k <= cells + 1; ++k) {
+    double* const at = node(line, k);
+    const double volume = at[Carried::volume];
+    const double divisor = volume > 0 ? volume : 1;  // where there is no volume nothing is carried
+    for (std::size_t part = 0; part < Carried::width; part += hn::Lanes(d)) {
+      const V mean = hn::Div(hn::Load(d, at + part), hn::Set(d, divisor));
+      check = hn::MulAdd(mean, hn::Zero(d), check);
+      hn::Store(mean, d, at + part);
+    }
+    at[Carried::volume] = volume;
+  }
+  extrapolate(node(line, 2), node(line, 1), node(line, 0));
+  extrapolate(node(line, cells), node(line, cells + 1), node(line, cells + 2));
+  return hn::AllTrue(d, hn::Eq(check, hn::Zero(d)));
+}
+
+}  // namespace merganser::flow::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace merganser::flow {
+
+HWY_EXPORT(SumFour);
+HWY_EXPORT(SumTwo);
+HWY_EXPORT(AddLine);
+HWY_EXPORT(FinishLine);
+
+void sum_four(const double* const (&from)[4], std::size_t n, double* to, bool add) {
+  HWY_DYNAMIC_DISPATCH(SumFour)(from, n, to, add);
+}
+void sum_two(const double* a, const double* b, std::size_t n, double* to, bool add) {
+  HWY_DYNAMIC_DISPATCH(SumTwo)(a, b, n, to, add);
+}
+void add_line(const double* from, std::size_t n, double* to) { HWY_DYNAMIC_DISPATCH(AddLine)(from, n, to); }
+bool finish_line(std::size_t cells, double* line) { return HWY_DYNAMIC_DISPATCH(FinishLine)(cells, line); }
+
+}  // namespace merganser::flow
+#endif

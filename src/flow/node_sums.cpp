@@ -1,0 +1,154 @@
+#include "src/flow/node_sums.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::flow {
+
+AxisExchange::AxisExchange(comm::Transport& transport, const Decomposition& decomposition, int axis)
+    : alone_(decomposition.shape()[static_cast<std::size_t>(axis)] == 1) {
+  if (alone_) return;
+  const auto a = static_cast<std::size_t>(axis);
+  const int parts = decomposition.shape()[a];
+  std::array<int, 3> at = decomposition.coordinates(transport.rank());
+  const auto rank_at = [&](int step) {
+    std::array<int, 3> to = at;
+    to[a] = (at[a] + step + parts) % parts;
+    return decomposition.rank_at(to);
+  };
+  std::vector<int> neighbours{rank_at(-1)};
+  if (rank_at(1) != neighbours[0]) neighbours.push_back(rank_at(1));
+  above_ = neighbours.size() - 1;
+  mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours));
+}
+
+void AxisExchange::exchange(std::span<const double> up, std::span<const double> down) {
+  from_below_ = up;
+  from_above_ = down;
+  if (alone_) return;
+  mailbox_->post_all(above_, up);  // with two ranks along the axis both go to the same, in this order
+  mailbox_->post_all(below_, down);
+  mailbox_->step();
+  std::span<const double> below = mailbox_->records<double>(below_);
+  std::span<const double> above = mailbox_->records<double>(above_);
+  const std::size_t wanted = below_ == above_ ? up.size() + down.size() : up.size();
+  if (below.size() != wanted || (below_ != above_ && above.size() != down.size()))
+    throw CommError("sums of " + std::to_string(below.size()) + " numbers came from the block below, " +
+                    std::to_string(above.size()) + " from the one above; awaited: " + std::to_string(wanted) + ", " +
+                    std::to_string(down.size()));
+  from_below_ = below.first(up.size());
+  from_above_ = above.last(down.size());
+}
+
+NodeSums::NodeSums(comm::Transport& transport, const Decomposition& decomposition, const NodeLayout& layout,
+                   std::size_t width)
+    : cells_x_(layout.cells(0)),
+      cells_y_(layout.cells(1)),
+      width_(width),
+      // Whole cache lines; an odd number of them, so that the lines of a window do not share sets of the cache.
+      line_(width == 1 ? (static_cast<std::size_t>(layout.cells(2)) + 10) / 8 * 8
+                       : (static_cast<std::size_t>(layout.cells(2)) + 3) | 1),
+      length_(line_ * width),
+      windows_(4 * 16 * length_),
+      edges_(2 * kEdges * static_cast<std::size_t>(cells_x_) * 4 * length_),
+      planes_(2 * static_cast<std::size_t>((cells_x_ + 3) * cells_y_) * length_),
+      along_x_(transport, decomposition, 0),
+      along_y_(transport, decomposition, 1) {}
+
+double* NodeSums::open() {
+  double* const window = windows_.data() + static_cast<std::size_t>(j_ % 4) * 16 * length_;
+  std::fill_n(window, 16 * length_, 0.0);
+  return window;
+}
+
+const double* NodeSums::window_line(std::int64_t j, std::int64_t di, std::int64_t dj) const noexcept {
+  return windows_.data() + static_cast<std::size_t>(((j % 4) * 4 + di + 1) * 4 + dj + 1) * length_;
+}
+
+std::size_t NodeSums::edge_of(std::int64_t j) const noexcept {
+  if (j < 2) return static_cast<std::size_t>(j + 1);
+  return static_cast<std::size_t>(j - cells_y_ + 4);
+}
+
+double* NodeSums::edge_line(Bracket bracket, std::size_t edge, std::int64_t i, std::int64_t di) noexcept {
+  const std::size_t row = (bracket * kEdges + edge) * static_cast<std::size_t>(cells_x_) + static_cast<std::size_t>(i);
+  return edges_.data() + (row * 4 + static_cast<std::size_t>(di + 1)) * length_;
+}
+
+double* NodeSums::plane_line(Bracket bracket, std::int64_t i, std::int64_t j) noexcept {
+  const std::size_t plane = bracket * static_cast<std::size_t>(cells_x_ + 3) + static_cast<std::size_t>(i + 1);
+  return planes_.data() + (plane * static_cast<std::size_t>(cells_y_) + static_cast<std::size_t>(j)) * length_;
+}
+
+void NodeSums::settle(std::int64_t j) {
+  for (std::int64_t di = -1; di <= 2; ++di) {
+    if (own(j - 2) && own(j + 1)) {
+      const double* const from[4] = {window_line(j - 2, di, 2), window_line(j - 1, di, 1), window_line(j, di, 0),
+                                     window_line(j + 1, di, -1)};
+      sum_four(from, length_, plane_line(di > 0 ? low : high, i_ + di, j), (di == 1 || di == -1) && i_ > 0);
+    } else {
+      keep(low, j, di);
+      keep(high, j, di);
+    }
+  }
+}
+
+void NodeSums::keep(Bracket bracket, std::int64_t j, std::int64_t di) {
+  const std::int64_t first = bracket == low ? j - 2 : j;  // columns; lines 2, 1 or 0, -1 of their windows
+  const std::int64_t second = first + 1;
+  if (!own(first) && !own(second)) return;
+  double* const to = edge_line(bracket, edge_of(j), i_, di);
+  if (own(first) && own(second)) {
+    sum_two(window_line(first, di, j - first), window_line(second, di, j - second), length_, to, false);
+  } else {
+    const std::int64_t one = own(first) ? first : second;
+    std::copy_n(window_line(one, di, j - one), length_, to);
+  }
+}
+
+void NodeSums::close() {
+  settle(j_ - 1);
+  if (++j_ < cells_y_) return;
+  for (std::int64_t j = cells_y_ - 1; j <= cells_y_ + 1; ++j) settle(j);
+  j_ = 0;
+  ++i_;
+}
+
+void NodeSums::finish_y() {
+  const std::size_t block = static_cast<std::size_t>(cells_x_) * 4 * length_;
+  const std::size_t last = edge_of(cells_y_ - 1);
+  along_y_.exchange({edge_line(low, 4, 0, -1), 2 * block}, {edge_line(high, 0, 0, -1), block});
+  std::copy_n(along_y_.from_below().data(), block, edge_line(low, 1, 0, -1));
+  add_line(along_y_.from_below().data() + block, block, edge_line(low, 2, 0, -1));
+  add_line(along_y_.from_above().data(), block, edge_line(high, last, 0, -1));
+  const auto sum = [&](std::int64_t j) {
+    for (std::int64_t i = 0; i < cells_x_; ++i)
+      for (std::int64_t di = -1; di <= 2; ++di)
+        sum_two(edge_line(low, edge_of(j), i, di), edge_line(high, edge_of(j), i, di), length_,
+                plane_line(di > 0 ? low : high, i + di, j), (di == 1 || di == -1) && i > 0);
+  };
+  sum(0);
+  sum(1);
+  if (cells_y_ > 2) sum(cells_y_ - 1);
+}
+
+void NodeSums::finish() {
+  finish_y();
+  i_ = 0;
+  const std::size_t plane = static_cast<std::size_t>(cells_y_) * length_;
+  along_x_.exchange({plane_line(low, cells_x_, 0), 2 * plane}, {plane_line(high, -1, 0), plane});
+  std::copy_n(along_x_.from_below().data(), plane, plane_line(low, 0, 0));
+  add_line(along_x_.from_below().data() + plane, plane, plane_line(low, 1, 0));
+  add_line(along_x_.from_above().data(), plane, plane_line(high, cells_x_ - 1, 0));
+}
+
+void NodeSums::total(std::int64_t i, std::int64_t j, double* to) const {
+  const std::size_t row =
+      (static_cast<std::size_t>(i + 1) * static_cast<std::size_t>(cells_y_) + static_cast<std::size_t>(j)) * length_;
+  const std::size_t above = static_cast<std::size_t>((cells_x_ + 3) * cells_y_) * length_;
+  sum_two(planes_.data() + row, planes_.data() + above + row, length_, to, false);
+}
+
+}  // namespace merganser::flow

@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "merganser/base/error.hpp"
+#include "merganser/flow/transfer.hpp"
+#include "merganser/parcels/detail/ellipsoid.hpp"
+#include "merganser/parcels/split.hpp"
+#include "src/flow/kernels.hpp"
+
+namespace merganser::flow {
+
+void reflect(Parcels& parcels, const Box& box) {
+  const double low = box.lower[2];
+  const double high = low + box.extent[2];
+  const std::size_t shape = parcels.schema().offset("B");
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    double& z = parcels.site(i).z;
+    if (z >= low && z <= high) continue;
+    z = z < low ? 2 * low - z : 2 * high - z;
+    double* const b = parcels.row(i) + shape;
+    b[2] = -b[2];
+    b[4] = -b[4];
+  }
+}
+
+void renumber(Parcels& parcels, const NodeLayout& layout) {
+  constexpr std::int64_t kPlaces = std::int64_t{1} << 20;
+  const Grid& grid = layout.grid();
+  struct Place {
+    std::int64_t cell;
+    std::int64_t id;
+    std::size_t index;
+  };
+  std::vector<Place> places(parcels.size());
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const Site& s = parcels.site(i);
+    const std::int64_t cell =
+        (grid.cell(0, s.x) * grid.cells[1] + grid.cell(1, s.y)) * grid.cells[2] + grid.cell(2, s.z);
+    places[i] = {cell, parcels.id(i), i};
+  }
+  std::sort(places.begin(), places.end(),
+            [](const Place& a, const Place& b) { return a.cell != b.cell ? a.cell < b.cell : a.id < b.id; });
+  std::int64_t place = 0;
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    place = n > 0 && places[n].cell == places[n - 1].cell ? place + 1 : 0;
+    if (place == kPlaces)
+      throw InputError("cell " + std::to_string(places[n].cell) + " holds more than " + std::to_string(kPlaces) +
+                       " parcels; allowed: up to that");
+    parcels.set_id(places[n].index, 2 * (places[n].cell * kPlaces + place));
+  }
+}
+
+std::int64_t split(Parcels& parcels, const Grid& grid, const FlowOptions& options) {
+  SplitOptions how;
+  how.max_aspect_ratio = options.max_aspect_ratio;
+  how.max_semi_axis =
+      cube_root(detail::semi_axes_product(1)) * std::min({grid.spacing(0), grid.spacing(1), grid.spacing(2)});
+  how.twin_ids = true;
+  return merganser::split(parcels, grid, how);
+}
+
+void VorticitySums::add(const VorticitySums& o) {
+  volume.add(o.volume);
+  for (std::size_t c = 0; c < 3; ++c) moment[c].add(o.moment[c]);
+}
+
+Vec3 VorticitySums::mean() const {
+  const double all = volume.value();
+  if (!(all > 0)) return {0, 0, 0};
+  return {moment[0].value() / all, moment[1].value() / all, moment[2].value() / all};
+}
+
+VorticitySums vorticity_sums(const Parcels& parcels) {
+  const std::size_t vorticity = parcels.schema().offset("vorticity");
+  VorticitySums sums;
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const double volume = parcels.site(i).volume;
+    const double* const w = parcels.row(i) + vorticity;
+    if (!std::isfinite(volume * w[0]) || !std::isfinite(volume * w[1]) || !std::isfinite(volume * w[2]))
+      throw InputError("parcel " + std::to_string(parcels.id(i)) + " has volume " + std::to_string(volume) +
+                       ", vorticity (" + std::to_string(w[0]) + ", " + std::to_string(w[1]) + ", " +
+                       std::to_string(w[2]) + "); allowed: finite numbers");
+    sums.volume.add(volume);
+    for (std::size_t c = 0; c < 3; ++c) sums.moment[c].add(volume * w[c]);
+  }
+  return sums;
+}
+
+Vec3 mean_vorticity(comm::Transport& transport, const Parcels& parcels) {
+  static_assert(std::is_trivially_copyable_v<VorticitySums>);
+  const VorticitySums mine = vorticity_sums(parcels);
+  VorticitySums all;
+  for (const std::vector<std::byte>& bytes : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {
+    if (bytes.size() != sizeof mine)
+      throw CommError("sums of " + std::to_string(bytes.size()) + " bytes; awaited: " + std::to_string(sizeof mine));
+    VorticitySums part;
+    std::memcpy(&part, bytes.data(), sizeof part);
+    all.add(part);
+  }
+  return all.mean();
+}
+
+void add_vorticity(Parcels& parcels, const Vec3& by) {
+  const std::size_t vorticity = parcels.schema().offset("vorticity");
+  for (std::size_t i = 0; i < parcels.size(); ++i)
+    for (std::size_t c = 0; c < 3; ++c) parcels.row(i)[vorticity + c] += by[c];
+}
+
+}  // namespace merganser::flow

@@ -1,0 +1,130 @@
+#include "src/flow/placement.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "merganser/base/error.hpp"
+#include "merganser/parcels/detail/ellipsoid.hpp"
+
+namespace merganser::flow {
+namespace {
+
+Cells cells_of(const NodeLayout& layout) {
+  Cells cells{};
+  for (int a = 0; a < 3; ++a) {
+    cells.lower[a] = layout.grid().box.lower[static_cast<std::size_t>(a)];
+    cells.spacing[a] = layout.grid().spacing(a);
+    cells.all[a] = static_cast<double>(layout.grid().cells[static_cast<std::size_t>(a)]);
+    cells.first[a] = static_cast<double>(layout.first(a));
+    cells.own[a] = static_cast<double>(layout.cells(a));
+  }
+  return cells;
+}
+
+std::string place_text(const Site& s) {
+  return "(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ", " + std::to_string(s.z) + ")";
+}
+
+/// Asks for what find_points() reads of a parcel.
+void prefetch(const Parcels& parcels, std::uint32_t index) {
+  const double* const row = parcels.row(index);
+  __builtin_prefetch(&parcels.site(index));
+  __builtin_prefetch(row);
+  __builtin_prefetch(row + Row::shape + 4);
+}
+
+}  // namespace
+
+Placement::Placement(const NodeLayout& layout) : layout_(layout), cells_(cells_of(layout)) {
+  first_.resize(static_cast<std::size_t>(layout.cells(0) * layout.cells(1) * layout.cells(2)) + 1);
+}
+
+void Placement::place(const Parcels& parcels) {
+  size_ = parcels.size();
+  cell_.resize(size_);
+  order_.resize((size_ + kBatch - 1) / kBatch * kBatch);
+  batches_.resize(order_.size() / kBatch);
+  if (!find_cells(parcels.sites(), size_, cells_, cell_.data())) refuse_position(parcels);
+  sort_by_cell();
+  find_all_points(parcels);
+}
+
+void Placement::sort_by_cell() {
+  std::fill(first_.begin(), first_.end(), 0);
+  for (std::size_t i = 0; i < size_; ++i) ++first_[static_cast<std::size_t>(cell_[i])];
+  std::uint32_t sum = 0;
+  for (std::uint32_t& f : first_) sum += std::exchange(f, sum);
+  for (std::size_t i = 0; i < size_; ++i)
+    order_[first_[static_cast<std::size_t>(cell_[i])]++] = static_cast<std::uint32_t>(i);
+  for (std::size_t c = first_.size() - 1; c > 0; --c) first_[c] = first_[c - 1];
+  first_[0] = 0;
+}
+
+void Placement::find_all_points(const Parcels& parcels) {
+  constexpr std::size_t kChunk = kMostBatches * kBatch;
+  const auto by_id = [&](std::uint32_t a, std::uint32_t b) { return parcels.id(a) < parcels.id(b); };
+  std::size_t cell = 0;  // those before are in the order of ids
+  for (std::size_t n = 0; n < std::min(kChunk, size_); ++n) prefetch(parcels, order_[n]);
+  for (std::size_t begin = 0; begin < size_; begin += kChunk) {
+    for (std::size_t n = begin + kChunk; n < std::min(begin + 2 * kChunk, size_); ++n) prefetch(parcels, order_[n]);
+    for (; cell + 1 < first_.size() && first_[cell] < begin + kChunk; ++cell) {
+      std::uint32_t* const from = order_.data() + first_[cell];
+      std::uint32_t* const to = order_.data() + first_[cell + 1];
+      if (!std::is_sorted(from, to, by_id)) std::sort(from, to, by_id);
+    }
+    const std::size_t end = std::min(begin + kChunk, order_.size());
+    for (std::size_t n = size_; n < end; ++n) order_[n] = order_[size_ - 1];  // the last batch is filled up
+    const std::size_t batches = (end - begin) / kBatch;
+    const std::size_t good = find_points(parcels.sites(), parcels.rows(), order_.data() + begin, batches, cells_,
+                                         batches_.data() + begin / kBatch);
+    if (good < batches) refuse_points(parcels, begin + good * kBatch);
+  }
+}
+
+void Placement::refuse_position(const Parcels& parcels) const {
+  const Grid& grid = layout_.grid();
+  for (std::size_t i = 0; i < size_; ++i) {
+    std::int32_t ignored = 0;
+    if (find_cells(&parcels.site(i), 1, cells_, &ignored)) continue;
+    const Site& s = parcels.site(i);
+    const std::string who = "parcel " + std::to_string(parcels.id(i)) + " is at " + place_text(s);
+    if (!std::isfinite(s.x) || !std::isfinite(s.y) || !std::isfinite(s.z))
+      throw InputError(who + "; allowed: finite positions");
+    const double beyond = (s.z - grid.box.lower[2]) / grid.spacing(2);
+    if (beyond < -1 || beyond > static_cast<double>(grid.cells[2] + 1))
+      throw InputError(who + ", more than a cell beyond a wall; allowed: z from " +
+                       std::to_string(grid.box.lower[2] - grid.spacing(2)) + " to " +
+                       std::to_string(grid.box.lower[2] + grid.box.extent[2] + grid.spacing(2)));
+    throw InputError(who + ", which is not in its rank's block; bring parcels home (Migration, rehome) first");
+  }
+  throw std::logic_error("no parcel is out of place, but one was found to be");
+}
+
+void Placement::refuse_points(const Parcels& parcels, std::size_t place) const {
+  for (std::size_t n = place; n < place + kBatch; ++n) {
+    std::array<std::uint32_t, kBatch> index{};
+    index.fill(order_[n]);
+    Batch batch;
+    if (find_points(parcels.sites(), parcels.rows(), index.data(), 1, cells_, &batch) == 1) continue;
+    const std::size_t i = order_[n];
+    const double* const b = parcels.row(i) + Row::shape;
+    const std::string who = "parcel " + std::to_string(parcels.id(i)) + " at " + place_text(parcels.site(i));
+    double reach = 0;
+    for (int a = 0; a < 3; ++a) reach = std::max({reach, std::fabs(batch.first[a][0]), std::fabs(batch.second[a][0])});
+    if (singular(b) || !(b33(b, parcels.site(i).volume) > 0) || !std::isfinite(reach)) {
+      std::string shape;
+      for (int c = 0; c < 5; ++c) shape += (c > 0 ? ", " : "") + std::to_string(b[c]);
+      throw InputError(who + " has volume " + std::to_string(parcels.site(i).volume) + " and B = (" + shape +
+                       "), which is no ellipsoid; allowed: positive definite");
+    }
+    throw InputError(who + " reaches " + std::to_string(reach) +
+                     " cells from its centre; allowed: to the cells beside its own, and one cell beyond a wall");
+  }
+  throw std::logic_error("no parcel is too long, but one was found to be");
+}
+
+}  // namespace merganser::flow

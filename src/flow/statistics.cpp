@@ -1,0 +1,181 @@
+#include "merganser/flow/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "merganser/announce/announcement_network.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::flow {
+namespace {
+
+constexpr announce::Topic kTopic = 1;
+constexpr int kDegree = 4;
+
+/// The head of a part as it is sent, before the words of its sums.
+struct Head {
+  std::int64_t parcels;
+  std::int64_t small;
+  double least_buoyancy;
+  double greatest_buoyancy;
+  StepCounts counts;
+};
+
+}  // namespace
+
+StepCounts& StepCounts::operator+=(const StepCounts& o) {
+  splits += o.splits;
+  merges += o.merges;
+  merged_into_big += o.merged_into_big;
+  for (std::size_t i = 0; i < clusters.size(); ++i) clusters[i] += o.clusters[i];
+  return *this;
+}
+
+void PartialStatistics::add_parcels(const Parcels& parcels, double small_volume) {
+  const std::size_t w = parcels.schema().offset("vorticity");
+  const std::size_t b = parcels.schema().offset("buoyancy");
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const double v = parcels.site(i).volume;
+    const double* const row = parcels.row(i);
+    sums_[volume].add(v);
+    sums_[volume2].add(v * v);
+    for (std::size_t c = 0; c < 3; ++c) sums_[xi2 + c].add(v * (row[w + c] * row[w + c]));
+    small_ += v <= small_volume ? 1 : 0;
+    least_buoyancy_ = parcels_ + static_cast<std::int64_t>(i) == 0 ? row[b] : std::min(least_buoyancy_, row[b]);
+    greatest_buoyancy_ = parcels_ + static_cast<std::int64_t>(i) == 0 ? row[b] : std::max(greatest_buoyancy_, row[b]);
+  }
+  parcels_ += static_cast<std::int64_t>(parcels.size());
+}
+
+void PartialStatistics::add_velocities(const Parcels& parcels) {
+  const std::size_t r = parcels.schema().offset("registers");
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const double* const u = parcels.row(i) + r;
+    sums_[energy].add(parcels.site(i).volume * ((u[0] * u[0] + u[1] * u[1]) + u[2] * u[2]));
+  }
+}
+
+void PartialStatistics::add(const PartialStatistics& o) {
+  if (o.parcels_ > 0) {
+    least_buoyancy_ = parcels_ == 0 ? o.least_buoyancy_ : std::min(least_buoyancy_, o.least_buoyancy_);
+    greatest_buoyancy_ = parcels_ == 0 ? o.greatest_buoyancy_ : std::max(greatest_buoyancy_, o.greatest_buoyancy_);
+  }
+  parcels_ += o.parcels_;
+  small_ += o.small_;
+  counts += o.counts;
+  for (std::size_t i = 0; i < sums; ++i) sums_[i].add(o.sums_[i]);
+}
+
+void PartialStatistics::finish(double box_volume, Statistics& out) const {
+  out.parcels = parcels_;
+  out.small = small_;
+  out.volume = sums_[volume].value();
+  if (parcels_ > 0) {
+    const double n = static_cast<double>(parcels_);
+    const double mean = out.volume / n;
+    out.volume_deviation = std::sqrt(std::max(0.0, sums_[volume2].value() / n - mean * mean));
+  }
+  out.kinetic_energy = 0.5 * sums_[energy].value() / box_volume;
+  double squares = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const double mean = sums_[xi2 + c].value() / box_volume;
+    out.rms_vorticity[c] = std::sqrt(mean);
+    squares += mean;
+  }
+  out.enstrophy = 0.5 * squares;
+  out.least_buoyancy = least_buoyancy_;
+  out.greatest_buoyancy = greatest_buoyancy_;
+  out.counts = counts;
+}
+
+std::vector<std::byte> PartialStatistics::bytes() const {
+  const Head head{parcels_, small_, least_buoyancy_, greatest_buoyancy_, counts};
+  constexpr std::size_t kSum = ExactSum::kWords * sizeof(std::int64_t);
+  std::vector<std::byte> out(sizeof head + sums * kSum);
+  std::memcpy(out.data(), &head, sizeof head);
+  for (std::size_t i = 0; i < sums; ++i)
+    std::memcpy(out.data() + sizeof head + i * kSum, sums_[i].words().data(), kSum);
+  return out;
+}
+
+PartialStatistics PartialStatistics::from_bytes(std::span<const std::byte> bytes) {
+  constexpr std::size_t kSum = ExactSum::kWords * sizeof(std::int64_t);
+  Head head;
+  if (bytes.size() != sizeof head + sums * kSum)
+    throw CommError("statistics of a rank came as " + std::to_string(bytes.size()) +
+                    " bytes; expected: " + std::to_string(sizeof head + sums * kSum));
+  std::memcpy(&head, bytes.data(), sizeof head);
+  PartialStatistics out;
+  out.parcels_ = head.parcels;
+  out.small_ = head.small;
+  out.least_buoyancy_ = head.least_buoyancy;
+  out.greatest_buoyancy_ = head.greatest_buoyancy;
+  out.counts = head.counts;
+  std::vector<std::int64_t> words(ExactSum::kWords);
+  for (std::size_t i = 0; i < sums; ++i) {
+    std::memcpy(words.data(), bytes.data() + sizeof head + i * kSum, kSum);
+    out.sums_[i] = ExactSum::from_words(words.data());
+  }
+  return out;
+}
+
+Choices<StatisticsWay> statistics_ways() {
+  return {{{"network", StatisticsWay::network}, {"collective", StatisticsWay::collective}}};
+}
+
+struct StatisticsGatherer::Impl {
+  Impl(comm::Transport& t, StatisticsWay way, double volume) : transport(t), box_volume(volume) {
+    if (way == StatisticsWay::collective) return;
+    network.emplace(t, announce::DeBruijnNetwork(t.size(), kDegree));
+  }
+
+  /// Takes what every rank announced after the same step: one part of each, in the order of ranks.
+  void take(std::span<const announce::Announcement> announcements) {
+    if (announcements.empty()) return;
+    PartialStatistics all;
+    for (const announce::Announcement& a : announcements) all.add(PartialStatistics::from_bytes(a.bytes));
+    complete(all);
+  }
+  void complete(const PartialStatistics& all) {
+    all.finish(box_volume, waiting.front());
+    ready.push_back(waiting.front());
+    waiting.pop_front();
+  }
+
+  comm::Transport& transport;
+  double box_volume;
+  std::optional<announce::AnnouncementNetwork> network;
+  std::deque<Statistics> waiting;
+  std::vector<Statistics> ready;
+};
+
+StatisticsGatherer::StatisticsGatherer(comm::Transport& transport, StatisticsWay way, double box_volume)
+    : impl_(std::make_unique<Impl>(transport, way, box_volume)) {}
+StatisticsGatherer::~StatisticsGatherer() = default;
+StatisticsGatherer::StatisticsGatherer(StatisticsGatherer&&) noexcept = default;
+
+void StatisticsGatherer::add(const Statistics& row, const PartialStatistics& mine) {
+  impl_->waiting.push_back(row);
+  const std::vector<std::byte> bytes = mine.bytes();
+  if (impl_->network) {
+    impl_->network->announce(kTopic, bytes);
+    return impl_->take(impl_->network->step());
+  }
+  PartialStatistics all;
+  for (const auto& part : impl_->transport.all_gather(bytes)) all.add(PartialStatistics::from_bytes(part));
+  impl_->complete(all);
+}
+
+void StatisticsGatherer::drain() {
+  if (!impl_->network) return;
+  for (int i = 0; i < impl_->network->time_to_live() && !impl_->waiting.empty(); ++i)
+    impl_->take(impl_->network->step());
+}
+
+std::vector<Statistics> StatisticsGatherer::take() { return std::exchange(impl_->ready, {}); }
+
+}  // namespace merganser::flow

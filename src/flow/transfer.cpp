@@ -1,0 +1,247 @@
+#include "merganser/flow/transfer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+#include "src/flow/kernels.hpp"
+#include "src/flow/node_sums.hpp"
+#include "src/flow/placement.hpp"
+
+namespace merganser::flow {
+
+const Schema& schema() {
+  static const Schema all = [] {
+    std::vector<Attribute> attributes = Schema::epic().attributes();
+    attributes.push_back({"registers",
+                          11,
+                          Rule::keep_centre,
+                          {"x_rate", "y_rate", "z_rate", "x_vorticity_rate", "y_vorticity_rate", "z_vorticity_rate",
+                           "B11_rate", "B12_rate", "B13_rate", "B22_rate", "B23_rate"},
+                          ""});
+    return Schema(std::move(attributes));
+  }();
+  return all;
+}
+
+struct Transfer::Impl {
+  NodeLayout layout;
+  FlowOptions options;
+  Placement placement;
+  NodeSums carried_sums;
+  NodeSums volume_sums;
+  HaloFill halo;
+  Weighed weighed;
+  std::vector<double, CacheLines<double>> line;
+  std::array<std::vector<double>, 2> share;  // of damping at the nodes of the walls
+
+  Impl(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& o)
+      : layout(decomposition, transport.rank()),
+        options(o),
+        placement(layout),
+        carried_sums(transport, decomposition, layout, Carried::width),
+        volume_sums(transport, decomposition, layout, 1),
+        halo(transport, decomposition),
+        line(std::max(carried_sums.line_length(), volume_sums.line_length())) {}
+
+  [[nodiscard]] Lines lines() const { return {layout.stride_i(), layout.stride_j()}; }
+  [[nodiscard]] std::size_t nodes_in_line() const { return static_cast<std::size_t>(layout.cells(2)) + 3; }
+  void require(const Parcels& parcels) const;
+  /// Calls scatter(parcels of a column, its window) for all columns.
+  template <class Scatter>
+  void add_up(NodeSums& sums, const Scatter& scatter);
+  [[noreturn]] void refuse_carried(const Parcels& parcels) const;
+  void find_shares(const FlowNodes& flow, double dt);
+  void damp_one(Parcels& parcels, const CarriedNodes& carried, std::size_t place) const;
+};
+
+Transfer::Transfer(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options)
+    : impl_(std::make_unique<Impl>(transport, decomposition, options)) {}
+Transfer::~Transfer() = default;
+Transfer::Transfer(Transfer&&) noexcept = default;
+
+void Transfer::Impl::require(const Parcels& parcels) const {
+  if (parcels.size() != placement.size())
+    throw UsageError("a transfer with " + std::to_string(parcels.size()) + " parcels after locate() of " +
+                     std::to_string(placement.size()) + "; call locate() after parcels came or went");
+}
+
+void Transfer::locate(const Parcels& parcels) {
+  if (parcels.schema() != schema()) throw UsageError("parcels of another schema; allowed: that of flow::schema()");
+  impl_->placement.place(parcels);
+}
+
+template <class Scatter>
+void Transfer::Impl::add_up(NodeSums& sums, const Scatter& scatter) {
+  weighed.batch = ~std::size_t{0};
+  const auto height = static_cast<std::size_t>(layout.cells(2));
+  const auto columns = static_cast<std::size_t>(layout.cells(0) * layout.cells(1));
+  for (std::size_t column = 0; column < columns; ++column) {
+    double* const window = sums.open();
+    scatter(placement.in_cells(column * height, (column + 1) * height), window);
+    sums.close();
+  }
+  sums.finish();
+}
+
+void Transfer::gather(const Parcels& parcels, CarriedNodes& carried) {
+  Impl& m = *impl_;
+  m.require(parcels);
+  m.add_up(m.carried_sums, [&](const Run& run, double* window) {
+    scatter_carried(parcels.sites(), parcels.rows(), run, m.placement.cells(), m.carried_sums.window_lines(), m.weighed,
+                    window);
+  });
+  bool good = true;
+  for (std::int64_t i = 0; i < m.layout.cells(0); ++i)
+    for (std::int64_t j = 0; j < m.layout.cells(1); ++j) {
+      m.carried_sums.total(i, j, m.line.data());
+      good = finish_line(static_cast<std::size_t>(m.layout.cells(2)), m.line.data()) && good;
+      std::copy_n(m.line.data(), m.nodes_in_line() * Carried::width, carried.at(i, j, -1));
+    }
+  if (!good) m.refuse_carried(parcels);
+  m.halo.fill(carried);
+}
+
+void Transfer::Impl::refuse_carried(const Parcels& parcels) const {
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const double* const row = parcels.row(i);
+    for (std::size_t c = Row::vorticity; c <= Row::buoyancy; ++c)
+      if (!std::isfinite(row[c]) || !std::isfinite(parcels.site(i).volume))
+        throw InputError("parcel " + std::to_string(parcels.id(i)) + " has volume " +
+                         std::to_string(parcels.site(i).volume) + ", vorticity (" + std::to_string(row[1]) + ", " +
+                         std::to_string(row[2]) + ", " + std::to_string(row[3]) + "), buoyancy " +
+                         std::to_string(row[4]) + "; allowed: finite numbers");
+  }
+  throw InputError("sums at nodes are not finite, by a parcel of another rank or by overflow; allowed: finite numbers");
+}
+
+void Transfer::gather_excess(const Parcels& parcels, ScalarNodes& excess) {
+  Impl& m = *impl_;
+  m.require(parcels);
+  m.add_up(m.volume_sums, [&](const Run& run, double* window) {
+    scatter_volume(parcels.sites(), run, m.placement.cells(), m.volume_sums.window_lines(), m.weighed, window);
+  });
+  const auto top = static_cast<std::size_t>(m.layout.cells(2)) + 1;  // place of the upper wall in a line
+  const double cell_volume = m.layout.grid().cell_volume();
+  double* const line = m.line.data();
+  for (std::int64_t i = 0; i < m.layout.cells(0); ++i)
+    for (std::int64_t j = 0; j < m.layout.cells(1); ++j) {
+      m.volume_sums.total(i, j, line);
+      line[1] *= 2;
+      line[top] *= 2;
+      line[2] += line[0];
+      line[top - 1] += line[top + 1];
+      for (std::size_t k = 1; k <= top; ++k) line[k] = line[k] / cell_volume - 1;
+      line[0] = 2 * line[1] - line[2];
+      line[top + 1] = 2 * line[top] - line[top - 1];
+      std::copy_n(line, m.nodes_in_line(), excess.at(i, j, -1));
+    }
+  m.halo.fill(excess);
+}
+
+void Transfer::advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt) {
+  const Impl& m = *impl_;
+  m.require(parcels);
+  advance_run(parcels.sites(), parcels.rows(), m.placement.all(), m.placement.cells(), m.lines(), flow.data(),
+              {a, b_dt});
+}
+
+void Transfer::displace(Parcels& parcels, const VectorNodes& displacement) {
+  const Impl& m = *impl_;
+  m.require(parcels);
+  displace_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), displacement.data());
+}
+
+void Transfer::even_out(Parcels& parcels, const ScalarNodes& excess) {
+  const Impl& m = *impl_;
+  m.require(parcels);
+  even_out_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), excess.data(),
+               {m.options.gradient_factor, m.options.max_compression});
+}
+
+namespace {
+
+/// sqrt(2 S:S), S the symmetric part of the velocity gradient at a node.
+double strain(const double* f) {
+  const double w_z = -(f[Flow::u_x] + f[Flow::v_y]);
+  const double xy = 0.5 * (f[Flow::u_y] + f[Flow::v_x]);
+  const double xz = 0.5 * (f[Flow::u_z] + f[Flow::w_x]);
+  const double yz = 0.5 * (f[Flow::v_z] + f[Flow::w_y]);
+  const double diagonal = f[Flow::u_x] * f[Flow::u_x] + f[Flow::v_y] * f[Flow::v_y] + w_z * w_z;
+  return std::sqrt(2 * (diagonal + 2 * (xy * xy + xz * xz + yz * yz)));
+}
+
+}  // namespace
+
+void Transfer::Impl::find_shares(const FlowNodes& flow, double dt) {
+  for (const std::size_t wall : {0U, 1U}) {
+    share[wall].clear();
+    const std::int64_t k = wall == 0 ? 0 : layout.cells(2);
+    for (std::int64_t i = -1; i <= layout.cells(0) + 1; ++i)
+      for (std::int64_t j = -1; j <= layout.cells(1) + 1; ++j)
+        share[wall].push_back(1 - std::exp(-options.damping * strain(flow.at(i, j, k)) * dt));
+  }
+}
+
+void Transfer::Impl::damp_one(Parcels& parcels, const CarriedNodes& carried, std::size_t place) const {
+  const Batch& batch = placement.all().batches[place / kBatch];
+  const std::size_t lane = place % kBatch;
+  double* const vorticity = parcels.row(placement.order()[place]) + Row::vorticity;
+  double change[3] = {0, 0, 0};
+  for (int point = 0; point < 4; ++point) {
+    std::int64_t node[3];
+    double share_of[3][2];
+    for (int a = 0; a < 3; ++a) {
+      const double offset = point == 0 || point == 3 ? batch.first[a][lane] : batch.second[a][lane];
+      const double x = point < 2 ? batch.centre[a][lane] + offset : batch.centre[a][lane] - offset;
+      node[a] = static_cast<std::int64_t>(std::floor(x)) - layout.first(a);
+      share_of[a][1] = x - std::floor(x);
+      share_of[a][0] = 1 - share_of[a][1];
+    }
+    for (const std::size_t wall : {0U, 1U}) {
+      const std::int64_t k = wall == 0 ? 0 : layout.cells(2);
+      if (k < node[2] || k > node[2] + 1) continue;
+      for (int n = 0; n < 4; ++n) {
+        const std::int64_t i = node[0] + n / 2;
+        const std::int64_t j = node[1] + n % 2;
+        const double weight = 0.25 * share_of[0][n / 2] * share_of[1][n % 2] * share_of[2][k - node[2]];
+        const double by = weight * share[wall][static_cast<std::size_t>((i + 1) * (layout.cells(1) + 3) + j + 1)];
+        const double* const wanted = carried.at(i, j, k) + Carried::xi;
+        for (int c = 0; c < 3; ++c) change[c] += by * (wanted[c] - vorticity[c]);
+      }
+    }
+  }
+  for (int c = 0; c < 3; ++c) vorticity[c] += change[c];
+}
+
+void Transfer::damp(Parcels& parcels, const CarriedNodes& carried, const FlowNodes& flow, double dt) {
+  Impl& m = *impl_;
+  m.require(parcels);
+  if (m.options.damping == 0) return;
+  m.find_shares(flow, dt);
+  // Parcels whose centres are within two cells of a wall.
+  const std::vector<std::uint32_t>& first = m.placement.first();
+  const auto height = static_cast<std::size_t>(m.layout.cells(2));
+  for (std::size_t column = 0; column + 1 < first.size(); column += height)
+    for (std::size_t k = 0; k < height; ++k)
+      if (k < 2 || k + 2 >= height)
+        for (std::size_t n = first[column + k]; n < first[column + k + 1]; ++n) m.damp_one(parcels, carried, n);
+}
+
+void Transfer::count(const Parcels& parcels, double small_volume, std::vector<std::int32_t>& all,
+                     std::vector<std::int32_t>& small) const {
+  const Impl& m = *impl_;
+  m.require(parcels);
+  const std::vector<std::uint32_t>& first = m.placement.first();
+  all.assign(first.size() - 1, 0);
+  small.assign(first.size() - 1, 0);
+  for (std::size_t cell = 0; cell + 1 < first.size(); ++cell) {
+    all[cell] = static_cast<std::int32_t>(first[cell + 1] - first[cell]);
+    for (std::size_t n = first[cell]; n < first[cell + 1]; ++n)
+      if (parcels.site(m.placement.order()[n]).volume <= small_volume) ++small[cell];
+  }
+}
+
+}  // namespace merganser::flow

@@ -1,0 +1,350 @@
+// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/flow/transfer_kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "merganser/parcels/detail/ellipsoid.hpp"
+#include "src/flow/kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace merganser::flow::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<double, 8>;
+using V = hn::Vec<D>;
+using I = hn::Rebind<std::int32_t, D>;
+
+HWY_INLINE V set(double x) { return hn::Set(D(), x); }
+
+// ---- weights ----
+
+struct Vector {
+  V x, y, z;
+};
+/// Numbers of nodes from one to the next, as doubles.
+struct Steps {
+  double x, y;
+};
+
+HWY_INLINE void store_pair(V xy, V z0, V z1, double (*to)[kBatch], std::size_t at) {
+  hn::Store(hn::Mul(xy, z0), D(), to[0] + at);
+  hn::Store(hn::Mul(xy, z1), D(), to[1] + at);
+}
+
+/// Node numbers count from `origin`.
+HWY_INLINE void weigh(const Vector& point, const Vector& origin, const Steps& steps, std::size_t which, std::size_t at,
+                      Weights& weights) {
+  const Vector cell{hn::Floor(point.x), hn::Floor(point.y), hn::Floor(point.z)};
+  const V x = hn::Sub(point.x, cell.x);
+  const V y = hn::Sub(point.y, cell.y);
+  const V z = hn::Sub(point.z, cell.z);
+  const V one = set(1);
+  const V rest_x = hn::Sub(one, x);
+  const V rest_y = hn::Sub(one, y);
+  const V rest_z = hn::Sub(one, z);
+  store_pair(hn::Mul(rest_x, rest_y), rest_z, z, weights.weight[which], at);
+  store_pair(hn::Mul(rest_x, y), rest_z, z, weights.weight[which] + 2, at);
+  store_pair(hn::Mul(x, rest_y), rest_z, z, weights.weight[which] + 4, at);
+  store_pair(hn::Mul(x, y), rest_z, z, weights.weight[which] + 6, at);
+  V node = hn::MulAdd(hn::Sub(cell.x, origin.x), set(steps.x), hn::Sub(cell.z, origin.z));
+  node = hn::MulAdd(hn::Sub(cell.y, origin.y), set(steps.y), node);
+  hn::Store(hn::DemoteTo(I(), node), I(), weights.node[which] + at);
+}
+
+HWY_INLINE Vector load(const double (&from)[3][kBatch], std::size_t at) {
+  const D d;
+  return {hn::Load(d, from[0] + at), hn::Load(d, from[1] + at), hn::Load(d, from[2] + at)};
+}
+HWY_INLINE Vector plus(const Vector& a, const Vector& b) {
+  return {hn::Add(a.x, b.x), hn::Add(a.y, b.y), hn::Add(a.z, b.z)};
+}
+HWY_INLINE Vector minus(const Vector& a, const Vector& b) {
+  return {hn::Sub(a.x, b.x), hn::Sub(a.y, b.y), hn::Sub(a.z, b.z)};
+}
+HWY_INLINE void weigh_points(const Batch& batch, const Vector& origin, const Steps& steps, std::size_t at,
+                             Weights& weights) {
+  const Vector centre = load(batch.centre, at);
+  const Vector first = load(batch.first, at);
+  const Vector second = load(batch.second, at);
+  weigh(plus(centre, first), origin, steps, 0, at, weights);
+  weigh(plus(centre, second), origin, steps, 1, at, weights);
+  weigh(minus(centre, second), origin, steps, 2, at, weights);
+  weigh(minus(centre, first), origin, steps, 3, at, weights);
+}
+
+HWY_INLINE Steps steps_of(const Lines& lines) { return {static_cast<double>(lines.x), static_cast<double>(lines.y)}; }
+/// A layout begins one node below the first of the rank.
+HWY_INLINE Vector layout_origin(const Cells& cells) {
+  return {set(cells.first[0] - 1), set(cells.first[1] - 1), set(-1)};
+}
+/// A window begins one node below the cells of the parcel's column.
+HWY_INLINE V window_origin(V centre, const Cells& cells, int axis) {
+  const V cell = hn::Min(hn::Max(hn::Floor(centre), hn::Zero(D())), set(cells.all[axis] - 1));
+  return hn::Sub(cell, set(1));
+}
+
+HWY_INLINE void weigh_in_window(const Run& run, std::size_t batch, const Cells& cells, const Lines& lines,
+                                Weighed& weighed) {
+  if (weighed.batch == batch) return;
+  weighed.batch = batch;
+  const Batch& points = run.batches[batch];
+  for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
+    const Vector centre = load(points.centre, k);
+    const Vector origin{window_origin(centre.x, cells, 0), window_origin(centre.y, cells, 1), set(-1)};
+    weigh_points(points, origin, steps_of(lines), k, weighed.weights);
+  }
+}
+
+constexpr std::size_t kAhead = 24;  // parcels whose memory is asked for in advance
+
+/// Asks for the site, and `bytes` of the row, of a parcel to come.
+HWY_INLINE void prefetch(const Site* sites, const double* rows, const Run& run, std::size_t place, std::size_t bytes) {
+  const std::uint32_t index = run.order[std::min(place + kAhead, run.placed - 1)];
+  __builtin_prefetch(sites + index);
+  const char* const row = reinterpret_cast<const char*>(rows + index * Row::width);
+  for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
+  __builtin_prefetch(row + bytes - 1);
+}
+
+/// Distances of the eight nodes of a cell from the lowest, x slowest.
+struct Corners {
+  std::size_t at[8];
+  HWY_INLINE explicit Corners(const Lines& lines, std::size_t width) {
+    for (std::size_t n = 0; n < 8; ++n) at[n] = ((n >> 2) * lines.x + ((n >> 1) & 1) * lines.y + (n & 1)) * width;
+  }
+};
+
+// ---- to the nodes ----
+
+/// 1, vorticity and buoyancy: a row begins with the id, vorticity, buoyancy.
+alignas(64) constexpr std::uint64_t kKeep[8] = {0, ~0ULL, ~0ULL, ~0ULL, ~0ULL, 0, 0, 0};
+alignas(64) constexpr double kOne[8] = {1, 0, 0, 0, 0, 0, 0, 0};
+
+void ScatterCarried(const Site* sites, const double* rows, const Run& run, const Cells& cells, const Lines& lines,
+                    Weighed& weighed, double* window) {
+  const D d;
+  const hn::RebindToUnsigned<D> u;
+  const Corners corners(lines, Carried::width);
+  for (std::size_t place = run.begin; place < run.end; ++place) {
+    weigh_in_window(run, place / kBatch, cells, lines, weighed);
+    prefetch(sites, rows, run, place, 64);
+    const std::size_t lane = place % kBatch;
+    const std::uint32_t index = run.order[place];
+    const double* const row = rows + index * Row::width;
+    const V quarter = set(0.25 * sites[index].volume);
+    for (std::size_t part = 0; part < 5; part += hn::Lanes(d)) {
+      const V kept = hn::And(hn::LoadU(d, row + part), hn::BitCast(d, hn::Load(u, kKeep + part)));
+      const V value = hn::Mul(hn::Or(kept, hn::Load(d, kOne + part)), quarter);
+      for (std::size_t point = 0; point < 4; ++point) {
+        double* const lowest =
+            window + static_cast<std::size_t>(weighed.weights.node[point][lane]) * Carried::width + part;
+        for (std::size_t n = 0; n < 8; ++n) {
+          double* const to = lowest + corners.at[n];
+          hn::Store(hn::MulAdd(value, set(weighed.weights.weight[point][n][lane]), hn::Load(d, to)), d, to);
+        }
+      }
+    }
+  }
+}
+
+void ScatterVolume(const Site* sites, const Run& run, const Cells& cells, const Lines& lines, Weighed& weighed,
+                   double* window) {
+  const Corners corners(lines, 1);
+  for (std::size_t place = run.begin; place < run.end; ++place) {
+    weigh_in_window(run, place / kBatch, cells, lines, weighed);
+    __builtin_prefetch(sites + run.order[std::min(place + kAhead, run.placed - 1)]);
+    const std::size_t lane = place % kBatch;
+    const double quarter = 0.25 * sites[run.order[place]].volume;
+    for (std::size_t point = 0; point < 4; ++point) {
+      double* const lowest = window + weighed.weights.node[point][lane];
+      for (std::size_t n = 0; n < 8; ++n) lowest[corners.at[n]] += quarter * weighed.weights.weight[point][n][lane];
+    }
+  }
+}
+
+// ---- to the parcels ----
+
+struct Pair {
+  V a, b;
+};
+HWY_INLINE void add_node(const double* node, V weight, Pair& sum) {
+  const D d;
+  sum.a = hn::MulAdd(weight, hn::Load(d, node), sum.a);
+  sum.b = hn::MulAdd(weight, hn::Load(d, node + hn::Lanes(d)), sum.b);
+}
+
+/// The mean over the four points of parcel `lane` of what the flow is there.
+HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_t lane, const Corners& corners,
+                          double* mean) {
+  const D d;
+  const double* const point[4] = {flow + static_cast<std::size_t>(weights.node[0][lane]) * Flow::width,
+                                  flow + static_cast<std::size_t>(weights.node[1][lane]) * Flow::width,
+                                  flow + static_cast<std::size_t>(weights.node[2][lane]) * Flow::width,
+                                  flow + static_cast<std::size_t>(weights.node[3][lane]) * Flow::width};
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t part = 0; part < Flow::width; part += 2 * lanes) {
+    const V zero = hn::Zero(d);
+    Pair p0{zero, zero};
+    Pair p1{zero, zero};
+    Pair p2{zero, zero};
+    Pair p3{zero, zero};
+    for (std::size_t n = 0; n < 8; ++n) {
+      const std::size_t at = corners.at[n] + part;
+      add_node(point[0] + at, set(weights.weight[0][n][lane]), p0);
+      add_node(point[1] + at, set(weights.weight[1][n][lane]), p1);
+      add_node(point[2] + at, set(weights.weight[2][n][lane]), p2);
+      add_node(point[3] + at, set(weights.weight[3][n][lane]), p3);
+    }
+    const V quarter = set(0.25);
+    hn::Store(hn::Mul(quarter, hn::Add(hn::Add(p0.a, p1.a), hn::Add(p2.a, p3.a))), d, mean + part);
+    hn::Store(hn::Mul(quarter, hn::Add(hn::Add(p0.b, p1.b), hn::Add(p2.b, p3.b))), d, mean + part + lanes);
+  }
+}
+
+/// dB/dt = S B + B S^T, five entries, S the velocity gradient.
+HWY_INLINE void stretch(const double* f, const double* b, double volume, double* rate) {
+  const double u_x = f[Flow::u_x];
+  const double u_y = f[Flow::u_y];
+  const double u_z = f[Flow::u_z];
+  const double v_x = f[Flow::v_x];
+  const double v_y = f[Flow::v_y];
+  const double v_z = f[Flow::v_z];
+  const double w_x = f[Flow::w_x];
+  const double w_y = f[Flow::w_y];
+  const double w_z = -(u_x + v_y);
+  const double last = b33(b, volume);
+  rate[0] = 2 * (u_x * b[0] + u_y * b[1] + u_z * b[2]);
+  rate[1] = v_x * b[0] - w_z * b[1] + v_z * b[2] + u_y * b[3] + u_z * b[4];
+  rate[2] = w_x * b[0] + w_y * b[1] - v_y * b[2] + u_y * b[4] + u_z * last;
+  rate[3] = 2 * (v_x * b[1] + v_y * b[3] + v_z * b[4]);
+  rate[4] = w_x * b[1] + v_x * b[2] + w_y * b[3] - u_x * b[4] + v_z * last;
+}
+
+HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Stage& stage) {
+  double rate[11] = {f[Flow::u], f[Flow::v], f[Flow::w], f[Flow::xi_t], f[Flow::eta_t], f[Flow::zeta_t]};
+  stretch(f, row + Row::shape, site.volume, rate + 6);
+  double* const r = row + Row::registers;
+  // What a register holds before the first stage is of no use, and may be no number.
+  if (stage.a != 0)
+    for (std::size_t c = 0; c < 11; ++c) rate[c] += stage.a * r[c];
+  for (std::size_t c = 0; c < 11; ++c) r[c] = rate[c];
+  site.x += stage.b_dt * rate[0];
+  site.y += stage.b_dt * rate[1];
+  site.z += stage.b_dt * rate[2];
+  for (std::size_t c = 0; c < 3; ++c) row[Row::vorticity + c] += stage.b_dt * rate[3 + c];
+  for (std::size_t c = 0; c < 5; ++c) row[Row::shape + c] += stage.b_dt * rate[6 + c];
+}
+
+void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
+                const Stage& stage) {
+  const Corners corners(lines, Flow::width);
+  Weights weights;
+  alignas(64) double mean[Flow::width];
+  for (std::size_t place = run.begin; place < run.end; place += kBatch) {
+    const Batch& batch = run.batches[place / kBatch];
+    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
+      weigh_points(batch, layout_origin(cells), steps_of(lines), k, weights);
+    const std::size_t count = std::min(kBatch, run.end - place);
+    for (std::size_t lane = 0; lane < count; ++lane) {
+      prefetch(sites, rows, run, place + lane, Row::width * sizeof(double));
+      const std::uint32_t index = run.order[place + lane];
+      read_flow(flow, weights, lane, corners, mean);
+      advance_one(sites[index], rows + index * Row::width, mean, stage);
+    }
+  }
+}
+
+/// Calls visit(index, place in its batch, weights of centre) for every parcel.
+template <class Visit>
+HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cells, const Lines& lines, const Visit& visit) {
+  Weights weights;
+  for (std::size_t place = run.begin; place < run.end; place += kBatch) {
+    const Batch& batch = run.batches[place / kBatch];
+    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
+      weigh(load(batch.centre, k), layout_origin(cells), steps_of(lines), 0, k, weights);
+    const std::size_t count = std::min(kBatch, run.end - place);
+    for (std::size_t lane = 0; lane < count; ++lane)
+      __builtin_prefetch(sites + run.order[std::min(place + lane + kAhead, run.placed - 1)], 1);
+    for (std::size_t lane = 0; lane < count; ++lane) visit(run.order[place + lane], batch, lane, weights);
+  }
+}
+
+void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement) {
+  const Corners corners(lines, 4);
+  for_centres(sites, run, cells, lines, [&](std::uint32_t index, const Batch&, std::size_t lane, const Weights& weights) {
+    const double* const node = displacement + static_cast<std::size_t>(weights.node[0][lane]) * 4;
+    double sum[3] = {0, 0, 0};
+    for (std::size_t n = 0; n < 8; ++n)
+      for (std::size_t c = 0; c < 3; ++c) sum[c] += weights.weight[0][n][lane] * node[corners.at[n] + c];
+    sites[index].x += sum[0];
+    sites[index].y += sum[1];
+    sites[index].z += sum[2];
+  });
+}
+
+/// Displacement along one axis: `across` is the difference of the excess from face to face of the cell.
+HWY_INLINE double pulled(double fraction, double spacing, double across, const Pull& pull) {
+  const double limit = spacing * fraction * (1 - fraction);
+  const double bound = std::max(pull.most * limit, 0.0);
+  return std::min(std::max(-pull.pull * limit * across, -bound), bound);
+}
+HWY_INLINE double blend(double a, double b, double at) { return a + at * (b - a); }
+
+void EvenOutRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
+                const Pull& pull) {
+  const Corners corners(lines, 1);
+  for_centres(
+      sites,
+      run, cells, lines, [&](std::uint32_t index, const Batch& batch, std::size_t lane, const Weights& weights) {
+        const double* const node = excess + weights.node[0][lane];
+        double f[3];
+        for (std::size_t a = 0; a < 3; ++a) f[a] = batch.centre[a][lane] - std::floor(batch.centre[a][lane]);
+        double v[8];
+        for (std::size_t n = 0; n < 8; ++n) v[n] = node[corners.at[n]];
+        const double x = blend(blend(v[4] - v[0], v[5] - v[1], f[2]), blend(v[6] - v[2], v[7] - v[3], f[2]), f[1]);
+        const double y = blend(blend(v[2] - v[0], v[3] - v[1], f[2]), blend(v[6] - v[4], v[7] - v[5], f[2]), f[0]);
+        const double z = blend(blend(v[1] - v[0], v[3] - v[2], f[1]), blend(v[5] - v[4], v[7] - v[6], f[1]), f[0]);
+        sites[index].x += pulled(f[0], cells.spacing[0], x, pull);
+        sites[index].y += pulled(f[1], cells.spacing[1], y, pull);
+        sites[index].z += pulled(f[2], cells.spacing[2], z, pull);
+      });
+}
+
+}  // namespace merganser::flow::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace merganser::flow {
+
+HWY_EXPORT(ScatterCarried);
+HWY_EXPORT(ScatterVolume);
+HWY_EXPORT(AdvanceRun);
+HWY_EXPORT(DisplaceRun);
+HWY_EXPORT(EvenOutRun);
+
+void scatter_carried(const Site* sites, const double* rows, const Run& run, const Cells& cells, const Lines& lines,
+                     Weighed& weighed, double* window) {
+  HWY_DYNAMIC_DISPATCH(ScatterCarried)(sites, rows, run, cells, lines, weighed, window);
+}
+void scatter_volume(const Site* sites, const Run& run, const Cells& cells, const Lines& lines, Weighed& weighed,
+                    double* window) {
+  HWY_DYNAMIC_DISPATCH(ScatterVolume)(sites, run, cells, lines, weighed, window);
+}
+void advance_run(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
+                 const Stage& stage) {
+  HWY_DYNAMIC_DISPATCH(AdvanceRun)(sites, rows, run, cells, lines, flow, stage);
+}
+void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement) {
+  HWY_DYNAMIC_DISPATCH(DisplaceRun)(sites, run, cells, lines, displacement);
+}
+void even_out_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
+                  const Pull& pull) {
+  HWY_DYNAMIC_DISPATCH(EvenOutRun)(sites, run, cells, lines, excess, pull);
+}
+
+}  // namespace merganser::flow
+#endif

@@ -1,0 +1,110 @@
+/// Values of files from numbers and back.
+#include <algorithm>
+#include <cstring>
+
+#include "merganser/io/data_file.hpp"
+#include "src/io/columns.hpp"
+
+namespace merganser::io {
+namespace {
+
+FileValues raw(FileType type, const void* values, std::size_t count, std::size_t size) {
+  FileValues out;
+  out.type = static_cast<int>(type);
+  out.count = static_cast<std::int64_t>(count);
+  out.bytes.resize(count * size);
+  if (count > 0) std::memcpy(out.bytes.data(), values, count * size);
+  return out;
+}
+
+/// Calls use(value) for each value, in its own type.
+template <class T, class Use>
+void each(const FileValues& values, const Use& use) {
+  for (std::size_t at = 0; at + sizeof(T) <= values.bytes.size(); at += sizeof(T)) {
+    T value;
+    std::memcpy(&value, values.bytes.data() + at, sizeof value);
+    use(value);
+  }
+}
+
+template <class Use>
+void each_integer(const FileValues& values, const Use& use) {
+  switch (static_cast<FileType>(values.type)) {
+    case FileType::i8:
+      return each<std::int8_t>(values, use);
+    case FileType::i16:
+      return each<std::int16_t>(values, use);
+    case FileType::i32:
+      return each<std::int32_t>(values, use);
+    case FileType::u8:
+      return each<std::uint8_t>(values, use);
+    case FileType::u16:
+      return each<std::uint16_t>(values, use);
+    case FileType::u32:
+      return each<std::uint32_t>(values, use);
+    case FileType::i64:
+      return each<std::int64_t>(values, use);
+    case FileType::u64:
+      return each<std::uint64_t>(values, use);
+    default:
+      return;
+  }
+}
+
+template <class List>
+auto find_named(const List& list, std::string_view name) -> const typename List::value_type* {
+  const auto at = std::find_if(list.begin(), list.end(), [&](const auto& item) { return item.name == name; });
+  return at == list.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+FileValues file_values(std::span<const double> numbers) {
+  return raw(FileType::f64, numbers.data(), numbers.size(), sizeof(double));
+}
+FileValues file_values(std::span<const std::int32_t> numbers) {
+  return raw(FileType::i32, numbers.data(), numbers.size(), sizeof(std::int32_t));
+}
+FileValues file_values(std::span<const std::int64_t> numbers) {
+  return raw(FileType::i64, numbers.data(), numbers.size(), sizeof(std::int64_t));
+}
+FileValues file_values(std::string_view text) { return raw(FileType::text, text.data(), text.size(), 1); }
+
+std::vector<double> numbers_of(const FileValues& values) {
+  std::vector<double> out;
+  const auto take = [&](auto value) { out.push_back(static_cast<double>(value)); };
+  if (values.type == static_cast<int>(FileType::f64)) {
+    each<double>(values, take);
+  } else if (values.type == static_cast<int>(FileType::f32)) {
+    each<float>(values, take);
+  } else {
+    each_integer(values, take);
+  }
+  return out;
+}
+
+std::vector<std::int64_t> integers_of(const FileValues& values) {
+  std::vector<std::int64_t> out;
+  each_integer(values, [&](auto value) { out.push_back(static_cast<std::int64_t>(value)); });
+  return out;
+}
+
+std::string text_of(const FileValues& values) {
+  if (values.type == static_cast<int>(FileType::string) && !values.strings.empty()) return values.strings.front();
+  if (values.type != static_cast<int>(FileType::text)) return {};
+  return {reinterpret_cast<const char*>(values.bytes.data()), values.bytes.size()};
+}
+
+const FileValues* find_attribute(const FileGroup& group, std::string_view name) {
+  const FileAttribute* found = find_named(group.attributes, name);
+  return found == nullptr ? nullptr : &found->values;
+}
+
+const FileGroup* find_group(const FileGroup& group, std::string_view name) { return find_named(group.groups, name); }
+
+const FileValues* find_variable(const FileGroup& group, std::string_view name) {
+  const FileVariable* found = find_named(group.variables, name);
+  return found == nullptr ? nullptr : &found->values;
+}
+
+}  // namespace merganser::io

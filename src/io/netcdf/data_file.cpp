@@ -1,0 +1,170 @@
+#include "merganser/io/data_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/shared_output.hpp"
+#include "src/io/columns.hpp"
+#include "src/io/netcdf/heading.hpp"
+#include "src/io/netcdf/nc_file.hpp"
+#include "src/io/netcdf/new_header.hpp"
+
+namespace merganser::io {
+namespace {
+
+constexpr double kMostDataBytes = 0x1p30;
+
+/// Lengths of a variable's dimensions. @throws InputError for a dimension that is not there or values that do not fit
+std::vector<std::size_t> shape_of(const std::string& path, const FileGroup& group, const FileVariable& v) {
+  std::vector<std::size_t> lengths;
+  std::int64_t all = 1;
+  for (const std::string& name : v.dimensions) {
+    const auto d = std::find_if(group.dimensions.begin(), group.dimensions.end(),
+                                [&](const FileDimension& x) { return x.name == name; });
+    if (d == group.dimensions.end())
+      throw InputError("cannot write " + path + ": the variable " + v.name + " is over " + name +
+                       ", which is no dimension");
+    lengths.push_back(static_cast<std::size_t>(d->length));
+    all *= d->length;
+  }
+  if (all != v.values.count)
+    throw InputError("cannot write " + path + ": the variable " + v.name + " has " + std::to_string(v.values.count) +
+                     " values; its dimensions make " + std::to_string(all));
+  return lengths;
+}
+
+void check_shapes(const std::string& path, const FileGroup& group) {
+  for (const FileVariable& v : group.variables) (void)shape_of(path, group, v);
+  for (const FileGroup& g : group.groups) check_shapes(path, g);
+}
+
+/// Writes the values of all variables, in the order of define_group().
+void put_all(const NcFile& file, const FileGroup& group, const VariableNumber*& at) {
+  for (const FileVariable& v : group.variables) {
+    const VariableNumber to = *at++;
+    if (v.values.count == 0) continue;
+    const std::vector<std::size_t> length = shape_of(file.path(), group, v);
+    const std::vector<std::size_t> start(length.size() + 1, 0);
+    file.check(nc_put_vara(to.group, to.variable, start.data(), length.data(), v.values.bytes.data()),
+               "write the variable " + v.name);
+  }
+  for (const FileGroup& g : group.groups) put_all(file, g, at);
+}
+
+void write_group(NcFile& file, const FileGroup& root) {
+  {
+    const auto lock = file.lock();
+    put_provenance(file);
+    const std::vector<VariableNumber> defined = define_group(file, file.id(), root);
+    file.check(nc_enddef(file.id()), "finish the header");
+    const VariableNumber* at = defined.data();
+    put_all(file, root, at);
+  }
+  file.close();
+}
+
+/// Reads what stands in the root of a file. Holds the lock.
+class DataReader {
+ public:
+  explicit DataReader(const NcFile& file) : file_(file), lock_(file.lock()) {}
+
+  FileGroup read() {
+    FileGroup out;
+    int attributes = 0;
+    int variables = 0;
+    int dimensions = 0;
+    check(nc_inq(file_.id(), &dimensions, &variables, &attributes, nullptr), "the header");
+    for (int i = 0; i < attributes; ++i) attribute(i, out);
+    for (int i = 0; i < variables; ++i) variable(i, out);
+    return out;
+  }
+
+ private:
+  using Name = std::array<char, NC_MAX_NAME + 1>;
+  void check(int status, const std::string& what) const { file_.check(status, "read " + what); }
+
+  /// Counts bytes before there is memory for them.
+  std::size_t room(double count, nc_type type, const std::string& name) {
+    const double bytes = count * static_cast<double>(type_bytes(static_cast<FileType>(type)));
+    read_ += bytes;
+    if (read_ > kMostDataBytes)
+      throw InputError(file_.path() + ": up to " + name + " it has more than 1 GiB of values; allowed: at most that");
+    return static_cast<std::size_t>(bytes);
+  }
+
+  void attribute(int number, FileGroup& out) {
+    Name name{};
+    nc_type type = NC_NAT;
+    std::size_t length = 0;
+    check(nc_inq_attname(file_.id(), NC_GLOBAL, number, name.data()), "an attribute");
+    check(nc_inq_att(file_.id(), NC_GLOBAL, name.data(), &type, &length), name.data());
+    if (type_bytes(static_cast<FileType>(type)) == 0) return;
+    FileAttribute a{name.data(), {type, static_cast<std::int64_t>(length), {}, {}}};
+    a.values.bytes.resize(room(static_cast<double>(length), type, a.name));
+    if (length > 0) check(nc_get_att(file_.id(), NC_GLOBAL, name.data(), a.values.bytes.data()), a.name);
+    out.attributes.push_back(std::move(a));
+  }
+
+  void variable(int number, FileGroup& out) {
+    Name name{};
+    nc_type type = NC_NAT;
+    int rank = 0;
+    std::array<int, NC_MAX_VAR_DIMS> dims{};
+    check(nc_inq_var(file_.id(), number, name.data(), &type, &rank, dims.data(), nullptr), "a variable");
+    if (!is_number(static_cast<FileType>(type))) return;
+    FileVariable v;
+    v.name = name.data();
+    v.values.type = type;
+    double all = 1;
+    std::vector<std::size_t> start(static_cast<std::size_t>(rank) + 1, 0);
+    std::vector<std::size_t> length(start.size(), 1);
+    for (int d = 0; d < rank; ++d) {
+      Name dimension{};
+      auto& n = length[static_cast<std::size_t>(d)];
+      check(nc_inq_dim(file_.id(), dims[static_cast<std::size_t>(d)], dimension.data(), &n), "the shape of " + v.name);
+      v.dimensions.emplace_back(dimension.data());
+      all *= static_cast<double>(n);
+    }
+    v.values.bytes.resize(room(all, type, v.name));
+    v.values.count = static_cast<std::int64_t>(all);
+    if (all > 0) check(nc_get_vara(file_.id(), number, start.data(), length.data(), v.values.bytes.data()), v.name);
+    out.variables.push_back(std::move(v));
+  }
+
+  const NcFile& file_;
+  NetcdfLock lock_;
+  double read_ = 0;
+};
+
+}  // namespace
+
+void write_data(const std::string& path, const FileGroup& root, comm::Transport& transport) {
+  const bool mine = transport.rank() == 0;
+  comm::agree(transport, [&] {
+    if (mine) check_shapes(path, root);
+  });
+  comm::SharedOutput output(path, transport, mine ? heading_bytes(root) : 0, OutputFile::Opened::by_name);
+  std::optional<NcFile> file;
+  comm::agree(transport, [&] {
+    if (mine) file.emplace(NcFile::create(output.name(), path));
+  });
+  output.hold_room();
+  comm::agree(transport, [&] {
+    if (!file) return;
+    try {
+      write_group(*file, root);
+    } catch (const InputError& e) {
+      throw InputError(e.what() + room_left(path));
+    }
+  });
+  output.commit();
+}
+
+FileGroup read_data(const std::string& path) {
+  const NcFile file = NcFile::open(path);
+  return DataReader(file).read();
+}
+
+}  // namespace merganser::io

@@ -1,0 +1,213 @@
+/// The whole model: reference numbers, conservation, the same bits however it is run.
+#include "merganser/flow/model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/flow/cases.hpp"
+#include "merganser/parcels/statistics.hpp"
+#include "tests/support/ranks.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::flow;
+using namespace merganser::test;
+
+CaseOptions on_cells(std::int64_t cells) {
+  CaseOptions options;
+  options.cells = cells;
+  return options;
+}
+
+/// Few cells go through everything, merges and splits too, within some steps.
+FlowOptions hurried() {
+  FlowOptions options;
+  options.min_volume_ratio = 10;
+  options.max_aspect_ratio = 1.5;
+  options.alpha = 0.5;
+  return options;
+}
+
+Parcels begin_with(const comm::Transport& t, const Decomposition& blocks, Case which, const CaseOptions& options) {
+  return fill(blocks, t.rank(), case_fields(which, options));
+}
+
+Digest total_digest(comm::Transport& t, const Model& model) {
+  Digest sum;
+  for (const Digest& d : comm::all_gather_value(t, digest(without_registers(model.parcels())))) sum += d;
+  return sum;
+}
+
+/// What a run came to.
+struct Came {
+  Digest digest;
+  std::vector<Statistics> rows;
+};
+
+Came run_model(comm::Transport& t, const Decomposition& blocks, Case which, const CaseOptions& initial,
+               const FlowOptions& options, int steps, StatisticsWay way = StatisticsWay::network) {
+  Model model(t, blocks, options, way);
+  model.begin(begin_with(t, blocks, which, initial));
+  for (int i = 0; i < steps; ++i) model.step();
+  model.observe();
+  model.conclude();
+  model.drain_statistics();
+  return {total_digest(t, model), model.take_statistics()};
+}
+
+/// The same on one rank.
+Came alone(Case which, const CaseOptions& initial, const FlowOptions& options, int steps) {
+  Came came;
+  comm::RunOptions one;
+  one.backend = "threads";
+  one.ranks = 1;
+  one.within_process = true;
+  comm::run(one, [&](comm::Transport& t) {
+    came = run_model(t, flow::decompose(case_grid(which, initial), 1), which, initial, options, steps);
+  });
+  return came;
+}
+
+class EveryModel : public testing::TestWithParam<Setup> {};
+INSTANTIATE_TEST_SUITE_P(Models, EveryModel, testing::ValuesIn(setups({""}, {"chaos:1", "checked"})),
+                         setup_name<testing::TestParamInfo<Setup>>);
+
+TEST_P(EveryModel, gives_the_bits_of_one_rank) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    constexpr int kSteps = 12;
+    for (const Case which : {Case::rayleigh_taylor, Case::taylor_green}) {
+      const CaseOptions initial = on_cells(8);
+      FlowOptions options = hurried();
+      apply_case(which, options);
+      options.keep_surface_vorticity = which == Case::rayleigh_taylor;
+      const Grid grid = case_grid(which, initial);
+      const Came one = alone(which, initial, options, kSteps);
+      if (which == Case::rayleigh_taylor) {
+        std::int64_t merges = 0, splits = 0;
+        for (const Statistics& row : one.rows) {
+          merges += row.counts.merges;
+          splits += row.counts.splits;
+        }
+        EXPECT_GT(merges, 0);
+        EXPECT_GT(splits, 0);
+      }
+      const std::string last = "1x" + std::to_string(t.size()) + "x1";
+      for (const std::string& shape : {std::string("auto"), last}) {
+        const Came here = run_model(t, flow::decompose(grid, t.size(), shape), which, initial, options, kSteps);
+        EXPECT_EQ(here.digest.text(), one.digest.text()) << shape;
+        EXPECT_TRUE(here.rows == one.rows) << shape;
+      }
+    }
+  });
+}
+
+TEST_P(EveryModel, goes_on_from_a_state_as_if_nothing_had_been) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const CaseOptions initial = on_cells(8);
+    const Decomposition blocks = flow::decompose(case_grid(Case::rayleigh_taylor, initial), t.size());
+    Model first(t, blocks, hurried());
+    first.begin(begin_with(t, blocks, Case::rayleigh_taylor, initial));
+    for (int i = 0; i < 7; ++i) first.step();
+    RunState state = first.state();
+    state.counts = {};
+    Parcels kept = without_registers(first.parcels());
+    for (int i = 0; i < 5; ++i) first.step();
+    Model second(t, blocks, hurried());
+    second.begin(std::move(kept), state);
+    for (int i = 0; i < 5; ++i) second.step();
+    EXPECT_EQ(total_digest(t, second).text(), total_digest(t, first).text());
+    EXPECT_EQ(second.state().time, first.state().time);
+    EXPECT_EQ(second.state().step, 12);
+  });
+}
+
+TEST(Model, names_the_step_and_the_place_where_a_number_is_lost) {
+  comm::run({"threads", 1, ""}, [](comm::Transport& t) {
+    const CaseOptions initial = on_cells(8);
+    const Decomposition blocks = flow::decompose(case_grid(Case::rayleigh_taylor, initial), 1);
+    const auto message = [&](const char* attribute, double bad) -> std::string {
+      Model model(t, blocks, {});
+      Parcels parcels = begin_with(t, blocks, Case::rayleigh_taylor, initial);
+      parcels.row(3)[parcels.schema().offset(attribute)] = bad;
+      try {
+        model.begin(std::move(parcels));
+        for (int i = 0; i < 3; ++i) model.step();
+      } catch (const InputError& e) {
+        return e.what();
+      }
+      return {};
+    };
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const auto& [attribute, bad] :
+         {std::pair("buoyancy", nan), std::pair("buoyancy", 1e300), std::pair("B", nan), std::pair("vorticity", 1e160)})
+      EXPECT_NE(message(attribute, bad).find("step 0, t = 0"), std::string::npos) << message(attribute, bad);
+    EXPECT_NE(message("vorticity", nan).find("nan"), std::string::npos);
+  });
+}
+
+TEST(Reference, the_first_steps_on_16_cells_are_those_of_the_published_program) {
+  comm::run({"threads", 1, ""}, [](comm::Transport& t) {
+    const CaseOptions initial = on_cells(16);
+    const Grid grid = case_grid(Case::rayleigh_taylor, initial);
+    const Decomposition blocks = flow::decompose(grid, 1);
+    Model model(t, blocks, {});
+    model.begin(begin_with(t, blocks, Case::rayleigh_taylor, initial));
+    model.observe();
+    EXPECT_NEAR(model.dt(), 0.19181683505829897, 1e-14);
+    for (int i = 0; i < 5; ++i) model.step();
+    model.observe();
+    model.conclude();
+    model.drain_statistics();
+    const std::vector<Statistics> rows = model.take_statistics();
+    ASSERT_EQ(rows.size(), 6U);
+    EXPECT_NEAR(rows[5].time, 0.953144531076, 1e-11);
+    EXPECT_NEAR(0.2 / rows[5].strain, 1.0800095015, 1e-8);
+    const double box = grid.box.extent[0] * grid.box.extent[1] * grid.box.extent[2];
+    for (const Statistics& row : rows) {
+      EXPECT_EQ(row.parcels, 8 * 16 * 16 * 16);
+      EXPECT_NEAR(row.volume, box, 1e-13 * box);
+    }
+    EXPECT_LT(std::fabs(rows[0].kinetic_energy), 1e-20);
+    EXPECT_GT(rows[5].kinetic_energy, 0);
+  });
+}
+
+TEST(Reference, the_sixteenth_step_has_its_number_of_parcels) {
+  comm::run({"threads", 1, ""}, [](comm::Transport& t) {
+    const CaseOptions initial = on_cells(16);
+    const Decomposition blocks = flow::decompose(case_grid(Case::rayleigh_taylor, initial), 1);
+    Model model(t, blocks, {});
+    model.begin(begin_with(t, blocks, Case::rayleigh_taylor, initial));
+    for (int i = 0; i < 15; ++i) model.step();
+    model.observe();
+    model.conclude();
+    model.drain_statistics();
+    const Statistics row = model.take_statistics().back();
+    EXPECT_NEAR(row.time, 2.650644084648, 1e-9);
+    EXPECT_NEAR(0.2 / row.strain, 0.2171568757, 1e-7);
+    EXPECT_EQ(row.parcels, 32834);
+  });
+}
+
+TEST(Model, refuses_a_flow_that_nothing_moves) {
+  comm::run({"threads", 1, ""}, [](comm::Transport& t) {
+    const Decomposition blocks = flow::decompose(case_grid(Case::rayleigh_taylor, on_cells(8)), 1);
+    Model model(t, blocks, {});
+    model.begin(fill(blocks, 0, [](const Vec3&) { return NodeValues{}; }));
+    EXPECT_THROW(model.observe(), InputError);
+  });
+}
+
+TEST(Model, refuses_to_begin_without_parcels) {
+  comm::run({"threads", 1, ""}, [](comm::Transport& t) {
+    Model model(t, flow::decompose(case_grid(Case::rayleigh_taylor, on_cells(8)), 1), {});
+    EXPECT_THROW(model.begin(Parcels()), InputError);
+  });
+}
+
+}  // namespace

@@ -1,0 +1,92 @@
+/// Files of arrays: what is written is read again, whole or not at all.
+#include "merganser/io/data_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "merganser/base/error.hpp"
+#include "tests/io/folder.hpp"
+#include "tests/support/ranks.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::io;
+using namespace merganser::test;
+
+FileGroup sample() {
+  FileGroup root;
+  const std::vector<double> numbers{1.5, -0.0, 1e300, 4, 5, 6};
+  const std::vector<std::int64_t> counts{1, std::int64_t{1} << 60};
+  const std::vector<std::int32_t> small{3, 4, 5};
+  root.attributes = {{"file_type", file_values(std::string_view("sample"))},
+                     {"ncells", file_values(std::span<const std::int32_t>(small))}};
+  root.dimensions = {{"t", 2, true}, {"x", 3, false}};
+  root.variables.resize(2);
+  root.variables[0].name = "field";
+  root.variables[0].dimensions = {"t", "x"};
+  root.variables[0].values = file_values(std::span<const double>(numbers));
+  root.variables[1].name = "count";
+  root.variables[1].dimensions = {"t"};
+  root.variables[1].values = file_values(std::span<const std::int64_t>(counts));
+  return root;
+}
+
+class DataFile : public testing::TestWithParam<Setup> {};
+INSTANTIATE_TEST_SUITE_P(Models, DataFile, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+
+TEST_P(DataFile, gives_back_every_bit_that_rank_0_wrote) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const Folder folder(t);
+    const std::string path = folder.file("data.nc");
+    write_data(path, t.rank() == 0 ? sample() : FileGroup(), t);
+    t.barrier();
+    if (t.rank() == 0) {
+      const FileGroup file = read_data(path);
+      const FileGroup expected = sample();
+      for (const FileVariable& v : expected.variables) {
+        const FileValues* const found = find_variable(file, v.name);
+        ASSERT_NE(found, nullptr) << v.name;
+        EXPECT_EQ(found->bytes, v.values.bytes);
+        EXPECT_EQ(found->type, v.values.type);
+      }
+      EXPECT_EQ(text_of(*find_attribute(file, "file_type")), "sample");
+      EXPECT_EQ(integers_of(*find_attribute(file, "ncells")), (std::vector<std::int64_t>{3, 4, 5}));
+      EXPECT_EQ(numbers_of(*find_attribute(file, "ncells")), (std::vector<double>{3, 4, 5}));
+      EXPECT_EQ(integers_of(*find_variable(file, "count"))[1], std::int64_t{1} << 60);
+      EXPECT_NE(find_attribute(file, "merganser_version"), nullptr);
+      EXPECT_EQ(find_variable(file, "none"), nullptr);
+    }
+    t.barrier();
+  });
+}
+
+TEST_P(DataFile, that_does_not_fit_its_dimensions_is_refused_and_the_old_one_stays) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const Folder folder(t);
+    const std::string path = folder.file("data.nc");
+    write_data(path, sample(), t);
+    t.barrier();
+    const std::string before = bytes_of(path);
+    FileGroup wrong = sample();
+    wrong.dimensions[1].length = 4;
+    EXPECT_THROW(write_data(path, wrong, t), InputError);
+    wrong = sample();
+    wrong.variables[1].dimensions = {"z"};
+    EXPECT_THROW(write_data(path, wrong, t), InputError);
+    t.barrier();
+    EXPECT_EQ(bytes_of(path), before);
+    EXPECT_THROW(write_data(folder.file("none/data.nc"), sample(), t), InputError);
+    t.barrier();
+  });
+}
+
+TEST(DataFiles, that_are_none_are_refused) {
+  const Folder folder;
+  EXPECT_THROW((void)read_data(folder.file("none.nc")), InputError);
+  std::ofstream(folder.file("text.nc")) << "not NetCDF";
+  EXPECT_THROW((void)read_data(folder.file("text.nc")), InputError);
+}
+
+}  // namespace
