@@ -40,31 +40,60 @@ png::Colour diverging(double s) {
   return out;
 }
 
-/// Values on a plane of nodes, the first row below.
+/// Values on a plane of nodes, the first row below; what is periodic ends with what it begins with.
 struct Plane {
   std::size_t width = 0;
   std::size_t height = 0;
   std::vector<double> values;
   std::string words;
+
+  /// Bilinear, between the corners at 0 and 1.
+  [[nodiscard]] double at(double x, double y) const {
+    const double i = x * static_cast<double>(width - 1);
+    const double j = y * static_cast<double>(height - 1);
+    const auto i0 = std::min(static_cast<std::size_t>(i), width - 2);
+    const auto j0 = std::min(static_cast<std::size_t>(j), height - 2);
+    const double p = i - static_cast<double>(i0);
+    const double q = j - static_cast<double>(j0);
+    const double* const v = values.data() + j0 * width + i0;
+    return (1 - q) * ((1 - p) * v[0] + p * v[1]) + q * ((1 - p) * v[width] + p * v[width + 1]);
+  }
 };
 
-std::string raster(const Plane& plane, double x, double y, double least, double most) {
-  std::vector<png::Colour> pixels;
+std::string raster(const Plane& plane, double x, double y, double height, double least, double most) {
+  constexpr std::uint32_t kPixels = 192;
+  const auto rows = static_cast<std::uint32_t>(std::max(1.0, kPixels * height / kSide));
   const double middle = 0.5 * (least + most);
   const double half = most > least ? 0.5 * (most - least) : 1;
-  for (std::size_t row = plane.height; row-- > 0;)
-    for (std::size_t i = 0; i < plane.width; ++i)
-      pixels.push_back(diverging((plane.values[row * plane.width + i] - middle) / half));
-  const std::string bytes =
-      png::encode(pixels, static_cast<std::uint32_t>(plane.width), static_cast<std::uint32_t>(plane.height));
-  const double height = kSide * static_cast<double>(plane.height) / static_cast<double>(plane.width);
+  std::vector<png::Colour> pixels;
+  for (std::uint32_t row = 0; row < rows; ++row)
+    for (std::uint32_t i = 0; i < kPixels; ++i)
+      pixels.push_back(diverging((plane.at((i + 0.5) / kPixels, 1 - (row + 0.5) / rows) - middle) / half));
   return svg::element("image", {{"x", at1(x)},
                                 {"y", at1(y)},
                                 {"width", at1(kSide)},
                                 {"height", at1(height)},
                                 {"preserveAspectRatio", "none"},
-                                {"href", "data:image/png;base64," + png::base64(bytes)}}) +
+                                {"style", "image-rendering: pixelated"},
+                                {"href", "data:image/png;base64," + png::base64(png::encode(pixels, kPixels, rows))}}) +
+         '\n' +
+         svg::element("rect", {{"class", "axis"},
+                               {"x", at1(x)},
+                               {"y", at1(y)},
+                               {"width", at1(kSide)},
+                               {"height", at1(height)}}) +
          '\n' + words_at(x, y - 8, "words", plane.words);
+}
+
+/// Round numbers from `low` to `high`, about five.
+std::vector<double> round_levels(double low, double high) {
+  const double range = high - low;
+  if (!(range > 0)) return {low};
+  double step = std::pow(10, std::floor(std::log10(range / 4)));
+  while (range / step > 6) step *= range / step > 15 ? 5 : 2;
+  std::vector<double> out;
+  for (double n = std::ceil(low / step); n * step <= high; ++n) out.push_back(n * step);
+  return out;
 }
 
 /// A chart of lines over time.
@@ -99,10 +128,8 @@ class Chart {
             "rect",
             {{"class", "axis"}, {"x", at1(x_)}, {"y", at1(y_)}, {"width", at1(kSide)}, {"height", at1(kHeight)}}) +
         '\n' + words_at(x_, y_ - 8, "words", title);
-    for (int i = 0; i <= 6; ++i) {
-      const double t = t0_ + (t1_ - t0_) * i / 6;
-      frame += words_at(across(t), y_ + kHeight + 18, "middle", general_text(t, 3));
-    }
+    for (const double t : round_levels(t0_, t1_))
+      frame += words_at(across(t), y_ + kHeight + 18, "middle", general_text(t, 4));
     return under_ + out_ + frame + words_at(x_ + kSide / 2, y_ + kHeight + 38, "middle", "time");
   }
   static constexpr double kHeight = 260;
@@ -117,16 +144,6 @@ class Chart {
   bool log_;
   std::string under_, out_;
 };
-
-/// About five round numbers up to a number.
-std::vector<double> round_levels(double most) {
-  if (!(most > 0)) return {0};
-  double step = std::pow(10, std::floor(std::log10(most / 4)));
-  while (most / step > 6) step *= most / step > 15 ? 5 : 2;
-  std::vector<double> out;
-  for (int i = 0; i * step <= most; ++i) out.push_back(i * step);
-  return out;
-}
 
 std::string page(double width, double height, const std::string& title, const std::string& content) {
   return svg::document(at1(width), at1(height), {{"viewBox", "0 0 " + at1(width) + ' ' + at1(height)}},
@@ -149,21 +166,25 @@ void draw_section(const flow::Model& model, const std::string& path, comm::Trans
   const auto nx = static_cast<std::size_t>(grid.cells[0]);
   const auto ny = static_cast<std::size_t>(grid.cells[1]);
   const auto nz = static_cast<std::size_t>(grid.cells[2]) + 1;
-  Plane upright{
-      nx, nz, {}, "y = " + general_text(grid.box.lower[1] + 0.5 * grid.box.extent[1], 4) + " (x to the right, z up)"};
-  Plane flat{
-      nx, ny, {}, "z = " + general_text(grid.box.lower[2] + 0.5 * grid.box.extent[2], 4) + " (x to the right, y up)"};
+  const auto middle = [&](int axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    return general_text(grid.box.lower[a] + static_cast<double>(grid.cells[a] / 2) * grid.spacing(axis), 4);
+  };
+  Plane upright{nx + 1, nz, {}, "y = " + middle(1) + " (x to the right, z up)"};
+  Plane flat{nx + 1, ny + 1, {}, "z = " + middle(2) + " (x to the right, y up)"};
   for (std::size_t k = 0; k < nz; ++k)
-    for (std::size_t i = 0; i < nx; ++i) upright.values.push_back(all[(k * ny + ny / 2) * nx + i]);
-  for (std::size_t j = 0; j < ny; ++j)
-    for (std::size_t i = 0; i < nx; ++i) flat.values.push_back(all[(nz / 2 * ny + j) * nx + i]);
+    for (std::size_t i = 0; i <= nx; ++i) upright.values.push_back(all[(k * ny + ny / 2) * nx + i % nx]);
+  for (std::size_t j = 0; j <= ny; ++j)
+    for (std::size_t i = 0; i <= nx; ++i) flat.values.push_back(all[((nz - 1) / 2 * ny + j % ny) * nx + i % nx]);
   const auto [least, most] = std::minmax_element(all.begin(), all.end());
   const std::string title = "Buoyancy at t = " + general_text(model.state().time, 4) + ", from " +
                             general_text(*least, 3) + " (blue) to " + general_text(*most, 3) + " (orange)";
-  const double tallest = kSide * static_cast<double>(std::max(nz, ny)) / static_cast<double>(nx);
-  write_text_file(
-      path, page(3 * kMargin + 2 * kSide, 2 * kMargin + tallest, title,
-                 raster(upright, kMargin, 70, *least, *most) + raster(flat, 2 * kMargin + kSide, 70, *least, *most)));
+  const auto height = [&](int axis) {
+    return kSide * grid.box.extent[static_cast<std::size_t>(axis)] / grid.box.extent[0];
+  };
+  write_text_file(path, page(3 * kMargin + 2 * kSide, 70 + kMargin + std::max(height(1), height(2)), title,
+                             raster(upright, kMargin, 70, height(2), *least, *most) +
+                                 raster(flat, 2 * kMargin + kSide, 70, height(1), *least, *most)));
 }
 
 std::string draw_small_share(const std::vector<flow::Statistics>& rows) {
@@ -178,10 +199,10 @@ std::string draw_small_share(const std::vector<flow::Statistics>& rows) {
   const double t0 = rows.empty() ? 0 : rows.front().time;
   const double t1 = rows.empty() ? 1 : rows.back().time;
   Chart left(kMargin + 20, 80, t0, t1, 0, most_share * 1.05, false);
-  left.levels(round_levels(most_share), " %");
+  left.levels(round_levels(0, most_share), " %");
   left.line(share, kColours[1]);
   Chart right(3 * kMargin + kSide, 80, t0, t1, 0, most_parcels * 1.05, false);
-  right.levels(round_levels(most_parcels), "");
+  right.levels(round_levels(0, most_parcels), "");
   right.line(parcels, kColours[0]);
   return page(4 * kMargin + 2 * kSide, 80 + Chart::kHeight + 60, "Small parcels over time",
               left.text("share of parcels that are small") + right.text("parcels"));

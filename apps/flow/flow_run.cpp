@@ -84,7 +84,7 @@ void FlowRun::check() {
   const double row = static_cast<double>(Parcels(flow::schema()).parcel_bytes());
   Need need;
   need.what = "a flow on " + grid_text(start_.grid) + ", up to 13 parcels in a cell";
-  need.rank_bytes = std::ceil(parcels / t_.size()) * row * 3.5 + std::ceil(cells / t_.size()) * 1024;
+  need.rank_bytes = std::ceil(parcels / t_.size()) * row * 4.5 + std::ceil(cells / t_.size()) * 1024;
   if (!o_.output.empty()) {
     const int snapshots = o_.schedule.snapshots + o_.schedule.consecutive;
     need.disk_bytes = snapshots * (parcels * parcel_file_bytes(Schema::epic()) + (o_.fields ? cells * 104 : 0));

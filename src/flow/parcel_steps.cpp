@@ -10,7 +10,7 @@
 #include "merganser/flow/transfer.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
 #include "merganser/parcels/split.hpp"
-#include "src/flow/kernels.hpp"
+#include "src/flow/placement.hpp"
 
 namespace merganser::flow {
 
@@ -31,27 +31,19 @@ void reflect(Parcels& parcels, const Box& box) {
 void renumber(Parcels& parcels, const NodeLayout& layout) {
   constexpr std::int64_t kPlaces = std::int64_t{1} << 20;
   const Grid& grid = layout.grid();
-  struct Place {
-    std::int64_t cell;
-    std::int64_t id;
-    std::size_t index;
-  };
-  std::vector<Place> places(parcels.size());
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const Site& s = parcels.site(i);
-    const std::int64_t cell =
-        (grid.cell(0, s.x) * grid.cells[1] + grid.cell(1, s.y)) * grid.cells[2] + grid.cell(2, s.z);
-    places[i] = {cell, parcels.id(i), i};
-  }
-  std::sort(places.begin(), places.end(),
-            [](const Place& a, const Place& b) { return a.cell != b.cell ? a.cell < b.cell : a.id < b.id; });
-  std::int64_t place = 0;
-  for (std::size_t n = 0; n < places.size(); ++n) {
-    place = n > 0 && places[n].cell == places[n - 1].cell ? place + 1 : 0;
-    if (place == kPlaces)
-      throw InputError("cell " + std::to_string(places[n].cell) + " holds more than " + std::to_string(kPlaces) +
-                       " parcels; allowed: up to that");
-    parcels.set_id(places[n].index, 2 * (places[n].cell * kPlaces + place));
+  Placement placement(layout);
+  placement.sort(parcels);
+  std::size_t n = 0;  // place
+  for (std::size_t c = 0; c + 1 < placement.first().size(); ++c) {
+    const auto own = static_cast<std::int64_t>(c);
+    const std::int64_t x = layout.first(0) + own / (layout.cells(1) * layout.cells(2));
+    const std::int64_t y = layout.first(1) + own / layout.cells(2) % layout.cells(1);
+    const std::int64_t cell = (x * grid.cells[1] + y) * grid.cells[2] + own % layout.cells(2);
+    const std::size_t end = placement.first()[c + 1];
+    if (static_cast<std::int64_t>(end - n) > kPlaces)
+      throw InputError("cell " + std::to_string(cell) + " holds " + std::to_string(end - n) +
+                       " parcels; allowed: up to " + std::to_string(kPlaces));
+    for (std::int64_t id = 2 * cell * kPlaces; n < end; ++n, id += 2) parcels.set_id(placement.order()[n], id);
   }
 }
 

@@ -29,6 +29,8 @@ std::string place_text(const Site& s) {
   return "(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ", " + std::to_string(s.z) + ")";
 }
 
+constexpr std::size_t kChunk = kMostBatches * kBatch;  // parcels that are worked on together
+
 /// Asks for what find_points() reads of a parcel.
 void prefetch(const Parcels& parcels, std::uint32_t index) {
   const double* const row = parcels.row(index);
@@ -44,16 +46,26 @@ Placement::Placement(const NodeLayout& layout) : layout_(layout), cells_(cells_o
 }
 
 void Placement::place(const Parcels& parcels) {
-  size_ = parcels.size();
-  cell_.resize(size_);
-  order_.resize((size_ + kBatch - 1) / kBatch * kBatch);
+  sort_by_cell(parcels);
   batches_.resize(order_.size() / kBatch);
-  if (!find_cells(parcels.sites(), size_, cells_, cell_.data())) refuse_position(parcels);
-  sort_by_cell();
   find_all_points(parcels);
 }
 
-void Placement::sort_by_cell() {
+void Placement::sort(const Parcels& parcels) {
+  sort_by_cell(parcels);
+  std::size_t cell = 0;
+  for (std::size_t begin = 0; begin < size_; begin += kChunk) {
+    for (std::size_t n = begin + kChunk; n < std::min(begin + 2 * kChunk, size_); ++n)
+      __builtin_prefetch(parcels.row(order_[n]), 1);
+    sort_ids(parcels, cell, begin + kChunk);
+  }
+}
+
+void Placement::sort_by_cell(const Parcels& parcels) {
+  size_ = parcels.size();
+  cell_.resize(size_);
+  order_.resize((size_ + kBatch - 1) / kBatch * kBatch);
+  if (!find_cells(parcels.sites(), size_, cells_, cell_.data())) refuse_position(parcels);
   std::fill(first_.begin(), first_.end(), 0);
   for (std::size_t i = 0; i < size_; ++i) ++first_[static_cast<std::size_t>(cell_[i])];
   std::uint32_t sum = 0;
@@ -64,18 +76,22 @@ void Placement::sort_by_cell() {
   first_[0] = 0;
 }
 
-void Placement::find_all_points(const Parcels& parcels) {
-  constexpr std::size_t kChunk = kMostBatches * kBatch;
+/// Sorts the cells from `cell` on that begin before place `end`; `cell` is the next one then.
+void Placement::sort_ids(const Parcels& parcels, std::size_t& cell, std::size_t end) {
   const auto by_id = [&](std::uint32_t a, std::uint32_t b) { return parcels.id(a) < parcels.id(b); };
-  std::size_t cell = 0;  // those before are in the order of ids
+  for (; cell + 1 < first_.size() && first_[cell] < end; ++cell) {
+    std::uint32_t* const from = order_.data() + first_[cell];
+    std::uint32_t* const to = order_.data() + first_[cell + 1];
+    if (!std::is_sorted(from, to, by_id)) std::sort(from, to, by_id);
+  }
+}
+
+void Placement::find_all_points(const Parcels& parcels) {
+  std::size_t cell = 0;
   for (std::size_t n = 0; n < std::min(kChunk, size_); ++n) prefetch(parcels, order_[n]);
   for (std::size_t begin = 0; begin < size_; begin += kChunk) {
     for (std::size_t n = begin + kChunk; n < std::min(begin + 2 * kChunk, size_); ++n) prefetch(parcels, order_[n]);
-    for (; cell + 1 < first_.size() && first_[cell] < begin + kChunk; ++cell) {
-      std::uint32_t* const from = order_.data() + first_[cell];
-      std::uint32_t* const to = order_.data() + first_[cell + 1];
-      if (!std::is_sorted(from, to, by_id)) std::sort(from, to, by_id);
-    }
+    sort_ids(parcels, cell, begin + kChunk);
     const std::size_t end = std::min(begin + kChunk, order_.size());
     for (std::size_t n = size_; n < end; ++n) order_[n] = order_[size_ - 1];  // the last batch is filled up
     const std::size_t batches = (end - begin) / kBatch;

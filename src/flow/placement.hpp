@@ -16,6 +16,8 @@ class Placement {
   explicit Placement(const NodeLayout& layout);
   /// @throws InputError for a parcel that is not in the block, or whose points are not near enough, naming its id
   void place(const Parcels& parcels);
+  /// The order alone, without points. @throws InputError for a parcel that is not in the block
+  void sort(const Parcels& parcels);
 
   [[nodiscard]] const Cells& cells() const noexcept { return cells_; }
   /// Parcels placed.
@@ -32,7 +34,8 @@ class Placement {
   }
 
  private:
-  void sort_by_cell();
+  void sort_by_cell(const Parcels& parcels);
+  void sort_ids(const Parcels& parcels, std::size_t& cell, std::size_t end);
   void find_all_points(const Parcels& parcels);
   [[noreturn]] void refuse_position(const Parcels& parcels) const;
   [[noreturn]] void refuse_points(const Parcels& parcels, std::size_t place) const;

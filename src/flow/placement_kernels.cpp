@@ -93,9 +93,7 @@ HWY_INLINE V inverse(V x) { return hn::Div(set(1), x); }
 HWY_INLINE V inverse_root(V x) { return hn::Div(set(1), hn::Sqrt(x)); }
 #endif
 /// Of numbers above 1e-290 or so; 0 below.
-HWY_INLINE V root(V x) {
-  return hn::IfThenElseZero(hn::Gt(x, set(1e-290)), hn::Mul(x, inverse_root(x)));
-}
+HWY_INLINE V root(V x) { return hn::IfThenElseZero(hn::Gt(x, set(1e-290)), hn::Mul(x, inverse_root(x))); }
 
 struct Vector {
   V x, y, z;
@@ -133,8 +131,8 @@ HWY_INLINE V separated_root(V r) {
                                0x1.947244f59ec3ep-5,  -0x1.fd42c67791d33p-6, 0x1.5f1dbb24202f7p-6,
                                -0x1.e52e9c19ad327p-7, 0x1.2c1505d53300ap-7,  -0x1.211bf3bf7dca1p-8,
                                0x1.6c151b62de6a6p-10, -0x1.b1ecbfeaf7986p-13};
-  constexpr double inverse[7] = {0x1.555523b143a3ep-3, -0x1.89faf772195ddp-4, 0x1.2cacac96fa49cp-4,
-                                 -0x1.d9f9f11f95c68p-5, 0x1.424c29bda87ebp-5, -0x1.2aceecb2ba66cp-6,
+  constexpr double inverse[7] = {0x1.555523b143a3ep-3,  -0x1.89faf772195ddp-4, 0x1.2cacac96fa49cp-4,
+                                 -0x1.d9f9f11f95c68p-5, 0x1.424c29bda87ebp-5,  -0x1.2aceecb2ba66cp-6,
                                  0x1.04b5bd55d73d1p-8};
   const V x = polynomial(root, r);
   const V f = hn::MulSub(x, hn::MulSub(x, x, set(3)), hn::Add(r, r));

@@ -142,9 +142,11 @@ void ScatterCarried(const Site* sites, const double* rows, const Run& run, const
       for (std::size_t point = 0; point < 4; ++point) {
         double* const lowest =
             window + static_cast<std::size_t>(weighed.weights.node[point][lane]) * Carried::width + part;
-        for (std::size_t n = 0; n < 8; ++n) {
+        for (std::size_t n = 0; n < 8; n += 2) {
           double* const to = lowest + corners.at[n];
+          double* const above = to + Carried::width;
           hn::Store(hn::MulAdd(value, set(weighed.weights.weight[point][n][lane]), hn::Load(d, to)), d, to);
+          hn::Store(hn::MulAdd(value, set(weighed.weights.weight[point][n + 1][lane]), hn::Load(d, above)), d, above);
         }
       }
     }
@@ -171,10 +173,16 @@ void ScatterVolume(const Site* sites, const Run& run, const Cells& cells, const 
 struct Pair {
   V a, b;
 };
-HWY_INLINE void add_node(const double* node, V weight, Pair& sum) {
+/// Adds two nodes, one above the other, of weights weight[0 .. 1][lane].
+HWY_INLINE void add_nodes(const double* node, const double (*weight)[kBatch], std::size_t lane, Pair& sum) {
   const D d;
-  sum.a = hn::MulAdd(weight, hn::Load(d, node), sum.a);
-  sum.b = hn::MulAdd(weight, hn::Load(d, node + hn::Lanes(d)), sum.b);
+  const std::size_t lanes = hn::Lanes(d);
+  const V low = set(weight[0][lane]);
+  sum.a = hn::MulAdd(low, hn::Load(d, node), sum.a);
+  sum.b = hn::MulAdd(low, hn::Load(d, node + lanes), sum.b);
+  const V high = set(weight[1][lane]);
+  sum.a = hn::MulAdd(high, hn::Load(d, node + Flow::width), sum.a);
+  sum.b = hn::MulAdd(high, hn::Load(d, node + Flow::width + lanes), sum.b);
 }
 
 /// The mean over the four points of parcel `lane` of what the flow is there.
@@ -192,12 +200,12 @@ HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_
     Pair p1{zero, zero};
     Pair p2{zero, zero};
     Pair p3{zero, zero};
-    for (std::size_t n = 0; n < 8; ++n) {
+    for (std::size_t n = 0; n < 8; n += 2) {
       const std::size_t at = corners.at[n] + part;
-      add_node(point[0] + at, set(weights.weight[0][n][lane]), p0);
-      add_node(point[1] + at, set(weights.weight[1][n][lane]), p1);
-      add_node(point[2] + at, set(weights.weight[2][n][lane]), p2);
-      add_node(point[3] + at, set(weights.weight[3][n][lane]), p3);
+      add_nodes(point[0] + at, weights.weight[0] + n, lane, p0);
+      add_nodes(point[1] + at, weights.weight[1] + n, lane, p1);
+      add_nodes(point[2] + at, weights.weight[2] + n, lane, p2);
+      add_nodes(point[3] + at, weights.weight[3] + n, lane, p3);
     }
     const V quarter = set(0.25);
     hn::Store(hn::Mul(quarter, hn::Add(hn::Add(p0.a, p1.a), hn::Add(p2.a, p3.a))), d, mean + part);
@@ -205,8 +213,26 @@ HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_
   }
 }
 
-/// dB/dt = S B + B S^T, five entries, S the velocity gradient.
-HWY_INLINE void stretch(const double* f, const double* b, double volume, double* rate) {
+/// a b + c, rounded once where the processor does that.
+HWY_INLINE double fused(double a, double b, double c) {
+#if HWY_NATIVE_FMA
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+/// r <- a r + rate, y <- y + b_dt r. What a register holds before the first stage is of no use, and may be no number.
+template <bool kFirst>
+HWY_INLINE void push(double& y, double& r, double rate, const Stage& stage) {
+  const double now = kFirst ? rate : fused(stage.a, r, rate);
+  r = now;
+  y = fused(stage.b_dt, now, y);
+}
+
+/// Moves and turns a parcel, and stretches it by dB/dt = S B + B S^T, S the velocity gradient.
+template <bool kFirst>
+HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Stage& stage) {
   const double u_x = f[Flow::u_x];
   const double u_y = f[Flow::u_y];
   const double u_z = f[Flow::u_z];
@@ -216,31 +242,36 @@ HWY_INLINE void stretch(const double* f, const double* b, double volume, double*
   const double w_x = f[Flow::w_x];
   const double w_y = f[Flow::w_y];
   const double w_z = -(u_x + v_y);
-  const double last = b33(b, volume);
-  rate[0] = 2 * (u_x * b[0] + u_y * b[1] + u_z * b[2]);
-  rate[1] = v_x * b[0] - w_z * b[1] + v_z * b[2] + u_y * b[3] + u_z * b[4];
-  rate[2] = w_x * b[0] + w_y * b[1] - v_y * b[2] + u_y * b[4] + u_z * last;
-  rate[3] = 2 * (v_x * b[1] + v_y * b[3] + v_z * b[4]);
-  rate[4] = w_x * b[1] + v_x * b[2] + w_y * b[3] - u_x * b[4] + v_z * last;
-}
-
-HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Stage& stage) {
-  double rate[11] = {f[Flow::u], f[Flow::v], f[Flow::w], f[Flow::xi_t], f[Flow::eta_t], f[Flow::zeta_t]};
-  stretch(f, row + Row::shape, site.volume, rate + 6);
+  double* const b = row + Row::shape;
+  const double b11 = b[0];
+  const double b12 = b[1];
+  const double b13 = b[2];
+  const double b22 = b[3];
+  const double b23 = b[4];
+  const double b33 = merganser::b33(b, site.volume);
   double* const r = row + Row::registers;
-  // What a register holds before the first stage is of no use, and may be no number.
-  if (stage.a != 0)
-    for (std::size_t c = 0; c < 11; ++c) rate[c] += stage.a * r[c];
-  for (std::size_t c = 0; c < 11; ++c) r[c] = rate[c];
-  site.x += stage.b_dt * rate[0];
-  site.y += stage.b_dt * rate[1];
-  site.z += stage.b_dt * rate[2];
-  for (std::size_t c = 0; c < 3; ++c) row[Row::vorticity + c] += stage.b_dt * rate[3 + c];
-  for (std::size_t c = 0; c < 5; ++c) row[Row::shape + c] += stage.b_dt * rate[6 + c];
+  double* const vorticity = row + Row::vorticity;
+  push<kFirst>(site.x, r[0], f[Flow::u], stage);
+  push<kFirst>(site.y, r[1], f[Flow::v], stage);
+  push<kFirst>(site.z, r[2], f[Flow::w], stage);
+  push<kFirst>(vorticity[0], r[3], f[Flow::xi_t], stage);
+  push<kFirst>(vorticity[1], r[4], f[Flow::eta_t], stage);
+  push<kFirst>(vorticity[2], r[5], f[Flow::zeta_t], stage);
+  const double b11_rate = 2 * fused(u_x, b11, fused(u_y, b12, u_z * b13));
+  const double b12_rate = fused(v_x, b11, fused(-w_z, b12, fused(v_z, b13, fused(u_y, b22, u_z * b23))));
+  const double b13_rate = fused(w_x, b11, fused(w_y, b12, fused(-v_y, b13, fused(u_y, b23, u_z * b33))));
+  const double b22_rate = 2 * fused(v_x, b12, fused(v_y, b22, v_z * b23));
+  const double b23_rate = fused(w_x, b12, fused(v_x, b13, fused(w_y, b22, fused(-u_x, b23, v_z * b33))));
+  push<kFirst>(b[0], r[6], b11_rate, stage);
+  push<kFirst>(b[1], r[7], b12_rate, stage);
+  push<kFirst>(b[2], r[8], b13_rate, stage);
+  push<kFirst>(b[3], r[9], b22_rate, stage);
+  push<kFirst>(b[4], r[10], b23_rate, stage);
 }
 
-void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                const Stage& stage) {
+template <bool kFirst>
+HWY_INLINE void advance_all(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines,
+                            const double* flow, const Stage& stage) {
   const Corners corners(lines, Flow::width);
   Weights weights;
   alignas(64) double mean[Flow::width];
@@ -253,14 +284,21 @@ void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, c
       prefetch(sites, rows, run, place + lane, Row::width * sizeof(double));
       const std::uint32_t index = run.order[place + lane];
       read_flow(flow, weights, lane, corners, mean);
-      advance_one(sites[index], rows + index * Row::width, mean, stage);
+      advance_one<kFirst>(sites[index], rows + index * Row::width, mean, stage);
     }
   }
 }
 
+void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
+                const Stage& stage) {
+  if (stage.a == 0) return advance_all<true>(sites, rows, run, cells, lines, flow, stage);
+  advance_all<false>(sites, rows, run, cells, lines, flow, stage);
+}
+
 /// Calls visit(index, place in its batch, weights of centre) for every parcel.
 template <class Visit>
-HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cells, const Lines& lines, const Visit& visit) {
+HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cells, const Lines& lines,
+                            const Visit& visit) {
   Weights weights;
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];
@@ -275,15 +313,16 @@ HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cell
 
 void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement) {
   const Corners corners(lines, 4);
-  for_centres(sites, run, cells, lines, [&](std::uint32_t index, const Batch&, std::size_t lane, const Weights& weights) {
-    const double* const node = displacement + static_cast<std::size_t>(weights.node[0][lane]) * 4;
-    double sum[3] = {0, 0, 0};
-    for (std::size_t n = 0; n < 8; ++n)
-      for (std::size_t c = 0; c < 3; ++c) sum[c] += weights.weight[0][n][lane] * node[corners.at[n] + c];
-    sites[index].x += sum[0];
-    sites[index].y += sum[1];
-    sites[index].z += sum[2];
-  });
+  for_centres(sites, run, cells, lines,
+              [&](std::uint32_t index, const Batch&, std::size_t lane, const Weights& weights) {
+                const double* const node = displacement + static_cast<std::size_t>(weights.node[0][lane]) * 4;
+                double sum[3] = {0, 0, 0};
+                for (std::size_t n = 0; n < 8; ++n)
+                  for (std::size_t c = 0; c < 3; ++c) sum[c] += weights.weight[0][n][lane] * node[corners.at[n] + c];
+                sites[index].x += sum[0];
+                sites[index].y += sum[1];
+                sites[index].z += sum[2];
+              });
 }
 
 /// Displacement along one axis: `across` is the difference of the excess from face to face of the cell.
@@ -298,8 +337,7 @@ void EvenOutRun(Site* sites, const Run& run, const Cells& cells, const Lines& li
                 const Pull& pull) {
   const Corners corners(lines, 1);
   for_centres(
-      sites,
-      run, cells, lines, [&](std::uint32_t index, const Batch& batch, std::size_t lane, const Weights& weights) {
+      sites, run, cells, lines, [&](std::uint32_t index, const Batch& batch, std::size_t lane, const Weights& weights) {
         const double* const node = excess + weights.node[0][lane];
         double f[3];
         for (std::size_t a = 0; a < 3; ++a) f[a] = batch.centre[a][lane] - std::floor(batch.centre[a][lane]);

@@ -138,8 +138,9 @@ TEST_P(Advance, reads_constants_and_linear_fields_exactly) {
       double worst = 0;
       for (std::size_t i = 0; i < mine.size(); ++i) {
         const Site& s = mine.site(i);
-        const double along = 0.01 * ((s.x - grid.box.lower[0]) / grid.spacing(0) - 2 * (s.y - grid.box.lower[1]) / grid.spacing(1) +
-                                     3 * (s.z - grid.box.lower[2]) / grid.spacing(2));
+        const double along =
+            0.01 * ((s.x - grid.box.lower[0]) / grid.spacing(0) - 2 * (s.y - grid.box.lower[1]) / grid.spacing(1) +
+                    3 * (s.z - grid.box.lower[2]) / grid.spacing(2));
         for (const std::size_t c : {0U, 1U, 2U, 11U, 12U, 13U}) {
           const double at = flat ? 1 + 0.1 * static_cast<double>(c) : along + static_cast<double>(c);
           worst = std::max(worst, std::fabs(mine.row(i)[10 + (c < 3 ? c : c - 8)] - at) / (1 + std::fabs(at)));
@@ -243,8 +244,7 @@ TEST_P(Advance, damps_the_vorticity_near_walls_towards_that_of_the_wall) {
             for (int b = 0; b < 3; ++b) squares += std::pow(0.5 * (g[a][b] + g[b][a]), 2);
           const double share = 1 - std::exp(-0.03 * std::sqrt(2 * squares) * dt);
           ++changed;
-          for (std::size_t n = 1; n < 4; ++n)
-            expected.row(i)[n] += 0.25 * c.weight * share * (f(n) - mine.row(i)[n]);
+          for (std::size_t n = 1; n < 4; ++n) expected.row(i)[n] += 0.25 * c.weight * share * (f(n) - mine.row(i)[n]);
         }
     }
     EXPECT_GT(changed, 0U);

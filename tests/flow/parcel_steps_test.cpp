@@ -15,8 +15,7 @@ using namespace merganser::flow;
 using namespace merganser::test;
 
 class ParcelSteps : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, ParcelSteps, testing::ValuesIn(setups()),
-                         setup_name<testing::TestParamInfo<Setup>>);
+INSTANTIATE_TEST_SUITE_P(Models, ParcelSteps, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
 
 TEST(Reflect, mirrors_centre_and_shape_of_parcels_beyond_a_wall_and_nothing_else) {
   const Grid grid = reference::grid_of(4, 4, 4);
@@ -143,7 +142,9 @@ TEST(Migration, refuses_parcels_that_are_nowhere) {
     for (int axis = 0; axis < 3; ++axis) {
       Parcels parcels = reference::random_parcels(grid, 10, 24);
       (&parcels.site(4).x)[axis] = axis == 1 ? INFINITY : std::nan("");
-      EXPECT_EQ(refusal<InputError>([&] { migration.send(parcels); }).substr(0, 28), "parcel 19 has moved to (" + std::string(axis == 0 ? "nan," : std::to_string(parcels.site(4).x).substr(0, 4)));
+      EXPECT_EQ(refusal<InputError>([&] { migration.send(parcels); }).substr(0, 28),
+                "parcel 19 has moved to (" +
+                    std::string(axis == 0 ? "nan," : std::to_string(parcels.site(4).x).substr(0, 4)));
     }
   });
 }

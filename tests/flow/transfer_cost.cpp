@@ -90,6 +90,7 @@ void measure(comm::Transport& t, std::int64_t cells, std::int64_t per_cell, int 
   timer("even_out", [&] { transfer.even_out(parcels, excess); });
   timer("damp", [&] { transfer.damp(parcels, carried, flow, 1e-3); });
   timer("reflect", [&] { reflect(parcels, grid.box); });
+  migration.send(parcels);
   timer("renumber", [&] { renumber(parcels, layout); });
   timer("vorticity sums", [&] { (void)vorticity_sums(parcels); });
   timer("split", [&] {

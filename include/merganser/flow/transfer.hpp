@@ -66,7 +66,8 @@ class Transfer {
 void reflect(Parcels& parcels, const Box& box);
 
 /// Gives every parcel the id 2 (number of its cell * 2^20 + its place in the cell by its old id): the same for any number
-/// of ranks, and even, so that the second child of a split takes id + 1. Local. @throws InputError if a cell holds 2^20
+/// of ranks, and even, so that the second child of a split takes id + 1. Local. @throws InputError if a cell holds 2^20, or
+/// a parcel is not in this rank's block
 void renumber(Parcels& parcels, const NodeLayout& layout);
 
 /// Splits parcels that are too long or too large, once: the children keep the parent's id and take id + 1. Local.
