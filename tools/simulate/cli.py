@@ -16,6 +16,7 @@ clustering paper. Times are simulated; results have the same bits as on real ran
   ./x simulate --machine cirrus --ranks 256 --comm rma --prune single-pass
   ./x simulate --machine hotlum --ranks 16,64,256 --strong 64x64x8
   ./x simulate --machine archer2 --ranks 1024 --noise 1000:1ms
+  ./x simulate --calibrate                              simulated latencies and bandwidths beside the published ones
   ./x simulate --machine archer2 --ranks 64 -- msf --generate rmat --scale 12
 
 Without a COMMAND: merge steps of the paper's artificial parcels, 20 in a cell, half of them small, the same block of cells on
