@@ -6,6 +6,7 @@
 
 #include "apps/frame/progress.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
 #include "merganser/base/timing.hpp"
 
 namespace merganser::app {
@@ -114,8 +115,7 @@ struct AnnounceBench::Impl {
   std::span<const std::byte> step(Exchanged e, kernels::Gather* gather) {
     const double start = now();
     if (e == Exchanged::non_blocking) begin(*gather);
-    while ((now() - start) * 1e3 < experiment.work_ms) {
-    }
+    busy_until(start + experiment.work_ms / 1e3);
     const auto before = transport.counters();
     for (std::size_t arc = 0; arc < sides_of.size(); ++arc) {
       halo->outbox(arc).resize(static_cast<std::size_t>(sides_of[arc]) * side);

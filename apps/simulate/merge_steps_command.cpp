@@ -109,23 +109,32 @@ Json spread_json(comm::Transport& t, double seconds) {
 Json counts_json(comm::Transport& t, const StepReport& mine, const Digest& digest) {
   const auto& c = mine.counters;
   const auto& p = mine.pruning;
-  std::array<std::int64_t, 15> sums{mine.before, mine.small,    mine.merged, mine.after, mine.cross_links,
-                                    c.messages,  c.bytes,       c.puts,      c.gets,     p.puts,
-                                    p.gets};
+  std::array<std::int64_t, 15> sums{mine.before,      mine.small, mine.merged, mine.after,
+                                    mine.cross_links, c.messages, c.bytes,     c.puts,
+                                    c.gets,           p.puts,     p.gets};
   const auto q = quarters(digest);
   std::copy(q.begin(), q.end(), sums.end() - 4);
   t.all_reduce(sums, comm::Op::sum);
   std::array<std::int64_t, 7> most{c.waves, c.syncs, c.collectives, p.rounds, p.syncs, p.reductions, c.epochs};
   t.all_reduce(most, comm::Op::max);
-  return {{"before", sums[0]},          {"small", sums[1]},
-          {"merged", sums[2]},          {"after", sums[3]},
-          {"cross_links", sums[4]},     {"messages", sums[5]},
-          {"bytes", sums[6]},           {"puts", sums[7]},
-          {"gets", sums[8]},            {"prune_puts", sums[9]},
-          {"prune_gets", sums[10]},     {"most_waves", most[0]},
-          {"most_syncs", most[1]},      {"most_collectives", most[2]},
-          {"prune_rounds", most[3]},    {"prune_syncs", most[4]},
-          {"prune_reductions", most[5]}, {"most_epochs", most[6]},
+  return {{"before", sums[0]},
+          {"small", sums[1]},
+          {"merged", sums[2]},
+          {"after", sums[3]},
+          {"cross_links", sums[4]},
+          {"messages", sums[5]},
+          {"bytes", sums[6]},
+          {"puts", sums[7]},
+          {"gets", sums[8]},
+          {"prune_puts", sums[9]},
+          {"prune_gets", sums[10]},
+          {"most_waves", most[0]},
+          {"most_syncs", most[1]},
+          {"most_collectives", most[2]},
+          {"prune_rounds", most[3]},
+          {"prune_syncs", most[4]},
+          {"prune_reductions", most[5]},
+          {"most_epochs", most[6]},
           {"digest", of_quarters(std::span(sums).last(4)).text()}};
 }
 

@@ -14,6 +14,7 @@
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/base/simulated.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/runtime.hpp"
 
@@ -58,10 +59,7 @@ Fault fault_of(const std::string& text, int ranks) {
   return fault;
 }
 
-void busy(double us) {
-  for (const double end = now() + us * 1e-6; now() < end;) {
-  }
-}
+void busy(double us) { busy_until(now() + us * 1e-6); }
 
 }  // namespace
 

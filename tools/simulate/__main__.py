@@ -5,7 +5,7 @@ import signal
 import sys
 import tempfile
 
-from . import cases, cli, machines, published, runner, table, work
+from . import calibrate, cases, cli, machines, published, runner, table, work
 
 LISTED = """\
 machines  {machines}
@@ -120,6 +120,8 @@ def write(path, record):
 
 def main(words):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # folders and processes are cleaned up
+    if "--calibrate" in words[:words.index("--") if "--" in words else None]:
+        return calibrate.main(words)
     o = cli.parse(words)
     if o.list:
         names = [f"{n} ({published.NODES[n][0]} nodes, {machines.SHAPES[n].per_node} ranks on each)" for n in machines.MACHINES]

@@ -1,4 +1,4 @@
-"""Do simulated machines take what was measured on the real ones? python3 -m simulate.calibrate [--machine NAME] (in tools/).
+"""Do simulated machines take what was measured on the real ones? ./x simulate --calibrate [--machine NAME].
 
 Runs what the published tables were measured with (figures.c) between two ranks of each simulated machine, on a node and on two, and
 compares. Prints a table; ends with 1 if a figure is missed by more than 10 %.
@@ -102,6 +102,9 @@ def main(words):
     p = argparse.ArgumentParser(prog="./x simulate --calibrate", description=__doc__)
     p.add_argument("--machine", choices=machines.MACHINES, action="append", help="only this one; may be repeated [all]")
     p.add_argument("--json", metavar="FILE", help="write the figures")
+    for known in ("--build", "--simulated"):  # of ./x simulate
+        p.add_argument(known, help=argparse.SUPPRESS)
+    p.add_argument("--calibrate", action="store_true", help=argparse.SUPPRESS)
     o = p.parse_args(words)
     try:
         figures, others = calibrate(o.machine or machines.MACHINES)

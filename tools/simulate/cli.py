@@ -16,7 +16,8 @@ clustering paper. Times are simulated; results have the same bits as on real ran
   ./x simulate --machine cirrus --ranks 256 --comm rma --prune single-pass
   ./x simulate --machine hotlum --ranks 16,64,256 --strong 64x64x8
   ./x simulate --machine archer2 --ranks 1024 --noise 1000:1ms
-  ./x simulate --machine archer2 --ranks 64 -- msf --generate rmat --scale 12
+  ./x simulate --calibrate                              simulated latencies and bandwidths beside the published ones
+  ./x simulate --machine archer2 --ranks 64 -- msf --gen rmat:12:16
 
 Without a COMMAND: merge steps of the paper's artificial parcels, 20 in a cell, half of them small, the same block of cells on
 each rank, pruned in a single pass and by the published iterations; for each, simulated time per stage of the slowest rank. A
@@ -119,7 +120,7 @@ def parse(words):
         if getattr(o, name) is None:
             p.error(f"no --{name}; allowed: " + {"machine": ", ".join(machines.MACHINES), "ranks": "numbers, as 64,256"}[name])
     if at < len(words) and not o.command:
-        p.error("no COMMAND after --; allowed: a command line of merganser, as -- msf --generate rmat --scale 12")
+        p.error("no COMMAND after --; allowed: a command line of merganser, as -- msf --gen rmat:12:16")
     if not 1 <= o.cycles <= 1000:
         p.error(f"--cycles: {o.cycles}; allowed: 1 to 1000")
     if o.command and len(o.comm) > 1:

@@ -6,7 +6,7 @@
 /// nothing otherwise. In other builds spend() is nothing.
 #include <cstddef>
 
-#include "merganser/base/language.hpp"
+#include "merganser/base/timer.hpp"
 
 namespace merganser {
 
@@ -30,6 +30,14 @@ enum class Work {
 
 namespace detail {
 void spend_simulated(Work work, std::size_t count);
+void busy_simulated(double seconds);
+}  // namespace detail
+
+/// Keeps this rank busy until now() is `end`; at once if it is later already.
+inline void busy_until(double end) {
+  if constexpr (kSimulated) return detail::busy_simulated(end - now());
+  while (now() < end) {
+  }
 }
 
 /// Lets this simulated rank work for `count` times the seconds that the variable MERGANSER_SIMULATED_COSTS names for `work`

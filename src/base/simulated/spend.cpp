@@ -55,6 +55,10 @@ Costs read_costs() {
 void spend_simulated(Work work, std::size_t count) {
   static const Costs costs = read_costs();  // of all ranks
   const double seconds = costs[static_cast<std::size_t>(work)] * static_cast<double>(count);
+  busy_simulated(seconds);
+}
+
+void busy_simulated(double seconds) {
   // Work, not sleep: a host that is slower for a while is noticed.
   if (seconds > 0) sg_actor_execute(seconds * sg_host_get_speed(sg_host_self()));
 }

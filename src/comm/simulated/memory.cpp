@@ -32,7 +32,8 @@ class SimulatedMemory final : public Memory {
  public:
   SimulatedMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters)
       : comm_(comm), epoch_(epoch), counters_(counters), pages_(bytes) {
-    check(MPI_Win_create(pages_.data(), static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm, &window_), "MPI_Win_create");
+    check(MPI_Win_create(pages_.data(), static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm, &window_),
+          "MPI_Win_create");
     if (epoch_ == Epoch::lifetime) ++counters_.epochs;
   }
 

@@ -30,7 +30,8 @@ class SimulatedCollectives {
 
 /// The memory of rma: locks by target instead of MPI_Win_lock_all, whose cost there grows with the square of the ranks, and a
 /// bell for who waits for what was put. Collective.
-[[nodiscard]] std::shared_ptr<Memory> simulated_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters);
+[[nodiscard]] std::shared_ptr<Memory> simulated_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch,
+                                                       Counters& counters);
 
 /// The mailbox of neighborhood. SMPI has no neighbourhood collectives, so they are emulated as libraries without hardware for
 /// them do it: a message along every arc, all at once, first the sizes and then what the outboxes hold.
