@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "apps/doctor/hints.hpp"
+#include "apps/doctor/settings_proof.hpp"
 #include "apps/frame/command.hpp"
 #include "apps/frame/launcher.hpp"
 #include "apps/frame/provenance.hpp"
@@ -27,7 +28,8 @@ struct DoctorCommand {
 };
 template <class V>
 void describe(DoctorCommand& o, V&& option) {
-  option("measure", o.measure, "exchange messages between two ranks for some seconds, and look at what that shows");
+  option("measure", o.measure,
+         "measure between two ranks, with and without the settings of merganser run; about half a minute");
   option("record", o.record, "look at this record of topo bench", Kind{"FILE"}, Reads{});
   option("json", o.json, "the same as JSON (- for standard output)", Kind{"FILE"}, Writes{});
 }
@@ -114,7 +116,7 @@ std::vector<Hint> hints(const DoctorCommand& o) {
   return out;
 }
 
-Json doctor_json(const std::vector<Hint>& hints) {
+Json doctor_json(const std::vector<Hint>& hints, const std::vector<Proven>& proven) {
   Json out;
   const BuildInfo b = build_info();
   const Machine m = machine();
@@ -145,19 +147,23 @@ Json doctor_json(const std::vector<Hint>& hints) {
     out["settings"].push_back({{"name", s.name}, {"value", s.value}, {"why", s.why}});
   out["warnings"] = warnings();
   out["hints"] = hints_json(hints);
+  if (!proven.empty()) out["settings_measured"] = proof_json(proven);
   return out;
 }
 
 int run(DoctorCommand& o, const Invocation&) {
   const auto hinted = hints(o);
+  std::vector<Proven> proven;
+  if (o.measure && comm::mpi_library() != "none") proven = prove_settings();
   if (!o.json.empty()) {
-    write_record(o.json, doctor_json(hinted));
+    write_record(o.json, doctor_json(hinted, proven));
     if (o.json == "-") return 0;
   }
   std::cout << version_text();
   print_machine();
   print_models();
   print_launcher();
+  if (!proven.empty()) std::cout << proof_text(proven);
   const auto found = warnings();
   std::cout << (found.empty() && hinted.empty() ? "\nnothing to worry about\n" : "\nlook at this\n");
   for (const auto& w : found) std::cout << "  - " << w << '\n';
@@ -168,7 +174,9 @@ int run(DoctorCommand& o, const Invocation&) {
 constexpr std::string_view kDoctorText =
     "Says what this program was built with and what it finds here: communication models, launcher, the settings that\n"
     "cure traps of the installed libraries, vector extensions, memory and load, and what looks misconfigured. Starts\n"
-    "nothing but, with --measure, two ranks.\n";
+    "nothing but, with --measure, pairs of ranks: one pair for what exchanges cost, and pairs with and without each "
+    "of\n"
+    "the settings, and with other components of the library, which shows which of them are right here.\n";
 
 }  // namespace
 

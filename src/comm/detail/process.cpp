@@ -32,6 +32,8 @@ void check_step() {
 
 void cure_environment() {
   check_step();
+  const char* wanted = std::getenv("MERGANSER_SETTINGS");
+  if (wanted != nullptr && std::string_view(wanted) == "none") return;
   for (const auto& setting : launcher_settings()) setenv(setting.name.c_str(), setting.value.c_str(), 0);
 }
 

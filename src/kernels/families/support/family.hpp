@@ -9,6 +9,7 @@
 
 #include "merganser/kernels/exchange.hpp"
 #include "merganser/kernels/gather.hpp"
+#include "merganser/kernels/pair.hpp"
 
 namespace merganser::kernels::detail {
 
@@ -44,6 +45,8 @@ struct KernelFamily {
   std::span<const KernelEntry> kernels;
   std::span<const StartEntry> starts;
   std::span<const GatherEntry> gathers{};
+  /// Of an MPI: the body of kernels::time_pair(). Collective; the arguments have been checked.
+  PairTimes (*time_pair)(comm::Transport& control, double seconds) = nullptr;
 };
 
 /// What a plug-in shows as `merganser_plugin_kernels`.

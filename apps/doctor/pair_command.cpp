@@ -1,0 +1,63 @@
+// pair: one launch of the doctor's measurement of settings. It is started by the doctor.
+#include <sched.h>
+
+#include <cstdlib>
+
+#include "apps/frame/command.hpp"
+#include "apps/frame/json.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/comm/runtime.hpp"
+#include "merganser/kernels/pair.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct PairCommand {
+  double seconds = 0.1;
+  int core = -1;
+  std::string results;
+};
+template <class V>
+void describe(PairCommand& o, V&& option) {
+  option("seconds", o.seconds, "of each measurement", positive());
+  option("core", o.core, "processor that both ranks share; -1: wherever the launcher has put them");
+  option("results", o.results, "file for what was measured", Kind{"FILE"}, Required{});
+}
+
+void stay_on(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(core), &set);
+  if (core >= CPU_SETSIZE || sched_setaffinity(0, sizeof set, &set) != 0)
+    throw UsageError("--core is " + std::to_string(core) + ", which this process may not use");
+}
+
+int run(PairCommand& o, const Invocation&) {
+  if (o.core >= 0) stay_on(o.core);
+  ::setenv("MERGANSER_SETTINGS", "none", 1);  // what the launcher exports, and nothing else, is measured
+  std::string model;
+  for (const auto& b : comm::backends())
+    if (model.empty() && b.processes) model = b.name;
+  comm::run({.backend = model}, [&](comm::Transport& t) {
+    if (o.core >= 0) stay_on(o.core);  // MPI may have put this rank elsewhere as it started
+    const kernels::PairTimes times = kernels::time_pair(t, o.seconds);
+    if (t.rank() != 0) return;
+    write_cbor(o.results, Json{{"ping_s", times.ping_s},
+                               {"put_flush_s", times.put_flush_s},
+                               {"put_error", bytes_to_utf8(times.put_error)}});
+  });
+  return 0;
+}
+
+constexpr std::string_view kPairText = "Measures a ping and a put between ranks 0 and 1. Started by merganser doctor.\n";
+
+}  // namespace
+
+extern const Command pair_command;
+const Command pair_command = [] {
+  Command c = make_command<PairCommand, run>("pair", "measure a ping and a put between two ranks", kPairText);
+  c.hidden = true;
+  return c;
+}();
+
+}  // namespace merganser::app

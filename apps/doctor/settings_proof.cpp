@@ -1,0 +1,259 @@
+#include "apps/doctor/settings_proof.hpp"
+
+#include <fmt/core.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "apps/frame/elsewhere.hpp"
+#include "apps/frame/launcher.hpp"
+#include "apps/frame/table.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/private_folder.hpp"
+#include "merganser/stats/summary.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr int kRounds = 3;
+constexpr double kSeconds = 0.1;  // of each measurement; starting MPI takes longer
+constexpr double kLaunchLimit = 20;
+constexpr double kSame = 1.15;  // factors below are noise
+
+constexpr const char* kOsc = "OMPI_MCA_osc";
+constexpr const char* kPriority = "OMPI_MCA_osc_rdma_priority";
+constexpr const char* kYield = "OMPI_MCA_mpi_yield_when_idle";
+
+bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+bool exported(const char* name) {
+  const auto settings = settings_of_runs();
+  return std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.name == name; });
+}
+
+void add_open_mpi(const std::vector<std::string>& components, std::vector<Candidate>& out) {
+  const auto there = [&](const std::string& name) {
+    return components.empty() || std::find(components.begin(), components.end(), name) != components.end();
+  };
+  if (exported(kPriority)) out.push_back({"osc_rdma_priority not set", {{kPriority, std::nullopt}}});
+  if (exported(kOsc)) out.push_back({"osc, osc_rdma_priority not set", {{kOsc, std::nullopt}, {kPriority, std::nullopt}}});
+  for (const char* osc : {"sm", "rdma", "pt2pt", "ucx"})
+    if (there(std::string("osc:") + osc)) out.push_back({std::string("osc=") + osc, {{kOsc, osc}}});
+  const std::string shared = there("btl:vader") ? "vader" : "sm";
+  const auto over = [](const std::string& btl) {
+    return Candidate{"pml=ob1 btl=self," + btl, {{"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self," + btl}}};
+  };
+  out.push_back(over(shared));
+  if (there("btl:tcp")) out.push_back(over("tcp"));
+  if (there("pml:ucx"))
+    out.push_back({"pml=ucx, any device",
+                   {{"OMPI_MCA_pml", "ucx"}, {"OMPI_MCA_pml_ucx_tls", "any"}, {"OMPI_MCA_pml_ucx_devices", "any"}}});
+}
+
+void add_mpich(const std::string& library, std::vector<Candidate>& out) {
+  out.push_back({"MPIR_CVAR_NOLOCAL=1", {{"MPIR_CVAR_NOLOCAL", "1"}}});
+  if (holds(library, "ch4:ofi"))
+    for (const char* provider : {"tcp", "sockets", "shm"})
+      out.push_back({std::string("FI_PROVIDER=") + provider, {{"FI_PROVIDER", provider}}});
+  if (holds(library, "ch4:ucx"))
+    for (const char* transports : {"sm,self", "tcp,self"})
+      out.push_back({std::string("UCX_TLS=") + transports, {{"UCX_TLS", transports}}});
+}
+
+/// Variables of this process as a candidate wants them, while it lives.
+class Variables {
+ public:
+  explicit Variables(const Candidate& candidate) {
+    for (const auto& [name, value] : candidate.variables) {
+      const char* before = std::getenv(name.c_str());
+      before_.emplace_back(name, before != nullptr ? std::optional<std::string>(before) : std::nullopt);
+      set(name, value);
+    }
+  }
+  ~Variables() {
+    for (const auto& [name, value] : before_) set(name, value);
+  }
+  Variables(const Variables&) = delete;
+  Variables& operator=(const Variables&) = delete;
+
+ private:
+  static void set(const std::string& name, const std::optional<std::string>& value) {
+    if (value) ::setenv(name.c_str(), value->c_str(), 1);
+    if (!value) ::unsetenv(name.c_str());
+  }
+  std::vector<std::pair<std::string, std::optional<std::string>>> before_;
+};
+
+int first_core() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+  int core = 0;
+  while (core + 1 < CPU_SETSIZE && !CPU_ISSET(static_cast<std::size_t>(core), &set)) ++core;
+  return core;
+}
+
+/// One launch. What it measured is added, or why it did not.
+void measure(Proven& proven) {
+  const Variables variables(proven.candidate);
+  PrivateFolder folder(folder_of_ranks());
+  const std::string path = folder.file("pair.cbor");
+  std::vector<std::string> arguments{"pair", fmt::format("--seconds={}", kSeconds), "--results=" + path};
+  if (proven.candidate.crowded) arguments.push_back(fmt::format("--core={}", first_core()));
+  LaunchPlan plan = plan_launch(2, arguments, true);
+  std::erase_if(plan.exports, [&](const auto& s) {
+    const auto& own = proven.candidate.variables;
+    return std::any_of(own.begin(), own.end(), [&](const auto& variable) { return variable.first == s.name; });
+  });
+  const JobEnd end = run_job(plan, kLaunchLimit);
+  if (end.code != 0) {
+    proven.failure = end.code == kTimedOut ? fmt::format("did not end within {} s", kLaunchLimit)
+                     : !end.why.empty()     ? end.why
+                                            : fmt::format("the launch ended with exit code {}", end.code);
+    return;
+  }
+  const Json told = read_cbor(path);
+  proven.pings.push_back(told.at("ping_s").get<double>());
+  if (const double put = told.at("put_flush_s").get<double>(); put > 0) proven.puts.push_back(put);
+  proven.failure = utf8_to_bytes(told.at("put_error").get<std::string>());
+}
+
+double middle(const std::vector<double>& times) { return times.empty() ? 0 : median(times); }
+
+std::string time_text(const std::vector<double>& times) { return times.empty() ? "-" : seconds_text(middle(times)); }
+
+std::string factor_text(const std::vector<double>& times, const std::vector<double>& base) {
+  if (times.empty() || base.empty()) return "-";
+  return fixed_text(middle(times) / middle(base), 2);
+}
+
+/// The first candidate of the same kind.
+const Proven& base_of(const std::vector<Proven>& proven, const Proven& one) {
+  return *std::find_if(proven.begin(), proven.end(),
+                       [&](const Proven& p) { return p.candidate.crowded == one.candidate.crowded; });
+}
+
+/// "is right: without it a put takes 16 times as long"
+std::string verdict(const std::string& setting, const std::string& what, double with, double without) {
+  if (with == 0 || without == 0) return setting + " is right: without it there is no " + what;
+  const double factor = without / with;
+  if (factor > kSame) return fmt::format("{} is right: without it a {} takes {:.1f} times as long", setting, what, factor);
+  if (factor > 1 / kSame) return fmt::format("{} changes nothing here for a {}", setting, what);
+  return fmt::format("{} is WRONG here: without it a {} takes {:.2f} of the time", setting, what, factor);
+}
+
+}  // namespace
+
+std::vector<std::string> components_of(const std::string& parsable) {
+  std::vector<std::string> out;
+  std::istringstream lines(parsable);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("mca:")) continue;
+    const auto framework = line.find(':', 4);
+    const auto component = framework == std::string::npos ? framework : line.find(':', framework + 1);
+    if (component == std::string::npos) continue;
+    const std::string name = line.substr(4, component - 4);
+    if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+  }
+  return out;
+}
+
+std::vector<Candidate> candidates_for(const std::string& library, const std::vector<std::string>& components) {
+  std::vector<Candidate> out{{"as merganser run sets it", {}}};
+  if (holds(library, "Open MPI")) add_open_mpi(components, out);
+  if (holds(library, "MPICH")) add_mpich(library, out);
+  if (holds(library, "Intel"))
+    for (const char* fabric : {"shm", "ofi"})
+      out.push_back({std::string("I_MPI_FABRICS=") + fabric, {{"I_MPI_FABRICS", fabric}}});
+  out.push_back({"both ranks on one core", {}, true});
+  if (holds(library, "Open MPI")) out.push_back({"both on one core, mpi_yield_when_idle=0", {{kYield, "0"}}, true});
+  return out;
+}
+
+std::vector<std::string> verdicts(const std::vector<Proven>& proven) {
+  std::vector<std::string> out;
+  const auto put = [](const Proven& p) { return middle(p.puts); };
+  for (const Proven& p : proven) {
+    const auto& variables = p.candidate.variables;
+    if (variables.empty()) continue;
+    const Proven& base = base_of(proven, p);
+    const std::string& name = variables.front().first;
+    const bool unset = !variables.front().second;
+    if (unset && name == kPriority) out.push_back(verdict(kPriority, "put", put(base), put(p)));
+    if (unset && name == kOsc)
+      out.push_back(verdict(std::string(kOsc) + " with " + kPriority, "put", put(base), put(p)));
+    if (p.candidate.crowded && name == kYield)
+      out.push_back(verdict(kYield, "ping between ranks that share a core", middle(base.pings), middle(p.pings)));
+  }
+  if (proven.empty()) return out;
+  const Proven& base = proven.front();
+  for (const Proven& p : proven) {
+    if (p.candidate.crowded || p.candidate.variables.empty()) continue;
+    if (!p.puts.empty() && put(base) > 0 && put(base) / put(p) > kSame)
+      out.push_back(fmt::format("{} is faster for puts here, {:.1f} times: {}", p.candidate.text, put(base) / put(p),
+                                "it may not serve between hosts, or on one rank; see the documents"));
+    if (!p.pings.empty() && middle(base.pings) / middle(p.pings) > kSame)
+      out.push_back(fmt::format("{} is faster for messages here, {:.1f} times", p.candidate.text,
+                                middle(base.pings) / middle(p.pings)));
+  }
+  return out;
+}
+
+std::vector<Proven> prove_settings() {
+  const Launcher launcher = find_launcher();
+  std::vector<std::string> components;
+  if (holds(comm::mpi_library(), "Open MPI")) {
+    const auto info = std::filesystem::path(launcher.path).parent_path() / "ompi_info";
+    components = components_of(output_of({info.string(), "--parsable"}, 10, std::size_t{1} << 20));
+  }
+  std::vector<Proven> proven;
+  for (auto& candidate : candidates_for(comm::mpi_library(), components)) proven.push_back({std::move(candidate), {}, {}, {}});
+  for (int round = 0; round < kRounds; ++round)
+    for (Proven& one : proven)
+      if (one.failure.empty() || !one.pings.empty()) measure(one);
+  if (proven.front().pings.empty())
+    throw CommError("two ranks with the settings of merganser run: " + proven.front().failure);
+  return proven;
+}
+
+std::string proof_text(const std::vector<Proven>& proven) {
+  Table table({"settings", "put+flush 8 B", "factor", "ping 8 B", "factor"});
+  std::string failures;
+  for (const Proven& p : proven) {
+    const Proven& base = base_of(proven, p);
+    table.row({p.candidate.text, time_text(p.puts), factor_text(p.puts, base.puts), time_text(p.pings),
+               factor_text(p.pings, base.pings)});
+    if (!p.failure.empty()) failures += "  " + p.candidate.text + ": " + p.failure + '\n';
+  }
+  std::string out = fmt::format(
+      "\nsettings measured: two ranks, medians of {} launches in turns; factors against the settings of merganser run\n",
+      kRounds);
+  std::istringstream lines(table.text());
+  for (std::string line; std::getline(lines, line);) out += "  " + line + '\n';
+  out += failures;
+  for (const auto& line : verdicts(proven)) out += "  " + line + '\n';
+  out += "  the other settings cure crashes and refusals, or make room; no time shows them\n";
+  return out;
+}
+
+Json proof_json(const std::vector<Proven>& proven) {
+  Json out;
+  out["rounds"] = kRounds;
+  out["candidates"] = Json::array();
+  for (const Proven& p : proven) {
+    Json variables = Json::object();
+    for (const auto& [name, value] : p.candidate.variables) variables[name] = value ? Json(*value) : Json(nullptr);
+    out["candidates"].push_back({{"settings", p.candidate.text},
+                                 {"variables", variables},
+                                 {"ranks_share_a_core", p.candidate.crowded},
+                                 {"put_flush_s", p.puts},
+                                 {"ping_s", p.pings},
+                                 {"failure", bytes_to_utf8(p.failure)}});
+  }
+  out["verdicts"] = verdicts(proven);
+  return out;
+}
+
+}  // namespace merganser::app
