@@ -111,8 +111,8 @@ struct Inversion::Impl {
         spectral(transport, decomposition, layout, options.fft),
         columns(layout.grid().box.extent, cells_of(layout.grid())),
         coriolis{0, options.coriolis_y, options.coriolis_z} {
-    const auto [first_k, count_k, first_l, count_l] = spectral.waves();
-    columns.prepare(first_k, count_k, first_l, count_l);
+    const OwnWaves own = spectral.waves();
+    columns.prepare(own.first_k, own.count_k, own.first_l, own.count_l);
   }
 
   /// Calls after(i, j) when all of a column of nodes is there but its halo.

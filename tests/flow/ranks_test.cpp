@@ -1,5 +1,6 @@
 // The solves over ranks and models of communication: the bits of one rank.
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <bit>
 
@@ -128,6 +129,20 @@ TEST_P(FlowRanksTest, all_solves_have_the_bits_of_one_rank) {
       }
     });
   }
+}
+
+TEST(FlowTargets, all_kinds_of_vectors_give_the_same_bits) {
+  const Digests want = alone("lanes");
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    const Digests got = alone("lanes");
+    EXPECT_EQ(got.sums, want.sums);
+    EXPECT_EQ(got.limits, want.limits);
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 TEST_P(FlowRanksTest, both_solves_in_one_have_the_bits_of_one_after_the_other) {
