@@ -224,14 +224,14 @@ void Model::Impl::observe() {
   const Scope s(profile, "statistics");
   partial = {};
   partial.counts = std::exchange(state.counts, {});
-  partial.add_parcels(parcels, small_volume());
+  told([&] { partial.add_parcels(parcels, small_volume()); });
   observed = true;
 }
 
 /// Adds what parcels' velocities give to the statistics of this state, after a first stage.
 void Model::Impl::publish() {
   const Scope s(profile, "statistics");
-  partial.add_velocities(parcels);
+  told([&] { partial.add_velocities(parcels); });
   gatherer.add(row, partial);
 }
 
