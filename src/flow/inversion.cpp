@@ -50,6 +50,12 @@ void reflect(double* column, std::size_t cells, std::size_t component) {
   high[F::width] = -*(high - F::width);
 }
 
+void prefetch(const double* begin, std::size_t count) {
+#ifdef __GNUC__
+  for (std::size_t i = 0; i < count; i += 8) __builtin_prefetch(begin + i, 1);
+#endif
+}
+
 void check(const Grid& grid) {
   for (int a = 0; a < 3; ++a) {
     const std::int64_t cells = grid.cells[static_cast<std::size_t>(a)];
@@ -76,8 +82,8 @@ std::array<std::size_t, 3> cells_of(const Grid& grid) {
           static_cast<std::size_t>(grid.cells[2])};
 }
 
-/// Magnitude of the largest eigenvalue of the symmetric part of a gradient whose trace is 0.
-double largest_strain(const double* flow) {
+/// Magnitude of the largest eigenvalue of the symmetric part of a gradient whose trace is 0, or 0 if it is below `known`.
+double largest_strain(const double* flow, double known) {
   const double xx = flow[F::u_x];
   const double yy = flow[F::v_y];
   const double zz = -(xx + yy);
@@ -85,7 +91,8 @@ double largest_strain(const double* flow) {
   const double xz = 0.5 * (flow[F::u_z] + flow[F::w_x]);
   const double yz = 0.5 * (flow[F::v_z] + flow[F::w_y]);
   const double p2 = (xx * xx + yy * yy + zz * zz + 2 * (xy * xy + xz * xz + yz * yz)) / 6;
-  if (!(p2 > 0)) return p2;  // 0 or no number
+  if (!(p2 > 0)) return p2;              // 0 or no number
+  if (8 * p2 < known * known) return 0;  // the eigenvalue is at most 2 p; the rest is for rounding
   const double p = std::sqrt(p2);
   const double determinant = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
   // The largest root of y^3 - 3 y - 2 q = 0 is the eigenvalue over p: in [sqrt(3), 2], where Newton converges from above.
@@ -104,8 +111,19 @@ struct Inversion::Impl {
         spectral(transport, decomposition, layout, options.fft),
         columns(layout.grid().box.extent, cells_of(layout.grid())),
         coriolis{0, options.coriolis_y, options.coriolis_z} {
-    const auto [first_k, count_k, first_l, count_l] = spectral.waves();
-    columns.prepare(first_k, count_k, first_l, count_l);
+    const OwnWaves own = spectral.waves();
+    columns.prepare(own.first_k, own.count_k, own.first_l, own.count_l);
+  }
+
+  /// Calls after(i, j) when all of a column of nodes is there but its halo.
+  template <class After>
+  void velocity(CarriedNodes& carried, FlowNodes& flow, After&& after);
+  void take(const double* values, double* vorticity, double* to) const;
+  void fluxes(const CarriedNodes& carried, const FlowNodes& flow, std::int64_t i, std::int64_t j);
+  void tendency(FlowNodes& flow, const std::array<bool, 2>& hold);
+  [[nodiscard]] double* line(fft::Field& field, bool in_x, std::int64_t i, std::int64_t j) const {
+    const std::int64_t at = in_x ? j * layout.cells(0) + i : i * layout.cells(1) + j;
+    return field.data() + static_cast<std::size_t>(at) * 3 * columns.fold().levels();
   }
 
   NodeLayout layout;
@@ -113,6 +131,8 @@ struct Inversion::Impl {
   Spectral spectral;
   Columns columns;
   std::array<double, 3> coriolis;
+  // Three components at own nodes: fluxes along x and y, and how fast what flows upwards grows with height.
+  std::array<fft::Field, 3> flux;
 };
 
 Inversion::Inversion(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options)
@@ -120,85 +140,112 @@ Inversion::Inversion(comm::Transport& transport, const Decomposition& decomposit
 Inversion::~Inversion() = default;
 Inversion::Inversion(Inversion&&) noexcept = default;
 
-void Inversion::velocity(CarriedNodes& carried, FlowNodes& flow) {
-  const Fold& f = impl_->columns.fold();
+/// A column of nodes from the fields of Solved.
+void Inversion::Impl::take(const double* values, double* vorticity, double* to) const {
+  const Fold& f = columns.fold();
   const std::size_t levels = f.levels();
+  constexpr std::size_t places[] = {F::u, F::v, F::w, F::u_x, F::u_y, F::v_y, F::w_x, F::w_y};
+  for (std::size_t c = 0; c < 3; ++c) unfold(f, values + c * levels, vorticity + C::xi + c, C::width);
+  for (std::size_t c = 0; c < 8; ++c) unfold(f, values + (Solved::u + c) * levels, to + places[c], F::width);
+  extrapolate<C::width>(vorticity, f.cells, C::xi, 3);
+  for (const std::size_t c : {F::u, F::v, F::u_x, F::u_y, F::v_y}) extrapolate<F::width>(to, f.cells, c, 1);
+  for (const std::size_t c : {F::w, F::w_x, F::w_y}) reflect(to, f.cells, c);
+  double* node = to - F::width;
+  const double* turn = vorticity - C::width;
+  for (std::size_t k = 0; k < levels + 2; ++k, node += F::width, turn += C::width) {
+    node[F::u_z] = node[F::w_x] + turn[C::eta];
+    node[F::v_x] = node[F::u_y] + turn[C::zeta];
+    node[F::v_z] = node[F::w_y] - turn[C::xi];
+  }
+}
+
+template <class After>
+void Inversion::Impl::velocity(CarriedNodes& carried, FlowNodes& flow, After&& after) {
+  const Fold& f = columns.fold();
   const auto pack = [&](std::int64_t i, std::int64_t j, double* values) {
-    for (std::size_t c = 0; c < 3; ++c) fold(f, carried.at(i, j, 0) + C::xi + c, C::width, values + c * levels);
+    for (std::size_t c = 0; c < 3; ++c) fold(f, carried.at(i, j, 0) + C::xi + c, C::width, values + c * f.levels());
   };
   const auto unpack = [&](std::int64_t i, std::int64_t j, const double* values) {
-    double* const vorticity = carried.at(i, j, 0);
-    double* const to = flow.at(i, j, 0);
-    constexpr std::size_t places[] = {F::u, F::v, F::w, F::u_x, F::u_y, F::v_y, F::w_x, F::w_y};
-    for (std::size_t c = 0; c < 3; ++c) unfold(f, values + c * levels, vorticity + C::xi + c, C::width);
-    for (std::size_t c = 0; c < 8; ++c) unfold(f, values + (Solved::u + c) * levels, to + places[c], F::width);
-    extrapolate<C::width>(vorticity, f.cells, C::xi, 3);
-    for (const std::size_t c : {F::u, F::v, F::u_x, F::u_y, F::v_y}) extrapolate<F::width>(to, f.cells, c, 1);
-    for (const std::size_t c : {F::w, F::w_x, F::w_y}) reflect(to, f.cells, c);
-    double* node = flow.at(i, j, -1);
-    const double* turn = carried.at(i, j, -1);
-    for (std::size_t k = 0; k < levels + 2; ++k, node += F::width, turn += C::width) {
-      node[F::u_z] = node[F::w_x] + turn[C::eta];
-      node[F::v_x] = node[F::u_y] + turn[C::zeta];
-      node[F::v_z] = node[F::w_y] - turn[C::xi];
-    }
+    // What is written next comes from memory meanwhile.
+    prefetch(flow.at(i + 1, j, 0), f.levels() * F::width);
+    prefetch(carried.at(i + 1, j, 0), f.levels() * C::width);
+    take(values, carried.at(i, j, 0), flow.at(i, j, 0));
+    after(i, j);
   };
-  impl_->spectral.solve(
-      3, pack,
-      [&](std::size_t k, std::size_t l, InColumn in, OutColumn out) { impl_->columns.velocity(k, l, in, out); },
+  spectral.solve(
+      3, pack, [&](std::size_t k, std::size_t l, InColumn in, OutColumn out) { columns.velocity(k, l, in, out); },
       Solved::count, unpack);
+}
+
+/// What flows along each axis at a column: total vorticity there times velocity, less what buoyancy does.
+void Inversion::Impl::fluxes(const CarriedNodes& carried, const FlowNodes& flow, std::int64_t i, std::int64_t j) {
+  const std::size_t levels = columns.fold().levels();
+  for (fft::Field& f : flux) f.resize(static_cast<std::size_t>(layout.cells(0) * layout.cells(1)) * 3 * levels);
+  double* const x = line(flux[0], true, i, j);
+  double* const y = line(flux[1], false, i, j);
+  double* const z = line(flux[2], false, i, j);
+  const double* turn = carried.at(i, j, 0);
+  const double* at = flow.at(i, j, 0);
+  const double apart = 2 * layout.spacing(2);
+  const auto upward = [&](std::size_t k, std::size_t c) {
+    return (turn[k * C::width + C::zeta] + coriolis[2]) * at[k * F::width + F::u + c];
+  };
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::size_t k = 0; k < levels; ++k) {
+      const double velocity = at[k * F::width + F::u + c];
+      x[c * levels + k] = (turn[k * C::width + C::xi] + coriolis[0]) * velocity;
+      y[c * levels + k] = (turn[k * C::width + C::eta] + coriolis[1]) * velocity;
+    }
+    double* const up = z + c * levels;
+    up[0] = (upward(1, c) - upward(0, c)) / layout.spacing(2);
+    up[levels - 1] = (upward(levels - 1, c) - upward(levels - 2, c)) / layout.spacing(2);
+    for (std::size_t k = 1; k + 1 < levels; ++k) up[k] = (upward(k + 1, c) - upward(k - 1, c)) / apart;
+  }
+  for (std::size_t k = 0; k < levels; ++k) {
+    x[levels + k] -= turn[k * C::width + C::buoyancy];
+    y[k] += turn[k * C::width + C::buoyancy];
+  }
+}
+
+/// The divergence of the fluxes, on all own columns.
+void Inversion::Impl::tendency(FlowNodes& flow, const std::array<bool, 2>& hold) {
+  const std::size_t levels = columns.fold().levels();
+  const std::size_t size = 3 * levels;
+  spectral.derivative(
+      0, 3, [&](auto i, auto j, double* values) { std::copy_n(line(flux[0], true, i, j), size, values); },
+      [&](auto i, auto j, const double* values) { std::copy_n(values, size, line(flux[0], true, i, j)); });
+  spectral.derivative(
+      1, 3, [&](auto i, auto j, double* values) { std::copy_n(line(flux[1], false, i, j), size, values); },
+      [&](auto i, auto j, const double* values) {
+        const double* const x = line(flux[0], true, i, j);
+        const double* const z = line(flux[2], false, i, j);
+        double* const column = flow.at(i, j, 0);
+        for (std::size_t k = 0; k < levels; ++k)
+          for (std::size_t c = 0; c < 3; ++c) {
+            const std::size_t at = c * levels + k;
+            column[k * F::width + F::xi_t + c] = (x[at] + values[at]) + z[at];
+          }
+        if (hold[0]) column[F::zeta_t] = 0;
+        if (hold[1]) column[(levels - 1) * F::width + F::zeta_t] = 0;
+        extrapolate<F::width>(column, levels - 1, F::xi_t, 3);
+      });
+  halo.fill(flow);
+}
+
+void Inversion::velocity(CarriedNodes& carried, FlowNodes& flow) {
+  impl_->velocity(carried, flow, [](std::int64_t, std::int64_t) {});
   impl_->halo.fill(flow);
 }
 
 void Inversion::tendency(const CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold) {
-  const std::size_t levels = impl_->columns.fold().levels();
-  const std::size_t cells = levels - 1;
-  const std::array<double, 3>& spin = impl_->coriolis;
-  // Of a node, what flows along `axis`: total vorticity there times velocity, less what buoyancy does.
-  const auto flux = [&](const double* turn, const double* at, std::size_t axis) {
-    const double along = turn[C::xi + axis] + spin[axis];
-    std::array<double, 3> g{along * at[F::u], along * at[F::v], along * at[F::w]};
-    if (axis == 0) g[1] -= turn[C::buoyancy];
-    if (axis == 1) g[0] += turn[C::buoyancy];
-    return g;
-  };
-  const auto pack = [&](std::size_t axis) {
-    return [&, axis](std::int64_t i, std::int64_t j, double* values) {
-      const double* turn = carried.at(i, j, 0);
-      const double* at = flow.at(i, j, 0);
-      for (std::size_t k = 0; k < levels; ++k, turn += C::width, at += F::width) {
-        const std::array<double, 3> g = flux(turn, at, axis);
-        for (std::size_t c = 0; c < 3; ++c) values[c * levels + k] = g[c];
-      }
-    };
-  };
-  impl_->spectral.derivative(0, 3, pack(0), [&](std::int64_t i, std::int64_t j, const double* values) {
-    double* at = flow.at(i, j, 0);
-    for (std::size_t k = 0; k < levels; ++k, at += F::width)
-      for (std::size_t c = 0; c < 3; ++c) at[F::xi_t + c] = values[c * levels + k];
-  });
-  const double spacing = impl_->layout.spacing(2);
-  impl_->spectral.derivative(1, 3, pack(1), [&](std::int64_t i, std::int64_t j, const double* values) {
-    const double* const turn = carried.at(i, j, 0);
-    double* const column = flow.at(i, j, 0);
-    const auto upward = [&](std::size_t k) { return flux(turn + k * C::width, column + k * F::width, 2); };
-    std::array<double, 3> below = upward(0);
-    std::array<double, 3> here = below;
-    for (std::size_t k = 0; k < levels; ++k) {
-      const bool wall = k == 0 || k == cells;
-      const std::array<double, 3> above = k == cells ? here : upward(k + 1);
-      const double apart = wall ? spacing : 2 * spacing;
-      double* const at = column + k * F::width;
-      for (std::size_t c = 0; c < 3; ++c)
-        at[F::xi_t + c] = (at[F::xi_t + c] + values[c * levels + k]) + (above[c] - below[c]) / apart;
-      below = here;
-      here = above;
-    }
-    if (hold[0]) column[F::zeta_t] = 0;
-    if (hold[1]) column[cells * F::width + F::zeta_t] = 0;
-    extrapolate<F::width>(column, cells, F::xi_t, 3);
-  });
-  impl_->halo.fill(flow);
+  for (std::int64_t i = 0; i < impl_->layout.cells(0); ++i)
+    for (std::int64_t j = 0; j < impl_->layout.cells(1); ++j) impl_->fluxes(carried, flow, i, j);
+  impl_->tendency(flow, hold);
+}
+
+void Inversion::velocity_and_tendency(CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold) {
+  impl_->velocity(carried, flow, [&](std::int64_t i, std::int64_t j) { impl_->fluxes(carried, flow, i, j); });
+  impl_->tendency(flow, hold);
 }
 
 StepLimits Inversion::limits(const CarriedNodes& carried, const FlowNodes& flow) const {
@@ -210,7 +257,7 @@ StepLimits Inversion::limits(const CarriedNodes& carried, const FlowNodes& flow)
   for (std::int64_t i = 0; i < layout.cells(0); ++i)
     for (std::int64_t j = 0; j < layout.cells(1); ++j)
       for (std::int64_t k = 0; k <= layout.cells(2); ++k) {
-        const double here = largest_strain(flow.at(i, j, k));
+        const double here = largest_strain(flow.at(i, j, k), strain);
         const double* const b = carried.at(i, j, k) + C::buoyancy;
         double gradient = 0;
         for (std::size_t a = 0; a < 3; ++a) {

@@ -46,7 +46,7 @@ Spectral::Spectral(comm::Transport& transport, const Decomposition& decompositio
       rows_y_(library, cells_[1]),
       waves_y_(library, cells_[1]) {}
 
-std::array<std::size_t, 4> Spectral::waves() const {
+OwnWaves Spectral::waves() const {
   return {cuts_k_[along_y_.place()], own_count(cuts_k_, along_y_.place()), cuts_l_[along_x_.place()],
           own_count(cuts_l_, along_x_.place())};
 }
@@ -110,12 +110,12 @@ void Spectral::inverse_x(const Lanes& lanes, const Unpack& unpack) {
 
 void Spectral::solve_columns(const Lanes& in, const Solve& solve, const Lanes& out) {
   const bool alone = along_x_.size() == 1;
-  const auto [first_k, count_k, first_l, count_l] = waves();
+  const OwnWaves own = waves();
   const std::size_t in_room = alone ? in.room : own_count(in.cuts, along_x_.place());
   const std::size_t out_room = alone ? out.room : own_count(out.cuts, along_x_.place());
   // Whole in y, own columns' part in z.
   fft::Field& before = along_y_.size() == 1 ? wide_ : first_;
-  const Array4 tall = waves_along(before, count_k, cells_[1], in_room);
+  const Array4 tall = waves_along(before, own.count_k, cells_[1], in_room);
   if (along_y_.size() > 1)
     along_y_.run(waves_along(wide_, cells_[0] / 2 + 1, own_[1], in_room), 0, cuts_k_, tall, 1, cuts_y_);
   const auto transform = [&](const Array4& a, std::size_t k, bool forward) {
@@ -127,29 +127,29 @@ void Spectral::solve_columns(const Lanes& in, const Solve& solve, const Lanes& o
       waves_y_.inverse(rows, a.stride[2], groups);
   };
   const auto solve_plane = [&](const Array4& from, const Array4& to, std::size_t k) {
-    for (std::size_t l = 0; l < count_l; ++l) {
+    for (std::size_t l = 0; l < own.count_l; ++l) {
       const double* const re = from.data + k * from.stride[0] + l * from.stride[1];
       double* const solved = to.data + k * to.stride[0] + l * to.stride[1];
-      solve(first_k + k, first_l + l, {re, re + from.stride[2]}, {solved, solved + to.stride[2]});
+      solve(own.first_k + k, own.first_l + l, {re, re + from.stride[2]}, {solved, solved + to.stride[2]});
     }
   };
-  const Array4 result = waves_along(second_, count_k, cells_[1], out_room);
+  const Array4 result = waves_along(second_, own.count_k, cells_[1], out_room);
   if (alone) {
-    for (std::size_t k = 0; k < count_k; ++k) {
+    for (std::size_t k = 0; k < own.count_k; ++k) {
       transform(tall, k, true);
       solve_plane(tall, result, k);
       transform(result, k, false);
     }
   } else {
-    for (std::size_t k = 0; k < count_k; ++k) transform(tall, k, true);
-    Array4 from = waves_along(nodes_, count_k, count_l, in.room);
-    Array4 to = waves_along(pencil_, count_k, count_l, out.room);
+    for (std::size_t k = 0; k < own.count_k; ++k) transform(tall, k, true);
+    Array4 from = waves_along(nodes_, own.count_k, own.count_l, in.room);
+    Array4 to = waves_along(pencil_, own.count_k, own.count_l, out.room);
     from.count[3] = in.cuts.back();
     along_x_.run(tall, 1, cuts_l_, from, 3, in.cuts);
-    for (std::size_t k = 0; k < count_k; ++k) solve_plane(from, to, k);
+    for (std::size_t k = 0; k < own.count_k; ++k) solve_plane(from, to, k);
     to.count[3] = out.cuts.back();
     along_x_.run(to, 3, out.cuts, result, 1, cuts_l_);
-    for (std::size_t k = 0; k < count_k; ++k) transform(result, k, false);
+    for (std::size_t k = 0; k < own.count_k; ++k) transform(result, k, false);
   }
   if (along_y_.size() == 1)
     std::swap(wide_, second_);

@@ -17,6 +17,14 @@ using Unpack = std::function<void(std::int64_t i, std::int64_t j, const double* 
 /// Makes columns of waves (k, l) out of others.
 using Solve = std::function<void(std::size_t k, std::size_t l, InColumn in, OutColumn out)>;
 
+/// A rank's waves: numbers in x and y.
+struct OwnWaves {
+  std::size_t first_k;
+  std::size_t count_k;
+  std::size_t first_l;
+  std::size_t count_l;
+};
+
 /// A rank's share of the transforms.
 class Spectral {
  public:
@@ -24,8 +32,8 @@ class Spectral {
   Spectral(comm::Transport& transport, const Decomposition& decomposition, const NodeLayout& layout,
            const std::string& library);
 
-  /// Which waves solve() is asked for here: first and number, in x and in y.
-  [[nodiscard]] std::array<std::size_t, 4> waves() const;
+  /// Which waves solve() is asked for here.
+  [[nodiscard]] OwnWaves waves() const;
   /// `fields_in` fields at nodes to waves (sums, not scaled), these to others, and back to `fields_out` fields at nodes.
   /// Called by every rank; talks along rows and columns of ranks.
   void solve(std::size_t fields_in, const Pack& pack, const Solve& solve, std::size_t fields_out, const Unpack& unpack);

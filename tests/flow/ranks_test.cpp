@@ -130,6 +130,26 @@ TEST_P(FlowRanksTest, all_solves_have_the_bits_of_one_rank) {
   }
 }
 
+TEST_P(FlowRanksTest, both_solves_in_one_have_the_bits_of_one_after_the_other) {
+  on_ranks(GetParam(), [&](comm::Transport& t) {
+    const Decomposition d(kGrid, t.size(), "2d");
+    const NodeLayout layout(d, t.rank());
+    FlowOptions options;
+    options.coriolis_y = 0.4;
+    Inversion inversion(t, d, options);
+    CarriedNodes carried(layout);
+    scatter_over(carried, Carried::xi, 4);
+    CarriedNodes again = carried;
+    FlowNodes flow(layout);
+    FlowNodes at_once(layout);
+    inversion.velocity(carried, flow);
+    inversion.tendency(carried, flow, {true, false});
+    inversion.velocity_and_tendency(again, at_once, {true, false});
+    EXPECT_TRUE(std::equal(flow.data(), flow.data() + layout.size() * Flow::width, at_once.data()));
+    EXPECT_EQ(digest(again, Carried::xi, 4), digest(carried, Carried::xi, 4));
+  });
+}
+
 TEST_P(FlowRanksTest, solves_make_no_collective) {
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const Decomposition d(kGrid, t.size(), "2d");

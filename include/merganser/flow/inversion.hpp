@@ -33,13 +33,16 @@ class Inversion {
 
   /// Velocity and gradients from vorticity; called by every rank, talks along rows and columns of ranks.
   /// @param carried  vorticity at own nodes, k = 0 .. nz; replaced there by what is filtered and free of divergence,
-  ///                 with the levels beyond the walls extrapolated
+  ///                 with the levels beyond the walls extrapolated; its halo in x and y is left as it was
   /// @param flow     gets Flow::u .. w_y at all nodes, halo and levels beyond the walls included
   void velocity(CarriedNodes& carried, FlowNodes& flow);
   /// The tendency of vorticity, into Flow::xi_t .. zeta_t at all nodes, from vorticity and buoyancy in `carried` and the
   /// velocity in `flow` as velocity() left them. Called by every rank.
   /// @param hold  lower and upper wall: zeta_t is 0 there
   void tendency(const CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold);
+  /// velocity(), then tendency(): the same bits with fewer passes over the nodes and one wave for the halo. Called by every
+  /// rank.
+  void velocity_and_tendency(CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold);
   /// What bounds the time step on this rank's nodes. Local.
   /// @param carried  buoyancy at all nodes, halo included
   [[nodiscard]] StepLimits limits(const CarriedNodes& carried, const FlowNodes& flow) const;

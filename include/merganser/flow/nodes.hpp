@@ -60,8 +60,9 @@ template <class T>
 struct CacheLines {
   using value_type = T;  ///< of the allocator
   CacheLines() = default;
+  /// All are alike.
   template <class U>
-  explicit(false) CacheLines(const CacheLines<U>&) noexcept {}
+  CacheLines(const CacheLines<U>&) noexcept {}
   /// Memory for n of them.
   T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
   /// Gives it back.
@@ -96,10 +97,12 @@ class Nodes {
 
 /// What parcels carry to the nodes.
 struct Carried {
+  /// Places of the values of a node.
   enum : std::size_t { volume, xi, eta, zeta, buoyancy, width = 8 };  ///< places; the rest is unused
 };
 /// What parcels need of the flow: velocity, its gradient (w_z = -(u_x + v_y)) and the rate of change of vorticity.
 struct Flow {
+  /// Places of the values of a node.
   enum : std::size_t { u, v, w, u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, xi_t, eta_t, zeta_t, width = 16 };  ///< places
 };
 using CarriedNodes = Nodes<Carried::width>;  ///< carried to the nodes
