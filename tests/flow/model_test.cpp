@@ -113,8 +113,7 @@ TEST_P(EveryModel, gives_the_bits_of_one_rank) {
     const auto compare = [&](Case which, const std::string& shape, const Came& one) {
       const Setting run = setting_of(which);
       const Grid grid = case_grid(which, run.initial);
-      const Came here =
-          run_model(t, flow::decompose(grid, t.size(), shape), which, run.initial, run.options, kSteps);
+      const Came here = run_model(t, flow::decompose(grid, t.size(), shape), which, run.initial, run.options, kSteps);
       EXPECT_EQ(here.digest.text(), one.digest.text()) << shape;
       EXPECT_TRUE(here.rows == one.rows) << shape;
     };
