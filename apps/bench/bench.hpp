@@ -44,8 +44,7 @@ void describe(BenchOptions& o, V&& option) {
   option("timeout", o.timeout, "seconds that a run under the launcher may take", positive());
   option.section("Method");
   describe_search(o.method, option);
-  option("prune", o.prune,
-         "closed form without global synchronisation, or the published sweeps; all: a series of each",
+  option("prune", o.prune, "closed form without global synchronisation, or the published sweeps; all: a series of each",
          Words{{"single-pass", "iterative", "all"}});
   describe_iterative(o.method, option);
   describe(o.blocks, option);

@@ -123,8 +123,7 @@ void BenchReport::print_scaling() const {
         const double gain = first.seconds() / s.seconds();
         t.row({fmt::format("{}{}{}", set.ranks, set.ranks == 1 ? " rank" : " ranks",
                            o_.prune == "all" ? ", " + prune_name(set.variant.method.prune) : ""),
-               seconds_text(s.seconds()),
-               us(s.ns_per_parcel()), o_.weak ? percent_text(gain) : fixed_text(gain, 2),
+               seconds_text(s.seconds()), us(s.ns_per_parcel()), o_.weak ? percent_text(gain) : fixed_text(gain, 2),
                fixed_text(s.container_copies(), 2)});
       }
     std::cout << t.text() << '\n';
@@ -165,9 +164,9 @@ Json BenchReport::json() const {
 std::string BenchReport::csv() const {
   std::string out = csv_header("series,variant,ranks");
   for (const auto& set : sets_)
-    for (const auto& [name, s] : set.series) 
-      out += csv_lines(s, fmt::format("{},{},{}", name, o_.prune == "all" ? prune_name(set.variant.method.prune) : "",
-                                      set.ranks));
+    for (const auto& [name, s] : set.series)
+      out += csv_lines(
+          s, fmt::format("{},{},{}", name, o_.prune == "all" ? prune_name(set.variant.method.prune) : "", set.ranks));
   for (const auto& c : comparisons_)
     for (const auto& set : c.sets)
       for (const auto& [name, s] : set.series)

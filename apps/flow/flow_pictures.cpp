@@ -77,11 +77,9 @@ std::string raster(const Plane& plane, double x, double y, double height, double
                                 {"style", "image-rendering: pixelated"},
                                 {"href", "data:image/png;base64," + png::base64(png::encode(pixels, kPixels, rows))}}) +
          '\n' +
-         svg::element("rect", {{"class", "axis"},
-                               {"x", at1(x)},
-                               {"y", at1(y)},
-                               {"width", at1(kSide)},
-                               {"height", at1(height)}}) +
+         svg::element(
+             "rect",
+             {{"class", "axis"}, {"x", at1(x)}, {"y", at1(y)}, {"width", at1(kSide)}, {"height", at1(height)}}) +
          '\n' + words_at(x, y - 8, "words", plane.words);
 }
 

@@ -55,7 +55,7 @@ struct Model::Impl {
   void conclude();
 
   void fix_mean();
-  void velocities();
+  void gather();
   void fields();
   void fix_walls();
   void find_holds();
@@ -106,14 +106,14 @@ void Model::Impl::begin(Parcels given, const RunState& begun) {
   if (transport.rank() != 0) state.counts = {};
   observed = false;
   if (state.begun) return;
-  state.mean_vorticity = mean_vorticity(transport, parcels);
+  locate();
+  state.mean_vorticity = mean_vorticity(transport, transfer.vorticity_sums(parcels));
   state.begun = true;
   if (!options.keep_surface_vorticity) find_holds();
 }
 
-/// Vertical vorticity that begins as (nearly) 0 on a wall is held there.
+/// Vertical vorticity that begins as (nearly) 0 on a wall is held there. After locate().
 void Model::Impl::find_holds() {
-  locate();
   transfer.gather(parcels, carried);
   std::vector<ExactSum> squares(3);  // lower wall, upper wall, inside
   const std::int64_t top = layout.cells(2);
@@ -131,7 +131,7 @@ void Model::Impl::find_holds() {
     state.hold[wall] = std::sqrt(all[wall] / columns) < 1e-3 * inside + 2.2e-16;
 }
 
-/// Does something on this rank; what it finds wrong is told with the step.
+/// Does something; what it finds wrong is told with the step.
 void Model::Impl::told(const std::function<void()>& work) const {
   try {
     work();
@@ -144,7 +144,7 @@ void Model::Impl::fix_mean() {
   if (!options.mean_vorticity_fixed) return;
   const Scope s(profile, "mean");
   Vec3 now{};
-  told([&] { now = mean_vorticity(transport, parcels); });
+  told([&] { now = mean_vorticity(transport, transfer.vorticity_sums(parcels)); });
   const Vec3& held = state.mean_vorticity;
   add_vorticity(parcels, {held[0] - now[0], held[1] - now[1], held[2] - now[2]});
 }
@@ -170,23 +170,18 @@ void Model::Impl::locate() {
   told([&] { transfer.locate(parcels); });
 }
 
-/// From parcels to vorticity and velocity at the nodes.
-void Model::Impl::velocities() {
-  locate();
-  {
-    const Scope s(profile, "gather");
-    told([&] { transfer.gather(parcels, carried); });
-    fix_walls();
-  }
-  const Scope s(profile, "velocity");
-  inversion.velocity(carried, flow);
+/// What parcels carry, at the nodes. After locate().
+void Model::Impl::gather() {
+  const Scope s(profile, "gather");
+  told([&] { transfer.gather(parcels, carried); });
+  fix_walls();
 }
 
-/// The same, and the tendency of vorticity.
+/// From parcels to all that they need at the nodes. After locate().
 void Model::Impl::fields() {
-  velocities();
-  const Scope s(profile, "tendency");
-  inversion.tendency(carried, flow, state.hold);
+  gather();
+  const Scope s(profile, "velocity");
+  inversion.velocity_and_tendency(carried, flow, state.hold);
 }
 
 /// Length of the step. One reduction, which also tells whether some rank's fields are not finite.
@@ -215,6 +210,7 @@ void Model::Impl::limit() {
 
 void Model::Impl::observe() {
   if (observed) return;
+  locate();
   fix_mean();
   fields();
   row = {};
@@ -224,14 +220,14 @@ void Model::Impl::observe() {
   const Scope s(profile, "statistics");
   partial = {};
   partial.counts = std::exchange(state.counts, {});
-  partial.add_parcels(parcels, small_volume());
+  told([&] { partial.add_parcels(parcels, small_volume()); });
   observed = true;
 }
 
 /// Adds what parcels' velocities give to the statistics of this state, after a first stage.
 void Model::Impl::publish() {
   const Scope s(profile, "statistics");
-  partial.add_velocities(parcels);
+  told([&] { partial.add_velocities(parcels); });
   gatherer.add(row, partial);
 }
 
@@ -248,6 +244,7 @@ void Model::Impl::go_home() {
 /// One Runge-Kutta stage; the first has its fields from observe().
 void Model::Impl::move(std::size_t stage) {
   if (stage > 0) {
+    locate();
     fields();
     check_stage(stage);
   }
@@ -262,8 +259,10 @@ void Model::Impl::move(std::size_t stage) {
 
 void Model::Impl::damp() {
   if (options.damping == 0) return;
-  velocities();
+  locate();
+  gather();
   const Scope s(profile, "damping");
+  inversion.velocity(carried, flow);
   halo.fill(carried);  // parcels read vorticity as velocity() left it, at own nodes
   transfer.damp(parcels, carried, flow, row.dt);
 }

@@ -32,7 +32,8 @@ void renumber(Parcels& parcels, const NodeLayout& layout) {
   constexpr std::int64_t kPlaces = std::int64_t{1} << 20;
   const Grid& grid = layout.grid();
   Placement placement(layout);
-  placement.sort(parcels);
+  placement.place(parcels);
+  placement.need_order(parcels);
   std::size_t n = 0;  // place
   for (std::size_t c = 0; c + 1 < placement.first().size(); ++c) {
     const auto own = static_cast<std::int64_t>(c);
@@ -67,25 +68,60 @@ Vec3 VorticitySums::mean() const {
   return {moment[0].value() / all, moment[1].value() / all, moment[2].value() / all};
 }
 
+namespace {
+
+[[noreturn]] void refuse_vorticity(const Parcels& parcels, std::size_t i, const double* w) {
+  throw InputError("parcel " + std::to_string(parcels.id(i)) + " has volume " + std::to_string(parcels.site(i).volume) +
+                   ", vorticity (" + std::to_string(w[0]) + ", " + std::to_string(w[1]) + ", " + std::to_string(w[2]) +
+                   "); allowed: finite numbers");
+}
+
+/// Volume and moment of one parcel.
+std::array<double, 4> moments_of(const Parcels& parcels, std::size_t i, std::size_t vorticity) {
+  const double volume = parcels.site(i).volume;
+  const double* const w = parcels.row(i) + vorticity;
+  const std::array<double, 4> all{volume, volume * w[0], volume * w[1], volume * w[2]};
+  const double check = 0 * all[0] + 0 * all[1] + 0 * all[2] + 0 * all[3];
+  if (!(check == 0)) refuse_vorticity(parcels, i, w);
+  return all;
+}
+
+void add_to(VorticitySums& sums, const std::array<double, 4>& all) {
+  sums.volume.add(all[0]);
+  for (std::size_t c = 0; c < 3; ++c) sums.moment[c].add(all[1 + c]);
+}
+
+}  // namespace
+
 VorticitySums vorticity_sums(const Parcels& parcels) {
   const std::size_t vorticity = parcels.schema().offset("vorticity");
   VorticitySums sums;
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const double volume = parcels.site(i).volume;
-    const double* const w = parcels.row(i) + vorticity;
-    if (!std::isfinite(volume * w[0]) || !std::isfinite(volume * w[1]) || !std::isfinite(volume * w[2]))
-      throw InputError("parcel " + std::to_string(parcels.id(i)) + " has volume " + std::to_string(volume) +
-                       ", vorticity (" + std::to_string(w[0]) + ", " + std::to_string(w[1]) + ", " +
-                       std::to_string(w[2]) + "); allowed: finite numbers");
-    sums.volume.add(volume);
-    for (std::size_t c = 0; c < 3; ++c) sums.moment[c].add(volume * w[c]);
+  for (std::size_t i = 0; i < parcels.size(); ++i) add_to(sums, moments_of(parcels, i, vorticity));
+  return sums;
+}
+
+VorticitySums vorticity_sums(const Parcels& parcels, const Placement& placement) {
+  VorticitySums sums;
+  std::size_t n = 0;
+  for (std::size_t cell = 0; cell + 1 < placement.first().size(); ++cell) {
+    std::array<double, 4> of_cell{};
+    if (n == placement.first()[cell + 1]) continue;
+    for (; n < placement.first()[cell + 1]; ++n) {
+      __builtin_prefetch(parcels.row(placement.order()[std::min(n + 24, placement.size() - 1)]));
+      const std::array<double, 4> one = moments_of(parcels, placement.order()[n], Row::vorticity);
+      for (std::size_t c = 0; c < 4; ++c) of_cell[c] += one[c];
+    }
+    add_to(sums, of_cell);
   }
   return sums;
 }
 
 Vec3 mean_vorticity(comm::Transport& transport, const Parcels& parcels) {
+  return mean_vorticity(transport, vorticity_sums(parcels));
+}
+
+Vec3 mean_vorticity(comm::Transport& transport, const VorticitySums& mine) {
   static_assert(std::is_trivially_copyable_v<VorticitySums>);
-  const VorticitySums mine = vorticity_sums(parcels);
   VorticitySums all;
   for (const std::vector<std::byte>& bytes : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {
     if (bytes.size() != sizeof mine)

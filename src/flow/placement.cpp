@@ -31,14 +31,6 @@ std::string place_text(const Site& s) {
 
 constexpr std::size_t kChunk = kMostBatches * kBatch;  // parcels that are worked on together
 
-/// Asks for what find_points() reads of a parcel.
-void prefetch(const Parcels& parcels, std::uint32_t index) {
-  const double* const row = parcels.row(index);
-  __builtin_prefetch(&parcels.site(index));
-  __builtin_prefetch(row);
-  __builtin_prefetch(row + Row::shape + 4);
-}
-
 }  // namespace
 
 Placement::Placement(const NodeLayout& layout) : layout_(layout), cells_(cells_of(layout)) {
@@ -46,23 +38,9 @@ Placement::Placement(const NodeLayout& layout) : layout_(layout), cells_(cells_o
 }
 
 void Placement::place(const Parcels& parcels) {
-  sort_by_cell(parcels);
-  batches_.resize(order_.size() / kBatch);
-  find_all_points(parcels);
-}
-
-void Placement::sort(const Parcels& parcels) {
-  sort_by_cell(parcels);
-  std::size_t cell = 0;
-  for (std::size_t begin = 0; begin < size_; begin += kChunk) {
-    for (std::size_t n = begin + kChunk; n < std::min(begin + 2 * kChunk, size_); ++n)
-      __builtin_prefetch(parcels.row(order_[n]), 1);
-    sort_ids(parcels, cell, begin + kChunk);
-  }
-}
-
-void Placement::sort_by_cell(const Parcels& parcels) {
   size_ = parcels.size();
+  ready_ = 0;
+  sorted_cells_ = 0;
   cell_.resize(size_);
   order_.resize((size_ + kBatch - 1) / kBatch * kBatch);
   if (!find_cells(parcels.sites(), size_, cells_, cell_.data())) refuse_position(parcels);
@@ -76,28 +54,36 @@ void Placement::sort_by_cell(const Parcels& parcels) {
   first_[0] = 0;
 }
 
-/// Sorts the cells from `cell` on that begin before place `end`; `cell` is the next one then.
-void Placement::sort_ids(const Parcels& parcels, std::size_t& cell, std::size_t end) {
+/// Sorts the cells that begin before place `end` by id.
+void Placement::sort_ids(const Parcels& parcels, std::size_t end) {
   const auto by_id = [&](std::uint32_t a, std::uint32_t b) { return parcels.id(a) < parcels.id(b); };
-  for (; cell + 1 < first_.size() && first_[cell] < end; ++cell) {
-    std::uint32_t* const from = order_.data() + first_[cell];
-    std::uint32_t* const to = order_.data() + first_[cell + 1];
+  for (; sorted_cells_ + 1 < first_.size() && first_[sorted_cells_] < end; ++sorted_cells_) {
+    std::uint32_t* const from = order_.data() + first_[sorted_cells_];
+    std::uint32_t* const to = order_.data() + first_[sorted_cells_ + 1];
     if (!std::is_sorted(from, to, by_id)) std::sort(from, to, by_id);
   }
 }
 
-void Placement::find_all_points(const Parcels& parcels) {
-  std::size_t cell = 0;
-  for (std::size_t n = 0; n < std::min(kChunk, size_); ++n) prefetch(parcels, order_[n]);
-  for (std::size_t begin = 0; begin < size_; begin += kChunk) {
-    for (std::size_t n = begin + kChunk; n < std::min(begin + 2 * kChunk, size_); ++n) prefetch(parcels, order_[n]);
-    sort_ids(parcels, cell, begin + kChunk);
-    const std::size_t end = std::min(begin + kChunk, order_.size());
-    for (std::size_t n = size_; n < end; ++n) order_[n] = order_[size_ - 1];  // the last batch is filled up
-    const std::size_t batches = (end - begin) / kBatch;
-    const std::size_t good = find_points(parcels.sites(), parcels.rows(), order_.data() + begin, batches, cells_,
-                                         batches_.data() + begin / kBatch);
-    if (good < batches) refuse_points(parcels, begin + good * kBatch);
+void Placement::need_order(const Parcels& parcels) {
+  if (sorted_cells_ + 1 == first_.size()) return;
+  for (std::size_t begin = ready_; begin < size_; begin += kChunk) {
+    for (std::size_t n = begin + kChunk; n < std::min(begin + 2 * kChunk, size_); ++n)
+      __builtin_prefetch(parcels.row(order_[n]), 1);
+    sort_ids(parcels, begin + kChunk);
+  }
+}
+
+void Placement::need(const Parcels& parcels, std::size_t end) {
+  if (ready_ == 0) batches_.resize(order_.size() / kBatch);
+  while (ready_ < std::min(end, size_)) {
+    sort_ids(parcels, ready_ + kChunk);
+    const std::size_t chunk_end = std::min(ready_ + kChunk, order_.size());
+    for (std::size_t n = size_; n < chunk_end; ++n) order_[n] = order_[size_ - 1];  // the last batch is filled up
+    const std::size_t batches = (chunk_end - ready_) / kBatch;
+    const std::size_t good = find_points(parcels.sites(), parcels.rows(), {order_.data() + ready_, size_ - ready_},
+                                         batches, cells_, batches_.data() + ready_ / kBatch);
+    if (good < batches) refuse_points(parcels, ready_ + good * kBatch);
+    ready_ = chunk_end;
   }
 }
 
@@ -125,7 +111,7 @@ void Placement::refuse_points(const Parcels& parcels, std::size_t place) const {
     std::array<std::uint32_t, kBatch> index{};
     index.fill(order_[n]);
     Batch batch;
-    if (find_points(parcels.sites(), parcels.rows(), index.data(), 1, cells_, &batch) == 1) continue;
+    if (find_points(parcels.sites(), parcels.rows(), {index.data(), kBatch}, 1, cells_, &batch) == 1) continue;
     const std::size_t i = order_[n];
     const double* const b = parcels.row(i) + Row::shape;
     const std::string who = "parcel " + std::to_string(parcels.id(i)) + " at " + place_text(parcels.site(i));

@@ -266,14 +266,26 @@ HWY_INLINE bool find(const Given& given, const Cells& cells, Batch& batch) {
   return good;
 }
 
-std::size_t FindPoints(const Site* sites, const double* rows, const std::uint32_t* index, std::size_t count,
+/// Asks for what is read of a parcel.
+HWY_INLINE void prefetch(const Site* sites, const double* rows, std::uint32_t index) {
+  const double* const row = rows + index * Row::width;
+  __builtin_prefetch(sites + index, 0, 2);
+  __builtin_prefetch(row, 0, 2);
+  __builtin_prefetch(row + Row::shape + 4, 0, 2);
+}
+
+std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                        const Cells& cells, Batch* batches) {
   // Read first: a vector of numbers that have just been stored one by one would have to wait for them.
   Given given[kMostBatches];
-  for (std::size_t b = 0; b < count; ++b) read(sites, rows, index + b * kBatch, given[b]);
+  for (std::size_t b = 0; b < count; ++b) read(sites, rows, index.order + b * kBatch, given[b]);
   std::size_t good = count;
-  for (std::size_t b = count; b-- > 0;)
+  for (std::size_t b = count; b-- > 0;) {
+    // Memory for the next call, a little at a time beside the arithmetic.
+    for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 1) * kBatch, index.size); ++n)
+      prefetch(sites, rows, index.order[n]);
     if (!find(given[b], cells, batches[b])) good = b;
+  }
   return good;
 }
 
@@ -289,7 +301,7 @@ HWY_EXPORT(FindPoints);
 bool find_cells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell) {
   return HWY_DYNAMIC_DISPATCH(FindCells)(sites, n, cells, cell);
 }
-std::size_t find_points(const Site* sites, const double* rows, const std::uint32_t* index, std::size_t count,
+std::size_t find_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                         const Cells& cells, Batch* batches) {
   return HWY_DYNAMIC_DISPATCH(FindPoints)(sites, rows, index, count, cells, batches);
 }

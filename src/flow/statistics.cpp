@@ -9,6 +9,7 @@
 
 #include "merganser/announce/announcement_network.hpp"
 #include "merganser/base/error.hpp"
+#include "src/flow/sum_bins.hpp"
 
 namespace merganser::flow {
 namespace {
@@ -36,27 +37,44 @@ StepCounts& StepCounts::operator+=(const StepCounts& o) {
 }
 
 void PartialStatistics::add_parcels(const Parcels& parcels, double small_volume) {
+  if (parcels.size() == 0) return;
   const std::size_t w = parcels.schema().offset("vorticity");
   const std::size_t b = parcels.schema().offset("buoyancy");
+  SumBins v1, v2, xi, eta, zeta;
+  double least = parcels.row(0)[b];
+  double greatest = least;
+  std::int64_t small = 0;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const double v = parcels.site(i).volume;
     const double* const row = parcels.row(i);
-    sums_[volume].add(v);
-    sums_[volume2].add(v * v);
-    for (std::size_t c = 0; c < 3; ++c) sums_[xi2 + c].add(v * (row[w + c] * row[w + c]));
-    small_ += v <= small_volume ? 1 : 0;
-    least_buoyancy_ = parcels_ + static_cast<std::int64_t>(i) == 0 ? row[b] : std::min(least_buoyancy_, row[b]);
-    greatest_buoyancy_ = parcels_ + static_cast<std::int64_t>(i) == 0 ? row[b] : std::max(greatest_buoyancy_, row[b]);
+    v1.add(v);
+    v2.add(v * v);
+    xi.add(v * (row[w] * row[w]));
+    eta.add(v * (row[w + 1] * row[w + 1]));
+    zeta.add(v * (row[w + 2] * row[w + 2]));
+    small += v <= small_volume ? 1 : 0;
+    least = std::min(least, row[b]);
+    greatest = std::max(greatest, row[b]);
   }
+  v1.move_to(sums_[volume], "the volume");
+  v2.move_to(sums_[volume2], "the square of the volume");
+  xi.move_to(sums_[xi2], "the enstrophy");
+  eta.move_to(sums_[eta2], "the enstrophy");
+  zeta.move_to(sums_[zeta2], "the enstrophy");
+  least_buoyancy_ = parcels_ == 0 ? least : std::min(least_buoyancy_, least);
+  greatest_buoyancy_ = parcels_ == 0 ? greatest : std::max(greatest_buoyancy_, greatest);
+  small_ += small;
   parcels_ += static_cast<std::int64_t>(parcels.size());
 }
 
 void PartialStatistics::add_velocities(const Parcels& parcels) {
   const std::size_t r = parcels.schema().offset("registers");
+  SumBins all;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const double* const u = parcels.row(i) + r;
-    sums_[energy].add(parcels.site(i).volume * ((u[0] * u[0] + u[1] * u[1]) + u[2] * u[2]));
+    all.add(parcels.site(i).volume * ((u[0] * u[0] + u[1] * u[1]) + u[2] * u[2]));
   }
+  all.move_to(sums_[energy], "the kinetic energy");
 }
 
 void PartialStatistics::add(const PartialStatistics& o) {

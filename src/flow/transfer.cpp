@@ -49,9 +49,11 @@ struct Transfer::Impl {
   [[nodiscard]] Lines lines() const { return {layout.stride_i(), layout.stride_j()}; }
   [[nodiscard]] std::size_t nodes_in_line() const { return static_cast<std::size_t>(layout.cells(2)) + 3; }
   void require(const Parcels& parcels) const;
+  /// require(), and the points of all parcels.
+  void require_points(const Parcels& parcels);
   /// Calls scatter(parcels of a column, its window) for all columns.
   template <class Scatter>
-  void add_up(NodeSums& sums, const Scatter& scatter);
+  void add_up(const Parcels& parcels, NodeSums& sums, const Scatter& scatter);
   [[noreturn]] void refuse_carried(const Parcels& parcels) const;
   void find_shares(const FlowNodes& flow, double dt);
   void damp_one(Parcels& parcels, const CarriedNodes& carried, std::size_t place) const;
@@ -68,17 +70,24 @@ void Transfer::Impl::require(const Parcels& parcels) const {
                      std::to_string(placement.size()) + "; call locate() after parcels came or went");
 }
 
+void Transfer::Impl::require_points(const Parcels& parcels) {
+  require(parcels);
+  placement.need(parcels, placement.size());
+}
+
 void Transfer::locate(const Parcels& parcels) {
   if (parcels.schema() != schema()) throw UsageError("parcels of another schema; allowed: that of flow::schema()");
   impl_->placement.place(parcels);
 }
 
 template <class Scatter>
-void Transfer::Impl::add_up(NodeSums& sums, const Scatter& scatter) {
+void Transfer::Impl::add_up(const Parcels& parcels, NodeSums& sums, const Scatter& scatter) {
   weighed.batch = ~std::size_t{0};
   const auto height = static_cast<std::size_t>(layout.cells(2));
   const auto columns = static_cast<std::size_t>(layout.cells(0) * layout.cells(1));
   for (std::size_t column = 0; column < columns; ++column) {
+    const std::size_t end = placement.first()[(column + 1) * height];
+    placement.need(parcels, end);
     double* const window = sums.open();
     scatter(placement.in_cells(column * height, (column + 1) * height), window);
     sums.close();
@@ -89,7 +98,7 @@ void Transfer::Impl::add_up(NodeSums& sums, const Scatter& scatter) {
 void Transfer::gather(const Parcels& parcels, CarriedNodes& carried) {
   Impl& m = *impl_;
   m.require(parcels);
-  m.add_up(m.carried_sums, [&](const Run& run, double* window) {
+  m.add_up(parcels, m.carried_sums, [&](const Run& run, double* window) {
     scatter_carried(parcels.sites(), parcels.rows(), run, m.placement.cells(), m.carried_sums.window_lines(), m.weighed,
                     window);
   });
@@ -120,7 +129,7 @@ void Transfer::Impl::refuse_carried(const Parcels& parcels) const {
 void Transfer::gather_excess(const Parcels& parcels, ScalarNodes& excess) {
   Impl& m = *impl_;
   m.require(parcels);
-  m.add_up(m.volume_sums, [&](const Run& run, double* window) {
+  m.add_up(parcels, m.volume_sums, [&](const Run& run, double* window) {
     scatter_volume(parcels.sites(), run, m.placement.cells(), m.volume_sums.window_lines(), m.weighed, window);
   });
   const auto top = static_cast<std::size_t>(m.layout.cells(2)) + 1;  // place of the upper wall in a line
@@ -142,21 +151,21 @@ void Transfer::gather_excess(const Parcels& parcels, ScalarNodes& excess) {
 }
 
 void Transfer::advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt) {
-  const Impl& m = *impl_;
-  m.require(parcels);
+  Impl& m = *impl_;
+  m.require_points(parcels);
   advance_run(parcels.sites(), parcels.rows(), m.placement.all(), m.placement.cells(), m.lines(), flow.data(),
               {a, b_dt});
 }
 
 void Transfer::displace(Parcels& parcels, const VectorNodes& displacement) {
-  const Impl& m = *impl_;
-  m.require(parcels);
+  Impl& m = *impl_;
+  m.require_points(parcels);
   displace_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), displacement.data());
 }
 
 void Transfer::even_out(Parcels& parcels, const ScalarNodes& excess) {
-  const Impl& m = *impl_;
-  m.require(parcels);
+  Impl& m = *impl_;
+  m.require_points(parcels);
   even_out_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), excess.data(),
                {m.options.gradient_factor, m.options.max_compression});
 }
@@ -218,7 +227,7 @@ void Transfer::Impl::damp_one(Parcels& parcels, const CarriedNodes& carried, std
 
 void Transfer::damp(Parcels& parcels, const CarriedNodes& carried, const FlowNodes& flow, double dt) {
   Impl& m = *impl_;
-  m.require(parcels);
+  m.require_points(parcels);
   if (m.options.damping == 0) return;
   m.find_shares(flow, dt);
   // Parcels whose centres are within two cells of a wall.
@@ -228,6 +237,12 @@ void Transfer::damp(Parcels& parcels, const CarriedNodes& carried, const FlowNod
     for (std::size_t k = 0; k < height; ++k)
       if (k < 2 || k + 2 >= height)
         for (std::size_t n = first[column + k]; n < first[column + k + 1]; ++n) m.damp_one(parcels, carried, n);
+}
+
+VorticitySums Transfer::vorticity_sums(const Parcels& parcels) {
+  impl_->require(parcels);
+  impl_->placement.need_order(parcels);
+  return flow::vorticity_sums(parcels, impl_->placement);
 }
 
 void Transfer::count(const Parcels& parcels, double small_volume, std::vector<std::int32_t>& all,

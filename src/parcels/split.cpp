@@ -42,13 +42,23 @@ bool rotate(double (&m)[3][3], double (&v)[3][3], int p, int q) {
   return true;
 }
 
-/// True where an ellipsoid is certainly too round and too small to be split. With T = a^2 + b^2 + c^2 and
-/// D = (abc)^2: a^2 <= T, and c^2 = D / (ab)^2 >= 4D / T^2, so (a/c)^2 <= T^3 / 4D.
+/// True where an ellipsoid is certainly too round and too small to be split. Let T = a^2 + b^2 + c^2 and D = (abc)^2. For
+/// p = (a/c)^2 and any b, T^3 / D >= 27/4 (p + 1)^2 / p (equal where b^2 is the mean of the others'), which grows with p: a
+/// T^3 / D below that of the limit has a/c below it. And a^2 <= T / 3 + 2 sqrt(J / 3), where 2 J is the sum of the squares of
+/// what B differs by from T / 3.
 bool certainly_short(const double* b5, double volume, double aspect, double longest) {
-  const double trace = b5[0] + b5[3] + b33(b5, volume);
+  constexpr double kMargin = 1 - 1e-9;
+  const double last = b33(b5, volume);
+  const double trace = b5[0] + b5[3] + last;
   const double abc = detail::semi_axes_product(volume);
-  const double margin = 1 - 1e-9;
-  return trace < margin * longest * longest && trace * trace * trace < margin * 4 * abc * abc * aspect * aspect;
+  const double p = aspect * aspect;
+  if (!(trace * trace * trace * p < kMargin * 6.75 * (p + 1) * (p + 1) * (abc * abc))) return false;
+  const double most = kMargin * longest * longest;
+  if (trace < most) return true;
+  const double mean = trace / 3;
+  const double x = b5[0] - mean, y = b5[3] - mean, z = last - mean;
+  const double j = 0.5 * (x * x + y * y + z * z) + (b5[1] * b5[1] + b5[2] * b5[2] + b5[4] * b5[4]);
+  return mean + 2 * std::sqrt(j / 3) < most;
 }
 
 /// Where split() finds things in a row.

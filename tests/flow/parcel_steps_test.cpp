@@ -160,10 +160,20 @@ TEST_P(ParcelSteps, the_mean_of_vorticity_has_the_same_bits_on_any_number_of_ran
     volume += static_cast<long double>(all.site(i).volume);
   }
   EXPECT_NEAR(whole[2], static_cast<double>(sum / volume), 1e-16);
+  Vec3 by_cell{};
+  on_ranks({"threads", 1, ""}, [&](comm::Transport& t) {
+    Transfer transfer(t, Decomposition(grid, 1, "1x1x1"), {});
+    transfer.locate(all);
+    by_cell = transfer.vorticity_sums(all).mean();
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(by_cell[c], whole[c], 1e-15);
+  });
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const Decomposition d(grid, t.size(), "2d");
     Parcels mine = reference::own(all, d, t.rank());
     EXPECT_EQ(mean_vorticity(t, mine), whole);
+    Transfer transfer(t, d, {});
+    transfer.locate(mine);
+    EXPECT_EQ(mean_vorticity(t, transfer.vorticity_sums(mine)), by_cell);
     add_vorticity(mine, {-whole[0], -whole[1], -whole[2]});
     for (const double m : mean_vorticity(t, mine)) EXPECT_NEAR(m, 0, 1e-16);
   });

@@ -23,7 +23,7 @@ Found find(double volume, const double* b5) {
   std::copy_n(b5, 5, row + Row::shape);
   const std::uint32_t index[kBatch] = {};
   Batch batch;
-  EXPECT_EQ(find_points(&site, row, index, 1, kWide, &batch), 1U);
+  EXPECT_EQ(find_points(&site, row, {index, kBatch}, 1, kWide, &batch), 1U);
   Found found;
   for (std::size_t a = 0; a < 3; ++a) {
     for (std::size_t k = 1; k < kBatch; ++k) {

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "merganser/base/error.hpp"
 #include "merganser/flow/transfer.hpp"
+#include "src/flow/sum_bins.hpp"
 #include "tests/support/ranks.hpp"
 
 namespace {
@@ -101,6 +103,30 @@ TEST(Parts, say_what_their_parcels_have) {
   EXPECT_EQ(s.rms_vorticity[0], std::sqrt(2.0));
   EXPECT_EQ(s.least_buoyancy, -1);
   EXPECT_EQ(s.greatest_buoyancy, 4);
+}
+
+TEST(Bins, sum_as_exact_sums_do) {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> u(0, 1);
+  SumBins bins;
+  ExactSum exact, sum;
+  for (int i = 0; i < 20000; ++i) {
+    const double x = i % 100 == 0 ? 0 : u(random) * std::pow(2, 600 * (u(random) - 0.5));
+    bins.add(x);
+    exact.add(x);
+  }
+  for (const double x : {5e-324, 2.2e-308, 1.7e308, 3e-310}) {
+    bins.add(x);
+    exact.add(x);
+  }
+  bins.move_to(sum, "a number");
+  EXPECT_EQ(sum.words(), exact.words());
+  bins.add(1);
+  bins.move_to(sum, "a number");  // begins anew
+  exact.add(1);
+  EXPECT_EQ(sum.words(), exact.words());
+  bins.add(std::numeric_limits<double>::infinity());
+  EXPECT_THROW(bins.move_to(sum, "a number"), InputError);
 }
 
 TEST(Parts, that_came_in_pieces_are_refused) {

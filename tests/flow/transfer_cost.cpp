@@ -82,7 +82,15 @@ void measure(comm::Transport& t, std::int64_t cells, std::int64_t per_cell, int 
   std::printf("%zu parcels, %lld^3 cells, %d turns\n", parcels.size(), static_cast<long long>(cells), turns);
   const Timer timer{parcels.size(), turns};
   timer("locate", [&] { transfer.locate(parcels); });
+  timer("locate, gather", [&] {
+    transfer.locate(parcels);
+    transfer.gather(parcels, carried);
+  });
   timer("gather", [&] { transfer.gather(parcels, carried); });
+  timer("locate, excess", [&] {
+    transfer.locate(parcels);
+    transfer.gather_excess(parcels, excess);
+  });
   timer("gather_excess", [&] { transfer.gather_excess(parcels, excess); });
   timer("advance", [&] { transfer.advance(parcels, flow, -0.5, 1e-9); });
   timer("migration", [&] { migration.send(parcels); });
@@ -92,6 +100,8 @@ void measure(comm::Transport& t, std::int64_t cells, std::int64_t per_cell, int 
   timer("reflect", [&] { reflect(parcels, grid.box); });
   migration.send(parcels);
   timer("renumber", [&] { renumber(parcels, layout); });
+  transfer.locate(parcels);
+  timer("sums by cell", [&] { (void)transfer.vorticity_sums(parcels); });
   timer("vorticity sums", [&] { (void)vorticity_sums(parcels); });
   timer("split", [&] {
     FlowOptions options;

@@ -59,6 +59,7 @@ struct Statistics {
 class PartialStatistics {
  public:
   /// Volumes, vorticity and buoyancy, counted and summed; parcels up to `small_volume` count as small. Local.
+  /// @throws InputError if a sum meets a number that is not finite
   void add_parcels(const Parcels& parcels, double small_volume);
   /// Velocities, read from the first three of `registers`. Local.
   void add_velocities(const Parcels& parcels);

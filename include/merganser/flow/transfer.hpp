@@ -20,6 +20,16 @@ namespace merganser::flow {
 /// 3, B 5), rule keep_centre: what they hold between steps is of no use.
 [[nodiscard]] const Schema& schema();
 
+/// Sums over parcels: volume, and volume times vorticity. What is added is added without rounding, in any order.
+struct VorticitySums {
+  ExactSum volume;                 ///< m^3
+  std::array<ExactSum, 3> moment;  ///< m^3/s
+  /// Adds those of other parcels.
+  void add(const VorticitySums& o);
+  /// The volume mean of vorticity; 0 without volume.
+  [[nodiscard]] Vec3 mean() const;
+};
+
 /// Moves numbers between the parcels of a rank and its nodes.
 class Transfer {
  public:
@@ -30,9 +40,10 @@ class Transfer {
 
   /// Takes note of where the parcels are: their cells, the order within these (by id), the four points of each. To be
   /// called after parcels moved, came or went, or changed their shape. Centres may lie beyond the walls, as between the
-  /// stages of a step. Local.
-  /// @throws InputError, naming the id, for a parcel that is not in this rank's block, no ellipsoid or not finite, or one of
-  /// whose points lies more than a cell beyond a wall, or beyond the cells beside its own in x or y (about a > 1.6 cells)
+  /// stages of a step. Local. The points are found by the first call that needs them, while a parcel is in the cache.
+  /// @throws InputError, naming the id, for a parcel that is not in this rank's block or not at a finite position. The first
+  /// call that needs the points throws it for one that is no ellipsoid, or one of whose points lies more than a cell beyond
+  /// a wall, or beyond the cells beside its own in x or y (about a > 1.6 cells)
   /// @throws UsageError for parcels of another schema than flow::schema()
   void locate(const Parcels& parcels);
   /// Gathers volume, vorticity and buoyancy at the nodes: volume-weighted means, folded at the walls, extrapolated one
@@ -53,6 +64,9 @@ class Transfer {
   /// Draws the vorticity of parcels within two cells of a wall to that of the wall, by the strain there. Local.
   /// @param dt  length of the time step
   void damp(Parcels& parcels, const CarriedNodes& carried, const FlowNodes& flow, double dt);
+  /// The sums of vorticity_sums() below, made cell by cell: faster, with the same bits for any number of ranks too, but
+  /// other bits than those. Local, after locate(). @throws InputError for numbers that are not finite, naming the id
+  [[nodiscard]] VorticitySums vorticity_sums(const Parcels& parcels);
   /// Parcels, and parcels not above `small_volume`, of each cell of this rank, in the order x, y, z with z fastest. Local.
   void count(const Parcels& parcels, double small_volume, std::vector<std::int32_t>& all,
              std::vector<std::int32_t>& small) const;
@@ -74,18 +88,11 @@ void renumber(Parcels& parcels, const NodeLayout& layout);
 /// @return number of splits
 std::int64_t split(Parcels& parcels, const Grid& grid, const FlowOptions& options);
 
-/// Sums over parcels without rounding: volume, and volume times vorticity. The same bits in any order.
-struct VorticitySums {
-  ExactSum volume;                 ///< m^3
-  std::array<ExactSum, 3> moment;  ///< m^3/s
-  /// Adds those of other parcels.
-  void add(const VorticitySums& o);
-  /// The volume mean of vorticity; 0 without volume.
-  [[nodiscard]] Vec3 mean() const;
-};
 /// The sums over this rank's parcels. Local. @throws InputError for numbers that are not finite, naming the id
 [[nodiscard]] VorticitySums vorticity_sums(const Parcels& parcels);
-/// The volume mean of vorticity over the parcels of all ranks. Collective.
+/// The volume mean of vorticity over the parcels of all ranks, from their sums. Collective.
+[[nodiscard]] Vec3 mean_vorticity(comm::Transport& transport, const VorticitySums& mine);
+/// The same of vorticity_sums(parcels). Collective.
 [[nodiscard]] Vec3 mean_vorticity(comm::Transport& transport, const Parcels& parcels);
 /// Adds a vector to every parcel's vorticity. Local.
 void add_vorticity(Parcels& parcels, const Vec3& by);

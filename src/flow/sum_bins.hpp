@@ -1,0 +1,54 @@
+#pragma once
+/// Exact sums of many numbers that are not negative.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/exact_sum.hpp"
+
+namespace merganser::flow {
+
+/// Adds the mantissas of numbers with one exponent as integers, in two halves with room for 2^31 additions: two additions
+/// a number, where ExactSum has to find its place and three. The sum does not depend on the order.
+class SumBins {
+ public:
+  SumBins() : low_(kExponents), high_(kExponents) {}
+
+  /// Adds a number. @param x  at least 0; what is not finite is found by move_to()
+  void add(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    const std::uint64_t exponent = bits >> 52 & (kExponents - 1);
+    const std::uint64_t mantissa = (bits & 0xfffffffffffffULL) | (exponent == 0 ? 0 : 1ULL << 52);
+    low_[exponent] += mantissa & 0xffffffff;
+    high_[exponent] += mantissa >> 32;
+  }
+
+  /// Adds what has been added here to a sum, and begins anew. @throws InputError naming `what` if a number was not finite
+  void move_to(ExactSum& sum, const std::string& what) {
+    if (low_.back() != 0 || high_.back() != 0)
+      throw InputError(what + " of a parcel is not finite; allowed: finite numbers");
+    for (std::size_t e = 0; e + 1 < kExponents; ++e) {
+      const int unit = static_cast<int>(e == 0 ? 1 : e) - 1075;
+      add_whole(sum, low_[e], unit);
+      add_whole(sum, high_[e], unit + 32);
+      low_[e] = high_[e] = 0;
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kExponents = 2048;
+
+  /// whole * 2^unit, in halves that doubles hold.
+  static void add_whole(ExactSum& sum, std::uint64_t whole, int unit) {
+    if (whole == 0) return;
+    sum.add(std::ldexp(static_cast<double>(whole & 0xffffffff), unit));
+    sum.add(std::ldexp(static_cast<double>(whole >> 32), unit + 32));
+  }
+
+  std::vector<std::uint64_t> low_, high_;
+};
+
+}  // namespace merganser::flow
