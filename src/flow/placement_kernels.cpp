@@ -1,10 +1,13 @@
 // Compiled once per vector target by Highway; see the end of the file for the dispatch.
+// Vectors whose length is known to the running program alone cannot be members of structures.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/flow/placement_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <array>
 #include <numbers>
 
 #include "src/flow/kernels.hpp"
@@ -74,59 +77,87 @@ bool FindCells(const Site* sites, std::size_t n, const Cells& cells, std::int32_
 
 // ---- points ----
 
+// Two vectors at a time: what is done with one is a long chain of operations that wait for each other.
+struct T {
+  V a, b;
+};
+struct M {
+  hn::Mask<D> a, b;
+};
+HWY_INLINE T both(double x) { return {set(x), set(x)}; }
+namespace tw {
+HWY_INLINE T Add(T x, T y) { return {hn::Add(x.a, y.a), hn::Add(x.b, y.b)}; }
+HWY_INLINE T Sub(T x, T y) { return {hn::Sub(x.a, y.a), hn::Sub(x.b, y.b)}; }
+HWY_INLINE T Mul(T x, T y) { return {hn::Mul(x.a, y.a), hn::Mul(x.b, y.b)}; }
+HWY_INLINE T MulAdd(T x, T y, T z) { return {hn::MulAdd(x.a, y.a, z.a), hn::MulAdd(x.b, y.b, z.b)}; }
+HWY_INLINE T MulSub(T x, T y, T z) { return {hn::MulSub(x.a, y.a, z.a), hn::MulSub(x.b, y.b, z.b)}; }
+HWY_INLINE T NegMulAdd(T x, T y, T z) { return {hn::NegMulAdd(x.a, y.a, z.a), hn::NegMulAdd(x.b, y.b, z.b)}; }
+HWY_INLINE T Neg(T x) { return {hn::Neg(x.a), hn::Neg(x.b)}; }
+HWY_INLINE T Abs(T x) { return {hn::Abs(x.a), hn::Abs(x.b)}; }
+HWY_INLINE T Min(T x, T y) { return {hn::Min(x.a, y.a), hn::Min(x.b, y.b)}; }
+HWY_INLINE T Max(T x, T y) { return {hn::Max(x.a, y.a), hn::Max(x.b, y.b)}; }
+HWY_INLINE T CopySign(T x, T y) { return {hn::CopySign(x.a, y.a), hn::CopySign(x.b, y.b)}; }
+HWY_INLINE M Ge(T x, T y) { return {hn::Ge(x.a, y.a), hn::Ge(x.b, y.b)}; }
+HWY_INLINE M Gt(T x, T y) { return {hn::Gt(x.a, y.a), hn::Gt(x.b, y.b)}; }
+HWY_INLINE M Le(T x, T y) { return {hn::Le(x.a, y.a), hn::Le(x.b, y.b)}; }
+HWY_INLINE T IfThenElse(M m, T x, T y) { return {hn::IfThenElse(m.a, x.a, y.a), hn::IfThenElse(m.b, x.b, y.b)}; }
+HWY_INLINE T IfThenElseZero(M m, T x) { return {hn::IfThenElseZero(m.a, x.a), hn::IfThenElseZero(m.b, x.b)}; }
+HWY_INLINE T IfThenZeroElse(M m, T x) { return {hn::IfThenZeroElse(m.a, x.a), hn::IfThenZeroElse(m.b, x.b)}; }
+}  // namespace tw
+
 // Roots and quotients from the processor's approximations (14 bits) and two steps of Newton's, where it has them: a third of
 // the time.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-HWY_INLINE V inverse(V x) {
-  V y{_mm512_rcp14_pd(x.raw)};
-  for (int step = 0; step < 2; ++step) y = hn::MulAdd(y, hn::NegMulAdd(x, y, set(1)), y);
+HWY_INLINE T inverse(T x) {
+  T y{V{_mm512_rcp14_pd(x.a.raw)}, V{_mm512_rcp14_pd(x.b.raw)}};
+  for (int step = 0; step < 2; ++step) y = tw::MulAdd(y, tw::NegMulAdd(x, y, both(1)), y);
   return y;
 }
-HWY_INLINE V inverse_root(V x) {
-  V y{_mm512_rsqrt14_pd(x.raw)};
-  const V half = hn::Mul(x, set(0.5));
-  for (int step = 0; step < 2; ++step) y = hn::MulAdd(y, hn::NegMulAdd(hn::Mul(half, y), y, set(0.5)), y);
+HWY_INLINE T inverse_root(T x) {
+  T y{V{_mm512_rsqrt14_pd(x.a.raw)}, V{_mm512_rsqrt14_pd(x.b.raw)}};
+  const T half = tw::Mul(x, both(0.5));
+  for (int step = 0; step < 2; ++step) y = tw::MulAdd(y, tw::NegMulAdd(tw::Mul(half, y), y, both(0.5)), y);
   return y;
 }
 #else
-HWY_INLINE V inverse(V x) { return hn::Div(set(1), x); }
-HWY_INLINE V inverse_root(V x) { return hn::Div(set(1), hn::Sqrt(x)); }
+HWY_INLINE T inverse(T x) { return {hn::Div(set(1), x.a), hn::Div(set(1), x.b)}; }
+HWY_INLINE T inverse_root(T x) { return {hn::Div(set(1), hn::Sqrt(x.a)), hn::Div(set(1), hn::Sqrt(x.b))}; }
 #endif
 /// Of numbers above 1e-290 or so; 0 below.
-HWY_INLINE V root(V x) { return hn::IfThenElseZero(hn::Gt(x, set(1e-290)), hn::Mul(x, inverse_root(x))); }
+HWY_INLINE T root(T x) { return tw::IfThenElseZero(tw::Gt(x, both(1e-290)), tw::Mul(x, inverse_root(x))); }
 
 struct Vector {
-  V x, y, z;
+  T x, y, z;
 };
-HWY_INLINE V dot(const Vector& a, const Vector& b) {
-  return hn::MulAdd(a.x, b.x, hn::MulAdd(a.y, b.y, hn::Mul(a.z, b.z)));
+HWY_INLINE T dot(const Vector& a, const Vector& b) {
+  return tw::MulAdd(a.x, b.x, tw::MulAdd(a.y, b.y, tw::Mul(a.z, b.z)));
 }
-HWY_INLINE Vector combine(V s, const Vector& a, V t, const Vector& b) {
-  return {hn::MulAdd(s, a.x, hn::Mul(t, b.x)), hn::MulAdd(s, a.y, hn::Mul(t, b.y)),
-          hn::MulAdd(s, a.z, hn::Mul(t, b.z))};
+HWY_INLINE Vector combine(T s, const Vector& a, T t, const Vector& b) {
+  return {tw::MulAdd(s, a.x, tw::Mul(t, b.x)), tw::MulAdd(s, a.y, tw::Mul(t, b.y)),
+          tw::MulAdd(s, a.z, tw::Mul(t, b.z))};
 }
-HWY_INLINE Vector choose(hn::Mask<D> m, const Vector& a, const Vector& b) {
-  return {hn::IfThenElse(m, a.x, b.x), hn::IfThenElse(m, a.y, b.y), hn::IfThenElse(m, a.z, b.z)};
+HWY_INLINE Vector choose(M m, const Vector& a, const Vector& b) {
+  return {tw::IfThenElse(m, a.x, b.x), tw::IfThenElse(m, a.y, b.y), tw::IfThenElse(m, a.z, b.z)};
 }
 /// a b - c d
-HWY_INLINE V cross(V a, V b, V c, V d) { return hn::MulSub(a, b, hn::Mul(c, d)); }
+HWY_INLINE T cross(T a, T b, T c, T d) { return tw::MulSub(a, b, tw::Mul(c, d)); }
 
 /// A symmetric matrix without trace.
 struct Deviator {
-  V xx, xy, xz, yy, yz, zz;
+  T xx, xy, xz, yy, yz, zz;
 };
 
 /// A polynomial, c[0] + c[1] r + ...
 template <std::size_t kTerms>
-HWY_INLINE V polynomial(const double (&c)[kTerms], V r) {
-  V sum = set(c[kTerms - 1]);
-  for (std::size_t i = kTerms - 1; i-- > 0;) sum = hn::MulAdd(sum, r, set(c[i]));
+HWY_INLINE T polynomial(const double (&c)[kTerms], T r) {
+  T sum = both(c[kTerms - 1]);
+  for (std::size_t i = kTerms - 1; i-- > 0;) sum = tw::MulAdd(sum, r, both(c[i]));
   return sum;
 }
 
 /// The root x in [sqrt 3, 2] of x^3 - 3 x = 2 r, r in [0, 1]: a polynomial (error 7e-11) and one step of Newton's, with
 /// 1 / (3 x^2 - 3) by another polynomial (error 3e-6).
-HWY_INLINE V separated_root(V r) {
+HWY_INLINE T separated_root(T r) {
   constexpr double root[11] = {0x1.bb67ae85d08cbp+0,  0x1.5555542d0ed0bp-2,  -0x1.8a2284c3c52d3p-4,
                                0x1.947244f59ec3ep-5,  -0x1.fd42c67791d33p-6, 0x1.5f1dbb24202f7p-6,
                                -0x1.e52e9c19ad327p-7, 0x1.2c1505d53300ap-7,  -0x1.211bf3bf7dca1p-8,
@@ -134,80 +165,84 @@ HWY_INLINE V separated_root(V r) {
   constexpr double inverse[7] = {0x1.555523b143a3ep-3,  -0x1.89faf772195ddp-4, 0x1.2cacac96fa49cp-4,
                                  -0x1.d9f9f11f95c68p-5, 0x1.424c29bda87ebp-5,  -0x1.2aceecb2ba66cp-6,
                                  0x1.04b5bd55d73d1p-8};
-  const V x = polynomial(root, r);
-  const V f = hn::MulSub(x, hn::MulSub(x, x, set(3)), hn::Add(r, r));
-  return hn::NegMulAdd(f, polynomial(inverse, r), x);
+  const T x = polynomial(root, r);
+  const T f = tw::MulSub(x, tw::MulSub(x, x, both(3)), tw::Add(r, r));
+  return tw::NegMulAdd(f, polynomial(inverse, r), x);
 }
 
 /// Unit vector in the kernel of m, a symmetric matrix of rank 2: the longest column of its adjugate.
 HWY_INLINE Vector kernel_of(const Deviator& m) {
-  const V xx = cross(m.yy, m.zz, m.yz, m.yz);
-  const V yy = cross(m.xx, m.zz, m.xz, m.xz);
-  const V zz = cross(m.xx, m.yy, m.xy, m.xy);
-  const V xy = cross(m.xz, m.yz, m.xy, m.zz);
-  const V xz = cross(m.xy, m.yz, m.xz, m.yy);
-  const V yz = cross(m.xy, m.xz, m.xx, m.yz);
-  Vector n = choose(hn::Ge(hn::Abs(xx), hn::Abs(yy)), Vector{xx, xy, xz}, Vector{xy, yy, yz});
-  const V longest = hn::Max(hn::Abs(xx), hn::Abs(yy));
-  n = choose(hn::Ge(longest, hn::Abs(zz)), n, Vector{xz, yz, zz});
-  const V scale = inverse_root(dot(n, n));
-  return {hn::Mul(n.x, scale), hn::Mul(n.y, scale), hn::Mul(n.z, scale)};
+  const T xx = cross(m.yy, m.zz, m.yz, m.yz);
+  const T yy = cross(m.xx, m.zz, m.xz, m.xz);
+  const T zz = cross(m.xx, m.yy, m.xy, m.xy);
+  const T xy = cross(m.xz, m.yz, m.xy, m.zz);
+  const T xz = cross(m.xy, m.yz, m.xz, m.yy);
+  const T yz = cross(m.xy, m.xz, m.xx, m.yz);
+  Vector n = choose(tw::Ge(tw::Abs(xx), tw::Abs(yy)), Vector{xx, xy, xz}, Vector{xy, yy, yz});
+  const T longest = tw::Max(tw::Abs(xx), tw::Abs(yy));
+  n = choose(tw::Ge(longest, tw::Abs(zz)), n, Vector{xz, yz, zz});
+  const T scale = inverse_root(dot(n, n));
+  return {tw::Mul(n.x, scale), tw::Mul(n.y, scale), tw::Mul(n.z, scale)};
 }
 
 /// sqrt((a^2 - c^2) / 5) v1 and sqrt((b^2 - c^2) / 5) v2 of ellipsoids B. One eigenvalue is apart from the others by at least
 /// sqrt(3) times the scale of the deviator, so it and its vector are found first; what is left is a 2 x 2 matrix.
 HWY_INLINE void half_axes(const Deviator& b, Vector& major, Vector& middle) {
-  const V mean = hn::Mul(hn::Add(hn::Add(b.xx, b.yy), b.zz), set(1.0 / 3));
-  const Deviator d{hn::Sub(b.xx, mean), b.xy, b.xz, hn::Sub(b.yy, mean), b.yz, hn::Sub(b.zz, mean)};
-  const V off = hn::MulAdd(d.xy, d.xy, hn::MulAdd(d.xz, d.xz, hn::Mul(d.yz, d.yz)));
-  const V diagonal = hn::MulAdd(d.xx, d.xx, hn::MulAdd(d.yy, d.yy, hn::Mul(d.zz, d.zz)));
-  const V p = hn::Mul(hn::MulAdd(set(2), off, diagonal), set(1.0 / 6));
-  const V round = hn::Mul(mean, set(0x1p-48));
-  const auto sphere = hn::Le(p, hn::Mul(round, round));
-  const V inverse_s = inverse_root(p);
-  const V det =
-      hn::MulAdd(d.xx, cross(d.yy, d.zz, d.yz, d.yz),
-                 hn::MulSub(d.xz, cross(d.xy, d.yz, d.yy, d.xz), hn::Mul(d.xy, cross(d.xy, d.zz, d.yz, d.xz))));
-  const V r = hn::Mul(hn::Mul(hn::Mul(set(0.5), det), inverse_s), hn::Mul(inverse_s, inverse_s));
-  const V size = hn::Mul(hn::Mul(p, inverse_s), separated_root(hn::Min(hn::Abs(r), set(1))));
-  const V apart = hn::CopySign(size, r);
-  const Vector n = kernel_of({hn::Sub(d.xx, apart), d.xy, d.xz, hn::Sub(d.yy, apart), d.yz, hn::Sub(d.zz, apart)});
+  const T mean = tw::Mul(tw::Add(tw::Add(b.xx, b.yy), b.zz), both(1.0 / 3));
+  const Deviator d{tw::Sub(b.xx, mean), b.xy, b.xz, tw::Sub(b.yy, mean), b.yz, tw::Sub(b.zz, mean)};
+  const T off = tw::MulAdd(d.xy, d.xy, tw::MulAdd(d.xz, d.xz, tw::Mul(d.yz, d.yz)));
+  const T diagonal = tw::MulAdd(d.xx, d.xx, tw::MulAdd(d.yy, d.yy, tw::Mul(d.zz, d.zz)));
+  const T p = tw::Mul(tw::MulAdd(both(2), off, diagonal), both(1.0 / 6));
+  const T round = tw::Mul(mean, both(0x1p-48));
+  const auto sphere = tw::Le(p, tw::Mul(round, round));
+  const T inverse_s = inverse_root(p);
+  const T det =
+      tw::MulAdd(d.xx, cross(d.yy, d.zz, d.yz, d.yz),
+                 tw::MulSub(d.xz, cross(d.xy, d.yz, d.yy, d.xz), tw::Mul(d.xy, cross(d.xy, d.zz, d.yz, d.xz))));
+  const T r = tw::Mul(tw::Mul(tw::Mul(both(0.5), det), inverse_s), tw::Mul(inverse_s, inverse_s));
+  const T size = tw::Mul(tw::Mul(p, inverse_s), separated_root(tw::Min(tw::Abs(r), both(1))));
+  const T apart = tw::CopySign(size, r);
+  const Vector n = kernel_of({tw::Sub(d.xx, apart), d.xy, d.xz, tw::Sub(d.yy, apart), d.yz, tw::Sub(d.zz, apart)});
   // Two unit vectors across n [duff2017].
-  const V sign = hn::CopySign(set(1), n.z);
-  const V a = hn::Neg(inverse(hn::Add(sign, n.z)));
-  const V xy = hn::Mul(hn::Mul(n.x, n.y), a);
-  const V sx = hn::Mul(sign, n.x);
-  const Vector u{hn::MulAdd(hn::Mul(sx, n.x), a, set(1)), hn::Mul(sign, xy), hn::Neg(sx)};
-  const Vector w{xy, hn::MulAdd(hn::Mul(n.y, n.y), a, sign), hn::Neg(n.y)};
-  const Vector du{hn::MulAdd(d.xx, u.x, hn::MulAdd(d.xy, u.y, hn::Mul(d.xz, u.z))),
-                  hn::MulAdd(d.xy, u.x, hn::MulAdd(d.yy, u.y, hn::Mul(d.yz, u.z))),
-                  hn::MulAdd(d.xz, u.x, hn::MulAdd(d.yz, u.y, hn::Mul(d.zz, u.z)))};
+  const T sign = tw::CopySign(both(1), n.z);
+  const T a = tw::Neg(inverse(tw::Add(sign, n.z)));
+  const T xy = tw::Mul(tw::Mul(n.x, n.y), a);
+  const T sx = tw::Mul(sign, n.x);
+  const Vector u{tw::MulAdd(tw::Mul(sx, n.x), a, both(1)), tw::Mul(sign, xy), tw::Neg(sx)};
+  const Vector w{xy, tw::MulAdd(tw::Mul(n.y, n.y), a, sign), tw::Neg(n.y)};
+  const Vector du{tw::MulAdd(d.xx, u.x, tw::MulAdd(d.xy, u.y, tw::Mul(d.xz, u.z))),
+                  tw::MulAdd(d.xy, u.x, tw::MulAdd(d.yy, u.y, tw::Mul(d.yz, u.z))),
+                  tw::MulAdd(d.xz, u.x, tw::MulAdd(d.yz, u.y, tw::Mul(d.zz, u.z)))};
   // In that plane the matrix is [-apart/2 + across, along; along, -apart/2 - across].
-  const V across = hn::MulAdd(set(0.5), apart, dot(u, du));
-  const V along = dot(w, du);
-  const V half = root(hn::MulAdd(across, across, hn::Mul(along, along)));
-  const V g = hn::Add(half, hn::Abs(across));
-  const V norm2 = hn::Mul(hn::Add(half, half), g);
-  const V scale = inverse_root(norm2);
-  const auto turned = hn::Gt(norm2, set(1e-280));  // else any two axes will do
-  const auto positive = hn::Ge(across, hn::Zero(D()));
-  const V cosine = hn::IfThenElse(turned, hn::Mul(scale, hn::IfThenElse(positive, g, along)), set(1));
-  const V sine = hn::IfThenElseZero(turned, hn::Mul(scale, hn::IfThenElse(positive, along, g)));
+  const T across = tw::MulAdd(both(0.5), apart, dot(u, du));
+  const T along = dot(w, du);
+  const T half = root(tw::MulAdd(across, across, tw::Mul(along, along)));
+  const T g = tw::Add(half, tw::Abs(across));
+  const T norm2 = tw::Mul(tw::Add(half, half), g);
+  const T scale = inverse_root(norm2);
+  const auto turned = tw::Gt(norm2, both(1e-280));  // else any two axes will do
+  const auto positive = tw::Ge(across, both(0));
+  const T cosine = tw::IfThenElse(turned, tw::Mul(scale, tw::IfThenElse(positive, g, along)), both(1));
+  const T sine = tw::IfThenElseZero(turned, tw::Mul(scale, tw::IfThenElse(positive, along, g)));
   const Vector first = combine(cosine, u, sine, w);
-  const Vector second = combine(cosine, w, hn::Neg(sine), u);
+  const Vector second = combine(cosine, w, tw::Neg(sine), u);
   // a^2 - c^2 and b^2 - c^2: what is apart is a^2 (positive) or c^2.
-  const auto is_long = hn::Ge(apart, hn::Zero(D()));
-  const V three_halves = hn::Mul(set(1.5), hn::Abs(apart));
-  const V longest = hn::Add(three_halves, half);
-  const V between = hn::IfThenElse(is_long, hn::Add(half, half), hn::Max(hn::Sub(three_halves, half), hn::Zero(D())));
-  const V one = hn::IfThenZeroElse(sphere, root(hn::Mul(longest, set(0.2))));
-  const V two = hn::IfThenZeroElse(sphere, root(hn::Mul(between, set(0.2))));
+  const auto is_long = tw::Ge(apart, both(0));
+  const T three_halves = tw::Mul(both(1.5), tw::Abs(apart));
+  const T longest = tw::Add(three_halves, half);
+  const T between = tw::IfThenElse(is_long, tw::Add(half, half), tw::Max(tw::Sub(three_halves, half), both(0)));
+  const T one = tw::IfThenZeroElse(sphere, root(tw::Mul(longest, both(0.2))));
+  const T two = tw::IfThenZeroElse(sphere, root(tw::Mul(between, both(0.2))));
   const Vector v1 = choose(is_long, n, first);
   const Vector v2 = choose(is_long, first, second);
-  const auto scaled = [&](V factor, V x) { return hn::IfThenZeroElse(sphere, hn::Mul(factor, x)); };
+  const auto scaled = [&](T factor, T x) { return tw::IfThenZeroElse(sphere, tw::Mul(factor, x)); };
   major = {scaled(one, v1.x), scaled(one, v1.y), scaled(one, v1.z)};
   middle = {scaled(two, v2.x), scaled(two, v2.y), scaled(two, v2.z)};
 }
+
+struct OneVector {
+  V x, y, z;
+};
 
 /// One coordinate of the points; true where they are near enough.
 HWY_INLINE hn::Mask<D> place_points(V g, V major, V middle, const Cells& cells, int axis, std::size_t at,
@@ -243,27 +278,43 @@ HWY_INLINE void read(const Site* sites, const double* rows, const std::uint32_t*
   }
 }
 
-HWY_INLINE bool find(const Given& given, const Cells& cells, Batch& batch) {
-  const D d;
-  bool good = true;
-  for (std::size_t k = 0; k < kBatch; k += hn::Lanes(d)) {
-    const auto load = [&](int i) { return hn::Load(d, given.value[i] + k); };
-    Deviator b{load(4), load(5), load(6), load(7), load(8), hn::Zero(d)};
-    const V abc = hn::Mul(load(3), set(0.75 / std::numbers::pi));
-    const V rest = hn::MulAdd(b.yz, hn::MulSub(b.xx, b.yz, hn::Mul(set(2), hn::Mul(b.xy, b.xz))),
-                              hn::Mul(b.xz, hn::Mul(b.xz, b.yy)));
-    b.zz = hn::Mul(hn::MulAdd(abc, abc, rest), inverse(cross(b.xx, b.yy, b.xy, b.xy)));
-    Vector major;
-    Vector middle;
-    half_axes(b, major, middle);
-    auto fine = place_points(in_cells(load(0), cells, 0), major.x, middle.x, cells, 0, k, batch);
-    fine = hn::And(fine, place_points(in_cells(load(1), cells, 1), major.y, middle.y, cells, 1, k, batch));
-    fine = hn::And(fine, place_points(in_cells(load(2), cells, 2), major.z, middle.z, cells, 2, k, batch));
-    // No ellipsoid has B33 <= 0; what is no number fails too.
-    fine = hn::And(fine, hn::And(hn::Gt(b.zz, hn::Zero(d)), hn::Gt(b.xx, hn::Zero(d))));
-    good = good && hn::AllTrue(d, fine);
+/// Lanes of a batch.
+struct Part {
+  const Given& given;
+  Batch& batch;
+  std::size_t at;
+  [[nodiscard]] HWY_INLINE V load(std::size_t i) const { return hn::Load(D(), given.value[i] + at); }
+};
+
+/// @param fine  whether volume and B are an ellipsoid's
+HWY_INLINE bool place(const Part& part, const Cells& cells, const OneVector& major, const OneVector& middle,
+                      hn::Mask<D> fine) {
+  for (int a = 0; a < 3; ++a) {
+    const V g = in_cells(part.load(static_cast<std::size_t>(a)), cells, a);
+    const V along_major = a == 0 ? major.x : a == 1 ? major.y : major.z;
+    const V along_middle = a == 0 ? middle.x : a == 1 ? middle.y : middle.z;
+    fine = hn::And(fine, place_points(g, along_major, along_middle, cells, a, part.at, part.batch));
   }
-  return good;
+  return hn::AllTrue(D(), fine);
+}
+
+/// Points of two parts. @return which are good
+HWY_INLINE std::array<bool, 2> find(const Part& one, const Part& two, const Cells& cells) {
+  const auto load = [&](std::size_t i) { return T{one.load(i), two.load(i)}; };
+  Deviator b{load(4), load(5), load(6), load(7), load(8), both(0)};
+  const T abc = tw::Mul(load(3), both(0.75 / std::numbers::pi));
+  const T rest = tw::MulAdd(b.yz, tw::MulSub(b.xx, b.yz, tw::Mul(both(2), tw::Mul(b.xy, b.xz))),
+                            tw::Mul(b.xz, tw::Mul(b.xz, b.yy)));
+  b.zz = tw::Mul(tw::MulAdd(abc, abc, rest), inverse(cross(b.xx, b.yy, b.xy, b.xy)));
+  Vector major;
+  Vector middle;
+  half_axes(b, major, middle);
+  // No ellipsoid has B33 <= 0; what is no number fails too.
+  const M zz = tw::Gt(b.zz, both(0));
+  const M xx = tw::Gt(b.xx, both(0));
+  return {
+      place(one, cells, {major.x.a, major.y.a, major.z.a}, {middle.x.a, middle.y.a, middle.z.a}, hn::And(zz.a, xx.a)),
+      place(two, cells, {major.x.b, major.y.b, major.z.b}, {middle.x.b, middle.y.b, middle.z.b}, hn::And(zz.b, xx.b))};
 }
 
 /// Asks for what is read of a parcel.
@@ -280,11 +331,16 @@ std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& in
   Given given[kMostBatches];
   for (std::size_t b = 0; b < count; ++b) read(sites, rows, index.order + b * kBatch, given[b]);
   std::size_t good = count;
-  for (std::size_t b = count; b-- > 0;) {
+  for (std::size_t b = 0; b < count; b += 2) {
+    const std::size_t other = std::min(b + 1, count - 1);
     // Memory for the next call, a little at a time beside the arithmetic.
-    for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 1) * kBatch, index.size); ++n)
+    for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 2) * kBatch, index.size); ++n)
       prefetch(sites, rows, index.order[n]);
-    if (!find(given[b], cells, batches[b])) good = b;
+    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
+      const std::array<bool, 2> fine = find({given[b], batches[b], k}, {given[other], batches[other], k}, cells);
+      if (!fine[0]) good = std::min(good, b);
+      if (!fine[1]) good = std::min(good, other);
+    }
   }
   return good;
 }

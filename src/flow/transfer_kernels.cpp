@@ -1,4 +1,6 @@
 // Compiled once per vector target by Highway; see the end of the file for the dispatch.
+// Vectors whose length is known to the running program alone cannot be members of structures.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/flow/transfer_kernels.cpp"
 #include <hwy/foreach_target.h>
