@@ -4,6 +4,7 @@ SimGrid or the simulated build is not there, saying so."""
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -109,6 +110,22 @@ class Commands(Simulated):
         self.assertEqual(got.returncode, 0, got.stderr)
         self.assertRegex(got.stdout, r"^digest [0-9a-f]{32}\n$")
         self.assertRegex(got.stderr, r"archer2, 4 ranks: \S+ s simulated in")
+
+    def test_a_forest_of_simulated_ranks_is_that_of_a_real_one(self):
+        words = ["msf", "--gen", "rmat:10:8"]
+        real = subprocess.run([os.path.join(build, "bin", "merganser"), *words], env=environment(), capture_output=True, text=True,
+                              timeout=LONG, check=True).stdout
+        for model in ("p2p", "neighborhood", "rma"):
+            got = simulate("--machine", "cirrus", "--ranks", "8", "--comm", model, "--", *words)
+            self.assertEqual(got.returncode, 0, got.stderr)
+            self.assertIn(f"on 8 ranks, {model}", got.stdout)
+            self.assertEqual(re.search("digest .*", got.stdout)[0], re.search("digest .*", real)[0])
+
+    def test_an_announcement_network_beside_collectives_runs_with_work_in_simulated_time(self):
+        got = simulate("--machine", "archer2", "--ranks", "8", "--", "announce", "bench", "--steps", "3", "--work-ms", "2", "--json", "-")
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertIn("network", got.stdout)
+        self.assertNotIn("MPI_Neighbor", got.stdout)
 
     def test_the_error_of_a_command_is_told_and_its_exit_code_kept(self):
         got = simulate("--machine", "archer2", "--ranks", "4", "--", "merge-steps", "--cells", "0,1,1")
