@@ -98,6 +98,13 @@ class Time(Simulated):
         self.assertGreater(b["slowest_s"]["search"], a["slowest_s"]["search"] + 0.9 * parcels * measured["work"]["costs_s"]["search"])
         self.assertEqual(a["counts"], b["counts"])
 
+    def test_times_are_spread_over_all_ranks_up_to_the_slowest(self):
+        for cycle in self.record("--machine", "archer2", "--ranks", "9", "--prune", "single-pass", "--work", "none")["runs"][0]["cycles"]:
+            for name, slowest in (("prune_spread", cycle["slowest_s"]["prune"]), ("step_spread", cycle["slowest_s"]["step"])):
+                self.assertEqual(sum(entry["ranks"] for entry in cycle[name]), 9)
+                last = max(entry["up_to_us"] for entry in cycle[name])
+                self.assertTrue(last / 1.19 <= slowest * 1e6 * 1.001 and slowest * 1e6 <= last * 1.001, (last, slowest))
+
     def test_the_single_pass_is_faster_than_the_published_pruning(self):
         runs = self.record("--machine", "archer2", "--ranks", "64", "--work", "none")["runs"]
         prune = {r["prune"]: r["slowest_s"]["prune"] for r in runs}
