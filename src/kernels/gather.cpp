@@ -4,6 +4,7 @@
 #include <array>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
 #include "src/comm/detail/registry.hpp"
 #include "src/kernels/families/support/family.hpp"
 
@@ -17,7 +18,10 @@ const std::vector<const detail::GatherEntry*>& gather_entries() {
   return sorted.get([] {
     std::vector<const detail::GatherEntry*> all;
     for (const auto* family : detail::kernel_families()) {
-      for (const auto& entry : family->gathers) all.push_back(&entry);
+      for (const auto& entry : family->gathers) {
+        if (kSimulated && entry.info.kind != GatherKind::blocking) continue;  // SMPI has no other worth measuring
+        all.push_back(&entry);
+      }
     }
     std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) {
       return std::pair(detail::place_of(a->info.model), a->info.kind) <

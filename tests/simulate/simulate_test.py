@@ -4,6 +4,7 @@ SimGrid or the simulated build is not there, saying so."""
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -97,6 +98,13 @@ class Time(Simulated):
         self.assertGreater(b["slowest_s"]["search"], a["slowest_s"]["search"] + 0.9 * parcels * measured["work"]["costs_s"]["search"])
         self.assertEqual(a["counts"], b["counts"])
 
+    def test_times_are_spread_over_all_ranks_up_to_the_slowest(self):
+        for cycle in self.record("--machine", "archer2", "--ranks", "9", "--prune", "single-pass", "--work", "none")["runs"][0]["cycles"]:
+            for name, slowest in (("prune_spread", cycle["slowest_s"]["prune"]), ("step_spread", cycle["slowest_s"]["step"])):
+                self.assertEqual(sum(entry["ranks"] for entry in cycle[name]), 9)
+                last = max(entry["up_to_us"] for entry in cycle[name])
+                self.assertTrue(last / 1.19 <= slowest * 1e6 * 1.001 and slowest * 1e6 <= last * 1.001, (last, slowest))
+
     def test_the_single_pass_is_faster_than_the_published_pruning(self):
         runs = self.record("--machine", "archer2", "--ranks", "64", "--work", "none")["runs"]
         prune = {r["prune"]: r["slowest_s"]["prune"] for r in runs}
@@ -109,6 +117,22 @@ class Commands(Simulated):
         self.assertEqual(got.returncode, 0, got.stderr)
         self.assertRegex(got.stdout, r"^digest [0-9a-f]{32}\n$")
         self.assertRegex(got.stderr, r"archer2, 4 ranks: \S+ s simulated in")
+
+    def test_a_forest_of_simulated_ranks_is_that_of_a_real_one(self):
+        words = ["msf", "--gen", "rmat:10:8"]
+        real = subprocess.run([os.path.join(build, "bin", "merganser"), *words], env=environment(), capture_output=True, text=True,
+                              timeout=LONG, check=True).stdout
+        for model in ("p2p", "neighborhood", "rma"):
+            got = simulate("--machine", "cirrus", "--ranks", "8", "--comm", model, "--", *words)
+            self.assertEqual(got.returncode, 0, got.stderr)
+            self.assertIn(f"on 8 ranks, {model}", got.stdout)
+            self.assertEqual(re.search("digest .*", got.stdout)[0], re.search("digest .*", real)[0])
+
+    def test_an_announcement_network_beside_collectives_runs_with_work_in_simulated_time(self):
+        got = simulate("--machine", "archer2", "--ranks", "8", "--", "announce", "bench", "--steps", "3", "--work-ms", "2", "--json", "-")
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertIn("network", got.stdout)
+        self.assertNotIn("MPI_Neighbor", got.stdout)
 
     def test_the_error_of_a_command_is_told_and_its_exit_code_kept(self):
         got = simulate("--machine", "archer2", "--ranks", "4", "--", "merge-steps", "--cells", "0,1,1")

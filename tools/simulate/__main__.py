@@ -33,7 +33,7 @@ def run_command(o):
     merganser = simulated_program(o)
     runs = []
     for ranks in o.ranks:
-        platform = machines.platform(o.machine, ranks, o.noise)
+        platform = machines.platform(o.machine, ranks, o.noise, o.per_node)
         what = f"{o.machine}, {ranks:,} ranks"
         sys.stdout.flush()
         taken = runner.simulate(platform, merganser, o.command, {"MERGANSER_COMM": o.comm[0]}, o.limits, what, sys.stdout)
@@ -50,7 +50,7 @@ def about(platform):
 
 def merge_steps(o, case, prune, model, environment):
     """One simulation of merge steps: the record of its last cycle, and what it took."""
-    platform = machines.platform(o.machine, case.ranks, o.noise)
+    platform = machines.platform(o.machine, case.ranks, o.noise, o.per_node)
     with tempfile.TemporaryDirectory(prefix="merganser-simulate-") as folder:
         path = os.path.join(folder, "steps.json")
         arguments = ["merge-steps", *case.arguments(), "--per-cell", str(cases.PER_CELL), "--cycles", str(o.cycles), "--prune", prune,

@@ -85,6 +85,7 @@ def parser():
     p.add_argument("--list", action="store_true", help="tell the machines, models and prunings")
     p.add_argument("--machine", choices=machines.MACHINES, help="whose nodes and network")
     p.add_argument("--ranks", type=number_list, metavar="N,...", help=f"numbers of ranks, 1 to {machines.MAX_RANKS}")
+    p.add_argument("--per-node", type=int, metavar="N", help="ranks on a node [as many as the paper used]")
     p.add_argument("--comm", type=words_of(MODELS), default=["p2p"], metavar="MODEL,...",
                    help=f"communication models: {', '.join(MODELS)} [p2p]")
     p.add_argument("--json", metavar="FILE", help="record to write")
@@ -131,7 +132,7 @@ def parse(words):
             p.error(f"--json {o.json}: no file can be there; allowed: a file in a folder that is there")
     try:
         for ranks in o.ranks:
-            machines.platform(o.machine, ranks)
+            machines.platform(o.machine, ranks, None, o.per_node)
     except ValueError as e:
         p.error(str(e))
     o.limits = Limits(o.limit, o.memory * 2**30)

@@ -1,4 +1,4 @@
-"""Where the simulator ends: counted messages replayed through LogGP (Alexandrov et al. 1995).
+"""Where the simulator ends: counted messages replayed through LogGP [alexandrov1995].
 
 A message of b bytes keeps its sender busy for o, is under way for L + (b - 1) G, keeps its receiver busy for o; messages of a rank
 are g apart at least. The parameters are fitted to simulated messages between two ranks (messages.c), on a node and off. What a

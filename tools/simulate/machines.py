@@ -40,7 +40,7 @@ class Shape:
 # near_gb_s is assumed. For 4 bytes it does not matter.
 SHAPES = {
     # ARCHER2's documentation of its hardware: 128 nodes in a group, two ports of 100 Gb/s for each node. A group has 16
-    # switches of 64 ports (16 for nodes, so 8 nodes with two ports). Switch: 350 ns (De Sensi et al. 2020, Slingshot).
+    # switches of 64 ports (16 for nodes, so 8 nodes with two ports). Switch: 350 ns [desensi2020].
     "archer2": Shape(128, "DRAGONFLY", 128, 8, 0.35, 25.0, 10.0),
     # One port of 200 Gb/s for each node (the paper, section 3.2.1, and Table 1, whose GB/s are the vendors' Gb/s). The
     # shape of its groups is not published: taken to be that of ARCHER2.

@@ -1,4 +1,4 @@
-"""What was measured on the real machines. Source: Frey et al. 2025 (docs/sources.md), Tables 1, 3 and 4.
+"""What was measured on the real machines. Source: [frey2025] (docs/sources.md), Tables 1, 3 and 4.
 
 Both tables come from the OSU micro-benchmarks 7.5 with messages of 4 bytes. "On node" is two cores of one NUMA domain.
 

@@ -1,10 +1,13 @@
 // requires: MPI
 #include "src/kernels/families/mpi/group.hpp"
 
+#include <map>
 #include <memory>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/comm/runtime.hpp"
 
 namespace merganser::kernels::detail {
 namespace {
@@ -12,8 +15,10 @@ namespace {
 using Groups = std::vector<std::unique_ptr<MpiGroup>>;
 
 Groups& groups() {
-  static auto* all = new Groups;  // never destroyed: MPI ends after the destructors of statics
-  return *all;
+  static auto* all = new std::map<int, Groups>;  // never destroyed: MPI ends after the destructors of statics
+  int player = 0;
+  if constexpr (kSimulated) MPI_Comm_rank(MPI_COMM_WORLD, &player);  // one process plays all ranks
+  return (*all)[player];
 }
 
 /// MPI deletes the attributes of MPI_COMM_SELF first when it ends: the last moment to free a window.
@@ -35,7 +40,8 @@ void free_all_when_mpi_ends() {
 MPI_Comm make_comm(const std::vector<int>& world_ranks) {
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group part = MPI_GROUP_NULL;
-  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm comm = MPI_COMM_WORLD;
+  if (kSimulated && world_ranks.size() == static_cast<std::size_t>(comm::launcher_world().size)) return comm;
   check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
   check(MPI_Group_incl(world, static_cast<int>(world_ranks.size()), world_ranks.data(), &part), "MPI_Group_incl");
   check(MPI_Comm_create_group(MPI_COMM_WORLD, part, kNoTag, &comm), "MPI_Comm_create_group");
