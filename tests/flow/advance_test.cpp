@@ -4,6 +4,7 @@
 
 #include "merganser/flow/transfer.hpp"
 #include "merganser/parcels/statistics.hpp"
+#include "tests/flow/alone.hpp"
 #include "tests/flow/reference.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -101,11 +102,12 @@ TEST_P(Advance, gives_what_the_slow_reference_gives_and_the_same_bits_on_any_num
     }
   }
   std::vector<std::int64_t> bits;
-  on_ranks({"threads", 1, ""}, [&](comm::Transport& t) {
+  {
+    Alone t;
     Parcels mine(schema());
     bits = advanced(t, grid, "1x1x1", all, mine);
     EXPECT_LT(difference(mine, expected), 1e-12);
-  });
+  }
   EXPECT_EQ(bits[2], 3000);
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const std::string n = std::to_string(t.size());

@@ -2,6 +2,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/flow/transfer.hpp"
+#include "tests/flow/alone.hpp"
 #include "tests/flow/reference.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/refusal.hpp"
@@ -112,7 +113,10 @@ TEST_P(Gather, gives_the_same_bits_on_any_number_of_ranks) {
     transfer.gather_excess(mine, excess);
     return std::vector<std::int64_t>{digest_of(t, carried, 5), digest_of(t, excess, 1)};
   };
-  on_ranks({"threads", 1, ""}, [&](comm::Transport& t) { expected = digests(t, "1x1x1"); });
+  {
+    Alone t;
+    expected = digests(t, "1x1x1");
+  }
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const std::string n = std::to_string(t.size());
     for (const std::string& shape : {std::string("2d"), n + "x1x1", "1x" + n + "x1"}) {
@@ -179,7 +183,8 @@ class Refused : public testing::Test {
     Parcels all = reference::random_parcels(grid, 50, 7);
     spoil(all);
     std::string text;
-    on_ranks({"threads", 1, ""}, [&](comm::Transport& t) {
+    {
+      Alone t;
       const Decomposition d(grid, 1, "1x1x1");
       Transfer transfer(t, d, {});
       CarriedNodes carried{NodeLayout(d, 0)};
@@ -187,7 +192,7 @@ class Refused : public testing::Test {
         transfer.locate(all);
         transfer.gather(all, carried);
       });
-    });
+    }
     return text;
   }
 };

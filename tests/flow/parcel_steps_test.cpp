@@ -4,6 +4,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "tests/flow/alone.hpp"
 #include "tests/flow/reference.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/refusal.hpp"
@@ -136,7 +137,8 @@ TEST_P(ParcelSteps, migration_brings_parcels_home_and_leaves_those_beyond_walls_
 
 TEST(Migration, refuses_parcels_that_are_nowhere) {
   const Grid grid = reference::grid_of(14, 16, 5);
-  on_ranks({"threads", 1, ""}, [&](comm::Transport& t) {
+  {
+    Alone t;
     const Decomposition d(grid, 1, "1x1x1");
     Migration migration(t, d);
     for (int axis = 0; axis < 3; ++axis) {
@@ -146,7 +148,7 @@ TEST(Migration, refuses_parcels_that_are_nowhere) {
                 "parcel 19 has moved to (" +
                     std::string(axis == 0 ? "nan," : std::to_string(parcels.site(4).x).substr(0, 4)));
     }
-  });
+  }
 }
 
 TEST_P(ParcelSteps, the_mean_of_vorticity_has_the_same_bits_on_any_number_of_ranks) {
@@ -161,12 +163,13 @@ TEST_P(ParcelSteps, the_mean_of_vorticity_has_the_same_bits_on_any_number_of_ran
   }
   EXPECT_NEAR(whole[2], static_cast<double>(sum / volume), 1e-16);
   Vec3 by_cell{};
-  on_ranks({"threads", 1, ""}, [&](comm::Transport& t) {
+  {
+    Alone t;
     Transfer transfer(t, Decomposition(grid, 1, "1x1x1"), {});
     transfer.locate(all);
     by_cell = transfer.vorticity_sums(all).mean();
     for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(by_cell[c], whole[c], 1e-15);
-  });
+  }
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const Decomposition d(grid, t.size(), "2d");
     Parcels mine = reference::own(all, d, t.rank());

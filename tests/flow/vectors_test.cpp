@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "merganser/comm/runtime.hpp"
+#include "tests/flow/alone.hpp"
 #include "tests/flow/reference.hpp"
 
 namespace {
@@ -34,10 +34,8 @@ struct Outcome {
 
 Outcome outcome_of(const Parcels& given, const Grid& grid) {
   Outcome outcome;
-  comm::RunOptions options;
-  options.backend = "threads";
-  options.ranks = 1;
-  comm::run(options, [&](comm::Transport& t) {
+  {
+    test::Alone t;
     const Decomposition d(grid, 1, "1x1x1");
     const NodeLayout layout(d, 0);
     Parcels parcels = given;
@@ -66,7 +64,7 @@ Outcome outcome_of(const Parcels& given, const Grid& grid) {
       outcome.parcels.insert(outcome.parcels.end(), {s.x, s.y, s.z, s.volume});
       outcome.parcels.insert(outcome.parcels.end(), parcels.row(i) + 1, parcels.row(i) + 21);
     }
-  });
+  }
   return outcome;
 }
 
