@@ -70,7 +70,7 @@ class PartialStatistics {
 
   /// For sending.
   [[nodiscard]] std::vector<std::byte> bytes() const;
-  /// @throws CommError if the bytes are not those of a part
+  /// A part from what bytes() has made. @throws CommError if the bytes are not those of a part
   static PartialStatistics from_bytes(std::span<const std::byte> bytes);
 
   StepCounts counts;  ///< of this rank
