@@ -83,7 +83,7 @@ Decomposition decompose(const Grid& grid, int ranks, const std::string& shape) {
     if (grid.cells[0] / a < (a == 1 ? 3 : 2) || grid.cells[1] / b < (b == 1 ? 3 : 2)) continue;
     const double surface =
         (a == 1 ? 0 : static_cast<double>(grid.cells[1]) / b) + (b == 1 ? 0 : static_cast<double>(grid.cells[0]) / a);
-    if (best[0] != 0 && surface > least) continue;  // of equals the one that leaves y whole
+    if (best[0] != 0 && surface >= least) continue;  // of equals the one that leaves x whole: fewer exchanges
     best = {a, b};
     least = surface;
   }
