@@ -1,6 +1,14 @@
-# OpenSHMEM: target OpenSHMEM::OpenSHMEM. OpenSHMEM_ROOT or OpenSHMEM_INCLUDE_DIR and OpenSHMEM_LIBRARY say where.
+# OpenSHMEM: target OpenSHMEM::OpenSHMEM. OPENSHMEM_HOME, of CMake or the environment, names the folder of an installation
+# (bin/oshcc, include/shmem.h, lib/libsma.so), and nothing else is looked at then; else OpenSHMEM_ROOT, or OpenSHMEM_INCLUDE_DIR
+# and OpenSHMEM_LIBRARY, or the wrapper oshcc on PATH say where.
+set(OPENSHMEM_HOME "$ENV{OPENSHMEM_HOME}" CACHE PATH "Folder of an OpenSHMEM library that is to be used")
+if(OPENSHMEM_HOME)
+  find_program(OpenSHMEM_C_COMPILER NAMES oshcc PATHS ${OPENSHMEM_HOME}/bin NO_DEFAULT_PATH)
+  find_path(OpenSHMEM_INCLUDE_DIR shmem.h PATHS ${OPENSHMEM_HOME}/include NO_DEFAULT_PATH)
+  find_library(OpenSHMEM_LIBRARY NAMES sma oshmem osss-ucx PATHS ${OPENSHMEM_HOME}/lib ${OPENSHMEM_HOME}/lib64 NO_DEFAULT_PATH)
+endif()
 find_program(OpenSHMEM_C_COMPILER NAMES oshcc)
-if(OpenSHMEM_C_COMPILER AND NOT OpenSHMEM_INCLUDE_DIR)
+if(OpenSHMEM_C_COMPILER AND NOT OpenSHMEM_INCLUDE_DIR AND NOT OPENSHMEM_HOME)
   execute_process(COMMAND ${OpenSHMEM_C_COMPILER} --showme:incdirs OUTPUT_VARIABLE OpenSHMEM_INCLUDE_HINTS
                   ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
   execute_process(COMMAND ${OpenSHMEM_C_COMPILER} --showme:libdirs OUTPUT_VARIABLE OpenSHMEM_LIBRARY_HINTS
@@ -8,8 +16,10 @@ if(OpenSHMEM_C_COMPILER AND NOT OpenSHMEM_INCLUDE_DIR)
   separate_arguments(OpenSHMEM_INCLUDE_HINTS)
   separate_arguments(OpenSHMEM_LIBRARY_HINTS)
 endif()
-find_path(OpenSHMEM_INCLUDE_DIR shmem.h HINTS ${OpenSHMEM_INCLUDE_HINTS} PATH_SUFFIXES openmpi/include)
-find_library(OpenSHMEM_LIBRARY NAMES oshmem sma HINTS ${OpenSHMEM_LIBRARY_HINTS} PATH_SUFFIXES openmpi/lib)
+if(NOT OPENSHMEM_HOME)
+  find_path(OpenSHMEM_INCLUDE_DIR shmem.h HINTS ${OpenSHMEM_INCLUDE_HINTS} PATH_SUFFIXES openmpi/include)
+  find_library(OpenSHMEM_LIBRARY NAMES oshmem sma HINTS ${OpenSHMEM_LIBRARY_HINTS} PATH_SUFFIXES openmpi/lib)
+endif()
 
 # liboshmem is a part of Open MPI, and brings its libmpi with it.
 set(OpenSHMEM_OF_ANOTHER_MPI "")

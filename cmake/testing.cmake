@@ -23,7 +23,7 @@ set(MERGANSER_LAUNCHER "")
 if(TARGET MPI::MPI_C)
   set(MERGANSER_LAUNCHER ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG})
 elseif(TARGET OpenSHMEM::OpenSHMEM)
-  find_program(OpenSHMEM_LAUNCHER NAMES oshrun shmemrun)
+  find_program(OpenSHMEM_LAUNCHER NAMES mpirun mpiexec.hydra oshrun shmemrun)  # what Sandia's oshrun calls, too
   if(OpenSHMEM_LAUNCHER)
     set(MERGANSER_LAUNCHER ${OpenSHMEM_LAUNCHER} -n)
   endif()

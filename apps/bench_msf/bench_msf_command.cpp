@@ -138,7 +138,8 @@ class MsfBench {
     write_cbor(task, json_of(work));
     LaunchPlan plan = plan_launch(work.ranks, {"bench", "msf", "--work=" + task, "--json=" + answer, "--quiet"}, true);
     if (heap_mib > 0) {
-      const std::string name = "SHMEM_SYMMETRIC_HEAP_SIZE";
+      const bool open_mpi = comm::shmem_library().find("open-mpi") != std::string::npos;
+      const std::string name = open_mpi ? "SHMEM_SYMMETRIC_HEAP_SIZE" : "SHMEM_SYMMETRIC_SIZE";
       std::erase_if(plan.exports, [&](const auto& s) { return s.name == name; });
       plan.exports.push_back({name, fmt::format("{}M", heap_mib), "the size that is tried"});
     }

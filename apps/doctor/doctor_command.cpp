@@ -42,7 +42,8 @@ const char* variable(const std::string& name) {
 /// Things in the environment that are known to go wrong.
 std::vector<std::string> warnings() {
   std::vector<std::string> out;
-  if (variable("SHMEM_SYMMETRIC_SIZE") != nullptr && variable("SHMEM_SYMMETRIC_HEAP_SIZE") == nullptr)
+  const bool open_mpi = comm::shmem_library().find("open-mpi") != std::string::npos;
+  if (open_mpi && variable("SHMEM_SYMMETRIC_SIZE") != nullptr && variable("SHMEM_SYMMETRIC_HEAP_SIZE") == nullptr)
     out.emplace_back(
         "SHMEM_SYMMETRIC_SIZE is set, but Open MPI's OpenSHMEM ignores it; it reads "
         "SHMEM_SYMMETRIC_HEAP_SIZE");

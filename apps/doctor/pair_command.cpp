@@ -49,7 +49,8 @@ int run(PairCommand& o, const Invocation&) {
   return 0;
 }
 
-constexpr std::string_view kPairText = "Measures a ping and a put between ranks 0 and 1. Started by merganser doctor.\n";
+constexpr std::string_view kPairText =
+    "Measures a ping and a put between ranks 0 and 1. Started by merganser doctor.\n";
 
 }  // namespace
 

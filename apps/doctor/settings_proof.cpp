@@ -39,7 +39,8 @@ void add_open_mpi(const std::vector<std::string>& components, std::vector<Candid
     return components.empty() || std::find(components.begin(), components.end(), name) != components.end();
   };
   if (exported(kPriority)) out.push_back({"osc_rdma_priority not set", {{kPriority, std::nullopt}}});
-  if (exported(kOsc)) out.push_back({"osc, osc_rdma_priority not set", {{kOsc, std::nullopt}, {kPriority, std::nullopt}}});
+  if (exported(kOsc))
+    out.push_back({"osc, osc_rdma_priority not set", {{kOsc, std::nullopt}, {kPriority, std::nullopt}}});
   for (const char* osc : {"sm", "rdma", "pt2pt", "ucx"})
     if (there(std::string("osc:") + osc)) out.push_back({std::string("osc=") + osc, {{kOsc, osc}}});
   const std::string shared = there("btl:vader") ? "vader" : "sm";
@@ -110,8 +111,8 @@ void measure(Proven& proven) {
   const JobEnd end = run_job(plan, kLaunchLimit);
   if (end.code != 0) {
     proven.failure = end.code == kTimedOut ? fmt::format("did not end within {} s", kLaunchLimit)
-                     : !end.why.empty()     ? end.why
-                                            : fmt::format("the launch ended with exit code {}", end.code);
+                     : !end.why.empty()    ? end.why
+                                           : fmt::format("the launch ended with exit code {}", end.code);
     return;
   }
   const Json told = read_cbor(path);
@@ -139,7 +140,8 @@ const Proven& base_of(const std::vector<Proven>& proven, const Proven& one) {
 std::string verdict(const std::string& setting, const std::string& what, double with, double without) {
   if (with == 0 || without == 0) return setting + " is right: without it there is no " + what;
   const double factor = without / with;
-  if (factor > kSame) return fmt::format("{} is right: without it a {} takes {:.1f} times as long", setting, what, factor);
+  if (factor > kSame)
+    return fmt::format("{} is right: without it a {} takes {:.1f} times as long", setting, what, factor);
   if (factor > 1 / kSame) return fmt::format("{} changes nothing here for a {}", setting, what);
   return fmt::format("{} is WRONG here: without it a {} takes {:.2f} of the time", setting, what, factor);
 }
@@ -209,7 +211,8 @@ std::vector<Proven> prove_settings() {
     components = components_of(output_of({info.string(), "--parsable"}, 10, std::size_t{1} << 20));
   }
   std::vector<Proven> proven;
-  for (auto& candidate : candidates_for(comm::mpi_library(), components)) proven.push_back({std::move(candidate), {}, {}, {}});
+  for (auto& candidate : candidates_for(comm::mpi_library(), components))
+    proven.push_back({std::move(candidate), {}, {}, {}});
   for (int round = 0; round < kRounds; ++round)
     for (Proven& one : proven)
       if (one.failure.empty() || !one.pings.empty()) measure(one);
@@ -228,7 +231,8 @@ std::string proof_text(const std::vector<Proven>& proven) {
     if (!p.failure.empty()) failures += "  " + p.candidate.text + ": " + p.failure + '\n';
   }
   std::string out = fmt::format(
-      "\nsettings measured: two ranks, medians of {} launches in turns; factors against the settings of merganser run\n",
+      "\nsettings measured: two ranks, medians of {} launches in turns; factors against the settings of merganser "
+      "run\n",
       kRounds);
   std::istringstream lines(table.text());
   for (std::string line; std::getline(lines, line);) out += "  " + line + '\n';

@@ -37,10 +37,26 @@ std::string library_path() {
     if (at == std::string::npos) continue;
     const std::string path = line.substr(at);
     const std::string name = path.substr(path.rfind('/') + 1);
-    for (const char* known : {"libmpi.so", "libmpich.so", "libmpi_abi.so", "liboshmem.so"})
+    for (const char* known : {"libmpi.so", "libmpich.so", "libmpi_abi.so", "liboshmem.so", "libsma.so"})
       if (name.starts_with(known)) return path;
   }
   return "";
+}
+
+/// Whether a library of this name is in this process.
+bool in_process(std::string_view name) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (holds(line, name)) return true;
+  return false;
+}
+
+/// Whose launchers start this program. An OpenSHMEM without MPI is started by who speaks the protocol it was built for: PMIx,
+/// as Open MPI's launchers do, or the older one of MPICH's.
+std::string family_here() {
+  const std::string family = mpi_family(library());
+  if (family != "unknown" || comm::mpi_library() != "none" || comm::shmem_library() == "none") return family;
+  return in_process("/libpmix.so") ? "Open MPI" : "MPICH";
 }
 
 /// Gives srun the option with which it starts ranks of this library, or the launcher a problem.
@@ -55,7 +71,7 @@ void fit_slurm(Launcher& l, const std::string& family) {
     return;
   }
   const std::string list = output_of({l.path, "--mpi=list"}, kVersionSeconds, 4000, true);
-  const std::string option = srun_option(library(), list);
+  const std::string option = srun_option(mpi_family(library()) == "unknown" ? family : library(), list);
   if (!option.empty()) {
     l.options = {option};
     return;
@@ -67,7 +83,7 @@ void fit_slurm(Launcher& l, const std::string& family) {
 Launcher inspect(const std::string& path) {
   Launcher l{path, first_line_of(path), "", {}, ""};
   l.family = launcher_family(path, l.version);
-  const std::string family = mpi_family(library());
+  const std::string family = family_here();
   if (l.family == "Slurm") {
     fit_slurm(l, family);
   } else if (l.family == "PALS" || l.family == "ALPS") {
@@ -91,7 +107,7 @@ std::vector<std::string> names_of(const std::string& family) {
 
 /// Paths to look at, in this order, each once: on PATH, then beside the library: a prefix has lib/ and bin/.
 std::vector<std::string> candidates() {
-  const std::string family = mpi_family(library());
+  const std::string family = family_here();
   std::vector<std::string> out;
   const auto add = [&out](const std::string& path) {
     if (!path.empty() && std::find(out.begin(), out.end(), path) == out.end()) out.push_back(path);
@@ -123,7 +139,7 @@ std::string library_text() {
 }
 
 std::string mpi_family(const std::string& library) {
-  if (holds(library, "Open MPI") || holds(library, "Open SHMEM")) return "Open MPI";
+  if (holds(library, "Open MPI") || holds(library, "Open SHMEM") || holds(library, "open-mpi")) return "Open MPI";
   if (holds(library, "Intel")) return "Intel MPI";
   if (holds(library, "MPICH") || holds(library, "MVAPICH")) return "MPICH";
   return "unknown";

@@ -130,7 +130,8 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
     // Open MPI passes its own variables to other hosts; the rest must be named.
     for (const auto& s : plan.exports)
       if (!s.name.starts_with("OMPI_")) c.insert(c.end(), {"-x", s.name});
-    for (const char* name : {"MERGANSER_COMM", "MERGANSER_WAIT_LIMIT", "SHMEM_SYMMETRIC_HEAP_SIZE"})
+    for (const char* name :
+         {"MERGANSER_COMM", "MERGANSER_WAIT_LIMIT", "SHMEM_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_SIZE"})
       if (is_set(name)) c.insert(c.end(), {"-x", name});
   }
   c.push_back(self_path());

@@ -72,9 +72,12 @@ std::vector<Setting> launcher_settings() {
                         "osc/rdma ranks itself above osc/sm: a put between ranks of one host takes ten times as long"});
   }
   // Set to different values the two names are an error.
-  if (shmem != "none" && std::getenv("SMA_SYMMETRIC_SIZE") == nullptr) {
-    settings.push_back({"SHMEM_SYMMETRIC_HEAP_SIZE", "512M",
-                        "room for the mailboxes and streams of many neighbours; pages not used cost nothing"});
+  constexpr const char* kHeap = "room for the mailboxes and streams of many neighbours; pages not used cost nothing";
+  const bool heap = shmem != "none" && std::getenv("SMA_SYMMETRIC_SIZE") == nullptr;
+  const bool of_open_mpi = shmem.find("open-mpi") != std::string::npos;
+  if (heap && !of_open_mpi) settings.push_back({"SHMEM_SYMMETRIC_SIZE", "512M", kHeap});
+  if (heap && of_open_mpi) {
+    settings.push_back({"SHMEM_SYMMETRIC_HEAP_SIZE", "512M", kHeap});
   }
   if (open_mpi && geteuid() == 0) {
     settings.push_back({"OMPI_ALLOW_RUN_AS_ROOT", "1", "mpirun refuses root, the usual user in a container"});

@@ -27,7 +27,8 @@ Names texts(const std::vector<Candidate>& candidates) {
 }
 
 bool holds(const Names& lines, const std::string& part) {
-  return std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return line.find(part) != std::string::npos; });
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const auto& line) { return line.find(part) != std::string::npos; });
 }
 
 TEST(SettingsProof, reads_which_components_there_are) {
@@ -38,11 +39,13 @@ TEST(SettingsProof, reads_which_components_there_are) {
 }
 
 TEST(SettingsProof, compares_what_the_library_lets_one_choose) {
-  const Names open_mpi = texts(candidates_for("Open MPI v5.0.1", {"osc:sm", "osc:rdma", "btl:sm", "btl:tcp", "pml:ob1"}));
+  const Names open_mpi =
+      texts(candidates_for("Open MPI v5.0.1", {"osc:sm", "osc:rdma", "btl:sm", "btl:tcp", "pml:ob1"}));
   EXPECT_EQ(open_mpi.front(), "as merganser run sets it");
   for (const char* there : {"osc=sm", "osc=rdma", "pml=ob1 btl=self,sm", "pml=ob1 btl=self,tcp"})
     EXPECT_TRUE(holds(open_mpi, there)) << there;
-  for (const char* not_there : {"osc=pt2pt", "osc=ucx", "pml=ucx", "vader"}) EXPECT_FALSE(holds(open_mpi, not_there)) << not_there;
+  for (const char* not_there : {"osc=pt2pt", "osc=ucx", "pml=ucx", "vader"})
+    EXPECT_FALSE(holds(open_mpi, not_there)) << not_there;
   EXPECT_EQ(open_mpi.back(), "both on one core, mpi_yield_when_idle=0");
 
   const Names mpich = texts(candidates_for("MPICH Version: 4.0.2, device ch4:ofi", {}));
@@ -74,9 +77,11 @@ TEST(SettingsProof, says_what_is_right_wrong_and_of_no_account) {
 TEST(SettingsProof, crowded_ranks_are_compared_with_crowded_ranks) {
   const Candidate crowded{"both ranks on one core", {}, true};
   const Candidate busy{"no yield", {{"OMPI_MCA_mpi_yield_when_idle", "0"}}, true};
-  const std::vector<Proven> proven{{kBase, {4e-7}, {2e-8}, ""}, {crowded, {1e-6}, {2e-8}, ""}, {busy, {1e-2}, {2e-8}, ""}};
-  EXPECT_EQ(verdicts(proven), Names{"OMPI_MCA_mpi_yield_when_idle is right: without it a ping between ranks that share a "
-                                    "core takes 10000.0 times as long"});
+  const std::vector<Proven> proven{
+      {kBase, {4e-7}, {2e-8}, ""}, {crowded, {1e-6}, {2e-8}, ""}, {busy, {1e-2}, {2e-8}, ""}};
+  EXPECT_EQ(verdicts(proven),
+            Names{"OMPI_MCA_mpi_yield_when_idle is right: without it a ping between ranks that share a "
+                  "core takes 10000.0 times as long"});
 }
 
 TEST(SettingsProof, a_pair_of_ranks_is_measured_with_what_is_exported_and_nothing_else) {

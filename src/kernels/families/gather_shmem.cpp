@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "merganser/base/error.hpp"
 #include "src/kernels/families/openshmem/symmetric.hpp"
 #include "src/kernels/families/support/exchange_base.hpp"
 #include "src/kernels/families/support/family.hpp"
@@ -10,6 +11,10 @@
 /// OpenSHMEM's collect of equal parts; there is none that does not block.
 namespace merganser::kernels::detail {
 namespace {
+
+#if defined(SHMEM_MAJOR_VERSION) && (SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5))
+#define MERGANSER_SHMEM_TEAMS 1  // which replace the calls with work words
+#endif
 
 constexpr std::size_t kWord = sizeof(std::uint32_t);
 
@@ -46,7 +51,12 @@ class Collect final : public Gather {
     turn_ = 1 - turn_;
     std::byte* all = block_->data() + layout_.landing_at(turn_);
     if (layout_.words == 0) return {};
+#ifdef MERGANSER_SHMEM_TEAMS
+    if (shmem_fcollectmem(SHMEM_TEAM_WORLD, all, block_->data(), layout_.words * kWord) != 0)
+      throw CommError("shmem_fcollectmem failed");
+#else
     shmem_fcollect32(all, block_->data(), layout_.words, 0, 0, static_cast<int>(layout_.ranks), sync(turn_));
+#endif
     for (std::size_t r = 1; r < layout_.ranks && part_bytes() % kWord != 0; ++r) {
       std::memmove(all + r * part_bytes(), all + r * layout_.words * kWord, part_bytes());
     }

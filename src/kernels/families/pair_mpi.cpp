@@ -55,12 +55,13 @@ double time_ping(int rank, int tag, MPI_Comm comm, double seconds) {
     }
   }
   if (rank != 0) return 0;
-  return median_time(seconds, [&](bool last) {
-           for (int i = 0; i < kBlock; ++i) {
-             send(last && i == kBlock - 1 ? 1 : 0, 1, tag, comm);
-             (void)receive(1, tag, comm);
-           }
-         }) /
+  return median_time(seconds,
+                     [&](bool last) {
+                       for (int i = 0; i < kBlock; ++i) {
+                         send(last && i == kBlock - 1 ? 1 : 0, 1, tag, comm);
+                         (void)receive(1, tag, comm);
+                       }
+                     }) /
          2;
 }
 

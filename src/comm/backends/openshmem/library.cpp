@@ -15,11 +15,22 @@ namespace merganser::comm::detail {
 namespace {
 
 bool started = false;
-HeapSetting heap{"SHMEM_SYMMETRIC_HEAP_SIZE", "not set"};
+HeapSetting heap{"SHMEM_SYMMETRIC_SIZE", "not set"};
 
-/// Open MPI moves the value of one name to the other while it starts.
+std::string version() {
+  char name[SHMEM_MAX_NAME_LEN];
+  int major = 0;
+  int minor = 0;
+  shmem_info_get_name(name);
+  shmem_info_get_version(&major, &minor);
+  return std::string(name) + ", OpenSHMEM " + std::to_string(major) + "." + std::to_string(minor);
+}
+
+/// Open MPI does not read the name that the standard gives, and moves the value of one name to the other while it starts.
 void note_heap_setting() {
-  for (const char* name : {"SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_SIZE"}) {
+  const bool open_mpi = version().find("open-mpi") != std::string::npos;
+  if (open_mpi) heap.name = "SHMEM_SYMMETRIC_HEAP_SIZE";
+  for (const char* name : {heap.name.c_str(), "SMA_SYMMETRIC_SIZE"}) {
     const char* value = std::getenv(name);
     if (value == nullptr) continue;
     heap = {name, value};
@@ -40,15 +51,6 @@ void end_shmem_in_mpi() {
   if (leave_mpi != nullptr) *leave_mpi = 1;
   shmem_finalize();
   if (leave_mpi != nullptr) *leave_mpi = 0;
-}
-
-std::string version() {
-  char name[SHMEM_MAX_NAME_LEN];
-  int major = 0;
-  int minor = 0;
-  shmem_info_get_name(name);
-  shmem_info_get_version(&major, &minor);
-  return std::string(name) + ", OpenSHMEM " + std::to_string(major) + "." + std::to_string(minor);
 }
 
 void abort_shmem(int exit_code) {
