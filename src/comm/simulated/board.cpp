@@ -1,6 +1,7 @@
 #include <mpi.h>
 #include <simgrid/barrier.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <string_view>
@@ -34,6 +35,55 @@ class Board {
     return all;
   }
 
+  void reduce(std::uint64_t round, std::span<std::uint64_t> words, Op op) {
+    Round& told = rounds_[round];
+    if (told.writers++ == 0) told.words.assign(words.begin(), words.end());
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (told.writers == 1) break;
+      std::uint64_t& word = told.words[i];
+      word = op == Op::sum ? word + words[i] : op == Op::min ? std::min(word, words[i]) : std::max(word, words[i]);
+    }
+    wait();
+    std::copy(told.words.begin(), told.words.end(), words.begin());
+    read(round, told);
+  }
+
+  std::vector<Bytes> gather(std::size_t rank, std::uint64_t round, BytesView mine) {
+    Round& told = rounds_[round];
+    told.by_sender.resize(ranks_);
+    told.by_sender[rank].assign(mine.begin(), mine.end());
+    wait();
+    if (rank != 0) return {};
+    std::vector<Bytes> all = std::move(told.by_sender);
+    rounds_.erase(round);
+    return all;
+  }
+
+  Bytes broadcast(std::size_t rank, std::uint64_t round, BytesView mine) {
+    Round& told = rounds_[round];
+    if (rank == 0) told.by_sender.emplace_back(mine.begin(), mine.end());
+    wait();
+    Bytes text = told.by_sender[0];
+    read(round, told);
+    return text;
+  }
+
+  std::vector<Bytes> exchange(std::size_t rank, std::uint64_t round, std::span<const int> ranks,
+                              const std::vector<Bytes>& letters) {
+    Round& told = rounds_[round];
+    told.by_receiver.resize(ranks_);
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      told.by_receiver[static_cast<std::size_t>(ranks[i])].push_back({rank, letters[i]});
+    wait();
+    std::vector<Bytes> came(ranks.size());
+    for (auto& letter : told.by_receiver[rank]) {
+      const auto arc = std::find(ranks.begin(), ranks.end(), static_cast<int>(letter.from)) - ranks.begin();
+      came[static_cast<std::size_t>(arc)] = std::move(letter.text);
+    }
+    read(round, told);
+    return came;
+  }
+
   std::vector<Bytes> all_to_all(std::size_t rank, std::uint64_t round, std::span<const BytesView> to) {
     Round& told = rounds_[round];
     told.by_receiver.resize(ranks_);
@@ -42,7 +92,7 @@ class Board {
     wait();
     std::vector<Bytes> from(ranks_);
     for (auto& letter : told.by_receiver[rank]) from[letter.from] = std::move(letter.text);
-    if (++told.readers == ranks_) rounds_.erase(round);
+    read(round, told);
     return from;
   }
 
@@ -54,8 +104,15 @@ class Board {
   struct Round {
     std::vector<Bytes> by_sender;
     std::vector<std::vector<Letter>> by_receiver;
+    std::vector<std::uint64_t> words;
+    std::size_t writers = 0;
     std::size_t readers = 0;
   };
+
+  /// One rank more has read; the last one takes the round away.
+  void read(std::uint64_t round, Round& told) {
+    if (++told.readers == ranks_) rounds_.erase(round);
+  }
 
   std::size_t ranks_;
   sg_bar_t all_here_;
@@ -92,6 +149,12 @@ class FreeCollectives final : public SimulatedCollectives {
     rank_ = static_cast<std::size_t>(rank);
   }
   void barrier() override { board_->wait(); }
+  void reduce(std::span<std::uint64_t> words, Op op) override { board_->reduce(round_++, words, op); }
+  [[nodiscard]] std::vector<Bytes> gather(BytesView mine) override { return board_->gather(rank_, round_++, mine); }
+  [[nodiscard]] Bytes broadcast(BytesView mine) override { return board_->broadcast(rank_, round_++, mine); }
+  [[nodiscard]] std::vector<Bytes> exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) override {
+    return board_->exchange(rank_, round_++, ranks, letters);
+  }
   [[nodiscard]] std::vector<Bytes> all_gather(BytesView mine) override {
     return board_->all_gather(rank_, round_++, mine);
   }

@@ -19,9 +19,13 @@ constexpr int kCollectiveTag = 0;  // links have the tags above
 
 /// Non-blocking collectives, so that a rank that waits can yield and give up. Simulated ones would be a message for each pair
 /// of ranks; blocking ones take the ways of libraries.
-int start_all_reduce(int* flag, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  if constexpr (kSimulated) return MPI_Allreduce(MPI_IN_PLACE, flag, 1, MPI_INT, op, comm);
-  return MPI_Iallreduce(MPI_IN_PLACE, flag, 1, MPI_INT, op, comm, request);
+int start_all_reduce(void* values, int number, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Allreduce(MPI_IN_PLACE, values, number, type, op, comm);
+  return MPI_Iallreduce(MPI_IN_PLACE, values, number, type, op, comm, request);
+}
+int start_gather(const std::int64_t* mine, std::int64_t* all, MPI_Comm comm, MPI_Request* request) {
+  if constexpr (kSimulated) return MPI_Gather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, 0, comm);
+  return MPI_Igather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, 0, comm, request);
 }
 int start_barrier(MPI_Comm comm, MPI_Request* request) {
   if constexpr (kSimulated) return MPI_Barrier(comm);
@@ -176,7 +180,7 @@ bool MpiTransport::any(bool mine) {
   check_usable();
   int flag = mine ? 1 : 0;
   MPI_Request request = MPI_REQUEST_NULL;
-  check(start_all_reduce(&flag, MPI_LOR, comm_, &request), "MPI_Iallreduce");
+  check(start_all_reduce(&flag, 1, MPI_INT, MPI_LOR, comm_, &request), "MPI_Iallreduce");
   complete(request, "sync_any", "MPI_Iallreduce");
   return flag != 0;
 }
@@ -207,20 +211,21 @@ void MpiTransport::start_sending(std::span<const std::byte> from, int to, std::v
 
 void MpiTransport::do_reduce(std::span<std::uint64_t> words, Op op) {
   check_usable();
+  if (simulated_ != nullptr) return simulated_->reduce(words, op);
   MPI_Request request = MPI_REQUEST_NULL;
   const MPI_Op mpi_op = op == Op::sum ? MPI_SUM : op == Op::min ? MPI_MIN : MPI_MAX;
-  check(
-      MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T, mpi_op, comm_, &request),
-      "MPI_Iallreduce");
+  check(start_all_reduce(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, mpi_op, comm_, &request),
+        "MPI_Iallreduce");
   complete(request, "all_reduce", "MPI_Iallreduce");
 }
 
 std::vector<Bytes> MpiTransport::do_gather(std::span<const std::byte> mine) {
   check_usable();
+  if (simulated_ != nullptr) return simulated_->gather(mine);
   const auto size = static_cast<std::int64_t>(mine.size());
   std::vector<std::int64_t> sizes(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
   std::vector<MPI_Request> requests(1, MPI_REQUEST_NULL);
-  check(MPI_Igather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, 0, comm_, requests.data()), "MPI_Igather");
+  check(start_gather(&size, sizes.data(), comm_, requests.data()), "MPI_Igather");
   complete(requests, "gather", "MPI_Igather");
   std::vector<Bytes> all(sizes.size());
   if (rank_ != 0) start_sending(mine, 0, requests);
@@ -235,14 +240,15 @@ std::vector<Bytes> MpiTransport::do_gather(std::span<const std::byte> mine) {
 
 Bytes MpiTransport::do_broadcast(std::span<const std::byte> mine) {
   check_usable();
+  if (simulated_ != nullptr) return simulated_->broadcast(mine);
   auto size = static_cast<std::int64_t>(mine.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Ibcast(&size, 1, MPI_INT64_T, 0, comm_, &request), "MPI_Ibcast");
+  check(start_broadcast(reinterpret_cast<std::byte*>(&size), sizeof(size), 0, comm_, &request), "MPI_Ibcast");
   complete(request, "broadcast", "MPI_Ibcast");
   Bytes told(static_cast<std::size_t>(size));
   if (rank_ == 0) std::copy(mine.begin(), mine.end(), told.begin());
   in_pieces(told.size(), [&](std::size_t at, int length) {
-    check(MPI_Ibcast(told.data() + at, length, MPI_BYTE, 0, comm_, &request), "MPI_Ibcast");
+    check(start_broadcast(told.data() + at, length, 0, comm_, &request), "MPI_Ibcast");
     complete(request, "broadcast", "MPI_Ibcast");
   });
   return told;
@@ -320,6 +326,7 @@ std::vector<Bytes> MpiTransport::do_all_to_all(std::span<const BytesView> to) {
 /// A letter travels with its length; what does not fit follows.
 std::vector<Bytes> MpiTransport::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) {
   check_usable();
+  if (simulated_ != nullptr) return simulated_->exchange(ranks, letters);
   constexpr std::size_t kLength = sizeof(std::uint64_t);
   constexpr std::size_t kBegin = 64;
   using Head = std::array<std::byte, kLength + kBegin>;
