@@ -193,7 +193,9 @@ Option OptionTable::named(std::string name, std::string help) const {
 }
 
 void OptionTable::finish(Option& o) {
-  if (!o.flag && o.initial.empty()) o.initial = value_text(o.value());
+  if (!o.initial.empty()) return;
+  if (!o.flag) o.initial = value_text(o.value());
+  if (o.flag && o.value() == OptionValue(true)) o.initial = "on; off: --no-" + o.name;
 }
 
 Option* OptionTable::find(const std::string& name) {
