@@ -43,6 +43,8 @@ struct Row {
   static constexpr std::size_t buoyancy = 4;
   static constexpr std::size_t shape = 5;
   static constexpr std::size_t registers = 10;  ///< position 3, vorticity 3, B 5
+  /// Between the arrangement of parcels and the first stage, in the place of registers: Batch::first, Batch::second.
+  static constexpr std::size_t offsets = registers;
   static constexpr std::size_t width = 22;
 };
 
@@ -61,6 +63,9 @@ struct Upcoming {
 /// number; count if none
 std::size_t find_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                         const Cells& cells, Batch* batches);
+/// The same with the offsets that rows hold; made anew for a batch in which one begins with no number.
+std::size_t place_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
+                         const Cells& cells, Batch* batches);
 
 /// The parcels begin .. end - 1 in the order of cells, as they were placed.
 struct Run {

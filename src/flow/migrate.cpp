@@ -29,7 +29,11 @@ Migration::Migration(comm::Transport& transport, const Decomposition& decomposit
 }
 
 bool Migration::surely_here(const Site& s) const noexcept {
-  return s.x >= low_[0] && s.x < high_[0] && s.y >= low_[1] && s.y < high_[1] && s.z >= low_[2] && s.z < high_[2];
+  // No branches: nearly all are.
+  const int x = static_cast<int>(s.x >= low_[0]) & static_cast<int>(s.x < high_[0]);
+  const int y = static_cast<int>(s.y >= low_[1]) & static_cast<int>(s.y < high_[1]);
+  const int z = static_cast<int>(s.z >= low_[2]) & static_cast<int>(s.z < high_[2]);
+  return (x & y & z) != 0;
 }
 
 /// The arc that leads to the owner of parcel i; the number of arcs if that is this rank.
@@ -50,12 +54,24 @@ std::size_t Migration::arc_to(const Parcels& parcels, std::size_t i) const {
   return static_cast<std::size_t>(found - neighbours_.begin());
 }
 
+/// The first parcel from i on that is not surely here.
+std::size_t Migration::next_away(const Parcels& parcels, std::size_t i) const noexcept {
+  constexpr std::size_t kGroup = 8;
+  const Site* const sites = parcels.sites();
+  for (; i + kGroup <= parcels.size(); i += kGroup) {
+    bool here = true;
+    for (std::size_t k = i; k < i + kGroup; ++k) here &= surely_here(sites[k]);
+    if (!here) break;
+  }
+  while (i < parcels.size() && surely_here(sites[i])) ++i;
+  return i;
+}
+
 std::int64_t Migration::send(Parcels& parcels) {
   const Box& box = decomposition_.grid().box;
   holes_.clear();
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
+  for (std::size_t i = next_away(parcels, 0); i < parcels.size(); i = next_away(parcels, i + 1)) {
     Site& s = parcels.site(i);
-    if (surely_here(s)) continue;
     if (std::isfinite(s.x)) s.x = box.wrap(0, s.x);
     if (std::isfinite(s.y)) s.y = box.wrap(1, s.y);
     const std::size_t arc = arc_to(parcels, i);

@@ -75,9 +75,14 @@ void Transfer::Impl::require_points(const Parcels& parcels) {
   placement.need(parcels, placement.size());
 }
 
-void Transfer::locate(const Parcels& parcels) {
+void Transfer::locate(const Parcels& parcels, Shapes shapes) {
   if (parcels.schema() != schema()) throw UsageError("parcels of another schema; allowed: that of flow::schema()");
-  impl_->placement.place(parcels);
+  impl_->placement.place(parcels, shapes);
+}
+
+void Transfer::arrange(Parcels& parcels) {
+  impl_->require(parcels);
+  impl_->placement.arrange(parcels);
 }
 
 template <class Scatter>

@@ -27,6 +27,7 @@ class Migration {
 
  private:
   [[nodiscard]] bool surely_here(const Site& site) const noexcept;
+  [[nodiscard]] std::size_t next_away(const Parcels& parcels, std::size_t i) const noexcept;
   [[nodiscard]] std::size_t arc_to(const Parcels& parcels, std::size_t i) const;
 
   Decomposition decomposition_;
