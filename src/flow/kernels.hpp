@@ -96,6 +96,14 @@ void scatter_carried(const Site* sites, const double* rows, const Run& run, cons
 void scatter_volume(const Site* sites, const Run& run, const Cells& cells, const Lines& lines, Weighed& weighed,
                     double* window);
 
+/// Makes note of parcels that may have left the rank's block.
+struct Leavers {
+  double low[2];          ///< along x and y; who is in [low, high) has not left
+  double high[2];
+  std::uint32_t* index;  ///< of those who may have, room for all parcels
+  std::size_t count;
+};
+
 /// One stage of a Runge-Kutta scheme: r <- a r + rates, y += b_dt r.
 struct Stage {
   double a;
@@ -103,9 +111,10 @@ struct Stage {
 };
 /// Moves, turns and stretches parcels by the flow in a rank's layout.
 void advance_run(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                 const Stage& stage);
+                 const Stage& stage, Leavers& leavers);
 /// Adds VectorNodes read at the centres to positions.
-void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement);
+void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
+                  Leavers& leavers);
 
 /// How Transfer::even_out pulls: displacement = -pull l d along an axis, within +- most l, where l = spacing f (1 - f) at
 /// the fraction f of the cell and d is the difference of the excess across it.
@@ -115,7 +124,7 @@ struct Pull {
 };
 /// Moves parcels down the gradient of ScalarNodes within their cells.
 void even_out_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
-                  const Pull& pull);
+                  const Pull& pull, Leavers& leavers);
 
 /// to[n] = (from[0][n] + from[1][n]) + (from[2][n] + from[3][n]), or that added to `to`.
 void sum_four(const double* const (&from)[4], std::size_t n, double* to, bool add);

@@ -64,6 +64,7 @@ struct Model::Impl {
   void move(std::size_t stage);
   void publish();
   void go_home();
+  void go_home_if_moved();
   void damp();
   void merge();
   void arrange();
@@ -243,6 +244,11 @@ void Model::Impl::go_home() {
   const Scope s(profile, "migrate");
   migration.send(parcels);
 }
+/// After advance(), displace() or even_out().
+void Model::Impl::go_home_if_moved() {
+  const Scope s(profile, "migrate");
+  migration.send(parcels, transfer.may_have_left());
+}
 
 /// One Runge-Kutta stage; the first has its fields from observe().
 void Model::Impl::move(std::size_t stage) {
@@ -258,7 +264,7 @@ void Model::Impl::move(std::size_t stage) {
     shapes = Shapes::changed;
   }
   if (stage == 0) publish();
-  go_home();
+  go_home_if_moved();
 }
 
 void Model::Impl::damp() {
@@ -302,14 +308,14 @@ void Model::Impl::correct() {
       transfer.displace(parcels, displacement);
       reflect(parcels, decomposition.grid().box);
     }
-    go_home();
+    go_home_if_moved();
     locate();
     {
       const Scope s(profile, "correction");
       transfer.gather_excess(parcels, excess);
       transfer.even_out(parcels, excess);
     }
-    go_home();
+    go_home_if_moved();
   }
 }
 

@@ -272,9 +272,17 @@ HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Stag
   push<kFirst>(b[4], r[10], b23_rate, stage);
 }
 
+/// Always written, counted if it may have left.
+HWY_INLINE void watch(const Site& site, std::uint32_t index, Leavers& leavers) {
+  const int x = static_cast<int>(site.x >= leavers.low[0]) & static_cast<int>(site.x < leavers.high[0]);
+  const int y = static_cast<int>(site.y >= leavers.low[1]) & static_cast<int>(site.y < leavers.high[1]);
+  leavers.index[leavers.count] = index;
+  leavers.count += static_cast<std::size_t>((x & y) ^ 1);
+}
+
 template <bool kFirst>
 HWY_INLINE void advance_all(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines,
-                            const double* flow, const Stage& stage) {
+                            const double* flow, const Stage& stage, Leavers& leavers) {
   const Corners corners(lines, Flow::width);
   Weights weights;
   alignas(64) double mean[Flow::width];
@@ -288,14 +296,15 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const Run& run, const Cel
       const std::uint32_t index = run.order[place + lane];
       read_flow(flow, weights, lane, corners, mean);
       advance_one<kFirst>(sites[index], rows + index * Row::width, mean, stage);
+      watch(sites[index], index, leavers);
     }
   }
 }
 
 void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                const Stage& stage) {
-  if (stage.a == 0) return advance_all<true>(sites, rows, run, cells, lines, flow, stage);
-  advance_all<false>(sites, rows, run, cells, lines, flow, stage);
+                const Stage& stage, Leavers& leavers) {
+  if (stage.a == 0) return advance_all<true>(sites, rows, run, cells, lines, flow, stage, leavers);
+  advance_all<false>(sites, rows, run, cells, lines, flow, stage, leavers);
 }
 
 /// Calls visit(index of the first, batch, weights of the centres, number of parcels) for every batch.
@@ -320,7 +329,8 @@ HWY_INLINE void move_site(Site& site, double x, double y, double z) {
   site.z += z;
 }
 
-void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement) {
+void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
+                 Leavers& leavers) {
   const hn::CappedTag<double, 4> d;
   const Corners corners(lines, 4);
   for_centres(sites, run, cells, lines,
@@ -336,6 +346,7 @@ void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& l
                     hn::Store(of_part, d, sum + part);
                   }
                   move_site(sites[index[lane]], sum[0], sum[1], sum[2]);
+                  watch(sites[index[lane]], index[lane], leavers);
                 }
               });
 }
@@ -356,7 +367,7 @@ HWY_INLINE V across(const V* v, const std::array<int, 8>& ends, V p, V q) {
 }
 
 void EvenOutRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
-                const Pull& pull) {
+                const Pull& pull, Leavers& leavers) {
   const D d;
   const hn::RebindToSigned<D> wide;
   const Corners corners(lines, 1);
@@ -377,8 +388,10 @@ void EvenOutRun(Site* sites, const Run& run, const Cells& cells, const Lines& li
           hn::Store(pulled(f.y, cells.spacing[1], y, pull), d, move[1] + k);
           hn::Store(pulled(f.z, cells.spacing[2], z, pull), d, move[2] + k);
         }
-        for (std::size_t lane = 0; lane < count; ++lane)
+        for (std::size_t lane = 0; lane < count; ++lane) {
           move_site(sites[index[lane]], move[0][lane], move[1][lane], move[2][lane]);
+          watch(sites[index[lane]], index[lane], leavers);
+        }
       });
 }
 
@@ -403,15 +416,16 @@ void scatter_volume(const Site* sites, const Run& run, const Cells& cells, const
   HWY_DYNAMIC_DISPATCH(ScatterVolume)(sites, run, cells, lines, weighed, window);
 }
 void advance_run(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                 const Stage& stage) {
-  HWY_DYNAMIC_DISPATCH(AdvanceRun)(sites, rows, run, cells, lines, flow, stage);
+                 const Stage& stage, Leavers& leavers) {
+  HWY_DYNAMIC_DISPATCH(AdvanceRun)(sites, rows, run, cells, lines, flow, stage, leavers);
 }
-void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement) {
-  HWY_DYNAMIC_DISPATCH(DisplaceRun)(sites, run, cells, lines, displacement);
+void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
+                  Leavers& leavers) {
+  HWY_DYNAMIC_DISPATCH(DisplaceRun)(sites, run, cells, lines, displacement, leavers);
 }
 void even_out_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
-                  const Pull& pull) {
-  HWY_DYNAMIC_DISPATCH(EvenOutRun)(sites, run, cells, lines, excess, pull);
+                  const Pull& pull, Leavers& leavers) {
+  HWY_DYNAMIC_DISPATCH(EvenOutRun)(sites, run, cells, lines, excess, pull, leavers);
 }
 
 }  // namespace merganser::flow

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "merganser/base/exact_sum.hpp"
@@ -71,6 +72,9 @@ class Transfer {
   void displace(Parcels& parcels, const VectorNodes& displacement);
   /// Moves parcels down the gradient of `excess` within their cells. Local.
   void even_out(Parcels& parcels, const ScalarNodes& excess);
+  /// Indices of the parcels that the last advance(), displace() or even_out() may have moved out of the block, for
+  /// Migration::send(). Local, until parcels come, go or are sorted.
+  [[nodiscard]] std::span<const std::uint32_t> may_have_left() const noexcept;
   /// Draws the vorticity of parcels within two cells of a wall to that of the wall, by the strain there. Local.
   /// @param dt  length of the time step
   void damp(Parcels& parcels, const CarriedNodes& carried, const FlowNodes& flow, double dt);
