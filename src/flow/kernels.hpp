@@ -98,7 +98,7 @@ void scatter_volume(const Site* sites, const Run& run, const Cells& cells, const
 
 /// Makes note of parcels that may have left the rank's block.
 struct Leavers {
-  double low[2];          ///< along x and y; who is in [low, high) has not left
+  double low[2];  ///< along x and y; who is in [low, high) has not left
   double high[2];
   std::uint32_t* index;  ///< of those who may have, room for all parcels
   std::size_t count;

@@ -29,7 +29,7 @@ std::string place_text(const Site& s) {
   return "(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ", " + std::to_string(s.z) + ")";
 }
 
-constexpr std::size_t kChunk = kMostBatches * kBatch;      // parcels that are worked on together
+constexpr std::size_t kChunk = kMostBatches * kBatch;    // parcels that are worked on together
 constexpr std::int64_t kPlaces = std::int64_t{1} << 20;  // of ids in a cell
 
 }  // namespace
@@ -99,8 +99,8 @@ std::int64_t Placement::first_id(std::size_t cell) const {
   const std::int64_t number = (x * grid.cells[1] + y) * grid.cells[2] + own % layout_.cells(2);
   const std::int64_t held = first_[cell + 1] - first_[cell];
   if (held > kPlaces)
-    throw InputError("cell " + std::to_string(number) + " holds " + std::to_string(held) +
-                     " parcels; allowed: up to " + std::to_string(kPlaces));
+    throw InputError("cell " + std::to_string(number) + " holds " + std::to_string(held) + " parcels; allowed: up to " +
+                     std::to_string(kPlaces));
   return 2 * number * kPlaces;
 }
 

@@ -245,8 +245,7 @@ struct OneVector {
 };
 
 /// One coordinate of the points; true where they are near enough.
-HWY_INLINE hn::Mask<D> put_points(V g, V first, V second, const Cells& cells, int axis, std::size_t at,
-                                  Batch& batch) {
+HWY_INLINE hn::Mask<D> put_points(V g, V first, V second, const Cells& cells, int axis, std::size_t at, Batch& batch) {
   const D d;
   hn::Store(g, d, batch.centre[axis] + at);
   hn::Store(first, d, batch.first[axis] + at);
@@ -382,8 +381,8 @@ std::size_t PlacePoints(const Site* sites, const double* rows, const Upcoming& i
       auto fine = hn::Eq(part.load(0), part.load(0));
       for (std::size_t a = 0; a < 3; ++a) {
         const V g = in_cells(part.load(a), cells, static_cast<int>(a));
-        fine = hn::And(
-            fine, put_points(g, part.load(3 + a), part.load(6 + a), cells, static_cast<int>(a), k, batches[b]));
+        fine =
+            hn::And(fine, put_points(g, part.load(3 + a), part.load(6 + a), cells, static_cast<int>(a), k, batches[b]));
       }
       if (!hn::AllTrue(D(), fine)) return b;
     }

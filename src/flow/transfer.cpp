@@ -177,8 +177,7 @@ void Transfer::advance(Parcels& parcels, const FlowNodes& flow, double a, double
 void Transfer::displace(Parcels& parcels, const VectorNodes& displacement) {
   Impl& m = *impl_;
   m.require_points(parcels);
-  displace_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), displacement.data(),
-               m.leavers());
+  displace_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), displacement.data(), m.leavers());
 }
 
 void Transfer::even_out(Parcels& parcels, const ScalarNodes& excess) {

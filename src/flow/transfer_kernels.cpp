@@ -360,9 +360,7 @@ HWY_INLINE V pulled(V fraction, double spacing, V across, const Pull& pull) {
 HWY_INLINE V blend(V a, V b, V at) { return hn::MulAdd(at, hn::Sub(b, a), a); }
 /// The mean, weighted with p and q, of the differences along an edge of the cell and those beside it.
 HWY_INLINE V across(const V* v, const std::array<int, 8>& ends, V p, V q) {
-  const auto edge = [&](std::size_t e) {
-    return hn::Sub(v[ends[2 * e]], v[ends[2 * e + 1]]);
-  };
+  const auto edge = [&](std::size_t e) { return hn::Sub(v[ends[2 * e]], v[ends[2 * e + 1]]); };
   return blend(blend(edge(0), edge(1), p), blend(edge(2), edge(3), p), q);
 }
 
@@ -371,28 +369,27 @@ void EvenOutRun(Site* sites, const Run& run, const Cells& cells, const Lines& li
   const D d;
   const hn::RebindToSigned<D> wide;
   const Corners corners(lines, 1);
-  for_centres(
-      sites, run, cells, lines,
-      [&](const std::uint32_t* index, const Batch& batch, const Weights& weights, std::size_t count) {
-        alignas(64) double move[3][kBatch];
-        for (std::size_t k = 0; k < kBatch; k += hn::Lanes(d)) {
-          const auto node = hn::PromoteTo(wide, hn::Load(I(), weights.node[0] + k));
-          V v[8];
-          for (std::size_t n = 0; n < 8; ++n) v[n] = hn::GatherIndex(d, excess + corners.at[n], node);
-          const Vector centre = load(batch.centre, k);
-          const Vector f = minus(centre, {hn::Floor(centre.x), hn::Floor(centre.y), hn::Floor(centre.z)});
-          const V x = across(v, {4, 0, 5, 1, 6, 2, 7, 3}, f.z, f.y);
-          const V y = across(v, {2, 0, 3, 1, 6, 4, 7, 5}, f.z, f.x);
-          const V z = across(v, {1, 0, 3, 2, 5, 4, 7, 6}, f.y, f.x);
-          hn::Store(pulled(f.x, cells.spacing[0], x, pull), d, move[0] + k);
-          hn::Store(pulled(f.y, cells.spacing[1], y, pull), d, move[1] + k);
-          hn::Store(pulled(f.z, cells.spacing[2], z, pull), d, move[2] + k);
-        }
-        for (std::size_t lane = 0; lane < count; ++lane) {
-          move_site(sites[index[lane]], move[0][lane], move[1][lane], move[2][lane]);
-          watch(sites[index[lane]], index[lane], leavers);
-        }
-      });
+  for_centres(sites, run, cells, lines,
+              [&](const std::uint32_t* index, const Batch& batch, const Weights& weights, std::size_t count) {
+                alignas(64) double move[3][kBatch];
+                for (std::size_t k = 0; k < kBatch; k += hn::Lanes(d)) {
+                  const auto node = hn::PromoteTo(wide, hn::Load(I(), weights.node[0] + k));
+                  V v[8];
+                  for (std::size_t n = 0; n < 8; ++n) v[n] = hn::GatherIndex(d, excess + corners.at[n], node);
+                  const Vector centre = load(batch.centre, k);
+                  const Vector f = minus(centre, {hn::Floor(centre.x), hn::Floor(centre.y), hn::Floor(centre.z)});
+                  const V x = across(v, {4, 0, 5, 1, 6, 2, 7, 3}, f.z, f.y);
+                  const V y = across(v, {2, 0, 3, 1, 6, 4, 7, 5}, f.z, f.x);
+                  const V z = across(v, {1, 0, 3, 2, 5, 4, 7, 6}, f.y, f.x);
+                  hn::Store(pulled(f.x, cells.spacing[0], x, pull), d, move[0] + k);
+                  hn::Store(pulled(f.y, cells.spacing[1], y, pull), d, move[1] + k);
+                  hn::Store(pulled(f.z, cells.spacing[2], z, pull), d, move[2] + k);
+                }
+                for (std::size_t lane = 0; lane < count; ++lane) {
+                  move_site(sites[index[lane]], move[0][lane], move[1][lane], move[2][lane]);
+                  watch(sites[index[lane]], index[lane], leavers);
+                }
+              });
 }
 
 }  // namespace merganser::flow::HWY_NAMESPACE
