@@ -43,6 +43,8 @@ struct Row {
   static constexpr std::size_t buoyancy = 4;
   static constexpr std::size_t shape = 5;
   static constexpr std::size_t registers = 10;  ///< position 3, vorticity 3, B 5
+  /// Between the arrangement of parcels and the first stage, in the place of registers: Batch::first, Batch::second.
+  static constexpr std::size_t offsets = registers;
   static constexpr std::size_t width = 22;
 };
 
@@ -61,6 +63,9 @@ struct Upcoming {
 /// number; count if none
 std::size_t find_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                         const Cells& cells, Batch* batches);
+/// The same with the offsets that rows hold; made anew for a batch in which one begins with no number.
+std::size_t place_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
+                         const Cells& cells, Batch* batches);
 
 /// The parcels begin .. end - 1 in the order of cells, as they were placed.
 struct Run {
@@ -91,6 +96,14 @@ void scatter_carried(const Site* sites, const double* rows, const Run& run, cons
 void scatter_volume(const Site* sites, const Run& run, const Cells& cells, const Lines& lines, Weighed& weighed,
                     double* window);
 
+/// Makes note of parcels that may have left the rank's block.
+struct Leavers {
+  double low[2];  ///< along x and y; who is in [low, high) has not left
+  double high[2];
+  std::uint32_t* index;  ///< of those who may have, room for all parcels
+  std::size_t count;
+};
+
 /// One stage of a Runge-Kutta scheme: r <- a r + rates, y += b_dt r.
 struct Stage {
   double a;
@@ -98,9 +111,10 @@ struct Stage {
 };
 /// Moves, turns and stretches parcels by the flow in a rank's layout.
 void advance_run(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                 const Stage& stage);
+                 const Stage& stage, Leavers& leavers);
 /// Adds VectorNodes read at the centres to positions.
-void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement);
+void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
+                  Leavers& leavers);
 
 /// How Transfer::even_out pulls: displacement = -pull l d along an axis, within +- most l, where l = spacing f (1 - f) at
 /// the fraction f of the cell and d is the difference of the excess across it.
@@ -110,7 +124,7 @@ struct Pull {
 };
 /// Moves parcels down the gradient of ScalarNodes within their cells.
 void even_out_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
-                  const Pull& pull);
+                  const Pull& pull, Leavers& leavers);
 
 /// to[n] = (from[0][n] + from[1][n]) + (from[2][n] + from[3][n]), or that added to `to`.
 void sum_four(const double* const (&from)[4], std::size_t n, double* to, bool add);

@@ -10,26 +10,34 @@
 
 namespace merganser::flow {
 
+Sure surely_inside(const Decomposition& decomposition, int rank) {
+  Sure sure;
+  const Decomposition::Block block = decomposition.block(rank);
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double margin = 1e-9 * decomposition.grid().box.extent[a];
+    sure.low[a] = block.lower[a] + margin;
+    sure.high[a] = block.upper[a] - margin;
+    if (decomposition.shape()[a] > 1) continue;
+    sure.low[a] = a == 2 ? std::numeric_limits<double>::lowest() : block.lower[a];
+    if (a == 2) sure.high[a] = std::numeric_limits<double>::max();
+  }
+  return sure;
+}
+
 Migration::Migration(comm::Transport& transport, const Decomposition& decomposition)
-    : decomposition_(decomposition), rank_(transport.rank()), neighbours_() {
+    : decomposition_(decomposition), rank_(transport.rank()) {
   if (transport.size() != decomposition.ranks())
     throw UsageError("migration over a decomposition for " + std::to_string(decomposition.ranks()) +
                      " ranks on a transport of " + std::to_string(transport.size()) + "; they must be equal");
+  inside_ = surely_inside(decomposition, rank_);
   neighbours_ = decomposition.neighbours(rank_);
-  const Decomposition::Block block = decomposition.block(rank_);
-  for (std::size_t a = 0; a < 3; ++a) {
-    const double margin = 1e-9 * decomposition.grid().box.extent[a];
-    low_[a] = block.lower[a] + margin;
-    high_[a] = block.upper[a] - margin;
-    if (decomposition.shape()[a] > 1) continue;
-    low_[a] = a == 2 ? std::numeric_limits<double>::lowest() : block.lower[a];
-    if (a == 2) high_[a] = std::numeric_limits<double>::max();
-  }
   mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours_));
 }
 
 bool Migration::surely_here(const Site& s) const noexcept {
-  return s.x >= low_[0] && s.x < high_[0] && s.y >= low_[1] && s.y < high_[1] && s.z >= low_[2] && s.z < high_[2];
+  const Vec3& low = inside_.low;
+  const Vec3& high = inside_.high;
+  return s.x >= low[0] && s.x < high[0] && s.y >= low[1] && s.y < high[1] && s.z >= low[2] && s.z < high[2];
 }
 
 /// The arc that leads to the owner of parcel i; the number of arcs if that is this rank.
@@ -50,19 +58,34 @@ std::size_t Migration::arc_to(const Parcels& parcels, std::size_t i) const {
   return static_cast<std::size_t>(found - neighbours_.begin());
 }
 
-std::int64_t Migration::send(Parcels& parcels) {
+/// Wraps parcel i, and posts it if its place is not here.
+void Migration::take_leave(Parcels& parcels, std::size_t i) {
   const Box& box = decomposition_.grid().box;
+  Site& s = parcels.site(i);
+  if (surely_here(s)) return;
+  if (std::isfinite(s.x)) s.x = box.wrap(0, s.x);
+  if (std::isfinite(s.y)) s.y = box.wrap(1, s.y);
+  const std::size_t arc = arc_to(parcels, i);
+  if (arc == neighbours_.size()) return;
+  append_parcel(mailbox_->outbox(arc), parcels, i);
+  holes_.push_back(i);
+}
+
+std::int64_t Migration::send(Parcels& parcels) {
   holes_.clear();
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    Site& s = parcels.site(i);
-    if (surely_here(s)) continue;
-    if (std::isfinite(s.x)) s.x = box.wrap(0, s.x);
-    if (std::isfinite(s.y)) s.y = box.wrap(1, s.y);
-    const std::size_t arc = arc_to(parcels, i);
-    if (arc == neighbours_.size()) continue;
-    append_parcel(mailbox_->outbox(arc), parcels, i);
-    holes_.push_back(i);
-  }
+  for (std::size_t i = 0; i < parcels.size(); ++i) take_leave(parcels, i);
+  return exchange(parcels);
+}
+
+std::int64_t Migration::send(Parcels& parcels, std::span<const std::uint32_t> candidates) {
+  holes_.clear();
+  candidates_.assign(candidates.begin(), candidates.end());
+  std::sort(candidates_.begin(), candidates_.end());
+  for (const std::uint32_t i : candidates_) take_leave(parcels, i);
+  return exchange(parcels);
+}
+
+std::int64_t Migration::exchange(Parcels& parcels) {
   // The last parcels fill the holes.
   for (auto hole = holes_.rbegin(); hole != holes_.rend(); ++hole) {
     const std::size_t last = parcels.size() - 1;

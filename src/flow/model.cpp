@@ -64,8 +64,10 @@ struct Model::Impl {
   void move(std::size_t stage);
   void publish();
   void go_home();
+  void go_home_if_moved();
   void damp();
   void merge();
+  void arrange();
   void correct();
   [[nodiscard]] std::string where() const {
     return "blow-up at step " + std::to_string(state.step) + ", t = " + number_text(state.time);
@@ -88,6 +90,7 @@ struct Model::Impl {
   ScalarNodes excess;
   StatisticsGatherer gatherer;
   Parcels parcels{schema()};
+  Shapes shapes = Shapes::changed;  // since arrange()
   RunState state;
   Statistics row;
   PartialStatistics partial;
@@ -100,8 +103,9 @@ void Model::Impl::begin(Parcels given, const RunState& begun) {
   if (transport.all_reduce(static_cast<std::int64_t>(mine.size()), comm::Op::sum) == 0)
     throw InputError("a flow without parcels; allowed: at least one");
   distribute(mine, decomposition, transport);
-  renumber(mine, layout);
+  if (!begun.begun) renumber(mine, layout);  // else ids are those of the last step
   parcels = std::move(mine);
+  shapes = Shapes::changed;
   state = begun;
   if (transport.rank() != 0) state.counts = {};
   observed = false;
@@ -167,7 +171,7 @@ void Model::Impl::fix_walls() {
 
 void Model::Impl::locate() {
   const Scope s(profile, "locate");
-  told([&] { transfer.locate(parcels); });
+  told([&] { transfer.locate(parcels, shapes); });
 }
 
 /// What parcels carry, at the nodes. After locate().
@@ -240,6 +244,11 @@ void Model::Impl::go_home() {
   const Scope s(profile, "migrate");
   migration.send(parcels);
 }
+/// After advance(), displace() or even_out().
+void Model::Impl::go_home_if_moved() {
+  const Scope s(profile, "migrate");
+  migration.send(parcels, transfer.may_have_left());
+}
 
 /// One Runge-Kutta stage; the first has its fields from observe().
 void Model::Impl::move(std::size_t stage) {
@@ -252,9 +261,10 @@ void Model::Impl::move(std::size_t stage) {
   {
     const Scope s(profile, "advance");
     transfer.advance(parcels, flow, now.a, now.b * row.dt);
+    shapes = Shapes::changed;
   }
   if (stage == 0) publish();
-  go_home();
+  go_home_if_moved();
 }
 
 void Model::Impl::damp() {
@@ -279,10 +289,18 @@ void Model::Impl::merge() {
   go_home();
 }
 
-/// Evens out the volume that parcels bring to the nodes.
+/// Puts the parcels into the order of cells, and locates them.
+void Model::Impl::arrange() {
+  locate();
+  const Scope s(profile, "arrange");
+  told([&] { transfer.arrange(parcels); });
+  shapes = Shapes::kept;
+}
+
+/// Evens out the volume that parcels bring to the nodes. After arrange().
 void Model::Impl::correct() {
   for (std::int64_t i = 0; i < options.corrections; ++i) {
-    locate();
+    if (i > 0) locate();
     {
       const Scope s(profile, "correction");
       transfer.gather_excess(parcels, excess);
@@ -290,14 +308,14 @@ void Model::Impl::correct() {
       transfer.displace(parcels, displacement);
       reflect(parcels, decomposition.grid().box);
     }
-    go_home();
+    go_home_if_moved();
     locate();
     {
       const Scope s(profile, "correction");
       transfer.gather_excess(parcels, excess);
       transfer.even_out(parcels, excess);
     }
-    go_home();
+    go_home_if_moved();
   }
 }
 
@@ -314,11 +332,8 @@ void Model::Impl::advance() {
     reflect(parcels, decomposition.grid().box);
   }
   go_home();
+  arrange();
   correct();
-  {
-    const Scope s(profile, "renumber");
-    renumber(parcels, layout);
-  }
   state.time += row.dt;
   ++state.step;
   observed = false;
@@ -327,6 +342,7 @@ void Model::Impl::advance() {
 void Model::Impl::conclude() {
   if (!observed) throw UsageError("Model::conclude() without observe()");
   transfer.advance(parcels, flow, 0, 0);  // velocities into the registers; nothing moves
+  shapes = Shapes::changed;
   publish();
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -18,6 +19,7 @@ void reflect(Parcels& parcels, const Box& box) {
   const double low = box.lower[2];
   const double high = low + box.extent[2];
   const std::size_t shape = parcels.schema().offset("B");
+  const bool offsets = parcels.schema() == schema();
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     double& z = parcels.site(i).z;
     if (z >= low && z <= high) continue;
@@ -25,27 +27,14 @@ void reflect(Parcels& parcels, const Box& box) {
     double* const b = parcels.row(i) + shape;
     b[2] = -b[2];
     b[4] = -b[4];
+    if (offsets) parcels.row(i)[Row::offsets] = std::numeric_limits<double>::quiet_NaN();  // no longer known
   }
 }
 
 void renumber(Parcels& parcels, const NodeLayout& layout) {
-  constexpr std::int64_t kPlaces = std::int64_t{1} << 20;
-  const Grid& grid = layout.grid();
   Placement placement(layout);
   placement.place(parcels);
-  placement.need_order(parcels);
-  std::size_t n = 0;  // place
-  for (std::size_t c = 0; c + 1 < placement.first().size(); ++c) {
-    const auto own = static_cast<std::int64_t>(c);
-    const std::int64_t x = layout.first(0) + own / (layout.cells(1) * layout.cells(2));
-    const std::int64_t y = layout.first(1) + own / layout.cells(2) % layout.cells(1);
-    const std::int64_t cell = (x * grid.cells[1] + y) * grid.cells[2] + own % layout.cells(2);
-    const std::size_t end = placement.first()[c + 1];
-    if (static_cast<std::int64_t>(end - n) > kPlaces)
-      throw InputError("cell " + std::to_string(cell) + " holds " + std::to_string(end - n) +
-                       " parcels; allowed: up to " + std::to_string(kPlaces));
-    for (std::int64_t id = 2 * cell * kPlaces; n < end; ++n, id += 2) parcels.set_id(placement.order()[n], id);
-  }
+  placement.number(parcels);
 }
 
 std::int64_t split(Parcels& parcels, const Grid& grid, const FlowOptions& options) {

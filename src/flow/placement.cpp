@@ -29,15 +29,17 @@ std::string place_text(const Site& s) {
   return "(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ", " + std::to_string(s.z) + ")";
 }
 
-constexpr std::size_t kChunk = kMostBatches * kBatch;  // parcels that are worked on together
+constexpr std::size_t kChunk = kMostBatches * kBatch;    // parcels that are worked on together
+constexpr std::int64_t kPlaces = std::int64_t{1} << 20;  // of ids in a cell
 
 }  // namespace
 
-Placement::Placement(const NodeLayout& layout) : layout_(layout), cells_(cells_of(layout)) {
+Placement::Placement(const NodeLayout& layout) : layout_(layout), cells_(cells_of(layout)), arranged_(schema()) {
   first_.resize(static_cast<std::size_t>(layout.cells(0) * layout.cells(1) * layout.cells(2)) + 1);
 }
 
-void Placement::place(const Parcels& parcels) {
+void Placement::place(const Parcels& parcels, Shapes shapes) {
+  shapes_ = shapes;
   size_ = parcels.size();
   ready_ = 0;
   sorted_cells_ = 0;
@@ -80,10 +82,86 @@ void Placement::need(const Parcels& parcels, std::size_t end) {
     const std::size_t chunk_end = std::min(ready_ + kChunk, order_.size());
     for (std::size_t n = size_; n < chunk_end; ++n) order_[n] = order_[size_ - 1];  // the last batch is filled up
     const std::size_t batches = (chunk_end - ready_) / kBatch;
-    const std::size_t good = find_points(parcels.sites(), parcels.rows(), {order_.data() + ready_, size_ - ready_},
-                                         batches, cells_, batches_.data() + ready_ / kBatch);
+    const auto& points = shapes_ == Shapes::kept ? place_points : find_points;
+    const std::size_t good = points(parcels.sites(), parcels.rows(), {order_.data() + ready_, size_ - ready_}, batches,
+                                    cells_, batches_.data() + ready_ / kBatch);
     if (good < batches) refuse_points(parcels, ready_ + good * kBatch);
     ready_ = chunk_end;
+  }
+}
+
+/// Id of the first parcel of a cell, those that follow have the even numbers after it.
+std::int64_t Placement::first_id(std::size_t cell) const {
+  const auto own = static_cast<std::int64_t>(cell);
+  const Grid& grid = layout_.grid();
+  const std::int64_t x = layout_.first(0) + own / (layout_.cells(1) * layout_.cells(2));
+  const std::int64_t y = layout_.first(1) + own / layout_.cells(2) % layout_.cells(1);
+  const std::int64_t number = (x * grid.cells[1] + y) * grid.cells[2] + own % layout_.cells(2);
+  const std::int64_t held = first_[cell + 1] - first_[cell];
+  if (held > kPlaces)
+    throw InputError("cell " + std::to_string(number) + " holds " + std::to_string(held) + " parcels; allowed: up to " +
+                     std::to_string(kPlaces));
+  return 2 * number * kPlaces;
+}
+
+void Placement::number(Parcels& parcels) {
+  need_order(parcels);
+  for (std::size_t cell = 0; cell + 1 < first_.size(); ++cell) {
+    std::int64_t id = first_id(cell);
+    for (std::size_t n = first_[cell]; n < first_[cell + 1]; ++n, id += 2) parcels.set_id(order_[n], id);
+  }
+}
+
+/// Copies the parcels of the places begin .. end - 1 without their registers.
+void Placement::copy_chunk(const Parcels& parcels, std::size_t begin, std::size_t end) {
+  for (std::size_t n = begin; n < end; ++n) {
+    const std::size_t ahead = order_[std::min(n + 16, size_ - 1)];
+    __builtin_prefetch(&parcels.site(ahead));
+    __builtin_prefetch(parcels.row(ahead));
+    __builtin_prefetch(parcels.row(ahead) + Row::registers - 1);
+    arranged_.site(n) = parcels.site(order_[n]);
+    std::copy_n(parcels.row(order_[n]), Row::registers, arranged_.row(n));
+  }
+}
+
+void Placement::arrange(Parcels& parcels) {
+  arranged_.clear();
+  arranged_.reserve(parcels.capacity());
+  arranged_.resize(size_);
+  batches_.resize(order_.size() / kBatch);
+  std::size_t cell = 0;
+  std::int64_t id = first_id(0);
+  for (std::size_t begin = 0; begin < size_; begin += kChunk) {
+    const std::size_t end = std::min(begin + kChunk, size_);
+    sort_ids(parcels, end);
+    copy_chunk(parcels, begin, end);
+    for (std::size_t n = begin; n < end; ++n, id += 2) {
+      while (n == first_[cell + 1]) id = first_id(++cell);
+      arranged_.set_id(n, id);
+      cell_[n] = static_cast<std::int32_t>(cell);
+      order_[n] = static_cast<std::uint32_t>(n);
+    }
+    find_offsets(begin, end);
+  }
+  std::swap(parcels, arranged_);
+  ready_ = order_.size();
+}
+
+/// Points of arranged parcels, the offsets into their rows.
+void Placement::find_offsets(std::size_t begin, std::size_t end) {
+  const std::size_t batches = (end - begin + kBatch - 1) / kBatch;
+  for (std::size_t n = end; n < begin + batches * kBatch; ++n) order_[n] = order_[end - 1];
+  Batch* const to = batches_.data() + begin / kBatch;
+  const std::size_t good =
+      find_points(arranged_.sites(), arranged_.rows(), {order_.data() + begin, end - begin}, batches, cells_, to);
+  if (good < batches) refuse_points(arranged_, begin + good * kBatch);
+  for (std::size_t n = begin; n < end; ++n) {
+    const Batch& batch = batches_[n / kBatch];
+    double* const offset = arranged_.row(n) + Row::offsets;
+    for (std::size_t a = 0; a < 3; ++a) {
+      offset[a] = batch.first[a][n % kBatch];
+      offset[3 + a] = batch.second[a][n % kBatch];
+    }
   }
 }
 

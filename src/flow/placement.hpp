@@ -16,7 +16,11 @@ class Placement {
  public:
   explicit Placement(const NodeLayout& layout);
   /// Finds the cells. @throws InputError for a parcel that is not in the block, naming its id
-  void place(const Parcels& parcels);
+  void place(const Parcels& parcels, Shapes shapes = Shapes::changed);
+  /// Transfer::arrange(), of parcels that are placed.
+  void arrange(Parcels& parcels);
+  /// flow::renumber(), of parcels that are placed.
+  void number(Parcels& parcels);
   /// Makes order and points ready for the places before `end`, where they are not: those who go through the parcels for the
   /// first time call it again and again, so that a parcel is read from memory once.
   /// @throws InputError for a parcel whose points are not near enough, naming its id
@@ -40,6 +44,9 @@ class Placement {
 
  private:
   void sort_ids(const Parcels& parcels, std::size_t end);
+  [[nodiscard]] std::int64_t first_id(std::size_t cell) const;
+  void find_offsets(std::size_t begin, std::size_t end);
+  void copy_chunk(const Parcels& parcels, std::size_t begin, std::size_t end);
   [[noreturn]] void refuse_position(const Parcels& parcels) const;
   [[noreturn]] void refuse_points(const Parcels& parcels, std::size_t place) const;
 
@@ -52,6 +59,8 @@ class Placement {
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> order_;  // filled up to a whole batch
   std::vector<Batch, CacheLines<Batch>> batches_;
+  Shapes shapes_ = Shapes::changed;
+  Parcels arranged_;  // room for arrange()
 };
 
 /// Transfer::vorticity_sums(), of parcels in the order that is ready.

@@ -245,12 +245,8 @@ struct OneVector {
 };
 
 /// One coordinate of the points; true where they are near enough.
-HWY_INLINE hn::Mask<D> place_points(V g, V major, V middle, const Cells& cells, int axis, std::size_t at,
-                                    Batch& batch) {
+HWY_INLINE hn::Mask<D> put_points(V g, V first, V second, const Cells& cells, int axis, std::size_t at, Batch& batch) {
   const D d;
-  const V scale = set(1 / cells.spacing[axis]);
-  const V first = hn::Mul(hn::Add(major, middle), scale);
-  const V second = hn::Mul(hn::Sub(major, middle), scale);
   hn::Store(g, d, batch.centre[axis] + at);
   hn::Store(first, d, batch.first[axis] + at);
   hn::Store(second, d, batch.second[axis] + at);
@@ -262,7 +258,7 @@ HWY_INLINE hn::Mask<D> place_points(V g, V major, V middle, const Cells& cells, 
   return hn::And(hn::Ge(low, hn::Sub(cell, set(1))), hn::Lt(high, hn::Add(cell, set(2))));
 }
 
-/// What is read of the parcels of a batch: x y z volume, B.
+/// What is read of the parcels of a batch: x y z volume, B; or x y z, offsets.
 struct alignas(64) Given {
   double value[9][kBatch];
 };
@@ -293,7 +289,10 @@ HWY_INLINE bool place(const Part& part, const Cells& cells, const OneVector& maj
     const V g = in_cells(part.load(static_cast<std::size_t>(a)), cells, a);
     const V along_major = a == 0 ? major.x : a == 1 ? major.y : major.z;
     const V along_middle = a == 0 ? middle.x : a == 1 ? middle.y : middle.z;
-    fine = hn::And(fine, place_points(g, along_major, along_middle, cells, a, part.at, part.batch));
+    const V scale = set(1 / cells.spacing[a]);
+    const V first = hn::Mul(hn::Add(along_major, along_middle), scale);
+    const V second = hn::Mul(hn::Sub(along_major, along_middle), scale);
+    fine = hn::And(fine, put_points(g, first, second, cells, a, part.at, part.batch));
   }
   return hn::AllTrue(D(), fine);
 }
@@ -345,6 +344,52 @@ std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& in
   return good;
 }
 
+/// @return false if the offsets of one are to be made anew
+HWY_INLINE bool read_offsets(const Site* sites, const double* rows, const std::uint32_t* index, Given& given) {
+  bool known = true;
+  for (std::size_t k = 0; k < kBatch; ++k) {
+    const Site& site = sites[index[k]];
+    const double* const offset = rows + index[k] * Row::width + Row::offsets;
+    given.value[0][k] = site.x;
+    given.value[1][k] = site.y;
+    given.value[2][k] = site.z;
+    for (std::size_t c = 0; c < 6; ++c) given.value[3 + c][k] = offset[c];
+    known = known && offset[0] == offset[0];
+  }
+  return known;
+}
+
+std::size_t PlacePoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
+                        const Cells& cells, Batch* batches) {
+  // Read first, as in FindPoints.
+  Given given[kMostBatches];
+  bool known[kMostBatches];
+  for (std::size_t b = 0; b < count; ++b) known[b] = read_offsets(sites, rows, index.order + b * kBatch, given[b]);
+  for (std::size_t b = 0; b < count; ++b) {
+    for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 1) * kBatch, index.size); ++n) {
+      __builtin_prefetch(sites + index.order[n], 0, 2);
+      __builtin_prefetch(rows + index.order[n] * Row::width, 0, 2);
+      __builtin_prefetch(rows + index.order[n] * Row::width + Row::offsets + 5, 0, 2);
+    }
+    if (!known[b]) {
+      const Upcoming these{index.order + b * kBatch, kBatch};
+      if (FindPoints(sites, rows, these, 1, cells, batches + b) == 0) return b;
+      continue;
+    }
+    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
+      const Part part{given[b], batches[b], k};
+      auto fine = hn::Eq(part.load(0), part.load(0));
+      for (std::size_t a = 0; a < 3; ++a) {
+        const V g = in_cells(part.load(a), cells, static_cast<int>(a));
+        fine =
+            hn::And(fine, put_points(g, part.load(3 + a), part.load(6 + a), cells, static_cast<int>(a), k, batches[b]));
+      }
+      if (!hn::AllTrue(D(), fine)) return b;
+    }
+  }
+  return count;
+}
+
 }  // namespace merganser::flow::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -353,6 +398,7 @@ namespace merganser::flow {
 
 HWY_EXPORT(FindCells);
 HWY_EXPORT(FindPoints);
+HWY_EXPORT(PlacePoints);
 
 bool find_cells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell) {
   return HWY_DYNAMIC_DISPATCH(FindCells)(sites, n, cells, cell);
@@ -360,6 +406,10 @@ bool find_cells(const Site* sites, std::size_t n, const Cells& cells, std::int32
 std::size_t find_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                         const Cells& cells, Batch* batches) {
   return HWY_DYNAMIC_DISPATCH(FindPoints)(sites, rows, index, count, cells, batches);
+}
+std::size_t place_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
+                         const Cells& cells, Batch* batches) {
+  return HWY_DYNAMIC_DISPATCH(PlacePoints)(sites, rows, index, count, cells, batches);
 }
 
 }  // namespace merganser::flow

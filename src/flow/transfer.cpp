@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "merganser/base/error.hpp"
+#include "merganser/flow/migrate.hpp"
 #include "src/flow/kernels.hpp"
 #include "src/flow/node_sums.hpp"
 #include "src/flow/placement.hpp"
@@ -36,6 +37,8 @@ struct Transfer::Impl {
   Weighed weighed;
   std::vector<double, CacheLines<double>> line;
   std::array<std::vector<double>, 2> share;  // of damping at the nodes of the walls
+  std::vector<std::uint32_t> left;           // those who may have, and one place more
+  Leavers watched{};
 
   Impl(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& o)
       : layout(decomposition, transport.rank()),
@@ -44,9 +47,18 @@ struct Transfer::Impl {
         carried_sums(transport, decomposition, layout, Carried::width),
         volume_sums(transport, decomposition, layout, 1),
         halo(transport, decomposition),
-        line(std::max(carried_sums.line_length(), volume_sums.line_length())) {}
+        line(std::max(carried_sums.line_length(), volume_sums.line_length())) {
+    const Sure sure = surely_inside(decomposition, transport.rank());
+    watched = {{sure.low[0], sure.low[1]}, {sure.high[0], sure.high[1]}, nullptr, 0};
+  }
 
   [[nodiscard]] Lines lines() const { return {layout.stride_i(), layout.stride_j()}; }
+  Leavers& leavers() {
+    left.resize(placement.size() + 1);
+    watched.index = left.data();
+    watched.count = 0;
+    return watched;
+  }
   [[nodiscard]] std::size_t nodes_in_line() const { return static_cast<std::size_t>(layout.cells(2)) + 3; }
   void require(const Parcels& parcels) const;
   /// require(), and the points of all parcels.
@@ -75,9 +87,14 @@ void Transfer::Impl::require_points(const Parcels& parcels) {
   placement.need(parcels, placement.size());
 }
 
-void Transfer::locate(const Parcels& parcels) {
+void Transfer::locate(const Parcels& parcels, Shapes shapes) {
   if (parcels.schema() != schema()) throw UsageError("parcels of another schema; allowed: that of flow::schema()");
-  impl_->placement.place(parcels);
+  impl_->placement.place(parcels, shapes);
+}
+
+void Transfer::arrange(Parcels& parcels) {
+  impl_->require(parcels);
+  impl_->placement.arrange(parcels);
 }
 
 template <class Scatter>
@@ -154,20 +171,24 @@ void Transfer::advance(Parcels& parcels, const FlowNodes& flow, double a, double
   Impl& m = *impl_;
   m.require_points(parcels);
   advance_run(parcels.sites(), parcels.rows(), m.placement.all(), m.placement.cells(), m.lines(), flow.data(),
-              {a, b_dt});
+              {a, b_dt}, m.leavers());
 }
 
 void Transfer::displace(Parcels& parcels, const VectorNodes& displacement) {
   Impl& m = *impl_;
   m.require_points(parcels);
-  displace_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), displacement.data());
+  displace_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), displacement.data(), m.leavers());
 }
 
 void Transfer::even_out(Parcels& parcels, const ScalarNodes& excess) {
   Impl& m = *impl_;
   m.require_points(parcels);
   even_out_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), excess.data(),
-               {m.options.gradient_factor, m.options.max_compression});
+               {m.options.gradient_factor, m.options.max_compression}, m.leavers());
+}
+
+std::span<const std::uint32_t> Transfer::may_have_left() const noexcept {
+  return {impl_->left.data(), impl_->watched.count};
 }
 
 namespace {

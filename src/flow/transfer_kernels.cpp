@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "merganser/parcels/detail/ellipsoid.hpp"
@@ -271,9 +272,17 @@ HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Stag
   push<kFirst>(b[4], r[10], b23_rate, stage);
 }
 
+/// Always written, counted if it may have left.
+HWY_INLINE void watch(const Site& site, std::uint32_t index, Leavers& leavers) {
+  const int x = static_cast<int>(site.x >= leavers.low[0]) & static_cast<int>(site.x < leavers.high[0]);
+  const int y = static_cast<int>(site.y >= leavers.low[1]) & static_cast<int>(site.y < leavers.high[1]);
+  leavers.index[leavers.count] = index;
+  leavers.count += static_cast<std::size_t>((x & y) ^ 1);
+}
+
 template <bool kFirst>
 HWY_INLINE void advance_all(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines,
-                            const double* flow, const Stage& stage) {
+                            const double* flow, const Stage& stage, Leavers& leavers) {
   const Corners corners(lines, Flow::width);
   Weights weights;
   alignas(64) double mean[Flow::width];
@@ -287,17 +296,18 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const Run& run, const Cel
       const std::uint32_t index = run.order[place + lane];
       read_flow(flow, weights, lane, corners, mean);
       advance_one<kFirst>(sites[index], rows + index * Row::width, mean, stage);
+      watch(sites[index], index, leavers);
     }
   }
 }
 
 void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                const Stage& stage) {
-  if (stage.a == 0) return advance_all<true>(sites, rows, run, cells, lines, flow, stage);
-  advance_all<false>(sites, rows, run, cells, lines, flow, stage);
+                const Stage& stage, Leavers& leavers) {
+  if (stage.a == 0) return advance_all<true>(sites, rows, run, cells, lines, flow, stage, leavers);
+  advance_all<false>(sites, rows, run, cells, lines, flow, stage, leavers);
 }
 
-/// Calls visit(index, place in its batch, weights of centre) for every parcel.
+/// Calls visit(index of the first, batch, weights of the centres, number of parcels) for every batch.
 template <class Visit>
 HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cells, const Lines& lines,
                             const Visit& visit) {
@@ -309,49 +319,77 @@ HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cell
     const std::size_t count = std::min(kBatch, run.end - place);
     for (std::size_t lane = 0; lane < count; ++lane)
       __builtin_prefetch(sites + run.order[std::min(place + lane + kAhead, run.placed - 1)], 1);
-    for (std::size_t lane = 0; lane < count; ++lane) visit(run.order[place + lane], batch, lane, weights);
+    visit(run.order + place, batch, weights, count);
   }
 }
 
-void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement) {
+HWY_INLINE void move_site(Site& site, double x, double y, double z) {
+  site.x += x;
+  site.y += y;
+  site.z += z;
+}
+
+void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
+                 Leavers& leavers) {
+  const hn::CappedTag<double, 4> d;
   const Corners corners(lines, 4);
   for_centres(sites, run, cells, lines,
-              [&](std::uint32_t index, const Batch&, std::size_t lane, const Weights& weights) {
-                const double* const node = displacement + static_cast<std::size_t>(weights.node[0][lane]) * 4;
-                double sum[3] = {0, 0, 0};
-                for (std::size_t n = 0; n < 8; ++n)
-                  for (std::size_t c = 0; c < 3; ++c) sum[c] += weights.weight[0][n][lane] * node[corners.at[n] + c];
-                sites[index].x += sum[0];
-                sites[index].y += sum[1];
-                sites[index].z += sum[2];
+              [&](const std::uint32_t* index, const Batch&, const Weights& weights, std::size_t count) {
+                for (std::size_t lane = 0; lane < count; ++lane) {
+                  const double* const node = displacement + static_cast<std::size_t>(weights.node[0][lane]) * 4;
+                  alignas(64) double sum[4];
+                  for (std::size_t part = 0; part < 4; part += hn::Lanes(d)) {
+                    auto of_part = hn::Zero(d);
+                    for (std::size_t n = 0; n < 8; ++n)
+                      of_part = hn::MulAdd(hn::Set(d, weights.weight[0][n][lane]),
+                                           hn::Load(d, node + corners.at[n] + part), of_part);
+                    hn::Store(of_part, d, sum + part);
+                  }
+                  move_site(sites[index[lane]], sum[0], sum[1], sum[2]);
+                  watch(sites[index[lane]], index[lane], leavers);
+                }
               });
 }
 
 /// Displacement along one axis: `across` is the difference of the excess from face to face of the cell.
-HWY_INLINE double pulled(double fraction, double spacing, double across, const Pull& pull) {
-  const double limit = spacing * fraction * (1 - fraction);
-  const double bound = std::max(pull.most * limit, 0.0);
-  return std::min(std::max(-pull.pull * limit * across, -bound), bound);
+HWY_INLINE V pulled(V fraction, double spacing, V across, const Pull& pull) {
+  const V limit = hn::Mul(hn::Mul(set(spacing), fraction), hn::Sub(set(1), fraction));
+  const V bound = hn::Max(hn::Mul(set(pull.most), limit), hn::Zero(D()));
+  return hn::Min(hn::Max(hn::Mul(hn::Mul(set(-pull.pull), limit), across), hn::Neg(bound)), bound);
 }
-HWY_INLINE double blend(double a, double b, double at) { return a + at * (b - a); }
+HWY_INLINE V blend(V a, V b, V at) { return hn::MulAdd(at, hn::Sub(b, a), a); }
+/// The mean, weighted with p and q, of the differences along an edge of the cell and those beside it.
+HWY_INLINE V across(const V* v, const std::array<int, 8>& ends, V p, V q) {
+  const auto edge = [&](std::size_t e) { return hn::Sub(v[ends[2 * e]], v[ends[2 * e + 1]]); };
+  return blend(blend(edge(0), edge(1), p), blend(edge(2), edge(3), p), q);
+}
 
 void EvenOutRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
-                const Pull& pull) {
+                const Pull& pull, Leavers& leavers) {
+  const D d;
+  const hn::RebindToSigned<D> wide;
   const Corners corners(lines, 1);
-  for_centres(
-      sites, run, cells, lines, [&](std::uint32_t index, const Batch& batch, std::size_t lane, const Weights& weights) {
-        const double* const node = excess + weights.node[0][lane];
-        double f[3];
-        for (std::size_t a = 0; a < 3; ++a) f[a] = batch.centre[a][lane] - std::floor(batch.centre[a][lane]);
-        double v[8];
-        for (std::size_t n = 0; n < 8; ++n) v[n] = node[corners.at[n]];
-        const double x = blend(blend(v[4] - v[0], v[5] - v[1], f[2]), blend(v[6] - v[2], v[7] - v[3], f[2]), f[1]);
-        const double y = blend(blend(v[2] - v[0], v[3] - v[1], f[2]), blend(v[6] - v[4], v[7] - v[5], f[2]), f[0]);
-        const double z = blend(blend(v[1] - v[0], v[3] - v[2], f[1]), blend(v[5] - v[4], v[7] - v[6], f[1]), f[0]);
-        sites[index].x += pulled(f[0], cells.spacing[0], x, pull);
-        sites[index].y += pulled(f[1], cells.spacing[1], y, pull);
-        sites[index].z += pulled(f[2], cells.spacing[2], z, pull);
-      });
+  for_centres(sites, run, cells, lines,
+              [&](const std::uint32_t* index, const Batch& batch, const Weights& weights, std::size_t count) {
+                alignas(64) double move[3][kBatch];
+                for (std::size_t k = 0; k < kBatch; k += hn::Lanes(d)) {
+                  const auto node = hn::PromoteTo(wide, hn::Load(I(), weights.node[0] + k));
+                  V v[8];
+                  for (std::size_t n = 0; n < 8; ++n) v[n] = hn::GatherIndex(d, excess + corners.at[n], node);
+                  const Vector centre = load(batch.centre, k);
+                  const Vector f = minus(centre, {hn::Floor(centre.x), hn::Floor(centre.y), hn::Floor(centre.z)});
+                  const V x = across(v, {4, 0, 5, 1, 6, 2, 7, 3}, f.z, f.y);
+                  const V y = across(v, {2, 0, 3, 1, 6, 4, 7, 5}, f.z, f.x);
+                  const V z = across(v, {1, 0, 3, 2, 5, 4, 7, 6}, f.y, f.x);
+                  hn::Store(pulled(f.x, cells.spacing[0], x, pull), d, move[0] + k);
+                  hn::Store(pulled(f.y, cells.spacing[1], y, pull), d, move[1] + k);
+                  hn::Store(pulled(f.z, cells.spacing[2], z, pull), d, move[2] + k);
+                }
+                for (std::size_t lane = 0; lane < count; ++lane) {
+                  move_site(sites[index[lane]], move[0][lane], move[1][lane], move[2][lane]);
+                  watch(sites[index[lane]], index[lane], leavers);
+                }
+              });
 }
 
 }  // namespace merganser::flow::HWY_NAMESPACE
@@ -375,15 +413,16 @@ void scatter_volume(const Site* sites, const Run& run, const Cells& cells, const
   HWY_DYNAMIC_DISPATCH(ScatterVolume)(sites, run, cells, lines, weighed, window);
 }
 void advance_run(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                 const Stage& stage) {
-  HWY_DYNAMIC_DISPATCH(AdvanceRun)(sites, rows, run, cells, lines, flow, stage);
+                 const Stage& stage, Leavers& leavers) {
+  HWY_DYNAMIC_DISPATCH(AdvanceRun)(sites, rows, run, cells, lines, flow, stage, leavers);
 }
-void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement) {
-  HWY_DYNAMIC_DISPATCH(DisplaceRun)(sites, run, cells, lines, displacement);
+void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
+                  Leavers& leavers) {
+  HWY_DYNAMIC_DISPATCH(DisplaceRun)(sites, run, cells, lines, displacement, leavers);
 }
 void even_out_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
-                  const Pull& pull) {
-  HWY_DYNAMIC_DISPATCH(EvenOutRun)(sites, run, cells, lines, excess, pull);
+                  const Pull& pull, Leavers& leavers) {
+  HWY_DYNAMIC_DISPATCH(EvenOutRun)(sites, run, cells, lines, excess, pull, leavers);
 }
 
 }  // namespace merganser::flow

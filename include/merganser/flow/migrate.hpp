@@ -2,6 +2,7 @@
 /// Between the stages of a time step parcels move to the ranks of their cells.
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
@@ -11,6 +12,15 @@
 #include "merganser/base/language.hpp"
 
 namespace merganser::flow {
+
+/// Positions x, low <= x < high, that are a rank's beyond doubt: well inside its block along the axes that are dealt to
+/// ranks, and all others inside the box along those that are not; z is not looked at.
+struct Sure {
+  Vec3 low{};   ///< see above
+  Vec3 high{};  ///< see above
+};
+/// Those of a rank. Local.
+[[nodiscard]] Sure surely_inside(const Decomposition& decomposition, int rank);
 
 /// Brings parcels home that a flow has moved. Other than Clusterer::rehome() it leaves parcels beyond the walls where
 /// they are: between stages they may lie there, until reflect() at the end of the step.
@@ -24,18 +34,22 @@ class Migration {
   /// @throws InputError, naming the id, for a position that is not finite, or that is beyond the blocks which touch this
   /// rank's
   std::int64_t send(Parcels& parcels);
+  /// The same, of a step in which at most these have moved beyond surely_inside(). @param candidates  indices, any order
+  std::int64_t send(Parcels& parcels, std::span<const std::uint32_t> candidates);
 
  private:
   [[nodiscard]] bool surely_here(const Site& site) const noexcept;
+  void take_leave(Parcels& parcels, std::size_t i);
+  std::int64_t exchange(Parcels& parcels);
   [[nodiscard]] std::size_t arc_to(const Parcels& parcels, std::size_t i) const;
 
   Decomposition decomposition_;
   int rank_;
-  Vec3 low_{};  // well inside the block
-  Vec3 high_{};
+  Sure inside_;
   std::vector<int> neighbours_;
   std::unique_ptr<comm::Mailbox> mailbox_;
   std::vector<std::size_t> holes_;
+  std::vector<std::uint32_t> candidates_;
 };
 
 }  // namespace merganser::flow

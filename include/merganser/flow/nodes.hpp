@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
@@ -55,7 +54,12 @@ class NodeLayout {
   std::size_t size_ = 0;
 };
 
-/// Memory that begins at a cache line.
+/// Memory that begins at a cache line; from 8 MiB on, on huge pages where the system has them. @throws std::bad_alloc
+[[nodiscard]] void* take_lines(std::size_t bytes);
+/// Gives it back.
+void give_lines(void* memory) noexcept;
+
+/// Memory of take_lines() for containers.
 template <class T>
 struct CacheLines {
   using value_type = T;  ///< of the allocator
@@ -64,9 +68,9 @@ struct CacheLines {
   template <class U>
   CacheLines(const CacheLines<U>&) noexcept {}
   /// Memory for n of them.
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
+  T* allocate(std::size_t n) { return static_cast<T*>(take_lines(n * sizeof(T))); }
   /// Gives it back.
-  void deallocate(T* p, std::size_t) noexcept { ::operator delete (p, std::align_val_t{64}); }
+  void deallocate(T* p, std::size_t) noexcept { give_lines(p); }
   friend bool operator==(const CacheLines&, const CacheLines&) = default;
 };
 

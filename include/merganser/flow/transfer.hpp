@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "merganser/base/exact_sum.hpp"
@@ -30,6 +31,12 @@ struct VorticitySums {
   [[nodiscard]] Vec3 mean() const;
 };
 
+/// What became of the parcels' shapes since Transfer::arrange().
+enum class Shapes : std::uint8_t {
+  changed,  ///< anything
+  kept,     ///< nothing, but that parcels were moved, by reflect() too, and registers are untouched
+};
+
 /// Moves numbers between the parcels of a rank and its nodes.
 class Transfer {
  public:
@@ -45,7 +52,11 @@ class Transfer {
   /// call that needs the points throws it for one that is no ellipsoid, or one of whose points lies more than a cell beyond
   /// a wall, or beyond the cells beside its own in x or y (about a > 1.6 cells)
   /// @throws UsageError for parcels of another schema than flow::schema()
-  void locate(const Parcels& parcels);
+  void locate(const Parcels& parcels, Shapes shapes = Shapes::changed);
+  /// Sorts the parcels by cell, and by id within one, gives ids as renumber() does, and leaves in their registers what
+  /// locate() needs of shapes that are kept. They are located then. Local, after locate(). @throws InputError as renumber(),
+  /// and as locate() for points
+  void arrange(Parcels& parcels);
   /// Gathers volume, vorticity and buoyancy at the nodes: volume-weighted means, folded at the walls, extrapolated one
   /// level beyond them; halo in x and y included. Where no parcel reaches, all is 0. Called by every rank after locate();
   /// talks to neighbours only.
@@ -61,6 +72,9 @@ class Transfer {
   void displace(Parcels& parcels, const VectorNodes& displacement);
   /// Moves parcels down the gradient of `excess` within their cells. Local.
   void even_out(Parcels& parcels, const ScalarNodes& excess);
+  /// Indices of the parcels that the last advance(), displace() or even_out() may have moved out of the block, for
+  /// Migration::send(). Local, until parcels come, go or are sorted.
+  [[nodiscard]] std::span<const std::uint32_t> may_have_left() const noexcept;
   /// Draws the vorticity of parcels within two cells of a wall to that of the wall, by the strain there. Local.
   /// @param dt  length of the time step
   void damp(Parcels& parcels, const CarriedNodes& carried, const FlowNodes& flow, double dt);
