@@ -166,7 +166,8 @@ void draw_section(const flow::Model& model, const std::string& path, comm::Trans
   const auto nz = static_cast<std::size_t>(grid.cells[2]) + 1;
   const auto middle = [&](int axis) {
     const auto a = static_cast<std::size_t>(axis);
-    return general_text(grid.box.lower[a] + static_cast<double>(grid.cells[a] / 2) * grid.spacing(axis), 4);
+    const std::int64_t middle = grid.cells[a] / 2;
+    return general_text(grid.box.lower[a] + static_cast<double>(middle) * grid.spacing(axis), 4);
   };
   Plane upright{nx + 1, nz, {}, "y = " + middle(1) + " (x to the right, z up)"};
   Plane flat{nx + 1, ny + 1, {}, "z = " + middle(2) + " (x to the right, y up)"};

@@ -26,7 +26,7 @@ constexpr std::size_t kHistogram = 64;
 
 /// Work on a chunk of vertices, sorted by kind so that the loops over it have no branches to guess: whether a vertex is
 /// a source or a centre is as good as random. Positions are relative to the first survivor of the chunk.
-struct Work {
+struct ChunkWork {
   std::uint32_t survivors[kChunk];
   std::uint32_t pairs[kChunk];  ///< centres with one source
   std::uint32_t stars[kChunk];  ///< centres with more
@@ -277,7 +277,7 @@ class Packer {
 
   const PackInput& in_;
   bool epic_;
-  Work work_;
+  ChunkWork work_;
   StepReport& report_;
   std::uint32_t n_;
   std::size_t width_;

@@ -11,7 +11,7 @@ namespace {
 
 // Tables are made in long double, which has one implementation on all CPUs, and rounded.
 using Wide = long double;
-constexpr Wide kPi = std::numbers::pi_v<Wide>;
+constexpr Wide kWidePi = std::numbers::pi_v<Wide>;
 
 Wide wide(std::size_t n) { return static_cast<Wide>(n); }
 
@@ -21,8 +21,8 @@ Wide filter(std::size_t wave, std::size_t highest) {
 }
 
 /// sin(pi q j / n) and cos(pi q j / n).
-Wide sine(std::size_t qj, std::size_t n) { return std::sin(kPi * wide(qj % (2 * n)) / wide(n)); }
-Wide cosine(std::size_t qj, std::size_t n) { return std::cos(kPi * wide(qj % (2 * n)) / wide(n)); }
+Wide sine(std::size_t qj, std::size_t n) { return std::sin(kWidePi * wide(qj % (2 * n)) / wide(n)); }
+Wide cosine(std::size_t qj, std::size_t n) { return std::cos(kWidePi * wide(qj % (2 * n)) / wide(n)); }
 
 template <class F>
 Matrix matrix(std::size_t inputs, std::size_t outputs, F&& value) {
@@ -51,7 +51,7 @@ SinePart sine_part(const Fold& fold, std::size_t part, double length) {
   });
   s.synthesise = matrix(inside, inside, [&](std::size_t i, std::size_t o) { return sine(mode(i) * (o + 1), n); });
   s.derive = matrix(inside, fold.count(1 - part), [&](std::size_t i, std::size_t o) {
-    return kPi * wide(mode(i)) / length * cosine(mode(i) * o, n);
+    return kWidePi * wide(mode(i)) / length * cosine(mode(i) * o, n);
   });
   return s;
 }
@@ -82,7 +82,7 @@ Harmonic lower_harmonic(Wide wave, Wide length, Wide above, Wide below) {
 /// Wavenumber of number k of n along an axis, and the same for derivatives.
 double whole_wave(std::size_t k, std::size_t n, double length) {
   const std::size_t least = std::min(k, n - k);
-  return static_cast<double>(2 * kPi * wide(least) / length);
+  return static_cast<double>(2 * kWidePi * wide(least) / length);
 }
 double derivative_wave(std::size_t k, std::size_t n, double length) {
   if (2 * k == n) return 0;
@@ -158,7 +158,7 @@ void Columns::fill(double* at, std::size_t k, std::size_t l) const {
       if (j < fold_.count(1 - part)) dtheta[j] = static_cast<double>(here.dtheta - sign * mirrored.dtheta);
     }
     for (std::size_t i = 0; i + 1 < fold_.count(part); ++i) {
-      const Wide m = kPi * wide(2 * i + 1 + part) / lengths_[2];
+      const Wide m = kWidePi * wide(2 * i + 1 + part) / lengths_[2];
       solve[i] = static_cast<double>(1 / (wave * wave + m * m));
     }
   }

@@ -105,13 +105,13 @@ struct Leavers {
 };
 
 /// One stage of a Runge-Kutta scheme: r <- a r + rates, y += b_dt r.
-struct Stage {
+struct Push {
   double a;
   double b_dt;
 };
 /// Moves, turns and stretches parcels by the flow in a rank's layout.
 void advance_run(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                 const Stage& stage, Leavers& leavers);
+                 const Push& stage, Leavers& leavers);
 /// Adds VectorNodes read at the centres to positions.
 void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
                   Leavers& leavers);

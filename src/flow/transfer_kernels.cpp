@@ -227,7 +227,7 @@ HWY_INLINE double fused(double a, double b, double c) {
 
 /// r <- a r + rate, y <- y + b_dt r. What a register holds before the first stage is of no use, and may be no number.
 template <bool kFirst>
-HWY_INLINE void push(double& y, double& r, double rate, const Stage& stage) {
+HWY_INLINE void push(double& y, double& r, double rate, const Push& stage) {
   const double now = kFirst ? rate : fused(stage.a, r, rate);
   r = now;
   y = fused(stage.b_dt, now, y);
@@ -235,7 +235,7 @@ HWY_INLINE void push(double& y, double& r, double rate, const Stage& stage) {
 
 /// Moves and turns a parcel, and stretches it by dB/dt = S B + B S^T, S the velocity gradient.
 template <bool kFirst>
-HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Stage& stage) {
+HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Push& stage) {
   const double u_x = f[Flow::u_x];
   const double u_y = f[Flow::u_y];
   const double u_z = f[Flow::u_z];
@@ -282,7 +282,7 @@ HWY_INLINE void watch(const Site& site, std::uint32_t index, Leavers& leavers) {
 
 template <bool kFirst>
 HWY_INLINE void advance_all(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines,
-                            const double* flow, const Stage& stage, Leavers& leavers) {
+                            const double* flow, const Push& stage, Leavers& leavers) {
   const Corners corners(lines, Flow::width);
   Weights weights;
   alignas(64) double mean[Flow::width];
@@ -302,7 +302,7 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const Run& run, const Cel
 }
 
 void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                const Stage& stage, Leavers& leavers) {
+                const Push& stage, Leavers& leavers) {
   if (stage.a == 0) return advance_all<true>(sites, rows, run, cells, lines, flow, stage, leavers);
   advance_all<false>(sites, rows, run, cells, lines, flow, stage, leavers);
 }
@@ -413,7 +413,7 @@ void scatter_volume(const Site* sites, const Run& run, const Cells& cells, const
   HWY_DYNAMIC_DISPATCH(ScatterVolume)(sites, run, cells, lines, weighed, window);
 }
 void advance_run(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                 const Stage& stage, Leavers& leavers) {
+                 const Push& stage, Leavers& leavers) {
   HWY_DYNAMIC_DISPATCH(AdvanceRun)(sites, rows, run, cells, lines, flow, stage, leavers);
 }
 void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
