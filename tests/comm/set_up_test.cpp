@@ -20,11 +20,12 @@ void* take(std::size_t bytes) {
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return take(bytes); }
+// Not inlined: the compiler would see free() for what it takes for its own new.
+[[gnu::noinline]] void* operator new(std::size_t bytes) { return take(bytes); }
 void* operator new[](std::size_t bytes) { return take(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
