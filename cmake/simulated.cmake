@@ -18,12 +18,15 @@ set(merganser_no_MPI "")
 target_compile_definitions(merganser_base PUBLIC MERGANSER_SIMULATED)
 target_include_directories(merganser_base SYSTEM PRIVATE ${SMPI_INCLUDE_DIR})
 target_link_libraries(merganser_base PRIVATE ${SIMGRID_LIBRARY})
+# <simulate/costs.hpp>: what messages cost that the library carries itself (src/comm/simulated/network.cpp).
+target_include_directories(merganser_comm PRIVATE ${PROJECT_SOURCE_DIR}/tools)
 # merganser_simulated_program(target): links a program as what smpirun opens, with what calls of MPI cost (machines.py).
 function(merganser_simulated_program target)
   set(costs ${PROJECT_SOURCE_DIR}/tools/simulate/costs.cpp)
   target_sources(${target} PRIVATE ${costs})
   set_source_files_properties(${costs} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON
     COMPILE_OPTIONS "-w" COMPILE_DEFINITIONS SMPI_NO_OVERRIDE_MALLOC)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tools)
   target_link_libraries(${target} PRIVATE MPI::MPI_C)
   target_link_options(${target} PRIVATE -shared LINKER:-Bsymbolic LINKER:-z,defs)
 endfunction()

@@ -91,16 +91,17 @@ Json times_json(comm::Transport& t, const StageSeconds& mine, double late_s) {
   return out;
 }
 
-/// How a time is spread over ranks: how many took up to so many microseconds and more than those of the entry before; four
+/// How a time is spread over ranks: how many took up to so many microseconds and more than those of the entry before; 16
 /// entries for a factor of two, empty ones left out.
 Json spread_json(comm::Transport& t, double seconds) {
-  std::array<std::int64_t, 128> ranks{};  // up to 2^32 us
-  const double at = seconds > 1e-6 ? std::ceil(4 * std::log2(seconds * 1e6)) : 0;
-  ranks[static_cast<std::size_t>(std::min(at, 127.0))] = 1;
+  constexpr double kEntries = 16;         // for a factor of two
+  std::array<std::int64_t, 512> ranks{};  // up to 2^32 us
+  const double at = seconds > 1e-6 ? std::ceil(kEntries * std::log2(seconds * 1e6)) : 0;
+  ranks[static_cast<std::size_t>(std::min(at, static_cast<double>(ranks.size() - 1)))] = 1;
   t.all_reduce(ranks, comm::Op::sum);
   Json out = Json::array();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (ranks[i] > 0) out.push_back({{"up_to_us", std::exp2(static_cast<double>(i) / 4)}, {"ranks", ranks[i]}});
+    if (ranks[i] > 0) out.push_back({{"up_to_us", std::exp2(static_cast<double>(i) / kEntries)}, {"ranks", ranks[i]}});
   }
   return out;
 }

@@ -4,6 +4,7 @@ import os
 import re
 
 from . import machines
+from .studies import STUDIES
 from .runner import Limits
 
 MODELS = ("p2p", "neighborhood", "rma")
@@ -16,6 +17,7 @@ clustering paper. Times are simulated; results have the same bits as on real ran
   ./x simulate --machine cirrus --ranks 256 --comm rma --prune single-pass
   ./x simulate --machine hotlum --ranks 16,64,256 --strong 64x64x8
   ./x simulate --machine archer2 --ranks 1024 --noise 1000:1ms
+  ./x simulate --study strong --machine archer2 --json strong.json
   ./x simulate --calibrate                              simulated latencies and bandwidths beside the published ones
   ./x simulate --machine archer2 --ranks 64 -- msf --gen rmat:12:16
 
@@ -24,6 +26,9 @@ each rank, pruned in a single pass and by the published iterations; for each, si
 rank's own work takes what it was measured to take on this machine, once. Docs: docs/simulation.md.
 
 A COMMAND is a command line of merganser. Only messages take time there, and the work of a merge step none.
+
+A study (--list tells them) is a set of simulations with ranks and sizes of its own, which options change. With --json its record is
+written after each one; the same call again goes on with what is not in it.
 
 Exit codes: 0, or that of COMMAND; 1 a simulation failed; 2 a wrong option; 4 it reached --limit or --memory."""
 
@@ -81,14 +86,16 @@ def noise(text):
 
 def parser():
     p = argparse.ArgumentParser(prog="./x simulate", description=TEXT, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                usage="./x simulate --machine NAME --ranks N,... [options] [-- COMMAND ...]")
-    p.add_argument("--list", action="store_true", help="tell the machines, models and prunings")
+                                usage="./x simulate --machine NAME --ranks N,... [options] [-- COMMAND ...]\n"
+                                      "       ./x simulate --study NAME --machine NAME [options]")
+    p.add_argument("--list", action="store_true", help="tell the machines, models, prunings and studies")
+    p.add_argument("--study", choices=tuple(STUDIES), help="a study of the papers")
     p.add_argument("--machine", choices=machines.MACHINES, help="whose nodes and network")
     p.add_argument("--ranks", type=number_list, metavar="N,...", help=f"numbers of ranks, 1 to {machines.MAX_RANKS}")
     p.add_argument("--per-node", type=int, metavar="N", help="ranks on a node [as many as the paper used]")
     p.add_argument("--comm", type=words_of(MODELS), default=["p2p"], metavar="MODEL,...",
                    help=f"communication models: {', '.join(MODELS)} [p2p]")
-    p.add_argument("--json", metavar="FILE", help="record to write")
+    p.add_argument("--json", metavar="FILE", help="record to write; of a study: to go on with, if it is there")
     p.add_argument("--noise", type=noise, metavar="ONE_IN:LATE[/WINDOW]",
                    help="in every window one rank in ONE_IN is held up for LATE: 1000:1ms")
     p.add_argument("--limit", type=positive, default=3600.0, metavar="S", help="real seconds that a simulation may take [3600]")
@@ -104,19 +111,58 @@ def parser():
                        help="merge steps, of which the last one counts: the first makes what later ones keep [2]")
     steps.add_argument("--work", choices=("measured", "again", "none"), default="measured",
                        help="what a rank's own work takes: as measured here once, measured again, or no time [measured]")
+    steps.add_argument("--place", choices=machines.PLACES, default="rows",
+                       help="which ranks share a node: row by row of blocks, or compact tiles of them [rows]")
+    studies = p.add_argument_group("studies")
+    studies.add_argument("--graph", type=graph, default="rmat:16:16", metavar="NAME", help="forests: a made graph [rmat:16:16]")
+    studies.add_argument("--size", type=count(1, 1 << 20), default=400, metavar="N", help="announce: bytes of an announcement [400]")
+    studies.add_argument("--edge", type=count(0, 1000), default=20, metavar="N",
+                         help="announce: cells along the edge of a block; a side sends 8 N^2 bytes [20]")
     p.add_argument("--build", default="build", metavar="FOLDER", help="where bin/merganser for real ranks is [%(default)s]")
     p.add_argument("--simulated", default="build-simgrid", metavar="FOLDER",
                    help="where bin/merganser for simulated ranks is [%(default)s]")
     return p
 
 
+def count(least, most):
+    def parse(text):
+        if not re.fullmatch(r"\d{1,9}", text) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f'"{text}"; allowed: {least} to {most}')
+        return int(text)
+    return parse
+
+
+def graph(text):
+    if not re.fullmatch(r"(rmat|rgg2d|rgg3d|gnm|ba):\d{1,2}:\d{1,4}", text):
+        raise argparse.ArgumentTypeError(f'"{text}"; allowed: rmat, rgg2d, rgg3d, gnm or ba with two numbers, as rmat:16:16')
+    return text
+
+
+def study_of(words):
+    """The study that a command line names, if there is one of that name."""
+    for i, word in enumerate(words):
+        name = word.removeprefix("--study=") if word.startswith("--study=") else words[i + 1] if word == "--study" and words[i + 1:] else None
+        if name in STUDIES:
+            return STUDIES[name]
+    return None
+
+
 def parse(words):
     p = parser()
     at = words.index("--") if "--" in words else len(words)
+    study = study_of(words[:at])
+    if study:
+        p.set_defaults(**study.defaults)
     o = p.parse_args(words[:at])
     o.command = words[at + 1:]
     if o.list:
         return o
+    if o.study and at < len(words):
+        p.error(f"--study {o.study} with a COMMAND; allowed: one of them")
+    if o.place != "rows" and (o.command or o.study in ("forests", "announce")):
+        p.error(f"--place {o.place} without merge steps; allowed: rows")
+    if o.study in ("forests", "announce") and len(o.comm) > 1:
+        p.error(f"--comm {','.join(o.comm)} with --study {o.study}; allowed: one model")
     for name in ("machine", "ranks"):
         if getattr(o, name) is None:
             p.error(f"no --{name}; allowed: " + {"machine": ", ".join(machines.MACHINES), "ranks": "numbers, as 64,256"}[name])
@@ -133,6 +179,9 @@ def parse(words):
     try:
         for ranks in o.ranks:
             machines.platform(o.machine, ranks, None, o.per_node)
+        if o.study:
+            o.ranks = sorted(set(o.ranks))
+            STUDIES[o.study].cases(o)  # a grid that has not a cell for each rank
     except ValueError as e:
         p.error(str(e))
     o.limits = Limits(o.limit, o.memory * 2**30)

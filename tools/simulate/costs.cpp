@@ -16,6 +16,7 @@
 #include <set>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
+#include <simulate/costs.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -188,29 +189,20 @@ void suffer(Rank& rank, double from, double until, bool computed) {
   }
 }
 
-/// Around a call: the time before it was spent computing, that in it waiting.
-class Call {
+/// A call of MPI, and what it does.
+class Operation {
  public:
-  explicit Call(Doing doing = Doing::message) {
-    if (state == nullptr) return;
-    if (state->one_in > 0) {
-      suffer(me(), me().computes_since, s4u::Engine::get_clock(), true);
-      began_ = s4u::Engine::get_clock();
-    }
-    me().doing = doing;
+  explicit Operation(Doing doing = Doing::message) {
+    if (state != nullptr) me().doing = doing;
   }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
-  ~Call() {
-    if (state == nullptr) return;
-    me().doing = Doing::message;
-    if (state->one_in <= 0) return;
-    suffer(me(), began_, s4u::Engine::get_clock(), false);
-    me().computes_since = s4u::Engine::get_clock();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+  ~Operation() {
+    if (state != nullptr) me().doing = Doing::message;
   }
 
  private:
-  double began_ = 0;
+  merganser::simulated::Call call_;
 };
 
 void note(MPI_Win window, int target, int bit) {
@@ -236,6 +228,36 @@ double half_epoch(int target, MPI_Win window) { return state == nullptr ? 0 : to
 
 }  // namespace
 
+namespace merganser::simulated {
+
+MessageCosts message_costs(bool on_one_node) {
+  if (state == nullptr) return {};
+  const Costs& c = on_one_node ? state->near : state->far;
+  return {c.overhead, c.wire};
+}
+
+OneSidedCosts one_sided_costs(bool on_one_node) {
+  if (state == nullptr) return {};
+  const Costs& c = on_one_node ? state->near : state->far;
+  return {c.put, c.get, c.epoch, c.put_done, c.get_done};
+}
+
+bool has_noise() { return state != nullptr && state->one_in > 0; }
+
+Call::Call() {
+  if (!has_noise()) return;
+  suffer(me(), me().computes_since, s4u::Engine::get_clock(), true);
+  began_ = s4u::Engine::get_clock();
+}
+
+Call::~Call() {
+  if (!has_noise()) return;
+  suffer(me(), began_, s4u::Engine::get_clock(), false);
+  me().computes_since = s4u::Engine::get_clock();
+}
+
+}  // namespace merganser::simulated
+
 extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
@@ -251,25 +273,25 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 int MPI_Put(const void* from, int count, MPI_Datatype type, int target, MPI_Aint at, int target_count,
             MPI_Datatype target_type, MPI_Win window) {
-  const Call call(Doing::put);
+  const Operation call(Doing::put);
   note(window, target, 1);
   return PMPI_Put(from, count, type, target, at, target_count, target_type, window);
 }
 int MPI_Get(void* result, int count, MPI_Datatype type, int target, MPI_Aint at, int target_count,
             MPI_Datatype target_type, MPI_Win window) {
-  const Call call(Doing::get);
+  const Operation call(Doing::get);
   note(window, target, 2);
   return PMPI_Get(result, count, type, target, at, target_count, target_type, window);
 }
 /// SMPI makes a get and a put of it and waits for both.
 int MPI_Fetch_and_op(const void* operand, void* result, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op,
                      MPI_Win window) {
-  const Call call(Doing::get);
+  const Operation call(Doing::get);
   return PMPI_Fetch_and_op(operand, result, type, target, at, op, window);
 }
 /// With MPI_MODE_NOCHECK nobody has to be asked, nor told in the end.
 int MPI_Win_lock(int type, int target, int assert, MPI_Win window) {
-  const Call call(Doing::flush);
+  const Operation call(Doing::flush);
   if ((assert& MPI_MODE_NOCHECK) == 0) {
     spend(half_epoch(target, window));
   } else if (state != nullptr) {
@@ -278,7 +300,7 @@ int MPI_Win_lock(int type, int target, int assert, MPI_Win window) {
   return PMPI_Win_lock(type, target, assert, window);
 }
 int MPI_Win_unlock(int target, MPI_Win window) {
-  const Call call(Doing::flush);
+  const Operation call(Doing::flush);
   const int result = PMPI_Win_unlock(target, window);
   settle(window, target);
   if (state == nullptr || me().unchecked.erase({window, target}) == 0) spend(half_epoch(target, window));
@@ -286,17 +308,17 @@ int MPI_Win_unlock(int target, MPI_Win window) {
 }
 /// Until the data are there; the origin may still not know.
 int MPI_Win_flush_local(int target, MPI_Win window) {
-  const Call call(Doing::flush);
+  const Operation call(Doing::flush);
   return PMPI_Win_flush(target, window);
 }
 int MPI_Win_flush(int target, MPI_Win window) {
-  const Call call(Doing::flush);
+  const Operation call(Doing::flush);
   const int result = PMPI_Win_flush(target, window);
   settle(window, target);
   return result;
 }
 int MPI_Win_flush_all(MPI_Win window) {
-  const Call call(Doing::flush);
+  const Operation call(Doing::flush);
   if (state == nullptr) return PMPI_Win_flush_all(window);
   // SMPI's own asks every rank of the window.
   int result = MPI_SUCCESS;
@@ -310,7 +332,7 @@ int MPI_Win_flush_all(MPI_Win window) {
   return result;
 }
 int MPI_Win_unlock_all(MPI_Win window) {
-  const Call call(Doing::flush);
+  const Operation call(Doing::flush);
   const int result = PMPI_Win_unlock_all(window);
   settle(window, -1);
   return result;
@@ -319,7 +341,7 @@ int MPI_Win_unlock_all(MPI_Win window) {
 /// Calls whose only change is that noise may strike before and in them.
 #define MERGANSER_NOISY(name, parameters, arguments) \
   int MPI_##name parameters {                        \
-    const Call call;                                 \
+    const Operation call;                            \
     return PMPI_##name arguments;                    \
   }
 MERGANSER_NOISY(Send, (const void* b, int n, MPI_Datatype t, int r, int tag, MPI_Comm c), (b, n, t, r, tag, c))

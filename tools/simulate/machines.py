@@ -2,7 +2,7 @@
 
 A node is one SimGrid host with as many cores as ranks: ranks of a node talk over its loopback, which nobody shares.
 Nodes are joined by a dragonfly (every switch of a group is linked to every other, one switch of a group to each other group)
-or a tree of two levels. Ranks are dealt out node by node.
+or a tree of two levels. Ranks are dealt out node by node, in their order or as compact tiles of their process grid (`dealt()`).
 
 What a message costs besides the network (overheads, epochs of one-sided calls, noise) cannot be said in a platform file for
 pairs of ranks on and off a node. costs.cpp does it: it must be linked into what is simulated, and reads
@@ -50,6 +50,7 @@ SHAPES = {
     "cirrus": Shape(36, "FAT_TREE", 18, 18, 0.17, 54.5 / 8, 10.0),
 }
 MACHINES = tuple(SHAPES)
+PLACES = ("rows", "tiles")
 # What both libraries take for few bytes. SMPI's own choices make communicators of nodes in the first MPI_Allreduce, which takes
 # time and memory with the square of the ranks (62 s with 1,024).
 COLLECTIVES = {"allreduce": "rdb", "barrier": "ompi_bruck", "bcast": "binomial_tree", "reduce": "binomial", "gather": "ompi_binomial",
@@ -134,12 +135,46 @@ class Platform:
     notes: list = field(default_factory=list)
 
 
-def platform(machine, ranks, noise=None, per_node=None):
+def tile_shape(per_node, blocks):
+    """Blocks along x and y of a tile for one node: of all with so many ranks, or the most below, that fit the grid, the squarest."""
+    x, y = blocks[0], blocks[1]
+    shapes = [(a, min(y, per_node // a)) for a in range(1, min(x, per_node) + 1)]
+    return min(shapes, key=lambda s: (-s[0] * s[1], s[0] + s[1]))
+
+
+def dealt(ranks, per_node, place, blocks):
+    """The node of each rank. Ranks count through a grid of blocks, the last axis first.
+
+    @param place   rows: in their order; tiles: in compact tiles of the grid along x and y, one after the other
+    @param blocks  ranks along x, y and z, for tiles
+    @throws ValueError  for another place, or tiles without a grid of so many blocks
+    """
+    if place == "rows":
+        return [r // per_node for r in range(ranks)]
+    if place != "tiles":
+        raise ValueError(f'place: "{place}"; allowed: {", ".join(PLACES)}')
+    if blocks is None or blocks[0] * blocks[1] * blocks[2] != ranks:
+        raise ValueError(f"place: tiles of {blocks} on {ranks} ranks; allowed: where ranks are a grid of blocks")
+    _, y, z = blocks
+    a, b = tile_shape(max(1, per_node // z), blocks)
+
+    def position(rank):
+        i, j = rank // z // y, rank // z % y
+        return i // a, j // b, i % a, j % b, rank % z
+
+    nodes = [0] * ranks
+    for at, rank in enumerate(sorted(range(ranks), key=position)):
+        nodes[rank] = at // per_node
+    return nodes
+
+
+def platform(machine, ranks, noise=None, per_node=None, place="rows", blocks=None):
     """A machine with enough nodes for so many ranks.
 
     @param ranks     1 to 65,536
     @param noise     a Noise, or None
     @param per_node  ranks on a node, 1 to its cores [what the paper used]
+    @param place, blocks  which ranks share a node: see dealt()
     @throws ValueError  says what is allowed
     """
     if machine not in SHAPES:
@@ -160,7 +195,7 @@ def platform(machine, ranks, noise=None, per_node=None):
     # Times are compared with a precision of 1 ns unless told otherwise, and some costs are not much more.
     config = ["smpi/bw-factor:0:1", "smpi/simulate-computation:no", "surf/precision:1e-12", "network/crosstraffic:no",
               *(f"smpi/{call}:{algorithm}" for call, algorithm in COLLECTIVES.items())]
-    return Platform(machine, ranks, each, xml(shape, nodes, each, near), [f"node-{r // each}" for r in range(ranks)], config,
+    return Platform(machine, ranks, each, xml(shape, nodes, each, near), [f"node-{n}" for n in dealt(ranks, each, place, blocks)], config,
                     environment, notes)
 
 

@@ -25,7 +25,7 @@ def build(source, folder):
     """Compiles a program in C, of this folder unless a path is given, into another folder; returns its path."""
     parts = [os.path.join(folder, name) for name in ("program.o", "costs.o")]
     compiler(["smpicc", *FLAGS, "-c", os.path.join(HERE, source), "-o", parts[0]])
-    compiler(["smpicxx", "-std=c++17", *FLAGS, "-c", os.path.join(HERE, "costs.cpp"), "-o", parts[1]])
+    compiler(["smpicxx", "-std=c++17", *FLAGS, "-I", os.path.dirname(HERE), "-c", os.path.join(HERE, "costs.cpp"), "-o", parts[1]])
     program = os.path.join(folder, os.path.splitext(os.path.basename(source))[0])
     compiler(["smpicxx", "-Wl,-Bsymbolic", *parts, "-o", program])
     return program

@@ -1,4 +1,4 @@
-"""What is printed of merge steps."""
+"""What is printed: tables, and merge steps in one."""
 STAGES = ("search", "exchange", "graph", "prune", "migrate", "merge", "step")
 HEADINGS = ("ranks", "model", "pruning", *STAGES, "syncs", "waves", "chain", "msgs/rank", "late", "real s", "core s", "MiB", "digest")
 
@@ -17,11 +17,15 @@ def row(run):
             f"{run['peak_bytes'] / 2**20:,.0f}", counts["digest"][:12]]
 
 
-def text(runs):
-    rows = [list(HEADINGS)] + [row(r) for r in runs]
-    widths = [max(len(r[i]) for r in rows) for i in range(len(HEADINGS))]
+def aligned(rows):
+    """Rows of as many texts each, right-aligned in columns."""
+    widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.rjust(w) for cell, w in zip(r, widths)).rstrip() for r in rows]
     return "\n".join(lines)
+
+
+def text(runs):
+    return aligned([list(HEADINGS)] + [row(r) for r in runs])
 
 
 def sentences(runs):

@@ -6,6 +6,7 @@
 /// nothing otherwise. In other builds spend() is nothing.
 #include <cstddef>
 
+#include "merganser/base/pinned.hpp"
 #include "merganser/base/timer.hpp"
 
 namespace merganser {
@@ -31,6 +32,7 @@ enum class Work {
 namespace detail {
 void spend_simulated(Work work, std::size_t count);
 void busy_simulated(double seconds);
+double processor_seconds_simulated();
 }  // namespace detail
 
 /// Keeps this rank busy until now() is `end`; at once if it is later already.
@@ -45,5 +47,27 @@ inline void busy_until(double end) {
 inline void spend([[maybe_unused]] Work work, [[maybe_unused]] std::size_t count) {
   if constexpr (kSimulated) detail::spend_simulated(work, count);
 }
+
+/// A stretch of a rank's own work that is measured while it is done, for work whose cost no count tells: with the variable
+/// MERGANSER_SIMULATED_WORK=measured it takes in simulated time the processor time that it took here, without the variable none.
+/// Nothing may be sent or waited for in it, and no other one may begin in it. @throws UsageError for another value
+class MeasuredWork : Pinned {
+ public:
+  /// Begins it.
+  MeasuredWork() {
+    if constexpr (kSimulated) began_ = detail::processor_seconds_simulated();
+  }
+  ~MeasuredWork() { end(); }
+  /// Ends it before the block ends.
+  void end() {
+    if constexpr (kSimulated) {
+      if (began_ >= 0) detail::busy_simulated(detail::processor_seconds_simulated() - began_);
+      began_ = -1;
+    }
+  }
+
+ private:
+  double began_ = -1;
+};
 
 }  // namespace merganser

@@ -1,5 +1,6 @@
 #include <simgrid/actor.h>
 #include <simgrid/host.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -50,6 +51,14 @@ Costs read_costs() {
   return costs;
 }
 
+bool read_measured() {
+  const char* text = std::getenv("MERGANSER_SIMULATED_WORK");
+  const std::string_view value = text == nullptr ? "" : text;
+  if (!value.empty() && value != "none" && value != "measured")
+    throw UsageError("MERGANSER_SIMULATED_WORK is \"" + std::string(value) + "\"; allowed: none, measured");
+  return value == "measured";
+}
+
 }  // namespace
 
 void spend_simulated(Work work, std::size_t count) {
@@ -61,6 +70,15 @@ void spend_simulated(Work work, std::size_t count) {
 void busy_simulated(double seconds) {
   // Work, not sleep: a host that is slower for a while is noticed.
   if (seconds > 0) sg_actor_execute(seconds * sg_host_get_speed(sg_host_self()));
+}
+
+/// -1 if work is not measured. All ranks are one thread.
+double processor_seconds_simulated() {
+  static const bool measured = read_measured();
+  if (!measured) return -1;
+  timespec t{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 }  // namespace merganser::detail

@@ -24,6 +24,9 @@ class Link : Pinned {
   [[nodiscard]] virtual bool sent() = 0;
   /// Takes a message that has arrived whole into `message` and returns its in-arc, if there is one. Drives progress.
   [[nodiscard]] virtual std::optional<std::size_t> receive(std::vector<std::byte>& message) = 0;
+  /// The caller will do nothing but receive before so many messages have come, and says so before each call of receive(). A hint,
+  /// with which simulated ranks wait once instead of once a message; it holds until sent().
+  virtual void expect([[maybe_unused]] std::size_t messages) {}
   /// Called between fruitless calls.
   virtual void idle(Waiter& waiter) { waiter.idle(); }
 };

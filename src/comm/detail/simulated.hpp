@@ -14,7 +14,8 @@ namespace merganser::comm::detail {
 
 /// Waits until another rank has rung for this one since the last such wait.
 void wait_for_bell();
-/// Rings for a rank of the world: something has landed in its memory.
+void wait_for_bell(int world_rank);  // of this rank, if it is known
+/// Rings for a rank of the world, which has called simulated_world(): something has landed in its memory. Timers may ring, too.
 void ring_bell(int world_rank);
 
 }  // namespace merganser::comm::detail

@@ -9,6 +9,7 @@
 
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
+#include "src/comm/simulated/made_by_first.hpp"
 
 namespace merganser::comm::detail {
 namespace {
@@ -118,28 +119,6 @@ class Board {
   sg_bar_t all_here_;
   std::map<std::uint64_t, Round> rounds_;
 };
-
-/// A thing that rank 0 makes and every rank of a communicator holds. Collective.
-template <class Make>
-auto made_by_first(MPI_Comm comm, const Make& make) {
-  using Thing = decltype(make(0));
-  struct Shelf {
-    Thing thing;
-    int takers;
-  };
-  int rank = 0;
-  int size = 0;
-  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  Shelf* const made = rank == 0 ? new Shelf{make(size), size} : nullptr;
-  // A reduction, since SMPI's broadcasts may first have every rank tell every other where it runs.
-  auto where = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(made));
-  check(MPI_Allreduce(MPI_IN_PLACE, &where, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
-  auto* const shelf = reinterpret_cast<Shelf*>(static_cast<std::uintptr_t>(where));
-  Thing mine = shelf->thing;
-  if (--shelf->takers == 0) delete shelf;
-  return mine;
-}
 
 class FreeCollectives final : public SimulatedCollectives {
  public:

@@ -9,6 +9,8 @@
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/detail/bytes.hpp"
+#include "src/comm/simulated/network.hpp"
+#include "src/comm/simulated/wire.hpp"
 
 namespace merganser::comm::detail {
 namespace {
@@ -134,6 +136,7 @@ class SimulatedLink final : public Link {
 }  // namespace
 
 std::unique_ptr<Link> simulated_link(MPI_Comm comm, int tag, const Graph& graph) {
+  if (messages_are_timers()) return timed_link(comm, tag, graph);
   return std::make_unique<SimulatedLink>(comm, tag, graph);
 }
 

@@ -1,32 +1,16 @@
 #include <mpi.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <deque>
-#include <new>
 #include <vector>
 
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
+#include "src/comm/simulated/network.hpp"
+#include "src/comm/simulated/timed_memory.hpp"
 
 namespace merganser::comm::detail {
 namespace {
-
-/// Zero, and of it only pages that were written are there: rings are large for the longest messages.
-class Pages : Pinned {
- public:
-  explicit Pages(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 8)) {
-    constexpr int kProtection = PROT_READ | PROT_WRITE;
-    data_ = ::mmap(nullptr, bytes_, kProtection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data_ == MAP_FAILED) throw std::bad_alloc();
-  }
-  ~Pages() { ::munmap(data_, bytes_); }
-  [[nodiscard]] void* data() const noexcept { return data_; }
-
- private:
-  std::size_t bytes_;
-  void* data_;
-};
 
 class SimulatedMemory final : public Memory {
  public:
@@ -122,22 +106,14 @@ class SimulatedMemory final : public Memory {
   /// back (tools/simulate/costs.cpp, which the program is linked with) comes after.
   void land(int rank) {
     check(MPI_Win_flush_local(rank, window_), "MPI_Win_flush_local");
-    MPI_Group here = MPI_GROUP_NULL;
-    MPI_Group world = MPI_GROUP_NULL;
-    int there = rank;
-    check(MPI_Comm_group(comm_, &here), "MPI_Comm_group");
-    check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
-    check(MPI_Group_translate_ranks(here, 1, &rank, world, &there), "MPI_Group_translate_ranks");
-    check(MPI_Group_free(&here), "MPI_Group_free");
-    check(MPI_Group_free(&world), "MPI_Group_free");
-    ring_bell(there);
+    ring_bell(world_ranks(comm_, {&rank, 1}).front());
   }
 
   MPI_Comm comm_;
   Epoch epoch_;
   Counters& counters_;
   MPI_Win window_ = MPI_WIN_NULL;
-  Pages pages_;
+  ZeroPages pages_;
   std::deque<std::uint64_t> words_;
   std::vector<int> locked_;
   std::vector<int> touched_;
@@ -146,6 +122,7 @@ class SimulatedMemory final : public Memory {
 }  // namespace
 
 std::shared_ptr<Memory> simulated_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters) {
+  if (messages_are_timers()) return timed_memory(comm, bytes, epoch, counters);
   return std::make_shared<SimulatedMemory>(comm, bytes, epoch, counters);
 }
 

@@ -1,10 +1,13 @@
 #include <mpi.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
+#include "src/comm/simulated/network.hpp"
+#include "src/comm/simulated/wire.hpp"
 
 namespace merganser::comm::detail {
 namespace {
@@ -65,10 +68,76 @@ class SimulatedNeighborhood final : public MessageMailbox {
   std::vector<MPI_Request> requests_;
 };
 
+/// The same messages carried by timers.
+class TimedNeighborhood final : public MessageMailbox {
+ public:
+  TimedNeighborhood(Place place, Graph graph, std::unique_ptr<Link> some_arcs, std::unique_ptr<Link> all_arcs)
+      : MessageMailbox(std::move(place), std::move(graph), std::move(some_arcs)),
+        link_(std::move(all_arcs)),
+        all_(graph_.out.size(), 1),
+        sizes_(graph_.out.size()),
+        told_(graph_.in.size()),
+        early_(graph_.in.size()) {}
+
+ protected:
+  void step_all() override {
+    count_wave(all_);
+    for (std::size_t arc = 0; arc < sizes_.size(); ++arc) sizes_[arc] = to_bytes(outbox_[arc].size());
+    exchange(sizes_, told_);
+    exchange(outbox_, inbox_);
+    if (self_out_ != ArcOf::kNone) deliver_self();
+    empty_outboxes();
+  }
+
+ private:
+  /// A message along every arc, but for one of the rank to itself.
+  void exchange(const std::vector<Bytes>& out, std::vector<Bytes>& in) {
+    for (std::size_t arc = 0; arc < out.size(); ++arc)
+      if (arc != self_out_) link_->send(arc, out[arc]);
+    receive();
+    for (std::size_t arc = 0; arc < in.size(); ++arc) {
+      if (arc == self_in_) continue;
+      in[arc] = std::move(early_[arc].front());
+      early_[arc].erase(early_[arc].begin());
+    }
+  }
+  /// Until there is a message of every other rank.
+  void receive() {
+    static const Waiter::Describe kNothing = [] { return std::string(); };
+    Waiter waiter(kNothing);
+    auto missing = static_cast<std::size_t>(
+        std::count_if(early_.begin(), early_.end(), [](const auto& came) { return came.empty(); }));
+    if (self_in_ != ArcOf::kNone) --missing;
+    while (missing > 0) {
+      link_->expect(missing);
+      Bytes message;
+      const auto arc = link_->receive(message);
+      if (!arc) {
+        link_->idle(waiter);
+        continue;
+      }
+      if (early_[*arc].empty()) --missing;
+      early_[*arc].push_back(std::move(message));
+    }
+    (void)link_->sent();
+  }
+
+  std::unique_ptr<Link> link_;
+  std::vector<std::uint8_t> all_;
+  std::vector<Bytes> sizes_;               // per out-arc
+  std::vector<Bytes> told_;                // per in-arc
+  std::vector<std::vector<Bytes>> early_;  // per in-arc: what has come, of which one may be of the next exchange
+};
+
 }  // namespace
 
 std::unique_ptr<Mailbox> simulated_neighborhood(Place place, Graph graph, std::unique_ptr<Link> link, MPI_Comm comm,
                                                 int tag) {
+  if (messages_are_timers()) {
+    auto all_arcs = timed_link(comm, tag, graph);
+    return std::make_unique<TimedNeighborhood>(std::move(place), std::move(graph), std::move(link),
+                                               std::move(all_arcs));
+  }
   return std::make_unique<SimulatedNeighborhood>(std::move(place), std::move(graph), std::move(link), comm, tag);
 }
 

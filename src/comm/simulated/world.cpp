@@ -1,23 +1,22 @@
 #include <mpi.h>
-#include <simgrid/semaphore.h>
 
 #include <vector>
 
 #include "src/comm/backends/mpi/library.hpp"
-#include "src/comm/detail/simulated.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
+#include "src/comm/simulated/events.hpp"
 
 namespace merganser::comm::detail {
 namespace {
 
 struct Bell {
-  sg_sem_t waits = nullptr;  // made when it is first waited for
   bool rung = false;
   bool waited_for = false;
 };
 
-/// By rank of the world; of all ranks, since any may ring any.
+/// By rank of the world; of all ranks, since any may ring any, and so may the simulator.
 std::vector<Bell>& bells() {
-  static std::vector<Bell> all(static_cast<std::size_t>(simulated_world().size));
+  static std::vector<Bell> all;
   return all;
 }
 
@@ -30,15 +29,31 @@ World simulated_world() {
   World world;
   check(MPI_Comm_rank(MPI_COMM_WORLD, &world.rank), "MPI_Comm_rank");
   check(MPI_Comm_size(MPI_COMM_WORLD, &world.size), "MPI_Comm_size");
+  if (bells().empty()) bells().resize(static_cast<std::size_t>(world.size));
   return world;
 }
 
-void wait_for_bell() {
-  Bell& bell = bells()[static_cast<std::size_t>(simulated_world().rank)];
+std::vector<int> world_ranks(MPI_Comm comm, std::span<const int> ranks) {
+  std::vector<int> found(ranks.size());
+  if (ranks.empty()) return found;
+  MPI_Group here = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  check(MPI_Comm_group(comm, &here), "MPI_Comm_group");
+  check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
+  check(MPI_Group_translate_ranks(here, static_cast<int>(ranks.size()), ranks.data(), world, found.data()),
+        "MPI_Group_translate_ranks");
+  check(MPI_Group_free(&here), "MPI_Group_free");
+  check(MPI_Group_free(&world), "MPI_Group_free");
+  return found;
+}
+
+void wait_for_bell() { wait_for_bell(simulated_world().rank); }
+
+void wait_for_bell(int world_rank) {
+  Bell& bell = bells()[static_cast<std::size_t>(world_rank)];
   if (!bell.rung) {
-    if (bell.waits == nullptr) bell.waits = sg_sem_init(0);
     bell.waited_for = true;
-    sg_sem_acquire(bell.waits);
+    Events::get().block(world_rank);
     bell.waited_for = false;
   }
   bell.rung = false;
@@ -48,7 +63,7 @@ void ring_bell(int world_rank) {
   Bell& bell = bells()[static_cast<std::size_t>(world_rank)];
   if (bell.rung) return;
   bell.rung = true;
-  if (bell.waited_for) sg_sem_release(bell.waits);
+  if (bell.waited_for) Events::get().wake(world_rank);
 }
 
 }  // namespace merganser::comm::detail

@@ -25,15 +25,42 @@ class SimulatedCollectives {
 };
 /// Null, so that MPI's are used, unless the variable MERGANSER_SIMULATED_COLLECTIVES is "free". Collective.
 [[nodiscard]] std::unique_ptr<SimulatedCollectives> simulated_collectives(MPI_Comm comm);
+/// The parts of all ranks, one behind the other.
+struct Parts {
+  Bytes bytes;
+  std::vector<std::size_t> begin;  ///< of each rank's, and the end of the last
+};
+
+/// Reductions, barriers and all-gathers that take the simulated time of SMPI's algorithms for them (machines.py), but none of its
+/// messages: when each rank is through follows from when all of them came.
+class TimedCollectives {
+ public:
+  virtual ~TimedCollectives() = default;
+  /// Recursive doubling; long arrays, as in MPICH, a reduce-scatter by halving and an all-gather. @param bytes  of the array
+  virtual void reduce(std::span<std::uint64_t> words, Op op, std::size_t bytes) = 0;
+  /// Dissemination.
+  virtual void barrier() = 0;
+  /// Bruck's algorithm; a ring, as in MPICH, for 512 KiB and more in all. All ranks hold the same memory in the end.
+  /// @param equal  all parts have one size; else a gather of sizes comes first
+  [[nodiscard]] virtual std::shared_ptr<const Parts> all_gather(BytesView mine, bool equal) = 0;
+};
+/// Null where messages are SMPI's (MERGANSER_SIMULATED_MESSAGES). Collective.
+[[nodiscard]] std::unique_ptr<TimedCollectives> timed_collectives(MPI_Comm comm);
+
+/// Ranks of the world that ranks of a communicator are.
+[[nodiscard]] std::vector<int> world_ranks(MPI_Comm comm, std::span<const int> ranks);
+
 /// The first of the tags of a transport, which shares its communicator with others: copies of it would take memory for each pair
 /// of ranks. Collective.
 [[nodiscard]] int simulated_first_tag(MPI_Comm comm);
 
-/// MpiLink with a receive that is always posted instead of probes.
+/// Messages carried by timers (simulated/wire.hpp); or, where they are SMPI's, MpiLink with a receive that is always posted
+/// instead of probes.
 [[nodiscard]] std::unique_ptr<Link> simulated_link(MPI_Comm comm, int tag, const Graph& graph);
 
-/// The memory of rma: locks by target instead of MPI_Win_lock_all, whose cost there grows with the square of the ranks, and a
-/// bell for who waits for what was put. Collective.
+/// The memory of rma: puts and gets carried by timers (simulated/timed_memory.hpp); or, where they are SMPI's, locks by target
+/// instead of MPI_Win_lock_all, whose cost there grows with the square of the ranks. Both ring a bell for who waits for what was
+/// put. Collective.
 [[nodiscard]] std::shared_ptr<Memory> simulated_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch,
                                                        Counters& counters);
 

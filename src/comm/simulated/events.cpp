@@ -1,0 +1,91 @@
+#include "src/comm/simulated/events.hpp"
+
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
+
+#include <algorithm>
+
+#include "src/comm/detail/simulated.hpp"
+
+namespace merganser::comm::detail {
+
+namespace s4u = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
+
+struct Events::Clockwork {
+  Timer* next = nullptr;                 // of armed_
+  std::vector<s4u::SemaphorePtr> gates;  // by rank of the world
+};
+
+Events& Events::get() {
+  static Events events;
+  return events;
+}
+
+Events::Events() : clockwork_(std::make_unique<Clockwork>()), ranks_(static_cast<std::size_t>(simulated_world().size)) {
+  clockwork_->gates.resize(ranks_);
+}
+
+Events::~Events() = default;
+
+double Events::now() const { return happening_ ? now_ : s4u::Engine::get_clock(); }
+
+void Events::at(double date, Act act, void* what) {
+  queue_.push({std::max(date, now()), order_++, act, what});
+  if (!happening_) arm();
+}
+
+void Events::block(int rank) {
+  auto& gate = clockwork_->gates[static_cast<std::size_t>(rank)];
+  if (gate == nullptr) gate = s4u::Semaphore::create(0);
+  ++blocked_;
+  gate->acquire();
+}
+
+void Events::wake(int rank) {
+  --blocked_;
+  if (happening_)
+    woken_.push_back(rank);
+  else
+    clockwork_->gates[static_cast<std::size_t>(rank)]->release();
+}
+
+/// SimGrid calls when the first one is due.
+void Events::arm() {
+  if (queue_.empty() || queue_.top().date >= armed_) return;
+  if (clockwork_->next != nullptr) clockwork_->next->remove();
+  armed_ = queue_.top().date;
+  clockwork_->next = Timer::set(std::max(armed_, s4u::Engine::get_clock()), [this] {
+    clockwork_->next = nullptr;
+    armed_ = kNever;
+    run();
+  });
+}
+
+void Events::run() {
+  const double clock = s4u::Engine::get_clock();
+  double until = blocked_ == ranks_ ? kNever : clock;
+  happening_ = true;
+  while (!queue_.empty() && queue_.top().date <= until) {
+    const Event event = queue_.top();
+    queue_.pop();
+    now_ = event.date;
+    event.act(event.what);
+    if (!woken_.empty()) until = std::min(until, std::max(now_, clock));
+  }
+  happening_ = false;
+  if (!woken_.empty()) {
+    if (now_ <= clock)
+      release();
+    else
+      Timer::set(now_, [this] { release(); });
+  }
+  arm();
+}
+
+void Events::release() {
+  for (const int rank : woken_) clockwork_->gates[static_cast<std::size_t>(rank)]->release();
+  woken_.clear();
+}
+
+}  // namespace merganser::comm::detail

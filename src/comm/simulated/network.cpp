@@ -1,0 +1,194 @@
+#include "src/comm/simulated/network.hpp"
+
+#include <simgrid/s4u.hpp>
+#include <simulate/costs.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "merganser/base/error.hpp"
+#include "src/comm/detail/simulated.hpp"
+#include "src/comm/simulated/events.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+constexpr const char* kMessages = "MERGANSER_SIMULATED_MESSAGES";
+/// Bytes by which SimGrid's network model SMPI weighs the links of a way (its default of network/weight-S): a flow's share goes
+/// with the inverse of latency + the sum of kWeight / bandwidth.
+constexpr double kWeight = 8775;
+
+}  // namespace
+
+struct SimulatedNetwork::Flow {
+  const Way* way;
+  double bytes;
+  std::size_t links_left;
+  std::function<void()> arrived;
+
+  static void enter(void* flow) { get().enter(static_cast<Flow*>(flow)); }
+  static void arrive(void* flow) {
+    const std::unique_ptr<Flow> its(static_cast<Flow*>(flow));
+    its->arrived();
+  }
+};
+
+struct SimulatedNetwork::Link {
+  explicit Link(double bandwidth) : bytes_per_s(bandwidth), flows(bandwidth) {}
+  static void serve(void* link) { get().serve(*static_cast<Link*>(link)); }
+  double bytes_per_s;
+  SharedLink<Flow*> flows;
+  double armed = SharedLink<Flow*>::kNever;  // the earliest event that will come
+};
+
+bool messages_are_timers() {
+  const char* which = std::getenv(kMessages);
+  const std::string_view name = which == nullptr ? "timers" : which;
+  if (name != "timers" && name != "smpi") {
+    throw UsageError(std::string(kMessages) + " is '" + std::string(name) + "'; allowed: timers, smpi");
+  }
+  return name == "timers";
+}
+
+double simulated_now() { return Events::get().now(); }
+
+void simulated_sleep(int rank, double seconds) { simulated_sleep_until(rank, simulated_now() + seconds); }
+
+void simulated_sleep_until(int rank, double date) {
+  if (date <= simulated_now()) return;
+  const auto wake = [](void* sleeper) {
+    Events::get().wake(static_cast<int>(reinterpret_cast<std::intptr_t>(sleeper)));
+  };
+  Events::get().at(date, wake, reinterpret_cast<void*>(static_cast<std::intptr_t>(rank)));
+  Events::get().block(rank);
+}
+
+void simulated_timer(double date, std::function<void()> act) {
+  using Function = std::function<void()>;
+  const auto call = [](void* function) {
+    const std::unique_ptr<Function> its(static_cast<Function*>(function));
+    (*its)();
+  };
+  Events::get().at(date, call, new Function(std::move(act)));
+}
+
+SimulatedNetwork& SimulatedNetwork::get() {
+  static SimulatedNetwork network;
+  return network;
+}
+
+/// SMPI numbers its processes as it does ranks.
+SimulatedNetwork::SimulatedNetwork() {
+  const World world = simulated_world();
+  const auto first = s4u::this_actor::get_pid() - world.rank;
+  std::unordered_map<const s4u::Host*, std::uint32_t> numbers;
+  for (int r = 0; r < world.size; ++r) {
+    auto* const host = s4u::Actor::by_pid(first + r)->get_host();
+    const auto [at, fresh] = numbers.try_emplace(host, static_cast<std::uint32_t>(hosts_.size()));
+    if (fresh) hosts_.push_back(host);
+    node_of_.push_back(at->second);
+  }
+}
+
+SimulatedNetwork::~SimulatedNetwork() = default;
+
+const Way& SimulatedNetwork::way(int from, int to) {
+  const std::uint32_t a = node_of_[static_cast<std::size_t>(from)];
+  const std::uint32_t b = node_of_[static_cast<std::size_t>(to)];
+  auto& found = ways_[(std::uint64_t{a} << 32) | b];
+  if (found == nullptr) found = find_way(a, b);
+  return *found;
+}
+
+std::unique_ptr<Way> SimulatedNetwork::find_way(std::uint32_t from, std::uint32_t to) {
+  const auto costs = simulated::message_costs(from == to);
+  std::vector<s4u::Link*> route;
+  static_cast<s4u::Host*>(hosts_[from])->route_to(static_cast<s4u::Host*>(hosts_[to]), route, nullptr);
+  auto way = std::make_unique<Way>(Way{costs.overhead_s, costs.wire_s, SharedLink<Flow*>::kNever, 0, {}});
+  double weighed = 0;
+  for (s4u::Link* const link : route) {
+    way->latency_s += link->get_latency();
+    way->bytes_per_s = std::min(way->bytes_per_s, link->get_bandwidth());
+    weighed += link->get_latency() + kWeight / link->get_bandwidth();
+    if (link->get_sharing_policy() == s4u::Link::SharingPolicy::FATPIPE) continue;
+    const auto [at, fresh] = link_numbers_.try_emplace(link, static_cast<std::uint32_t>(links_.size()));
+    if (fresh) links_.push_back(std::make_unique<Link>(link->get_bandwidth()));
+    way->shared.push_back(at->second);
+  }
+  way->weight = 1 / weighed;
+  return way;
+}
+
+void SimulatedNetwork::send(int from, int to, std::size_t bytes, double date, std::function<void()> arrived) {
+  const Way& its = way(from, to);
+  const auto size = static_cast<double>(bytes + kEnvelope);
+  auto* const flow = new Flow{&its, size, its.shared.size(), std::move(arrived)};
+  if (its.shared.empty())
+    Events::get().at(date + its.latency_s + size / its.bytes_per_s, Flow::arrive, flow);
+  else
+    Events::get().at(date + its.latency_s, Flow::enter, flow);
+}
+
+void SimulatedNetwork::carry(std::vector<Message>& messages, std::size_t bytes) {
+  const auto size = static_cast<double>(bytes + kEnvelope);
+  entries_.clear();
+  for (std::uint32_t i = 0; i < messages.size(); ++i) {
+    auto& m = messages[i];
+    const Way& its = way(m.from, m.to);
+    m.date += its.latency_s;
+    for (const auto link : its.shared) entries_.push_back({link, i, m.date, its.weight});
+    m.date += size / its.bytes_per_s;
+  }
+  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.link, a.date, a.message) < std::tie(b.link, b.date, b.message);
+  });
+  const auto leave = [&](SharedLink<std::uint32_t>& link) {
+    const double end = link.next_end();
+    double& date = messages[link.leave()].date;
+    date = std::max(date, end);
+  };
+  for (std::size_t begin = 0; begin < entries_.size();) {
+    SharedLink<std::uint32_t> link(links_[entries_[begin].link]->bytes_per_s);
+    std::size_t i = begin;
+    for (; i < entries_.size() && entries_[i].link == entries_[begin].link; ++i) {
+      while (link.next_end() <= entries_[i].date) leave(link);
+      link.enter(entries_[i].date, size, entries_[i].weight, entries_[i].message);
+    }
+    while (link.next_end() < SharedLink<std::uint32_t>::kNever) leave(link);
+    begin = i;
+  }
+}
+
+void SimulatedNetwork::enter(Flow* flow) {
+  const double now = simulated_now();
+  for (const auto number : flow->way->shared) {
+    Link& link = *links_[number];
+    link.flows.enter(now, flow->bytes, flow->way->weight, flow);
+    arm(link);
+  }
+}
+
+/// An event for the next flow that is through, unless an earlier one will see to it.
+void SimulatedNetwork::arm(Link& link) {
+  const double next = link.flows.next_end();
+  if (next >= link.armed) return;
+  link.armed = next;
+  Events::get().at(next, Link::serve, &link);
+}
+
+void SimulatedNetwork::serve(Link& link) {
+  const double now = simulated_now();
+  if (link.armed <= now) link.armed = SharedLink<Flow*>::kNever;
+  while (link.flows.next_end() <= now) {
+    Flow* const flow = link.flows.leave();
+    if (--flow->links_left == 0) Flow::arrive(flow);
+  }
+  arm(link);
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,120 @@
+#include <mpi.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <simulate/costs.hpp>
+#include <utility>
+#include <vector>
+
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
+#include "src/comm/simulated/gathering.hpp"
+#include "src/comm/simulated/made_by_first.hpp"
+#include "src/comm/simulated/network.hpp"
+#include "src/comm/simulated/rounds.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+/// What the ranks of a transport reduce. Who comes last knows when each is through, which is later for all.
+class Table {
+ public:
+  explicit Table(std::vector<int> world) : gatherings(world), world_(std::move(world)) {}
+  [[nodiscard]] int size() const { return static_cast<int>(world_.size()); }
+
+  template <class Algorithm>
+  void reduce(std::size_t rank, std::uint64_t number, std::span<std::uint64_t> words, Op op,
+              const Algorithm& algorithm) {
+    Meeting& meeting = meetings_[number];
+    meeting.came.resize(world_.size());
+    meeting.came[rank] = simulated_now();
+    add(meeting, words, op);
+    if (++meeting.present == world_.size()) {
+      Rounds rounds(world_, std::move(meeting.came));
+      algorithm(rounds);
+      let_go(meeting, std::move(rounds).dates());
+    }
+    while (meeting.through.empty() || !meeting.through[rank]) wait_for_bell(world_[rank]);
+    std::copy(meeting.words.begin(), meeting.words.end(), words.begin());
+    if (--meeting.present == 0) meetings_.erase(number);
+  }
+
+  Gatherings gatherings;
+
+ private:
+  struct Meeting {
+    std::vector<double> came;  // by rank
+    std::size_t present = 0;
+    std::vector<std::uint64_t> words;
+    std::vector<bool> through;  // by rank; empty until all have come
+  };
+
+  static void add(Meeting& meeting, std::span<const std::uint64_t> words, Op op) {
+    if (meeting.present == 0) {
+      meeting.words.assign(words.begin(), words.end());
+      return;
+    }
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      std::uint64_t& word = meeting.words[i];
+      word = op == Op::sum ? word + words[i] : op == Op::min ? std::min(word, words[i]) : std::max(word, words[i]);
+    }
+  }
+
+  void let_go(Meeting& meeting, const std::vector<double>& dates) {
+    meeting.through.resize(world_.size());
+    for (std::size_t r = 0; r < dates.size(); ++r) {
+      simulated_timer(dates[r], [this, &meeting, r] {
+        meeting.through[r] = true;
+        ring_bell(world_[r]);
+      });
+    }
+  }
+
+  std::vector<int> world_;  // ranks of the world, by rank
+  std::map<std::uint64_t, Meeting> meetings_;
+};
+
+class TableCollectives final : public TimedCollectives {
+ public:
+  TableCollectives(int rank, std::shared_ptr<Table> table)
+      : rank_(static_cast<std::size_t>(rank)), table_(std::move(table)) {}
+  void reduce(std::span<std::uint64_t> words, Op op, std::size_t bytes) override {
+    const simulated::Call call;
+    const bool halves = is_long(words.size(), bytes, table_->size());
+    table_->reduce(rank_, number_++, words, op, [&](Rounds& rounds) {
+      halves ? halving_and_doubling(rounds, bytes) : recursive_doubling(rounds, bytes);
+    });
+  }
+  void barrier() override {
+    const simulated::Call call;
+    table_->reduce(rank_, number_++, {}, Op::max, [](Rounds& rounds) { dissemination(rounds); });
+  }
+  [[nodiscard]] std::shared_ptr<const Parts> all_gather(BytesView mine, bool equal) override {
+    const simulated::Call call;
+    return table_->gatherings.gather(rank_, number_++, mine, equal);
+  }
+
+ private:
+  std::size_t rank_;
+  std::shared_ptr<Table> table_;
+  std::uint64_t number_ = 0;  // of each rank, alike
+};
+
+}  // namespace
+
+std::unique_ptr<TimedCollectives> timed_collectives(MPI_Comm comm) {
+  if (!messages_are_timers()) return nullptr;
+  auto table = made_by_first(comm, [&](int size) {
+    std::vector<int> ranks(static_cast<std::size_t>(size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return std::make_shared<Table>(world_ranks(comm, ranks));
+  });
+  SimulatedNetwork::get();
+  int rank = 0;
+  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  return std::make_unique<TableCollectives>(rank, std::move(table));
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,223 @@
+#include "src/comm/simulated/timed_memory.hpp"
+
+#include <simgrid/barrier.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <simulate/costs.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
+#include "src/comm/detail/bytes.hpp"
+#include "src/comm/simulated/made_by_first.hpp"
+#include "src/comm/simulated/network.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+/// The memories of all ranks of a communicator, by its ranks.
+class Blocks : Pinned {
+ public:
+  explicit Blocks(std::vector<int> world)
+      : world_ranks(std::move(world)),
+        data(world_ranks.size()),
+        all_(sg_barrier_init(static_cast<unsigned>(world_ranks.size()))) {}
+  ~Blocks() { sg_barrier_destroy(all_); }
+  void wait_for_all() { sg_barrier_wait(all_); }
+
+  const std::vector<int> world_ranks;
+  std::vector<std::byte*> data;
+
+ private:
+  sg_bar_t all_;
+};
+
+class TimedMemory final : public Memory {
+ public:
+  TimedMemory(int rank, std::shared_ptr<Blocks> blocks, std::size_t bytes, Epoch epoch, Counters& counters)
+      : rank_(rank),
+        me_(simulated_world().rank),
+        blocks_(std::move(blocks)),
+        epoch_(epoch),
+        counters_(counters),
+        pages_(bytes) {
+    blocks_->data[static_cast<std::size_t>(rank)] = data();
+    if (epoch_ == Epoch::lifetime) ++counters_.epochs;
+    blocks_->wait_for_all();
+  }
+
+  [[nodiscard]] std::byte* data() noexcept override { return static_cast<std::byte*>(pages_.data()); }
+
+  void put(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
+    const simulated::Call call;
+    Target& target = begin(rank);
+    std::byte* const to = at(rank, offset);
+    if (rank == rank_) {
+      std::memcpy(to, from, bytes);
+    } else {
+      const auto* const first = static_cast<const std::byte*>(from);
+      start(target, me_, target.rank, target.costs.put_s, Bytes(first, first + bytes), to);
+      target.puts = true;
+    }
+    end(target);
+  }
+  void put_word(int rank, std::size_t offset, std::uint64_t word, std::size_t bytes) override {
+    put(rank, offset, &word, bytes);
+  }
+  /// Reads what is there when it begins, as over SMPI.
+  void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
+    const simulated::Call call;
+    Target& target = begin(rank);
+    const std::byte* const from = at(rank, offset);
+    if (rank == rank_) {
+      std::memcpy(to, from, bytes);
+    } else {
+      start(target, target.rank, me_, target.costs.get_s, Bytes(from, from + bytes), static_cast<std::byte*>(to));
+      target.gets = true;
+    }
+    end(target);
+  }
+  void fetch_or(int rank, std::size_t offset, std::uint64_t operand, void* old, std::size_t bytes) override {
+    const simulated::Call call;
+    Target& target = begin(rank);
+    if (rank != rank_) {
+      start(target, target.rank, me_, target.costs.get_s, Bytes(bytes), nullptr);
+      wait(target);
+    }
+    start(target, me_, target.rank, target.costs.get_s, Bytes(bytes), nullptr);
+    wait(target);
+    std::byte* const there = at(rank, offset);
+    std::memcpy(old, there, bytes);
+    std::uint64_t word = 0;
+    std::memcpy(&word, there, bytes);
+    word |= operand;
+    std::memcpy(there, &word, bytes);  // 4 or 8 bytes of a little-endian word
+    end(target);
+  }
+
+  void order() override { complete(); }
+  void commit() override { complete(); }
+  void complete() override {
+    if (touched_.empty()) return;
+    const simulated::Call call;
+    double way_back = 0;
+    for (Target* const target : touched_) {
+      land(*target);
+      way_back = std::max(way_back, done(*target));
+      target->touched = false;
+    }
+    touched_.clear();
+    simulated_sleep(me_, way_back);
+  }
+  /// What others put is in this memory when their flush ends.
+  void progress() override {}
+
+  void begin_phase() override {
+    if (epoch_ == Epoch::per_phase) ++counters_.epochs;
+  }
+  void end_phase() override {
+    if (epoch_ == Epoch::per_phase) complete();
+  }
+  void free() override {
+    complete();
+    blocks_->wait_for_all();
+  }
+
+ private:
+  struct Target {
+    int rank = 0;  // of the world
+    simulated::OneSidedCosts costs;
+    int under_way = 0;
+    bool puts = false;  // that this rank does not know to be done
+    bool gets = false;
+    bool touched = false;
+  };
+
+  [[nodiscard]] std::byte* at(int rank, std::size_t offset) const {
+    return blocks_->data[static_cast<std::size_t>(rank)] + offset;
+  }
+
+  Target& begin(int rank) {
+    const auto [found, fresh] = targets_.try_emplace(rank);
+    Target& target = found->second;
+    if (fresh) {
+      target.rank = blocks_->world_ranks[static_cast<std::size_t>(rank)];
+      target.costs = simulated::one_sided_costs(SimulatedNetwork::get().on_one_node(me_, target.rank));
+    }
+    if (epoch_ == Epoch::per_operation) {
+      ++counters_.epochs;
+      simulated_sleep(me_, target.costs.epoch_s / 2);
+    }
+    return target;
+  }
+
+  void end(Target& target) {
+    if (epoch_ != Epoch::per_operation) {
+      if (!target.touched) touched_.push_back(&target);
+      target.touched = true;
+      return;
+    }
+    land(target);
+    simulated_sleep(me_, done(target));
+    simulated_sleep(me_, target.costs.epoch_s / 2);
+  }
+
+  /// Sends bytes between this rank and the target, to lie at `to` when they are there.
+  void start(Target& target, int from, int towards, double overhead, Bytes bytes, std::byte* to) {
+    simulated_sleep(me_, overhead);
+    ++target.under_way;
+    const std::size_t size = bytes.size();
+    SimulatedNetwork::get().send(from, towards, size, simulated_now(), [this, &target, to, bytes = std::move(bytes)] {
+      if (to != nullptr) std::memcpy(to, bytes.data(), bytes.size());
+      if (--target.under_way == 0 && waits_for_ == &target) ring_bell(me_);
+    });
+  }
+
+  void wait(Target& target) {
+    waits_for_ = &target;
+    while (target.under_way > 0) wait_for_bell();
+    waits_for_ = nullptr;
+  }
+
+  /// Waits until the operations to a rank have landed and lets it know.
+  void land(Target& target) {
+    wait(target);
+    ring_bell(target.rank);
+  }
+
+  /// Seconds until this rank knows of what has landed.
+  static double done(Target& target) {
+    const double puts = target.puts ? target.costs.put_done_s : 0;
+    const double gets = target.gets ? target.costs.get_done_s : 0;
+    target.puts = target.gets = false;
+    return std::max(puts, gets);
+  }
+
+  int rank_;  // of the communicator
+  int me_;    // of the world
+  std::shared_ptr<Blocks> blocks_;
+  Epoch epoch_;
+  Counters& counters_;
+  ZeroPages pages_;
+  std::unordered_map<int, Target> targets_;  // by rank of the communicator
+  std::vector<Target*> touched_;
+  const Target* waits_for_ = nullptr;
+};
+
+}  // namespace
+
+std::shared_ptr<Memory> timed_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters) {
+  auto blocks = made_by_first(comm, [&](int size) {
+    std::vector<int> ranks(static_cast<std::size_t>(size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return std::make_shared<Blocks>(world_ranks(comm, ranks));
+  });
+  int rank = 0;
+  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  return std::make_shared<TimedMemory>(rank, std::move(blocks), bytes, epoch, counters);
+}
+
+}  // namespace merganser::comm::detail

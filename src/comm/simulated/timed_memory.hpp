@@ -1,0 +1,36 @@
+#pragma once
+/// The memory of rma on simulated ranks, whose puts and gets are carried by timers (network.hpp) instead of SMPI.
+#include <mpi.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "merganser/base/pinned.hpp"
+#include "merganser/comm/transport.hpp"
+#include "src/comm/detail/memory.hpp"
+
+namespace merganser::comm::detail {
+
+/// Zero, and of it only pages that were written are there: rings are large for the longest messages.
+class ZeroPages : Pinned {
+ public:
+  explicit ZeroPages(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 8)) {
+    constexpr int kProtection = PROT_READ | PROT_WRITE;
+    data_ = ::mmap(nullptr, bytes_, kProtection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ~ZeroPages() { ::munmap(data_, bytes_); }
+  [[nodiscard]] void* data() const noexcept { return data_; }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+/// Costs are those that costs.cpp adds to SMPI's calls; a fetch_or is a get and a put, one after the other, as there, but those of
+/// several ranks do not wait for each other. Collective.
+[[nodiscard]] std::shared_ptr<Memory> timed_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters);
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,200 @@
+#include "src/comm/simulated/wire.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <simulate/costs.hpp>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
+#include "src/comm/detail/bytes.hpp"
+#include "src/comm/simulated/network.hpp"
+
+namespace merganser::comm::detail {
+namespace {
+
+/// Pieces of messages, as in link.cpp.
+constexpr std::size_t kTimedPiece = std::size_t{64} << 10;
+
+struct Letter {
+  int from;  // rank of the communicator
+  std::uint32_t number;
+  Bytes text;
+  std::size_t pieces_left;
+  double arrived = 0;
+};
+
+/// What has come for a rank over a link and has not been taken.
+struct Inbox {
+  std::vector<std::unique_ptr<Letter>> letters;
+  std::size_t taken = 0;   // of the letters
+  std::size_t wanted = 1;  // the bell is rung when so many are there
+
+  [[nodiscard]] std::size_t size() const { return letters.size() - taken; }
+  [[nodiscard]] bool empty() const { return taken == letters.size(); }
+  [[nodiscard]] std::unique_ptr<Letter> take() {
+    auto letter = std::move(letters[taken++]);
+    if (empty()) {
+      letters.clear();
+      taken = 0;
+    }
+    return letter;
+  }
+};
+
+/// By tag and rank of the world. There from when either end first needs it until the receiving one goes.
+class Inboxes {
+ public:
+  static std::shared_ptr<Inbox> find(int tag, int rank) {
+    auto& inbox = all()[key(tag, rank)];
+    if (inbox == nullptr) inbox = std::make_shared<Inbox>();
+    return inbox;
+  }
+  static void erase(int tag, int rank) { all().erase(key(tag, rank)); }
+
+ private:
+  static std::uint64_t key(int tag, int rank) {
+    return (static_cast<std::uint64_t>(tag) << 32) | static_cast<std::uint32_t>(rank);
+  }
+  static std::unordered_map<std::uint64_t, std::shared_ptr<Inbox>>& all() {
+    static std::unordered_map<std::uint64_t, std::shared_ptr<Inbox>> inboxes;
+    return inboxes;
+  }
+};
+
+/// The sending end of an arc. Letters are handed over in the order in which they were sent.
+struct Sending {
+  int from;
+  int to;  // ranks of the world
+  std::shared_ptr<Inbox> inbox;
+  std::uint32_t sent = 0;
+  std::uint32_t delivered = 0;
+  std::vector<std::unique_ptr<Letter>> early;
+
+  void deliver(std::unique_ptr<Letter> letter) {
+    letter->arrived = simulated_now();
+    early.push_back(std::move(letter));
+    for (bool found = true; found;) {
+      found = false;
+      for (auto& one : early) {
+        if (one->number != delivered) continue;
+        inbox->letters.push_back(std::move(one));
+        std::swap(one, early.back());
+        early.pop_back();
+        ++delivered;
+        found = true;
+        break;
+      }
+    }
+    if (inbox->size() >= inbox->wanted) ring_bell(to);
+  }
+};
+
+/// A piece of a letter begins its way at a date, and the next one when it is there.
+void start_piece(const std::shared_ptr<Sending>& arc, Letter* letter, double date) {
+  const std::size_t last = letter->text.size() % kTimedPiece;
+  SimulatedNetwork::get().send(arc->from, arc->to, letter->pieces_left == 1 ? last : kTimedPiece, date, [arc, letter] {
+    if (--letter->pieces_left > 0) return start_piece(arc, letter, simulated_now());
+    arc->deliver(std::unique_ptr<Letter>(letter));
+  });
+}
+
+class TimedLink final : public Link {
+ public:
+  TimedLink(MPI_Comm comm, int tag, const Graph& graph)
+      : tag_(tag), world_rank_(simulated_world().rank), in_(graph.in) {
+    check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
+    const std::vector<int> to = world_ranks(comm, graph.out);
+    in_world_ = world_ranks(comm, graph.in);
+    for (const int r : to) out_.push_back(std::make_shared<Sending>(Sending{world_rank_, r, nullptr, 0, 0, {}}));
+    if (!graph.in.empty()) inbox_ = Inboxes::find(tag, world_rank_);
+    SimulatedNetwork::get();
+  }
+  ~TimedLink() override {
+    if (inbox_ != nullptr) Inboxes::erase(tag_, world_rank_);
+  }
+
+  void send(std::size_t arc, std::span<const std::byte> message) override {
+    auto& to = out_[arc];
+    if (to->inbox == nullptr) to->inbox = Inboxes::find(tag_, to->to);
+    const std::size_t pieces = message.size() / kTimedPiece + 1;
+    auto letter = std::make_unique<Letter>(Letter{rank_, to->sent++, Bytes(message.begin(), message.end()), pieces});
+    const simulated::Call call;
+    const double overhead = SimulatedNetwork::get().way(world_rank_, to->to).overhead_s;
+    begin(simulated_now());
+    spend(overhead);
+    start_piece(to, letter.release(), clock_);
+    spend(overhead * static_cast<double>(pieces - 1));
+    if (message.size() >= kLong) settle();
+  }
+  /// It has been copied.
+  [[nodiscard]] bool sent() override {
+    expected_ = 0;
+    settle();
+    return true;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> receive(std::vector<std::byte>& message) override {
+    if (expected_ == 0) settle();
+    if (inbox_ == nullptr || inbox_->empty()) return std::nullopt;
+    const simulated::Call call;
+    const auto letter = inbox_->take();
+    const std::size_t arc = in_(letter->from);
+    begin(expected_ == 0 ? simulated_now() : letter->arrived);
+    spend(SimulatedNetwork::get().way(in_world_[arc], world_rank_).overhead_s);
+    if (expected_ == 0) settle();
+    message.swap(letter->text);
+    return arc;
+  }
+
+  void expect(std::size_t messages) override {
+    if (noisy_) return;
+    if (expected_ == 0) begin(simulated_now());
+    expected_ = messages;
+  }
+
+  void idle(Waiter&) override {
+    const std::size_t wanted = std::max<std::size_t>(expected_, 1);
+    if (inbox_ != nullptr) {
+      if (inbox_->size() >= wanted) return;
+      inbox_->wanted = wanted;
+    }
+    const simulated::Call call;
+    wait_for_bell(world_rank_);
+  }
+
+ private:
+  /// Of a message that goes by itself instead of in a burst.
+  static constexpr std::size_t kLong = 16384;
+
+  /// This rank's own clock may be ahead of the simulator's: of a burst of messages it knows what they take without waiting for
+  /// it, and it waits once. What it takes in a burst it takes in the order of coming, each when it was there.
+  void begin(double date) { clock_ = std::max(clock_, date); }
+  void spend(double seconds) {
+    clock_ += seconds;
+    if (noisy_) settle();
+  }
+  void settle() { simulated_sleep_until(world_rank_, clock_); }
+
+  int tag_;
+  int rank_ = 0;
+  int world_rank_;
+  bool noisy_ = simulated::has_noise();  // it may strike in each call
+  double clock_ = 0;
+  std::size_t expected_ = 0;  // 0: the caller may do something else after any call
+  ArcOf in_;
+  std::vector<int> in_world_;
+  std::shared_ptr<Inbox> inbox_;  // null: no arc leads here
+  std::vector<std::shared_ptr<Sending>> out_;
+};
+
+}  // namespace
+
+std::unique_ptr<Link> timed_link(MPI_Comm comm, int tag, const Graph& graph) {
+  return std::make_unique<TimedLink>(comm, tag, graph);
+}
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,151 @@
+"""A study: its cases one after the other, each kept in the record as soon as it is there, so that a study can be gone on with."""
+import hashlib
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import Callable
+
+from . import runner, steps
+
+SCHEMA = "merganser-simulated-study"
+VERSION = 1
+REACHED_LIMIT = 4  # exit code
+
+
+@dataclass(frozen=True)
+class Case:
+    """One simulation of a study.
+
+    @param series  what all cases have in common that differ in their number of ranks only, in words
+    @param key     everything that its result depends on, besides the program and the machine
+    @param run     called without arguments; returns its result, which JSON can hold
+    @param cannot  why it cannot be simulated, or empty
+    """
+    series: str
+    ranks: int
+    key: dict
+    run: Callable
+    cannot: str = ""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A named set of cases.
+
+    @param about     in a line
+    @param defaults  of options, by name
+    @param cases     cases(o): the cases of parsed options, in ascending order of ranks within a series
+    @param text      text(results): what is printed of the cases that were simulated
+    """
+    about: str
+    defaults: dict
+    cases: Callable
+    text: Callable
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def write(path, record):
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            json.dump(record, file, indent=1)
+            file.write("\n")
+        os.replace(temporary, path)
+    except OSError as e:
+        raise runner.Failed(f"--json {path}: {e.strerror}", 2) from e
+
+
+def fingerprint(path):
+    """Of a program: 16 digits that differ for another one."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()[:16]
+
+
+def known(path, name):
+    """Finished cases of a record that is there, by key; nothing if there is none.
+
+    @throws Failed  for a file that is no record of this study: it would be overwritten
+    """
+    if not path or not os.path.exists(path):
+        return {}
+    try:
+        with open(path, encoding="utf-8") as file:
+            record = json.load(file)
+        if record["schema"] != SCHEMA or record["schema_version"] != VERSION or record["study"] != name:
+            raise ValueError(f"it is {record['schema']} {record['schema_version']}, study {record.get('study')}")
+        return {json.dumps(c["key"], sort_keys=True): c for c in record["cases"] if "result" in c}
+    except (OSError, ValueError, KeyError, TypeError) as e:
+        raise runner.Failed(f"--json {path}: no record of study {name} ({e}); allowed: one to go on with, or a new file", 2) from e
+
+
+def simulated(case, what):
+    """The case as the record has it. @throws Failed  for what is not just too long or too large"""
+    if case.cannot:
+        say(f"{what}: not simulated: {case.cannot}")
+        return {"not_done": case.cannot}
+    try:
+        result = case.run()
+    except runner.Failed as e:
+        if e.code != REACHED_LIMIT:
+            raise runner.Failed(f"{what}: {e}", e.code) from e
+        say(f"{what}: not done: {e}")
+        return {"not_done": str(e)}
+    say(f"{what}: done in {result['real_s']:.1f} s, {result['peak_bytes'] / 2**20:,.0f} MiB")
+    return {"result": result}
+
+
+def run(study, o, words):
+    """Simulates what the record does not have yet, writes it after every case, and prints the table. @return the exit code"""
+    before = known(o.json, o.study)
+    program = fingerprint(steps.simulated_program(o))
+    cases = study.cases(o)
+    keys = [{"machine": o.machine, "program": program, "series": c.series, "ranks": c.ranks, **c.key} for c in cases]
+    entries = [before.pop(json.dumps(key, sort_keys=True), None) for key in keys]  # None: not done yet
+    kept = sum(e is not None for e in entries)
+    ended = {}
+
+    def record():
+        if o.json:
+            write(o.json, {"schema": SCHEMA, "schema_version": VERSION, "study": o.study, "about": study.about,
+                           "arguments": without_paths(words), "cases": [e for e in entries if e is not None]})
+
+    for i, (case, key) in enumerate(zip(cases, keys)):
+        if entries[i] is not None:
+            continue
+        what = f"{o.study} {i + 1}/{len(cases)}: {o.machine}, {case.ranks:,} ranks, {case.series}"
+        if case.series in ended:
+            outcome = {"not_done": f"not tried, since {ended[case.series]:,} ranks were not done"}
+            say(f"{what}: {outcome['not_done']}")
+        else:
+            say(what)
+            outcome = simulated(case, what)
+        if "not_done" in outcome:
+            ended.setdefault(case.series, case.ranks)
+        entries[i] = {"key": key, **outcome}
+        record()
+    record()
+    if kept:
+        say(f"{o.study}: {kept} of {len(cases)} cases were in {o.json} already")
+    if before:
+        say(f"{o.study}: {len(before)} cases of another program or other options were dropped from {o.json}")
+    results = [c["result"] for c in entries if "result" in c]
+    print(study.text(results) if results else "no case was done")
+    missing = [c for c in entries if "not_done" in c]
+    for c in missing:
+        print(f"{c['key']['ranks']:,} ranks, {c['key']['series']}: {c['not_done']}")
+    return REACHED_LIMIT if any("not tried" in c["not_done"] or "(--" in c["not_done"] for c in missing) else 0
+
+
+def without_paths(words):
+    """The command line without what tells where files of this machine are."""
+    kept = []
+    for word in words:
+        kept.append(os.path.basename(word) if os.sep in word else word)
+    return kept
