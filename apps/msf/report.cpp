@@ -6,13 +6,10 @@
 
 namespace merganser::app {
 
-Json phases_json(const msf::Report& report, comm::Transport& transport) {
-  Json mine = {{"phases", Json::array()}, {"facts", Json::object()}};
-  for (const auto& p : report.phases())
-    mine["phases"].push_back(
-        {{"name", p.name}, {"seconds", p.seconds}, {"calls", p.calls}, {"counts", counters_json(p.counts)}});
-  for (const auto& [name, value] : report.facts()) mine["facts"][name] = value;
-  const std::string text = mine.dump();
+namespace {
+
+/// On rank 0, which tells the others: what all ranks say, on each, would take memory and time with the square of the ranks.
+Json phases_of_all(const std::string& text, comm::Transport& transport) {
   struct Whole {
     std::vector<double> seconds;
     Json counts = Json::object();
@@ -20,7 +17,7 @@ Json phases_json(const msf::Report& report, comm::Transport& transport) {
   };
   std::vector<std::pair<std::string, Whole>> all;
   Json facts = Json::object();
-  for (const auto said : comm::all_gather(transport, text)) {
+  for (const auto said : comm::gather_to_first(transport, text)) {
     const Json theirs = Json::parse(said.begin(), said.end());
     for (const auto& p : theirs["phases"]) {
       auto at = std::find_if(all.begin(), all.end(), [&](const auto& known) { return known.first == p["name"]; });
@@ -45,6 +42,19 @@ Json phases_json(const msf::Report& report, comm::Transport& transport) {
         {"seconds", summary_json(summarise(whole.seconds))}, {"calls", whole.calls}, {"counters", whole.counts}};
   }
   return out;
+}
+
+}  // namespace
+
+Json phases_json(const msf::Report& report, comm::Transport& transport) {
+  Json mine = {{"phases", Json::array()}, {"facts", Json::object()}};
+  for (const auto& p : report.phases())
+    mine["phases"].push_back(
+        {{"name", p.name}, {"seconds", p.seconds}, {"calls", p.calls}, {"counts", counters_json(p.counts)}});
+  for (const auto& [name, value] : report.facts()) mine["facts"][name] = value;
+  const std::string whole = phases_of_all(mine.dump(), transport).dump();
+  const auto told = comm::from_first(transport, whole);
+  return Json::parse(told.begin(), told.end());
 }
 
 std::string phases_table(const Json& phases) {

@@ -6,8 +6,10 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/id_table.hpp"
+#include "merganser/base/simulated.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "src/msf/local/union_find.hpp"
+#include "src/msf/merge_tree.hpp"
 
 namespace merganser::msf {
 namespace {
@@ -21,8 +23,12 @@ template <class Edge>
 Boruvka<Edge>::Boruvka(Components& components, Peers& peers, const Options& options, Report& report)
     : components_(components), peers_(peers), options_(options), report_(report) {
   comm::StreamOptions slots;
-  if (options.policy == links::Policy::trees) slots.slots_per_arc = 1;  // labels go by messages, or not at all
-  stream_ = peers.transport().stream(peers.mailbox().graph(), slots);
+  comm::Graph labels = peers.mailbox().graph();
+  if (options.policy == links::Policy::trees) {
+    slots.slots_per_arc = 1;  // labels go by messages, or not at all
+    if (!peers.direct()) labels = {};
+  }
+  stream_ = peers.transport().stream(std::move(labels), slots);
   const std::size_t own = components.parent().size();
   if (own >= links::kAway) throw InputError(std::to_string(own) + " vertices of one rank; allowed: below 2147483648");
   own_ids_.resize(own);
@@ -33,6 +39,7 @@ Boruvka<Edge>::Boruvka(Components& components, Peers& peers, const Options& opti
 /// Components of all ends, by ascending owner of the ends; ends[2 i], ends[2 i + 1] are those of edge i.
 template <class Edge>
 std::vector<std::uint64_t> Boruvka<Edge>::labels_of(std::span<const Edge> edges, std::vector<std::uint32_t>& ends) {
+  MeasuredWork asking;
   IdTable table(2 * edges.size(), components_.ranges().first.back());
   ends.resize(2 * edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -42,7 +49,9 @@ std::vector<std::uint64_t> Boruvka<Edge>::labels_of(std::span<const Edge> edges,
   const auto order = order_by_owner(table.keys(), components_.ranges());
   std::vector<std::uint64_t> asked(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) asked[i] = table.keys()[order[i]];
+  asking.end();
   components_.look_up(asked);
+  const MeasuredWork ordering;
   std::vector<std::uint64_t> labels(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) labels[order[i]] = asked[i];
   return labels;
@@ -60,6 +69,7 @@ std::vector<Edge> Boruvka<Edge>::between_components(std::span<const Edge> edges)
     const std::size_t begin = std::min(edges.size(), static_cast<std::size_t>(b) * kLookUpBlock);
     const auto block = edges.subspan(begin, std::min(kLookUpBlock, edges.size() - begin));
     const auto labels = labels_of(block, ends);
+    const MeasuredWork work;
     for (std::size_t i = 0; i < block.size(); ++i)
       if (labels[ends[2 * i]] != labels[ends[2 * i + 1]]) kept.push_back(block[i]);
   }
@@ -72,16 +82,19 @@ void Boruvka<Edge>::load(std::span<const Edge> edges) {
   components_.flatten();
   std::vector<std::uint32_t> ends;
   const auto labels = labels_of(edges, ends);
+  MeasuredWork work;
   names_.clear();
   edges_.clear();
   edges_.reserve(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) edges_.push_back({ends[2 * i], ends[2 * i + 1], edges[i]});
+  work.end();
   rename(labels);
 }
 
 /// labels[i] is the component that end i of edges_ is in: names become the distinct labels, loops are dropped.
 template <class Edge>
 void Boruvka<Edge>::rename(const std::vector<std::uint64_t>& labels) {
+  const MeasuredWork work;
   IdTable table(labels.size(), components_.ranges().first.back());
   std::vector<std::uint32_t> number(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i) number[i] = table.insert(labels[i]);
@@ -130,6 +143,7 @@ void Boruvka<Edge>::drop_parallel() {
 /// Sends each component's least edge here to the component's owner.
 template <class Edge>
 void Boruvka<Edge>::offer() {
+  MeasuredWork work;
   std::vector<std::uint32_t> best(names_.size(), kNo);
   for (std::uint32_t i = 0; i < edges_.size(); ++i) {
     for (const std::uint32_t end : {edges_[i].a, edges_[i].b})
@@ -142,11 +156,13 @@ void Boruvka<Edge>::offer() {
       peers_.post(r, Candidate{names_[n], names_[e.a == n ? e.b : e.a], e.key});
     }
   }
+  work.end();
   peers_.step();
 }
 
 template <class Edge>
 void Boruvka<Edge>::choose() {
+  const MeasuredWork work;
   for (const Choice& c : choices_) choice_of_[c.vertex] = kNo;
   choices_.clear();
   for (int r = 0; r < peers_.transport().size(); ++r) {
@@ -166,6 +182,7 @@ void Boruvka<Edge>::choose() {
 /// The choices as links; those that leave the rank are announced, so that both ends number the links of an arc alike.
 template <class Edge>
 void Boruvka<Edge>::link() {
+  MeasuredWork numbering;
   const graphs::Ranges& ranges = components_.ranges();
   const int rank = peers_.transport().rank();
   const std::size_t arcs = peers_.mailbox().graph().out.size();
@@ -191,7 +208,9 @@ void Boruvka<Edge>::link() {
       links_.out.push_back(link);
     }
   }
+  numbering.end();
   peers_.step();
+  const MeasuredWork taking;
   for (std::uint32_t arc = 0; arc < arcs; ++arc) {
     const int from = peers_.mailbox().graph().in[arc];
     std::uint32_t slot = 0;
@@ -283,12 +302,13 @@ template <class Edge>
 std::vector<typename Boruvka<Edge>::Live> Boruvka<Edge>::merge_to_first(std::vector<Live> mine,
                                                                         std::size_t components) {
   const auto reduce = [components](std::vector<Live>& edges) {
+    const MeasuredWork work;
     std::sort(edges.begin(), edges.end(), [](const Live& x, const Live& y) { return x.key < y.key; });
     UnionFind sets(components);
     std::erase_if(edges, [&](const Live& e) { return !sets.join(e.a, e.b); });
   };
   reduce(mine);
-  peers_.merge_to_first(mine, [&reduce](std::vector<Live>& edges, std::span<const Live> theirs) {
+  MergeTree(peers_.transport()).merge_to_first(mine, [&reduce](std::vector<Live>& edges, std::span<const Live> theirs) {
     edges.insert(edges.end(), theirs.begin(), theirs.end());
     reduce(edges);
   });

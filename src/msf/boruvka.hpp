@@ -18,7 +18,7 @@ class Boruvka {
     links::Policy policy = links::Policy::trees;
     std::uint64_t base_case = 0;
   };
-  /// Collective. `components` and what is behind `peers` must outlive it.
+  /// Collective. `components` and what is behind `peers` must outlive it. Policy stars needs direct peers.
   Boruvka(Components& components, Peers& peers, const Options& options, Report& report);
 
   /// Contracts along `edges` (ends by their original ids) until none joins two components. Edges of the forest are

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "merganser/base/id_table.hpp"
+#include "merganser/base/simulated.hpp"
 
 namespace merganser::msf {
 
@@ -16,6 +17,7 @@ Components::Components(graphs::Ranges ranges, Peers& peers)
 }
 
 void Components::look_up(std::vector<std::uint64_t>& ids) {
+  MeasuredWork asking;
   const int size = peers_.transport().size();
   std::vector<std::size_t> begin(static_cast<std::size_t>(size) + 1, 0);
   for (int r = 0; r < size; ++r) {
@@ -25,11 +27,15 @@ void Components::look_up(std::vector<std::uint64_t>& ids) {
     const std::size_t at = begin[static_cast<std::size_t>(r)];
     peers_.post_all<std::uint64_t>(r, {ids.data() + at, end - at});
   }
+  asking.end();
   peers_.step();
+  MeasuredWork answering;
   for (int r = 0; r < size; ++r)
     for (const std::uint64_t id : peers_.records<std::uint64_t>(r))
       peers_.post(r, parent_[static_cast<std::size_t>(id - first_)]);
+  answering.end();
   peers_.step();
+  const MeasuredWork taking;
   for (int r = 0; r < size; ++r) {
     const auto answers = peers_.records<std::uint64_t>(r);
     std::copy(answers.begin(), answers.end(),
@@ -39,6 +45,7 @@ void Components::look_up(std::vector<std::uint64_t>& ids) {
 
 void Components::flatten() {
   for (bool again = true; again;) {
+    MeasuredWork asking;
     IdTable distant(parent_.size(), ranges_.first.back());  // what is pointed at
     std::vector<std::uint32_t> number(parent_.size(), 0xffffffffU);
     for (std::size_t v = 0; v < parent_.size(); ++v)
@@ -46,7 +53,9 @@ void Components::flatten() {
     const auto order = order_by_owner(distant.keys(), ranges_);
     std::vector<std::uint64_t> asked(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) asked[i] = distant.keys()[order[i]];
+    asking.end();
     look_up(asked);
+    MeasuredWork following;
     std::vector<std::uint64_t> answer(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) answer[order[i]] = asked[i];
     std::int64_t changed = 0;
@@ -55,6 +64,7 @@ void Components::flatten() {
       parent_[v] = answer[number[v]];
       changed = 1;
     }
+    following.end();
     again = peers_.transport().all_reduce(changed, comm::Op::max) > 0;
   }
 }

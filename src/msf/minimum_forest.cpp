@@ -4,12 +4,14 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/same.hpp"
 #include "merganser/msf/local_forest.hpp"
 #include "merganser/msf/partition.hpp"
 #include "src/msf/boruvka.hpp"
 #include "src/msf/local/halting.hpp"
+#include "src/msf/merge_tree.hpp"
 
 namespace merganser::msf {
 namespace {
@@ -85,6 +87,7 @@ class ForestSearch {
         progress = [this](double share) { report_.progress("local forest", share); };
       }
       comm::agree(transport_, [&] {
+        const MeasuredWork work;
         forest =
             local_forest<Edge>(edges_, graph_.vertices, options_.threads, options_.sense == Sense::maximum, progress);
       });
@@ -92,8 +95,8 @@ class ForestSearch {
     report_.fact("local edges", static_cast<std::int64_t>(forest.size()));
     if (transport_.size() == 1) return forest;
     const Report::Scope scope(report_, "merge", transport_);
-    Peers peers(transport_);
-    peers.merge_to_first(forest, [this](std::vector<Edge>& mine, std::span<const Edge> theirs) {
+    MergeTree(transport_).merge_to_first(forest, [this](std::vector<Edge>& mine, std::span<const Edge> theirs) {
+      const MeasuredWork work;
       mine = merge_forests<Edge>(mine, theirs, graph_.vertices);
     });
     return forest;
@@ -110,7 +113,8 @@ class ForestSearch {
       const std::int64_t local = 500 - 500 / transport_.size();
       if (method == ForestMethod::automatic) method = cut < local ? ForestMethod::local : ForestMethod::filter;
     }
-    Peers peers(transport_);
+    // Labels of stars go straight to their ranks, and a mailbox along the same arcs must keep their rounds apart.
+    Peers peers(transport_, options_.policy == links::Policy::stars ? transport_.size() : Peers::kMostDirect);
     Components components(ranges, peers);
     std::vector<Edge> forest;
     std::vector<Edge> left;  // what edges there are, unless it is the input itself
@@ -140,6 +144,7 @@ class ForestSearch {
       if (options_.sense == Sense::maximum) complement(mine);
     }
     const Report::Scope scope(report_, "local forest", transport_);
+    const MeasuredWork work;
     auto done =
         contract_locally<Edge>(std::move(mine), components.first(), components.first() + components.parent().size(),
                                graph_.vertices, options_.threads);

@@ -6,13 +6,16 @@
 #include <utility>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "src/msf/peers.hpp"
 
 namespace merganser::msf {
 namespace {
 
-constexpr unsigned kPassBits = 12;
-constexpr std::size_t kBuckets = std::size_t{1} << kPassBits;
+constexpr unsigned kPassBits = 12;                                 // that a pass looks at, at most
+constexpr std::size_t kMostCounts = std::size_t{32} << kPassBits;  // in one reduction: beyond 32 ranks fewer bits
+constexpr std::int64_t kShortMessage = 4096;                       // bytes
 
 void check_vertices(const graphs::EdgeList& graph) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 63U;
@@ -39,17 +42,31 @@ struct Search {
   std::int64_t target = 0;
 };
 
-/// Degrees of all ranks by bucket of 2^shift vertices, for each of the intervals that begin at `lows`.
+/// What a pass looks at: in each interval, 2^bits buckets of 2^shift vertices.
+struct Buckets {
+  unsigned bits;
+  unsigned shift;
+};
+
+/// Of `left` bits that are not known yet.
+Buckets next_buckets(unsigned left, std::size_t intervals) {
+  unsigned bits = std::min(left, kPassBits);
+  while (bits > 1 && intervals << bits > kMostCounts) --bits;
+  return {bits, left - bits};
+}
+
+/// Degrees of all ranks by bucket, for each of the intervals that begin at `lows`.
 std::vector<std::int64_t> histogram(const graphs::EdgeList& graph, const std::vector<std::uint64_t>& lows,
-                                    unsigned shift, comm::Transport& transport) {
-  std::vector<std::int64_t> counts(lows.size() * kBuckets);
-  const unsigned span = shift + kPassBits;
+                                    const Buckets& buckets, comm::Transport& transport) {
+  MeasuredWork work;
+  std::vector<std::int64_t> counts(lows.size() << buckets.bits);
+  const unsigned span = buckets.shift + buckets.bits;
   const auto count = [&](std::uint64_t vertex) {
     const auto after = std::upper_bound(lows.begin(), lows.end(), vertex);
     if (after == lows.begin()) return;
     const std::uint64_t at = vertex - *(after - 1);
     if (span < 64 && at >> span != 0) return;
-    ++counts[static_cast<std::size_t>(after - lows.begin() - 1) * kBuckets + (at >> shift)];
+    ++counts[(static_cast<std::size_t>(after - lows.begin() - 1) << buckets.bits) + (at >> buckets.shift)];
   };
   std::visit(
       [&](const auto& edges) {
@@ -60,18 +77,25 @@ std::vector<std::int64_t> histogram(const graphs::EdgeList& graph, const std::ve
         }
       },
       graph.edges);
+  work.end();
   transport.all_reduce(counts, comm::Op::sum);
   return counts;
 }
 
 void narrow(Search& search, std::span<const std::int64_t> counts, unsigned shift) {
-  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
+  for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
     if (search.before + counts[bucket] >= search.target) {
       search.low += static_cast<std::uint64_t>(bucket) << shift;
       return;
     }
     search.before += counts[bucket];
   }
+}
+
+/// If each rank sent each other one its share: would bundles be worth the second way of their bytes?
+bool messages_are_short(std::size_t bytes, comm::Transport& transport) {
+  const std::int64_t pairs = std::int64_t{transport.size()} * transport.size();
+  return transport.all_reduce(static_cast<std::int64_t>(bytes), comm::Op::sum) / pairs < kShortMessage;
 }
 
 template <class Edge>
@@ -84,8 +108,6 @@ std::vector<Edge> brought_home(const std::vector<Edge>& edges, const graphs::Ran
       if (e.low != e.high) mine.push_back(e);
     return mine;
   }
-  std::vector<std::size_t> sizes(static_cast<std::size_t>(transport.size()));
-  std::vector<std::vector<Edge>> to(sizes.size());
   const auto for_owners = [&](const auto& use) {
     for (const auto& e : edges) {
       if (e.low == e.high) continue;
@@ -95,6 +117,20 @@ std::vector<Edge> brought_home(const std::vector<Edge>& edges, const graphs::Ran
       if (second != first) use(second, e);
     }
   };
+  if (transport.size() > Peers::kMostDirect && messages_are_short(2 * edges.size() * sizeof(Edge), transport)) {
+    Peers peers(transport);
+    MeasuredWork work;
+    for_owners([&](std::size_t owner, const Edge& e) { peers.post(static_cast<int>(owner), e); });
+    work.end();
+    peers.step();
+    for (int r = 0; r < transport.size(); ++r) {
+      const auto theirs = peers.records<Edge>(r);
+      mine.insert(mine.end(), theirs.begin(), theirs.end());
+    }
+    return mine;
+  }
+  std::vector<std::size_t> sizes(static_cast<std::size_t>(transport.size()));
+  std::vector<std::vector<Edge>> to(sizes.size());
   for_owners([&](std::size_t owner, const Edge&) { ++sizes[owner]; });
   for (std::size_t r = 0; r < to.size(); ++r) to[r].reserve(sizes[r]);
   for_owners([&](std::size_t owner, const Edge& e) { to[owner].push_back(e); });
@@ -124,16 +160,18 @@ graphs::Ranges balanced_ranges(const graphs::EdgeList& graph, comm::Transport& t
   for (int r = 1; r < ranks; ++r) searches.push_back({0, 0, share(ends, r, ranks)});
   unsigned bits = static_cast<unsigned>(std::bit_width(graph.vertices - 1));
   while (bits > 0) {
-    const unsigned shift = bits > kPassBits ? bits - kPassBits : 0;
     std::vector<std::uint64_t> lows;
     for (const auto& search : searches) lows.push_back(search.low);  // ascending, as the targets are
     lows.erase(std::unique(lows.begin(), lows.end()), lows.end());
-    const auto counts = histogram(graph, lows, shift, transport);
+    const Buckets buckets = next_buckets(bits, lows.size());
+    const auto counts = histogram(graph, lows, buckets, transport);
+    const MeasuredWork work;
+    const std::size_t each = std::size_t{1} << buckets.bits;
     for (auto& search : searches) {
-      const auto at = std::lower_bound(lows.begin(), lows.end(), search.low) - lows.begin();
-      narrow(search, std::span(counts).subspan(static_cast<std::size_t>(at) * kBuckets, kBuckets), shift);
+      const auto at = static_cast<std::size_t>(std::lower_bound(lows.begin(), lows.end(), search.low) - lows.begin());
+      narrow(search, std::span(counts).subspan(at * each, each), buckets.shift);
     }
-    bits = shift;
+    bits = buckets.shift;
   }
   graphs::Ranges ranges;
   ranges.first.push_back(0);

@@ -1,0 +1,168 @@
+#include "src/msf/routed_mailbox.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
+
+namespace merganser::msf {
+namespace {
+
+constexpr std::size_t kHere = SIZE_MAX;  // instead of an arc: the rank is of that column itself
+
+int side_of_square(int ranks) {
+  int side = 1;
+  while (side * side < ranks) ++side;
+  return side;
+}
+
+/// Calls use(rank, message) for every message of a bundle.
+template <class Heading, class Use>
+void unpack(std::span<const std::byte> bundle, int from, const Use& use) {
+  while (!bundle.empty()) {
+    Heading heading{};
+    if (bundle.size() >= sizeof heading) std::memcpy(&heading, bundle.data(), sizeof heading);
+    if (bundle.size() < sizeof heading || bundle.size() - sizeof heading < heading.bytes) {
+      throw CommError("a bundle from rank " + std::to_string(from) + " ends within a message, " +
+                      std::to_string(bundle.size()) + " bytes before its end; allowed: whole ones");
+    }
+    use(heading.rank, bundle.subspan(sizeof heading, heading.bytes));
+    bundle = bundle.subspan(sizeof heading + heading.bytes);
+  }
+}
+
+}  // namespace
+
+RankGrid::RankGrid(int ranks) : ranks_(ranks), columns_(side_of_square(ranks)) {}
+
+int RankGrid::first_hop(int rank, int column) const noexcept {
+  const int same_row = row(rank) * columns_ + column;
+  return same_row < ranks_ ? same_row : this->column(rank) % (rows() - 1) * columns_ + column;
+}
+
+std::vector<int> RankGrid::before(int rank) const {
+  std::vector<int> ranks;
+  const auto add = [&](int row) {
+    for (int r = row * columns_; r < std::min(ranks_, (row + 1) * columns_); ++r)
+      if (r != rank && first_hop(r, column(rank)) == rank) ranks.push_back(r);
+  };
+  add(row(rank));
+  if (row(rank) != rows() - 1) add(rows() - 1);
+  return ranks;
+}
+
+std::vector<int> RankGrid::column_mates(int rank) const {
+  std::vector<int> ranks;
+  for (int r = column(rank); r < ranks_; r += columns_)
+    if (r != rank) ranks.push_back(r);
+  return ranks;
+}
+
+comm::Graph RoutedMailbox::complete(int rank, int ranks) {
+  std::vector<int> others;
+  for (int i = 1; i < ranks; ++i) others.push_back((rank + i) % ranks);
+  return comm::Graph::symmetric(std::move(others));
+}
+
+RoutedMailbox::RoutedMailbox(comm::Transport& transport, std::uint32_t most_piece)
+    : Mailbox(complete(transport.rank(), transport.size())),
+      rank_(transport.rank()),
+      ranks_(transport.size()),
+      most_piece_(most_piece),
+      grid_(ranks_),
+      first_arc_(static_cast<std::size_t>(grid_.columns()), kHere) {
+  comm::Graph first{{}, grid_.before(rank_)};
+  for (int column = 0; column < grid_.columns(); ++column) {
+    const int to = grid_.first_hop(rank_, column);
+    if (to == rank_) continue;
+    first_arc_[static_cast<std::size_t>(column)] = first.out.size();
+    first.out.push_back(to);
+  }
+  first_ = transport.mailbox(std::move(first));
+  second_ = transport.mailbox(comm::Graph::symmetric(grid_.column_mates(rank_)));
+}
+
+void RoutedMailbox::check_usable() const { first_->check_usable(); }
+
+void RoutedMailbox::step_some(std::span<const std::uint8_t>, std::span<const std::uint8_t>) {
+  throw CommError("Mailbox::step along some arcs, where messages go over other ranks; allowed: along all arcs");
+}
+
+void RoutedMailbox::step_all() {
+  empty_inboxes();
+  send_first();
+  first_->step();
+  pass_on();
+  second_->step();
+  deliver();
+}
+
+std::size_t RoutedMailbox::arc(int rank) const {
+  return static_cast<std::size_t>((rank - rank_ + ranks_) % ranks_ - 1);
+}
+
+void RoutedMailbox::empty_inboxes() {
+  for (auto& box : inbox_) box = std::vector<std::byte>();
+}
+
+void RoutedMailbox::append(std::vector<std::byte>& bundle, int rank, std::span<const std::byte> message) const {
+  while (!message.empty()) {
+    const auto piece = message.first(std::min<std::size_t>(message.size(), most_piece_));
+    const Heading heading{static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(piece.size())};
+    const auto bytes = std::as_bytes(std::span(&heading, 1));
+    bundle.insert(bundle.end(), bytes.begin(), bytes.end());
+    bundle.insert(bundle.end(), piece.begin(), piece.end());
+    message = message.subspan(piece.size());
+  }
+}
+
+/// That of the second hop. Column mates are all of the column in ascending order, without this rank.
+std::vector<std::byte>& RoutedMailbox::bundle_for(int receiver) {
+  const int row = grid_.row(receiver);
+  return second_->outbox(static_cast<std::size_t>(row - (row > grid_.row(rank_) ? 1 : 0)));
+}
+
+void RoutedMailbox::send_first() {
+  const MeasuredWork work;
+  for (std::size_t i = 0; i < outbox_.size(); ++i) {
+    const int receiver = graph_.out[i];
+    if (outbox_[i].empty()) continue;
+    const std::size_t hop = first_arc_[static_cast<std::size_t>(grid_.column(receiver))];
+    if (hop == kHere)
+      append(bundle_for(receiver), rank_, outbox_[i]);
+    else
+      append(first_->outbox(hop), receiver, outbox_[i]);
+    outbox_[i] = std::vector<std::byte>();
+  }
+}
+
+void RoutedMailbox::pass_on() {
+  const MeasuredWork work;
+  for (std::size_t i = 0; i < first_->graph().in.size(); ++i) {
+    const int sender = first_->graph().in[i];
+    unpack<Heading>(first_->inbox(i), sender, [&](std::uint32_t receiver, std::span<const std::byte> piece) {
+      if (static_cast<int>(receiver) == rank_)
+        take(sender, piece);
+      else
+        append(bundle_for(static_cast<int>(receiver)), sender, piece);
+    });
+  }
+}
+
+void RoutedMailbox::deliver() {
+  const MeasuredWork work;
+  for (std::size_t i = 0; i < second_->graph().in.size(); ++i) {
+    unpack<Heading>(
+        second_->inbox(i), second_->graph().in[i],
+        [&](std::uint32_t sender, std::span<const std::byte> piece) { take(static_cast<int>(sender), piece); });
+  }
+}
+
+void RoutedMailbox::take(int sender, std::span<const std::byte> piece) {
+  auto& box = inbox_[arc(sender)];
+  box.insert(box.end(), piece.begin(), piece.end());
+}
+
+}  // namespace merganser::msf
