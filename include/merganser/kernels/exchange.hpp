@@ -126,6 +126,7 @@ class Start {
   [[nodiscard]] virtual int waits_for() const = 0;
 };
 /// Makes a Start on the ranks of `control`, which must live as long. Collective.
+/// @throws UsageError where `control` is OpenSHMEM's and not of all processes in their order
 [[nodiscard]] std::unique_ptr<Start> make_start(comm::Transport& control);
 
 }  // namespace merganser::kernels

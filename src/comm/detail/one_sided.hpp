@@ -109,6 +109,10 @@ class OneSided : public Base {
     keeper_.close();
     Base::release();
   }
+  /// Frees the memory of objects that every rank has destroyed. Collective.
+  void free_what_is_left() {
+    keeper_.sweep([this](std::span<std::int64_t> values) { this->add(values); });
+  }
   /// A block of at least so many bytes, zero. Collective; throws alike on every rank.
   virtual std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch epoch) = 0;
 
@@ -121,7 +125,7 @@ class OneSided : public Base {
 
  private:
   std::shared_ptr<Memory> new_memory(std::size_t bytes, Epoch epoch) {
-    keeper_.sweep([this](std::span<std::int64_t> values) { this->add(values); });
+    free_what_is_left();
     return keeper_.keep(allocate(bytes, epoch));
   }
 

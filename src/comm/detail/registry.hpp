@@ -30,6 +30,8 @@ struct BackendEntry {
   Made (*open)(int communicator);
   /// Runs `each` on so many threads. Null for models of processes.
   void (*run)(int ranks, const Each& each) = nullptr;
+  /// Why it cannot have the ranks of an intra-communicator, empty if it can; the same on each of them. Null: it can always.
+  std::string (*refusal)(int communicator) = nullptr;
 };
 
 /// What a rank that fails by itself tells the others, see end_job().
@@ -42,8 +44,10 @@ struct FailureNotice {
 struct Communicators {
   /// Why there can be no transport over this one: MPI does not run, none or two groups of ranks. Empty if there can.
   std::string (*refusal)(int communicator);
-  /// Whether it has the ranks of MPI_COMM_WORLD in the same order. The same on each of its ranks.
-  bool (*is_world)(int communicator);
+  /// Which rank of MPI_COMM_WORLD each of its ranks is, by rank; -1 for those that are none of it.
+  std::vector<int> (*world_ranks)(int communicator);
+  /// This process in MPI_COMM_WORLD.
+  World (*world)();
   /// Shape of a Cartesian communicator; no axes if it is none.
   Cartesian (*cartesian)(int communicator);
   /// Whether MPI has been started and has not been ended.

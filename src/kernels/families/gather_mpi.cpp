@@ -1,7 +1,10 @@
 // requires: MPI
 #include <numeric>
 
+#include "merganser/base/simulated.hpp"
+#include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
+#include "src/comm/detail/courtesy.hpp"
 #include "src/kernels/families/mpi/group.hpp"
 #include "src/kernels/families/support/exchange_base.hpp"
 #include "src/kernels/families/support/family.hpp"
@@ -9,6 +12,8 @@
 /// All-gathers of the MPI library, the same for every model over it.
 namespace merganser::kernels::detail {
 namespace {
+
+using comm::detail::Courtesy;
 
 class MpiGather : public Gather {
  public:
@@ -46,6 +51,7 @@ class Blocking final : public MpiGather {
 
  protected:
   std::span<const std::byte> do_complete() override {
+    const Courtesy courtesy(Courtesy::Call::brief);
     check(MPI_Allgather(mine(), bytes_, MPI_BYTE, all(), bytes_, MPI_BYTE, comm_), "MPI_Allgather");
     return parts();
   }
@@ -85,6 +91,7 @@ class Neighborhood final : public MpiGather {
 
  protected:
   std::span<const std::byte> do_complete() override {
+    const Courtesy courtesy(Courtesy::Call::brief);
     check(MPI_Neighbor_allgather(mine(), bytes_, MPI_BYTE, all(), bytes_, MPI_BYTE, comm_), "MPI_Neighbor_allgather");
     return parts();
   }
@@ -93,9 +100,33 @@ class Neighborhood final : public MpiGather {
   std::shared_ptr<GraphCommunicator> graph_;
 };
 
+/// Of simulated ranks, which share one memory with the parts of all.
+class Timed final : public Gather {
+ public:
+  Timed(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
+        std::unique_ptr<comm::detail::TimedCollectives> timed)
+      : Gather(control, info, part_bytes), timed_(std::move(timed)) {}
+
+ protected:
+  void do_start(std::span<const std::byte> part) override { mine_.assign(part.begin(), part.end()); }
+  std::span<const std::byte> do_complete() override {
+    parts_ = timed_->all_gather(mine_, true);
+    return parts_->bytes;
+  }
+
+ private:
+  std::unique_ptr<comm::detail::TimedCollectives> timed_;
+  std::vector<std::byte> mine_;
+  std::shared_ptr<const comm::detail::Parts> parts_;
+};
+
 template <class Kind>
 std::unique_ptr<Gather> make_world(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   const MpiGroup& group = mpi_group(control);
+  if constexpr (kSimulated) {
+    auto timed = comm::detail::timed_collectives(group.comm);
+    if (timed != nullptr) return make_agreed<Timed>(control, control, info, part_bytes, std::move(timed));
+  }
   return make_agreed<Kind>(control, control, info, part_bytes, group.comm);
 }
 

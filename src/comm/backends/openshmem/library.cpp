@@ -4,15 +4,19 @@
 #include <dlfcn.h>
 #include <shmem.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "src/comm/backends/openshmem/heap.hpp"
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 
 namespace merganser::comm::detail {
 namespace {
+
+constexpr std::size_t kUsualHeap = std::size_t{256} << 20;  // of Open MPI, where nothing is set
 
 bool started = false;
 HeapSetting heap{"SHMEM_SYMMETRIC_SIZE", "not set"};
@@ -40,7 +44,7 @@ void note_heap_setting() {
 
 void end_shmem() {
   // Ends MPI too; it must come first. As in MPI, a rank with an error of its own does not wait here.
-  if (started && !left_alone()) shmem_finalize();
+  if (std::exchange(started, false) && !left_alone()) shmem_finalize();
 }
 
 /// While the program ends MPI. Open MPI's shmem_finalize would end MPI once more, and complain; one that never comes
@@ -97,11 +101,34 @@ void start_shmem() {
     }
     if (mpi() == nullptr)
       failures = static_cast<long*>(shmem_calloc(static_cast<std::size_t>(shmem_n_pes()), sizeof(long)));
+    reserve_for_parts();
   }
   check_world(shmem_my_pe(), shmem_n_pes(), "OpenSHMEM");
 }
 
+bool shmem_started() { return started && (mpi() == nullptr || mpi()->communicators->running()); }
+
 const HeapSetting& heap_setting() { return heap; }
+
+std::size_t heap_bytes() {
+  std::size_t number = 0;
+  const char* end = heap.value.data() + heap.value.size();
+  const auto [at, error] = std::from_chars(heap.value.data(), end, number);
+  if (error != std::errc{}) return kUsualHeap;
+  switch (at == end ? ' ' : *at) {
+    case 'k':
+    case 'K':
+      return number << 10;
+    case 'm':
+    case 'M':
+      return number << 20;
+    case 'g':
+    case 'G':
+      return number << 30;
+    default:
+      return number;
+  }
+}
 
 extern const Library openshmem_hooks;
 const Library openshmem_hooks{version, abort_shmem, start_shmem, nullptr, tell_failure, heard_failures};

@@ -8,6 +8,7 @@
 #include "merganser/base/simulated.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "src/comm/detail/courtesy.hpp"
 
 namespace merganser::kernels::detail {
 namespace {
@@ -44,6 +45,7 @@ MPI_Comm make_comm(const std::vector<int>& world_ranks) {
   if (kSimulated && world_ranks.size() == static_cast<std::size_t>(comm::launcher_world().size)) return comm;
   check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
   check(MPI_Group_incl(world, static_cast<int>(world_ranks.size()), world_ranks.data(), &part), "MPI_Group_incl");
+  const comm::detail::Courtesy courtesy;
   check(MPI_Comm_create_group(MPI_COMM_WORLD, part, kNoTag, &comm), "MPI_Comm_create_group");
   check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   MPI_Group_free(&part);
@@ -74,6 +76,7 @@ void sweep(comm::Transport& control, comm::detail::Keeper& keeper) {
 
 GraphCommunicator::GraphCommunicator(const MpiGroup& group, const comm::Graph& graph) {
   static const int none = 0;  // some versions refuse a null list even if it is empty
+  const comm::detail::Courtesy courtesy;
   check(MPI_Dist_graph_create_adjacent(group.comm, static_cast<int>(graph.in.size()),
                                        graph.in.empty() ? &none : graph.in.data(), MPI_UNWEIGHTED,
                                        static_cast<int>(graph.out.size()), graph.out.empty() ? &none : graph.out.data(),
@@ -83,6 +86,7 @@ GraphCommunicator::GraphCommunicator(const MpiGroup& group, const comm::Graph& g
 }
 
 void GraphCommunicator::free() {
+  const comm::detail::Courtesy courtesy;
   if (comm_ != MPI_COMM_NULL) check(MPI_Comm_free(&comm_), "MPI_Comm_free");
 }
 

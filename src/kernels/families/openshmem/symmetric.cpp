@@ -4,7 +4,6 @@
 #include <shmem.h>
 
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <string>
 
@@ -16,37 +15,15 @@ namespace merganser::kernels::detail {
 namespace {
 
 constexpr std::size_t kMega = std::size_t{1} << 20;
-constexpr std::size_t kUsualHeap = 256 * kMega;  // of Open MPI, where nothing is set
 
 comm::detail::Keeper& keeper() {
   static comm::detail::Keeper of_all_ranks;
   return of_all_ranks;
 }
 
-std::size_t heap_bytes() {
-  const std::string& text = comm::detail::heap_setting().value;
-  std::size_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{}) return kUsualHeap;
-  switch (at == end ? ' ' : *at) {
-    case 'k':
-    case 'K':
-      return number << 10;
-    case 'm':
-    case 'M':
-      return number << 20;
-    case 'g':
-    case 'G':
-      return number << 30;
-    default:
-      return number;
-  }
-}
-
 /// A heap that surely has room: libraries round blocks up to powers of two.
 std::string heap_needed(std::size_t bytes) {
-  const std::size_t needed = std::bit_ceil(std::max(heap_bytes(), kMega) + 2 * std::bit_ceil(bytes));
+  const std::size_t needed = std::bit_ceil(std::max(comm::detail::heap_bytes(), kMega) + 2 * std::bit_ceil(bytes));
   return std::to_string(needed / kMega) + "M";
 }
 

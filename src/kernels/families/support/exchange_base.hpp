@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "merganser/base/pinned.hpp"
+#include "src/comm/detail/courtesy.hpp"
 #include "src/comm/detail/waiter.hpp"
 #include "src/kernels/families/support/plan.hpp"
 
@@ -51,7 +52,8 @@ class ExchangeBase : public Exchange {
   /// Out-arcs that lead to other ranks.
   [[nodiscard]] std::int64_t far_out() const { return far(graph().out); }
 
-  /// Marks an iteration for missing(), and refuses a buffer that is not there.
+  /// Marks an iteration for missing(), and refuses a buffer that is not there. Where ranks are more than cores, a library that
+  /// polls gives way in it.
   class Iteration : merganser::Pinned {
    public:
     Iteration(ExchangeBase& exchange, std::size_t buffer) : exchange_(exchange) {
@@ -61,6 +63,7 @@ class ExchangeBase : public Exchange {
     ~Iteration() { exchange_.busy_.store(false, std::memory_order_relaxed); }
 
    private:
+    const comm::detail::Courtesy courtesy_{comm::detail::Courtesy::Call::brief};
     ExchangeBase& exchange_;
   };
   /// For kernels whose notifications are words that grow by one per iteration: the number of this one.

@@ -1,0 +1,226 @@
+// requires: OpenSHMEM
+#include "src/comm/backends/openshmem/collectives.hpp"
+
+#include <shmem.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "src/comm/detail/registry.hpp"
+#include "src/comm/detail/waiter.hpp"
+
+namespace merganser::comm::detail {
+
+void let_shmem_work(long* idle_word) {
+  (void)shmem_long_test(idle_word, SHMEM_CMP_NE, 0L);
+  if (mpi() != nullptr) mpi()->progress();
+}
+
+std::byte* ShmemCollectives::new_board(const Members& members, const Highest& highest) {
+  const std::size_t bytes = kBoardBytes + 2 * sizeof(std::uint64_t) * members.pes.size() +
+                            kRounds * sizeof(std::uint64_t) + sizeof(long) + (kRounds + 1) * sizeof(Slot);
+  const Symmetric board = symmetric_zeros(members, bytes, highest);
+  if (board.error.empty()) return board.data;
+  note_agreed_error(board.error);
+  throw CommError(board.error);
+}
+
+ShmemCollectives::ShmemCollectives(Members members, std::byte* board)
+    : members_(std::make_shared<const Members>(std::move(members))),
+      rank_(members_->rank),
+      size_(static_cast<int>(members_->pes.size())),
+      rows_bytes_(sizeof(std::uint64_t) * members_->pes.size()),
+      board_(board) {}
+
+void ShmemCollectives::release() {
+  barrier("end of the run");
+  free_symmetric(board_, [] {});  // after the last barrier nothing is on its way to it
+}
+
+Highest ShmemCollectives::highest() {
+  return [this](std::span<std::uint64_t> words) { do_reduce(words, Op::max); };
+}
+
+void ShmemCollectives::barrier(const char* what) {
+  check_usable();
+  shmem_quiet();
+  ++barriers_;
+  int distance = 1;
+  const Waiter::Describe describe = [&] {
+    return "rank " + std::to_string(rank_) + " in " + what + ": no word from rank " +
+           std::to_string((rank_ + size_ - distance) % size_) + ", which may wait for others itself";
+  };
+  for (std::size_t round = 0; distance < size_; ++round, distance *= 2) {
+    Waiter waiter(describe);
+    shmem_uint64_p(words() + round, barriers_, pe((rank_ + distance) % size_));
+    const std::atomic_ref<std::uint64_t> mine(words()[round]);
+    while (mine.load(std::memory_order_acquire) < barriers_) {
+      let_shmem_work(idle_word());
+      waiter.idle();
+    }
+  }
+}
+
+void ShmemCollectives::show(const char* what, std::span<const std::byte> mine, std::uint64_t longest,
+                            const std::vector<Part>& parts) {
+  for (std::uint64_t begin = 0; begin < longest; begin += kBoardBytes) {
+    const std::uint64_t end = begin + kBoardBytes;
+    if (begin < mine.size()) std::memcpy(board_, mine.data() + begin, std::min(kBoardBytes, mine.size() - begin));
+    barrier(what);
+    for (const Part& part : parts) {
+      const std::uint64_t from = std::max(begin, part.begin);
+      const std::uint64_t to = std::min<std::uint64_t>(end, part.begin + part.to->size());
+      if (from < to)
+        shmem_getmem(part.to->data() + (from - part.begin), board_ + (from - begin), to - from, pe(part.rank));
+    }
+    barrier(what);
+  }
+}
+
+void ShmemCollectives::tell(int rank, Slot* slot, std::span<const std::uint64_t> words) {
+  shmem_putmem(slot->words.data(), words.data(), words.size_bytes(), pe(rank));
+  shmem_fence();
+  shmem_uint64_p(&slot->number, reductions_, pe(rank));
+}
+
+const ShmemCollectives::Slot& ShmemCollectives::hear(int rank, Slot* slot) {
+  const Waiter::Describe describe = [&] {
+    return "rank " + std::to_string(rank_) + " in all_reduce: no word from rank " + std::to_string(rank) +
+           ", which may wait for others itself";
+  };
+  Waiter waiter(describe);
+  const std::atomic_ref<std::uint64_t> number(slot->number);
+  while (number.load(std::memory_order_acquire) < reductions_) {
+    let_shmem_work(idle_word());
+    waiter.idle();
+  }
+  return *slot;
+}
+
+/// A slot is written again only by who has heard that it was read: nobody gets the total before all have been told.
+void ShmemCollectives::reduce(std::span<std::uint64_t> words, Op op) {
+  ++reductions_;
+  int distance = 1;
+  for (std::size_t round = 0; distance < size_ && (rank_ & distance) == 0; ++round, distance *= 2) {
+    if (rank_ + distance >= size_) continue;
+    const Slot& theirs = hear(rank_ + distance, slots() + round);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::uint64_t one = words[i];
+      const std::uint64_t other = theirs.words[i];
+      words[i] = op == Op::sum ? one + other : op == Op::min ? std::min(one, other) : std::max(one, other);
+    }
+  }
+  Slot* const down = slots() + kRounds;
+  if (rank_ != 0) {
+    tell(rank_ - distance, slots() + std::countr_zero(static_cast<unsigned>(distance)), words);
+    const Slot& total = hear(rank_ - distance, down);
+    std::copy_n(total.words.begin(), words.size(), words.begin());
+  }
+  for (distance /= 2; distance > 0; distance /= 2) {
+    if (rank_ + distance < size_) tell(rank_ + distance, down, words);
+  }
+}
+
+void ShmemCollectives::do_reduce(std::span<std::uint64_t> words, Op op) {
+  check_usable();
+  for (std::size_t at = 0; at < words.size(); at += kReduced) {
+    reduce(words.subspan(at, std::min(kReduced, words.size() - at)), op);
+  }
+}
+
+std::vector<Bytes> ShmemCollectives::do_gather(std::span<const std::byte> mine) {
+  check_usable();
+  row()[0] = mine.size();
+  std::uint64_t longest = mine.size();
+  do_reduce({&longest, 1}, Op::max);
+  std::vector<Bytes> all(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
+  std::vector<Part> parts;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    all[r].resize(shmem_uint64_g(row(), pe(static_cast<int>(r))));
+    parts.push_back({static_cast<int>(r), 0, &all[r]});
+  }
+  barrier("gather");
+  show("gather", mine, longest, parts);
+  return all;
+}
+
+Bytes ShmemCollectives::do_broadcast(std::span<const std::byte> mine) {
+  check_usable();
+  std::uint64_t size = rank_ == 0 ? mine.size() : 0;
+  do_reduce({&size, 1}, Op::max);
+  Bytes told(size);
+  show("broadcast", rank_ == 0 ? mine : std::span<const std::byte>(), size, {{0, 0, &told}});
+  return told;
+}
+
+std::vector<Bytes> ShmemCollectives::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) {
+  check_usable();
+  Bytes mine;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    row()[ranks[i]] = letters[i].size();
+    begins()[ranks[i]] = mine.size();
+    mine.insert(mine.end(), letters[i].begin(), letters[i].end());
+  }
+  std::uint64_t longest = mine.size();
+  do_reduce({&longest, 1}, Op::max);
+  std::vector<Bytes> came(ranks.size());
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    came[i].resize(shmem_uint64_g(row() + rank_, pe(ranks[i])));
+    parts.push_back({ranks[i], shmem_uint64_g(begins() + rank_, pe(ranks[i])), &came[i]});
+  }
+  barrier("set-up");
+  show("set-up", mine, longest, parts);
+  return came;
+}
+
+std::vector<Bytes> ShmemCollectives::do_all_gather(std::span<const std::byte> mine) {
+  check_usable();
+  row()[0] = mine.size();
+  barrier("all_gather");
+  std::vector<Bytes> all(static_cast<std::size_t>(size_));
+  std::vector<Part> parts;
+  std::uint64_t longest = 0;
+  for (int i = 0; i < size_; ++i) {
+    const int other = (rank_ + i) % size_;  // not all ask the same one first
+    auto& theirs = all[static_cast<std::size_t>(other)];
+    theirs.resize(shmem_uint64_g(row(), pe(other)));
+    longest = std::max<std::uint64_t>(longest, theirs.size());
+    parts.push_back({other, 0, &theirs});
+  }
+  barrier("all_gather");
+  show("all_gather", mine, longest, parts);
+  return all;
+}
+
+std::vector<Bytes> ShmemCollectives::do_all_to_all(std::span<const BytesView> to) {
+  check_usable();
+  const auto ranks = static_cast<std::size_t>(size_);
+  Bytes mine;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    row()[r] = to[r].size();
+    mine.insert(mine.end(), to[r].begin(), to[r].end());
+  }
+  barrier("all_to_all");
+  std::vector<Bytes> all(ranks);
+  std::vector<Part> parts;
+  std::uint64_t longest = 0;
+  std::vector<std::uint64_t> sizes(ranks);
+  for (int i = 0; i < size_; ++i) {
+    const int other = (rank_ + i) % size_;
+    auto& theirs = all[static_cast<std::size_t>(other)];
+    shmem_getmem(sizes.data(), row(), rows_bytes_, pe(other));
+    theirs.resize(sizes[static_cast<std::size_t>(rank_)]);
+    parts.push_back({other, std::accumulate(sizes.begin(), sizes.begin() + rank_, std::uint64_t{0}), &theirs});
+    longest = std::max(longest, std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}));
+  }
+  barrier("all_to_all");
+  show("all_to_all", mine, longest, parts);
+  return all;
+}
+
+}  // namespace merganser::comm::detail
