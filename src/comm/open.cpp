@@ -64,7 +64,6 @@ std::unique_ptr<Transport> opened(std::unique_ptr<TransportBase> base, const std
 /// A communicator of the caller's, and a transport of its ranks for what they must agree on first.
 struct Ranks {
   int communicator;
-  bool world;  ///< those of MPI_COMM_WORLD, in its order
   TransportBase& control;
 };
 
@@ -73,11 +72,14 @@ void check_model(const BackendEntry& entry, const Ranks& ranks) {
   if (!entry.info.processes && ranks.control.size() > 1) {
     throw UsageError("model 'threads' over a communicator of " + size + " ranks; allowed: one rank");
   }
-  if (entry.info.name == "shmem" && !ranks.world) {
-    throw UsageError("model 'shmem' over a communicator of " + size +
-                     " ranks that is not congruent with MPI_COMM_WORLD, to which the symmetric heap belongs; allowed: "
-                     "the same ranks in the same order, or another model");
-  }
+  if (entry.refusal == nullptr) return;
+  if (const std::string why = entry.refusal(ranks.communicator); !why.empty()) throw UsageError(why);
+}
+
+/// Whether no rank refuses it.
+bool all_can(const BackendEntry& entry, const Ranks& ranks) {
+  if (entry.refusal == nullptr) return true;
+  return ranks.control.all_reduce(entry.refusal(ranks.communicator).empty() ? 0 : 1, Op::max) == 0;
 }
 
 /// What every rank of the communicator says alike.
@@ -101,7 +103,7 @@ detail::Choice model_of(const Wanted& wanted, const OpenOptions& options, const 
   if (wanted.backend != "auto") return {&detail::find_model(wanted.backend), ""};
   if (ranks.control.size() == 1) return {&detail::find_model("threads"), ""};
   auto models = detail::process_models();
-  std::erase_if(models, [&](const BackendEntry* entry) { return entry->info.name == "shmem" && !ranks.world; });
+  std::erase_if(models, [&](const BackendEntry* entry) { return !all_can(*entry, ranks); });
   const auto visit = [&](const BackendEntry& entry, const BackendEntry::Each& each) {
     detail::run_process([&] { return entry.open(ranks.communicator); }, each);
   };
@@ -139,10 +141,10 @@ std::unique_ptr<Transport> open_over(const Ranks& ranks, const OpenOptions& opti
 }  // namespace
 
 std::unique_ptr<Transport> open(int communicator, const OpenOptions& options) {
-  const detail::Communicators& communicators = communicators_for("open", communicator);
+  (void)communicators_for("open", communicator);
   const auto control = detail::find_model("p2p").open(communicator);
   try {
-    auto transport = open_over({communicator, communicators.is_world(communicator), *control}, options);
+    auto transport = open_over({communicator, *control}, options);
     control->close();
     return transport;
   } catch (const std::exception& e) {

@@ -15,7 +15,7 @@ namespace merganser::comm {
 /// How open() makes a transport; the same on every rank of the communicator.
 struct OpenOptions {
   /// A name of backends(), or "auto"; the variable MERGANSER_COMM overrides "auto". `threads`: for one rank only.
-  /// `shmem`: for the ranks of MPI_COMM_WORLD in their order only.
+  /// `shmem`: for part of the ranks of MPI_COMM_WORLD only after it has been opened over all of them once.
   std::string backend = "auto";
   std::string decorators;  ///< comma list: "checked", "chaos:SEED"
   /// Process graph that "auto" measures on, from (rank, size); empty: eight neighbours in a near-square grid.
@@ -33,8 +33,9 @@ struct OpenOptions {
 /// transports may live at once, over the same communicator, others or overlapping ones; ranks that belong to several
 /// make the collective calls of these in one order, as for MPI's own.
 ///
-/// "auto" takes `threads` for one rank, and measures otherwise: tens of milliseconds, shmem only where it is allowed.
-/// `shmem` starts OpenSHMEM if nobody has, and ends it when the program calls MPI_Finalize.
+/// "auto" takes `threads` for one rank, and measures otherwise: tens of milliseconds, shmem only where it can be.
+/// `shmem` over all ranks starts OpenSHMEM if nobody has, and ends it when the program calls MPI_Finalize. It then keeps a
+/// quarter of the symmetric heap for transports of some of the ranks, whether that transport lives or not.
 ///
 /// Destroying the transport is collective over its ranks, as is MPI_Comm_free, and comes before MPI_Finalize. While an
 /// exception unwinds nothing collective is called: what MPI keeps for the transport then stays until MPI_Finalize. To

@@ -358,8 +358,9 @@ class Transport : Pinned {
   [[nodiscard]] virtual std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words,
                                                                   std::size_t word_bytes, Epoch epoch) = 0;
 
-  /// Transport of the ranks that pass true; null on the others. Collective. @throws CommError where the model has no
-  /// sub-groups (capabilities().sub_transports is false).
+  /// Transport of the ranks that pass true; null on the others. It belongs to this one, which ends it at its own end.
+  /// Collective. @throws CommError where the model has no sub-groups (capabilities().sub_transports is false); on every rank
+  /// where it has no memory for one
   [[nodiscard]] virtual std::unique_ptr<Transport> subset(bool take_part) = 0;
 
  protected:

@@ -5,6 +5,7 @@
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
+#include "src/comm/detail/courtesy.hpp"
 #include "src/comm/detail/limits.hpp"
 #include "src/comm/detail/registry.hpp"
 
@@ -30,6 +31,7 @@ Graph told(const Graph& graph) {
 MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph) {
   static const int none = 0;  // some versions refuse a null list even if it is empty
   MPI_Comm comm = MPI_COMM_NULL;
+  const Courtesy courtesy;
   check(MPI_Dist_graph_create_adjacent(parent, static_cast<int>(graph.in.size()),
                                        graph.in.empty() ? &none : graph.in.data(), MPI_UNWEIGHTED,
                                        static_cast<int>(graph.out.size()), graph.out.empty() ? &none : graph.out.data(),

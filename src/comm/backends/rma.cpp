@@ -5,6 +5,7 @@
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
+#include "src/comm/detail/courtesy.hpp"
 #include "src/comm/detail/one_sided.hpp"
 #include "src/comm/detail/registry.hpp"
 
@@ -14,12 +15,45 @@ namespace {
 
 constexpr std::size_t kSourceWords = 4096;
 
+struct KeptWindow {
+  MPI_Win window;
+  bool open;
+};
+/// Those not freed yet, in the order in which all of their ranks have made them.
+std::vector<std::shared_ptr<KeptWindow>>& kept_windows() {
+  static auto* all = new std::vector<std::shared_ptr<KeptWindow>>;  // never destroyed: MPI ends after statics
+  return *all;
+}
+
+/// MPI deletes the attributes of MPI_COMM_SELF first when it ends. Then all ranks are there, and free what they have left.
+int free_kept_windows(MPI_Comm, int, void*, void*) {
+  const Courtesy courtesy;
+  for (const auto& kept : kept_windows()) {
+    if (kept->open) MPI_Win_unlock_all(kept->window);
+    MPI_Win_free(&kept->window);
+  }
+  kept_windows().clear();
+  return MPI_SUCCESS;
+}
+
+std::shared_ptr<KeptWindow> keep_until_mpi_ends(MPI_Win window) {
+  static const bool asked = [] {
+    int key = MPI_KEYVAL_INVALID;
+    check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_kept_windows, &key, nullptr), "MPI_Comm_create_keyval");
+    check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+    return true;
+  }();
+  (void)asked;
+  return kept_windows().emplace_back(std::make_shared<KeptWindow>(KeptWindow{window, false}));
+}
+
 class RmaMemory final : public Memory {
  public:
   /// Collective. `error` says what went wrong here, if something did.
   RmaMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters, std::string& error)
       : comm_(comm), epoch_(epoch), counters_(counters), sources_(kSourceWords) {
     const MPI_Aint size = window_bytes(bytes);
+    const Courtesy courtesy;
     const int result = MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm, &base_, &window_);
     if (result != MPI_SUCCESS) {
       error = "rma: MPI_Win_allocate of " + std::to_string(size) +
@@ -27,6 +61,7 @@ class RmaMemory final : public Memory {
       return;
     }
     MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
+    if (left_windows_crash()) kept_ = keep_until_mpi_ends(window_);
     std::memset(base_, 0, static_cast<std::size_t>(size));
     if (epoch_ == Epoch::lifetime) open_epoch();
   }
@@ -65,6 +100,7 @@ class RmaMemory final : public Memory {
   void order() override { complete(); }
   void commit() override { complete(); }
   void complete() override {
+    const Courtesy courtesy(Courtesy::Call::brief);
     if (dirty_ && by_rank_) {
       for (const int rank : touched_) check(MPI_Win_flush(rank, window_), "MPI_Win_flush");
     } else if (dirty_) {
@@ -98,7 +134,9 @@ class RmaMemory final : public Memory {
   }
 
   void free() override {
+    const Courtesy courtesy;
     if (open_) close_epoch();
+    std::erase(kept_windows(), kept_);
     check(MPI_Win_free(&window_), "MPI_Win_free");
   }
 
@@ -110,11 +148,13 @@ class RmaMemory final : public Memory {
       memory_.dirty_ = memory_.epoch_ != Epoch::per_operation;
       if (memory_.dirty_) memory_.touch(rank);
       if (memory_.dirty_) return;
+      const Courtesy courtesy(Courtesy::Call::brief);
       ++memory_.counters_.epochs;
       check(MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, memory_.window_), "MPI_Win_lock");
     }
     ~Operation() noexcept(false) {
       if (memory_.dirty_) return;
+      const Courtesy courtesy(Courtesy::Call::brief);
       check(MPI_Win_flush(rank_, memory_.window_), "MPI_Win_flush");
       check(MPI_Win_unlock(rank_, memory_.window_), "MPI_Win_unlock");
     }
@@ -138,14 +178,19 @@ class RmaMemory final : public Memory {
     return &sources_[used_++];
   }
 
+  void note_open(bool open) {
+    open_ = open;
+    if (kept_) kept_->open = open;
+  }
   void open_epoch() {
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
     ++counters_.epochs;
-    open_ = true;
+    note_open(true);
   }
   void close_epoch() {
+    const Courtesy courtesy;
     check(MPI_Win_unlock_all(window_), "MPI_Win_unlock_all");
-    open_ = false;
+    note_open(false);
     dirty_ = false;
     touched_.clear();
   }
@@ -154,6 +199,7 @@ class RmaMemory final : public Memory {
   Epoch epoch_;
   Counters& counters_;
   MPI_Win window_ = MPI_WIN_NULL;
+  std::shared_ptr<KeptWindow> kept_;
   std::byte* base_ = nullptr;
   std::vector<std::uint64_t> sources_;
   std::size_t used_ = 0;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "merganser/base/simulated.hpp"
 #include "src/comm/detail/message_objects.hpp"
 
 namespace merganser::comm::detail {
@@ -106,6 +107,7 @@ void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
   Waiter waiter(describe);
   bool sent = false;
   while (pending > 0 || !(sent = sent || link_->sent())) {
+    if constexpr (kSimulated) link_->expect(pending);
     const auto arc = link_->receive(buffer_);
     if (!arc) {
       link_->idle(waiter);

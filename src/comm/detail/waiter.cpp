@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "merganser/base/error.hpp"
+#include "src/comm/detail/courtesy.hpp"
 #include "src/comm/detail/simulated.hpp"
 
 namespace merganser::comm::detail {
@@ -48,7 +49,7 @@ void Waiter::idle() {
   if constexpr (kSimulated) return wait_for_bell();
   ++rounds_;
   if (rounds_ <= kSpins) return;
-  if (rounds_ <= kSpins + kYields) {
+  if (rounds_ <= kSpins + kYields && !crowded()) {
     std::this_thread::yield();
     return;
   }

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <type_traits>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/pinned.hpp"
+#include "src/comm/detail/courtesy.hpp"
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 #include "src/comm/detail/simulated.hpp"
@@ -29,7 +31,9 @@ bool started_here = false;
 
 void end_mpi() {
   // A rank that leaves with an error of its own must not wait for others here; the launcher ends the job.
-  if (mpi_running() && !left_alone()) MPI_Finalize();
+  if (!mpi_running() || left_alone()) return;
+  const Courtesy courtesy;
+  MPI_Finalize();
 }
 
 std::string version() {
@@ -96,6 +100,13 @@ std::string mpich_version() {
   return text.starts_with("MPICH Version:") ? text.substr(text.find_last_of(' ') + 1) : std::string();
 }
 
+/// Processes of the job on this host, as Hydra or Slurm tells them; 0 if nobody does.
+int ranks_here() {
+  for (const char* name : {"MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE"})
+    if (const char* text = std::getenv(name); text != nullptr) return std::atoi(text);  // "4(x2)" is 4
+  return 0;
+}
+
 bool early_mpich_4() {
   static const bool early = [] {
     const std::string number = mpich_version();
@@ -106,6 +117,13 @@ bool early_mpich_4() {
 
 std::vector<std::string> faults() {
   std::vector<std::string> known;
+  if (!mpich_version().empty()) {
+    known.emplace_back(
+        "ranks that wait in a blocking call keep their core: where ranks are more than cores, they sleep now and then "
+        "(MERGANSER_YIELD=0 lets them poll)");
+    known.emplace_back(
+        "over UCX MPI_Finalize crashes if a window is left, as by an exception: it is freed when MPI begins to end");
+  }
   if (early_mpich_4()) {
     known.emplace_back(
         "MPI_Neighbor_alltoallw delivers wrong bytes where a rank has more arcs in than out, or fewer: such graphs get "
@@ -130,8 +148,14 @@ std::vector<std::string> faults() {
 
 }  // namespace
 
+void be_courteous() {
+  if constexpr (kSimulated) return;
+  if (!mpich_version().empty()) begin_courtesy(ranks_here());
+}
+
 bool unequal_degrees_fail() { return early_mpich_4(); }
 bool flush_all_is_early() { return early_mpich_4(); }
+bool left_windows_crash() { return !mpich_version().empty(); }
 
 void throw_mpi_error(int result, const char* call) {
   char text[MPI_MAX_ERROR_STRING];
@@ -150,6 +174,8 @@ void start_mpi() {
   if (!mpi_running()) {
     cure_environment();
     const KeptSignals kept;
+    be_courteous();
+    const Courtesy courtesy;
     int provided = 0;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     std::atexit(end_mpi);
@@ -218,10 +244,28 @@ std::string refusal(int communicator) {
   return {};
 }
 
-bool is_world(int communicator) {
-  int result = MPI_UNEQUAL;
-  check(MPI_Comm_compare(communicator_of(communicator), MPI_COMM_WORLD, &result), "MPI_Comm_compare");
-  return result == MPI_IDENT || result == MPI_CONGRUENT;
+std::vector<int> world_ranks(int communicator) {
+  MPI_Group some = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  check(MPI_Comm_group(communicator_of(communicator), &some), "MPI_Comm_group");
+  check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
+  int size = 0;
+  check(MPI_Group_size(some, &size), "MPI_Group_size");
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> there(ranks.size());
+  check(MPI_Group_translate_ranks(some, size, ranks.data(), world, there.data()), "MPI_Group_translate_ranks");
+  std::replace(there.begin(), there.end(), static_cast<int>(MPI_UNDEFINED), -1);  // an enumerator in Open MPI 5
+  check(MPI_Group_free(&some), "MPI_Group_free");
+  check(MPI_Group_free(&world), "MPI_Group_free");
+  return there;
+}
+
+World world() {
+  World here;
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &here.rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(MPI_COMM_WORLD, &here.size), "MPI_Comm_size");
+  return here;
 }
 
 Cartesian cartesian_of(int communicator) {
@@ -256,7 +300,7 @@ void at_end(void (*end)()) {
   check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
 }
 
-constexpr Communicators kCommunicators{refusal, is_world, cartesian_of, mpi_running, of_program, at_end};
+constexpr Communicators kCommunicators{refusal, world_ranks, world, cartesian_of, mpi_running, of_program, at_end};
 
 }  // namespace
 

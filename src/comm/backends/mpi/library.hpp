@@ -13,6 +13,10 @@ void start_mpi();
 /// Whether MPI has been started and has not been ended.
 [[nodiscard]] bool mpi_running();
 
+/// Lets ranks that wait in calls of a library that polls leave their cores to others (courtesy.hpp). Local; may be called again.
+/// @throws UsageError as begin_courtesy()
+void be_courteous();
+
 /// The communicator of an integer handle, as Fortran has them; in the interface of the standard the integers are its own.
 [[nodiscard]] inline MPI_Comm communicator_of(int handle) {
 #if defined(MPI_ABI_VERSION)
@@ -36,6 +40,9 @@ void start_mpi();
 /// Whether MPI_Win_flush_all of this library returns before it has read what was put: the same versions, after many puts to
 /// several ranks. MPI_Win_flush does not.
 [[nodiscard]] bool flush_all_is_early();
+
+/// Whether MPI_Finalize of this library crashes if a window is left: MPICH's over UCX.
+[[nodiscard]] bool left_windows_crash();
 
 [[noreturn]] void throw_mpi_error(int result, const char* call);
 

@@ -2,6 +2,7 @@
 #include "src/comm/backends/mpi/link.hpp"
 
 #include "src/comm/backends/mpi/library.hpp"
+#include "src/comm/detail/courtesy.hpp"
 #include "src/comm/detail/limits.hpp"
 
 namespace merganser::comm::detail {
@@ -51,11 +52,13 @@ std::optional<std::size_t> MpiLink::receive(std::vector<std::byte>& message) {
     auto& partial = partial_[arc];
     if (partial.empty() && bytes < limit_) {
       message.resize(bytes);
+      const Courtesy courtesy(Courtesy::Call::brief);  // a long message comes when its sender is at it
       check(MPI_Mrecv(message.data(), length, MPI_BYTE, &handle, &status), "MPI_Mrecv");
       return arc;
     }
     const std::size_t at = partial.size();
     partial.resize(at + bytes);
+    const Courtesy courtesy(Courtesy::Call::brief);
     check(MPI_Mrecv(partial.data() + at, length, MPI_BYTE, &handle, &status), "MPI_Mrecv");
     if (bytes == limit_) continue;
     message.swap(partial);

@@ -10,6 +10,7 @@
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/link.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
+#include "src/comm/detail/courtesy.hpp"
 #include "src/comm/detail/limits.hpp"
 
 namespace merganser::comm::detail {
@@ -82,6 +83,7 @@ void Communicator::free() noexcept {
   // While an error unwinds one rank the others may be anywhere.
   if (comm != MPI_COMM_NULL && mpi_running() && std::uncaught_exceptions() == 0) {
     MPI_Comm freed = comm;
+    const Courtesy courtesy;
     MPI_Comm_free(&freed);
   }
 }
@@ -120,6 +122,8 @@ namespace {
 
 /// A communicator of the same ranks for our messages alone.
 MPI_Comm copy_of(MPI_Comm parent) {
+  be_courteous();
+  const Courtesy courtesy;
   MPI_Comm own = MPI_COMM_NULL;
   int topology = MPI_UNDEFINED;
   check(MPI_Topo_test(parent, &topology), "MPI_Topo_test");
@@ -141,6 +145,7 @@ MPI_Comm copy_of(MPI_Comm parent) {
 MpiTransport::MpiTransport(MPI_Comm parent) {
   if constexpr (kSimulated) {
     simulated_ = simulated_collectives(parent);
+    timed_ = timed_collectives(parent);
     links_ = simulated_first_tag(parent);
     comm_ = Communicator(parent);
   } else {
@@ -158,6 +163,7 @@ std::unique_ptr<Transport> MpiTransport::subset(bool take_part) {
   ++counters_.collectives;
   do_barrier();  // there a rank that does not come is noticed
   MPI_Comm part = MPI_COMM_NULL;
+  const Courtesy courtesy;
   check(MPI_Comm_split(comm_, take_part ? 0 : MPI_UNDEFINED, rank_, &part), "MPI_Comm_split");
   if (!take_part) return nullptr;
   const Communicator owner(part);
@@ -178,6 +184,7 @@ std::unique_ptr<Link> MpiTransport::link(const Graph& graph) {
 
 bool MpiTransport::any(bool mine) {
   check_usable();
+  if (timed_ != nullptr) return timed_any(mine);
   int flag = mine ? 1 : 0;
   MPI_Request request = MPI_REQUEST_NULL;
   check(start_all_reduce(&flag, 1, MPI_INT, MPI_LOR, comm_, &request), "MPI_Iallreduce");
@@ -185,9 +192,26 @@ bool MpiTransport::any(bool mine) {
   return flag != 0;
 }
 
+bool MpiTransport::timed_any(bool mine) {
+  std::uint64_t flag = mine ? 1 : 0;
+  timed_->reduce({&flag, 1}, Op::max, sizeof(int));
+  return flag != 0;
+}
+
+std::vector<Bytes> MpiTransport::timed_all_gather(BytesView mine) {
+  const auto parts = timed_->all_gather(mine, false);
+  std::vector<Bytes> all(static_cast<std::size_t>(size_));
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const auto part = std::span(parts->bytes).subspan(parts->begin[r], parts->begin[r + 1] - parts->begin[r]);
+    all[r].assign(part.begin(), part.end());
+  }
+  return all;
+}
+
 void MpiTransport::do_barrier() {
   check_usable();
   if (simulated_ != nullptr) return simulated_->barrier();
+  if (timed_ != nullptr) return timed_->barrier();
   MPI_Request request = MPI_REQUEST_NULL;
   check(start_barrier(comm_, &request), "MPI_Ibarrier");
   complete(request, "barrier", "MPI_Ibarrier");
@@ -212,6 +236,7 @@ void MpiTransport::start_sending(std::span<const std::byte> from, int to, std::v
 void MpiTransport::do_reduce(std::span<std::uint64_t> words, Op op) {
   check_usable();
   if (simulated_ != nullptr) return simulated_->reduce(words, op);
+  if (timed_ != nullptr) return timed_->reduce(words, op, words.size_bytes());
   MPI_Request request = MPI_REQUEST_NULL;
   const MPI_Op mpi_op = op == Op::sum ? MPI_SUM : op == Op::min ? MPI_MIN : MPI_MAX;
   check(start_all_reduce(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, mpi_op, comm_, &request),
@@ -257,6 +282,7 @@ Bytes MpiTransport::do_broadcast(std::span<const std::byte> mine) {
 std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) {
   check_usable();
   if (simulated_ != nullptr) return simulated_->all_gather(mine);
+  if (timed_ != nullptr) return timed_all_gather(mine);
   const auto ranks = static_cast<std::size_t>(size_);
   const auto size = static_cast<std::int64_t>(mine.size());
   std::vector<std::int64_t> sizes(ranks);

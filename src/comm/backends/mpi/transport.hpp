@@ -59,6 +59,8 @@ class MpiTransport : public MessageTransport {
   [[nodiscard]] int next_tag();
 
  private:
+  [[nodiscard]] bool timed_any(bool mine);
+  [[nodiscard]] std::vector<Bytes> timed_all_gather(BytesView mine);
   /// Starts moving bytes between two ranks, in pieces.
   void start_receiving(std::span<std::byte> to, int from, std::vector<MPI_Request>& requests) const;
   void start_sending(std::span<const std::byte> from, int to, std::vector<MPI_Request>& requests) const;
@@ -68,6 +70,7 @@ class MpiTransport : public MessageTransport {
 
   Communicator comm_;
   std::unique_ptr<SimulatedCollectives> simulated_;  // null: MPI's are used
+  std::unique_ptr<TimedCollectives> timed_;          // null: MPI's are used
   int rank_ = 0;
   int size_ = 1;
   int highest_tag_ = 0;

@@ -1,0 +1,36 @@
+#pragma once
+/// Letting others have the core while a library waits. MPICH polls without ever giving way: where ranks are more than cores, the
+/// rank that all wait for gets its turn when the system takes the core from one that waits, milliseconds per message. And
+/// Hydra makes every rank a session of its own, for which Linux keeps a share of the core (autogroups): among those sched_yield()
+/// does nothing, only sleep does.
+#include "merganser/base/pinned.hpp"
+
+namespace merganser::comm::detail {
+
+/// Begins with courtesy in this process, for a library that polls. Without a call of it a Courtesy does nothing.
+/// MERGANSER_YIELD=0 leaves it off, 1 takes ranks for more than cores, whatever they are. May be called again.
+/// @param ranks_here  processes of the job on this host; 0: not known
+/// @throws UsageError if MERGANSER_YIELD is something else
+void begin_courtesy(int ranks_here);
+
+/// Whether ranks are more than cores, so that who waits should soon sleep.
+[[nodiscard]] bool crowded() noexcept;
+
+/// While it lives, a thread that stays in calls of the library sleeps now and then: 50 us after every 50 us, from a millisecond on,
+/// or from the first 50 us on where it is crowded. It is a timer of this thread, whose signal is one of the real-time signals
+/// that nobody uses; outside of a Courtesy none ever comes, so sleep and system calls of the program's own are not
+/// interrupted. Those inside are restarted. May be nested.
+class Courtesy : Pinned {
+ public:
+  enum class Call {
+    collective,  ///< waits for other ranks
+    brief        ///< mostly returns at once, where two system calls would be felt: only where it is crowded
+  };
+  explicit Courtesy(Call call = Call::collective) noexcept;
+  ~Courtesy();
+
+ private:
+  bool on_;
+};
+
+}  // namespace merganser::comm::detail

@@ -1,0 +1,216 @@
+/// Threads that poll inside of a Courtesy give their core away, and nothing else of the program notices.
+#include "src/comm/detail/courtesy.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
+
+#include "merganser/base/error.hpp"
+#include "src/comm/detail/waiter.hpp"
+
+namespace {
+
+using namespace merganser::comm::detail;
+using merganser::UsageError;
+using std::chrono::steady_clock;
+constexpr auto kLong = std::chrono::seconds(20);  // what happens at all happens in milliseconds
+constexpr int kManyRanks = 1 << 20;               // more than cores
+
+/// How often this thread has gone to sleep by itself.
+long sleeps() {
+  rusage used{};
+  ::getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nvcsw;
+}
+
+/// Polls, as a library that waits does, until this thread has slept so often. False if it never does.
+bool polls_until_it_slept(long times) {
+  const long before = sleeps();
+  for (const auto end = steady_clock::now() + kLong; steady_clock::now() < end;)
+    if (sleeps() - before >= times) return true;
+  return false;
+}
+
+/// Sleeps of this thread while it polls for a while.
+long sleeps_in(std::chrono::milliseconds time) {
+  const long before = sleeps();
+  for (const auto end = steady_clock::now() + time; steady_clock::now() < end;) continue;
+  return sleeps() - before;
+}
+
+volatile std::sig_atomic_t met = 0;
+void meet(int) { met = met + 1; }
+
+/// A program that has a use for the signal that would be taken first.
+struct Taken {
+  Taken() {
+    struct sigaction action {};
+    action.sa_handler = meet;
+    ::sigaction(SIGRTMAX, &action, nullptr);
+  }
+} const taken;
+
+class CourtesyTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    ::unsetenv("MERGANSER_YIELD");
+    begin("0", 1);
+  }
+  static void begin(const char* variable, int ranks) {
+    ::setenv("MERGANSER_YIELD", variable, 1);
+    begin_courtesy(ranks);
+    ::unsetenv("MERGANSER_YIELD");
+  }
+};
+
+TEST_F(CourtesyTest, a_thread_that_polls_in_it_sleeps_again_and_again) {
+  begin_courtesy(kManyRanks);
+  ASSERT_TRUE(crowded());
+  const Courtesy courtesy(Courtesy::Call::brief);
+  EXPECT_TRUE(polls_until_it_slept(20));
+}
+
+TEST_F(CourtesyTest, with_a_core_for_every_rank_only_long_calls_do) {
+  begin_courtesy(1);
+  EXPECT_FALSE(crowded());
+  {
+    const Courtesy courtesy(Courtesy::Call::brief);
+    EXPECT_EQ(sleeps_in(std::chrono::milliseconds(20)), 0);
+  }
+  const Courtesy courtesy;
+  EXPECT_TRUE(polls_until_it_slept(5));
+}
+
+TEST_F(CourtesyTest, is_kept_when_one_inside_ends_and_ends_with_the_outer_one) {
+  begin_courtesy(kManyRanks);
+  {
+    const Courtesy outer;
+    { const Courtesy inner; }
+    EXPECT_TRUE(polls_until_it_slept(5));
+  }
+  EXPECT_EQ(sleeps_in(std::chrono::milliseconds(20)), 0);
+}
+
+TEST_F(CourtesyTest, is_of_every_thread_by_itself) {
+  begin_courtesy(kManyRanks);
+  bool slept = false;
+  long without = -1;
+  {
+    const Courtesy courtesy;
+    std::thread([&] {
+      without = sleeps_in(std::chrono::milliseconds(20));
+      const Courtesy own;
+      slept = polls_until_it_slept(5);
+    }).join();
+  }
+  EXPECT_EQ(without, 0);
+  EXPECT_TRUE(slept);
+}
+
+TEST_F(CourtesyTest, restarts_system_calls_and_leaves_errno_alone) {
+  begin_courtesy(kManyRanks);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(::write(ends[1], "x", 1), 1);
+  });
+  {
+    const Courtesy courtesy;
+    char byte = 0;
+    EXPECT_EQ(::read(ends[0], &byte, 1), 1) << errno;
+    EXPECT_EQ(byte, 'x');
+    errno = EDOM;
+    EXPECT_TRUE(polls_until_it_slept(5));
+    EXPECT_EQ(errno, EDOM);
+  }
+  writer.join();
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_F(CourtesyTest, sleep_of_the_program_is_not_interrupted_after_it) {
+  begin_courtesy(kManyRanks);
+  for (int i = 0; i < 200; ++i) {
+    {
+      const Courtesy courtesy;
+      for (int spin = 0; spin < i * 200; ++spin) met = met;  // so that it ends at any time of the timer
+    }
+    const timespec rest{0, 200'000};
+    ASSERT_EQ(::nanosleep(&rest, nullptr), 0) << i;
+  }
+}
+
+TEST_F(CourtesyTest, signals_of_the_program_arrive_and_keep_their_handlers) {
+  begin_courtesy(kManyRanks);
+  struct sigaction before {};
+  struct sigaction action {};
+  action.sa_handler = meet;
+  ASSERT_EQ(::sigaction(SIGUSR1, &action, &before), 0);
+  met = 0;
+  {
+    const Courtesy courtesy;
+    EXPECT_TRUE(polls_until_it_slept(5));
+    EXPECT_EQ(met, 0) << "the signal that the program uses was taken for the timer";
+    for (int i = 1; i <= 50; ++i) {
+      ASSERT_EQ(::raise(SIGUSR1), 0);
+      ASSERT_EQ(met, i);
+    }
+    EXPECT_TRUE(polls_until_it_slept(5));
+  }
+  ::sigaction(SIGUSR1, &before, nullptr);
+  struct sigaction now {};
+  ::sigaction(SIGRTMAX, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, meet);
+}
+
+TEST_F(CourtesyTest, a_thread_that_blocks_its_signal_has_none) {
+  begin_courtesy(kManyRanks);
+  std::thread([] {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    const Courtesy courtesy;
+    EXPECT_EQ(sleeps_in(std::chrono::milliseconds(20)), 0);
+  }).join();
+}
+
+TEST_F(CourtesyTest, is_switched_by_the_variable) {
+  begin("0", kManyRanks);
+  EXPECT_FALSE(crowded());
+  {
+    const Courtesy courtesy;
+    EXPECT_EQ(sleeps_in(std::chrono::milliseconds(20)), 0);
+  }
+  begin("1", 1);
+  EXPECT_TRUE(crowded());
+  try {
+    begin("yes", 1);
+    FAIL() << "it was taken";
+  } catch (const UsageError& e) {
+    EXPECT_NE(std::string(e.what()).find("MERGANSER_YIELD is 'yes'; allowed: 0"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(CourtesyTest, where_it_is_crowded_a_waiter_sleeps_instead_of_yielding) {
+  const Waiter::Describe nobody = [] { return std::string(); };
+  const auto sleeps_of_a_wait = [&] {
+    const long before = sleeps();
+    Waiter waiter(nobody);
+    for (int i = 0; i < 200; ++i) waiter.idle();
+    return sleeps() - before;
+  };
+  EXPECT_EQ(sleeps_of_a_wait(), 0);
+  begin_courtesy(kManyRanks);
+  EXPECT_GE(sleeps_of_a_wait(), 100);
+}
+
+}  // namespace
