@@ -64,3 +64,39 @@ function(merganser_check_launcher)
       "MPI_EXECUTABLE_SUFFIX=.mpich, in a build folder of its own (cmake --preset mpich).${there}")
   endif()
 endfunction()
+
+# merganser_refuse_another_mpi(family): in the installed config file, after MPI was found: the archives were compiled with an
+# MPI of this family, and the handles of another are no handles of theirs.
+macro(merganser_refuse_another_mpi family)
+  merganser_family_of_header("${MPI_C_INCLUDE_DIRS}" merganser_found_family)
+  if(merganser_found_family AND NOT merganser_found_family STREQUAL "${family}")
+    set(merganser_FOUND FALSE)
+    set(merganser_NOT_FOUND_MESSAGE "merganser was compiled with ${family}, but MPI here is ${merganser_found_family} \
+(${MPI_C_INCLUDE_DIRS}); allowed: one of the same family (MPI_EXECUTABLE_SUFFIX, MPI_HOME)")
+    return()
+  endif()
+endmacro()
+
+# merganser_mpi_of_users(hints check): what the installed config file says before and after it looks for MPI: it finds the one
+# that was compiled with, as it was found here, unless the project says which it wants.
+function(merganser_mpi_of_users hints check)
+  set(${hints} "" PARENT_SCOPE)
+  set(${check} "" PARENT_SCOPE)
+  get_property(family GLOBAL PROPERTY MERGANSER_MPI_FAMILY)
+  if(NOT family)
+    return()
+  endif()
+  set(lines "")
+  foreach(name MPI_EXECUTABLE_SUFFIX MPI_HOME)
+    if(${name})
+      string(APPEND lines "  set(${name} \"${${name}}\")\n")
+    endif()
+  endforeach()
+  if(lines)
+    string(JOIN "\n" lines "# The MPI that the archives were compiled with."
+      "if(NOT TARGET MPI::MPI_C AND NOT MPI_EXECUTABLE_SUFFIX AND NOT MPI_HOME)" "${lines}endif()\n")
+    set(${hints} "${lines}" PARENT_SCOPE)
+  endif()
+  string(JOIN "\n" lines "include(\${CMAKE_CURRENT_LIST_DIR}/mpi_family.cmake)" "merganser_refuse_another_mpi(\"${family}\")\n")
+  set(${check} "${lines}" PARENT_SCOPE)
+endfunction()

@@ -94,13 +94,14 @@ function(merganser_install)
   install(EXPORT merganser-targets NAMESPACE merganser:: DESTINATION ${where})
   get_property(finds GLOBAL PROPERTY MERGANSER_CONFIG_FINDS)
   string(JOIN "\n" MERGANSER_FINDS ${finds})
+  merganser_mpi_of_users(MERGANSER_MPI_HINTS MERGANSER_MPI_CHECK)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/merganser-config.cmake.in
     ${PROJECT_BINARY_DIR}/merganser-config.cmake INSTALL_DESTINATION ${where})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/merganser-config-version.cmake
     COMPATIBILITY SameMinorVersion)
   file(GLOB modules ${PROJECT_SOURCE_DIR}/cmake/Find*.cmake)
   install(FILES ${PROJECT_BINARY_DIR}/merganser-config.cmake ${PROJECT_BINARY_DIR}/merganser-config-version.cmake
-          ${modules} DESTINATION ${where})
+          ${modules} ${PROJECT_SOURCE_DIR}/cmake/mpi_family.cmake DESTINATION ${where})
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
   merganser_pkg_config()
 endfunction()
