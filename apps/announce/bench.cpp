@@ -49,6 +49,20 @@ std::int64_t announced(std::int64_t last, int rank, int every) {
   return last <= first ? 0 : (last - 1 - first) / every + 1;
 }
 
+/// How many bytes are `byte`; several times as fast as std::count, whose sums have the width of a pointer.
+std::int64_t count_of(std::byte byte, std::span<const std::byte> bytes) {
+  constexpr std::size_t kMost = 240;  // that a sum of 8 bits holds
+  std::int64_t count = 0;
+  while (!bytes.empty()) {
+    const auto some = bytes.first(std::min(kMost, bytes.size()));
+    std::uint8_t equal = 0;
+    for (const std::byte b : some) equal = static_cast<std::uint8_t>(equal + (b == byte ? 1 : 0));
+    count += equal;
+    bytes = bytes.subspan(some.size());
+  }
+  return count;
+}
+
 }  // namespace
 
 std::string_view exchanged_name(Exchanged e) {
@@ -146,7 +160,7 @@ struct AnnounceBench::Impl {
   void look_at(std::span<const std::byte> all) {
     for (std::size_t r = 0; r < static_cast<std::size_t>(transport.size()); ++r) {
       const auto part = all.subspan(r * payload.size(), payload.size());
-      counts.gathered += std::count(part.begin(), part.end(), static_cast<std::byte>(r));
+      counts.gathered += count_of(static_cast<std::byte>(r), part);
     }
   }
 

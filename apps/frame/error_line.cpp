@@ -1,6 +1,8 @@
 #include "apps/frame/error_line.hpp"
 
 #include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -12,9 +14,29 @@
 #include "apps/frame/launcher.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
+#include "merganser/base/simulated.hpp"
 #include "merganser/comm/runtime.hpp"
 
 namespace merganser::app {
+
+namespace {
+
+/// Waits until who reads standard error has it, if that is a pipe or a socket: Hydra drops what it has not read when a rank
+/// ends the job.
+void wait_until_read() {
+  constexpr auto kMost = std::chrono::seconds(1);
+  constexpr auto kToHandOn = std::chrono::milliseconds(50);  // from there to the launcher, on another machine perhaps
+  struct stat s {};
+  if (::fstat(STDERR_FILENO, &s) != 0 || !(S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode))) return;
+  const unsigned long left_over = S_ISFIFO(s.st_mode) ? FIONREAD : TIOCOUTQ;
+  const auto end = std::chrono::steady_clock::now() + kMost;
+  int left = 0;
+  while (::ioctl(STDERR_FILENO, left_over, &left) == 0 && left > 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(kToHandOn);
+}
+
+}  // namespace
 
 std::string_view error_kind(int exit_code) {
   switch (exit_code) {
@@ -40,7 +62,8 @@ void print_error(const std::string& message, int exit_code) {
   if (rank == 0) return print_line(message, exit_code);
   // A launcher ends all when one process ends badly: the first one would be stopped before it has spoken.
   constexpr auto kUntilEnded = std::chrono::seconds(10);
-  std::this_thread::sleep_for(kUntilEnded);
+  if constexpr (!kSimulated)
+    std::this_thread::sleep_for(kUntilEnded);  // there the first one has spoken: they take turns
   if (exit_code != UsageError("").exit_code()) print_line(fmt::format("rank {}: {}", rank, message), exit_code);
 }
 
@@ -77,6 +100,7 @@ void print_line(const std::string& message, int exit_code) {
   const std::string line = std::string(error_kind(exit_code)) + ": " + one_line(message) + '\n';
   std::cout.flush();
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  if (comm::launched()) wait_until_read();
 }
 
 }  // namespace merganser::app

@@ -11,7 +11,8 @@ namespace merganser::app {
 /// same error; another waits for the end that this brings before it speaks for itself, of an error of usage never.
 void print_error(const std::string& message, int exit_code);
 /// The same from any process: what only this rank knows. In one write, so that lines of several processes do not mix, and
-/// as base/log.hpp makes one_line() of whatever the message repeats.
+/// as base/log.hpp makes one_line() of whatever the message repeats. In a launched job it returns when the launcher has read it,
+/// or after a second.
 void print_line(const std::string& message, int exit_code);
 /// What to say of a call that the system refused, mostly a thread that could not be started.
 [[nodiscard]] std::string refusal_text(const std::system_error& error);

@@ -172,6 +172,17 @@ class Waiting {
   End end_;
 };
 
+/// Whether every rank that began has told that it ended without an error.
+bool all_ended_well(const JobReports& job) {
+  std::set<int> began;
+  std::set<int> well;
+  for (const auto& r : job.read()) {
+    if (r.kind == RankReport::Kind::began) began.insert(r.rank);
+    if (r.kind == RankReport::Kind::ended && r.value == 0) well.insert(r.rank);
+  }
+  return !began.empty() && began == well;
+}
+
 std::set<unsigned> jobs_of(const JobReports& reports) {
   std::set<unsigned> jobs;
   for (const auto& r : reports.read())
@@ -242,6 +253,35 @@ JobEnd end_by_signal(const LaunchPlan& plan, int signal, const std::vector<RankR
   return {128 + signal, 4, "a rank was ended by signal " + signal_text(signal) + "; the launcher stopped the others"};
 }
 
+bool all_stopped(const std::vector<RankReport>& reports, int signal) {
+  return std::all_of(reports.begin(), reports.end(), [&](const RankReport& began) {
+    return began.kind != RankReport::Kind::began || std::any_of(reports.begin(), reports.end(), [&](const auto& r) {
+             return r.kind == RankReport::Kind::stopped && r.rank == began.rank && r.value == signal;
+           });
+  });
+}
+
+/// The end of a job whose launcher's code says little: that of the rank that was the first to tell of its own.
+std::optional<JobEnd> told_end(const LaunchPlan& plan, int code, const std::vector<RankReport>& reports) {
+  constexpr int kNoCodeOfOurs = 6;  // up to 5 they are exit codes too
+  const auto r = std::find_if(reports.begin(), reports.end(), [](const RankReport& x) {
+    return x.kind == RankReport::Kind::stopped || (x.kind == RankReport::Kind::ended && x.value != 0);
+  });
+  if (r == reports.end()) {
+    // Another program may end with any code, and Hydra's is the same for code 7 and signal 7.
+    if (!plan.of_this_program || code < kNoCodeOfOurs || code > 31) return std::nullopt;
+    return JobEnd{128 + code, 4,
+                  "a rank was ended by signal " + signal_text(code) + "; the launcher stopped the others"};
+  }
+  if (r->kind == RankReport::Kind::ended) return JobEnd{r->value, r->value, ""};
+  const std::string by = " by signal " + signal_text(r->value);
+  if (r->value == SIGTERM && all_stopped(reports, SIGTERM))
+    return JobEnd{128 + SIGTERM, 128 + SIGTERM, "the launcher stopped the ranks" + by};
+  if (r->value == SIGTERM)
+    if (const auto end = first_end(reports)) return end;
+  return JobEnd{128 + r->value, 128 + r->value, rank_text(r->rank) + " was stopped" + by};
+}
+
 JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
@@ -250,6 +290,8 @@ JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
   }
   const int code = WEXITSTATUS(status);
   const auto reports = job.read();
+  if (plan.code_says_little)
+    if (const auto end = told_end(plan, code, reports)) return *end;
   if (code > 128 && code < 128 + 65) return end_by_signal(plan, code - 128, reports);
   const bool told =
       first_report(reports, RankReport::Kind::ended, [&](const auto& x) { return x.value == code; }).has_value();
@@ -273,7 +315,8 @@ JobEnd run_job(const LaunchPlan& plan, double timeout_s) {
   const End end = Waiting(child, timeout_s, reports).wait(signals);
   const bool killed = WIFSIGNALED(end.status) || WEXITSTATUS(end.status) > 128;  // the launcher, or a rank
   if (killed || end.stop != 0 || end.timed_out) end_leftovers(jobs_of(reports));
-  if (end.stop != 0 && end.status != 0) throw Interrupted(end.stop);
+  // Hydra ends with 0 when it has been told to stop.
+  if (end.stop != 0 && (end.status != 0 || !all_ended_well(reports))) throw Interrupted(end.stop);
   if (end.stuck && end.failed != 0) return {end.failed, end.failed, ""};  // the rank has said why
   if (end.stuck) {
     const std::string what = end.rank_signal != 0 ? "a rank was ended by signal " + signal_text(end.rank_signal) + ", "

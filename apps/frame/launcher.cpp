@@ -123,6 +123,7 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
     plan.tells_greatest = true;
     c.emplace_back("--kill-on-bad-exit=1");  // else the others wait for a rank that was killed
   }
+  plan.code_says_little = launcher.family == "MPICH" || launcher.family == "Intel MPI";  // both are Hydra
   if (launcher.family == "Open MPI") {
     if (quiet) c.emplace_back("--quiet");
     if (ranks > usable_cores()) c.emplace_back("--oversubscribe");

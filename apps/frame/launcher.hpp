@@ -47,6 +47,7 @@ struct LaunchPlan {
   std::vector<comm::Setting> exports;      ///< only those not set already
   bool of_this_program = true;             ///< the ranks are this program, and report how they end
   bool tells_greatest = false;             ///< the launcher's exit code is the greatest of those of the ranks
+  bool code_says_little = false;           ///< it is 0 or a signal's number where ranks have told otherwise, as Hydra's
   [[nodiscard]] std::string text() const;  ///< as typed in a shell
 };
 /// The command again, with the options that were given but those of `except`: for a process that does part of the work.
@@ -85,7 +86,7 @@ struct JobEnd {
 /// 5 s later or when a second one comes; SIGUSR1, SIGUSR2 and SIGTSTP are passed on. What a killed launcher leaves behind
 /// on this host is ended and removed.
 /// @param timeout_s  seconds after which the launcher is told to stop in the same way; 0: never
-/// @throws Interrupted if SIGINT, SIGTERM or SIGHUP came and the job has failed
+/// @throws Interrupted if SIGINT, SIGTERM or SIGHUP came and the job has failed, or not all of its ranks say that they have not
 /// @throws CommError if the launcher cannot be started
 JobEnd run_job(const LaunchPlan& plan, double timeout_s);
 inline constexpr int kTimedOut = 124;

@@ -2,11 +2,17 @@
 #include "apps/frame/error_line.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include <array>
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/launcher.hpp"
@@ -60,6 +66,47 @@ TEST(ErrorLineTest, work_that_ends_well_says_nothing) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(app::exit_code_of([] { return 5; }), 5);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+/// Standard error of a rank, as launchers read it.
+class OfALauncher : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(::pipe(ends_.data()), 0);
+    before_ = ::dup(STDERR_FILENO);
+    ::dup2(ends_[1], STDERR_FILENO);
+    ::setenv("PMI_RANK", "0", 1);
+    ::setenv("PMI_SIZE", "2", 1);
+  }
+  void TearDown() override {
+    ::dup2(before_, STDERR_FILENO);
+    for (const int file : {before_, ends_[0], ends_[1]}) ::close(file);
+    ::unsetenv("PMI_RANK");
+    ::unsetenv("PMI_SIZE");
+  }
+  [[nodiscard]] int unread() const {
+    int left = -1;
+    ::ioctl(ends_[0], FIONREAD, &left);
+    return left;
+  }
+  std::array<int, 2> ends_{};
+  int before_ = -1;
+};
+
+TEST_F(OfALauncher, a_line_has_been_read_when_the_rank_goes_on) {
+  std::thread reader([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::array<char, 200> line{};
+    EXPECT_GT(::read(ends_[0], line.data(), line.size()), 0);
+  });
+  app::print_line("no such file", 3);
+  EXPECT_EQ(unread(), 0);
+  reader.join();
+}
+
+TEST_F(OfALauncher, one_that_nobody_reads_is_not_waited_for_without_end) {
+  app::print_line("no such file", 3);
+  EXPECT_GT(unread(), 0);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "merganser/comm/runtime.hpp"
+#include "tests/support/patience.hpp"
 
 namespace merganser::test {
 namespace {
@@ -100,7 +101,7 @@ Program::~Program() {
 }
 
 Outcome Program::wait(std::chrono::milliseconds limit) {
-  const auto end = steady_clock::now() + limit;
+  const auto end = steady_clock::now() + limit * patience();
   Outcome outcome;
   int status = 0;
   pid_t got = 0;

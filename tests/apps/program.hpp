@@ -42,7 +42,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  /// Waits for the end; after `limit` all of it is killed.
+  /// Waits for the end; after `limit`, times patience(), all of it is killed.
   Outcome wait(std::chrono::milliseconds limit);
   /// Processes below this one that run the program under test, without those that start others.
   [[nodiscard]] std::vector<pid_t> ranks() const;

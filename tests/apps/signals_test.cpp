@@ -40,6 +40,13 @@ pid_t parent_of(pid_t pid) {
   return std::atoi(stat.c_str() + stat.rfind(')') + 4);
 }
 
+/// The one between a job and its rank: Hydra's ranks are children of a helper of its.
+pid_t launcher_of(pid_t rank, pid_t job) {
+  pid_t at = rank;
+  while (at > 1 && parent_of(at) != job) at = parent_of(at);
+  return at;
+}
+
 Words shared_memory_of(const std::vector<pid_t>& processes) {
   Words files;
   for (const pid_t pid : processes) {
@@ -79,7 +86,7 @@ class StoppedJobs : public testing::TestWithParam<std::string> {
     ASSERT_TRUE(!at_work || comes_true([&] { return !shared_memory_of(all).empty(); }));
     if (at_work) std::this_thread::sleep_for(milliseconds(300));
     const Words segments = shared_memory_of(all);
-    const pid_t launcher = parent_of(all[0]);
+    const pid_t launcher = launcher_of(all[0], job.pid());
     const pid_t hit = target.who == "rank" ? all[1] : target.who == "launcher" ? launcher : job.pid();
     all.push_back(launcher);
     ASSERT_GT(hit, 1) << "it has ended by itself, and 0 and 1 would be everybody";
@@ -146,6 +153,25 @@ TEST_F(Launchers, that_do_not_listen_are_killed_with_what_they_started) {
   EXPECT_EQ(o.code, 143) << o.text();
   EXPECT_EQ(o.err, "interrupted: stopped by signal 15 (Terminated)\n");
   EXPECT_FALSE(is_alive(launcher));
+}
+
+TEST_F(Launchers, that_end_with_0_when_told_to_stop_have_been_stopped_all_the_same) {
+  const std::string started = folder_.file("started");
+  const std::string until_told = "trap 'exit 0' TERM\necho $$ > '" + started + "'\nwhile :; do sleep 0.05; done\n";
+  const auto stopped = [&](const std::string& body) {
+    fs::remove(started);
+    Program job(doctor(), {{"MERGANSER_LAUNCHER", launcher(body)}});
+    EXPECT_TRUE(comes_true([&] { return fs::exists(started) && fs::file_size(started) > 0; }));
+    ::kill(job.pid(), SIGTERM);
+    return job.wait(seconds(30));
+  };
+  const Outcome o = stopped(until_told);
+  EXPECT_EQ(o.code, 143) << o.text();
+  EXPECT_EQ(o.err, "interrupted: stopped by signal 15 (Terminated)\n");
+  // All ranks have ended well before: there was nothing left to be stopped.
+  const Outcome done =
+      stopped("while [ \"$1\" != doctor ]; do last=$1; shift; done\n\"$last\" \"$@\" > /dev/null\n" + until_told);
+  EXPECT_EQ(done.code, 0) << done.text();
 }
 
 TEST_F(Launchers, that_never_end_after_their_ranks_are_killed) {

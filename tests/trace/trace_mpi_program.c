@@ -389,15 +389,15 @@ int main(int argc, char** argv) {
   if (strcmp(name, "phases") == 0) phases();
   if (strcmp(name, "collectives") == 0) collectives();
   tell();
-  void* gone;
-  int size;
-  MPI_Buffer_detach(&gone, &size);
   if (strcmp(name, "abort") == 0) {
     messages();
     if (rank == 0) MPI_Abort(MPI_COMM_WORLD, 3);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  void* gone;
+  int size;
+  MPI_Buffer_detach(&gone, &size);
   if (strcmp(name, "code") != 0) return MPI_Finalize();
   MPI_Finalize();
   return 7;

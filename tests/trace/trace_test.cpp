@@ -14,6 +14,7 @@
 #include "merganser/comm/runtime.hpp"
 #include "merganser/topology/traffic.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/patience.hpp"
 
 namespace {
 
@@ -56,8 +57,9 @@ Outcome trace(int ranks, const std::string& program, const std::string& extra = 
   std::string settings;
   for (const auto& s : merganser::comm::launcher_settings()) settings += s.name + '=' + s.value + ' ';
   settings += "OMPI_MCA_osc=sm,pt2pt ";  // its third, rdma, crashes in MPI_Compare_and_swap (Open MPI 4.1.4)
-  const std::string line = "timeout 60 env -i PATH='" + variable("PATH") + "' HOME='" + variable("HOME") + "' " +
-                           settings + extra + " " + variable("MERGANSER_TEST_LAUNCHER") + " " + std::to_string(ranks) +
+  const std::string line = "timeout " + std::to_string(60 * merganser::test::patience()) + " env -i PATH='" +
+                           variable("PATH") + "' HOME='" + variable("HOME") + "' " + settings + extra + " " +
+                           variable("MERGANSER_TEST_LAUNCHER") + " " + std::to_string(ranks) +
                            " env LD_PRELOAD=" + variable("MERGANSER_TEST_TRACE") + " MERGANSER_TRACE_FOLDER=" + parts +
                            ' ' + program + " 2>&1";
   Outcome outcome;
