@@ -1,4 +1,4 @@
-# merganser_add_test(room/name [RANKS 1 2 3 4 7] [LABELS fast] [TIMEOUT 60] [LIBS target...])
+# merganser_add_test(room/name [RANKS 1 2 3 4 7] [LABELS fast] [TIMEOUT seconds] [LIBS target...])
 #
 # Builds tests/room/name.cpp with the support of tests/support and registers it: once as a plain process, where its ranks
 # are threads, and with RANKS once more under the launcher for every number of ranks, over every model of processes.
@@ -6,6 +6,18 @@ find_package(GTest REQUIRED)
 find_path(RAPIDCHECK_INCLUDE_DIR rapidcheck.h)
 find_library(RAPIDCHECK_LIBRARY rapidcheck)
 mark_as_advanced(RAPIDCHECK_INCLUDE_DIR RAPIDCHECK_LIBRARY)
+
+# After how many seconds ctest ends a test that hangs: far more than any takes alone, since a machine on which others work too
+# is slower by a factor that nobody knows. MERGANSER_TEST_PATIENCE in the environment multiplies them, here and in the tests
+# that wait for a program (tests/support/patience.hpp).
+set(merganser_patience 1)
+if("$ENV{MERGANSER_TEST_PATIENCE}" MATCHES "^[1-9][0-9]*$")
+  set(merganser_patience $ENV{MERGANSER_TEST_PATIENCE})
+elseif(NOT "$ENV{MERGANSER_TEST_PATIENCE}" STREQUAL "")
+  message(FATAL_ERROR "MERGANSER_TEST_PATIENCE is \"$ENV{MERGANSER_TEST_PATIENCE}\"; allowed: a whole number from 1")
+endif()
+math(EXPR merganser_limit "300 * ${merganser_patience}")
+math(EXPR merganser_long_limit "900 * ${merganser_patience}")
 
 add_library(merganser_test_support STATIC
   ${PROJECT_SOURCE_DIR}/tests/support/main.cpp ${PROJECT_SOURCE_DIR}/tests/support/ranks.cpp)
@@ -52,6 +64,9 @@ function(merganser_launched_test name ranks)
   if(NOT MERGANSER_LAUNCHER)
     return()
   endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT ${merganser_limit})
+  endif()
   add_test(NAME ${name} COMMAND ${MERGANSER_LAUNCHER} ${ranks} ${MPIEXEC_PREFLAGS} ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${ranks}
     ENVIRONMENT "${MERGANSER_LAUNCHER_ENVIRONMENT};MERGANSER_TEST_MODELS=processes;${arg_ENVIRONMENT}")
@@ -61,7 +76,7 @@ endfunction()
 function(merganser_add_test path)
   cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;LABELS;LIBS" ${ARGN})
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 60)
+    set(arg_TIMEOUT ${merganser_limit})
   endif()
   get_filename_component(room ${path} DIRECTORY)
   string(REPLACE "/" "_" target "test_${path}")

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -321,10 +322,11 @@ void RandomCalls::add_forests(std::vector<std::pair<std::string, Call>>& t) {
       options.min_samples = random_.integer<int32_t>(3);
       options.metric = random_.one_in(3) ? random_.integer<int32_t>(4) : 0;
       options.degrees = random_.integer<int32_t>(2);
-      return mg_forest_of_points(transport(),
-                                 random_.one_in(6) ? 1 - random_.integer(3) : 2 + static_cast<int>(random_.below(2)),
-                                 random_.numbers(numbers_[0], 3 * kEntries), random_.ids(unsigned_ids_, kEntries),
-                                 random_.count(), random_.or_null(&options), to);
+      return mg_forest_of_points(
+          transport(),
+          random_.one_in(6) ? 1 - std::max(-1, random_.integer(3)) : 2 + static_cast<int>(random_.below(2)),
+          random_.numbers(numbers_[0], 3 * kEntries), random_.ids(unsigned_ids_, kEntries), random_.count(),
+          random_.or_null(&options), to);
     });
   });
   t.emplace_back("mg_forest_of_graph", [=, this] {

@@ -155,6 +155,17 @@ TEST_P(ClustererTest, random_parcels_merge_as_in_the_reference) {
   compare(random_parcels(grid, 3000, 1), grid);
 }
 
+/// Two parts of the ranks merge at the same time.
+class ClustererOfPartsTest : public ClustererTest {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ClustererOfPartsTest);
+INSTANTIATE_TEST_SUITE_P(Models, ClustererOfPartsTest, testing::ValuesIn(setups_in_parts()),
+                         setup_name<testing::TestParamInfo<Setup>>);
+
+TEST_P(ClustererOfPartsTest, parts_of_the_ranks_merge_as_in_the_reference) {
+  const Grid grid = grid_of(8, 8, 7);
+  compare(random_parcels(grid, 2000, 13), grid);
+}
+
 TEST_P(ClustererTest, every_choice_of_walls_merges_as_in_the_reference) {
   for (unsigned bits = 0; bits < 8; ++bits) {
     const Grid grid = grid_of(7, 4, 5, {(bits & 1U) != 0, (bits & 2U) != 0, (bits & 4U) != 0});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "merganser/comm/runtime.hpp"
+#include "tests/support/patience.hpp"
 
 namespace merganser::test {
 
@@ -23,10 +24,10 @@ inline std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// Runs a command for at most `seconds`, with the variables in `extra` and few others.
+/// Runs a command for at most `seconds`, times patience(), with the variables in `extra` and few others.
 inline Outcome start(const std::string& command, const std::string& extra = "", int seconds = 60) {
-  std::string line = "timeout " + std::to_string(seconds) + " env -i PATH='" + variable("PATH") + "' HOME='" +
-                     variable("HOME") + "' TMPDIR='" + variable("TMPDIR") + "' ";
+  std::string line = "timeout " + std::to_string(seconds * patience()) + " env -i PATH='" + variable("PATH") +
+                     "' HOME='" + variable("HOME") + "' TMPDIR='" + variable("TMPDIR") + "' ";
   for (const auto& s : comm::launcher_settings())
     if (s.name.find("_ALLOW_") != std::string::npos || s.name.find("_rmaps_") != std::string::npos)
       line += s.name + '=' + s.value + ' ';  // what mpirun itself reads: processes set the rest

@@ -14,7 +14,7 @@ using namespace merganser::test;
 
 class MailboxTest : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, MailboxTest,
-                         testing::ValuesIn(setups({"", "checked,chaos:2"}, {"chaos:1", "checked"})),
+                         testing::ValuesIn(with_parts(setups({"", "checked,chaos:2"}, {"chaos:1", "checked"}))),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 TEST_P(MailboxTest, an_empty_graph_steps_alone) {

@@ -101,10 +101,17 @@ void whole(const Names& models) {
   }
 }
 
+/// What parts of the ranks cannot do by themselves.
+void start_over_all(const Names& models) {
+  for (const auto& model : models)
+    if (model == "shmem") (void)comm::open(MPI_COMM_WORLD, named(model));
+}
+
 /// Even ranks use a transport of theirs, odd ranks do sums of their own, then all together.
 void half(const Names& models) {
   MPI_Comm mine = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, world_rank() % 2, -world_rank(), &mine);  // in the other order
+  start_over_all(models);
   for (const auto& model : models) {
     if (world_rank() % 2 == 0) {
       const auto t = comm::open(handle(mine), named(model));
@@ -162,6 +169,7 @@ MPI_Comm ranks_from(int first, int count) {
 void overlapping(const Names& models) {
   MPI_Comm low = ranks_from(0, world_size() - 1);
   MPI_Comm high = ranks_from(1, world_size() - 1);
+  start_over_all(models);
   for (const auto& model : models) {
     const auto a = low != MPI_COMM_NULL ? comm::open(low, named(model)) : nullptr;
     const auto b = high != MPI_COMM_NULL ? comm::open(high, named(model)) : nullptr;
@@ -175,8 +183,8 @@ void overlapping(const Names& models) {
     if (b) use(*b);
     if (b && b->rank() == 0) say("used " + model + " twice");
   }
-  if (low != MPI_COMM_NULL) MPI_Comm_free(&low);
-  if (high != MPI_COMM_NULL) MPI_Comm_free(&high);
+  for (MPI_Comm* comm : {&low, &high})
+    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
 }
 
 /// The text of the UsageError of an open().
@@ -214,13 +222,11 @@ void refusals(const Names&) {
   comm::OpenOptions odd = named("p2p");
   odd.decorators = side == 0 ? "" : "gilded";
   require_refusal(MPI_COMM_WORLD, odd, "unknown decorator 'gilded'");
-  if (!comm::missing_backends().empty()) {
-    say("no shmem here");
-  } else if (side == 1 || world_size() > 1) {
-    require_refusal(part, named("shmem"), "not congruent with MPI_COMM_WORLD");
+  if (comm::missing_backends().empty()) {
+    require_refusal(part, named("shmem"), "before all 3 ranks have started OpenSHMEM; allowed: after a transport");
     MPI_Comm backwards = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank(), &backwards);
-    require_refusal(backwards, named("shmem"), "not congruent with MPI_COMM_WORLD");
+    for (MPI_Comm comm : {backwards, part}) use(*comm::open(comm, named("shmem")));
     MPI_Comm_free(&backwards);
   }
   use(*comm::open(MPI_COMM_WORLD, named("p2p")));  // all of it has done no harm
@@ -313,8 +319,7 @@ void settings(const Names& models) {
   MPI_Dims_create(world_size(), 2, dims);
   MPI_Comm grid = MPI_COMM_NULL;
   MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periodic, 1, &grid);
-  for (const auto& model : models)
-    if (model != "shmem") use(*comm::open(grid, named(model)));
+  for (const auto& model : models) use(*comm::open(grid, named(model)));
   MPI_Comm_free(&grid);
   if (world_rank() == 0) say("kept");
 }
@@ -333,7 +338,7 @@ void cartesian(const Names&) {
   MPI_Comm_free(&cart);
 }
 
-/// "auto", over the world and over a half, where there is no shmem.
+/// "auto", over the world and over a half.
 void measured(const Names&) {
   MPI_Comm mine = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, world_rank() % 2, 0, &mine);
@@ -344,7 +349,7 @@ void measured(const Names&) {
       require(t->name() == "threads" && line.empty(), "one rank alone");
     } else {
       require(line.ends_with("picked " + std::string(t->name())), line);
-      if (comm == mine) require(line.find("shmem") == std::string::npos, line);
+      require((line.find("shmem") != std::string::npos) == comm::missing_backends().empty(), line);
       const auto part = t->capabilities().sub_transports ? t->subset(t->rank() == 0) : nullptr;
       if (part) require(part->choice() == line, "the choice of a part");
     }

@@ -21,12 +21,6 @@ class OpenTest : public testing::Test {
     for (const auto& model : process_models()) all += " " + model;
     return all;
   }
-  /// The models that take part of the ranks.
-  static std::string models_of_parts() {
-    std::string all;
-    for (const auto& model : process_models()) all += model == "shmem" ? "" : " " + model;
-    return all;
-  }
 
   /// The case must go well: nothing wrong, MPI ended by the program, exit code 0.
   static Outcome expect_well(int ranks, const std::string& words, const std::string& extra = "") {
@@ -63,8 +57,10 @@ TEST_F(OpenTest, works_without_a_launcher) {
 
 TEST_F(OpenTest, half_of_the_ranks_work_while_the_others_do_something_else) {
   for (const int ranks : {2, 4}) {
-    const Outcome outcome = expect_well(ranks, "half" + models_of_parts());
-    EXPECT_TRUE(says(outcome, "used p2p on " + std::to_string(ranks / 2))) << outcome.output;
+    const Outcome outcome = expect_well(ranks, "half" + models());
+    for (const auto& model : process_models()) {
+      EXPECT_TRUE(says(outcome, "used " + model + " on " + std::to_string(ranks / 2))) << outcome.output;
+    }
   }
 }
 
@@ -74,8 +70,8 @@ TEST_F(OpenTest, transports_of_all_models_live_side_by_side) {
 }
 
 TEST_F(OpenTest, communicators_may_overlap) {
-  const Outcome outcome = expect_well(4, "overlapping" + models_of_parts());
-  EXPECT_TRUE(says(outcome, "used rma twice")) << outcome.output;
+  const Outcome outcome = expect_well(4, "overlapping" + models());
+  for (const auto& model : process_models()) EXPECT_TRUE(says(outcome, "used " + model + " twice")) << outcome.output;
 }
 
 TEST_F(OpenTest, what_cannot_be_is_refused_on_every_rank_and_does_no_harm) {

@@ -16,7 +16,8 @@ using merganser::comm::Transport;
 using namespace merganser::test;
 
 class PlanTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, PlanTest, testing::ValuesIn(setups({"", "checked,chaos:2"}, {"chaos:1", "checked"})),
+INSTANTIATE_TEST_SUITE_P(Models, PlanTest,
+                         testing::ValuesIn(with_parts(setups({"", "checked,chaos:2"}, {"chaos:1", "checked"}))),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 constexpr std::size_t kElements = 5000;

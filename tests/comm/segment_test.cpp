@@ -16,7 +16,7 @@ using namespace merganser::test;
 
 class SegmentTest : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, SegmentTest,
-                         testing::ValuesIn(setups({"", "checked,chaos:2"}, {"chaos:1", "checked"})),
+                         testing::ValuesIn(with_parts(setups({"", "checked,chaos:2"}, {"chaos:1", "checked"}))),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 constexpr Epoch kEpochs[] = {Epoch::lifetime, Epoch::per_phase, Epoch::per_operation};

@@ -17,7 +17,8 @@ using merganser::comm::Transport;
 using namespace merganser::test;
 
 class StreamTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, StreamTest, testing::ValuesIn(setups({"", "checked,chaos:2"}, {"chaos:1", "checked"})),
+INSTANTIATE_TEST_SUITE_P(Models, StreamTest,
+                         testing::ValuesIn(with_parts(setups({"", "checked,chaos:2"}, {"chaos:1", "checked"}))),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 /// Both ends of an arc compute how many records it carries in a round, and what they hold.

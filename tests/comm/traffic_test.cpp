@@ -14,7 +14,7 @@ using namespace merganser::test;
 
 class TrafficTest : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, TrafficTest,
-                         testing::ValuesIn(setups({"", "checked,chaos:3"}, {"chaos:1", "checked"})),
+                         testing::ValuesIn(with_parts(setups({"", "checked,chaos:3"}, {"chaos:1", "checked"}))),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 MoveCount total(const TrafficCount& traffic, Move move) {

@@ -179,6 +179,8 @@ INSTANTIATE_TEST_SUITE_P(Models, WaitingProcessTest, testing::ValuesIn(process_m
 
 TEST_P(WaitingProcessTest, in_vain_ends_the_job_with_one_message_that_names_the_rank_and_what_has_come) {
   if (variable("MERGANSER_TEST_LAUNCHER").empty()) GTEST_SKIP() << "MERGANSER_TEST_LAUNCHER does not name a launcher";
+  if (GetParam() == "rma" && comm::mpi_library().find("MPICH") != std::string::npos)
+    GTEST_SKIP() << "MPI_Win_flush of MPICH over UCX returns when its target helps, and cannot be given up";
   const bool one_sided = GetParam() == "rma" || GetParam() == "shmem";
   const std::vector<Wait> waits{
       {"wait-mailbox", "Mailbox 1, step 1: 0 of 1 messages have come, none from ranks 1",

@@ -15,7 +15,8 @@ import uuid
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NOT_ALLOWED = 77
-LONG = 200  # seconds: far beyond what any of these takes on a machine with other work
+# Seconds: far beyond what any of these takes on a machine with other work.
+LONG = 200 * int(os.environ.get("MERGANSER_TEST_PATIENCE", "1"))
 build = "build"
 
 
@@ -64,11 +65,13 @@ class Hosts(unittest.TestCase):
         # Not in /tmp, which every host has for itself.
         cls.folder = tempfile.mkdtemp(prefix="hosts-test-", dir=build)
         cls.parcels = os.path.join(cls.folder, "in.nc")
-        cls.with_files = "NetCDF" not in " ".join(json.loads(merganser("doctor", "--json", "-"))["missing"])
+        cls.with_files = True
         if models():
             try:
                 merganser("gen", "random", "--cells", "12,12,12", "--per-cell", "10", "-o", cls.parcels)
-            except subprocess.CalledProcessError:
+            except subprocess.CalledProcessError as error:
+                if "this build has no NetCDF" not in error.stderr:
+                    raise
                 cls.with_files = False
 
     @classmethod

@@ -10,10 +10,11 @@ import time
 import merganser
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 
 def run(code, **more):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **more)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120 * PATIENCE, **more)
 
 
 INTERRUPTED = """

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from merganser import HDBSCAN
+from patience import PATIENCE
 
 da = pytest.importorskip("dask.array", reason="needs dask")
 
@@ -66,5 +67,5 @@ def test_workers_of_dask_mpi_cluster_the_blocks_that_they_hold(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     command = [mpi.LAUNCHER, "-n", "4", sys.executable, str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=mpi.ENVIRONMENT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120 * PATIENCE, env=mpi.ENVIRONMENT)
     assert done.stdout.split() == ["refused", "clustered", "on", "2", "workers"], done.stderr

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from merganser import HDBSCAN, SingleLinkage
 
+from patience import PATIENCE
 from toys import PARAMETERS, toys
 
 random = np.random.default_rng(5)
@@ -195,6 +196,6 @@ def test_nothing_of_scikit_learn_is_needed_or_imported():
         "import sys; sys.modules['sklearn'] = None; import numpy as np, merganser\n"
         "print(merganser.HDBSCAN().fit(np.random.default_rng(1).random((50, 2))).labels_.shape, 'scipy' in sys.modules)"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60 * PATIENCE)
     assert out.stdout.split() == ["(50,)", "False"], out.stderr
     assert "HDBSCAN" in dir(merganser)

@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 
 PROGRAM = """
 import numpy as np
@@ -47,5 +48,5 @@ def test_every_rank_gets_the_labels_of_its_share(ranks, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     command = [mpi.LAUNCHER, "-n", str(ranks), sys.executable, "-m", "mpi4py", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=mpi.ENVIRONMENT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200 * PATIENCE, env=mpi.ENVIRONMENT)
     assert done.stdout.count("fine") == ranks, done.stderr  # lines of ranks may meet

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "python"
 SAYS = {
@@ -16,7 +17,7 @@ SAYS = {
 
 @pytest.mark.parametrize("name", sorted(SAYS))
 def test_an_example_says_what_it_finds(name):
-    done = subprocess.run([sys.executable, FOLDER / name], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, FOLDER / name], capture_output=True, text=True, timeout=120 * PATIENCE)
     assert done.returncode == 0, done.stderr
     assert SAYS[name] in done.stdout
 
@@ -26,5 +27,5 @@ def test_the_example_over_ranks_finds_the_same_tree():
     if mpi.LAUNCHER is None:
         pytest.skip("no MPI here that fits mpi4py")
     command = [mpi.LAUNCHER, "-n", "4", sys.executable, "-m", "mpi4py", FOLDER / "03_tree_over_mpi.py"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=mpi.ENVIRONMENT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120 * PATIENCE, env=mpi.ENVIRONMENT)
     assert "one process finds the same: True" in done.stdout, done.stderr

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <sstream>
+#include <utility>
 
 #include "merganser/base/error.hpp"
 
@@ -16,10 +19,23 @@ bool over_processes() {
   return comm::launched() || (models != nullptr && std::string(models) == "processes");
 }
 
+bool in_first_part(const std::string& parts, int rank, int size) {
+  return parts == "halves" ? rank % 2 == 0 : rank < std::max(1, size / 3);
+}
+
+/// The transport of this rank's part.
+std::unique_ptr<comm::Transport> part_of(comm::Transport& transport, const std::string& parts) {
+  const bool first = in_first_part(parts, transport.rank(), transport.size());
+  auto one = transport.subset(first);
+  auto other = transport.subset(!first);
+  return first ? std::move(one) : std::move(other);
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Setup& setup) {
   out << setup.backend << " on " << setup.ranks << " ranks";
+  if (!setup.parts.empty()) out << " in " << setup.parts;
   return setup.decorators.empty() ? out : out << ", " << setup.decorators;
 }
 
@@ -41,6 +57,23 @@ std::vector<Setup> setups(const std::vector<std::string>& decorators, const std:
   return all;
 }
 
+std::vector<Setup> setups_in_parts() {
+  std::vector<Setup> all;
+  for (Setup setup : setups()) {
+    for (const char* parts : {"halves", "unequal"}) {
+      setup.parts = parts;
+      if (setup.ranks > 1) all.push_back(setup);
+    }
+  }
+  return all;
+}
+
+std::vector<Setup> with_parts(std::vector<Setup> all) {
+  const auto parts = setups_in_parts();
+  all.insert(all.end(), parts.begin(), parts.end());
+  return all;
+}
+
 void on_ranks(const Setup& setup, const std::function<void(comm::Transport&)>& body) {
   comm::RunOptions options;
   options.backend = setup.backend;
@@ -48,7 +81,8 @@ void on_ranks(const Setup& setup, const std::function<void(comm::Transport&)>& b
   options.decorators = setup.decorators;
   try {
     comm::run(options, [&](comm::Transport& transport) {
-      body(transport);
+      const auto part = setup.parts.empty() ? nullptr : part_of(transport, setup.parts);
+      body(part ? *part : transport);
       if (testing::Test::HasFatalFailure()) throw CommError("an assertion failed on this rank or another one");
     });
   } catch (const std::exception& e) {

@@ -13,6 +13,8 @@ struct Setup {
   std::string backend;
   int ranks = 1;
   std::string decorators;
+  std::string
+      parts{};  ///< "halves", "unequal": two transports of some of the ranks at the same time; empty: one of all
 };
 std::ostream& operator<<(std::ostream& out, const Setup& setup);
 
@@ -20,6 +22,11 @@ std::ostream& operator<<(std::ostream& out, const Setup& setup);
 /// ranks in the variable MERGANSER_TEST_RANKS (default 1 2 3 4), or every model of processes with the number of ranks
 /// that the launcher tells. The lists in `more` are for `threads` alone, where a run costs next to nothing.
 std::vector<Setup> setups(const std::vector<std::string>& decorators = {""}, const std::vector<std::string>& more = {});
+
+/// The setups() of several ranks over the even and the odd ranks at the same time, and over the first third and the others.
+std::vector<Setup> setups_in_parts();
+/// These too.
+std::vector<Setup> with_parts(std::vector<Setup> all);
 
 /// Name of a setup for INSTANTIATE_TEST_SUITE_P.
 template <class Info>
@@ -31,10 +38,10 @@ std::string setup_name(const Info& info) {
     else
       name += c;
   }
-  return name;
+  return info.param.parts.empty() ? name : name + "_" + info.param.parts;
 }
 
-/// Runs `body` on every rank. A failed ASSERT or an error on one rank ends the others too instead of leaving them wait.
+/// Runs `body` on every rank, with the transport of its part where there are parts. A failed ASSERT or an error on one rank ends the others too instead of leaving them wait.
 void on_ranks(const Setup& setup, const std::function<void(comm::Transport&)>& body);
 
 }  // namespace merganser::test

