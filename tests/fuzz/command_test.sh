@@ -26,13 +26,34 @@ for path in tests/fuzz/seeds/* tests/fuzz/dictionaries/*; do
   name=$(basename "$path" .dict)
   [ -f "tests/fuzz/$name.cpp" ] || fail "$path is of no target"
 done
-expect 0 "--again runs one input" ./x fuzz --help
+expect 0 "what was found in them" ./x fuzz --help
 expect 1 "unknown target nonsense" ./x fuzz nonsense
 expect 1 "unknown option --nonsense" ./x fuzz --nonsense
 expect 1 '--for "soon"; allowed: a number and s, m or h' ./x fuzz --for soon
+expect 1 '--goal "many"; allowed: a whole number from 1' ./x fuzz --goal many
+expect 1 '--jobs "0"; allowed: a whole number from 1' ./x fuzz --jobs 0
+expect 1 '--preset "dev"; allowed: fuzz, fuzz-quick' ./x fuzz --preset dev
 expect 1 "--again needs one target" ./x fuzz --again README.md
 expect 1 "--again needs one target" ./x fuzz metis --again README.md # graph_metis and process_graph_metis
 expect 1 "--again nowhere: no such file" ./x fuzz json --again nowhere
 expect 1 '--at-least "all"; allowed: a number of percent' ./x coverage --at-least all
 expect 2 "nowhere is no folder" tools/coverage nowhere
+
+# The ledger: runs of a target add up until its code changes.
+tree=$temporary/tree
+mkdir -p "$tree"
+cp -r --parents x tools/fuzz tests/fuzz/json.cpp tests/fuzz/support src/base include/merganser/base apps/frame "$tree"
+cd "$tree"
+tallied() { ./x fuzz --tally json | tr -s ' ' | sed -n 2p; }
+[ "$(tallied)" = "json 0 0 0" ] || fail "a target that never ran: $(tallied)"
+mkdir build-fuzz
+# shellcheck source=tools/fuzz
+digest=$(. tools/fuzz && fuzz_digest json)
+printf 'json\t%s\t%s\t%s\t%s\t-\n' "$digest" 700 2 0 "$digest" 500 4 1 0123456789ab 9000 9 0 >build-fuzz/ledger.tsv
+printf 'traffic\t%s\t80000\t9\t1\t-\n' "$digest" >>build-fuzz/ledger.tsv
+[ "$(tallied)" = "json 1200 200 1" ] || fail "two runs of this code: $(tallied)"
+echo "// changed" >>apps/frame/json.cpp
+[ "$(tallied)" = "json 0 0 0" ] || fail "the code has changed: $(tallied)"
+printf '#1024 pulse\n#2048 RELOAD\n==1== ERROR\n' >log
+[ "$(. tools/fuzz && fuzz_runs log)" = 2048 ] || fail "runs of a target that was ended by a finding"
 echo "x fuzz and x coverage do what they say"

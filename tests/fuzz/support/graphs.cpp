@@ -75,13 +75,13 @@ bool feed_graph(const std::string& path, const std::string& format, std::string_
   WholeGraph graph;
   const bool read = read_or_refuse([&] { graph = test::read_whole(path, {format}); });
   if (read) check_ids(graph);
-  if (one_of(32, input)) {
+  if (one_of(128, input)) {
     WholeGraph dealt;
     require(read_or_refuse([&] { dealt = test::read_whole(path, {format}, 3); }) == read,
             "one number of ranks reads the file, another does not");
     require(!read || same_graph(dealt, graph), "three ranks read another graph");
   }
-  if (read && one_of(16, input)) read_again(path, format, graph);
+  if (read && one_of(32, input)) read_again(path, format, graph);
   return read;
 }
 

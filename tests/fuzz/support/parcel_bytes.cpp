@@ -1,6 +1,7 @@
 // requires: NetCDF
 #include <netcdf.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
@@ -172,11 +173,25 @@ class Maker {
     if (nc_def_var(group, v.name.c_str(), v.type, static_cast<int>(dimensions.size()), dimensions.data(), &variable) !=
         NC_NOERR)
       return;
-    if (v.storage == 0) return;
+    // The library would give what may grow chunks of a mebibyte, and write and read them whole.
+    constexpr std::size_t kShort = 8;
+    const std::vector<std::size_t> few(dimensions.size() + 1, kShort);
+    if (v.storage == 0) {
+      if (grows(dimensions)) nc_def_var_chunking(group, variable, NC_CHUNKED, few.data());
+      return;
+    }
     nc_def_var_deflate(group, variable, v.storage & 1, (v.storage >> 1) & 1, 1);
     if ((v.storage & 4) != 0) nc_def_var_fletcher32(group, variable, NC_FLETCHER32);
     const std::vector<std::size_t> chunk(dimensions.size() + 1, static_cast<std::size_t>(1 + v.storage % 3));
     if ((v.storage & 8) != 0) nc_def_var_chunking(group, variable, NC_CHUNKED, chunk.data());
+  }
+  [[nodiscard]] bool grows(const std::vector<int>& dimensions) const {
+    std::array<int, kDimensions.size()> unlimited{};
+    int count = 0;
+    if (nc_inq_unlimdims(file_, &count, unlimited.data()) != NC_NOERR) return false;
+    return std::any_of(dimensions.begin(), dimensions.end(), [&](int d) {
+      return std::find(unlimited.begin(), unlimited.begin() + count, d) != unlimited.begin() + count;
+    });
   }
   void put(const Attribute& a) {
     int owner = NC_GLOBAL;

@@ -55,12 +55,12 @@ Whole read_on(int ranks, const std::string& path, const std::string& to = {}) {
 bool feed_parcel_file(const std::string& path, std::string_view input, bool writes) {
   Whole alone, other;
   const bool read = read_or_refuse([&] { alone = read_on(1, path); });
-  if (one_of(16, input)) {
+  if (one_of(64, input)) {
     require(read_or_refuse([&] { other = read_on(3, path); }) == read,
             "one number of ranks reads the file, another does not");
     require(!read || other == alone, "three ranks read other parcels");
   }
-  if (!read || !writes || !one_of(8, input)) return read;
+  if (!read || !writes || !one_of(32, input)) return read;
   const std::string again = path_of("again.nc");
   require(read_or_refuse([&] { static_cast<void>(read_on(1, path, again)); }),
           "parcels that were read are not written");

@@ -38,7 +38,7 @@ bool feed_points(const std::string& path, std::string_view input) {
   static_cast<void>(read_or_refuse([&] { static_cast<void>(app::size_of_points(path)); }));
   Whole alone, dealt;
   const bool read = read_or_refuse([&] { alone = read_on(1, path); });
-  if (one_of(16, input)) {
+  if (one_of(64, input)) {
     require(read_or_refuse([&] { dealt = read_on(3, path); }) == read,
             "one number of ranks reads the file, another does not");
     require(dealt == alone, "three ranks read other points");
