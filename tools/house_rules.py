@@ -61,13 +61,14 @@ ROOTS = ("merganser/", "src/", "apps/", "python/src/", "tests/", "examples/")
 
 
 def files(root):
-    """Tracked and new files of a checkout, or all of a plain folder."""
+    """Tracked and new files of a checkout, or all of a plain folder without those of builds in it."""
     listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "-co", "--exclude-standard"], capture_output=True)
     top = subprocess.run(["git", "-C", str(root), "rev-parse", "--show-toplevel"], capture_output=True, text=True)
     if listed.returncode == 0 and Path(top.stdout.strip()).resolve() == root.resolve():
         names = listed.stdout.decode().split("\0")
         return sorted(root / n for n in names if n and (root / n).is_file())
-    return sorted(p for p in root.rglob("*") if p.is_file() and ".git" not in p.parts)
+    own = [p for p in root.iterdir() if p.name != ".git" and not (p.is_dir() and p.name.startswith("build"))]  # as .gitignore
+    return sorted(p for top in own for p in [top, *top.rglob("*")] if p.is_file() and ".git" not in p.parts)
 
 
 def without_comments_and_strings(text):

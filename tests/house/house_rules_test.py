@@ -63,6 +63,12 @@ class HouseRules(unittest.TestCase):
     def test_an_include_downward_is_allowed(self):
         self.assertEqual(self.breaches("src/cluster/a.cpp", '#include "merganser/links/links.hpp"\n'), [])
 
+    def test_builds_in_a_folder_without_git_are_not_looked_at(self):
+        long = "x\n" * 1000
+        self.assertEqual(self.breaches("build-mpich/made.cpp", long), [])
+        self.assert_breach("src/links/build/made.cpp", long, "1000 lines")
+        self.assert_breach("made.cpp", long, "1000 lines")
+
     def test_an_unknown_room_is_found(self):
         self.assert_breach("src/attic/a.cpp", "int a;\n", "not in the table")
 
