@@ -4,6 +4,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
 #include "src/links/cross_links.hpp"
 
 namespace merganser::links {
@@ -15,6 +16,7 @@ constexpr int kMostRounds = 70;  // doubling passes any chain of 64-bit length
 class Doubling {
  public:
   Doubling(Links& links, const Ids& ids, const Channels& channels) : links_(links), channels_(channels) {
+    const MeasuredWork work;
     const comm::Graph& graph = channels.mailbox.graph();
     arc_of_.assign(static_cast<std::size_t>(channels.transport.size()), kNoArc);
     for (std::size_t a = 0; a < graph.out.size(); ++a) arc_of_[static_cast<std::size_t>(graph.out[a])] = a;
@@ -125,6 +127,7 @@ class Doubling {
   }
 
   std::int64_t ask() {
+    MeasuredWork work;
     asked_.clear();
     next_ = exits_;
     std::int64_t questions = 0;
@@ -143,20 +146,24 @@ class Doubling {
       asked_.push_back({arc, k});
       ++questions;
     }
+    work.end();
     channels_.mailbox.step();
     return questions;
   }
 
   void answer() {
+    MeasuredWork work;
     comm::Mailbox& mailbox = channels_.mailbox;
     for (std::size_t a = 0; a < mailbox.graph().in.size(); ++a) {
       const std::size_t back = arc_of_[static_cast<std::size_t>(mailbox.graph().in[a])];
       for (const auto vertex : mailbox.records<std::uint32_t>(a)) mailbox.post(back, look_up(vertex));
     }
+    work.end();
     mailbox.step();
   }
 
   void take() {
+    const MeasuredWork work;
     comm::Mailbox& mailbox = channels_.mailbox;
     std::vector<std::size_t> in_of(arc_of_.size(), 0);
     for (std::size_t a = 0; a < mailbox.graph().in.size(); ++a)

@@ -73,7 +73,9 @@ struct Ids {
   const std::uint32_t* order = nullptr;
   std::int64_t first = 0;
   /// Lets the id of a vertex come from memory ahead of time.
-  void touch(std::uint32_t vertex) const { __builtin_prefetch(base + (order ? order[vertex] : vertex) * stride); }
+  void touch(std::uint32_t vertex) const {
+    if (base != nullptr) __builtin_prefetch(base + (order ? order[vertex] : vertex) * stride);
+  }
   [[nodiscard]] std::int64_t operator[](std::uint32_t vertex) const {
     const std::uint32_t row = order ? order[vertex] : vertex;
     if (base == nullptr) return first + row;

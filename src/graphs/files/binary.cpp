@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::array<char, 8> kMagic{'M', 'R', 'G', 'N', 'G', 'R', 'P', 'H'};
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kBlockEdges = std::size_t{1} << 16;
 static_assert(std::endian::native == std::endian::little, "the format is that of the memory of little-endian machines");
 
 struct BinaryHeader {

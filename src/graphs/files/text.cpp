@@ -84,10 +84,10 @@ class Plain final : public Text {
   [[nodiscard]] std::uint64_t line_at(std::uint64_t offset) const override {
     if (offset > kCountedBytes) return 0;
     std::uint64_t line = 1;
-    std::string buffer(kChunk, '\0');
+    std::string buffer(static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, offset)), '\0');
     for (std::uint64_t at = 0; at < offset;) {
       const std::size_t got =
-          file_->read(at, buffer.data(), static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, offset - at)));
+          file_->read(at, buffer.data(), static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), offset - at)));
       if (got == 0) break;
       line += lines_in(std::string_view(buffer).substr(0, got));
       at += got;
@@ -210,6 +210,7 @@ class Gzip final : public Text {
     std::unique_ptr<Inflater> input{};
     std::string rest{};
     std::uint64_t offset = 0, line = 1, comments = 0;
+    std::size_t ask = kHeadBytes;  // more each time: most compressed files that are read are short
     bool done = false;
 
     void fill(std::vector<std::byte>& block) {
@@ -221,10 +222,11 @@ class Gzip final : public Text {
         if (had >= kChunk && had + kChunk > rest.capacity())  // a line that does not end
           check_room(path, 4.0 * static_cast<double>(had + kChunk), 1,
                      "line " + std::to_string(line) + " has more than " + std::to_string(had) + " bytes");
-        rest.resize(had + kChunk);
-        const std::size_t got = input->read(rest.data() + had, kChunk);
+        rest.resize(had + ask);
+        const std::size_t got = input->read(rest.data() + had, ask);
         rest.resize(had + got);
-        done = got < kChunk;
+        done = got < ask;
+        ask = std::min(2 * ask, kChunk);
         cut = done ? rest.size() : rest.rfind('\n') + 1;
         if (cut == 0 && rest.size() > how.longest)
           throw PlacedError(offset, path + ": line " + std::to_string(line) + ": more than " +
