@@ -73,14 +73,16 @@ TEST(TopoBench, joins_launches) {
 TEST(TopoBench, names_rank_kernel_and_missing_peer_when_a_signal_is_dropped) {
   for (const bool processes : kinds()) {
     Outcome o;
-    for (const char* seconds : {"1", "20"}) {  // on a busy machine ranks may need longer than the first to get ready
+    const auto told = [&o] { return says(o.err, "in the exchange; waits for rank 1"); };
+    for (const char* seconds :
+         {"1", "20", "60"}) {  // on a busy machine ranks may need longer than the first to get so far
       o = bench(processes, {"--graph", "chain", "--kernels", notifying(processes), "--sizes", "8", "--time", "60",
                             "--watchdog", seconds, "--inject", "drop:rank=1,iteration=20"});
-      if (o.err.find("in setup") == std::string::npos) break;
+      if (told()) break;
     }
+    EXPECT_TRUE(told()) << o.text();
     EXPECT_EQ(o.code, 4) << o.text();
     EXPECT_NE(o.err.find("kernel " + notifying(processes) + " on graph chain, size 8"), std::string::npos) << o.err;
-    EXPECT_NE(o.err.find("in the exchange; waits for rank 1"), std::string::npos) << o.err;
   }
 }
 
@@ -103,14 +105,19 @@ TEST(TopoBench, measures_the_time_that_a_slow_rank_costs) {
   const Folder folder;
   for (const bool processes : kinds()) {
     const std::string json = folder.file("t.json");
-    const Outcome o = bench(processes, {"--graph", "complete", "--kernels", notifying(processes), "--sizes", "8",
-                                        "--time", "1.5", "--json", json, "--inject", "slow:rank=2,us=3000"});
-    ASSERT_EQ(o.code, 0) << o.text();
-    const Json c = read(json).at("topology").at("cells").at(0);
-    const auto share = c["slowest_share"].get<std::vector<double>>();
-    // On a busy machine others are slower at times; whom it blames has a test with times that are made.
-    EXPECT_GT(share.at(2), 0) << c["slowest_share"];
-    EXPECT_GE(c["exchange"]["p50_ns"].get<double>(), 0.9 * 3e6);
+    Json c;
+    double slow_us = 0;
+    for (const double us : {3e3, 3e5}) {  // on a busy machine others lose more than the first at their turns
+      slow_us = us;
+      const Outcome o =
+          bench(processes, {"--graph", "complete", "--kernels", notifying(processes), "--sizes", "8", "--time", "1.5",
+                            "--json", json, "--inject", "slow:rank=2,us=" + std::to_string(static_cast<int>(us))});
+      ASSERT_EQ(o.code, 0) << o.text();
+      c = read(json).at("topology").at("cells").at(0);
+      if (c.at("slowest_share").at(2) > 0.5) break;
+    }
+    EXPECT_GT(c.at("slowest_share").at(2), 0.5) << c.at("slowest_share");
+    EXPECT_GE(c["exchange"]["p50_ns"].get<double>(), 0.9e3 * slow_us);
   }
 }
 

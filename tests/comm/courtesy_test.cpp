@@ -23,6 +23,8 @@ using merganser::UsageError;
 using std::chrono::steady_clock;
 constexpr auto kLong = std::chrono::seconds(20);  // what happens at all happens in milliseconds
 constexpr int kManyRanks = 1 << 20;               // more than cores
+// Below are those of a page or a lock of the system, which nobody can rule out; the timer makes hundreds in as much time.
+constexpr long kOfTimer = 20;
 
 /// How often this thread has gone to sleep by itself.
 long sleeps() {
@@ -83,7 +85,7 @@ TEST_F(CourtesyTest, with_a_core_for_every_rank_only_long_calls_do) {
   EXPECT_FALSE(crowded());
   {
     const Courtesy courtesy(Courtesy::Call::brief);
-    EXPECT_EQ(sleeps_in(std::chrono::milliseconds(20)), 0);
+    EXPECT_LT(sleeps_in(std::chrono::milliseconds(20)), kOfTimer);
   }
   const Courtesy courtesy;
   EXPECT_TRUE(polls_until_it_slept(5));
@@ -96,7 +98,7 @@ TEST_F(CourtesyTest, is_kept_when_one_inside_ends_and_ends_with_the_outer_one) {
     { const Courtesy inner; }
     EXPECT_TRUE(polls_until_it_slept(5));
   }
-  EXPECT_EQ(sleeps_in(std::chrono::milliseconds(20)), 0);
+  EXPECT_LT(sleeps_in(std::chrono::milliseconds(20)), kOfTimer);
 }
 
 TEST_F(CourtesyTest, is_of_every_thread_by_itself) {
@@ -111,7 +113,8 @@ TEST_F(CourtesyTest, is_of_every_thread_by_itself) {
       slept = polls_until_it_slept(5);
     }).join();
   }
-  EXPECT_EQ(without, 0);
+  EXPECT_GE(without, 0);
+  EXPECT_LT(without, kOfTimer);
   EXPECT_TRUE(slept);
 }
 
@@ -179,7 +182,7 @@ TEST_F(CourtesyTest, a_thread_that_blocks_its_signal_has_none) {
     sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
     const Courtesy courtesy;
-    EXPECT_EQ(sleeps_in(std::chrono::milliseconds(20)), 0);
+    EXPECT_LT(sleeps_in(std::chrono::milliseconds(20)), kOfTimer);
   }).join();
 }
 
@@ -188,7 +191,7 @@ TEST_F(CourtesyTest, is_switched_by_the_variable) {
   EXPECT_FALSE(crowded());
   {
     const Courtesy courtesy;
-    EXPECT_EQ(sleeps_in(std::chrono::milliseconds(20)), 0);
+    EXPECT_LT(sleeps_in(std::chrono::milliseconds(20)), kOfTimer);
   }
   begin("1", 1);
   EXPECT_TRUE(crowded());
@@ -208,7 +211,7 @@ TEST_F(CourtesyTest, where_it_is_crowded_a_waiter_sleeps_instead_of_yielding) {
     for (int i = 0; i < 200; ++i) waiter.idle();
     return sleeps() - before;
   };
-  EXPECT_EQ(sleeps_of_a_wait(), 0);
+  EXPECT_LT(sleeps_of_a_wait(), kOfTimer);
   begin_courtesy(kManyRanks);
   EXPECT_GE(sleeps_of_a_wait(), 100);
 }
