@@ -3,6 +3,13 @@
 macro(merganser_add_fortran folder)
   if(NOT MERGANSER_MPI STREQUAL "OFF" AND TARGET MPI::MPI_C AND NOT TARGET MPI::MPI_Fortran)
     find_package(MPI QUIET COMPONENTS Fortran)
+    if(TARGET MPI::MPI_Fortran)  # what MPICH's wrapper adds is for Fortran; a target may have C++ beside it
+      get_target_property(options MPI::MPI_Fortran INTERFACE_COMPILE_OPTIONS)
+      if(options)
+        set_target_properties(MPI::MPI_Fortran PROPERTIES INTERFACE_COMPILE_OPTIONS
+                              "$<$<COMPILE_LANGUAGE:Fortran>:${options}>")
+      endif()
+    endif()
   endif()
   add_library(merganser_fortran STATIC EXCLUDE_FROM_ALL ${folder}/merganser_c.f90 ${folder}/merganser_transports.F90
               ${folder}/merganser_stars.f90 ${folder}/merganser_steps.f90 ${folder}/merganser.f90)
