@@ -88,6 +88,8 @@ namespace {
 
 constexpr auto kGrace = std::chrono::milliseconds(300);  // in which others that fail at the same time are heard
 constexpr auto kMostWait = std::chrono::seconds(10);     // until the rank that speaks has ended the job
+// In which the launcher passes on what a rank has told: Hydra drops what it has not read when a rank aborts.
+constexpr auto kForwarding = std::chrono::milliseconds(100);
 
 bool is_comm(int exit_code) { return exit_code == CommError("").exit_code(); }
 
@@ -121,6 +123,7 @@ void end_job(int exit_code, const std::function<void()>& tell) {
     std::this_thread::sleep_for(kMostWait);
   } else {
     tell();
+    if (launched()) std::this_thread::sleep_for(kForwarding);
   }
   abort(exit_code);
 }

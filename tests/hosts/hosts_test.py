@@ -44,6 +44,11 @@ def models():
     return [name for name in names if name != "threads"]
 
 
+def has_fault(words):
+    """Whether doctor names a fault of the installed library."""
+    return words in merganser("doctor")
+
+
 def marked(mark):
     """Processes with a variable of this value in their environment."""
     found = []
@@ -83,7 +88,10 @@ class Hosts(unittest.TestCase):
             self.skipTest("this build has no model of processes")
 
     def told(self, run):
-        return [line for line in run.stderr.splitlines() if not line.startswith(("hosts: ", "+ ")) and "plm:rsh" not in line]
+        # MPICH writes a line of its own, "Abort(4) on node 1", beside that of the rank, and MPIR_CVAR_SUPPRESS_ABORT_MESSAGE
+        # takes only half of it away.
+        ours = ("hosts: ", "+ ", "Abort(")
+        return [line for line in run.stderr.splitlines() if line and not line.startswith(ours) and "plm:rsh" not in line]
 
     def test_each_host_has_a_name_an_address_processes_and_folders_of_its_own(self):
         run = hosts("3", "--exec", "--", "sh", "-c",
@@ -137,6 +145,8 @@ class Hosts(unittest.TestCase):
     def test_ranks_are_spread_over_two_sets_at_once_and_merge_the_same_parcels(self):
         if not self.with_files:
             self.skipTest("this build reads no parcel files")
+        if has_fault("MPI_Finalize on several hosts may wait for ever"):
+            self.skipTest("this MPI does not always end over hosts, see doctor")
         expected = merganser("cluster", self.parcels).split("digest ")[1].split()[0]
         for model in models():
             both = [subprocess.Popen(command("3", *delay, "--", "cluster", self.parcels, "--comm", model),
@@ -167,6 +177,9 @@ class Hosts(unittest.TestCase):
         if not self.with_files:
             self.skipTest("this build reads no parcel files")
         run = hosts("3", "--kill", "2@2", "--", *self.endless())
+        if "HYD_pmcd_pmip" in run.stderr:
+            self.assertEqual(run.returncode, 4, run)
+            self.skipTest("a proxy of Hydra failed where a rank was killed, and its launcher does not know of the signal")
         self.assertEqual(run.returncode, 137, run)
         self.assertEqual(len(self.told(run)), 1, run.stderr)
         self.assertIn("signal 9", run.stderr)
