@@ -93,7 +93,8 @@ Forest forest_of(const Given& given, comm::Transport& transport, const Euclidean
     state.edges.reserve(state.tree.size() + state.tree.folds().size());
     for (const auto& fold : state.tree.folds()) state.add_edge({0, fold.low, fold.high});
     if (ground.distributed.surplus)
-      for (const auto& edge : ground.surplus.edges(state.tree, transport)) state.add_edge({0, edge.low, edge.high});
+      for (const auto& edge : edges_of_surplus(ground.surplus.groups(), state.tree.folds(), transport))
+        state.add_edge({0, edge.low, edge.high});
     report.fact("euclidean_local_rounds",
                 local_rounds(state, remote_bounds, teller(report, "local rounds", transport)));
   }

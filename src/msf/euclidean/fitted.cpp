@@ -21,6 +21,47 @@ struct JointQuestion {
   Joint best;
 };
 
+/// Rows of what was asked go back to where the places came from, and into the order of the new points.
+/// @param came  places by rank of their sender
+/// @param went  rank of each new point
+template <class T>
+std::vector<T> give_back(const std::vector<T>& rows, std::size_t width, std::span<const std::size_t> came,
+                         std::span<const std::size_t> went, comm::Transport& transport) {
+  std::vector<std::vector<T>> back(came.size());
+  auto next = rows.begin();
+  for (std::size_t r = 0; r < came.size(); ++r) {
+    const auto end = next + static_cast<std::ptrdiff_t>(came[r] * width);
+    back[r].assign(next, end);
+    next = end;
+  }
+  const auto mine = comm::all_to_all(transport, std::move(back));
+  std::vector<std::size_t> place(mine.size(), 0);
+  std::vector<T> out;
+  out.reserve(went.size() * width);
+  for (const std::size_t owner : went) {
+    const auto from = mine[owner].begin() + static_cast<std::ptrdiff_t>(place[owner]);
+    out.insert(out.end(), from, from + static_cast<std::ptrdiff_t>(width));
+    place[owner] += width;
+  }
+  return out;
+}
+
+/// Core distances go the way of their points. @return those that came, by id of their point
+/// @param went  rank of each point
+/// @param came  ids of the points that came, by rank of their sender
+std::vector<std::pair<std::uint64_t, double>> spread(std::span<const double> cores, std::span<const int> went,
+                                                     const std::vector<std::vector<std::uint64_t>>& came,
+                                                     comm::Transport& transport) {
+  std::vector<std::vector<double>> to(came.size());
+  for (std::size_t i = 0; i < cores.size(); ++i) to[static_cast<std::size_t>(went[i])].push_back(cores[i]);
+  const auto got = comm::all_to_all(transport, std::move(to));
+  std::vector<std::pair<std::uint64_t, double>> by_id;
+  for (std::size_t r = 0; r < got.size(); ++r)
+    for (std::size_t i = 0; i < got[r].size(); ++i) by_id.emplace_back(came[r][i], got[r][i]);
+  std::sort(by_id.begin(), by_id.end());
+  return by_id;
+}
+
 template <std::size_t D>
 class Fitted {
  public:
@@ -33,7 +74,12 @@ class Fitted {
     distributed.items = {};
     leaves_ = leaf_points(tree_, nullptr);
     if (transport.size() > 1) others_.emplace(tree_, transport);
-    if (join) spread(distributed, cores);
+    if (join) {
+      const auto by_id = spread(cores, distributed.went, distributed.came, transport);
+      cores_.resize(tree_.size());
+      for (std::uint32_t v = 0; v < tree_.size(); ++v)
+        cores_[v] = std::lower_bound(by_id.begin(), by_id.end(), std::pair{tree_.id(v), -kInfinity})->second;
+    }
     owners_ = std::move(distributed.owners);
   }
 
@@ -48,31 +94,20 @@ class Fitted {
     }
     const auto came = comm::all_to_all(transport_, std::move(to));
     std::vector<Place<D>> places;
-    for (std::size_t r = 0; r < came.size(); ++r) places.insert(places.end(), came[r].begin(), came[r].end());
+    std::vector<std::size_t> counts;
+    for (const auto& theirs : came) {
+      places.insert(places.end(), theirs.begin(), theirs.end());
+      counts.push_back(theirs.size());
+    }
     const auto near = nearest(places, what.k);
     const auto joints = what.join ? join(places, near, what.k) : std::vector<Joint>();
     Looked looked;
-    looked.near = give_back(near, what.k, came, went);
-    if (what.join) looked.joints = give_back(joints, 1, came, went);
+    looked.near = give_back(near, what.k, counts, went, transport_);
+    if (what.join) looked.joints = give_back(joints, 1, counts, went, transport_);
     return looked;
   }
 
  private:
-  /// Core distances go the way of their points.
-  void spread(const DistributedPoints<D>& distributed, std::span<const double> cores) {
-    std::vector<std::vector<double>> to(distributed.came.size());
-    for (std::size_t i = 0; i < cores.size(); ++i)
-      to[static_cast<std::size_t>(distributed.went[i])].push_back(cores[i]);
-    const auto came = comm::all_to_all(transport_, std::move(to));
-    std::vector<std::pair<std::uint64_t, double>> by_id;
-    for (std::size_t r = 0; r < came.size(); ++r)
-      for (std::size_t i = 0; i < came[r].size(); ++i) by_id.emplace_back(distributed.came[r][i], came[r][i]);
-    std::sort(by_id.begin(), by_id.end());
-    cores_.resize(tree_.size());
-    for (std::uint32_t v = 0; v < tree_.size(); ++v)
-      cores_[v] = std::lower_bound(by_id.begin(), by_id.end(), std::pair{tree_.id(v), -kInfinity})->second;
-  }
-
   /// Visits leaves that may hold something within `most()` of a place, near ones first: take(point, what is compared).
   template <class Most, class Take>
   void walk(const Place<D>& at, const Most& most, const Take& take) const {
@@ -190,29 +225,6 @@ class Fitted {
     if (rank == static_cast<std::size_t>(transport_.rank())) return false;
     const double least = others_->distance2(Bounds<D>{at, at}, rank, most);
     return least <= most && least < kInfinity;
-  }
-
-  /// Rows of what was asked go back to where the places came from, and into the order of the new points.
-  template <class T>
-  std::vector<T> give_back(const std::vector<T>& rows, std::size_t width, const comm::Received<Place<D>>& came,
-                           const std::vector<std::size_t>& went) {
-    std::vector<std::vector<T>> back(came.size());
-    auto next = rows.begin();
-    for (std::size_t r = 0; r < came.size(); ++r) {
-      const auto end = next + static_cast<std::ptrdiff_t>(came[r].size() * width);
-      back[r].assign(next, end);
-      next = end;
-    }
-    const auto mine = comm::all_to_all(transport_, std::move(back));
-    std::vector<std::size_t> place(mine.size(), 0);
-    std::vector<T> out;
-    out.reserve(went.size() * width);
-    for (const std::size_t owner : went) {
-      const auto from = mine[owner].begin() + static_cast<std::ptrdiff_t>(place[owner]);
-      out.insert(out.end(), from, from + static_cast<std::ptrdiff_t>(width));
-      place[owner] += width;
-    }
-    return out;
   }
 
   comm::Transport& transport_;

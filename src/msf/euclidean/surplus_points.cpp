@@ -23,7 +23,7 @@ void SurplusPoints<D>::choose(const Given& points, std::uint32_t fold, const Own
     std::size_t end = begin + 1;
     while (end < n && items[order[end]].at == first.at) ++end;
     if (end - begin > fold) {
-      Group& group = groups_.emplace_back(Group{first.id, owners.owner(first.at), {}});
+      SurplusGroup& group = groups_.emplace_back(SurplusGroup{first.id, owners.owner(first.at), {}});
       for (std::size_t i = begin + fold; i < end; ++i) {
         surplus_[order[i]] = 1;
         group.others.push_back(items[order[i]].id);
@@ -33,16 +33,15 @@ void SurplusPoints<D>::choose(const Given& points, std::uint32_t fold, const Own
   }
 }
 
-template <std::size_t D>
-std::vector<Fold> SurplusPoints<D>::edges(const PointTree<D>& tree, comm::Transport& transport) const {
+std::vector<Fold> edges_of_surplus(std::span<const SurplusGroup> groups, std::vector<Fold> folds,
+                                   comm::Transport& transport) {
   struct Question {
     std::uint64_t id;
     std::int64_t owner;
   };
   std::vector<Question> questions;
-  for (const auto& group : groups_) questions.push_back({group.least, group.owner});
+  for (const auto& group : groups) questions.push_back({group.least, group.owner});
   // Each is the least of its place, or folded under it.
-  auto folds = tree.folds();
   const auto by_high = [](const Fold& a, const Fold& b) { return a.high < b.high; };
   std::sort(folds.begin(), folds.end(), by_high);
   const auto least = comm::ask<Question>(
@@ -52,8 +51,8 @@ std::vector<Fold> SurplusPoints<D>::edges(const PointTree<D>& tree, comm::Transp
         return at != folds.end() && at->high == q.id ? at->low : q.id;
       });
   std::vector<Fold> out;
-  for (std::size_t i = 0; i < groups_.size(); ++i)
-    for (const auto id : groups_[i].others) out.push_back({least[i], id});
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (const auto id : groups[i].others) out.push_back({least[i], id});
   return out;
 }
 
