@@ -55,10 +55,7 @@ constexpr std::string_view kPairText =
 }  // namespace
 
 extern const Command pair_command;
-const Command pair_command = [] {
-  Command c = make_command<PairCommand, run>("pair", "measure a ping and a put between two ranks", kPairText);
-  c.hidden = true;
-  return c;
-}();
+const Command pair_command =
+    hidden(make_command<PairCommand, run>("pair", "measure a ping and a put between two ranks", kPairText));
 
 }  // namespace merganser::app

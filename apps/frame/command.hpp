@@ -27,6 +27,11 @@ struct Command {
   int (*run)(const Command& self, std::span<const std::string> arguments);  ///< returns the exit code
   bool hidden = false;
 };
+/// A command that neither the overview nor a list shows: others start it.
+constexpr Command hidden(Command c) {
+  c.hidden = true;
+  return c;
+}
 
 /// All commands, by name. Generated.
 [[nodiscard]] std::span<const Command* const> commands();

@@ -187,11 +187,6 @@ int run(MergeSteps& o, const Invocation& in) {
   });
 }
 
-constexpr Command hidden(Command c) {
-  c.hidden = true;
-  return c;
-}
-
 }  // namespace
 
 extern const Command merge_steps_command;

@@ -30,11 +30,6 @@ int run(VerifyChild& o, const Invocation&) {
   return 0;
 }
 
-constexpr Command hidden(Command c) {
-  c.hidden = true;
-  return c;
-}
-
 }  // namespace
 
 extern const Command verify_child_command;

@@ -31,7 +31,7 @@ std::string range_text(const Ends& e) {
   return e.least == e.most ? number_text(e.most) : number_text(e.least) + " to " + number_text(e.most);
 }
 
-double size_of(const Load& l) { return std::max(kShort, l.size()); }
+double bytes_in(const Load& l) { return std::max(kShort, l.size()); }
 
 }  // namespace
 
@@ -65,8 +65,8 @@ std::vector<std::string> MeasuredRange::misses(const Load& load) const {
     out.push_back("the busiest rank has " + number_text(load.degree) + " arcs, measured were " +
                   range_text(of_degrees) + ", and a factor of " + number_text(kDegree) +
                   " is allowed; measure a graph of such a degree");
-  const Ends of_sizes = ends(alike, size_of);
-  if (!of_sizes.reach(size_of(load), kSize))
+  const Ends of_sizes = ends(alike, bytes_in);
+  if (!of_sizes.reach(bytes_in(load), kSize))
     out.push_back(number_text(load.size()) + " bytes an arc, measured were " + range_text(of_sizes) +
                   ", and a factor of " + number_text(kSize) + " is allowed; measure such sizes (--sizes)");
   return out;

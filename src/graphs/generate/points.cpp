@@ -195,7 +195,7 @@ struct Patch {
 
 /// Edges between two cells, or within one.
 template <class Edge>
-void join(const Patch& patch, const Cell& a, const Cell& b, double radius2, Sink<Edge>& sink) {
+void join_close(const Patch& patch, const Cell& a, const Cell& b, double radius2, Sink<Edge>& sink) {
   const auto* const others = patch.points.data() + b.start;
   for (std::uint64_t i = 0; i < a.count; ++i) {
     const std::array<double, 3> p = patch.points[a.start + i];
@@ -248,9 +248,9 @@ void make_points(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   std::vector<std::uint64_t> around;
   for (std::size_t c = 0; c < patch.own; ++c) {
     const Cell& cell = patch.cells[c];
-    join(patch, cell, cell, radius * radius, sink);
+    join_close(patch, cell, cell, radius * radius, sink);
     all.after(cell.code, around);
-    for (const std::uint64_t other : around) join(patch, cell, patch.at(other), radius * radius, sink);
+    for (const std::uint64_t other : around) join_close(patch, cell, patch.at(other), radius * radius, sink);
   }
 }
 
