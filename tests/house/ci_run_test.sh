@@ -43,7 +43,7 @@ run 0
 before "end packages" "begin format"
 before "end build" "begin test"
 before "end sanitize" "begin fuzz"
-before "end test" "begin attack"
+before "end build" "begin attack"
 for part in packages format docs build sanitizers tests lint threads python fuzz attack; do
   says "^=== $part: passed in"
   says "^$part +passed +[0-9]+ +[0-9]+$"
@@ -58,10 +58,15 @@ at_once=$(awk '$1 == "begin" { n++ } $1 == "end" { n-- } n > most { most = n } E
 echo test >"$temporary/fails"
 run 1
 says "^=== tests: failed in"
-says "^attack +not begun +- +-$"
+says "^attack +passed"
 says "^fuzz +passed"
 says "^=== The first that failed: (tests|threads) \(exit code 3\)"
 [ "$(tail -n 2 "$temporary/out" | head -n 1)" = "something is wrong with test" ] || fail "the failure is not told in the end"
+echo build >"$temporary/fails"
+run 1
+says "^tests +not begun +- +-$"
+says "^attack +not begun +- +-$"
+says "^lint +passed"
 echo packages >"$temporary/fails"
 run 1
 says "^tests +not begun"
