@@ -1,7 +1,9 @@
-# merganser_add_test(room/name [RANKS 1 2 3 4 7] [LABELS fast] [TIMEOUT seconds] [LIBS target...])
+# merganser_add_test(room/name [RANKS 1 2 3 4 7] [LABELS fast] [TIMEOUT seconds] [LIBS target...] [NO_PLAIN] [ALONE])
 #
-# Builds tests/room/name.cpp with the support of tests/support and registers it: once as a plain process, where its ranks
-# are threads, and with RANKS once more under the launcher for every number of ranks, over every model of processes.
+# Adds tests/room/name.cpp to the program of its room, tests/test_room, and registers it: `test_room name`, once as a plain
+# process (not with NO_PLAIN), where its ranks are threads, and with RANKS once more under the launcher for every number of
+# ranks, over every model of processes. ALONE: in a program of its own, tests/test_room_name, since it replaces what is one for
+# a whole program.
 find_package(GTest REQUIRED)
 find_path(RAPIDCHECK_INCLUDE_DIR rapidcheck.h)
 find_library(RAPIDCHECK_LIBRARY rapidcheck)
@@ -19,9 +21,14 @@ endif()
 math(EXPR merganser_limit "300 * ${merganser_patience}")
 math(EXPR merganser_long_limit "900 * ${merganser_patience}")
 
+# Most of the work is in what all tests of a room include. Names of a file that another one has, too, are found so: say what
+# differs, or move what does not into a header beside them.
+option(MERGANSER_TESTS_TOGETHER "Compile tests twelve files at a time: half of the work for all, more of it for a change of one" ON)
+
 add_library(merganser_test_support STATIC
   ${PROJECT_SOURCE_DIR}/tests/support/main.cpp ${PROJECT_SOURCE_DIR}/tests/support/ranks.cpp)
 target_include_directories(merganser_test_support PUBLIC ${PROJECT_SOURCE_DIR})
+target_compile_definitions(merganser_test_support PUBLIC MERGANSER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_link_libraries(merganser_test_support PUBLIC merganser_comm GTest::gtest)
 # Half of what the compiler does for a test is to read these.
 target_precompile_headers(merganser_test_support PRIVATE <gtest/gtest.h> <algorithm> <functional> <memory> <random>
@@ -74,29 +81,40 @@ function(merganser_launched_test name ranks)
 endfunction()
 
 function(merganser_add_test path)
-  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;LABELS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "NO_PLAIN;ALONE" "TIMEOUT" "RANKS;LABELS;LIBS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT ${merganser_limit})
   endif()
   get_filename_component(room ${path} DIRECTORY)
-  string(REPLACE "/" "_" target "test_${path}")
-  add_executable(${target} ${PROJECT_SOURCE_DIR}/tests/${path}.cpp)
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
-  if(TARGET merganser::${room})
-    target_link_libraries(${target} PRIVATE merganser_${room})
+  get_filename_component(name ${path} NAME)
+  set(target test_${room})
+  if(arg_ALONE)
+    set(target test_${room}_${name})
   endif()
-  target_link_libraries(${target} PRIVATE ${arg_LIBS} merganser_test_support)
-  target_precompile_headers(${target} REUSE_FROM merganser_test_support)
+  if(NOT TARGET ${target})
+    add_executable(${target})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests
+      UNITY_BUILD ${MERGANSER_TESTS_TOGETHER} UNITY_BUILD_BATCH_SIZE 12)
+    if(TARGET merganser::${room})
+      target_link_libraries(${target} PRIVATE merganser_${room})
+    endif()
+    target_link_libraries(${target} PRIVATE merganser_test_support)
+    target_precompile_headers(${target} REUSE_FROM merganser_test_support)
+  endif()
+  target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/${path}.cpp)
+  target_link_libraries(${target} PRIVATE ${arg_LIBS})
   list(JOIN arg_RANKS " " ranks)
   if(MERGANSER_SANITIZE AND arg_RANKS)
     set(ranks "1 2 4")  # ranks that share a core under a sanitizer are slow
   endif()
-  add_test(NAME ${path} COMMAND ${target})
-  set_tests_properties(${path} PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
-    ENVIRONMENT "MERGANSER_TEST_RANKS=${ranks}")
-  merganser_order(${path} ${arg_LABELS})
+  if(NOT arg_NO_PLAIN)
+    add_test(NAME ${path} COMMAND ${target} ${name})
+    set_tests_properties(${path} PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
+      ENVIRONMENT "MERGANSER_TEST_RANKS=${ranks}")
+    merganser_order(${path} ${arg_LABELS})
+  endif()
   foreach(n IN LISTS arg_RANKS)
-    merganser_launched_test(${path}.${n} ${n} COMMAND $<TARGET_FILE:${target}> TIMEOUT ${arg_TIMEOUT}
+    merganser_launched_test(${path}.${n} ${n} COMMAND $<TARGET_FILE:${target}> ${name} TIMEOUT ${arg_TIMEOUT}
                             LABELS ${room} ${arg_LABELS} processes)
   endforeach()
 endfunction()

@@ -4,21 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
 namespace {
 
 using namespace merganser::test;
-using Json = nlohmann::json;
 
-Json read(const std::string& path) { return Json::parse(bytes_of(path)); }
-
-Words small_bench(const Words& more) {
-  return Words{"announce", "bench", "--steps", "6",  "--work-ms",   "0",
-               "--edge",   "3",     "--size",  "80", "--dimension", "2"} +
+Arguments small_bench(const Arguments& more) {
+  return Arguments{"announce", "bench", "--steps", "6",  "--work-ms",   "0",
+                   "--edge",   "3",     "--size",  "80", "--dimension", "2"} +
          more;
 }
 
@@ -40,7 +37,7 @@ TEST(AnnounceBenchCommand, counts_on_threads_are_those_of_the_formulas_and_missi
   EXPECT_TRUE(says(o.out, "  equal on every rank\n")) << o.out;
   EXPECT_FALSE(says(o.out, "DIFFERS")) << o.out;
   EXPECT_TRUE(says(o.out, "neighborhood: not in this model")) << o.out;
-  const Json record = read(json);
+  const Json record = json_of(json);
   const std::size_t missing = record.at("announce_bench").at("missing").size();
   EXPECT_GT(missing, 0U);
   expect_counted(record, 5 - missing);
@@ -50,21 +47,21 @@ TEST(AnnounceBenchCommand, counts_on_threads_are_those_of_the_formulas_and_missi
 }
 
 TEST(AnnounceBenchCommand, counts_on_processes_are_those_of_the_formulas_with_every_all_gather) {
-  const Words models = process_models();
+  const Arguments models = process_models();
   if (std::find(models.begin(), models.end(), "p2p") == models.end()) GTEST_SKIP() << "there is no MPI in this build";
   const Folder folder;
   const std::string json = folder.file("b.json");
   const Outcome o = run_on(4, small_bench({"--comm", "p2p", "--every", "2", "--json", json}));
   ASSERT_EQ(o.code, 0) << o.text();
   EXPECT_TRUE(says(o.out, "neighborhood: messages")) << o.out;
-  const Json record = read(json);
+  const Json record = json_of(json);
   expect_counted(record, 5);
   for (const Json& v : record.at("announce_bench").at("variants"))
     EXPECT_EQ(v.contains("calls"), v.at("exchange") != "none" && v.at("exchange") != "network") << v;
 }
 
 TEST(AnnounceBenchCommand, misuse_is_one_line_and_exit_code_2) {
-  const std::vector<std::pair<Words, std::string>> cases{
+  const std::vector<std::pair<Arguments, std::string>> cases{
       {{"--exchange="}, "--exchange: \"\"; allowed: one or more"},
       {{"--exchange", "none,network,none"}, "--exchange: none stands twice"},
       {{"--exchange", "soup"}, "soup"},
@@ -85,7 +82,7 @@ TEST(AnnounceTables, table_2_has_the_formulas_of_table_1_and_four_networks_for_a
   ASSERT_EQ(o.code, 0) << o.text();
   EXPECT_FALSE(says(o.out, "NOT REPRODUCED")) << o.out;
   EXPECT_TRUE(says(o.out, "differs (a)")) << o.out;
-  const Json r = read(json).at("result");
+  const Json r = json_of(json).at("result");
   EXPECT_TRUE(r.at("reproduced").get<bool>());
   for (const Json& f : r.at("table1"))
     if (f.at("must_be_as_published")) {
@@ -112,7 +109,7 @@ TEST(AnnounceTables, table_3_reproduces_the_published_diameters_of_a_machine) {
   const Outcome o = run({"announce", "table3", "--machines", "1", "--budget", "16", "--json", json});
   ASSERT_EQ(o.code, 0) << o.text();
   EXPECT_FALSE(says(o.out, "not reproduced")) << o.out;
-  const Json r = read(json).at("result");
+  const Json r = json_of(json).at("result");
   EXPECT_TRUE(r.at("reproduced").get<bool>());
   EXPECT_EQ(r.at("complaints").size(), 0U);
   const std::vector<int> published{102, 33, 21, 16, 15, 14, 13, 13, 13};

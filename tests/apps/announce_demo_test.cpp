@@ -3,28 +3,27 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
 namespace {
 
 using namespace merganser::test;
-using Json = nlohmann::json;
-Words demo(const Words& more) { return Words{"announce", "demo"} + more; }
+Arguments demo(const Arguments& more) { return Arguments{"announce", "demo"} + more; }
 
 TEST(AnnounceDemo, every_number_of_ranks_gives_the_digest_of_one) {
-  for (const Words& what : {Words{"droplet", "--blocks", "6,4", "--radius", "11", "--steps", "40"},
-                            Words{"potts", "--blocks", "4,2", "--steps", "8"}}) {
-    Words checked = demo(what);
+  for (const Arguments& what : {Arguments{"droplet", "--blocks", "6,4", "--radius", "11", "--steps", "40"},
+                                Arguments{"potts", "--blocks", "4,2", "--steps", "8"}}) {
+    Arguments checked = demo(what);
     checked.emplace_back("--check");
     const Outcome one = run(checked);
     ASSERT_EQ(one.code, 0) << one.text();
     ASSERT_EQ(one.digest().size(), 16U) << one.text();
     EXPECT_TRUE(says(one.out, "check: after every step")) << one.out;
     for (const char* ranks : {"2", "3", "7"}) {
-      Words more = demo(what);
+      Arguments more = demo(what);
       more.insert(more.end(), {"--ranks", ranks});
       EXPECT_EQ(run(more).digest(), one.digest()) << ranks;
     }
@@ -37,9 +36,9 @@ TEST(AnnounceDemo, every_number_of_ranks_gives_the_digest_of_one) {
 
 TEST(AnnounceDemo, check_finds_one_wrong_bit_and_ends_with_exit_code_1) {
   for (const char* what : {"droplet", "potts"}) {
-    const Words words = demo({what, "--steps", "6", "--disturb", "4", "--ranks", "2"});
+    const Arguments words = demo({what, "--steps", "6", "--disturb", "4", "--ranks", "2"});
     EXPECT_EQ(run(words).code, 0);
-    Words checked = words;
+    Arguments checked = words;
     checked.emplace_back("--check");
     const Outcome o = run(checked);
     EXPECT_EQ(o.code, 1) << o.text();
@@ -67,7 +66,7 @@ TEST(AnnounceDemo, writes_what_it_did_and_a_picture) {
 }
 
 TEST(AnnounceDemo, misuse_is_one_line_and_exit_code_2) {
-  const std::vector<std::pair<Words, std::string>> cases{
+  const std::vector<std::pair<Arguments, std::string>> cases{
       {{}, "WHAT is missing"},
       {{"soup"}, "droplet"},
       {{"droplet", "--pitch", "9"}, "--pitch belongs to potts"},

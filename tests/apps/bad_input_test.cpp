@@ -18,7 +18,7 @@ using namespace merganser::test;
 constexpr std::chrono::seconds kSoon{30};
 
 /// Exit code, and exactly one line on standard error, which holds all of `says`.
-void expect_one_line(const Outcome& o, int code, const Words& says) {
+void expect_one_line(const Outcome& o, int code, const Arguments& says) {
   EXPECT_EQ(o.code, code) << o.text();
   EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
   for (const auto& text : says) EXPECT_NE(o.err.find(text), std::string::npos) << "\"" << text << "\" in: " << o.err;
@@ -27,7 +27,7 @@ void expect_one_line(const Outcome& o, int code, const Words& says) {
 struct BadInput {
   const char* name;
   std::function<void(const std::string&)> make;
-  Words says;
+  Arguments says;
 };
 
 /// The valid file with something spoiled.
@@ -77,7 +77,7 @@ TEST_P(BadInputs, give_one_line_and_exit_code_3_and_leave_the_old_output) {
   GetParam().make(in);
   std::ofstream(out) << "old";
   const auto names = folder.list();
-  Words says = GetParam().says;
+  Arguments says = GetParam().says;
   says.emplace_back("input: ");
   expect_one_line(run({"cluster", in, "-o", out}), 3, says);
   expect_one_line(run({"cluster", in, "-o", out, "--ranks", "3"}), 3, says);
@@ -137,9 +137,9 @@ TEST_F(BadOutput, places_where_no_file_can_be_are_refused) {
 
 TEST_F(BadOutput, places_for_results_are_looked_at_before_the_work_is_done) {
   const std::string in_nothing = folder_.file("missing/k.json");
-  const Words endless = {"topo", "bench", "--models", "threads", "--ranks", "2", "--time", "100000"};
-  for (const Words& where : {Words{"--json", in_nothing}, Words{"--csv", folder_.path().string()}}) {
-    Words command = endless;
+  const Arguments endless = {"topo", "bench", "--models", "threads", "--ranks", "2", "--time", "100000"};
+  for (const Arguments& where : {Arguments{"--json", in_nothing}, Arguments{"--csv", folder_.path().string()}}) {
+    Arguments command = endless;
     command.insert(command.end(), where.begin(), where.end());
     expect_one_line(run(command), 3, {"cannot write " + where[1]});
   }
@@ -150,8 +150,9 @@ TEST_F(BadOutput, places_for_results_are_looked_at_before_the_work_is_done) {
 }
 
 TEST_F(BadOutput, a_record_on_standard_output_has_it_to_itself) {
-  for (const Words& command : {Words{"topo", "gen", "rgg", "--ranks", "2", "--json", "-"},
-                               Words{"topo", "gen", "rgg", "--ranks", "2", "--compat", "neve", "--json", "-"}}) {
+  for (const Arguments& command :
+       {Arguments{"topo", "gen", "rgg", "--ranks", "2", "--json", "-"},
+        Arguments{"topo", "gen", "rgg", "--ranks", "2", "--compat", "neve", "--json", "-"}}) {
     const Outcome o = run(command);
     EXPECT_EQ(o.code, 0) << o.text();
     EXPECT_TRUE(o.out.starts_with("{")) << o.out;
@@ -190,11 +191,11 @@ TEST_F(BadOutput, a_full_disk_is_an_error_and_leaves_the_old_file_and_no_other) 
   std::ofstream(out) << "old";
   const auto names = folder_.list();
   const std::string limited = "ulimit -f 200; exec \"$0\" \"$@\"";
-  for (const Words& command :
-       {Words{"/bin/sh", "-c", limited, command_path(), "cluster", in_, "-o", out},
-        Words{"/bin/sh", "-c", limited, command_path(), "cluster", in_, "-o", out, "--ranks", "3"},
-        Words{"/bin/sh", "-c", limited, command_path(), "gen", "random", "--cells", "8,8,8", "--per-cell", "20", "-o",
-              out}})
+  for (const Arguments& command :
+       {Arguments{"/bin/sh", "-c", limited, command_path(), "cluster", in_, "-o", out},
+        Arguments{"/bin/sh", "-c", limited, command_path(), "cluster", in_, "-o", out, "--ranks", "3"},
+        Arguments{"/bin/sh", "-c", limited, command_path(), "gen", "random", "--cells", "8,8,8", "--per-cell", "20",
+                  "-o", out}})
     expect_one_line(Program(command).wait(kSoon), 3, {out});
   EXPECT_EQ(folder_.list(), names);
   std::string old;

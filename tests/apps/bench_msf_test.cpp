@@ -11,21 +11,18 @@
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
-/// The table of commands belongs to the program; what is tested here needs none.
-std::span<const merganser::app::Command* const> merganser::app::commands() { return {}; }
-
 namespace {
 
 using namespace merganser;
 using namespace merganser::app;
+using merganser::test::Arguments;
 using merganser::test::command_path;
 using merganser::test::Folder;
 using merganser::test::Outcome;
 using merganser::test::Program;
 using merganser::test::says;
-using merganser::test::Words;
 
-MsfPlan plan(const MsfBenchOptions& o, int here = 0, const Words& models = {"threads", "p2p", "shmem"}) {
+MsfPlan plan(const MsfBenchOptions& o, int here = 0, const Arguments& models = {"threads", "p2p", "shmem"}) {
   return plan_msf_bench(o, here, models, 2);
 }
 
@@ -243,7 +240,8 @@ TEST(Measured, forests_facts_and_calls_of_ranks) {
 TEST(BenchMsf, writes_a_record_of_a_small_study) {
   const Folder folder;
   const std::string record = folder.file("t.json");
-  Words words{"bench", "msf", "--quick", "--only", "T1,T8,T9", "--gen", "path:50,grid:5x5,star:9", "--ranks", "1,2"};
+  Arguments words{"bench",   "msf", "--quick", "--only", "T1,T8,T9", "--gen", "path:50,grid:5x5,star:9",
+                  "--ranks", "1,2"};
   const bool processes = !merganser::test::process_models().empty();
   words.insert(words.end(), {"--models", processes ? "threads,p2p" : "threads", "--repeats", "1", "--json", record});
   const Outcome o = merganser::test::run(words);
@@ -278,8 +276,8 @@ TEST(BenchMsf, counts_its_own_sources_and_runs_no_script_it_finds) {
 }
 
 TEST(BenchMsf, tells_users_what_was_wrong) {
-  const auto code = [](const Words& more) {
-    Words words{"bench", "msf", "--quick", "--models", "threads"};
+  const auto code = [](const Arguments& more) {
+    Arguments words{"bench", "msf", "--quick", "--models", "threads"};
     words.insert(words.end(), more.begin(), more.end());
     return merganser::test::run(words);
   };

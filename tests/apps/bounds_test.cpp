@@ -16,7 +16,7 @@ namespace {
 using namespace merganser::test;
 
 /// Exit code 2, and one line on standard error, which holds all of `says`.
-void expect_refused(const Words& command, const Words& says) {
+void expect_refused(const Arguments& command, const Arguments& says) {
   const Outcome o = run(command);
   EXPECT_EQ(o.code, 2) << o.text();
   EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
@@ -35,19 +35,19 @@ class Bounds : public testing::Test {
 
 TEST_F(Bounds, more_threads_than_there_can_be_are_refused_by_every_verb) {
   for (const char* ranks : {"1000000", "2147483647"}) {
-    for (const Words& command : {Words{"gen", "random", "-o", out_},
-                                 {"cluster", in_},
-                                 {"bench", "random"},
-                                 {"bench", "files", in_},
-                                 {"verify", "--comm", "threads"},
-                                 {"graph", "convert", "--gen", "path:9"},
-                                 {"msf", "--gen", "path:9"},
-                                 {"linkage", "--gen", "path:9"},
-                                 {"topo", "bench", "--models", "threads"},
-                                 {"topo", "tail", "--kernels", "threads.copy-flag"},
-                                 {"announce", "bench"},
-                                 {"announce", "demo", "droplet"}}) {
-      Words all = command;
+    for (const Arguments& command : {Arguments{"gen", "random", "-o", out_},
+                                     {"cluster", in_},
+                                     {"bench", "random"},
+                                     {"bench", "files", in_},
+                                     {"verify", "--comm", "threads"},
+                                     {"graph", "convert", "--gen", "path:9"},
+                                     {"msf", "--gen", "path:9"},
+                                     {"linkage", "--gen", "path:9"},
+                                     {"topo", "bench", "--models", "threads"},
+                                     {"topo", "tail", "--kernels", "threads.copy-flag"},
+                                     {"announce", "bench"},
+                                     {"announce", "demo", "droplet"}}) {
+      Arguments all = command;
       all.insert(all.end(), {"--ranks", ranks});
       expect_refused(all, {std::string("ranks: ") + ranks + " threads", "need about ", "allowed here: up to "});
     }
@@ -58,19 +58,19 @@ TEST_F(Bounds, more_threads_than_there_can_be_are_refused_by_every_verb) {
 TEST_F(Bounds, more_processes_than_there_can_be_are_refused_before_a_launcher_starts_them) {
   if (process_models().empty()) GTEST_SKIP() << "no model of processes in this build";
   const std::string model = process_models()[0];
-  for (const Words& command : {Words{"bench", "random", "--comm", model, "--ranks", "2147483647"},
-                               {"verify", "--comm", model, "--ranks", "2147483647"},
-                               {"topo", "bench", "--models", model, "--ranks", "2147483647"}})
+  for (const Arguments& command : {Arguments{"bench", "random", "--comm", model, "--ranks", "2147483647"},
+                                   {"verify", "--comm", model, "--ranks", "2147483647"},
+                                   {"topo", "bench", "--models", model, "--ranks", "2147483647"}})
     expect_refused(command, {"ranks: 2147483647 processes", "allowed here: up to "});
 }
 
 TEST_F(Bounds, configurations_that_no_machine_holds_are_refused_with_what_they_need) {
   for (const char* verb : {"gen", "bench"})
-    for (const Words& size : {Words{"--cells", "20000,2000,2000"},
-                              {"--cells", "2147483647,4,4"},
-                              {"--per-cell", "2147483647"},
-                              {"--cells", "1048576,1048576,1", "--variable"}}) {
-      Words command{verb, "random"};
+    for (const Arguments& size : {Arguments{"--cells", "20000,2000,2000"},
+                                  {"--cells", "2147483647,4,4"},
+                                  {"--per-cell", "2147483647"},
+                                  {"--cells", "1048576,1048576,1", "--variable"}}) {
+      Arguments command{verb, "random"};
       command.insert(command.end(), size.begin(), size.end());
       if (command[0] == "gen") command.insert(command.end(), {"-o", out_});
       expect_refused(command, {" parcels in ", ": needs about ", "there is ", "fewer --cells", "--force"});
@@ -105,18 +105,18 @@ TEST_F(Bounds, graphs_and_points_that_no_machine_holds_are_refused_with_what_the
 TEST_F(Bounds, force_goes_on) {
   const Outcome o = run({"msf", "--points", "line:0", "--force"});
   EXPECT_EQ(o.code, 0) << o.text();
-  for (const Words& verb : {Words{"gen", "random"},
-                            {"cluster"},
-                            {"bench", "random"},
-                            {"verify"},
-                            {"msf"},
-                            {"linkage"},
-                            {"graph", "convert"},
-                            {"topo", "bench"},
-                            {"topo", "tail"},
-                            {"announce", "bench"},
-                            {"announce", "demo"}}) {
-    Words help = verb;
+  for (const Arguments& verb : {Arguments{"gen", "random"},
+                                {"cluster"},
+                                {"bench", "random"},
+                                {"verify"},
+                                {"msf"},
+                                {"linkage"},
+                                {"graph", "convert"},
+                                {"topo", "bench"},
+                                {"topo", "tail"},
+                                {"announce", "bench"},
+                                {"announce", "demo"}}) {
+    Arguments help = verb;
     help.emplace_back("--help");
     EXPECT_NE(run(help).out.find("--force"), std::string::npos) << verb.back();
   }
@@ -127,11 +127,11 @@ TEST_F(Bounds, no_compressed_name_gets_a_plain_file) {
   expect_refused({"topo", "convert", graph_, folder_.file("x.adj.gz"), "--format", "pairs"}, {"names without .gz"});
   expect_refused({"cluster", in_, "--json", folder_.file("x.json.gz")}, {"names without .gz"});
   expect_refused({"cluster", in_, "--csv", folder_.file("x.csv.gz")}, {"names without .gz"});
-  EXPECT_EQ(folder_.list(), (Words{"g.bin", "in.nc"}));
+  EXPECT_EQ(folder_.list(), (Arguments{"g.bin", "in.nc"}));
 }
 
 /// Highest resident memory of a command in KiB.
-long peak_of(Words arguments) {
+long peak_of(Arguments arguments) {
   arguments.insert(arguments.begin(), command_path());
   std::vector<char*> argv;
   for (auto& word : arguments) argv.push_back(word.data());

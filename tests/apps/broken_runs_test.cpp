@@ -103,8 +103,8 @@ TEST(WrongLauncher, a_run_within_a_run_is_refused) {
 
 TEST(WrongLauncher, a_job_told_to_stop_ends_with_the_number_of_the_signal) {
   if (process_models().empty()) GTEST_SKIP() << "this build has no model of processes";
-  for (const Words& start : {Words{"run", "-n", "2", "--"}, Words{}}) {
-    Words command{command_path()};
+  for (const Arguments& start : {Arguments{"run", "-n", "2", "--"}, Arguments{}}) {
+    Arguments command{command_path()};
     command.insert(command.end(), start.begin(), start.end());
     command.insert(command.end(), {"topo", "bench", "--graph", "chain", "--sizes", "8", "--kernels", "p2p.isend-irecv",
                                    "--time", "60"});

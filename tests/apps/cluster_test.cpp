@@ -3,8 +3,8 @@
 
 #include <cmath>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "tests/apps/json.hpp"
 #include "tests/apps/parcel_files.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
@@ -12,9 +12,6 @@
 namespace {
 
 using namespace merganser::test;
-using Json = nlohmann::json;
-
-Json read(const std::string& path) { return Json::parse(bytes_of(path)); }
 
 class HardInput : public testing::TestWithParam<HardCase> {};
 INSTANTIATE_TEST_SUITE_P(Cases, HardInput, testing::ValuesIn(hard_cases()), [](const auto& i) { return i.param.name; });
@@ -27,15 +24,15 @@ TEST_P(HardInput, merges_to_the_same_bits_on_threads_and_on_processes_and_as_the
   const Outcome one = run({"cluster", in, "-o", folder.file("one.nc"), "--min-volume-ratio", "20", "--audit",
                            "--reference", "--json", record});
   ASSERT_EQ(one.code, 0) << one.text();
-  const auto result = read(record)["result"];
+  const auto result = json_of(record)["result"];
   EXPECT_EQ(result["n_before"].get<std::size_t>(), GetParam().blobs.size());
   if (GetParam().merged >= 0) {
     EXPECT_EQ(result["n_merged"].get<std::int64_t>(), GetParam().merged);
   }
 
-  const Words again{"cluster", in, "-o", folder.file("again.nc"), "--min-volume-ratio", "20", "--audit"};
-  const auto with = [&again](const Words& more) {
-    Words all = again;
+  const Arguments again{"cluster", in, "-o", folder.file("again.nc"), "--min-volume-ratio", "20", "--audit"};
+  const auto with = [&again](const Arguments& more) {
+    Arguments all = again;
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
@@ -55,9 +52,9 @@ TEST(Cluster, gives_the_same_digest_for_every_model_pruning_and_decomposition) {
   const std::string in = folder.file("in.nc");
   ASSERT_EQ(run({"gen", "random", "--cells", "6,6,6", "--per-cell", "8", "--min-volume-ratio", "8", "-o", in}).code, 0);
   for (const char* search : {"exact", "cells8"}) {
-    const Words base{"cluster", in, "--min-volume-ratio", "8", "--steps", "3", "--search", search};
-    const auto with = [&base](const Words& more) {
-      Words all = base;
+    const Arguments base{"cluster", in, "--min-volume-ratio", "8", "--steps", "3", "--search", search};
+    const auto with = [&base](const Arguments& more) {
+      Arguments all = base;
       all.insert(all.end(), more.begin(), more.end());
       return all;
     };
@@ -79,17 +76,17 @@ TEST(Cluster, makes_no_collective_call_in_its_loop_of_steps_and_tells_totals_of_
   const Folder folder;
   const std::string in = folder.file("in.nc"), record = folder.file("r.json");
   ASSERT_EQ(run({"gen", "random", "--cells", "6,6,6", "--per-cell", "8", "--min-volume-ratio", "8", "-o", in}).code, 0);
-  const Words base{"cluster", in, "--min-volume-ratio", "8", "--steps", "5", "--json", record, "--log", "info"};
-  const auto with = [&base](const Words& more) {
-    Words all = base;
+  const Arguments base{"cluster", in, "--min-volume-ratio", "8", "--steps", "5", "--json", record, "--log", "info"};
+  const auto with = [&base](const Arguments& more) {
+    Arguments all = base;
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
   ASSERT_EQ(run(with({})).code, 0);
-  const Json one = read(record)["result"];
+  const Json one = json_of(record)["result"];
   const auto expect_quiet_loop = [&](const Outcome& o, const std::string& model) {
     ASSERT_EQ(o.code, 0) << o.text();
-    const Json r = read(record);
+    const Json r = json_of(record);
     EXPECT_EQ(r["result"], one) << model;
     EXPECT_EQ(r["loop"]["collectives"], 0) << model;
     EXPECT_EQ(r["loop"]["rehome_waves"], 5) << model;
@@ -104,21 +101,21 @@ TEST(Cluster, makes_no_collective_call_in_its_loop_of_steps_and_tells_totals_of_
   for (const auto& model : process_models()) expect_quiet_loop(run_on(4, with({"--comm", model})), model);
   // What needs collectives is counted as such.
   ASSERT_EQ(run(with({"--ranks", "4", "--comm", "threads", "--audit"})).code, 0);
-  EXPECT_GT(read(record)["loop"]["collectives"], 0);
+  EXPECT_GT(json_of(record)["loop"]["collectives"], 0);
 }
 
 TEST(Cluster, merging_what_was_written_again_is_the_same_as_two_steps) {
   const Folder folder;
   const std::string in = folder.file("in.nc");
   ASSERT_EQ(run({"gen", "random", "--cells", "4,4,4", "--per-cell", "8", "--min-volume-ratio", "8", "-o", in}).code, 0);
-  const Words ratio{"--min-volume-ratio", "8"};
+  const Arguments ratio{"--min-volume-ratio", "8"};
   const std::string middle = folder.file("middle.nc"), end = folder.file("end.nc"), both = folder.file("both.nc");
   const std::string once = folder.file("once.json"), twice = folder.file("twice.json");
   ASSERT_EQ(run({"cluster", in, "-o", middle, "--min-volume-ratio", "8"}).code, 0);
   ASSERT_EQ(run({"cluster", middle, "-o", end, "--min-volume-ratio", "8", "--json", once}).code, 0);
   ASSERT_EQ(run({"cluster", in, "-o", both, "--min-volume-ratio", "8", "--steps", "2", "--json", twice}).code, 0);
   for (const char* key : {"n_after", "sum_volume", "digest"})
-    EXPECT_EQ(read(once)["result"][key], read(twice)["result"][key]) << key;
+    EXPECT_EQ(json_of(once)["result"][key], json_of(twice)["result"][key]) << key;
 }
 
 TEST(Cluster, writes_table_record_and_picture) {
@@ -154,8 +151,8 @@ TEST(Cluster, gives_the_published_counts_for_the_rayleigh_taylor_file) {
   const std::string record = folder.file("r.json");
   const Outcome o = run({"cluster", in, "-o", folder.file("out.nc"), "--min-volume-ratio", "20", "--json", record});
   ASSERT_EQ(o.code, 0) << o.text();
-  const Json expected = read(shared_data() + "epic-rt32-early.expected.json");
-  Json got = read(record)["result"];
+  const Json expected = json_of(shared_data() + "epic-rt32-early.expected.json");
+  Json got = json_of(record)["result"];
   EXPECT_EQ(got["digest"].get<std::string>().size(), 32U);
   got.erase("digest");
   ASSERT_EQ(got.size(), expected.size());

@@ -3,47 +3,44 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
 namespace {
 
 using namespace merganser::test;
-using Json = nlohmann::json;
 
-const std::vector<Words> kVerbs{{"cluster"},
-                                {"gen", "random"},
-                                {"verify"},
-                                {"bench", "random"},
-                                {"bench", "files"},
-                                {"bench", "msf"},
-                                {"doctor"},
-                                {"run"},
-                                {"compare"},
-                                {"msf"},
-                                {"topo", "gen"},
-                                {"topo", "convert"},
-                                {"graph", "convert"},
-                                {"topo", "table2"},
-                                {"topo", "bench"},
-                                {"topo", "tail"},
-                                {"topo", "extract"},
-                                {"topo", "replay"},
-                                {"topo", "advise"},
-                                {"announce", "bench"},
-                                {"announce", "table2"},
-                                {"announce", "table3"},
-                                {"announce", "demo"}};
-
-Json read(const std::string& path) { return Json::parse(bytes_of(path)); }
+const std::vector<Arguments> kVerbs{{"cluster"},
+                                    {"gen", "random"},
+                                    {"verify"},
+                                    {"bench", "random"},
+                                    {"bench", "files"},
+                                    {"bench", "msf"},
+                                    {"doctor"},
+                                    {"run"},
+                                    {"compare"},
+                                    {"msf"},
+                                    {"topo", "gen"},
+                                    {"topo", "convert"},
+                                    {"graph", "convert"},
+                                    {"topo", "table2"},
+                                    {"topo", "bench"},
+                                    {"topo", "tail"},
+                                    {"topo", "extract"},
+                                    {"topo", "replay"},
+                                    {"topo", "advise"},
+                                    {"announce", "bench"},
+                                    {"announce", "table2"},
+                                    {"announce", "table3"},
+                                    {"announce", "demo"}};
 
 TEST(Commands, every_verb_explains_itself) {
   const Outcome all = run({"--help"});
   EXPECT_EQ(all.code, 0);
   for (const auto& verb : kVerbs) {
-    const Outcome o = run(verb + Words{"--help"});
+    const Outcome o = run(verb + Arguments{"--help"});
     EXPECT_EQ(o.code, 0) << o.text();
     EXPECT_TRUE(says(o.out, "usage: merganser " + verb[0])) << o.out;
     EXPECT_TRUE(o.err.empty()) << o.err;
@@ -60,7 +57,7 @@ TEST(Commands, every_verb_explains_itself) {
 }
 
 TEST(Commands, misuse_is_one_line_and_exit_code_2) {
-  const std::vector<std::pair<Words, std::string>> cases{
+  const std::vector<std::pair<Arguments, std::string>> cases{
       {{"clutser", "in.nc"}, "cluster"},
       {{"cluster"}, "IN is missing"},
       {{"cluster", "in.nc", "--max-round", "3"}, "unknown option --max-round"},
@@ -112,7 +109,7 @@ TEST(Verify, finds_every_run_equal) {
   const Outcome o =
       run({"verify", "--ranks", "1,3", "--comm", "all", "--samples", "4", "--chaos", "8", "--json", record});
   ASSERT_EQ(o.code, 0) << o.text();
-  const Json result = read(record)["result"];
+  const Json result = json_of(record)["result"];
   EXPECT_EQ(result["failures"], 0);
   EXPECT_EQ(result["broken"], 0);
   EXPECT_EQ(result["lines"].size(), 2 * (1 + process_models().size()));
@@ -124,13 +121,13 @@ TEST(Verify, finds_every_run_equal) {
 class BenchRandom : public testing::Test {
  protected:
   /// The record of a tiny benchmark.
-  Json bench(const Words& more) {
-    const Outcome o = run(Words{"bench", "random", "--cells", "4,4,4", "--per-cell", "6", "--steps", "2", "--json",
-                                record_, "--csv", table_} +
+  Json bench(const Arguments& more) {
+    const Outcome o = run(Arguments{"bench", "random", "--cells", "4,4,4", "--per-cell", "6", "--steps", "2", "--json",
+                                    record_, "--csv", table_} +
                           more);
     EXPECT_EQ(o.code, 0) << o.text();
     text_ = o.out;
-    return o.code == 0 ? read(record_)["result"] : Json();
+    return o.code == 0 ? json_of(record_)["result"] : Json();
   }
   Folder folder_;
   std::string record_ = folder_.file("b.json");
@@ -177,7 +174,7 @@ TEST_F(BenchRandom, compares_two_prunings_in_turns) {
 }
 
 TEST_F(BenchRandom, compares_two_models_in_turns) {
-  const Words models = process_models();
+  const Arguments models = process_models();
   if (models.size() < 2) GTEST_SKIP() << "this build has fewer than two models of processes";
   const Json result = bench({"--ranks", "2", "--compare", models[0] + ',' + models[1], "--repeats", "1"});
   EXPECT_EQ(result["compare"][0]["series_a"]["model"], models[0]);
@@ -195,23 +192,23 @@ class Files : public testing::Test {
 };
 
 TEST_F(Files, generated_parcels_do_not_depend_on_the_ranks) {
-  const Words base{"gen", "random", "--like-paper", "scaling", "--cells", "7,5,4", "--seed", "3"};
-  const std::string expected = run(base + Words{"-o", folder_.file("1.nc")}).digest();
+  const Arguments base{"gen", "random", "--like-paper", "scaling", "--cells", "7,5,4", "--seed", "3"};
+  const std::string expected = run(base + Arguments{"-o", folder_.file("1.nc")}).digest();
   ASSERT_EQ(expected.size(), 32U);
   for (const char* n : {"2", "7"})
-    EXPECT_EQ(run(base + Words{"-o", folder_.file("n.nc"), "--ranks", n}).digest(), expected) << n;
-  EXPECT_NE(run(base + Words{"-o", folder_.file("s.nc"), "--seed", "4"}).digest(), expected);
+    EXPECT_EQ(run(base + Arguments{"-o", folder_.file("n.nc"), "--ranks", n}).digest(), expected) << n;
+  EXPECT_NE(run(base + Arguments{"-o", folder_.file("s.nc"), "--seed", "4"}).digest(), expected);
   if (process_models().empty()) return;
-  EXPECT_EQ(run_on(3, base + Words{"-o", folder_.file("p.nc")}).digest(), expected);
+  EXPECT_EQ(run_on(3, base + Arguments{"-o", folder_.file("p.nc")}).digest(), expected);
 }
 
 TEST_F(Files, presets_give_way_to_options) {
   const std::string record = folder_.file("g.json");
-  const Words base{"gen", "random", "-o", folder_.file("g.nc"), "--json", record, "--like-paper"};
-  ASSERT_EQ(run(base + Words{"verification", "--cells", "4,4,4"}).code, 0);
-  EXPECT_EQ(read(record)["result"]["parcels"], 64 * 40);
-  ASSERT_EQ(run(base + Words{"scaling", "--cells", "4,4,4", "--per-cell", "5"}).code, 0);
-  EXPECT_EQ(read(record)["result"]["parcels"], 64 * 5);
+  const Arguments base{"gen", "random", "-o", folder_.file("g.nc"), "--json", record, "--like-paper"};
+  ASSERT_EQ(run(base + Arguments{"verification", "--cells", "4,4,4"}).code, 0);
+  EXPECT_EQ(json_of(record)["result"]["parcels"], 64 * 40);
+  ASSERT_EQ(run(base + Arguments{"scaling", "--cells", "4,4,4", "--per-cell", "5"}).code, 0);
+  EXPECT_EQ(json_of(record)["result"]["parcels"], 64 * 5);
 }
 
 TEST_F(Files, can_be_benchmarked_in_turn) {
@@ -220,7 +217,7 @@ TEST_F(Files, can_be_benchmarked_in_turn) {
   const Outcome o = run({"bench", "files", folder_.file("a.nc"), folder_.file("b.nc"), "--ranks", "1,2", "--steps", "2",
                          "--json", record});
   ASSERT_EQ(o.code, 0) << o.text();
-  EXPECT_EQ(read(record)["result"]["files"]["n_before"], 27 * 40);
+  EXPECT_EQ(json_of(record)["result"]["files"]["n_before"], 27 * 40);
   ASSERT_EQ(run({"gen", "random", "--cells", "4,3,3", "-o", folder_.file("c.nc")}).code, 0);
   EXPECT_EQ(run({"bench", "files", folder_.file("a.nc"), folder_.file("c.nc")}).code, 3);
 }
@@ -228,7 +225,7 @@ TEST_F(Files, can_be_benchmarked_in_turn) {
 TEST_F(Files, the_record_says_how_it_was_made) {
   const std::string record = folder_.file("r.json");
   ASSERT_EQ(run({"cluster", folder_.file("a.nc"), "--json", record, "--ranks", "2"}).code, 0);
-  const Json r = read(record);
+  const Json r = json_of(record);
   for (const char* key : {"schema", "options", "provenance", "timings", "counters", "conservation", "result"})
     EXPECT_TRUE(r.contains(key)) << key;
   EXPECT_EQ(r["options"]["ranks"], 2) << r["options"];

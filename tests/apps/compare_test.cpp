@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/apps/topo_records.hpp"
 #include "tests/io/folder.hpp"
@@ -11,7 +12,6 @@
 namespace {
 
 using namespace merganser::test;
-using Json = nlohmann::ordered_json;
 
 class Compare : public testing::Test {
  protected:
@@ -19,8 +19,8 @@ class Compare : public testing::Test {
     write_json(folder_.file(name), record);
     return folder_.file(name);
   }
-  Outcome against(const Json& after, const Words& more = {}) {
-    Words words{"compare", write("before.json", topo_record({})), write("after.json", after)};
+  Outcome against(const Json& after, const Arguments& more = {}) {
+    Arguments words{"compare", write("before.json", topo_record({})), write("after.json", after)};
     words.insert(words.end(), more.begin(), more.end());
     return run(words);
   }
@@ -157,7 +157,7 @@ TEST_F(Compare, broken_records_are_refused_with_the_field) {
 
 TEST_F(Compare, more_launches_may_come_from_more_files) {
   const std::string a = write("a.json", topo_record({.launches = 1}));
-  Words words{"compare", a, write("b.json", topo_record({.slow = 1.1, .seed = 9, .launches = 1}))};
+  Arguments words{"compare", a, write("b.json", topo_record({.slow = 1.1, .seed = 9, .launches = 1}))};
   std::string before, after;
   for (int i = 0; i < 4; ++i) {
     const auto seed = static_cast<std::uint64_t>(20 + i);

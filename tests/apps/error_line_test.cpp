@@ -18,9 +18,6 @@
 #include "apps/frame/launcher.hpp"
 #include "merganser/base/error.hpp"
 
-/// The verbs belong to the program, not to the library that is tested here.
-std::span<const merganser::app::Command* const> merganser::app::commands() { return {}; }
-
 namespace {
 
 using namespace merganser;

@@ -4,13 +4,13 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "apps/flow/schedule.hpp"
 #include "apps/flow/snapshot.hpp"
 #include "apps/flow/statistics_file.hpp"
 #include "merganser/io/data_file.hpp"
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
@@ -19,34 +19,31 @@ namespace {
 namespace app = merganser::app;
 namespace io = merganser::io;
 using namespace merganser::test;
-using Json = nlohmann::json;
 
 /// A flow that splits and merges within few steps.
-const Words kHurried{"flow", "rayleigh-taylor",    "--cells", "8",       "--max-aspect-ratio",
-                     "1.5",  "--min-volume-ratio", "10",      "--alpha", "0.5"};
-
-Json read(const std::string& path) { return Json::parse(bytes_of(path)); }
+const Arguments kHurried{"flow", "rayleigh-taylor",    "--cells", "8",       "--max-aspect-ratio",
+                         "1.5",  "--min-volume-ratio", "10",      "--alpha", "0.5"};
 
 TEST(Flow, gives_the_same_digest_on_any_ranks_and_blocks) {
   const Folder folder;
-  const Outcome one = run(kHurried + Words{"--until", "4", "--json", folder.file("one.json")});
+  const Outcome one = run(kHurried + Arguments{"--until", "4", "--json", folder.file("one.json")});
   ASSERT_EQ(one.code, 0) << one.text();
   ASSERT_FALSE(one.digest().empty());
-  const Json result = read(folder.file("one.json"))["result"];
+  const Json result = json_of(folder.file("one.json"))["result"];
   EXPECT_GT(result["merges"].get<int>(), 0);
   EXPECT_GT(result["splits"].get<int>(), 0);
   EXPECT_GE(result["time"].get<double>(), 4);
   EXPECT_LT(result["volume_error"].get<double>(), 1e-13);
-  for (const Words& more :
-       {Words{"--ranks", "2"}, Words{"--ranks", "4"}, Words{"--ranks", "3", "--decomposition", "1x3x1"},
-        Words{"--ranks", "2", "--statistics", "collective"}}) {
-    const Outcome other = run(kHurried + more + Words{"--until", "4", "--json", folder.file("other.json")});
+  for (const Arguments& more :
+       {Arguments{"--ranks", "2"}, Arguments{"--ranks", "4"}, Arguments{"--ranks", "3", "--decomposition", "1x3x1"},
+        Arguments{"--ranks", "2", "--statistics", "collective"}}) {
+    const Outcome other = run(kHurried + more + Arguments{"--until", "4", "--json", folder.file("other.json")});
     EXPECT_EQ(other.code, 0) << other.text();
     EXPECT_EQ(other.digest(), one.digest());
-    EXPECT_EQ(read(folder.file("other.json"))["result"]["enstrophy"], result["enstrophy"]);
+    EXPECT_EQ(json_of(folder.file("other.json"))["result"]["enstrophy"], result["enstrophy"]);
   }
   for (const std::string& model : process_models()) {
-    const Outcome other = run_on(2, kHurried + Words{"--until", "4", "--comm", model});
+    const Outcome other = run_on(2, kHurried + Arguments{"--until", "4", "--comm", model});
     EXPECT_EQ(other.code, 0) << other.text();
     EXPECT_EQ(other.digest(), one.digest()) << model;
   }
@@ -54,12 +51,12 @@ TEST(Flow, gives_the_same_digest_on_any_ranks_and_blocks) {
 
 TEST(Flow, goes_on_from_a_snapshot_on_other_ranks_as_if_it_had_not_ended) {
   const Folder folder;
-  const Outcome all = run(kHurried + Words{"--until", "3", "-o", folder.file("all"), "--snapshots", "3"});
+  const Outcome all = run(kHurried + Arguments{"--until", "3", "-o", folder.file("all"), "--snapshots", "3"});
   ASSERT_EQ(all.code, 0) << all.text();
-  const Words names = folder.list();
-  ASSERT_EQ(names, (Words{"all_0000000001_fields.nc", "all_0000000001_parcels.nc", "all_0000000002_fields.nc",
-                          "all_0000000002_parcels.nc", "all_0000000003_fields.nc", "all_0000000003_parcels.nc",
-                          "all_parcel_stats.nc"}));
+  const Arguments names = folder.list();
+  ASSERT_EQ(names, (Arguments{"all_0000000001_fields.nc", "all_0000000001_parcels.nc", "all_0000000002_fields.nc",
+                              "all_0000000002_parcels.nc", "all_0000000003_fields.nc", "all_0000000003_parcels.nc",
+                              "all_parcel_stats.nc"}));
   const auto rows = app::read_statistics(folder.file("all_parcel_stats.nc"));
   ASSERT_GT(rows.size(), 5U);
   for (const char* ranks : {"1", "3"}) {
@@ -74,23 +71,24 @@ TEST(Flow, goes_on_from_a_snapshot_on_other_ranks_as_if_it_had_not_ended) {
 
 TEST(Flow, writes_files_that_the_other_commands_read) {
   const Folder folder;
-  const Outcome made = run(kHurried + Words{"--until", "2", "-o", folder.file("rt"), "--consecutive", "3",
-                                            "--consecutive-from", "1", "--no-fields", "--pictures"});
+  const Outcome made = run(kHurried + Arguments{"--until", "2", "-o", folder.file("rt"), "--consecutive", "3",
+                                                "--consecutive-from", "1", "--no-fields", "--pictures"});
   ASSERT_EQ(made.code, 0) << made.text();
-  Words files;
+  Arguments files;
   for (const std::string& name : folder.list())
     if (name.ends_with("_parcels.nc")) files.push_back(folder.file(name));
   ASSERT_EQ(files.size(), 3U);
   for (const char* picture : {"rt_0000000002_buoyancy.svg", "rt_small.svg", "rt_clusters.svg"})
     EXPECT_TRUE(bytes_of(folder.file(picture)).starts_with("<svg")) << picture;
-  const Outcome bench = run(Words{"bench", "files"} + files +
-                            Words{"--prune", "all", "--min-volume-ratio", "10", "--json", folder.file("b.json")});
+  const Outcome bench = run(Arguments{"bench", "files"} + files +
+                            Arguments{"--prune", "all", "--min-volume-ratio", "10", "--json", folder.file("b.json")});
   EXPECT_EQ(bench.code, 0) << bench.text();
-  const Json scaling = read(folder.file("b.json"))["result"]["scaling"];
+  const Json scaling = json_of(folder.file("b.json"))["result"]["scaling"];
   ASSERT_EQ(scaling.size(), 2U);
   EXPECT_EQ(scaling[0]["prune"], "single-pass");
   EXPECT_EQ(scaling[1]["prune"], "iterative");
-  EXPECT_EQ(run(Words{"bench", "files"} + files + Words{"--prune", "all", "--compare", "exact,cells8"}).code, 2);
+  EXPECT_EQ(run(Arguments{"bench", "files"} + files + Arguments{"--prune", "all", "--compare", "exact,cells8"}).code,
+            2);
   EXPECT_EQ(run({"cluster", files[0], "--min-volume-ratio", "10", "--reference"}).code, 0);
 }
 
@@ -119,12 +117,13 @@ TEST(Flow, writes_the_fields_of_its_state) {
 
 TEST(Flow, that_is_stopped_leaves_whole_files_and_goes_on_from_the_last) {
   const Folder folder;
-  const Words command = kHurried + Words{"--until", "4", "-o", folder.file("rt"), "--snapshots", "200", "--no-fields"};
+  const Arguments command =
+      kHurried + Arguments{"--until", "4", "-o", folder.file("rt"), "--snapshots", "200", "--no-fields"};
   const Outcome all = run(command);
   ASSERT_EQ(all.code, 0) << all.text();
   for (const std::string& name : folder.list()) std::filesystem::remove(folder.file(name));
   {
-    Program program(Words{command_path()} + command);
+    Program program(Arguments{command_path()} + command);
     for (int i = 0; i < 4000 && folder.list().size() < 6; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     ::kill(program.pid(), SIGTERM);
@@ -149,15 +148,15 @@ TEST(Flow, goes_on_from_a_file_of_epic) {
   const Folder folder;
   const Outcome o = run({"flow", "--restart", file.string(), "--until", "3.15", "--json", folder.file("r.json")});
   ASSERT_EQ(o.code, 0) << o.text();
-  const Json record = read(folder.file("r.json"));
+  const Json record = json_of(folder.file("r.json"));
   EXPECT_GT(record["result"]["merges"].get<int>(), 20000);
   EXPECT_LT(record["result"]["volume_error"].get<double>(), 1e-13);
 }
 
 TEST(Flow, says_what_is_wrong_with_its_options) {
   const Folder folder;
-  const auto refuses = [](const Words& words, int code, const std::string& part) {
-    const Outcome o = run(Words{"flow"} + words);
+  const auto refuses = [](const Arguments& words, int code, const std::string& part) {
+    const Outcome o = run(Arguments{"flow"} + words);
     EXPECT_EQ(o.code, code) << o.text();
     EXPECT_TRUE(says(o.err, part)) << o.err;
   };
@@ -170,7 +169,7 @@ TEST(Flow, says_what_is_wrong_with_its_options) {
   refuses({"thermal", "--cells", "8", "--ranks", "2", "--decomposition", "1x1x2"}, 3, "z whole");
   refuses({"--restart", folder.file("none.nc")}, 3, "none.nc");
   refuses({"thermal", "--cells", "8", "-o", folder.file("none/a")}, 3, "none");
-  ASSERT_EQ(run(kHurried + Words{"--until", "0.5", "-o", folder.file("b"), "--snapshots", "1"}).code, 0);
+  ASSERT_EQ(run(kHurried + Arguments{"--until", "0.5", "-o", folder.file("b"), "--snapshots", "1"}).code, 0);
   refuses({"--restart", folder.file("b_0000000001_parcels.nc"), "--until", "0.4"}, 2, "a later one");
 }
 

@@ -2,17 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
 namespace {
 
 using namespace merganser::test;
-using Json = nlohmann::json;
 
-Json read(const std::string& path) { return Json::parse(bytes_of(path)); }
 TEST(GraphConvert, a_made_graph_goes_through_every_format_and_is_the_same_on_any_ranks) {
   const Folder folder;
   const std::string made = folder.file("a.mgr"), text = folder.file("a.txt"), back = folder.file("b.mgr");
@@ -23,7 +21,7 @@ TEST(GraphConvert, a_made_graph_goes_through_every_format_and_is_the_same_on_any
   ASSERT_EQ(run({"graph", "convert", text, folder.file("c.mgr")}).code, 0);
   ASSERT_EQ(run({"graph", "convert", text, back, "--ranks", "4", "--json", folder.file("r.json")}).code, 0);
   EXPECT_EQ(bytes_of(back), bytes_of(folder.file("c.mgr")));
-  const Json record = read(folder.file("r.json"));
+  const Json record = json_of(folder.file("r.json"));
   EXPECT_EQ(record["graph"]["vertices"], 512);
   EXPECT_EQ(record["graph"]["edges"], 2048);
   EXPECT_EQ(record["graph"]["weights"], "file");
@@ -67,7 +65,7 @@ TEST(GraphConvert, what_does_not_fit_is_refused_before_it_is_read) {
 TEST(GraphConvert, misuse_and_bad_input_are_one_line_each) {
   const Folder folder;
   std::ofstream(folder.file("a.txt")) << "0 1\n1 x\n";
-  const std::vector<std::tuple<Words, int, std::string>> cases{
+  const std::vector<std::tuple<Arguments, int, std::string>> cases{
       {{}, 2, "no graph; allowed: GRAPH or --gen NAME"},
       {{"a", "b.mgr", "--gen", "path:3"}, 2, "allowed: one of them"},
       {{"--gen", "path:3", "--format", "metis"}, 2, "--format with --gen"},
@@ -83,7 +81,7 @@ TEST(GraphConvert, misuse_and_bad_input_are_one_line_each) {
       {{"--gen", "path:3", folder.file("no/folder.mgr")}, 3, "no/folder.mgr"},
   };
   for (const auto& [words, code, part] : cases) {
-    Words all{"graph", "convert"};
+    Arguments all{"graph", "convert"};
     all.insert(all.end(), words.begin(), words.end());
     const Outcome o = run(all);
     EXPECT_EQ(o.code, code) << o.text();

@@ -95,9 +95,10 @@ TEST(Records, that_are_hostile_are_refused_by_every_verb_that_reads_them) {
         std::string(
             "{\"schema\":\"merganser-run-record\",\"schema_version\":1,\"command\":\"topo bench\",\"topology\":7}")}) {
     std::ofstream(record) << text;
-    for (const Words& verb : {Words{"compare", record, record}, Words{"doctor", "--record", record},
-                              Words{"topo", "extract", "--from", record},
-                              Words{"topo", "advise", record, "--record", record}, Words{"topo", "advise", record}}) {
+    for (const Arguments& verb :
+         {Arguments{"compare", record, record}, Arguments{"doctor", "--record", record},
+          Arguments{"topo", "extract", "--from", record}, Arguments{"topo", "advise", record, "--record", record},
+          Arguments{"topo", "advise", record}}) {
       const Outcome o = run(verb);
       EXPECT_TRUE(o.code == 2 || o.code == 3) << verb[0] << ' ' << text.substr(0, 80) << '\n'
                                               << o.text().substr(0, 3000);

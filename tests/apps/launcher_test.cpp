@@ -102,7 +102,7 @@ TEST_F(Pretended, within_a_job_of_slurm_srun_is_called_with_the_plugin_or_left) 
           "\\tpmix\\n\\tpmi2\\n' >&2 ;; esac");
   const std::string before = std::getenv("PATH");
   ::setenv("PATH", (std::filesystem::path(folder_.file("srun")).parent_path().string() + ":" + before).c_str(), 1);
-  const Words dry{"run", "-n", "2", "--dry-run", "--", "doctor"};
+  const Arguments dry{"run", "-n", "2", "--dry-run", "--", "doctor"};
   const std::pair<std::string, std::string> job{"SLURM_JOB_ID", "1"}, nodes{"SLURM_JOB_NUM_NODES", "1"};
   const Outcome o = run(dry, {job, nodes});
   EXPECT_EQ(o.code, 0) << o.text();

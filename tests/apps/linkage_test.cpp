@@ -3,16 +3,15 @@
 
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
 namespace {
 
 using namespace merganser::test;
-using Json = nlohmann::json;
 
 /// The numbers of an array file of 8-byte items, behind its head.
 template <class T>
@@ -35,19 +34,20 @@ std::string digests(const Outcome& o) {
 }
 
 TEST(Linkage, gives_one_result_for_any_number_of_ranks_and_model) {
-  const Words models = process_models();
+  const Arguments models = process_models();
   std::size_t next = 0;  // one model for each: every launch takes its time
-  for (const Words& what : {Words{"--gen", "rmat:8:4", "--weights", "uniform:3", "--height", "2"},
-                            Words{"--points", "lattice:2:12", "--clusters", "5"},
-                            Words{"--points", "clusters:2:500:4", "--method", "hdbscan", "--min-cluster-size", "9"}}) {
-    const Words command = Words{"linkage"} + what;
+  for (const Arguments& what :
+       {Arguments{"--gen", "rmat:8:4", "--weights", "uniform:3", "--height", "2"},
+        Arguments{"--points", "lattice:2:12", "--clusters", "5"},
+        Arguments{"--points", "clusters:2:500:4", "--method", "hdbscan", "--min-cluster-size", "9"}}) {
+    const Arguments command = Arguments{"linkage"} + what;
     const Outcome one = run(command);
     ASSERT_EQ(one.code, 0) << one.text();
     ASSERT_EQ(digests(one).size(), 99U) << one.text();
-    EXPECT_EQ(digests(run(command + Words{"--ranks", "3"})), digests(one));
+    EXPECT_EQ(digests(run(command + Arguments{"--ranks", "3"})), digests(one));
     if (models.empty()) continue;
     const std::string& model = models[next++ % models.size()];
-    const Outcome o = run_on(2, command + Words{"--comm", model});
+    const Outcome o = run_on(2, command + Arguments{"--comm", model});
     EXPECT_EQ(o.code, 0) << o.text();
     EXPECT_EQ(digests(o), digests(one)) << model;
   }
@@ -108,32 +108,32 @@ TEST(Linkage, finds_dense_clusters_of_points_in_a_file) {
 }
 
 TEST(Linkage, cuts_tied_merges_together_or_apart) {
-  const Words command{"linkage", "--gen", "path:4", "--weights", "unit", "--labels", "-", "--clusters", "3"};
+  const Arguments command{"linkage", "--gen", "path:4", "--weights", "unit", "--labels", "-", "--clusters", "3"};
   EXPECT_EQ(run(command).out, "0\n0\n0\n0\n");
-  EXPECT_EQ(run(command + Words{"--break-ties"}).out, "0\n0\n1\n2\n");
+  EXPECT_EQ(run(command + Arguments{"--break-ties"}).out, "0\n0\n1\n2\n");
 }
 
 TEST(Linkage, refuses_what_cannot_be_with_the_code_of_the_error) {
-  const auto refuse = [](const Words& arguments, int code, const std::string& part) {
-    const Outcome o = run(Words{"linkage"} + arguments);
+  const auto refuse = [](const Arguments& arguments, int code, const std::string& part) {
+    const Outcome o = run(Arguments{"linkage"} + arguments);
     EXPECT_EQ(o.code, code) << o.text();
     EXPECT_TRUE(says(o, part)) << o.text();
   };
-  const Words path{"--gen", "path:5"};
+  const Arguments path{"--gen", "path:5"};
   refuse({}, 2, "no graph");
-  refuse(path + Words{"--points", "line:5"}, 2, "--points with a graph");
-  refuse(path + Words{"--labels", "l.txt"}, 2, "--labels without a cut");
-  refuse(path + Words{"--condensed", "c.txt"}, 2, "--condensed without --method hdbscan");
-  refuse(path + Words{"--min-cluster-size", "3"}, 2, "--min-cluster-size without --method hdbscan");
-  refuse(path + Words{"--height", "1", "--clusters", "2"}, 2, "--height and --clusters");
-  refuse(path + Words{"--method", "hdbscan", "--height", "1"}, 2, "--method hdbscan with --height");
-  refuse(path + Words{"--min-samples", "3"}, 2, "--min-samples with a graph");
-  refuse(path + Words{"--break-ties"}, 2, "--break-ties without --clusters");
-  refuse(path + Words{"--clusters", "6", "--break-ties"}, 2, "allowed: 1 to 5");
+  refuse(path + Arguments{"--points", "line:5"}, 2, "--points with a graph");
+  refuse(path + Arguments{"--labels", "l.txt"}, 2, "--labels without a cut");
+  refuse(path + Arguments{"--condensed", "c.txt"}, 2, "--condensed without --method hdbscan");
+  refuse(path + Arguments{"--min-cluster-size", "3"}, 2, "--min-cluster-size without --method hdbscan");
+  refuse(path + Arguments{"--height", "1", "--clusters", "2"}, 2, "--height and --clusters");
+  refuse(path + Arguments{"--method", "hdbscan", "--height", "1"}, 2, "--method hdbscan with --height");
+  refuse(path + Arguments{"--min-samples", "3"}, 2, "--min-samples with a graph");
+  refuse(path + Arguments{"--break-ties"}, 2, "--break-ties without --clusters");
+  refuse(path + Arguments{"--clusters", "6", "--break-ties"}, 2, "allowed: 1 to 5");
   refuse({"--gen", "gnm:5:1", "--clusters", "2", "--ranks", "2"}, 2, "components; allowed: 3 to 32");
   refuse({"no_such_file.tsv"}, 3, "no_such_file.tsv");
   refuse({"--points", "uniform:2:3", "--min-samples", "4"}, 3, "allowed");
-  refuse(path + Words{"--linkage", "/no/such/folder/z.npy"}, 3, "/no/such/folder/z.npy");
+  refuse(path + Arguments{"--linkage", "/no/such/folder/z.npy"}, 3, "/no/such/folder/z.npy");
 }
 
 TEST(Linkage, undoes_merges_of_one_height_one_by_one_as_scikit_learn_does) {

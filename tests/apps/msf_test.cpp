@@ -2,34 +2,34 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
 namespace {
 
 using namespace merganser::test;
-using Json = nlohmann::json;
 
-const Words kTies{"msf", "--gen", "rmat:10:8", "--weights", "uniform:3"};
+const Arguments kTies{"msf", "--gen", "rmat:10:8", "--weights", "uniform:3"};
 
 TEST(Msf, gives_one_digest_for_every_algorithm_and_model) {
-  const Outcome first = run(kTies + Words{"--verify"});
+  const Outcome first = run(kTies + Arguments{"--verify"});
   ASSERT_EQ(first.code, 0) << first.text();
   EXPECT_TRUE(says(first, "verified")) << first.text();
   ASSERT_EQ(first.digest().size(), 32U) << first.text();
-  for (const Words& more : {Words{"--ranks", "3", "--method", "filter", "--base-case", "0", "--policy", "stars"},
-                            Words{"--ranks", "4", "--method", "local", "--base-case", "10", "--threads", "2"},
-                            Words{"--ranks", "2", "--algo", "mnd", "--style", "baseline", "--verify"},
-                            Words{"--ranks", "5", "--algo", "mnd", "--post", "leader", "--verify"}}) {
+  for (const Arguments& more :
+       {Arguments{"--ranks", "3", "--method", "filter", "--base-case", "0", "--policy", "stars"},
+        Arguments{"--ranks", "4", "--method", "local", "--base-case", "10", "--threads", "2"},
+        Arguments{"--ranks", "2", "--algo", "mnd", "--style", "baseline", "--verify"},
+        Arguments{"--ranks", "5", "--algo", "mnd", "--post", "leader", "--verify"}}) {
     const Outcome o = run(kTies + more);
     EXPECT_EQ(o.code, 0) << o.text();
     EXPECT_EQ(o.digest(), first.digest()) << o.text();
   }
   for (const auto& model : process_models()) {
-    const Outcome o = run_on(2, kTies + Words{"--comm", model, "--method", "boruvka", "--base-case", "50"});
+    const Outcome o = run_on(2, kTies + Arguments{"--comm", model, "--method", "boruvka", "--base-case", "50"});
     EXPECT_EQ(o.code, 0) << o.text();
     EXPECT_EQ(o.digest(), first.digest()) << o.text();
   }
@@ -85,15 +85,15 @@ TEST(Msf, finds_trees_of_points) {
 }
 
 TEST(Msf, misuse_and_bad_input_are_one_line) {
-  const std::vector<std::pair<Words, int>> cases{{{"msf"}, 2},
-                                                 {{"msf", "--gen", "rmat:4"}, 2},
-                                                 {{"msf", "--gen", "path:5", "--points", "equal:3"}, 2},
-                                                 {{"msf", "--points", "equal:3", "--maximum"}, 2},
-                                                 {{"msf", "--gen", "path:5", "--weights", "heavy"}, 2},
-                                                 {{"msf", "--gen", "path:5", "--threads", "0"}, 2},
-                                                 {{"msf", "/no/such/file.mtx"}, 3},
-                                                 {{"msf", "--gen", "rmat:40:16"}, 2},
-                                                 {{"msf", "--points", "uniform:2:100000", "--verify"}, 2}};
+  const std::vector<std::pair<Arguments, int>> cases{{{"msf"}, 2},
+                                                     {{"msf", "--gen", "rmat:4"}, 2},
+                                                     {{"msf", "--gen", "path:5", "--points", "equal:3"}, 2},
+                                                     {{"msf", "--points", "equal:3", "--maximum"}, 2},
+                                                     {{"msf", "--gen", "path:5", "--weights", "heavy"}, 2},
+                                                     {{"msf", "--gen", "path:5", "--threads", "0"}, 2},
+                                                     {{"msf", "/no/such/file.mtx"}, 3},
+                                                     {{"msf", "--gen", "rmat:40:16"}, 2},
+                                                     {{"msf", "--points", "uniform:2:100000", "--verify"}, 2}};
   for (const auto& [words, code] : cases) {
     const Outcome o = run(words);
     EXPECT_EQ(o.code, code) << words.back() << '\n' << o.text();

@@ -53,9 +53,9 @@ TEST(ParcelChain, has_one_digest_for_any_ranks_and_models_in_each_command) {
   lattice([](std::size_t i) { return i; }).make(in);
   const auto digest = [](const Outcome& o) { return expect_success(o).digest(); };
   const std::string middle = folder.file("a.nc");
-  const Words first{"cluster", in, "-o", middle};
-  const Words second{"cluster", middle, "--min-volume-ratio", "5"};
-  const auto with_ranks = [](Words words, int ranks) {
+  const Arguments first{"cluster", in, "-o", middle};
+  const Arguments second{"cluster", middle, "--min-volume-ratio", "5"};
+  const auto with_ranks = [](Arguments words, int ranks) {
     words.insert(words.end(), {"--ranks", std::to_string(ranks)});
     return words;
   };
@@ -65,7 +65,7 @@ TEST(ParcelChain, has_one_digest_for_any_ranks_and_models_in_each_command) {
     seconds.insert(digest(run(with_ranks(second, 1 + ranks % 4))));
   }
   for (const std::string& model : process_models()) {
-    const auto with_model = [&](Words words) {
+    const auto with_model = [&](Arguments words) {
       words.insert(words.end(), {"--comm", model});
       return words;
     };
@@ -117,7 +117,7 @@ TEST(ParcelLabels, tell_which_parcel_of_the_output_holds_each_of_the_input_over_
   const Folder folder;
   const std::string in = folder.file("in.nc"), out = folder.file("out.nc"), labels = folder.file("l.txt");
   lattice([](std::size_t i) { return i * 377 % 1000; }).make(in);
-  const Words command{"cluster", in, "-o", out, "--labels", labels, "--steps", "3", "--min-volume-ratio", "10"};
+  const Arguments command{"cluster", in, "-o", out, "--labels", labels, "--steps", "3", "--min-volume-ratio", "10"};
   expect_success(run(command));
   const auto expected = pairs(labels);
   const auto volume_in = column<double>(in, "volume");
@@ -139,7 +139,7 @@ TEST(ParcelLabels, tell_which_parcel_of_the_output_holds_each_of_the_input_over_
     expect_success(o);
     EXPECT_EQ(pairs(labels), expected);
   };
-  Words more = command;
+  Arguments more = command;
   more.insert(more.end(), {"--ranks", "3"});
   same_on(run(more));
   if (!process_models().empty()) same_on(run_on(4, command));
@@ -210,8 +210,8 @@ TEST(ParcelAttributes, without_a_rule_are_refused_by_name_and_the_old_output_sta
   const std::string in = folder.file("in.nc"), out = folder.file("out.nc");
   rich().make(in);
   std::ofstream(out) << "old";
-  const auto refused = [&](const Words& more, int code, const Words& says) {
-    Words words{"cluster", in};
+  const auto refused = [&](const Arguments& more, int code, const Arguments& says) {
+    Arguments words{"cluster", in};
     words.insert(words.end(), more.begin(), more.end());
     const Outcome o = run(words);
     EXPECT_EQ(o.code, code) << o.text();

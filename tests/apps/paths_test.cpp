@@ -30,7 +30,7 @@ class Paths : public testing::Test {
   [[nodiscard]] std::string at(const std::string& name) const { return folder_.file(name); }
 
   /// The command is refused as one that is called wrongly, and no file changes.
-  void refuse(const Words& words, const std::string& why) {
+  void refuse(const Arguments& words, const std::string& why) {
     std::vector<std::pair<std::string, std::string>> before;
     for (const auto& name : folder_.list()) before.emplace_back(name, bytes(at(name)));
     const Outcome o = run(words);

@@ -76,7 +76,7 @@ std::string Outcome::digest() const {
 
 std::string Outcome::text() const { return "code " + std::to_string(code) + "\n" + out + err; }
 
-Program::Program(Words command, const std::vector<std::pair<std::string, std::string>>& environment) {
+Program::Program(Arguments command, const std::vector<std::pair<std::string, std::string>>& environment) {
   auto environ_words = variables(environment);
   const auto argv = pointers(command);
   const auto envp = pointers(environ_words);
@@ -135,20 +135,20 @@ std::vector<pid_t> Program::ranks() const {
 
 std::string command_path() { return fs::canonical(MERGANSER_COMMAND).string(); }
 
-Outcome run(const Words& arguments, const std::vector<std::pair<std::string, std::string>>& environment) {
-  Words command{command_path()};
+Outcome run(const Arguments& arguments, const std::vector<std::pair<std::string, std::string>>& environment) {
+  Arguments command{command_path()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return Program(command, environment).wait(kLimit);
 }
 
-Outcome run_on(int ranks, const Words& arguments) {
-  Words all{"run", "-n", std::to_string(ranks), "--"};
+Outcome run_on(int ranks, const Arguments& arguments) {
+  Arguments all{"run", "-n", std::to_string(ranks), "--"};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return run(all);
 }
 
-Words process_models() {
-  Words out;
+Arguments process_models() {
+  Arguments out;
   for (const auto& b : comm::backends())
     if (b.processes) out.emplace_back(b.name);
   return out;

@@ -22,9 +22,9 @@ struct Outcome {
 };
 inline constexpr int kOverdue = -1;
 
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
-inline Words operator+(Words a, const Words& b) {
+inline Arguments operator+(Arguments a, const Arguments& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -36,7 +36,7 @@ inline bool says(const Outcome& o, const std::string& part) { return says(o.text
 class Program {
  public:
   /// @param environment  variables beside PATH, HOME, TMPDIR and those of sanitizers
-  explicit Program(Words command, const std::vector<std::pair<std::string, std::string>>& environment = {});
+  explicit Program(Arguments command, const std::vector<std::pair<std::string, std::string>>& environment = {});
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -55,10 +55,10 @@ class Program {
 /// Path of the command under test.
 std::string command_path();
 /// `merganser ARGUMENTS...`, to its end.
-Outcome run(const Words& arguments, const std::vector<std::pair<std::string, std::string>>& environment = {});
+Outcome run(const Arguments& arguments, const std::vector<std::pair<std::string, std::string>>& environment = {});
 /// `merganser run -n RANKS -- ARGUMENTS...`, to its end.
-Outcome run_on(int ranks, const Words& arguments);
+Outcome run_on(int ranks, const Arguments& arguments);
 /// The communication models of this build that need a launcher.
-Words process_models();
+Arguments process_models();
 
 }  // namespace merganser::test

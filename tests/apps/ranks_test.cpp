@@ -8,9 +8,6 @@
 #include "apps/frame/command.hpp"
 #include "merganser/base/random.hpp"
 
-/// The verbs belong to the program, not to the library that is tested here.
-std::span<const merganser::app::Command* const> merganser::app::commands() { return {}; }
-
 namespace {
 
 using namespace merganser;

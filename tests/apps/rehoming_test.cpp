@@ -20,7 +20,7 @@ using app::Rehoming;
 constexpr int kRanks = 40;
 constexpr double kRatio = 20;
 
-void run(const std::string& decorators, const std::function<void(comm::Transport&)>& body) {
+void decorated(const std::string& decorators, const std::function<void(comm::Transport&)>& body) {
   comm::run({"threads", kRanks, decorators}, body);
 }
 
@@ -73,7 +73,7 @@ Digest merged_serially(const Parcels& all, int steps) {
 TEST(Rehoming, makes_the_same_number_of_waves_on_every_rank_however_far_one_parcel_has_to_go) {
   const Parcels all = parcels_in_bar(2, 1);
   for (const char* decorators : {"", "chaos:3"}) {
-    run(decorators, [&](comm::Transport& t) {
+    decorated(decorators, [&](comm::Transport& t) {
       const Decomposition d = blocks();
       Parcels mine = share(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
@@ -108,7 +108,7 @@ TEST(Rehoming, of_merged_parcels_keeps_runs_equal_to_the_reference_where_few_and
   for (const std::size_t per_block : {2U, 4U, 100U}) {
     const Parcels all = parcels_in_bar(per_block, 5);
     const Digest want = merged_serially(all, kSteps);
-    run("", [&](comm::Transport& t) {
+    decorated("", [&](comm::Transport& t) {
       const Decomposition d = blocks();
       Parcels mine = share(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
@@ -133,7 +133,7 @@ TEST(Rehoming, of_merged_parcels_keeps_runs_equal_to_the_reference_where_few_and
 TEST(Rehoming, refuses_a_parcel_that_no_merging_can_have_brought_so_far) {
   const Parcels all = parcels_in_bar(100, 5);
   try {
-    run("", [&](comm::Transport& t) {
+    decorated("", [&](comm::Transport& t) {
       const Decomposition d = blocks();
       Parcels mine = share(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);

@@ -47,8 +47,8 @@ pid_t launcher_of(pid_t rank, pid_t job) {
   return at;
 }
 
-Words shared_memory_of(const std::vector<pid_t>& processes) {
-  Words files;
+Arguments shared_memory_of(const std::vector<pid_t>& processes) {
+  Arguments files;
   for (const pid_t pid : processes) {
     std::ifstream in("/proc/" + std::to_string(pid) + "/maps");
     for (std::string line; std::getline(in, line);)
@@ -57,7 +57,7 @@ Words shared_memory_of(const std::vector<pid_t>& processes) {
   return files;
 }
 
-const Words kLong{"--steps", "1000000", "--work-ms", "1", "--size", "8"};  // it is stopped
+const Arguments kLong{"--steps", "1000000", "--work-ms", "1", "--size", "8"};  // it is stopped
 
 /// Without what a library says of a rank that vanished: "[host:pid] Read -1, expected 160000, errno = 3".
 int own_lines(const std::string& text) {
@@ -78,14 +78,14 @@ class StoppedJobs : public testing::TestWithParam<std::string> {
  protected:
   /// Starts a job of two ranks and signals a part of it, right after ranks have begun or when they are at work.
   void stop(const Target& target, bool at_work) const {
-    Words command{command_path(), "run", "-n", "2", "--", "announce", "bench", "--comm", GetParam()};
+    Arguments command{command_path(), "run", "-n", "2", "--", "announce", "bench", "--comm", GetParam()};
     command.insert(command.end(), kLong.begin(), kLong.end());
     Program job(command);
     std::vector<pid_t> all;
     ASSERT_TRUE(comes_true([&] { return (all = job.ranks()).size() == 2; }));
     ASSERT_TRUE(!at_work || comes_true([&] { return !shared_memory_of(all).empty(); }));
     if (at_work) std::this_thread::sleep_for(milliseconds(300));
-    const Words segments = shared_memory_of(all);
+    const Arguments segments = shared_memory_of(all);
     const pid_t launcher = launcher_of(all[0], job.pid());
     const pid_t hit = target.who == "rank" ? all[1] : target.who == "launcher" ? launcher : job.pid();
     all.push_back(launcher);
@@ -137,7 +137,7 @@ class Launchers : public testing::Test {
     fs::permissions(path, fs::perms::owner_all);
     return path;
   }
-  [[nodiscard]] static Words doctor() { return {command_path(), "run", "-n", "2", "--", "doctor"}; }
+  [[nodiscard]] static Arguments doctor() { return {command_path(), "run", "-n", "2", "--", "doctor"}; }
   Folder folder_;
 };
 
@@ -237,8 +237,8 @@ TEST_F(Launchers, are_no_text_for_a_shell) {
   for (const std::pair<std::string, std::string>& variable :
        {std::pair<std::string, std::string>{"MERGANSER_LAUNCHER", (hostile / "mpirun").string()},
         {"PATH", hostile.string() + ":/usr/bin:/bin"}})
-    for (const Words& verb : {Words{"doctor"}, Words{"run", "-n", "2", "--dry-run", "--", "doctor"}}) {
-      Words command{"/bin/sh", "-c", inside, "sh", command_path()};
+    for (const Arguments& verb : {Arguments{"doctor"}, Arguments{"run", "-n", "2", "--dry-run", "--", "doctor"}}) {
+      Arguments command{"/bin/sh", "-c", inside, "sh", command_path()};
       command.insert(command.end(), verb.begin(), verb.end());
       const Outcome o = Program(command, {variable}).wait(seconds(60));
       EXPECT_EQ(o.code, 0) << o.text();
@@ -257,8 +257,8 @@ TEST_F(Launchers, that_talk_without_end_are_asked_for_one_line_only) {
 }
 
 /// A job of threads, long enough to be stopped.
-Words long_run() {
-  Words command{command_path(), "announce", "bench", "--ranks", "2"};
+Arguments long_run() {
+  Arguments command{command_path(), "announce", "bench", "--ranks", "2"};
   command.insert(command.end(), kLong.begin(), kLong.end());
   return command;
 }
@@ -279,11 +279,12 @@ TEST(StoppedThreads, end_with_one_line_and_the_number_of_the_signal) {
 }
 
 TEST(StoppedThreads, leave_no_temporary_folder) {
-  for (const Words& verb : {Words{"verify", "--samples", "100000", "--ranks", "2", "--comm", "threads"},
-                            Words{"topo", "extract", "-n", "2", "--", "/bin/sleep", "1000"}}) {
+  for (const Arguments& verb : {Arguments{"verify", "--samples", "100000", "--ranks", "2", "--comm", "threads"},
+                                Arguments{"topo", "extract", "-n", "2", "--", "/bin/sleep", "1000"}}) {
     if (verb[0] == "topo" && process_models().empty()) continue;
     const Folder folder;
-    Words command{"/bin/sh", "-c", "cd \"$0\" && TMPDIR=\"$0\" exec \"$@\"", folder.path().string(), command_path()};
+    Arguments command{"/bin/sh", "-c", "cd \"$0\" && TMPDIR=\"$0\" exec \"$@\"", folder.path().string(),
+                      command_path()};
     command.insert(command.end(), verb.begin(), verb.end());
     Program job(command);
     const auto temporary = [&] {
@@ -300,8 +301,8 @@ TEST(StoppedThreads, leave_no_temporary_folder) {
 }
 
 TEST(StoppedThreads, what_the_user_ignores_stays_ignored) {
-  Words command{"/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"};
-  const Words run = long_run();
+  Arguments command{"/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"};
+  const Arguments run = long_run();
   command.insert(command.end(), run.begin(), run.end());
   Program job(command);
   ASSERT_TRUE(comes_true([&] {

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "apps/doctor/hints.hpp"
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/apps/topo_records.hpp"
 #include "tests/io/folder.hpp"
@@ -11,7 +12,6 @@
 namespace {
 
 using namespace merganser::test;
-using Json = nlohmann::ordered_json;
 
 class TopoAdvise : public testing::Test {
  protected:

@@ -3,21 +3,18 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "apps/topo/bench_faults.hpp"
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
 namespace {
 
 using namespace merganser::test;
-using Json = nlohmann::json;
-
-Json read(const std::string& path) { return Json::parse(bytes_of(path)); }
 
 /// On threads, and under the launcher where this build has models that need it.
-Outcome bench(bool processes, Words arguments) {
+Outcome topo_bench(bool processes, Arguments arguments) {
   arguments.insert(arguments.begin(), {"topo", "bench"});
   if (processes) return run_on(3, arguments);
   arguments.insert(arguments.end(), {"--ranks", "3"});
@@ -34,11 +31,11 @@ TEST(TopoBench, writes_a_record_and_a_table_of_every_cell) {
   for (const bool processes : kinds()) {
     const std::string json = folder.file("t.json");
     const std::string csv = folder.file("t.csv");
-    const Outcome o = bench(processes, {"--graph", "chain,complete", "--models", processes ? "p2p" : "threads",
-                                        "--sizes", "8,1K,1024", "--time", "1", "--json", json, "--csv", csv});
+    const Outcome o = topo_bench(processes, {"--graph", "chain,complete", "--models", processes ? "p2p" : "threads",
+                                             "--sizes", "8,1K,1024", "--time", "1", "--json", json, "--csv", csv});
     ASSERT_EQ(o.code, 0) << o.text();
     EXPECT_NE(o.out.find("graph complete: 3 ranks, 6 arcs"), std::string::npos) << o.out;
-    const Json t = read(json).at("topology");
+    const Json t = json_of(json).at("topology");
     EXPECT_EQ(t.at("graphs").size(), 2U);
     const std::size_t kernels = processes ? 2 : 3;
     ASSERT_EQ(t.at("cells").size(), 2 * 2 * kernels);
@@ -64,7 +61,7 @@ TEST(TopoBench, joins_launches) {
   const Outcome o = run({"topo", "bench", "--models", "threads", "--ranks", "2", "--graph", "chain", "--sizes", "8",
                          "--time", "0.3", "--launches", "3", "--json", json});
   ASSERT_EQ(o.code, 0) << o.text();
-  for (const auto& c : read(json).at("topology").at("cells")) {
+  for (const auto& c : json_of(json).at("topology").at("cells")) {
     EXPECT_EQ(c["launch_p50_ns"].size(), 3U);
     EXPECT_EQ(c["rounds"].back()["launch"], 2);
   }
@@ -76,8 +73,8 @@ TEST(TopoBench, names_rank_kernel_and_missing_peer_when_a_signal_is_dropped) {
     const auto told = [&o] { return says(o.err, "in the exchange; waits for rank 1"); };
     for (const char* seconds :
          {"1", "20", "60"}) {  // on a busy machine ranks may need longer than the first to get so far
-      o = bench(processes, {"--graph", "chain", "--kernels", notifying(processes), "--sizes", "8", "--time", "60",
-                            "--watchdog", seconds, "--inject", "drop:rank=1,iteration=20"});
+      o = topo_bench(processes, {"--graph", "chain", "--kernels", notifying(processes), "--sizes", "8", "--time", "60",
+                                 "--watchdog", seconds, "--inject", "drop:rank=1,iteration=20"});
       if (told()) break;
     }
     EXPECT_TRUE(told()) << o.text();
@@ -109,11 +106,11 @@ TEST(TopoBench, measures_the_time_that_a_slow_rank_costs) {
     double slow_us = 0;
     for (const double us : {3e3, 3e5}) {  // on a busy machine others lose more than the first at their turns
       slow_us = us;
-      const Outcome o =
-          bench(processes, {"--graph", "complete", "--kernels", notifying(processes), "--sizes", "8", "--time", "1.5",
-                            "--json", json, "--inject", "slow:rank=2,us=" + std::to_string(static_cast<int>(us))});
+      const Outcome o = topo_bench(
+          processes, {"--graph", "complete", "--kernels", notifying(processes), "--sizes", "8", "--time", "1.5",
+                      "--json", json, "--inject", "slow:rank=2,us=" + std::to_string(static_cast<int>(us))});
       ASSERT_EQ(o.code, 0) << o.text();
-      c = read(json).at("topology").at("cells").at(0);
+      c = json_of(json).at("topology").at("cells").at(0);
       if (c.at("slowest_share").at(2) > 0.5) break;
     }
     EXPECT_GT(c.at("slowest_share").at(2), 0.5) << c.at("slowest_share");
@@ -123,15 +120,15 @@ TEST(TopoBench, measures_the_time_that_a_slow_rank_costs) {
 
 TEST(TopoBench, ends_when_a_rank_is_killed) {
   if (process_models().empty()) GTEST_SKIP() << "threads die with their process";
-  const Outcome o = bench(true, {"--graph", "chain", "--kernels", notifying(true), "--sizes", "8", "--time", "20",
-                                 "--watchdog", "5", "--inject", "kill:rank=1,iteration=30"});
+  const Outcome o = topo_bench(true, {"--graph", "chain", "--kernels", notifying(true), "--sizes", "8", "--time", "20",
+                                      "--watchdog", "5", "--inject", "kill:rank=1,iteration=30"});
   EXPECT_NE(o.code, 0) << o.text();
   EXPECT_NE(o.code, kOverdue) << o.text();
 }
 
 TEST(TopoBench, refuses_what_it_cannot_do_in_one_line) {
-  const auto refused = [](const Words& more, const std::string& part) {
-    Words all{"topo", "bench", "--models", "threads", "--ranks", "2"};
+  const auto refused = [](const Arguments& more, const std::string& part) {
+    Arguments all{"topo", "bench", "--models", "threads", "--ranks", "2"};
     all.insert(all.end(), more.begin(), more.end());
     const Outcome o = run(all);
     EXPECT_EQ(o.code, 2) << o.text();
@@ -155,12 +152,12 @@ TEST(TopoBench, a_run_that_could_measure_nothing_fails) {
 }
 
 TEST(TopoTail, misuse_is_one_line_of_one_process) {
-  const std::vector<std::pair<Words, std::string>> cases{{{"--kernels="}, "--kernels: none"},
-                                                         {{"--sizes="}, "--sizes: none"},
-                                                         {{"--aggressor", "chain"}, "a graph and bytes"},
-                                                         {{"--aggressor-ranks", "0"}, "two of each"}};
+  const std::vector<std::pair<Arguments, std::string>> cases{{{"--kernels="}, "--kernels: none"},
+                                                             {{"--sizes="}, "--sizes: none"},
+                                                             {{"--aggressor", "chain"}, "a graph and bytes"},
+                                                             {{"--aggressor-ranks", "0"}, "two of each"}};
   for (const auto& [more, text] : cases) {
-    Words command{"topo", "tail", "--time", "1"};
+    Arguments command{"topo", "tail", "--time", "1"};
     command.insert(command.end(), more.begin(), more.end());
     std::vector<Outcome> outcomes{run(command)};
     if (!process_models().empty()) outcomes.push_back(run_on(4, command));
@@ -176,11 +173,11 @@ TEST(TopoTail, tells_how_much_longer_victims_take) {
   const Folder folder;
   for (const bool processes : kinds()) {
     const std::string json = folder.file("t.json");
-    Words words{"topo", "tail", "--time", "1", "--sizes", "8", "--json", json, "--kernels", notifying(processes)};
+    Arguments words{"topo", "tail", "--time", "1", "--sizes", "8", "--json", json, "--kernels", notifying(processes)};
     if (!processes) words.insert(words.end(), {"--ranks", "4"});
     const Outcome o = processes ? run_on(4, words) : run(words);
     ASSERT_EQ(o.code, 0) << o.text();
-    const Json cell = read(json).at("tail").at("cells").at(0);
+    const Json cell = json_of(json).at("tail").at("cells").at(0);
     EXPECT_FALSE(cell.contains("unusable")) << cell;
     EXPECT_GT(cell["idle_iterations"].get<int>(), 0);
     EXPECT_EQ(cell["ranks"], (std::vector<int>{0, 2}));

@@ -7,9 +7,6 @@
 #include "apps/verify/cases.hpp"
 #include "merganser/parcels/statistics.hpp"
 
-/// The verbs belong to the program; none is called here.
-std::span<const merganser::app::Command* const> merganser::app::commands() { return {}; }
-
 namespace {
 
 using namespace merganser;

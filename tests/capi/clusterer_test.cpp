@@ -22,10 +22,6 @@ using namespace merganser::test;
 
 constexpr int kSteps = 3;
 
-Grid the_grid() { return {{{-0.5, 0.25, 0}, {8, 8.8, 7.2}, {true, true, false}}, {8, 8, 8}}; }
-
-mg_box the_box() { return {sizeof(mg_box), {-0.5, 0.25, 0}, {8, 8.8, 7.2}, {1, 1, 0}, 0}; }
-
 RandomParcels input() {
   RandomParcels o;
   o.per_cell = 10;

@@ -3,10 +3,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "merganser/geometry/box.hpp"
 #include "merganser/merganser.h"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser::test {
+
+inline Grid the_grid() { return {{{-0.5, 0.25, 0}, {8, 8.8, 7.2}, {true, true, false}}, {8, 8, 8}}; }
+/// The box of the_grid().
+inline mg_box the_box() { return {sizeof(mg_box), {-0.5, 0.25, 0}, {8, 8.8, 7.2}, {1, 1, 0}, 0}; }
 
 /// A structure of arrays with EPIC's attributes, or as many as a schema has.
 struct ColumnArrays {

@@ -19,10 +19,6 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-Grid the_grid() { return {{{-0.5, 0.25, 0}, {8, 8.8, 7.2}, {true, true, false}}, {8, 8, 8}}; }
-
-mg_box the_box() { return {sizeof(mg_box), {-0.5, 0.25, 0}, {8, 8.8, 7.2}, {1, 1, 0}, 0}; }
-
 Parcels input(const Decomposition& d, int rank) {
   RandomParcels o;
   o.per_cell = 10;

@@ -176,7 +176,7 @@ TEST(ReferenceCycles, equal_distances_are_cut_by_ids) {
   EXPECT_EQ(graph.target, (std::vector<std::int64_t>{1, -1, 0}));
 }
 
-Parcels random_parcels(const Grid& grid, std::int64_t per_cell, std::uint64_t seed) {
+Parcels generated_parcels(const Grid& grid, std::int64_t per_cell, std::uint64_t seed) {
   RandomParcels random;
   random.per_cell = per_cell;
   random.seed = seed;
@@ -185,7 +185,7 @@ Parcels random_parcels(const Grid& grid, std::int64_t per_cell, std::uint64_t se
 
 TEST(ReferenceSearch, rings_of_cells_find_what_looking_at_all_finds) {
   const Grid grid{{{-1, 2, 0}, {2, 1, 3}, {true, false, true}}, {10, 7, 9}};
-  const Parcels parcels = random_parcels(grid, 7, 3);  // 4410: more than are looked at one by one
+  const Parcels parcels = generated_parcels(grid, 7, 3);  // 4410: more than are looked at one by one
   const std::vector<char> all_small(parcels.size(), 1);
   const reference::Graph rings = reference::nearest(parcels, grid, all_small, Search::exact);
   std::mt19937 random(1);
@@ -259,7 +259,7 @@ TEST(ReferenceStep, a_lattice_of_exact_ties_keeps_its_volume_and_makes_stars_onl
 TEST(ReferenceStep, a_random_configuration_merges_the_published_share_and_conserves) {
   const Grid grid{{{0, 0, 0}, {10, 10, 5}, {true, true, false}}, {32, 32, 16}};
   for (const Search search : {Search::exact, Search::cells8}) {
-    Parcels parcels = random_parcels(grid, 20, 42);
+    Parcels parcels = generated_parcels(grid, 20, 42);
     const Moments before = moments(parcels, grid.box);
     const StepReport report = cluster_reference(parcels, grid, options_of(20, search));
     const Moments after = moments(parcels, grid.box);

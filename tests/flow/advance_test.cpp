@@ -13,14 +13,13 @@ namespace {
 using namespace merganser;
 using namespace merganser::flow;
 using namespace merganser::test;
-using reference::Field;
 using reference::Node;
 
 class Advance : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, Advance, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
 
 /// A flow that repeats with the box in x and y.
-Field waves(const Grid& grid) {
+reference::Field waves(const Grid& grid) {
   return [grid](const Node& node, std::size_t c) {
     const double turn = 2 * std::acos(-1.0);
     const Node n = reference::wrapped(grid, node);
@@ -32,7 +31,7 @@ Field waves(const Grid& grid) {
 }
 
 template <std::size_t kWidth>
-Nodes<kWidth> filled(const NodeLayout& layout, const Field& field, std::size_t used) {
+Nodes<kWidth> filled(const NodeLayout& layout, const reference::Field& field, std::size_t used) {
   Nodes<kWidth> nodes(layout);
   for (std::int64_t i = -1; i <= layout.cells(0) + 1; ++i)
     for (std::int64_t j = -1; j <= layout.cells(1) + 1; ++j)
@@ -124,8 +123,8 @@ TEST_P(Advance, gives_what_the_slow_reference_gives_and_the_same_bits_on_any_num
 TEST_P(Advance, reads_constants_and_linear_fields_exactly) {
   const Grid grid = reference::grid_of(14, 16, 5);
   const Parcels all = reference::random_parcels(grid, 3000, 9, 0.2);
-  const Field constant = [](const Node&, std::size_t c) { return 1 + 0.1 * static_cast<double>(c); };
-  const Field linear = [](const Node& n, std::size_t c) {
+  const reference::Field constant = [](const Node&, std::size_t c) { return 1 + 0.1 * static_cast<double>(c); };
+  const reference::Field linear = [](const Node& n, std::size_t c) {
     return 0.01 * (static_cast<double>(n[0]) - 2 * static_cast<double>(n[1]) + 3 * static_cast<double>(n[2])) +
            static_cast<double>(c);
   };
@@ -159,7 +158,7 @@ TEST_P(Advance, reads_constants_and_linear_fields_exactly) {
 TEST_P(Advance, displaces_by_what_is_read_at_centres) {
   const Grid grid = reference::grid_of(14, 16, 5);
   const Parcels all = reference::random_parcels(grid, 3000, 10);
-  const Field field = waves(grid);
+  const reference::Field field = waves(grid);
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const Decomposition d(grid, t.size(), "2d");
     Transfer transfer(t, d, {});
@@ -185,7 +184,7 @@ TEST_P(Advance, evens_out_down_the_gradient_and_not_beyond_the_bound) {
   const Grid grid = reference::grid_of(14, 16, 5);
   const Parcels all = reference::random_parcels(grid, 3000, 11);
   for (const double strength : {0.05, 3.0}) {
-    const Field field = [&](const Node& n, std::size_t) { return strength * waves(grid)(n, 1); };
+    const reference::Field field = [&](const Node& n, std::size_t) { return strength * waves(grid)(n, 1); };
     on_ranks(GetParam(), [&](comm::Transport& t) {
       const Decomposition d(grid, t.size(), "2d");
       Transfer transfer(t, d, {});
@@ -223,7 +222,7 @@ TEST_P(Advance, evens_out_down_the_gradient_and_not_beyond_the_bound) {
 TEST_P(Advance, damps_the_vorticity_near_walls_towards_that_of_the_wall) {
   const Grid grid = reference::grid_of(14, 16, 6);
   const Parcels all = reference::random_parcels(grid, 3000, 12);
-  const Field field = waves(grid);
+  const reference::Field field = waves(grid);
   const double dt = 3;
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const Decomposition d(grid, t.size(), "2d");

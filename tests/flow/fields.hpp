@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 #include "merganser/flow/nodes.hpp"
@@ -10,6 +11,13 @@
 namespace merganser::test {
 
 inline constexpr double kPi = std::numbers::pi;
+
+/// The last steps of SplitMix64, for digests.
+inline std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31U);
+}
 
 inline Grid flow_grid(std::array<std::int64_t, 3> cells, Vec3 lower, Vec3 extent) {
   return {{lower, extent, {true, true, false}}, cells};

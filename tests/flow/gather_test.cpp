@@ -3,6 +3,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/flow/transfer.hpp"
 #include "tests/flow/alone.hpp"
+#include "tests/flow/fields.hpp"
 #include "tests/flow/reference.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/refusal.hpp"
@@ -16,12 +17,6 @@ using reference::Node;
 
 class Gather : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, Gather, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
-
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 /// A number of what stands at own nodes and the levels beyond the walls, of all ranks; not of who owns them.
 template <std::size_t kWidth>

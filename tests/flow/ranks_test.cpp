@@ -22,12 +22,6 @@ double scatter(double x, double y, double z, double seed) {
   return 2 * (v - std::floor(v)) - 1;
 }
 
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31U);
-}
-
 /// Adds up hashes of the values and places of own nodes and of those beyond the walls.
 template <std::size_t kWidth>
 std::int64_t digest(const Nodes<kWidth>& nodes, std::size_t first, std::size_t count) {

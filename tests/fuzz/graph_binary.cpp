@@ -7,10 +7,10 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_graph(file_of("graph.mgr", input), "binary", input); }
+bool feed_graph_binary(std::string_view input) { return feed_graph(file_of("graph.mgr", input), "binary", input); }
 
 }  // namespace
 
-extern const Target graph_binary_target{"graph_binary", 4096, feed};
+extern const Target graph_binary_target{"graph_binary", 4096, feed_graph_binary};
 
 }  // namespace merganser::fuzz

@@ -8,7 +8,7 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) {
+bool feed_graph_bvgraph(std::string_view input) {
   const std::size_t cut = std::min(input.find('\0'), input.size());
   std::string_view rest = input.substr(std::min(cut + 1, input.size()));
   const std::size_t offsets =
@@ -22,6 +22,6 @@ bool feed(std::string_view input) {
 }  // namespace
 
 // References make n^2 arcs of n bits: longer inputs would say nothing but that.
-extern const Target graph_bvgraph_target{"graph_bvgraph", 768, feed};
+extern const Target graph_bvgraph_target{"graph_bvgraph", 768, feed_graph_bvgraph};
 
 }  // namespace merganser::fuzz

@@ -7,10 +7,10 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_graph(file_of("graph.gr", input), "dimacs", input); }
+bool feed_graph_dimacs(std::string_view input) { return feed_graph(file_of("graph.gr", input), "dimacs", input); }
 
 }  // namespace
 
-extern const Target graph_dimacs_target{"graph_dimacs", 16384, feed};
+extern const Target graph_dimacs_target{"graph_dimacs", 16384, feed_graph_dimacs};
 
 }  // namespace merganser::fuzz

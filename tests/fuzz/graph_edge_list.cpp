@@ -7,10 +7,12 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_graph(file_of("graph.txt", input), "edge-list", input); }
+bool feed_graph_edge_list(std::string_view input) {
+  return feed_graph(file_of("graph.txt", input), "edge-list", input);
+}
 
 }  // namespace
 
-extern const Target graph_edge_list_target{"graph_edge_list", 16384, feed};
+extern const Target graph_edge_list_target{"graph_edge_list", 16384, feed_graph_edge_list};
 
 }  // namespace merganser::fuzz

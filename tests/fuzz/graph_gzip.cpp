@@ -45,7 +45,7 @@ bool feed_compressed(std::string_view text, std::size_t members) {
   return read;
 }
 
-bool feed(std::string_view input) {
+bool feed_graph_gzip(std::string_view input) {
   const unsigned how = input.empty() ? 0 : static_cast<unsigned char>(input[0]);
   const std::string_view rest = input.substr(std::min<std::size_t>(1, input.size()));
   if (how % 2 == 1) return feed_compressed(rest, 1 + how / 2 % 4);
@@ -55,6 +55,6 @@ bool feed(std::string_view input) {
 
 }  // namespace
 
-extern const Target graph_gzip_target{"graph_gzip", 2048, feed};
+extern const Target graph_gzip_target{"graph_gzip", 2048, feed_graph_gzip};
 
 }  // namespace merganser::fuzz

@@ -7,10 +7,12 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_graph(file_of("graph.mtx", input), "matrix-market", input); }
+bool feed_graph_matrix_market(std::string_view input) {
+  return feed_graph(file_of("graph.mtx", input), "matrix-market", input);
+}
 
 }  // namespace
 
-extern const Target graph_matrix_market_target{"graph_matrix_market", 16384, feed};
+extern const Target graph_matrix_market_target{"graph_matrix_market", 16384, feed_graph_matrix_market};
 
 }  // namespace merganser::fuzz

@@ -7,10 +7,10 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_graph(file_of("graph.metis", input), "metis", input); }
+bool feed_graph_metis(std::string_view input) { return feed_graph(file_of("graph.metis", input), "metis", input); }
 
 }  // namespace
 
-extern const Target graph_metis_target{"graph_metis", 16384, feed};
+extern const Target graph_metis_target{"graph_metis", 16384, feed_graph_metis};
 
 }  // namespace merganser::fuzz

@@ -7,10 +7,10 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_graph(file_of("graph.parhip", input), "parhip", input); }
+bool feed_graph_parhip(std::string_view input) { return feed_graph(file_of("graph.parhip", input), "parhip", input); }
 
 }  // namespace
 
-extern const Target graph_parhip_target{"graph_parhip", 4096, feed};
+extern const Target graph_parhip_target{"graph_parhip", 4096, feed_graph_parhip};
 
 }  // namespace merganser::fuzz

@@ -7,10 +7,10 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_graph(file_of("graph", input), "", input); }
+bool feed_graph_seen(std::string_view input) { return feed_graph(file_of("graph", input), "", input); }
 
 }  // namespace
 
-extern const Target graph_seen_target{"graph_seen", 4096, feed};
+extern const Target graph_seen_target{"graph_seen", 4096, feed_graph_seen};
 
 }  // namespace merganser::fuzz

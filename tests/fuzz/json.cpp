@@ -9,7 +9,7 @@ namespace {
 
 using namespace app;
 
-bool feed(std::string_view input) {
+bool feed_json(std::string_view input) {
   require(utf8_to_bytes(bytes_to_utf8(input)) == input, "bytes as UTF-8 are other bytes");
   Json json;
   if (!read_or_refuse([&] { json = parse_json(input, "file"); })) return false;
@@ -23,6 +23,6 @@ bool feed(std::string_view input) {
 
 }  // namespace
 
-extern const Target json_target{"json", 1024, feed};
+extern const Target json_target{"json", 1024, feed_json};
 
 }  // namespace merganser::fuzz

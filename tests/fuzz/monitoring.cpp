@@ -8,7 +8,7 @@ namespace {
 
 using namespace topology;
 
-bool feed(std::string_view input) {
+bool feed_monitoring(std::string_view input) {
   MonitoringPart part;
   if (!read_or_refuse([&] { part = parse_monitoring(input, "file"); })) return false;
   require(part.rank >= 0 && part.rank < part.ranks, "a rank that is none");
@@ -19,6 +19,6 @@ bool feed(std::string_view input) {
 
 }  // namespace
 
-extern const Target monitoring_target{"monitoring", 4096, feed};
+extern const Target monitoring_target{"monitoring", 4096, feed_monitoring};
 
 }  // namespace merganser::fuzz

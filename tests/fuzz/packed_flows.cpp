@@ -8,7 +8,7 @@ namespace {
 
 using namespace topology;
 
-bool feed(std::string_view input) {
+bool feed_packed_flows(std::string_view input) {
   std::vector<Flow> flows;
   if (!read_or_refuse([&] { flows = unpack_flows(input); })) return false;
   require(unpack_flows(pack_flows(flows)) == flows, "packed again they are other flows");
@@ -20,6 +20,6 @@ bool feed(std::string_view input) {
 
 }  // namespace
 
-extern const Target packed_flows_target{"packed_flows", 1024, feed};
+extern const Target packed_flows_target{"packed_flows", 1024, feed_packed_flows};
 
 }  // namespace merganser::fuzz

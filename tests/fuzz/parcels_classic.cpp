@@ -11,7 +11,7 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) {
+bool feed_parcels_classic(std::string_view input) {
   constexpr std::array kFormats{0, NC_64BIT_OFFSET, NC_64BIT_DATA};
   const std::size_t which = input.empty() ? 0 : static_cast<unsigned char>(input[0]) % kFormats.size();
   const std::string path = make_parcel_file(kFormats[which], input.substr(std::min<std::size_t>(1, input.size())));
@@ -20,6 +20,6 @@ bool feed(std::string_view input) {
 
 }  // namespace
 
-extern const Target parcels_classic_target{"parcels_classic", 512, feed};
+extern const Target parcels_classic_target{"parcels_classic", 512, feed_parcels_classic};
 
 }  // namespace merganser::fuzz

@@ -11,7 +11,7 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) {
+bool feed_parcels_netcdf4(std::string_view input) {
   const std::string path = make_parcel_file(NC_NETCDF4, input);
   try {
     (void)io::read_data(path);
@@ -22,6 +22,6 @@ bool feed(std::string_view input) {
 
 }  // namespace
 
-extern const Target parcels_netcdf4_target{"parcels_netcdf4", 512, feed};
+extern const Target parcels_netcdf4_target{"parcels_netcdf4", 512, feed_parcels_netcdf4};
 
 }  // namespace merganser::fuzz

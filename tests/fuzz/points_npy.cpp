@@ -7,10 +7,10 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_points(file_of("points.npy", input), input); }
+bool feed_points_npy(std::string_view input) { return feed_points(file_of("points.npy", input), input); }
 
 }  // namespace
 
-extern const Target points_npy_target{"points_npy", 1024, feed};
+extern const Target points_npy_target{"points_npy", 1024, feed_points_npy};
 
 }  // namespace merganser::fuzz

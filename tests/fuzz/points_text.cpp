@@ -7,10 +7,10 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_points(file_of("points.txt", input), input); }
+bool feed_points_text(std::string_view input) { return feed_points(file_of("points.txt", input), input); }
 
 }  // namespace
 
-extern const Target points_text_target{"points_text", 4096, feed};
+extern const Target points_text_target{"points_text", 4096, feed_points_text};
 
 }  // namespace merganser::fuzz

@@ -7,10 +7,12 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_process_graph(graphs::detail::parse_adjacency, input); }
+bool feed_process_graph_adjacency(std::string_view input) {
+  return feed_process_graph(graphs::detail::parse_adjacency, input);
+}
 
 }  // namespace
 
-extern const Target process_graph_adjacency_target{"process_graph_adjacency", 4096, feed};
+extern const Target process_graph_adjacency_target{"process_graph_adjacency", 4096, feed_process_graph_adjacency};
 
 }  // namespace merganser::fuzz

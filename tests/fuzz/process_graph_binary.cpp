@@ -7,10 +7,12 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_process_graph(graphs::detail::parse_binary, input); }
+bool feed_process_graph_binary(std::string_view input) {
+  return feed_process_graph(graphs::detail::parse_binary, input);
+}
 
 }  // namespace
 
-extern const Target process_graph_binary_target{"process_graph_binary", 4096, feed};
+extern const Target process_graph_binary_target{"process_graph_binary", 4096, feed_process_graph_binary};
 
 }  // namespace merganser::fuzz

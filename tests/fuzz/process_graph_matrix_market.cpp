@@ -7,10 +7,13 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_process_graph(graphs::detail::parse_matrix_market, input); }
+bool feed_process_graph_matrix_market(std::string_view input) {
+  return feed_process_graph(graphs::detail::parse_matrix_market, input);
+}
 
 }  // namespace
 
-extern const Target process_graph_matrix_market_target{"process_graph_matrix_market", 4096, feed};
+extern const Target process_graph_matrix_market_target{"process_graph_matrix_market", 4096,
+                                                       feed_process_graph_matrix_market};
 
 }  // namespace merganser::fuzz

@@ -7,10 +7,10 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_process_graph(graphs::detail::parse_metis, input); }
+bool feed_process_graph_metis(std::string_view input) { return feed_process_graph(graphs::detail::parse_metis, input); }
 
 }  // namespace
 
-extern const Target process_graph_metis_target{"process_graph_metis", 4096, feed};
+extern const Target process_graph_metis_target{"process_graph_metis", 4096, feed_process_graph_metis};
 
 }  // namespace merganser::fuzz

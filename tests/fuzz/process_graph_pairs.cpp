@@ -7,10 +7,10 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_process_graph(graphs::detail::parse_pairs, input); }
+bool feed_process_graph_pairs(std::string_view input) { return feed_process_graph(graphs::detail::parse_pairs, input); }
 
 }  // namespace
 
-extern const Target process_graph_pairs_target{"process_graph_pairs", 4096, feed};
+extern const Target process_graph_pairs_target{"process_graph_pairs", 4096, feed_process_graph_pairs};
 
 }  // namespace merganser::fuzz

@@ -7,10 +7,10 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed(std::string_view input) { return feed_process_graph(graphs::detail::parse_any, input); }
+bool feed_process_graph_seen(std::string_view input) { return feed_process_graph(graphs::detail::parse_any, input); }
 
 }  // namespace
 
-extern const Target process_graph_seen_target{"process_graph_seen", 4096, feed};
+extern const Target process_graph_seen_target{"process_graph_seen", 4096, feed_process_graph_seen};
 
 }  // namespace merganser::fuzz

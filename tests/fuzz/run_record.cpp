@@ -10,7 +10,7 @@ namespace {
 
 using namespace app;
 
-bool feed(std::string_view input) {
+bool feed_run_record(std::string_view input) {
   Json json;
   if (!read_or_refuse([&] { json = parse_json(input, "file"); })) return false;
   static_cast<void>(read_or_refuse([&] { static_cast<void>(measured_hints(known_of(json, "file"), "file")); }));
@@ -23,6 +23,6 @@ bool feed(std::string_view input) {
 
 }  // namespace
 
-extern const Target run_record_target{"run_record", 8192, feed};
+extern const Target run_record_target{"run_record", 8192, feed_run_record};
 
 }  // namespace merganser::fuzz

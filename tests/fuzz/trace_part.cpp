@@ -8,7 +8,7 @@ namespace {
 
 using namespace topology;
 
-bool feed(std::string_view input) {
+bool feed_trace_part(std::string_view input) {
   TracePart part;
   if (!read_or_refuse([&] { part = parse_trace_part(input, "file"); })) return false;
   require(part.rank >= 0 && part.rank < part.ranks, "a rank that is none");
@@ -20,6 +20,6 @@ bool feed(std::string_view input) {
 
 }  // namespace
 
-extern const Target trace_part_target{"trace_part", 2048, feed};
+extern const Target trace_part_target{"trace_part", 2048, feed_trace_part};
 
 }  // namespace merganser::fuzz

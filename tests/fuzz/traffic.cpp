@@ -20,7 +20,7 @@ void check(const topology::Traffic& traffic) {
   require(again == traffic, "what was written is other traffic");
 }
 
-bool feed(std::string_view input) {
+bool feed_traffic(std::string_view input) {
   std::optional<int> phase;
   if (!input.empty() && input[0] >= '0' && input[0] <= '9') phase = input[0] - '0';
   input.remove_prefix(std::min<std::size_t>(1, input.size()));
@@ -42,6 +42,6 @@ bool feed(std::string_view input) {
 
 }  // namespace
 
-extern const Target traffic_target{"traffic", 4096, feed};
+extern const Target traffic_target{"traffic", 4096, feed_traffic};
 
 }  // namespace merganser::fuzz

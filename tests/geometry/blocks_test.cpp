@@ -22,7 +22,7 @@ std::vector<Decomposition::Block> blocks_of(const Decomposition& d) {
   return blocks;
 }
 
-Vec3 any_point(std::mt19937& random) {
+Vec3 point_of_the_block(std::mt19937& random) {
   std::uniform_real_distribution<double> u(0, 1);
   Vec3 p;
   for (int a = 0; a < 3; ++a) {
@@ -41,7 +41,7 @@ TEST(Blocks, by_cuts_at_faces_of_cells_are_those_by_cells) {
   EXPECT_FALSE(cuts.by_cells());
   std::mt19937 random(1);
   for (int i = 0; i < 2000; ++i) {
-    const Vec3 p = any_point(random);
+    const Vec3 p = point_of_the_block(random);
     EXPECT_EQ(cuts.owner(p), cells.owner(p));
   }
   for (int r = 0; r < 12; ++r) {
@@ -60,7 +60,7 @@ TEST(Blocks, by_boxes_behave_as_the_same_blocks_by_cells) {
   const Decomposition boxes = Decomposition::from_boxes(kGrid, blocks_of(cells));
   std::mt19937 random(2);
   for (int i = 0; i < 2000; ++i) {
-    const Vec3 p = any_point(random);
+    const Vec3 p = point_of_the_block(random);
     EXPECT_EQ(boxes.owner(p), cells.owner(p));
   }
   for (int r = 0; r < 12; ++r) {

@@ -72,7 +72,7 @@ Decomposition any_decomposition(std::int64_t most_cells = 9) {
   return *rc::gen::arbitrary<bool>() ? d.balanced(any_weights(grid)) : d;
 }
 
-TEST(Blocks, cover_every_cell_once) {
+TEST(Cuts, cover_every_cell_once) {
   EXPECT_TRUE(rc::check("cover", [] {
     const Decomposition d = any_decomposition();
     for (int a = 0; a < 3; ++a) {
@@ -93,7 +93,7 @@ TEST(Blocks, cover_every_cell_once) {
   }));
 }
 
-TEST(Blocks, differ_by_at_most_one_cell_per_axis_where_not_balanced) {
+TEST(Cuts, differ_by_at_most_one_cell_per_axis_where_not_balanced) {
   for (int ranks = 1; ranks <= 64; ++ranks) {
     const Decomposition d(unit_grid({64, 67, 61}), ranks);
     for (int a = 0; a < 3; ++a) {
@@ -107,7 +107,7 @@ TEST(Blocks, differ_by_at_most_one_cell_per_axis_where_not_balanced) {
   }
 }
 
-TEST(Blocks, end_at_the_faces_of_the_box_and_touch) {
+TEST(Cuts, end_at_the_faces_of_the_box_and_touch) {
   EXPECT_TRUE(rc::check("blocks", [] {
     const Decomposition d = any_decomposition();
     const Box& box = d.grid().box;

@@ -11,7 +11,7 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-Decomposition any_decomposition() {
+Decomposition few_blocks() {
   const Grid grid = any_grid(6);
   const auto part = [&](int a) {
     return *rc::gen::inRange<std::int64_t>(1, std::min<std::int64_t>(grid.cells[a], 4) + 1);
@@ -47,7 +47,7 @@ double gap_on_axis(const Box& box, int a, double x, double lower, double upper) 
 
 TEST(DistanceToABlock, is_never_above_that_to_a_point_of_it_nor_far_below_that_to_its_nearest) {
   EXPECT_TRUE(rc::check("distance2_to_block", [] {
-    const Decomposition d = any_decomposition();
+    const Decomposition d = few_blocks();
     const Box& box = d.grid().box;
     const int rank = *rc::gen::inRange(0, d.ranks());
     const Vec3 p = any_point(box);
@@ -88,7 +88,7 @@ TEST(DistanceToABlock, of_a_point_to_its_owner_is_zero_beside_every_cut) {
 
 TEST(DistanceBetweenBlocks, is_symmetric_and_never_above_that_of_two_of_their_points) {
   EXPECT_TRUE(rc::check("distance2_between", [] {
-    const Decomposition d = any_decomposition();
+    const Decomposition d = few_blocks();
     const int r = *rc::gen::inRange(0, d.ranks());
     const int s = *rc::gen::inRange(0, d.ranks());
     const double bound = d.distance2_between(r, s);
@@ -115,7 +115,7 @@ TEST(DistanceBetweenBlocks, is_known_for_a_row) {
 
 TEST(Within, finds_all_ranks_in_reach_sorted_and_at_least_the_neighbours) {
   EXPECT_TRUE(rc::check("within", [] {
-    const Decomposition d = any_decomposition();
+    const Decomposition d = few_blocks();
     const int r = *rc::gen::inRange(0, d.ranks());
     const double reach = any_fraction() * (d.grid().box.extent[0] + d.grid().box.extent[1]);
     const auto found = d.within(r, reach);

@@ -10,7 +10,7 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-struct Bad {
+struct BadGraph {
   std::string name, bytes, part;
 };
 
@@ -28,9 +28,9 @@ std::string own(std::uint8_t kind, std::uint8_t bytes, std::uint64_t n, std::uin
   out += std::string(2, '\0');
   return out + words({n, m}) + body;
 }
-const std::string kMatrix = "%%MatrixMarket matrix coordinate ";
+const std::string kBanner = "%%MatrixMarket matrix coordinate ";
 
-const std::vector<Bad> kBad{
+const std::vector<BadGraph> kBad{
     {"empty.txt", "", "the file is empty"},
     {"a.txt.gz", "\x1f\x8b no stream", "gzip"},  // with zlib and without
     {"a.txt", "0 1\n1 x\n", ": line 2: vertex \"x\"; allowed: 0 to below 2^63"},
@@ -49,16 +49,16 @@ const std::vector<Bad> kBad{
     {"a.txt", "% sym\n0 2\n", "vertex \"0\"; allowed: 1 to"},
     {"a.txt", std::string(2 << 20, '7'), "allowed:"},
     {"a.mtx", "%%MatrixMarket matrix array real general\n", ": line 1:"},
-    {"a.mtx", kMatrix + "complex general\n2 2 1\n1 1 1 1\n", "field \"complex\"; allowed: pattern, integer, real"},
-    {"a.mtx", kMatrix + "real hermitian\n2 2 1\n1 1 1\n", "symmetry \"hermitian\""},
-    {"a.mtx", kMatrix + "real general\n%\n", "no sizes"},
-    {"a.mtx", kMatrix + "real general\n2 3 1\n1 1 1\n", "line 2: \"2 3 1\"; allowed: as many rows as columns"},
-    {"a.mtx", kMatrix + "real general\n2 2\n1 1 1\n", "line 2: \"2 2\"; allowed: rows, columns and entries"},
-    {"a.mtx", kMatrix + "real general\n2 2 1\n1 3 1\n", "line 3: column \"3\"; allowed: 1 to 2"},
-    {"a.mtx", kMatrix + "real general\n2 2 1\n1 2\n", "line 3: \"1 2\"; allowed: row, column and value"},
-    {"a.mtx", kMatrix + "pattern general\n2 2 1\n1 2 3\n", "line 3: \"1 2 3\"; allowed: row, column"},
-    {"a.mtx", kMatrix + "real general\n2 2 2\n1 2 1\n", "1 entries; allowed: 2"},
-    {"a.mtx", kMatrix + "real general\n1152921504606846976 1152921504606846976 1\n1 2 1\n",
+    {"a.mtx", kBanner + "complex general\n2 2 1\n1 1 1 1\n", "field \"complex\"; allowed: pattern, integer, real"},
+    {"a.mtx", kBanner + "real hermitian\n2 2 1\n1 1 1\n", "symmetry \"hermitian\""},
+    {"a.mtx", kBanner + "real general\n%\n", "no sizes"},
+    {"a.mtx", kBanner + "real general\n2 3 1\n1 1 1\n", "line 2: \"2 3 1\"; allowed: as many rows as columns"},
+    {"a.mtx", kBanner + "real general\n2 2\n1 1 1\n", "line 2: \"2 2\"; allowed: rows, columns and entries"},
+    {"a.mtx", kBanner + "real general\n2 2 1\n1 3 1\n", "line 3: column \"3\"; allowed: 1 to 2"},
+    {"a.mtx", kBanner + "real general\n2 2 1\n1 2\n", "line 3: \"1 2\"; allowed: row, column and value"},
+    {"a.mtx", kBanner + "pattern general\n2 2 1\n1 2 3\n", "line 3: \"1 2 3\"; allowed: row, column"},
+    {"a.mtx", kBanner + "real general\n2 2 2\n1 2 1\n", "1 entries; allowed: 2"},
+    {"a.mtx", kBanner + "real general\n1152921504606846976 1152921504606846976 1\n1 2 1\n",
      "rows; allowed for a file of"},
     {"a.metis", "%\n", "no line with numbers of vertices and edges"},
     {"a.metis", "3\n", "line 1: \"3\"; allowed: vertices, edges"},
@@ -107,7 +107,7 @@ const std::vector<Bad> kBad{
 
 TEST(BadGraphFiles, are_refused_with_the_same_words_on_every_rank) {
   Folder folder;
-  for (const Bad& bad : kBad) {
+  for (const BadGraph& bad : kBad) {
     const std::string path = folder.file(bad.name);
     write_bytes(path, bad.bytes);
     std::string first;

@@ -44,7 +44,7 @@ std::string refusal(const std::string& bytes, ProcessGraphFormat format) {
   return "accepted";
 }
 
-TEST(GraphFiles, the_binary_layout_is_the_published_one) {
+TEST(ProcessGraphFiles, the_binary_layout_is_the_published_one) {
   const ProcessGraph two = make_process_graph("chain", 2, 1);
   EXPECT_EQ(print(two, ProcessGraphFormat::binary), packed(kTwo));
   EXPECT_EQ(parse("file", packed(kTwo), ProcessGraphFormat::binary), two);
@@ -53,7 +53,7 @@ TEST(GraphFiles, the_binary_layout_is_the_published_one) {
     EXPECT_EQ(print(make_process_graph("chain", ranks, 1), ProcessGraphFormat::binary).size(), bytes);
 }
 
-TEST(GraphFiles, text_formats_look_as_documented) {
+TEST(ProcessGraphFiles, text_formats_look_as_documented) {
   const ProcessGraph g(Rows{{{1, 64}, {2, 0.5}}, {{0, 64}}, {}});
   EXPECT_EQ(print(g, ProcessGraphFormat::adjacency),
             "# merganser process graph, \"rank: neighbour weight neighbour weight ...\": 3 ranks, 3 arcs\n"
@@ -71,7 +71,7 @@ TEST(GraphFiles, text_formats_look_as_documented) {
             "% merganser process graph\n3 2\n2\n1 3\n2\n");
 }
 
-TEST(GraphFiles, a_thousand_graphs_of_every_format_come_back_as_they_were) {
+TEST(ProcessGraphFiles, a_thousand_graphs_of_every_format_come_back_as_they_were) {
   for (const ProcessGraphFormat format : process_formats()) {
     for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
       const ProcessGraph g = random_graph(seed, liked_by(format));
@@ -83,7 +83,7 @@ TEST(GraphFiles, a_thousand_graphs_of_every_format_come_back_as_they_were) {
   }
 }
 
-TEST(GraphFiles, files_are_written_by_extension_and_read_by_what_they_hold) {
+TEST(ProcessGraphFiles, files_are_written_by_extension_and_read_by_what_they_hold) {
   const Folder folder;
   const ProcessGraph g = make_process_graph("random:3", 8, 1);
   for (const char* name : {"g.bin", "g.txt", "g.adj", "g.mtx", "g.graph", "g.metis"}) {
@@ -103,7 +103,7 @@ TEST(GraphFiles, files_are_written_by_extension_and_read_by_what_they_hold) {
   for (const ProcessGraphFormat format : process_formats()) EXPECT_EQ(process_format_of_name(name_of(format)), format);
 }
 
-TEST(GraphFiles, a_file_is_replaced_whole_and_a_link_is_written_through) {
+TEST(ProcessGraphFiles, a_file_is_replaced_whole_and_a_link_is_written_through) {
   const Folder folder;
   const std::string path = folder.file("g.bin"), link = folder.file("link.bin");
   write_process_graph(path, make_process_graph("complete", 9, 1), ProcessGraphFormat::binary);
@@ -125,7 +125,7 @@ TEST(GraphFiles, a_file_is_replaced_whole_and_a_link_is_written_through) {
   EXPECT_THROW(write_process_graph(path, ProcessGraph(), ProcessGraphFormat::binary), InputError);
 }
 
-TEST(GraphFiles, what_is_no_file_is_refused) {
+TEST(ProcessGraphFiles, what_is_no_file_is_refused) {
   const Folder folder;
   EXPECT_THROW((void)read_process_graph(folder.file("missing")), InputError);
   EXPECT_THROW((void)read_process_graph(folder.path().string()), InputError);
@@ -142,7 +142,7 @@ struct Bad {
   std::string says;
 };
 
-TEST(GraphFiles, wrong_binary_files_say_where_and_what) {
+TEST(ProcessGraphFiles, wrong_binary_files_say_where_and_what) {
   std::string pairs = packed({2, 2, 0, 1, 2, 0, 1, kOne, 1, 0, kOne});
   std::string small = packed({2, 2, 0, 1, 2, 1, kFloatOne, 0, kFloatOne}, 4);
   const std::vector<Bad> cases{
@@ -187,7 +187,7 @@ void expect_refusals(ProcessGraphFormat format, const std::vector<Bad>& cases) {
   }
 }
 
-TEST(GraphFiles, wrong_adjacency_files_say_where_and_what) {
+TEST(ProcessGraphFiles, wrong_adjacency_files_say_where_and_what) {
   expect_refusals(ProcessGraphFormat::adjacency,
                   {{"# nothing\n", "line 1: no ranks"},
                    {"0: 1 1\n1 0 1\n", "line 2: \"1 0 1\" has no colon"},
@@ -207,7 +207,7 @@ TEST(GraphFiles, wrong_adjacency_files_say_where_and_what) {
                    {"0: 1 1\r\n1: \x1b[31m 1\r\n", "line 2: rank \"?[31m\""}});
 }
 
-TEST(GraphFiles, wrong_pairs_say_where_and_what) {
+TEST(ProcessGraphFiles, wrong_pairs_say_where_and_what) {
   expect_refusals(ProcessGraphFormat::pairs, {{"", "no arcs"},
                                               {"0 1\n", "line 1: \"0 1\" has no comma"},
                                               {"0,\n", "line 1: rank \"\""},
@@ -221,7 +221,7 @@ TEST(GraphFiles, wrong_pairs_say_where_and_what) {
                                               {"-1,0\n", "line 1: rank \"-1\""}});
 }
 
-TEST(GraphFiles, wrong_matrix_market_files_say_where_and_what) {
+TEST(ProcessGraphFiles, wrong_matrix_market_files_say_where_and_what) {
   const std::string general = "%%MatrixMarket matrix coordinate pattern general\n";
   const std::string symmetric = "%%MatrixMarket matrix coordinate real symmetric\n";
   expect_refusals(ProcessGraphFormat::matrix_market,
@@ -245,14 +245,14 @@ TEST(GraphFiles, wrong_matrix_market_files_say_where_and_what) {
                    {symmetric + "2 2 1\n2 1 -1\n", "line 3: weight \"-1\""}});
 }
 
-TEST(GraphFiles, matrices_may_be_symmetric_and_have_a_diagonal) {
+TEST(ProcessGraphFiles, matrices_may_be_symmetric_and_have_a_diagonal) {
   const std::string text =
       "%%matrixmarket MATRIX Coordinate Integer Symmetric\n% a comment\n\n3 3 3\n1 1 9\n2 1 5\n3 2 7\n";
   EXPECT_EQ(parse("file", text, ProcessGraphFormat::matrix_market),
             ProcessGraph(Rows{{{1, 5}}, {{0, 5}, {2, 7}}, {{1, 7}}}));
 }
 
-TEST(GraphFiles, wrong_metis_files_say_where_and_what) {
+TEST(ProcessGraphFiles, wrong_metis_files_say_where_and_what) {
   expect_refusals(ProcessGraphFormat::metis,
                   {{"3\n", "line 1: \"3\"; allowed: vertices, edges"},
                    {"0 0\n", "line 1: number of vertices \"0\""},
@@ -271,20 +271,20 @@ TEST(GraphFiles, wrong_metis_files_say_where_and_what) {
                    {"2 1 0 3\n2\n1\n", "line 1: number of weights \"3\""}});
 }
 
-TEST(GraphFiles, metis_files_may_have_sizes_weights_and_comments) {
+TEST(ProcessGraphFiles, metis_files_may_have_sizes_weights_and_comments) {
   const ProcessGraph g(Rows{{{1, 5}}, {{0, 5}}, {}});
   EXPECT_EQ(parse("file", "% c\n3 1 111 2\n9 1 1 2 5\n% c\n9 1 1 1 5\n9 1 1\n", ProcessGraphFormat::metis), g);
   EXPECT_EQ(parse("file", "3 1 001\n2 5\n1 5\n\n\n\n", ProcessGraphFormat::metis), g);
 }
 
-TEST(GraphFiles, metis_cannot_hold_every_graph) {
+TEST(ProcessGraphFiles, metis_cannot_hold_every_graph) {
   EXPECT_THROW((void)print(ProcessGraph(Rows{{{1}}, {}}), ProcessGraphFormat::metis), InputError);
   EXPECT_THROW((void)print(ProcessGraph(Rows{{{1, 2}}, {{0, 3}}}), ProcessGraphFormat::metis), InputError);
   EXPECT_THROW((void)print(ProcessGraph(Rows{{{1, 0.5}}, {{0, 0.5}}}), ProcessGraphFormat::metis), InputError);
   EXPECT_THROW((void)print(ProcessGraph(Rows{{{1, 0}}, {{0, 0}}}), ProcessGraphFormat::metis), InputError);
 }
 
-TEST(GraphFiles, text_by_hand_is_read_too) {
+TEST(ProcessGraphFiles, text_by_hand_is_read_too) {
   EXPECT_EQ(graphs::detail::parse_any("file", "  # pairs by hand\r\n\r\n0 , 1\r\n 1,0\r\n"),
             make_process_graph("chain", 2, 1));
   EXPECT_EQ(graphs::detail::parse_any("file", "1 : 0 1\n\n0:1 1"), make_process_graph("chain", 2, 1));
@@ -293,7 +293,7 @@ TEST(GraphFiles, text_by_hand_is_read_too) {
     EXPECT_THROW((void)graphs::detail::parse_any("file", bad), InputError) << bad;
 }
 
-TEST(GraphFiles, files_that_do_not_fit_into_memory_are_refused_before_they_are_read) {
+TEST(ProcessGraphFiles, files_that_do_not_fit_into_memory_are_refused_before_they_are_read) {
   const Folder folder;
   const std::string path = folder.file("large.txt");
   std::ofstream(path) << "0: 1\n";
@@ -309,7 +309,7 @@ TEST(GraphFiles, files_that_do_not_fit_into_memory_are_refused_before_they_are_r
   }
 }
 
-TEST(GraphFiles, compressed_names_get_no_plain_file) {
+TEST(ProcessGraphFiles, compressed_names_get_no_plain_file) {
   const Folder folder;
   for (const ProcessGraphFormat format : process_formats())
     EXPECT_THROW(write_process_graph(folder.file("a.bin.gz"), generate_process_graph("ring", {}).graph, format),

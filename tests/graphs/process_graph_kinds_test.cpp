@@ -41,7 +41,7 @@ bool connected(const ProcessGraph& g) {
   return static_cast<int>(seen.size()) == g.ranks();
 }
 
-TEST(Generate, every_kind_works_for_every_small_number_of_ranks) {
+TEST(GenerateProcessGraph, every_kind_works_for_every_small_number_of_ranks) {
   for (const auto& kind : process_graph_kinds()) {
     for (int ranks = 1; ranks <= 40; ++ranks) {
       ProcessGraphOptions o = on(ranks);
@@ -55,7 +55,7 @@ TEST(Generate, every_kind_works_for_every_small_number_of_ranks) {
   }
 }
 
-TEST(Generate, chains_rings_and_complete_graphs_have_their_arcs) {
+TEST(GenerateProcessGraph, chains_rings_and_complete_graphs_have_their_arcs) {
   EXPECT_EQ(arcs(generate_process_graph("chain", on(3)).graph),
             (std::set<std::pair<int, int>>{{0, 1}, {1, 0}, {1, 2}, {2, 1}}));
   EXPECT_EQ(generate_process_graph("chain", on(16)).graph.arcs(), 30);
@@ -65,7 +65,7 @@ TEST(Generate, chains_rings_and_complete_graphs_have_their_arcs) {
   EXPECT_EQ(generate_process_graph("complete", on(16)).graph.arcs(), 240);
 }
 
-TEST(Generate, tori_join_ranks_one_step_apart) {
+TEST(GenerateProcessGraph, tori_join_ranks_one_step_apart) {
   for (const std::vector<int>& dims : {std::vector<int>{5}, {4, 3}, {2, 3, 4}, {1, 1, 6}, {2, 2, 2}, {1, 7}}) {
     for (const AxisFlags periodic : {AxisFlags{true, true, true}, {false, false, false}, {true, false, false}}) {
       ProcessGraphOptions o;
@@ -98,7 +98,7 @@ TEST(Generate, tori_join_ranks_one_step_apart) {
   EXPECT_EQ(generate_process_graph("grid1d", on(9)).graph, generate_process_graph("chain", on(9)).graph);
 }
 
-TEST(Generate, incast_is_directed_to_rank_0) {
+TEST(GenerateProcessGraph, incast_is_directed_to_rank_0) {
   ProcessGraphOptions o = on(8);
   o.fan_in = 5;
   const ProcessGraph g = generate_process_graph("incast", o).graph;
@@ -106,7 +106,7 @@ TEST(Generate, incast_is_directed_to_rank_0) {
   EXPECT_EQ(generate_process_graph("incast", on(8)).graph.local(0).in.size(), 7U);
 }
 
-TEST(Generate, random_graphs_are_regular_for_every_degree_and_differ_by_seed) {
+TEST(GenerateProcessGraph, random_graphs_are_regular_for_every_degree_and_differ_by_seed) {
   for (const int ranks : {2, 5, 8, 9, 32}) {
     for (int degree = 1; degree < ranks; ++degree) {
       if (ranks * degree % 2 == 1) continue;
@@ -131,7 +131,7 @@ TEST(Generate, random_graphs_are_regular_for_every_degree_and_differ_by_seed) {
   for (const int near : {1, 2, 62, 63}) EXPECT_LT(met[static_cast<std::size_t>(near)], 14);
 }
 
-TEST(Generate, small_worlds_keep_their_edges_and_lose_their_order) {
+TEST(GenerateProcessGraph, small_worlds_keep_their_edges_and_lose_their_order) {
   ProcessGraphOptions o = on(200);
   o.degree = 6;
   o.rewire = 0;
@@ -149,7 +149,7 @@ TEST(Generate, small_worlds_keep_their_edges_and_lose_their_order) {
   EXPECT_EQ(generate_process_graph("small-world", o).graph, generate_process_graph("complete", on(7)).graph);
 }
 
-TEST(Generate, power_laws_have_hubs) {
+TEST(GenerateProcessGraph, power_laws_have_hubs) {
   ProcessGraphOptions o = on(2000);
   o.degree = 4;
   const ProcessGraph g = generate_process_graph("power-law", o).graph;
@@ -159,7 +159,7 @@ TEST(Generate, power_laws_have_hubs) {
   for (int r = 0; r < g.ranks(); ++r) EXPECT_GE(g.row(r).size(), 2U);
 }
 
-TEST(Generate, geometric_graphs_have_the_mean_degree) {
+TEST(GenerateProcessGraph, geometric_graphs_have_the_mean_degree) {
   for (const double degree : {2.0, 6.0, 40.0, 700.0}) {
     ProcessGraphOptions o = on(1000);
     o.degree = degree;
@@ -169,12 +169,12 @@ TEST(Generate, geometric_graphs_have_the_mean_degree) {
   }
 }
 
-TEST(Generate, rgg_without_cross_edges_is_a_chain_where_strips_are_high) {
+TEST(GenerateProcessGraph, rgg_without_cross_edges_is_a_chain_where_strips_are_high) {
   for (const int ranks : {2, 3, 7, 16, 33})
     EXPECT_EQ(generate_process_graph("rgg", on(ranks)).graph, generate_process_graph("chain", on(ranks)).graph);
 }
 
-TEST(Generate, rgg_adds_exactly_the_percent_of_edges_asked_for) {
+TEST(GenerateProcessGraph, rgg_adds_exactly_the_percent_of_edges_asked_for) {
   ProcessGraphOptions o = on(12);
   o.vertices = 300;
   const auto without = generate_process_graph("rgg", o);
@@ -186,7 +186,7 @@ TEST(Generate, rgg_adds_exactly_the_percent_of_edges_asked_for) {
   for (const auto& arc : arcs(without.graph)) EXPECT_TRUE(arcs(with.graph).count(arc) != 0);
 }
 
-TEST(Generate, rgg_meets_a_mean_degree) {
+TEST(GenerateProcessGraph, rgg_meets_a_mean_degree) {
   for (const double degree : {1.875, 4.0, 7.5, 14.0, 15.0}) {
     ProcessGraphOptions o = on(16);
     o.vertices = 200;
@@ -203,7 +203,7 @@ TEST(Generate, rgg_meets_a_mean_degree) {
             std::string::npos);
 }
 
-TEST(Generate, rgg_weighs_arcs_by_ghost_vertices) {
+TEST(GenerateProcessGraph, rgg_weighs_arcs_by_ghost_vertices) {
   ProcessGraphOptions o = on(5);
   o.vertices = 400;
   o.cross = 1;
@@ -222,7 +222,7 @@ TEST(Generate, rgg_weighs_arcs_by_ghost_vertices) {
     }
 }
 
-TEST(Generate, graphs_stay_what_they_were) {
+TEST(GenerateProcessGraph, graphs_stay_what_they_were) {
   // A change here means that seeds no longer name the graphs that they named in records of earlier runs.
   const auto digest = [](const char* text, int ranks) { return make_process_graph(text, ranks, 42).digest(); };
   EXPECT_EQ(digest("random:4", 64), "ec8d0d8cb8bdf1e792d91d4bb4600be2");
@@ -277,7 +277,7 @@ TEST(MakeGraph, takes_files_of_the_right_number_of_ranks) {
   EXPECT_THROW((void)make_process_graph("no/such/file", 4, 1), InputError);
 }
 
-TEST(Generate, graphs_that_do_not_fit_into_memory_are_refused_before_they_are_made) {
+TEST(GenerateProcessGraph, graphs_that_do_not_fit_into_memory_are_refused_before_they_are_made) {
   const test::System system;
   system.memory(8);
   for (const char* kind : {"complete", "incast", "chain", "torus2d", "random", "power-law"}) {

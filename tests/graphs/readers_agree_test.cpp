@@ -34,7 +34,7 @@ Edges edges_of(const ProcessGraph& graph) {
   return all;
 }
 
-struct Sample {
+struct Text {
   ProcessGraphFormat format;
   std::string text;
 };
@@ -43,7 +43,7 @@ constexpr auto kMetis = ProcessGraphFormat::metis;
 
 class ReadersAgree : public testing::Test {
  protected:
-  std::string write(const Sample& sample) {
+  std::string write(const Text& sample) {
     const std::string path = folder_.file(sample.format == kMatrix ? "a.mtx" : "a.metis");
     write_bytes(path, sample.text);
     return path;
@@ -63,7 +63,7 @@ class ReadersAgree : public testing::Test {
 
 TEST_F(ReadersAgree, on_files_that_one_of_them_refused_once) {
   const std::string banner = "%%MatrixMarket matrix coordinate ";
-  const Sample samples[] = {
+  const Text samples[] = {
       {kMatrix, banner + "integer skew-symmetric\n3 3 2\n2 1 5\n3 2 7\n"},
       {kMatrix, banner + "integer symmetric\n3 3 2\n1 2 5\n3 2 7\n"},                        // one above the diagonal
       {kMatrix, banner + "real general kept by hand\n3 3 2\n1 2 5\n3 2 7.25\n"},             // more words
@@ -81,7 +81,7 @@ TEST_F(ReadersAgree, on_files_that_one_of_them_refused_once) {
                      return ones + "2\n" + ones + "1\n";
                    }()},
   };
-  for (const Sample& sample : samples) {
+  for (const Text& sample : samples) {
     const std::string path = write(sample);
     const bool wrong = sample.text.starts_with("3 3 001\n1 9 2");
     std::string first;
@@ -102,7 +102,7 @@ TEST_F(ReadersAgree, on_files_that_one_of_them_refused_once) {
 
 TEST_F(ReadersAgree, on_what_is_wrong_and_in_which_line) {
   const std::string banner = "%%MatrixMarket matrix coordinate ";
-  const Sample samples[] = {
+  const Text samples[] = {
       {kMatrix, "%%MatrixMarket matrix array real general\n2 2\n"},
       {kMatrix, banner + "complex general\n2 2 1\n"},
       {kMatrix, banner + "real hermitian\n2 2 1\n"},
@@ -125,7 +125,7 @@ TEST_F(ReadersAgree, on_what_is_wrong_and_in_which_line) {
       {kMetis, "3 2 10\n1 2\n\n1 2\n"},
       {kMetis, "2 1\n2\n1\n1\n"},
   };
-  for (const Sample& sample : samples) {
+  for (const Text& sample : samples) {
     const std::string path = write(sample);
     const std::string wanted = error_of([&] { static_cast<void>(graphs::read_process_graph(path, sample.format)); });
     EXPECT_TRUE(wanted.starts_with(path + ": ")) << sample.text << wanted;
@@ -138,7 +138,7 @@ TEST_F(ReadersAgree, on_thousands_of_spoiled_files) {
   for (const ProcessGraphFormat format : {kMatrix, kMetis}) {
     int both = 0, none = 0;
     for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
-      const Sample sample{format, mutated(print(random_graph(seed, liked_by(format)), format), seed)};
+      const Text sample{format, mutated(print(random_graph(seed, liked_by(format)), format), seed)};
       const std::string path = write(sample);
       ProcessGraph graph;
       const std::string refused = error_of([&] { graph = graphs::read_process_graph(path, format); });

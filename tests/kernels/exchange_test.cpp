@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Models, ExchangeTest, testing::ValuesIn(setups_of_one_m
 /// The kernels that run over the ranks of t, and are there.
 std::vector<KernelInfo> usable(Transport& t) {
   std::vector<KernelInfo> infos;
-  for (const auto& info : kernels()) {
+  for (const auto& info : merganser::kernels::kernels()) {
     const bool processes = info.model != "threads";
     if (processes == t.capabilities().processes && info.name != "shmem.put-signal-native") infos.push_back(info);
   }
@@ -402,7 +402,7 @@ TEST_P(ExchangeTest, every_rank_refuses_what_does_not_fit) {
     };
     const Graph graph = ring(t);
     contains(refused("p2p.telepathy", {graph, {1}, {1}, 1}), "known: threads.copy");
-    for (const auto& info : kernels()) {
+    for (const auto& info : merganser::kernels::kernels()) {
       const bool processes = t.capabilities().processes;
       if ((info.model != "threads") == processes) continue;
       contains(refused(info.name, {graph, {1}, {1}, 1}), processes ? "ranks are processes" : "ranks are threads");

@@ -26,18 +26,18 @@ void expect_exact(const Swarm& swarm, const msf::EuclideanOptions& options, cons
   }
 }
 
-const std::vector<std::string> kShapes{"uniform", "lattice", "heaps", "equal", "line", "clusters"};
+const std::vector<std::string> kSwarms{"uniform", "lattice", "heaps", "equal", "line", "clusters"};
 
 TEST(TreesOfAnyDimension, are_exact) {
   std::uint64_t seed = 0;
   for (const int dimension : {1, 2, 4, 5, 7, 8, 11, 16})
-    for (const auto& shape : kShapes) expect_exact(swarm_of(shape, dimension, 110, ++seed), {}, {1, 2, 3});
+    for (const auto& shape : kSwarms) expect_exact(swarm_of(shape, dimension, 110, ++seed), {}, {1, 2, 3});
 }
 
 TEST(TreesOfAnyDimension, are_exact_with_mutual_reachability) {
   std::uint64_t seed = 100;
   for (const int dimension : {1, 4, 6, 9, 16})
-    for (const auto& shape : kShapes)
+    for (const auto& shape : kSwarms)
       for (const int min_samples : {2, 7}) {
         msf::EuclideanOptions options;
         options.min_samples = min_samples;
@@ -68,7 +68,7 @@ TEST(TreesOfOtherMetrics, are_exact) {
   std::uint64_t seed = 200;
   for (const auto metric : {msf::Distance::manhattan, msf::Distance::chebyshev})
     for (const int dimension : {1, 2, 3, 4, 8, 13})
-      for (const auto& shape : kShapes) {
+      for (const auto& shape : kSwarms) {
         Swarm swarm = swarm_of(shape, dimension, 100, ++seed);
         swarm.space.metric = metric;
         expect_exact(swarm, {}, {1, 3});
@@ -81,7 +81,7 @@ TEST(TreesOfOtherMetrics, are_exact) {
 TEST(TreesOfVeryManyDimensions, are_exact) {
   std::uint64_t seed = 300;
   for (const int dimension : {17, 40, 65})
-    for (const auto& shape : kShapes)
+    for (const auto& shape : kSwarms)
       for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev}) {
         Swarm swarm = swarm_of(shape, dimension, 90, ++seed);
         swarm.space.metric = metric;
@@ -237,7 +237,7 @@ TEST(TreesOfAnyDimension, are_those_of_the_slow_way_of_the_library) {
     }
 }
 
-TEST(CoreDistances, of_any_dimension_and_metric_are_those_of_all_pairs) {
+TEST(CoreDistancesInAnyDimension, of_any_dimension_and_metric_are_those_of_all_pairs) {
   for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev})
     for (const int dimension : {1, 5, 12})
       for (const int ranks : {1, 3}) {

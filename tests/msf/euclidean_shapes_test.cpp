@@ -5,18 +5,12 @@
 #include "merganser/comm/runtime.hpp"
 #include "merganser/msf/euclidean.hpp"
 #include "tests/msf/clouds.hpp"
+#include "tests/msf/swarms.hpp"
 
 namespace {
 
 using namespace merganser;
 using namespace merganser::test;
-
-void on_threads(int ranks, const std::function<void(comm::Transport&)>& body) {
-  comm::RunOptions options;
-  options.backend = "threads";
-  options.ranks = ranks;
-  comm::run(options, body);
-}
 
 void expect_exact(const Cloud& cloud, const msf::EuclideanOptions& options, const std::vector<int>& numbers) {
   const Edges expected = tree_of(cloud, options.min_samples);

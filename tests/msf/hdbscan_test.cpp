@@ -89,7 +89,7 @@ std::vector<Born> clusters_of(const CondensedTree& tree) {
   return all;
 }
 
-struct Case {
+struct TreeCase {
   std::size_t points;
   std::size_t least;
   Forest forest;
@@ -108,12 +108,12 @@ void over_random_trees(const Body& body) {
     std::sort(forest.edges.begin(), forest.edges.end());
     const std::size_t least = 2 + seed % 3;
     SCOPED_TRACE("seed " + std::to_string(seed));
-    body(Case{points, least, forest, condense(dendrogram(forest, Apart::join), least)});
+    body(TreeCase{points, least, forest, condense(dendrogram(forest, Apart::join), least)});
   }
 }
 
 TEST(CondenseTest, clusters_are_those_of_the_definition_ties_included) {
-  over_random_trees([](const Case& c) {
+  over_random_trees([](const TreeCase& c) {
     Definition definition{c.least, c.forest.edges};
     definition.lambda.resize(c.points);
     Points all;
@@ -129,7 +129,7 @@ TEST(CondenseTest, clusters_are_those_of_the_definition_ties_included) {
 }
 
 TEST(CondenseTest, stability_is_what_points_stay_beyond_the_birth_of_their_cluster) {
-  over_random_trees([](const Case& c) {
+  over_random_trees([](const TreeCase& c) {
     const auto sums = stabilities(c.tree);
     const auto clusters = clusters_of(c.tree);
     for (std::size_t i = 0; i < clusters.size(); ++i) {
@@ -160,7 +160,7 @@ double best_mass(const CondensedTree& tree, const std::vector<double>& mass, std
 }
 
 TEST(HdbscanTest, the_excess_of_mass_is_the_greatest_there_is) {
-  over_random_trees([](const Case& c) {
+  over_random_trees([](const TreeCase& c) {
     const auto mass = stabilities(c.tree);
     const auto found = hdbscan(c.tree, {.min_cluster_size = c.least});
     const double best = best_mass(c.tree, mass, 0);
@@ -175,7 +175,7 @@ TEST(HdbscanTest, the_excess_of_mass_is_the_greatest_there_is) {
 }
 
 TEST(HdbscanTest, labels_are_numbered_by_their_lowest_points_and_noise_has_no_probability) {
-  over_random_trees([](const Case& c) {
+  over_random_trees([](const TreeCase& c) {
     for (const Selection selection : {Selection::excess_of_mass, Selection::leaf}) {
       const auto found = hdbscan(c.tree, {.min_cluster_size = c.least, .selection = selection});
       const auto clusters = clusters_of(c.tree);
@@ -200,7 +200,7 @@ TEST(HdbscanTest, labels_are_numbered_by_their_lowest_points_and_noise_has_no_pr
 }
 
 TEST(HdbscanTest, other_numbers_of_the_points_change_nothing_but_the_names) {
-  over_random_trees([](const Case& c) {
+  over_random_trees([](const TreeCase& c) {
     Forest turned = c.forest;
     const std::uint64_t last = c.points - 1;
     for (auto& e : turned.edges) e = graphs::make_edge<graphs::Edge24>(last - e.low, last - e.high, e.weight);

@@ -86,7 +86,7 @@ std::uint32_t count_of(const std::vector<std::uint32_t>& labels) {
   return labels.empty() ? 0 : 1 + *std::max_element(labels.begin(), labels.end());
 }
 
-struct Case {
+struct GraphCase {
   Edges graph;
   std::uint64_t vertices;
   Dendrogram d;
@@ -98,12 +98,12 @@ void over_random_graphs(const Body& body) {
     const std::uint64_t vertices = 1 + seed % 19;
     const auto graph = random_graph(seed, vertices, seed % 7 * vertices / 2, seed % 2 == 0 ? 3 : 1000);
     SCOPED_TRACE("seed " + std::to_string(seed));
-    body(Case{graph, vertices, dendrogram(forest_of(graph, vertices))});
+    body(GraphCase{graph, vertices, dendrogram(forest_of(graph, vertices))});
   }
 }
 
 TEST(DendrogramTest, merges_are_those_of_the_definition_ties_and_components_included) {
-  over_random_graphs([](const Case& c) { EXPECT_EQ(c.d.merges, agglomerate(c.graph, c.vertices)); });
+  over_random_graphs([](const GraphCase& c) { EXPECT_EQ(c.d.merges, agglomerate(c.graph, c.vertices)); });
 }
 
 TEST(DendrogramTest, known_rows_come_as_scipy_writes_them) {
@@ -165,7 +165,7 @@ TEST(DendrogramTest, what_is_no_forest_in_order_is_refused) {
 }
 
 TEST(CutTest, a_height_gives_the_components_of_the_graph_up_to_it) {
-  over_random_graphs([](const Case& c) {
+  over_random_graphs([](const GraphCase& c) {
     for (const double h : {-1.0, 0.0, 0.5, 1.0, 2.0, 300.0, 999.0, kInfinite, -kInfinite}) {
       const auto labels = cut_by_height(c.d, h);
       EXPECT_EQ(labels.of, components(c.graph, c.vertices, h)) << h;
@@ -175,7 +175,7 @@ TEST(CutTest, a_height_gives_the_components_of_the_graph_up_to_it) {
 }
 
 TEST(CutTest, a_count_gives_the_most_clusters_that_some_height_gives) {
-  over_random_graphs([](const Case& c) {
+  over_random_graphs([](const GraphCase& c) {
     for (std::uint64_t k = c.d.components(); k <= c.vertices + 1; ++k) {
       auto expected = components(c.graph, c.vertices, -1);
       for (const Merge& m : c.d.merges) {
@@ -187,7 +187,7 @@ TEST(CutTest, a_count_gives_the_most_clusters_that_some_height_gives) {
 }
 
 TEST(CutTest, with_ties_apart_a_count_is_met_exactly_and_cuts_are_nested) {
-  over_random_graphs([](const Case& c) {
+  over_random_graphs([](const GraphCase& c) {
     std::vector<std::uint32_t> finer;
     for (std::uint64_t k = c.vertices; k >= c.d.components() && k > 0; --k) {
       const auto labels = cut_by_count(c.d, k, Ties::apart);

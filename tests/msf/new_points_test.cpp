@@ -18,7 +18,7 @@ msf::EuclideanOptions small_leaves() {
 }
 
 /// A set and new points behind it in one swarm.
-struct Case {
+struct NewPoints {
   Swarm all;
   std::size_t set = 0;
 
@@ -47,13 +47,13 @@ struct Case {
   }
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> out;
+std::vector<NewPoints> cases() {
+  std::vector<NewPoints> out;
   std::uint64_t seed = 0;
   for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev})
     for (const auto* shape : {"uniform", "lattice", "clusters", "heaps", "equal"})
       for (const int dimension : {1, 2, 3, 7, 16, 21}) {
-        Case made{swarm_of(shape, dimension, 150, ++seed), 120};
+        NewPoints made{swarm_of(shape, dimension, 150, ++seed), 120};
         made.all.space.metric = metric;
         if (dimension == 2) made.all.space.periods = {{1, 0, 1}};
         out.push_back(std::move(made));
@@ -62,7 +62,7 @@ std::vector<Case> cases() {
 }
 
 TEST(NewPoints, find_the_nearest_of_the_set) {
-  for (const Case& made : cases())
+  for (const NewPoints& made : cases())
     for (const int ranks : {1, 3})
       on_threads(ranks, [&](comm::Transport& t) {
         const int k = 6;
@@ -81,7 +81,7 @@ TEST(NewPoints, find_the_nearest_of_the_set) {
 }
 
 TEST(NewPoints, join_where_the_mutual_reachability_is_least) {
-  for (const Case& made : cases()) {
+  for (const NewPoints& made : cases()) {
     const int k = 4;
     const auto squares = cores_of(made.points(), k);
     for (const int ranks : {1, 2, 4})

@@ -21,6 +21,8 @@ namespace merganser::test {
 /// Parcels below this volume are small.
 inline constexpr double kSmall = 1.0;
 
+inline Box cube(bool periodic) { return {{0, 0, 0}, {1, 1, 1}, {periodic, periodic, periodic}}; }
+
 inline void add_point(Parcels& parcels, std::int64_t id, const Vec3& p, bool small) {
   const std::size_t i = parcels.size();
   parcels.resize(i + 1);

@@ -14,8 +14,6 @@ using namespace merganser::test;
 
 constexpr int kMany = 300000;  // a quadratic search takes minutes for them
 
-Box cube(bool periodic) { return {{0, 0, 0}, {1, 1, 1}, {periodic, periodic, periodic}}; }
-
 std::int64_t shuffled(std::int64_t i) { return i * 7919 % 1000003; }
 
 /// Distance squared from the parcel at a container position to its target.

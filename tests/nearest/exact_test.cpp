@@ -10,8 +10,6 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-Box cube(bool periodic) { return {{0, 0, 0}, {1, 1, 1}, {periodic, periodic, periodic}}; }
-
 /// Every vector target that this machine can run, one after the other.
 template <class Action>
 void on_every_target(Action&& action) {

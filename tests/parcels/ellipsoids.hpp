@@ -10,6 +10,8 @@
 
 namespace merganser::test {
 
+inline constexpr double kPi = std::numbers::pi;
+
 using Frame = std::array<Vec3, 3>;
 
 /// Unit vectors of an ellipsoid turned by azimuth and polar angle.

@@ -18,8 +18,6 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-constexpr double kPi = std::numbers::pi;
-
 TEST(CubeRoot, is_right_to_a_rounding_for_all_sizes) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 200000; ++i) {

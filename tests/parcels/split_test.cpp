@@ -16,8 +16,6 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-constexpr double kPi = std::numbers::pi;
-
 Grid wide_grid() { return {{{-50, -50, -50}, {100, 100, 100}, {true, true, false}}, {1, 1, 1}}; }
 
 double dot(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }

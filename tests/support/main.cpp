@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <iostream>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "merganser/comm/runtime.hpp"
 
@@ -23,10 +26,52 @@ class FailuresOnly : public testing::EmptyTestEventListener {
   std::string name_;
 };
 
+/// The file of a suite, without folder and extension. Suites are of one file each.
+std::string file_of(const testing::TestSuite& suite) {
+  std::set<std::string> files;
+  for (int t = 0; t < suite.total_test_count(); ++t) {
+    std::string_view file = suite.GetTestInfo(t)->file();
+    file.remove_prefix(file.rfind('/') + 1);
+    files.emplace(file.substr(0, file.rfind('.')));
+  }
+  if (files.size() != 1) {
+    std::cerr << "the suite " << suite.name() << " is of " << files.size() << " files; allowed: one\n";
+    std::exit(2);
+  }
+  return *files.begin();
+}
+
+/// Leaves of the tests those of the file NAME.cpp, among them what --gtest_filter asks for.
+void leave_those_of(const std::string& name) {
+  const auto& all = *testing::UnitTest::GetInstance();
+  std::set<std::string> files;
+  std::string wanted;
+  std::string others;
+  for (int s = 0; s < all.total_test_suite_count(); ++s) {
+    const auto& suite = *all.GetTestSuite(s);
+    const std::string file = file_of(suite);
+    files.insert(file);
+    (file == name ? wanted : others) += std::string(suite.name()) + ".*:";
+  }
+  if (wanted.empty()) {
+    std::cerr << "there is no file of tests \"" << name << "\" in this program; allowed:";
+    for (const auto& file : files) std::cerr << " " << file;
+    std::cerr << std::endl;
+    std::exit(2);
+  }
+  const std::string asked = GTEST_FLAG_GET(filter);
+  if (asked == "*")
+    GTEST_FLAG_SET(filter, wanted);
+  else
+    GTEST_FLAG_SET(filter, asked + (asked.find('-') == std::string::npos ? "-" : ":") + others);
+}
+
 }  // namespace
 
+/// `test_ROOM [NAME] [options of GoogleTest]`: the tests of tests/ROOM/NAME.cpp; of all files of the room without a name.
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  if (argc > 1) leave_those_of(argv[1]);
   if (merganser::comm::launcher_world().rank > 0) {
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());

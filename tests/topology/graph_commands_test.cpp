@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
 namespace {
 
 using namespace merganser::test;
-using Json = nlohmann::json;
 
 Json result_of(const std::string& path) { return Json::parse(bytes_of(path)).at("result"); }
 
@@ -62,19 +61,20 @@ TEST(TopoGen, misuse_has_its_exit_code_and_says_what_is_allowed) {
   const Folder folder;
   const std::string bad = folder.file("bad.bin");
   std::ofstream(bad, std::ios::binary) << std::string(30, '\0');
-  const std::vector<std::pair<Words, int>> cases{{{"topo", "gen", "tours"}, 2},
-                                                 {{"topo", "gen", "chain", "--cross", "2"}, 2},
-                                                 {{"topo", "gen", "chain", "--lcg"}, 2},
-                                                 {{"topo", "gen", "rgg", "--lcg"}, 2},
-                                                 {{"topo", "gen", "rgg", "--compat", "neve", "--degree", "4"}, 2},
-                                                 {{"topo", "gen", "chain", "--format", "metis"}, 2},
-                                                 {{"topo", "gen", "chain", "-o", folder.file("g.xyz")}, 2},
-                                                 {{"topo", "gen", "incast", "-o", folder.file("g.metis")}, 3},
-                                                 {{"topo", "gen", "torus", "--dims", "3,3"}, 2},
-                                                 {{"topo", "convert", bad}, 3},
-                                                 {{"topo", "convert", folder.file("missing.bin")}, 3},
-                                                 {{"topo", "convert", bad, folder.file("g.mtx"), "--from", "yaml"}, 2},
-                                                 {{"topo", "gen", "chain", "-o", folder.file("no/folder/g.bin")}, 3}};
+  const std::vector<std::pair<Arguments, int>> cases{
+      {{"topo", "gen", "tours"}, 2},
+      {{"topo", "gen", "chain", "--cross", "2"}, 2},
+      {{"topo", "gen", "chain", "--lcg"}, 2},
+      {{"topo", "gen", "rgg", "--lcg"}, 2},
+      {{"topo", "gen", "rgg", "--compat", "neve", "--degree", "4"}, 2},
+      {{"topo", "gen", "chain", "--format", "metis"}, 2},
+      {{"topo", "gen", "chain", "-o", folder.file("g.xyz")}, 2},
+      {{"topo", "gen", "incast", "-o", folder.file("g.metis")}, 3},
+      {{"topo", "gen", "torus", "--dims", "3,3"}, 2},
+      {{"topo", "convert", bad}, 3},
+      {{"topo", "convert", folder.file("missing.bin")}, 3},
+      {{"topo", "convert", bad, folder.file("g.mtx"), "--from", "yaml"}, 2},
+      {{"topo", "gen", "chain", "-o", folder.file("no/folder/g.bin")}, 3}};
   for (const auto& [words, code] : cases) {
     const Outcome o = run(words);
     EXPECT_EQ(o.code, code) << o.text();

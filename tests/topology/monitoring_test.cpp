@@ -25,7 +25,7 @@ std::vector<MonitoringPart> ring() {
   return parts;
 }
 
-std::string refusal(const std::string& text) {
+std::string what_is_wrong_with(const std::string& text) {
   try {
     (void)parse_monitoring(text, "f.prof");
   } catch (const InputError& e) {
@@ -72,19 +72,22 @@ TEST(Monitoring, sizes_are_taken_only_where_the_program_alone_sent) {
 
 TEST(Monitoring, malformed_files_are_refused_with_their_line) {
   const std::string head = "# POINT TO POINT\n";
-  EXPECT_NE(refusal("nothing of the kind").find("f.prof: a file of Open MPI's monitoring begins"), std::string::npos);
-  EXPECT_NE(refusal(head).find("tells no rank"), std::string::npos);
-  EXPECT_NE(refusal(head + "E\t0\tone\t5 bytes\t1 msgs sent\n").find("line 2: the receiver is \"one\""),
+  EXPECT_NE(what_is_wrong_with("nothing of the kind").find("f.prof: a file of Open MPI's monitoring begins"),
             std::string::npos);
-  EXPECT_NE(refusal(head + "E\t0\t1\t-5 bytes\t1 msgs sent\n").find("the number of bytes is \"-5\""),
+  EXPECT_NE(what_is_wrong_with(head).find("tells no rank"), std::string::npos);
+  EXPECT_NE(what_is_wrong_with(head + "E\t0\tone\t5 bytes\t1 msgs sent\n").find("line 2: the receiver is \"one\""),
             std::string::npos);
-  EXPECT_NE(refusal(head + "E\t0\t1\t99999999999999999999 bytes\t1 msgs sent\n").find("the number of bytes"),
+  EXPECT_NE(what_is_wrong_with(head + "E\t0\t1\t-5 bytes\t1 msgs sent\n").find("the number of bytes is \"-5\""),
             std::string::npos);
-  EXPECT_NE(refusal(head + "E\t0\t1\t5 octets\t1 msgs sent\n").find("where \"bytes\" is expected"), std::string::npos);
-  EXPECT_NE(refusal(head + "E\t0\t1\t5").find("where \"bytes\" is expected"), std::string::npos);
-  EXPECT_NE(refusal(head + "Q\t0\t1\n").find("unknown entry \"Q\""), std::string::npos);
-  EXPECT_NE(refusal(head + "E\t0\t1\t5 bytes\t1 msgs sent\t1,x\n").find("is \"x\""), std::string::npos);
-  EXPECT_NE(refusal(head + "E\t0\t1\t5 bytes\t1 msgs sent\nE\t1\t0\t5 bytes\t1 msgs sent\n").find("rank 1 in the file"),
+  EXPECT_NE(what_is_wrong_with(head + "E\t0\t1\t99999999999999999999 bytes\t1 msgs sent\n").find("the number of bytes"),
+            std::string::npos);
+  EXPECT_NE(what_is_wrong_with(head + "E\t0\t1\t5 octets\t1 msgs sent\n").find("where \"bytes\" is expected"),
+            std::string::npos);
+  EXPECT_NE(what_is_wrong_with(head + "E\t0\t1\t5").find("where \"bytes\" is expected"), std::string::npos);
+  EXPECT_NE(what_is_wrong_with(head + "Q\t0\t1\n").find("unknown entry \"Q\""), std::string::npos);
+  EXPECT_NE(what_is_wrong_with(head + "E\t0\t1\t5 bytes\t1 msgs sent\t1,x\n").find("is \"x\""), std::string::npos);
+  EXPECT_NE(what_is_wrong_with(head + "E\t0\t1\t5 bytes\t1 msgs sent\nE\t1\t0\t5 bytes\t1 msgs sent\n")
+                .find("rank 1 in the file"),
             std::string::npos);
 }
 
@@ -93,9 +96,10 @@ TEST(Monitoring, counts_beyond_64_bits_are_refused_or_not_taken) {
   const auto line = [&](const std::string& bytes, const std::string& messages) {
     return "I\t0\t1\t" + bytes + " bytes\t" + messages + " msgs sent\n";
   };
-  EXPECT_NE(refusal(head + line("1", most) + line("1", "1")).find("line 3: the messages of the library are more than"),
+  EXPECT_NE(what_is_wrong_with(head + line("1", most) + line("1", "1"))
+                .find("line 3: the messages of the library are more than"),
             std::string::npos);
-  EXPECT_NE(refusal(head + line(most, "1") + line(most, "1")).find("more than 64 bits"), std::string::npos);
+  EXPECT_NE(what_is_wrong_with(head + line(most, "1") + line(most, "1")).find("more than 64 bits"), std::string::npos);
   EXPECT_EQ(parse_monitoring(head + line(most, most), "f").internal_bytes, INT64_MAX);
   std::string counts;  // the classes from the last one on are counted together
   for (std::size_t c = 0; c < comm::kSizeClasses + 2; ++c) counts += (c == 0 ? "" : ",") + most;

@@ -140,9 +140,9 @@ TEST(Predict, a_day_of_its_own_is_allowed_for_what_was_measured_on_one) {
   const Load l = load(3, 1024);
   const double alone = width(KernelModel(one), l);
   two.insert(two.end(), one.begin(), one.end());
-  const auto both = joined(two);
-  ASSERT_EQ(both.size(), one.size());
-  EXPECT_EQ(both[0].launches.size(), 10U);
+  const auto cells = merganser::topology::joined(two);
+  ASSERT_EQ(cells.size(), one.size());
+  EXPECT_EQ(cells[0].launches.size(), 10U);
   EXPECT_GT(alone, std::exp(1.64 * 0.15));
   EXPECT_LT(width(KernelModel(two), l), alone);
   for (auto& c : one) c.crowding = 3;

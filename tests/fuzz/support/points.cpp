@@ -11,17 +11,17 @@
 namespace merganser::fuzz {
 namespace {
 
-struct Whole {
+struct WholeCloud {
   int dimension = 0;
   std::vector<std::uint64_t> coordinates;  ///< their bits
-  friend bool operator==(const Whole&, const Whole&) = default;
+  friend bool operator==(const WholeCloud&, const WholeCloud&) = default;
 };
 
-Whole read_on(int ranks, const std::string& path) {
+WholeCloud points_on(int ranks, const std::string& path) {
   std::vector<msf::Points> parts(static_cast<std::size_t>(ranks));
   comm::run({"threads", ranks, "", {}},
             [&](comm::Transport& t) { parts[static_cast<std::size_t>(t.rank())] = app::read_points(path, t); });
-  Whole whole;
+  WholeCloud whole;
   for (const auto& part : parts) {
     require(part.coordinates.size() == part.size() * static_cast<std::size_t>(part.dimension),
             "numbers that are of no point");
@@ -36,10 +36,10 @@ Whole read_on(int ranks, const std::string& path) {
 
 bool feed_points(const std::string& path, std::string_view input) {
   static_cast<void>(read_or_refuse([&] { static_cast<void>(app::size_of_points(path)); }));
-  Whole alone, dealt;
-  const bool read = read_or_refuse([&] { alone = read_on(1, path); });
+  WholeCloud alone, dealt;
+  const bool read = read_or_refuse([&] { alone = points_on(1, path); });
   if (one_of(64, input)) {
-    require(read_or_refuse([&] { dealt = read_on(3, path); }) == read,
+    require(read_or_refuse([&] { dealt = points_on(3, path); }) == read,
             "one number of ranks reads the file, another does not");
     require(dealt == alone, "three ranks read other points");
   }
