@@ -25,11 +25,13 @@ struct DoctorCommand {
   std::string json;
   std::string record;
   bool measure = false;
+  int rounds = 3;
 };
 template <class V>
 void describe(DoctorCommand& o, V&& option) {
   option("measure", o.measure,
          "measure between two ranks, with and without the settings of merganser run; about half a minute");
+  option("rounds", o.rounds, "launches with each of the settings that --measure compares", at_least(1));
   option("record", o.record, "look at this record of topo bench", Kind{"FILE"}, Reads{});
   option("json", o.json, "the same as JSON (- for standard output)", Kind{"FILE"}, Writes{});
 }
@@ -117,7 +119,7 @@ std::vector<Hint> hints(const DoctorCommand& o) {
   return out;
 }
 
-Json doctor_json(const std::vector<Hint>& hints, const std::vector<Proven>& proven) {
+Json doctor_json(const std::vector<Hint>& hints, const std::vector<Proven>& proven, int rounds) {
   Json out;
   const BuildInfo b = build_info();
   const Machine m = machine();
@@ -148,23 +150,23 @@ Json doctor_json(const std::vector<Hint>& hints, const std::vector<Proven>& prov
     out["settings"].push_back({{"name", s.name}, {"value", s.value}, {"why", s.why}});
   out["warnings"] = warnings();
   out["hints"] = hints_json(hints);
-  if (!proven.empty()) out["settings_measured"] = proof_json(proven);
+  if (!proven.empty()) out["settings_measured"] = proof_json(proven, rounds);
   return out;
 }
 
 int run(DoctorCommand& o, const Invocation&) {
   const auto hinted = hints(o);
   std::vector<Proven> proven;
-  if (o.measure && comm::mpi_library() != "none") proven = prove_settings();
+  if (o.measure && comm::mpi_library() != "none") proven = prove_settings(o.rounds);
   if (!o.json.empty()) {
-    write_record(o.json, doctor_json(hinted, proven));
+    write_record(o.json, doctor_json(hinted, proven, o.rounds));
     if (o.json == "-") return 0;
   }
   std::cout << version_text();
   print_machine();
   print_models();
   print_launcher();
-  if (!proven.empty()) std::cout << proof_text(proven);
+  if (!proven.empty()) std::cout << proof_text(proven, o.rounds);
   const auto found = warnings();
   std::cout << (found.empty() && hinted.empty() ? "\nnothing to worry about\n" : "\nlook at this\n");
   for (const auto& w : found) std::cout << "  - " << w << '\n';

@@ -18,7 +18,6 @@
 namespace merganser::app {
 namespace {
 
-constexpr int kRounds = 3;
 constexpr double kSeconds = 0.1;  // of each measurement; starting MPI takes longer
 constexpr double kLaunchLimit = 20;
 constexpr double kSame = 1.15;  // factors below are noise
@@ -203,7 +202,7 @@ std::vector<std::string> verdicts(const std::vector<Proven>& proven) {
   return out;
 }
 
-std::vector<Proven> prove_settings() {
+std::vector<Proven> prove_settings(int rounds) {
   const Launcher launcher = find_launcher();
   std::vector<std::string> components;
   if (holds(comm::mpi_library(), "Open MPI")) {
@@ -213,7 +212,7 @@ std::vector<Proven> prove_settings() {
   std::vector<Proven> proven;
   for (auto& candidate : candidates_for(comm::mpi_library(), components))
     proven.push_back({std::move(candidate), {}, {}, {}});
-  for (int round = 0; round < kRounds; ++round)
+  for (int round = 0; round < rounds; ++round)
     for (Proven& one : proven)
       if (one.failure.empty() || !one.pings.empty()) measure(one);
   if (proven.front().pings.empty())
@@ -221,7 +220,7 @@ std::vector<Proven> prove_settings() {
   return proven;
 }
 
-std::string proof_text(const std::vector<Proven>& proven) {
+std::string proof_text(const std::vector<Proven>& proven, int rounds) {
   Table table({"settings", "put+flush 8 B", "factor", "ping 8 B", "factor"});
   std::string failures;
   for (const Proven& p : proven) {
@@ -231,9 +230,9 @@ std::string proof_text(const std::vector<Proven>& proven) {
     if (!p.failure.empty()) failures += "  " + p.candidate.text + ": " + p.failure + '\n';
   }
   std::string out = fmt::format(
-      "\nsettings measured: two ranks, medians of {} launches in turns; factors against the settings of merganser "
-      "run\n",
-      kRounds);
+      "\nsettings measured: two ranks, in turns, launches of each: {}; medians, factors against the settings of "
+      "merganser run\n",
+      rounds);
   std::istringstream lines(table.text());
   for (std::string line; std::getline(lines, line);) out += "  " + line + '\n';
   out += failures;
@@ -242,9 +241,9 @@ std::string proof_text(const std::vector<Proven>& proven) {
   return out;
 }
 
-Json proof_json(const std::vector<Proven>& proven) {
+Json proof_json(const std::vector<Proven>& proven, int rounds) {
   Json out;
-  out["rounds"] = kRounds;
+  out["rounds"] = rounds;
   out["candidates"] = Json::array();
   for (const Proven& p : proven) {
     Json variables = Json::object();

@@ -36,10 +36,11 @@ struct Proven {
 
 /// Measures every candidate in launches of two ranks, in turns: first round of all, second round of all. A candidate that
 /// fails is not tried again.
+/// @param rounds  at least 1
 /// @throws CommError if that with what merganser run exports fails
-[[nodiscard]] std::vector<Proven> prove_settings();
+[[nodiscard]] std::vector<Proven> prove_settings(int rounds);
 
-[[nodiscard]] std::string proof_text(const std::vector<Proven>& proven);
-[[nodiscard]] Json proof_json(const std::vector<Proven>& proven);
+[[nodiscard]] std::string proof_text(const std::vector<Proven>& proven, int rounds);
+[[nodiscard]] Json proof_json(const std::vector<Proven>& proven, int rounds);
 
 }  // namespace merganser::app

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <new>
+#include <system_error>
 
 #include "apps/frame/command.hpp"
 #include "merganser/base/random.hpp"
@@ -47,6 +50,28 @@ TEST(OnRanksTest, an_error_that_all_ranks_share_names_none) {
   const Error e = error_of(3, [](comm::Transport&) { app::together([] { throw InputError("in.nc: no such file"); }); });
   EXPECT_EQ(e.exit_code(), 3);
   EXPECT_STREQ(e.what(), "in.nc: no such file");
+}
+
+TEST(OnRanksTest, errors_of_the_system_are_told_with_the_exit_code_of_their_kind) {
+  const auto thrown = [](const auto& what) {
+    return error_of(3, [&](comm::Transport& t) {
+      if (t.rank() == 1) throw what;
+      t.barrier();
+    });
+  };
+  const auto none = std::make_error_code(std::errc::no_such_file_or_directory);
+  const Error file = thrown(std::filesystem::filesystem_error("cannot look", "no/such", none));
+  EXPECT_EQ(file.exit_code(), InputError("").exit_code());
+  EXPECT_NE(std::string(file.what()).find("rank 1: "), std::string::npos) << file.what();
+  EXPECT_NE(std::string(file.what()).find("no/such"), std::string::npos) << file.what();
+  const Error system = thrown(std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again)));
+  EXPECT_EQ(system.exit_code(), CommError("").exit_code());
+  const Error memory = thrown(std::bad_alloc());
+  EXPECT_EQ(memory.exit_code(), app::kInternalError);
+  EXPECT_STREQ(memory.what(), "rank 1: out of memory; use more ranks or a smaller input");
+  const Error other = thrown(std::logic_error("never"));
+  EXPECT_EQ(other.exit_code(), app::kInternalError);
+  EXPECT_STREQ(other.what(), "rank 1: never");
 }
 
 TEST(ChooseModelTest, takes_what_the_library_would_take_and_names_at_least_its_equals) {

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 #include "apps/frame/launcher.hpp"
+#include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
@@ -15,6 +18,8 @@ using namespace merganser::test;
 using merganser::app::Candidate;
 using merganser::app::candidates_for;
 using merganser::app::components_of;
+using merganser::app::proof_json;
+using merganser::app::proof_text;
 using merganser::app::Proven;
 using merganser::app::verdicts;
 
@@ -55,6 +60,11 @@ TEST(SettingsProof, compares_what_the_library_lets_one_choose) {
   EXPECT_FALSE(holds(mpich, "osc="));
 }
 
+Names words_of(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
 const Candidate kBase{"as merganser run sets it", {}};
 const Candidate kNoPriority{"osc_rdma_priority not set", {{"OMPI_MCA_osc_rdma_priority", std::nullopt}}};
 
@@ -82,6 +92,65 @@ TEST(SettingsProof, crowded_ranks_are_compared_with_crowded_ranks) {
   EXPECT_EQ(verdicts(proven),
             Names{"OMPI_MCA_mpi_yield_when_idle is right: without it a ping between ranks that share a "
                   "core takes 10000.0 times as long"});
+}
+
+TEST(SettingsProof, tells_medians_factors_and_why_there_are_none) {
+  const std::vector<Proven> proven{{kBase, {4e-7, 4e-7, 5e-7}, {2e-8, 1e-8, 3e-8}, ""},
+                                   {kNoPriority, {8e-7}, {2e-7}, ""},
+                                   {{"osc=ucx", {{"OMPI_MCA_osc", "ucx"}}}, {2e-7}, {}, "no window"},
+                                   {{"osc=sm", {{"OMPI_MCA_osc", "sm"}}}, {}, {}, "did not end within 20 s"}};
+  const std::string text = proof_text(proven, 3);
+  const auto line_of = [&](const std::string& part) {
+    const auto at = text.find(part);
+    return at == std::string::npos ? "no line with " + part : text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_TRUE(says(text, "launches of each: 3")) << text;
+  EXPECT_EQ(words_of(line_of("as merganser run sets it")),
+            (Names{"as", "merganser", "run", "sets", "it", "20.0", "ns", "1.00", "400", "ns", "1.00"}));
+  EXPECT_EQ(words_of(line_of("osc_rdma_priority not set")),
+            (Names{"osc_rdma_priority", "not", "set", "200", "ns", "10.00", "800", "ns", "2.00"}));
+  EXPECT_EQ(words_of(line_of("osc=ucx")), (Names{"osc=ucx", "-", "-", "200", "ns", "0.50"}));
+  EXPECT_EQ(words_of(line_of("osc=sm")), (Names{"osc=sm", "-", "-", "-", "-"}));
+  EXPECT_TRUE(says(text, "osc=ucx: no window")) << text;
+  EXPECT_TRUE(says(text, "osc=sm: did not end within 20 s")) << text;
+  EXPECT_TRUE(says(text, "OMPI_MCA_osc_rdma_priority is right")) << text;
+
+  const auto json = proof_json(proven, 3);
+  EXPECT_EQ(json.at("rounds"), 3);
+  const auto& candidates = json.at("candidates");
+  ASSERT_EQ(candidates.size(), 4U);
+  EXPECT_TRUE(candidates[0].at("variables").empty());
+  EXPECT_EQ(candidates[0].at("ping_s").size(), 3U);
+  EXPECT_TRUE(candidates[1].at("variables").at("OMPI_MCA_osc_rdma_priority").is_null());
+  EXPECT_EQ(candidates[2].at("variables").at("OMPI_MCA_osc"), "ucx");
+  EXPECT_EQ(candidates[2].at("failure"), "no window");
+  EXPECT_EQ(json.at("verdicts").size(), verdicts(proven).size());
+}
+
+TEST(SettingsProof, the_doctor_measures_every_candidate_or_says_why_not) {
+  if (!merganser::app::find_launcher().problem.empty()) GTEST_SKIP() << "no launcher";
+  if (merganser::comm::mpi_library() == "none") GTEST_SKIP() << "no MPI";
+  const Folder folder;
+  const std::string path = folder.file("doctor.json");
+  const Outcome outcome = run({"doctor", "--measure", "--rounds", "1", "--json", path});
+  if (outcome.code == 4 && says(outcome, "did not end within")) GTEST_SKIP() << "busy machine: " << outcome.err;
+  ASSERT_EQ(outcome.code, 0) << outcome.text();
+  EXPECT_TRUE(says(outcome.out, "settings measured")) << outcome.out;
+  const auto measured = json_of(path).at("settings_measured");
+  EXPECT_EQ(measured.at("rounds"), 1);
+  ASSERT_GE(measured.at("candidates").size(), 2U);
+  EXPECT_EQ(measured.at("candidates")[0].at("ping_s").size(), 1U);
+  for (const auto& candidate : measured.at("candidates")) {
+    EXPECT_TRUE(says(outcome.out, candidate.at("settings").get<std::string>())) << candidate;
+    EXPECT_TRUE(!candidate.at("ping_s").empty() || candidate.at("failure") != "") << candidate;
+    for (const double ping : candidate.at("ping_s")) EXPECT_GT(ping, 0) << candidate;
+  }
+}
+
+TEST(SettingsProof, a_core_that_is_not_there_is_refused) {
+  const Outcome outcome = run({"pair", "--core", "100000", "--results", "/dev/null"});
+  EXPECT_EQ(outcome.code, 2) << outcome.text();
+  EXPECT_TRUE(says(outcome, "--core is 100000, which this process may not use")) << outcome.text();
 }
 
 TEST(SettingsProof, a_pair_of_ranks_is_measured_with_what_is_exported_and_nothing_else) {
