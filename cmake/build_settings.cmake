@@ -30,7 +30,11 @@ if(MERGANSER_WERROR)
   add_compile_options(-Werror)
 endif()
 
+# For code whose blocks are many and small, vectors' and tests': to watch the end of each takes the compiler a third of its time
+# for tests, two thirds for vectors.
+set(merganser_blocks_not_watched "")
 if(MERGANSER_SANITIZE STREQUAL "address")
+  set(merganser_blocks_not_watched -fno-sanitize-address-use-after-scope)
   # What is left out doubles the time to compile; null pointers and lifetimes are the address sanitizer's too.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=null,alignment,pointer-overflow,object-size,vptr
                       -fno-sanitize-recover=undefined -fno-omit-frame-pointer)

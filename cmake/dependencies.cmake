@@ -32,7 +32,8 @@ foreach(room links nearest parcels flow)
 endforeach()
 # These files include themselves once for each kind of vectors, or hide what a class in a header holds.
 foreach(file flow/line_kernels flow/placement_kernels flow/transfer_kernels links/iterative links/scan links/single_pass nearest/block_search nearest/cell_keys nearest/leaf_scan nearest/pair_scan parcels/merge_batch)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${file}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${file}.cpp
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${merganser_blocks_not_watched}")
 endforeach()
 include(comm)
 include(kernels)

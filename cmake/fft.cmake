@@ -37,5 +37,6 @@ endif()
 
 # These files include themselves once for each kind of vectors.
 foreach(file fft/lanes fft/rows columns_kernel)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/flow/${file}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/flow/${file}.cpp
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${merganser_blocks_not_watched}")
 endforeach()

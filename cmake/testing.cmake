@@ -29,6 +29,7 @@ add_library(merganser_test_support STATIC
   ${PROJECT_SOURCE_DIR}/tests/support/main.cpp ${PROJECT_SOURCE_DIR}/tests/support/ranks.cpp)
 target_include_directories(merganser_test_support PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_definitions(merganser_test_support PUBLIC MERGANSER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_compile_options(merganser_test_support PRIVATE ${merganser_blocks_not_watched})
 target_link_libraries(merganser_test_support PUBLIC merganser_comm GTest::gtest)
 # Half of what the compiler does for a test is to read these.
 target_precompile_headers(merganser_test_support PRIVATE <gtest/gtest.h> <algorithm> <functional> <memory> <random>
@@ -100,6 +101,7 @@ function(merganser_add_test path)
     endif()
     target_link_libraries(${target} PRIVATE merganser_test_support)
     target_precompile_headers(${target} REUSE_FROM merganser_test_support)
+    target_compile_options(${target} PRIVATE ${merganser_blocks_not_watched})
   endif()
   target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/${path}.cpp)
   target_link_libraries(${target} PRIVATE ${arg_LIBS})
