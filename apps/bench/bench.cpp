@@ -62,7 +62,7 @@ class Bench {
     comm::check_backend(o.comm);
     const comm::World world = comm::launcher_world();
     ranks_ = o.ranks;
-    if (comm::launched()) {
+    if (within_job()) {
       if (ranks_.size() > 1 || (ranks_.size() == 1 && ranks_[0] != world.size))
         throw UsageError(fmt::format(
             "--ranks: {} asked, but the launcher started {}; allowed: that number, none, or bench without a launcher",
@@ -143,7 +143,7 @@ class Bench {
   int measure_into(SeriesSet& set, const Variant& variant, const std::vector<std::string>& series) {
     const bool threads = of_threads(variant);
     // Not in this process even on one rank: a process in which MPI has started cannot start a launcher.
-    if (!comm::launched() && !o_.here && !threads) return measure_under_launcher(set, variant);
+    if (!within_job() && !o_.here && !threads) return measure_under_launcher(set, variant);
     SeriesSet once(set.ranks, variant);
     for (const auto& name : series) {
       BenchSetup setup = program_.setup(name, set.ranks);

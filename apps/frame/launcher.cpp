@@ -106,11 +106,17 @@ std::vector<comm::Setting> settings_of_runs() {
   return settings;
 }
 
+bool within_job() { return comm::launched() || is_set("OMPI_COMM_WORLD_RANK"); }
+
 LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet, const std::string& with) {
   const Launcher launcher = find_launcher(with);
   if (!launcher.problem.empty())
     throw CommError(fmt::format("{}; alone, use threads: merganser {} ... --ranks {}", launcher.problem,
                                 arguments.empty() ? "..." : arguments[0], ranks));
+  if (launcher.family == "Open MPI" && within_job())
+    throw UsageError(
+        fmt::format("{} has started this process as rank {} of {}, and starts no other from there; call it without",
+                    launcher.path, comm::launcher_world().rank, comm::launcher_world().size));
   check_processes(ranks);
   check_launchable(arguments);
   LaunchPlan plan;

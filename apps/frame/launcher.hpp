@@ -57,9 +57,12 @@ struct LaunchPlan {
 /// environment, as Open MPI does. @throws UsageError
 void check_launchable(std::span<const std::string> arguments);
 
+/// A launcher has started this process, as one of several ranks or as the only one: Open MPI's starts no other then.
+[[nodiscard]] bool within_job();
+
 /// @param quiet  the launcher's own messages about failed ranks are left out
 /// @param with   as of find_launcher()
-/// @throws CommError if there is no launcher that fits; UsageError as check_launchable()
+/// @throws CommError if there is no launcher that fits; UsageError as check_launchable(), or within a job of Open MPI
 [[nodiscard]] LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet,
                                      const std::string& with = "");
 

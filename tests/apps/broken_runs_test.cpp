@@ -5,6 +5,7 @@
 #include <csignal>
 #include <thread>
 
+#include "merganser/comm/runtime.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
@@ -99,6 +100,22 @@ TEST(WrongLauncher, a_run_within_a_run_is_refused) {
   const Outcome o = run_on(2, {"run", "-n", "2", "--", "doctor"});
   EXPECT_EQ(o.code, 2) << o.text();
   EXPECT_NE(o.err.find("run starts processes itself"), std::string::npos) << o.err;
+}
+
+TEST(WrongLauncher, a_job_of_one_rank_measures_itself_and_starts_no_other) {
+  if (merganser::comm::mpi_library().find("Open MPI") == std::string::npos)
+    GTEST_SKIP() << "other launchers start jobs within jobs";
+  const Arguments bench{"bench", "random", "--cells", "4,4,4", "--steps", "2", "--comm", process_models().front()};
+  const Outcome here = run_on(1, bench);
+  EXPECT_EQ(here.code, 0) << here.text();
+  EXPECT_TRUE(says(here.out, "merges into")) << here.text();
+  EXPECT_EQ(run_on(1, bench + Arguments{"--ranks", "1"}).code, 0);
+  const Outcome more = run_on(1, bench + Arguments{"--ranks", "1,2"});
+  EXPECT_EQ(more.code, 2) << more.text();
+  EXPECT_TRUE(says(more, "the launcher started 1")) << more.text();
+  const Outcome again = run_on(1, {"run", "-n", "2", "--", "doctor"});
+  EXPECT_EQ(again.code, 2) << again.text();
+  EXPECT_TRUE(says(again, "has started this process as rank 0 of 1, and starts no other from there")) << again.text();
 }
 
 TEST(WrongLauncher, a_job_told_to_stop_ends_with_the_number_of_the_signal) {
