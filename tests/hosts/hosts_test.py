@@ -110,7 +110,8 @@ class Hosts(unittest.TestCase):
 
     def test_wrong_options_are_refused_with_what_is_allowed(self):
         for words in (["0", "--", "doctor"], ["2", "--delay", "5", "--", "doctor"], ["2"],
-                      ["2", "--cut", "2@1", "--", "doctor"], ["2", "--off", "0@1", "--", "doctor"]):
+                      ["2", "--cut", "2@1", "--", "doctor"], ["2", "--off", "0@1", "--", "doctor"],
+                      ["2", "--", "doctor", "--json=/dev/shm/merganser-no-such-folder/doctor.json"]):
             run = hosts(*words)
             self.assertEqual(run.returncode, 2, run)
             self.assertIn("allowed", run.stderr)

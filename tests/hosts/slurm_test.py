@@ -92,6 +92,11 @@ class Slurm(unittest.TestCase):
         self.assertIn("without a plug-in for MPI", run.stderr)
         self.assertNotIn("digest", run.stdout)
 
+    def test_a_file_where_each_node_has_a_folder_of_its_own_is_refused(self):
+        run = slurm("--", "cluster", "/dev/shm/merganser-no-such-folder/in.nc")
+        self.assertEqual(run.returncode, 2, run)
+        self.assertIn("in.nc lies where each host has a folder of its own; allowed:", run.stderr)
+
     def test_a_rank_that_is_killed_ends_the_others_and_the_exit_code_tells(self):
         program = os.path.join(build, "bin", "merganser")
         run = slurm("--exec", "--", "salloc", "--quiet", "-n", "3", "sh", "-c", f"""

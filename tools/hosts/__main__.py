@@ -6,7 +6,7 @@ import shutil
 import sys
 
 from .hosts import Happening
-from .sets import NOT_ALLOWED, start
+from .sets import NOT_ALLOWED, not_shared, start
 
 TEXT = """\
 Makes N hosts out of this machine: each has a network, a name, a list of hosts, processes, /tmp and /dev/shm of its own,
@@ -59,6 +59,8 @@ def parse(words):
         p.error(f"N: {o.count}; allowed: 1 to 64")
     if not o.command:
         p.error("no COMMAND; allowed: -- and a command line of merganser, as -- verify --ranks 2")
+    if not o.exec and (path := not_shared(o.command, o.build)):
+        p.error(f"{path} lies where each host has a folder of its own; allowed: files in folders that all see, as {os.getcwd()}")
     o.happenings = [Happening(what, host, at) for what in ("cut", "kill", "off") for host, at in getattr(o, what)]
     for h in o.happenings:
         if h.host >= o.count:

@@ -11,6 +11,8 @@ from . import namespaces as ns
 NETWORK = "10.77.0"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+OWN_FOLDERS = ("/tmp", "/dev/shm")  # of each host
+
 
 class Host:
     """One host: a process that holds its namespaces, numbered from 0."""
@@ -68,7 +70,7 @@ class Host:
                 ns.call("mount", "-t", "proc", "proc", "/proc")
             ns.fresh_sys()
             ns.call("mount", "--bind", os.path.join(files.folder, "etc_hosts"), "/etc/hosts")
-            for path in ("/tmp", "/dev/shm"):
+            for path in OWN_FOLDERS:
                 through = os.path.join(files.folder, self.name + path.replace("/", "-"))
                 os.makedirs(through)
                 ns.fresh_folder(path, files.keep, through)

@@ -8,7 +8,7 @@ import time
 
 from . import namespaces as ns
 from . import settings
-from .hosts import HERE, Files, Host, Network
+from .hosts import HERE, OWN_FOLDERS, Files, Host, Network
 
 NOT_ALLOWED = 77
 WAIT_LIMIT_S = 60  # of a rank that hears nothing, where the user sets none: a host may be cut off
@@ -24,8 +24,7 @@ class Set:
     def __init__(self, folder, count, delay_s, program, build):
         ns.private_mounts()
         ns.call("mount", "-t", "proc", "proc", "/proc")
-        root = os.path.dirname(os.path.dirname(HERE))
-        self.files = Files(folder, {os.getcwd(), root, os.path.realpath(build)})
+        self.files = Files(folder, shared_folders(build))
         self.hosts = [Host(i) for i in range(count)]
         self.files.write("etc_hosts", "127.0.0.1 localhost\n" + "".join(f"{h.address} {h.name}\n" for h in self.hosts))
         for h in self.hosts:
@@ -71,6 +70,22 @@ class Set:
                 os.waitpid(ended.si_pid, 0)
         except ChildProcessError:
             return
+
+
+def shared_folders(build):
+    """What all hosts see although it may lie in a folder that each has for itself."""
+    return {os.getcwd(), os.path.dirname(os.path.dirname(HERE)), os.path.realpath(build)}
+
+
+def not_shared(command, build):
+    """The first file named in a command line that lies where each host has a folder of its own; None if there is none."""
+    shared = [os.path.realpath(s) for s in shared_folders(build)]
+    for word in command:
+        path = os.path.realpath(word.partition("=")[2] if word.startswith("-") and "=" in word else word)
+        own = any(path.startswith(folder + "/") for folder in OWN_FOLDERS)
+        if own and not any(path == s or path.startswith(s + "/") for s in shared):
+            return path
+    return None
 
 
 def forwarder(folder):

@@ -41,6 +41,8 @@ def parse(words):
         p.error(f"--ranks: {o.ranks}; allowed: {o.nodes} to 1024, one for each node at least")
     if not o.command:
         p.error("no COMMAND; allowed: -- and a command line of merganser, as -- cluster in.nc")
+    if not o.exec and (path := sets.not_shared(o.command, o.build)):
+        p.error(f"{path} lies where each host has a folder of its own; allowed: files in folders that all see, as {os.getcwd()}")
     return o
 
 
