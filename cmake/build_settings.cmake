@@ -30,7 +30,7 @@ if(MERGANSER_WERROR)
   add_compile_options(-Werror)
 endif()
 
-# For code whose blocks are many and small, vectors' and tests': to watch the end of each takes the compiler a third of its time
+# For code whose blocks are many and small, vectors' and tests': to watch the end of each takes the compiler a quarter of its time
 # for tests, two thirds for vectors.
 set(merganser_blocks_not_watched "")
 if(MERGANSER_SANITIZE STREQUAL "address")

@@ -115,8 +115,9 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
                                 arguments.empty() ? "..." : arguments[0], ranks));
   if (launcher.family == "Open MPI" && within_job())
     throw UsageError(
-        fmt::format("{} has started this process as rank {} of {}, and starts no other from there; call it without",
-                    launcher.path, comm::launcher_world().rank, comm::launcher_world().size));
+        fmt::format("an mpirun has started this process as rank {} of {}, and no other starts from there; allowed: the "
+                    "same without mpirun",
+                    comm::launcher_world().rank, comm::launcher_world().size));
   check_processes(ranks);
   check_launchable(arguments);
   LaunchPlan plan;

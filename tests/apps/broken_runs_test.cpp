@@ -115,7 +115,8 @@ TEST(WrongLauncher, a_job_of_one_rank_measures_itself_and_starts_no_other) {
   EXPECT_TRUE(says(more, "the launcher started 1")) << more.text();
   const Outcome again = run_on(1, {"run", "-n", "2", "--", "doctor"});
   EXPECT_EQ(again.code, 2) << again.text();
-  EXPECT_TRUE(says(again, "has started this process as rank 0 of 1, and starts no other from there")) << again.text();
+  EXPECT_TRUE(says(again, "an mpirun has started this process as rank 0 of 1, and no other starts from there"))
+      << again.text();
 }
 
 TEST(WrongLauncher, a_job_told_to_stop_ends_with_the_number_of_the_signal) {

@@ -110,11 +110,15 @@ class Hosts(unittest.TestCase):
 
     def test_wrong_options_are_refused_with_what_is_allowed(self):
         for words in (["0", "--", "doctor"], ["2", "--delay", "5", "--", "doctor"], ["2"],
-                      ["2", "--cut", "2@1", "--", "doctor"], ["2", "--off", "0@1", "--", "doctor"],
-                      ["2", "--", "doctor", "--json=/dev/shm/merganser-no-such-folder/doctor.json"]):
+                      ["2", "--cut", "2@1", "--", "doctor"], ["2", "--off", "0@1", "--", "doctor"]):
             run = hosts(*words)
             self.assertEqual(run.returncode, 2, run)
             self.assertIn("allowed", run.stderr)
+
+    def test_a_file_where_each_host_has_a_folder_of_its_own_is_refused(self):
+        run = hosts("2", "--", "doctor", "--json=/dev/shm/merganser-no-such-folder/doctor.json")
+        self.assertEqual(run.returncode, 2, run)
+        self.assertIn("doctor.json lies where each host has a folder of its own; allowed:", run.stderr)
 
     def test_a_system_that_allows_no_namespaces_is_told_in_one_line(self):
         limit = "echo 0 >/proc/sys/user/max_net_namespaces && exec \"$@\""
