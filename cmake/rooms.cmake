@@ -1,29 +1,7 @@
 # merganser_room(name USES room... [NOT_INSTALLED] [PIECES]): library target merganser_<name> (alias merganser::<name>) from
-# src/<name>/**.cpp. PIECES: compiled sixteen files at a time, which halves the time where headers are most of it; the rooms
+# src/<name>/**.cpp. PIECES: compiled many files at a time, which halves the time where headers are most of it; the rooms
 # whose loops are the cost of a merge or a forest are compiled file by file, so that no neighbour moves the optimiser.
-#
-# MERGANSER_ROOMS_OF: the archives of rooms that a build of the same sources, compiler and flags has are taken, and not
-# compiled again. Not those of comm, kernels and io, whose files are others where MPI or NetCDF is not there.
-set(MERGANSER_ROOMS_OF "" CACHE PATH "Folder of a build whose rooms go into libmerganser.so; empty: all are compiled")
-set(merganser_rooms_of_their_own comm kernels io)
-if(MERGANSER_ROOMS_OF)
-  set(keys CMAKE_HOME_DIRECTORY CMAKE_CXX_COMPILER CMAKE_BUILD_TYPE CMAKE_CXX_FLAGS MERGANSER_SANITIZE MERGANSER_COVERAGE
-           MERGANSER_SIMULATED MERGANSER_ZLIB)
-  load_cache(${MERGANSER_ROOMS_OF} READ_WITH_PREFIX other_ ${keys})
-  set(CMAKE_HOME_DIRECTORY ${CMAKE_SOURCE_DIR})
-  foreach(key IN LISTS keys)
-    set(here "${${key}}")
-    set(there "${other_${key}}")
-    if(key STREQUAL "CMAKE_CXX_COMPILER")  # c++ and g++ may be links to one
-      file(REAL_PATH ${here} here)
-      file(REAL_PATH ${there} there)
-    endif()
-    if(NOT here STREQUAL there)
-      message(FATAL_ERROR "MERGANSER_ROOMS_OF is ${MERGANSER_ROOMS_OF}, where ${key} is \"${there}\"; allowed: a build where "
-                          "it is \"${here}\", as here")
-    endif()
-  endforeach()
-endif()
+include(objects_of)
 
 function(merganser_room name)
   cmake_parse_arguments(arg "NOT_INSTALLED;PIECES" "" "USES" ${ARGN})
@@ -34,23 +12,18 @@ function(merganser_room name)
     list(FILTER sources EXCLUDE REGEX "/kernels/families/")  # chosen in kernels.cmake
   endif()
   set(target merganser_${name})
-  set(archive "")
-  if(sources AND MERGANSER_ROOMS_OF AND NOT name IN_LIST merganser_rooms_of_their_own AND NOT arg_NOT_INSTALLED)
-    set(archive ${MERGANSER_ROOMS_OF}/libmerganser_${name}.a)
-    if(NOT EXISTS ${archive})
-      message(FATAL_ERROR "MERGANSER_ROOMS_OF is ${MERGANSER_ROOMS_OF}, which has no libmerganser_${name}.a; allowed: a folder "
-                          "in which the target merganser_rooms is built")
-    endif()
+  merganser_taken_room(${name} archive)
+  if(sources AND archive)
     set(sources ${PROJECT_BINARY_DIR}/${name}_of_another_build.cpp)
     file(CONFIGURE OUTPUT ${sources} CONTENT "// libmerganser_${name}.a is that of ${archive}\n")
   endif()
   if(sources)
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON MERGANSER_ARCHIVE "${archive}")
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
     if(arg_PIECES)
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${MERGANSER_PIECE})
     endif()
   else()
     add_library(${target} INTERFACE)
@@ -66,6 +39,13 @@ function(merganser_room name)
   foreach(used IN LISTS arg_USES)
     target_link_libraries(${target} ${scope} merganser_${used})
   endforeach()
+  if(archive)  # linked after what asks for it and before what it uses
+    add_library(${target}_taken STATIC IMPORTED GLOBAL)
+    set_target_properties(${target}_taken PROPERTIES IMPORTED_LOCATION ${archive})
+    list(TRANSFORM arg_USES PREPEND merganser_ OUTPUT_VARIABLE used)
+    target_link_libraries(${target}_taken INTERFACE ${used})
+    target_link_libraries(${target} ${scope} $<BUILD_INTERFACE:${target}_taken>)
+  endif()
   set_property(GLOBAL APPEND PROPERTY MERGANSER_ROOMS ${name})
   if(NOT arg_NOT_INSTALLED)
     set_property(GLOBAL APPEND PROPERTY MERGANSER_INSTALLED_ROOMS ${name})
@@ -79,7 +59,7 @@ function(merganser_without room folder)
   set_property(TARGET merganser_${room} PROPERTY SOURCES ${sources})
 endfunction()
 
-# merganser::merganser links every room that is installed; the target merganser_rooms builds their archives.
+# merganser::merganser links every room that is installed; the target merganser_rooms builds the archives of all.
 function(merganser_umbrella)
   get_property(rooms GLOBAL PROPERTY MERGANSER_INSTALLED_ROOMS)
   add_library(merganser_all INTERFACE)
@@ -89,6 +69,7 @@ function(merganser_umbrella)
     target_link_libraries(merganser_all INTERFACE merganser_${room})
   endforeach()
   add_custom_target(merganser_rooms)
+  get_property(rooms GLOBAL PROPERTY MERGANSER_ROOMS)
   foreach(room IN LISTS rooms)
     get_target_property(type merganser_${room} TYPE)
     if(NOT type STREQUAL "INTERFACE_LIBRARY")

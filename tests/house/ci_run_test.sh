@@ -18,7 +18,7 @@ line_of() { # EVENT: where it stands in the order of events
 }
 before() { [ "$(line_of "$1")" -lt "$(line_of "$2")" ] || fail "\"$1\" did not come before \"$2\": $(cat "$temporary/events")"; }
 
-mkdir -p "$temporary/.ci" "$temporary/build-tsan/bin"
+mkdir -p "$temporary/.ci" "$temporary/build-tsan/bin" "$temporary/build-threads/bin"
 cp "$source/.ci/run" "$temporary/.ci/run"
 cat >"$temporary/x" <<'X'
 #!/usr/bin/env bash
@@ -29,22 +29,26 @@ met() { # EVENT: waits for it
   echo "there was no $1 beside it" && exit 4
 }
 case $1 in # two parts that are at work at the same time
-  build) [ $# -gt 2 ] || met "begin sanitize" ;;
-  sanitize) met "begin build" ;;
+  build) [ "${2-}" = --preset ] || met "begin lint" ;;
+  lint) ! grep -qxF "begin packages" events || met "begin build" ;;
 esac
 echo "end $1" >>events
 [ "$1" != test ] || echo "100% tests passed, 0 tests failed out of 7"
 [ ! -f fails ] || [ "$1" != "$(cat fails)" ] || { echo "something is wrong with $1"; exit 3; }
 X
-printf '#!/bin/sh\nexit 0\n' >"$temporary/build-tsan/bin/merganser"
-chmod +x "$temporary/x" "$temporary/build-tsan/bin/merganser"
+chmod +x "$temporary/x"
+for folder in build-tsan build-threads; do
+  printf '#!/bin/sh\nexit 0\n' >"$temporary/$folder/bin/merganser"
+  chmod +x "$temporary/$folder/bin/merganser"
+done
 
 run 0
 before "end packages" "begin format"
 before "end build" "begin test"
-before "end sanitize" "begin fuzz"
+before "end lint" "begin fuzz"
+before "end build" "begin sanitize"
 before "end build" "begin attack"
-for part in packages format docs build sanitizers tests lint threads python fuzz attack; do
+for part in packages format docs build sanitizers races tests lint threads python fuzz attack; do
   says "^=== $part: passed in"
   says "^$part +passed +[0-9]+ +[0-9]+$"
 done
@@ -78,7 +82,7 @@ run 0 docs lint
 run 2 lint speling
 says 'there is no part "speling"; allowed: packages format'
 run 0 --list
-[ "$(wc -l <"$temporary/out")" -eq 11 ] || fail "--list has not 11 lines"
+[ "$(wc -l <"$temporary/out")" -eq 12 ] || fail "--list has not 12 lines"
 run 0 --help
 says "what each does"
 echo ".ci/run does what it says"

@@ -1,0 +1,98 @@
+# What is compiled once for several builds. MERGANSER_OBJECTS_OF names a build of the same sources by the same compiler, and
+# MERGANSER_TAKE what is linked from there instead of being compiled again:
+#   rooms   archives of all rooms whose files are the same in both: not comm, kernels and io, nor graphs where one has no zlib
+#   ROOM... of these alone
+#   apps    the command; tests: the programs of tests, which then run over rooms of this build
+# Without a sanitizer the flags must be the same, too. With one, what is compiled here is watched and the rest is not; inline
+# functions that both have come from what is watched (merganser_watched_first).
+set(MERGANSER_OBJECTS_OF "" CACHE PATH "Folder of a build whose objects are linked, those that MERGANSER_TAKE names; empty: none")
+set(MERGANSER_TAKE "rooms" CACHE STRING "What is taken from MERGANSER_OBJECTS_OF: rooms, apps, tests, or names of rooms")
+
+set(merganser_rooms_of_their_own comm kernels io)
+if(MERGANSER_OBJECTS_OF)
+  set(keys CMAKE_HOME_DIRECTORY CMAKE_CXX_COMPILER MERGANSER_COVERAGE MERGANSER_SIMULATED)
+  set(flags CMAKE_BUILD_TYPE CMAKE_CXX_FLAGS MERGANSER_SANITIZE)
+  if(NOT MERGANSER_SANITIZE)
+    list(APPEND keys ${flags})
+  endif()
+  load_cache(${MERGANSER_OBJECTS_OF} READ_WITH_PREFIX other_ ${keys} ${flags} MERGANSER_ZLIB)
+  set(CMAKE_HOME_DIRECTORY ${CMAKE_SOURCE_DIR})
+  foreach(key IN LISTS keys)
+    set(here "${${key}}")
+    set(there "${other_${key}}")
+    if(key STREQUAL "CMAKE_CXX_COMPILER")  # c++ and g++ may be links to one
+      file(REAL_PATH ${here} here)
+      file(REAL_PATH ${there} there)
+    endif()
+    if(NOT here STREQUAL there)
+      message(FATAL_ERROR "MERGANSER_OBJECTS_OF is ${MERGANSER_OBJECTS_OF}, where ${key} is \"${there}\"; allowed: a build "
+                          "where it is \"${here}\", as here")
+    endif()
+  endforeach()
+  if(MERGANSER_SANITIZE AND other_MERGANSER_SANITIZE)
+    message(FATAL_ERROR "MERGANSER_OBJECTS_OF is ${MERGANSER_OBJECTS_OF}, where MERGANSER_SANITIZE is "
+                        "\"${other_MERGANSER_SANITIZE}\"; allowed: a build without a sanitizer")
+  endif()
+  if(NOT MERGANSER_ZLIB STREQUAL other_MERGANSER_ZLIB)
+    list(APPEND merganser_rooms_of_their_own graphs)
+  endif()
+endif()
+
+# merganser_takes(what variable): whether that is taken from another build.
+function(merganser_takes what variable)
+  set(${variable} OFF PARENT_SCOPE)
+  if(MERGANSER_OBJECTS_OF AND what IN_LIST MERGANSER_TAKE)
+    set(${variable} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+# merganser_taken_room(name variable): the archive that is linked for a room, or nothing.
+function(merganser_taken_room name variable)
+  set(${variable} "" PARENT_SCOPE)
+  merganser_takes(rooms all)
+  merganser_takes(${name} one)
+  if(name IN_LIST merganser_rooms_of_their_own OR NOT (all OR one))
+    return()
+  endif()
+  set(archive ${MERGANSER_OBJECTS_OF}/libmerganser_${name}.a)
+  if(NOT EXISTS ${archive})
+    message(FATAL_ERROR "MERGANSER_OBJECTS_OF is ${MERGANSER_OBJECTS_OF}, which has no libmerganser_${name}.a; allowed: a folder "
+                        "in which the target merganser_rooms is built")
+  endif()
+  set(${variable} ${archive} PARENT_SCOPE)
+endfunction()
+
+# merganser_objects(target): says in the build folder which objects the program has, for builds that take them.
+function(merganser_objects target)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/objects/${target} CONTENT "$<JOIN:$<TARGET_OBJECTS:${target}>,\n>\n")
+endfunction()
+
+# merganser_taken_program(target): a program of the objects that the other build has of it; the caller links libraries.
+function(merganser_taken_program target)
+  set(list ${MERGANSER_OBJECTS_OF}/objects/${target})
+  if(NOT EXISTS ${list})
+    message(FATAL_ERROR "MERGANSER_OBJECTS_OF is ${MERGANSER_OBJECTS_OF}, which has no program ${target}; allowed: a folder in "
+                        "which all is built")
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  file(STRINGS ${list} objects)
+  add_executable(${target} ${objects})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  merganser_watched_first(${target})
+endfunction()
+
+# merganser_watched_first(target): links all that this build compiles of rooms before the objects of the program. Of an inline
+# function the linker takes the first it meets.
+function(merganser_watched_first target)
+  get_property(rooms GLOBAL PROPERTY MERGANSER_ROOMS)
+  set(archives "")
+  foreach(room IN LISTS rooms)
+    get_target_property(type merganser_${room} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY" AND NOT TARGET merganser_${room}_taken)
+      list(APPEND archives $<TARGET_FILE:merganser_${room}>)
+    endif()
+  endforeach()
+  list(JOIN archives "," whole)
+  target_link_options(${target} PRIVATE LINKER:--whole-archive,${whole},--no-whole-archive)
+  target_link_libraries(${target} PRIVATE merganser_all)
+endfunction()
