@@ -8,7 +8,7 @@ namespace merganser::python {
 
 Team::Team(int ranks) : ranks_(ranks) {
   if (ranks < 1) throw UsageError("ranks: " + std::to_string(ranks) + "; allowed: at least 1");
-  if (ranks > 1) comm::check_thread_ranks(ranks);
+  comm::check_thread_ranks(ranks);
 }
 
 Team::Team(std::unique_ptr<comm::Transport> transport) : ranks_(transport->size()), over_(std::move(transport)) {}

@@ -131,13 +131,15 @@ Sizes guess_edge_list(const std::string& path, const std::string& head) {
     greatest = std::max({greatest, from + 1, to + 1});
     real = real || weight.find_first_of(".eE-") != std::string_view::npos;
   }
-  const std::uint64_t size = File(path).size();
   Sizes sizes;
   if (lines == 0) return sizes;
-  const bool whole = head.size() < kHeadBytes;
-  // Compressed edge lists shrink to a quarter or less.
-  const std::uint64_t text = whole ? bytes : path.ends_with(".gz") ? 5 * size : size;
-  sizes.arcs = whole ? lines : text / (bytes / lines) + 1;
+  if (head.size() < kHeadBytes) {
+    sizes.arcs = lines;
+  } else {
+    // Compressed edge lists shrink to a quarter or less.
+    const std::uint64_t size = File(path).size(), text = path.ends_with(".gz") ? 5 * size : size;
+    sizes.arcs = text / (bytes / lines) + 1;
+  }
   sizes.vertices = std::min(std::max(greatest, sizes.arcs / 8), 2 * sizes.arcs);
   sizes.exact = false;
   sizes.edge_bytes = real ? sizeof(Edge16) : 0;

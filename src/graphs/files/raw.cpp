@@ -27,8 +27,10 @@ bool Raw::grow() {
   }
   // A copy of the arcs while they move, then the edges that they become and those that are sorted beside them.
   constexpr double kBytesPerArc = sizeof(Arc) + 40;
-  check_room(path, static_cast<double>(arcs.size()) * kBytesPerArc, sharing_,
-             "more than " + std::to_string(arcs.size()) + " arcs on a rank");
+  if (!arcs.empty()) {
+    check_room(path, static_cast<double>(arcs.size()) * kBytesPerArc, sharing_,
+               "more than " + std::to_string(arcs.size()) + " arcs on a rank");
+  }
   constexpr std::uint64_t kFirst = 1024;
   arcs.reserve(static_cast<std::size_t>(std::min(most, std::max<std::uint64_t>(kFirst, 2 * arcs.size()))));
   return true;

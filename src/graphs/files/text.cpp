@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <optional>
 
 #include "merganser/comm/collectives.hpp"
 
@@ -32,14 +31,31 @@ struct Before {
   std::uint64_t comments = 0;
 };
 
+bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
+
+/// A file and its first bytes, as they are.
+struct Begun {
+  std::unique_ptr<File> file;
+  std::string head;
+};
+
+Begun begin_reading(const std::string& path) {
+  Begun begun{std::make_unique<File>(path), {}};
+  begun.head.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, begun.file->size())));
+  begun.head.resize(begun.file->read(0, begun.head.data(), begun.head.size()));
+  return begun;
+}
+
+std::string inflated_head(const std::string& path) {
+  std::string head(kHeadBytes, '\0');
+  head.resize(open_gzip(path)->read(head.data(), head.size()));
+  return head;
+}
+
 class Plain final : public Text {
  public:
-  Plain(const std::string& path, comm::Transport& transport) : Text(path, transport) {
-    agree_first(transport, [&] {
-      file_.emplace(path);
-      head_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, file_->size())));
-      head_.resize(file_->read(0, head_.data(), head_.size()));
-    });
+  Plain(Begun begun, comm::Transport& transport) : Text(begun.file->path(), transport), file_(std::move(begun.file)) {
+    head_ = std::move(begun.head);
     file_bytes_ = file_->size();
   }
 
@@ -143,18 +159,16 @@ class Plain final : public Text {
     fail_at_byte(path_, at, "a line of more than " + std::to_string(longest) + " bytes; allowed: at most that");
   }
 
-  std::optional<File> file_;
+  std::unique_ptr<File> file_;
 };
 
 /// Rank 0 decompresses and shares the lines out, a block to each rank in a round.
 class Gzip final : public Text {
  public:
-  Gzip(const std::string& path, comm::Transport& transport) : Text(path, transport) {
+  Gzip(const File& file, comm::Transport& transport) : Text(file.path(), transport) {
     compressed_ = true;
-    agree_first(transport, [&] {
-      file_bytes_ = File(path).size();
-      head_ = head_of(path);
-    });
+    file_bytes_ = file.size();
+    agree_first(transport, [&] { head_ = inflated_head(path_); });
   }
 
   void each(const Each& how, const std::function<void(const Piece&)>& use) override {
@@ -248,19 +262,13 @@ class Gzip final : public Text {
   };
 };
 
-bool is_gzip(const std::string& path) {
-  const File file(path);
-  unsigned char magic[2] = {0, 0};
-  return file.read(0, magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
-}
-
 }  // namespace
 
 std::unique_ptr<Text> Text::open(const std::string& path, comm::Transport& transport) {
-  bool gzip = false;
-  agree_first(transport, [&] { gzip = is_gzip(path); });
-  if (gzip) return std::make_unique<Gzip>(path, transport);
-  return std::make_unique<Plain>(path, transport);
+  Begun begun;
+  agree_first(transport, [&] { begun = begin_reading(path); });
+  if (is_gzip(begun.head)) return std::make_unique<Gzip>(*begun.file, transport);
+  return std::make_unique<Plain>(std::move(begun), transport);
 }
 
 void Text::fail(const Piece& piece, std::uint64_t at, const std::string& what) const {
@@ -271,15 +279,8 @@ void Text::fail(const Piece& piece, std::uint64_t at, const std::string& what) c
 }
 
 std::string head_of(const std::string& path) {
-  if (is_gzip(path)) {
-    std::string head(kHeadBytes, '\0');
-    head.resize(open_gzip(path)->read(head.data(), head.size()));
-    return head;
-  }
-  const File file(path);
-  std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, file.size())), '\0');
-  head.resize(file.read(0, head.data(), head.size()));
-  return head;
+  std::string head = begin_reading(path).head;
+  return is_gzip(head) ? inflated_head(path) : head;
 }
 
 }  // namespace merganser::graphs::detail

@@ -1,6 +1,9 @@
 #include "tests/fuzz/support/files.hpp"
 
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -19,22 +22,34 @@ PrivateFolder& folder() {
   return one;
 }
 
+/// A file of this name in the folder, or where the folder lies on a disk a link to a file in memory, which takes longer to
+/// open.
+int open_in_memory(const std::string& name) {
+  const std::string path = path_of(name);
+  int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  struct statfs s {};
+  require(file >= 0 && ::fstatfs(file, &s) == 0, "no file can be made");
+  if (s.f_type == TMPFS_MAGIC) return file;
+  ::close(file);
+  file = ::memfd_create(name.c_str(), 0);
+  require(file >= 0, "no file in memory");
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(file), path);
+  return file;
+}
+
 }  // namespace
 
 std::string path_of(const std::string& name) { return folder().file(name); }
 
 std::string file_of(const std::string& name, std::string_view bytes) {
-  static std::map<std::string, int> open;  // in memory
+  static std::map<std::string, int> open;
   auto at = open.find(name);
-  if (at == open.end()) {
-    const int file = ::memfd_create(name.c_str(), 0);
-    require(file >= 0, "no file in memory");
-    at = open.emplace(name, file).first;
-    std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(file), path_of(name));
-  }
-  require(::ftruncate(at->second, 0) == 0, "a file in memory is not emptied");
+  if (at == open.end()) at = open.emplace(name, open_in_memory(name)).first;
+  // Not emptied first: its pages would be given back and asked for again.
   const auto written = ::pwrite(at->second, bytes.data(), bytes.size(), 0);
   require(written == static_cast<ssize_t>(bytes.size()), "a file in memory is not filled");
+  require(::ftruncate(at->second, static_cast<off_t>(bytes.size())) == 0, "a file in memory is not cut");
   return folder().path() + '/' + name;
 }
 

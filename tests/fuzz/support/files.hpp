@@ -5,8 +5,7 @@
 
 namespace merganser::fuzz {
 
-/// Path of a file of this name that holds these bytes, until the name is used again. The bytes lie in memory, the path
-/// is a link to them. @param name  with the extension that the reader looks at
+/// Path of a file of this name that holds these bytes, until the name is used again. The bytes lie in memory. @param name  with the extension that the reader looks at
 std::string file_of(const std::string& name, std::string_view bytes);
 
 /// Path of this name for a file to be written; removed in the end.

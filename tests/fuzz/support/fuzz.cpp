@@ -1,4 +1,4 @@
-// The program for libFuzzer: --target=NAME comes before its options.
+// The program for libFuzzer: --target=NAME comes before its options, --all-checks among them.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -23,6 +23,8 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
     std::cerr << "the first argument is \"" << first << "\"; allowed: --list, --target=NAME\n";
     std::exit(2);
   }
+  for (int i = 2; i < *argc; ++i)
+    if (std::string_view((*argv)[i]) == "--all-checks") merganser::fuzz::every_check = true;
   merganser::fuzz::prepare();
   return 0;
 }

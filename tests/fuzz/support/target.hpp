@@ -42,7 +42,8 @@ bool read_or_refuse(const Read& read) {
   }
 }
 
-/// True for about one of n inputs, always the same ones: for checks that take long.
+/// True for about one of n inputs, always the same ones: for checks that take long. For all inputs if `every_check` is set.
 [[nodiscard]] bool one_of(std::size_t n, std::string_view input);
+inline bool every_check = false;
 
 }  // namespace merganser::fuzz
