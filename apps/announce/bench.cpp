@@ -5,7 +5,6 @@
 #include <map>
 
 #include "apps/frame/progress.hpp"
-#include "merganser/base/error.hpp"
 #include "merganser/base/simulated.hpp"
 #include "merganser/base/timing.hpp"
 

@@ -1,6 +1,5 @@
 // doctor: what is here, what is missing, which settings matter. Starts neither MPI nor OpenSHMEM in this process.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <iostream>

@@ -1,6 +1,5 @@
 #pragma once
 /// One run of a flow on one rank: the loop of steps, with files, pictures and progress.
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "apps/frame/forecast.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/ranks.hpp"
+#include "apps/frame/record.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/flow/cases.hpp"
 #include "merganser/flow/model.hpp"

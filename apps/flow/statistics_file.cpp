@@ -1,6 +1,5 @@
 #include "apps/flow/statistics_file.hpp"
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 

@@ -10,8 +10,6 @@
 #include <map>
 #include <set>
 
-#include "merganser/base/text.hpp"
-
 extern char** environ;
 
 namespace merganser::app {

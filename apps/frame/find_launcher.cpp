@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "apps/frame/launcher.hpp"
-#include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
 
 namespace merganser::app {

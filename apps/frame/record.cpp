@@ -1,13 +1,9 @@
 #include "apps/frame/record.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <iostream>
 
 #include "apps/frame/environment.hpp"
 #include "apps/frame/provenance.hpp"
-#include "merganser/base/error.hpp"
 #include "merganser/base/output_file.hpp"
 #include "merganser/comm/runtime.hpp"
 

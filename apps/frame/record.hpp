@@ -1,7 +1,6 @@
 #pragma once
 /// The run record: everything needed to understand, repeat and compare a run, as JSON.
 #include <string>
-#include <vector>
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/json.hpp"

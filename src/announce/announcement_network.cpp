@@ -1,7 +1,6 @@
 #include "merganser/announce/announcement_network.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "merganser/base/error.hpp"

@@ -1,11 +1,9 @@
 #include "merganser/base/options.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 
 #include "merganser/base/error.hpp"
 

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "merganser/capi/transport.h"
 #include "merganser/cluster/cartesian.hpp"
 #include "merganser/comm/collectives.hpp"

@@ -1,12 +1,10 @@
 #pragma once
 /// The border between C and C++: no exception crosses it, no record is read beyond what its maker knew, no null is used.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "merganser/base/error.hpp"
 #include "merganser/capi/library.h"

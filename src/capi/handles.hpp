@@ -6,7 +6,6 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/pinned.hpp"
-#include "merganser/capi/library.h"
 
 namespace merganser::capi {
 

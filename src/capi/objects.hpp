@@ -1,7 +1,6 @@
 #pragma once
 /// Objects that others are made over.
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 

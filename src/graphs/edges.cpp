@@ -1,6 +1,8 @@
 #include "merganser/graphs/edges.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "merganser/base/error.hpp"
 

@@ -3,8 +3,6 @@
 ///
 /// Weights are kept as unsigned bits whose order is the order of the weights, so that one code compares integers and
 /// floating-point numbers alike. Edges are kept in the smallest of three sizes that holds all ids and weights.
-#include <bit>
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <variant>

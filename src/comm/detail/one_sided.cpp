@@ -1,5 +1,6 @@
 #include "src/comm/detail/one_sided.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace merganser::comm::detail {

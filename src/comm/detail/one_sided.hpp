@@ -1,6 +1,5 @@
 #pragma once
 /// Transports whose objects live in one-sided memory.
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>

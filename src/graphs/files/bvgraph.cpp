@@ -2,7 +2,6 @@
 // PATH.properties; and, if it is there, PATH.offsets, the gaps between the places of the lists.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>

@@ -1,6 +1,5 @@
 // Files of lists of neighbours, METIS and ParHIP: every edge goes to the ranks of both of its ends.
 #include <algorithm>
-#include <span>
 
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/shared_output.hpp"

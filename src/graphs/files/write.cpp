@@ -1,7 +1,3 @@
-#include <array>
-#include <charconv>
-#include <cstring>
-#include <limits>
 #include <string>
 
 #include "merganser/base/error.hpp"

@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <set>
 
 #include "merganser/base/error.hpp"
 #include "src/io/columns.hpp"
