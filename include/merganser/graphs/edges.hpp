@@ -78,6 +78,15 @@ struct EdgeList {
   [[nodiscard]] std::size_t size() const {
     return std::visit([](const auto& list) { return list.size(); }, edges);
   }
+  /// Calls `use` with every edge on this rank, in their order, whatever their size.
+  template <class Use>
+  void each(Use&& use) const {
+    std::visit(
+        [&use](const auto& list) {
+          for (const auto& e : list) use(e);
+        },
+        edges);
+  }
 };
 
 /// Vertices dealt to ranks in consecutive ranges: rank r owns first[r] .. first[r + 1] - 1.
