@@ -30,6 +30,8 @@ struct Placement {
 /// Writes to a file, or to standard output for "-". A plain file appears whole or not at all.
 /// @throws InputError if it cannot be written
 void write_record(const std::string& path, const Json& record);
+/// Writes make_record() with a result and nothing else; nothing where `path` is empty.
+void write_result(const std::string& path, const Invocation& in, Json result, const Placement& placement = {});
 void write_text_file(const std::string& path, const std::string& text);
 
 }  // namespace merganser::app
