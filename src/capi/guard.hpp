@@ -63,6 +63,12 @@ template <class T>
 void give_if(T* where, T value) {
   if (where != nullptr) *where = value;
 }
+/// The same where he must want it. @throws UsageError for null
+template <class T>
+void give_to(T* where, T value, const char* name) {
+  need(where, name);
+  *where = value;
+}
 /// Refuses arrays that are too short. @throws UsageError naming the argument
 inline void check_room(std::size_t room, std::size_t needed, const char* name) {
   if (room < needed) throw_range(name, std::to_string(room), "at least " + std::to_string(needed));
