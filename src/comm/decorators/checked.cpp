@@ -1,7 +1,6 @@
-#include "src/comm/decorators/checked.hpp"
-
 #include "src/comm/decorators/checked_objects.hpp"
 #include "src/comm/decorators/decorator.hpp"
+#include "src/comm/decorators/decorators.hpp"
 #include "src/comm/detail/waiter.hpp"
 
 namespace merganser::comm::detail {

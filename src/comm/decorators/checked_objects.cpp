@@ -152,8 +152,7 @@ std::size_t CheckedStream::take(const Take& callback) {
 /// Looks for counts too: the sender of one that is wrong may have found out, and send no records any more.
 void CheckedStream::wait() {
   check_usable();
-  const Waiter::Describe describe = [this] { return missing(); };
-  Waiter waiter(describe);
+  Waiter waiter([this] { return missing(); });
   while (early_.empty()) {
     (void)take_counts();
     const std::size_t left = inner_->take([this](std::size_t arc, std::size_t slot, std::uint32_t value) {

@@ -65,13 +65,4 @@ std::string fault_of(Memory& memory, int rank, int size, const std::function<voi
   return fault;
 }
 
-std::vector<int> neighbours_of(const Graph& graph, int rank) {
-  std::vector<int> all = graph.out;
-  all.insert(all.end(), graph.in.begin(), graph.in.end());
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  std::erase(all, rank);
-  return all;
-}
-
 }  // namespace merganser::comm::detail
