@@ -23,15 +23,10 @@ namespace merganser::app {
 namespace {
 
 /// Counts of all ranks. Collective.
-flow::StepCounts total_counts(flow::StepCounts c, comm::Transport& transport) {
-  std::vector<std::int64_t> all{c.splits, c.merges, c.merged_into_big};
-  all.insert(all.end(), c.clusters.begin(), c.clusters.end());
+flow::StepCounts total_counts(const flow::StepCounts& mine, comm::Transport& transport) {
+  std::vector<std::int64_t> all = counts_list(mine);
   transport.all_reduce(std::span<std::int64_t>(all), comm::Op::sum);
-  c.splits = all[0];
-  c.merges = all[1];
-  c.merged_into_big = all[2];
-  std::copy(all.begin() + 3, all.end(), c.clusters.begin());
-  return c;
+  return counts_of(all);
 }
 
 flow::StepCounts sum_counts(const std::vector<flow::Statistics>& rows) {
