@@ -5,7 +5,6 @@
 #include <map>
 
 #include "apps/frame/progress.hpp"
-#include "merganser/base/error.hpp"
 #include "merganser/base/simulated.hpp"
 #include "merganser/base/timing.hpp"
 
@@ -13,6 +12,18 @@ namespace merganser::app {
 namespace {
 
 using announce::AnnouncementNetwork;
+using kernels::GatherKind;
+
+/// In the order of Exchanged.
+struct ExchangedFacts {
+  std::string_view name;
+  std::optional<GatherKind> gather;
+};
+constexpr std::array<ExchangedFacts, kExchanged.size()> kVariants{{{"none", {}},
+                                                                   {"network", {}},
+                                                                   {"all-gather", GatherKind::blocking},
+                                                                   {"non-blocking", GatherKind::non_blocking},
+                                                                   {"neighborhood", GatherKind::neighborhood}}};
 
 /// Ranks in a box as cubic as can be, periodic: a block has six sides.
 std::array<int, 3> block_grid(int ranks) {
@@ -65,26 +76,8 @@ std::int64_t count_of(std::byte byte, std::span<const std::byte> bytes) {
 
 }  // namespace
 
-std::string_view exchanged_name(Exchanged e) {
-  constexpr std::array<std::string_view, kExchanged.size()> kNames{"none", "network", "all-gather", "non-blocking",
-                                                                   "neighborhood"};
-  return kNames[static_cast<std::size_t>(e)];
-}
-
-std::optional<kernels::GatherKind> gather_of(Exchanged e) {
-  switch (e) {
-    case Exchanged::all_gather:
-      return kernels::GatherKind::blocking;
-    case Exchanged::non_blocking:
-      return kernels::GatherKind::non_blocking;
-    case Exchanged::neighborhood:
-      return kernels::GatherKind::neighborhood;
-    case Exchanged::nothing:
-    case Exchanged::network:
-      break;
-  }
-  return std::nullopt;
-}
+std::string_view exchanged_name(Exchanged e) { return kVariants[static_cast<std::size_t>(e)].name; }
+std::optional<kernels::GatherKind> gather_of(Exchanged e) { return kVariants[static_cast<std::size_t>(e)].gather; }
 
 struct AnnounceBench::Impl {
   Impl(comm::Transport& t, const AnnounceExperiment& e, const std::vector<Exchanged>& v)

@@ -1,8 +1,7 @@
 // announce table2: degree and diameter of announcement networks for the machines of Table II, and the formulas of Table I.
 #include <fmt/core.h>
 
-#include <bit>
-#include <cmath>
+#include <algorithm>
 #include <iostream>
 
 #include "apps/announce/tables.hpp"

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 namespace merganser::app {
 
 std::span<const PublishedMachine> published_machines() {

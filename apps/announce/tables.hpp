@@ -1,6 +1,5 @@
 #pragma once
 /// What is published of announcement networks, beside what is known of them here.
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iostream>
 
 #include "apps/bench/report.hpp"
 #include "apps/frame/elsewhere.hpp"

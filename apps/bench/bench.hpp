@@ -2,7 +2,6 @@
 /// The benchmark programs: series of cycles over numbers of ranks, repeats and variants, and their report.
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "apps/bench/series.hpp"

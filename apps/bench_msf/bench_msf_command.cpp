@@ -1,6 +1,5 @@
 // bench msf: the experiments of a study of forests in MPI and OpenSHMEM, on this machine.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <iostream>
 

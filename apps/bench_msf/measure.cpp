@@ -37,14 +37,10 @@ std::int64_t max_degree(const graphs::EdgeList& graph, comm::Transport& t) {
   const auto ranges = graphs::Ranges::even(graph.vertices, t.size());
   std::vector<std::uint64_t> ends;
   ends.reserve(2 * graph.size());
-  std::visit(
-      [&](const auto& list) {
-        for (const auto& e : list) {
-          ends.push_back(e.low);
-          ends.push_back(e.high);
-        }
-      },
-      graph.edges);
+  graph.each([&](const auto& e) {
+    ends.push_back(e.low);
+    ends.push_back(e.high);
+  });
   std::sort(ends.begin(), ends.end());
   std::vector<std::vector<Count>> out(static_cast<std::size_t>(t.size()));
   for (std::size_t i = 0; i < ends.size();) {

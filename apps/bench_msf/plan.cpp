@@ -48,13 +48,9 @@ std::vector<BenchGraph> chosen_graphs(const MsfBenchOptions& o) {
     chosen.push_back({name, false});
   }
   if (!chosen.empty()) return chosen;
-  if (o.quick) {
-    for (const char* name : {"rmat:13:16", "rgg2d:13:16", "gnm:13:8", "grid:128x128", "ba:13:4", "rgg3d:13:12"})
-      chosen.push_back({name, false});
-  } else {
-    for (const char* name : {"rmat:18:16", "rgg2d:18:16", "gnm:18:8", "grid:512x512", "ba:18:4", "rgg3d:18:12"})
-      chosen.push_back({name, false});
-  }
+  constexpr std::array kSmall{"rmat:13:16", "rgg2d:13:16", "gnm:13:8", "grid:128x128", "ba:13:4", "rgg3d:13:12"};
+  constexpr std::array kLarge{"rmat:18:16", "rgg2d:18:16", "gnm:18:8", "grid:512x512", "ba:18:4", "rgg3d:18:12"};
+  for (const char* name : o.quick ? kSmall : kLarge) chosen.push_back({name, false});
   return chosen;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 /// bench msf: which experiments there are, and what must be measured for those that are wanted.
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "apps/bench_msf/bench_msf.hpp"

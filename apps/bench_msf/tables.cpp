@@ -64,6 +64,20 @@ const CollectiveResult* find(const MsfResults& r, const std::string& call, const
   return nullptr;
 }
 
+/// "median [low, high]" in microseconds; empty if it was not measured.
+std::string median_text(const CollectiveResult* c) {
+  if (c == nullptr) return "";
+  const Interval& m = c->seconds.median;
+  return microseconds(m.value) + " [" + microseconds(m.low) + ", " + microseconds(m.high) + "]";
+}
+
+/// The published row for so many processes or nodes; null if there is none.
+template <class Row>
+const Row* row_at(std::span<const Row> published, int Row::*key, int value) {
+  const auto at = std::find_if(published.begin(), published.end(), [&](const Row& p) { return p.*key == value; });
+  return at == published.end() ? nullptr : &*at;
+}
+
 std::set<int> ranks_of(const MsfResults& r, const std::string& call) {
   std::set<int> ranks;
   for (const auto& c : r.collectives)
@@ -78,17 +92,10 @@ std::string barrier_table(const MsfPlan& plan, const MsfResults& r, const std::s
   auto rows = ranks_of(r, "barrier");
   for (const auto& p : pub::barrier_us()) rows.insert(p.at);
   for (const int ranks : rows) {
-    const auto published = pub::barrier_us();
-    const auto at = std::find_if(published.begin(), published.end(), [&](const auto& p) { return p.at == ranks; });
-    const bool known = at != published.end();
-    std::vector<std::string> row{std::to_string(ranks), known ? fixed_text(at->mpi, 2) : "",
-                                 known ? fixed_text(at->shmem, 2) : ""};
-    for (const auto& m : plan.models) {
-      const auto* c = find(r, "barrier", m, ranks, 0);
-      row.push_back(c == nullptr ? ""
-                                 : microseconds(c->seconds.median.value) + " [" + microseconds(c->seconds.median.low) +
-                                       ", " + microseconds(c->seconds.median.high) + "]");
-    }
+    const auto* known = row_at(pub::barrier_us(), &pub::Pair::at, ranks);
+    std::vector<std::string> row{std::to_string(ranks), known ? fixed_text(known->mpi, 2) : "",
+                                 known ? fixed_text(known->shmem, 2) : ""};
+    for (const auto& m : plan.models) row.push_back(median_text(find(r, "barrier", m, ranks, 0)));
     table.row(row);
   }
   return "T4, F15  barriers, microseconds: median over iterations of the slowest rank, each begun after a "
@@ -136,13 +143,7 @@ std::string reductions_table(const MsfPlan& plan, const MsfResults& r, const std
   for (const int ranks : ranks_of(r, "all-reduce")) {
     for (const auto bytes : sizes) {
       std::vector<std::string> row{std::to_string(ranks), count_text(bytes)};
-      for (const auto& m : plan.models) {
-        const auto* c = find(r, "all-reduce", m, ranks, bytes);
-        row.push_back(c == nullptr
-                          ? ""
-                          : microseconds(c->seconds.median.value) + " [" + microseconds(c->seconds.median.low) + ", " +
-                                microseconds(c->seconds.median.high) + "]");
-      }
+      for (const auto& m : plan.models) row.push_back(median_text(find(r, "all-reduce", m, ranks, bytes)));
       const auto* p2p = find(r, "all-reduce", "p2p", ranks, bytes);
       const auto* shmem = find(r, "all-reduce", "shmem", ranks, bytes);
       const bool both = p2p != nullptr && shmem != nullptr && p2p->seconds.median.value > 0;
@@ -178,9 +179,8 @@ std::string posts_table(const MsfPlan& plan, const MsfResults& r, const std::str
       const double leader = times.seconds(g, {model, "baseline", "leader"}, n);
       if (single > 0 && leader > 0) more.push_back(100 * (leader / single - 1));
     }
-    const auto published = pub::post_processing();
-    const auto at = std::find_if(published.begin(), published.end(), [&](const auto& p) { return p.processes == n; });
-    table.row({std::to_string(n), at == published.end() ? "" : "+" + fixed_text(at->percent, 1) + " %",
+    const auto* known = row_at(pub::post_processing(), &pub::PostRow::processes, n);
+    table.row({std::to_string(n), known ? "+" + fixed_text(known->percent, 1) + " %" : "",
                more.empty() ? "" : (summarise(more).mean >= 0 ? "+" : "") + percent(summarise(more).mean),
                more.empty() ? "" : std::to_string(more.size())});
   }
@@ -228,10 +228,9 @@ std::string scaling_table(const MsfResults& r, const std::string& not_comparable
   std::set<int> rows(ranks.begin(), ranks.end());
   for (const auto& p : pub::process_scaling()) rows.insert(p.at);
   for (const int n : rows) {
-    const auto published = pub::process_scaling();
-    const auto at = std::find_if(published.begin(), published.end(), [&](const auto& p) { return p.at == n; });
-    const bool known = at != published.end();
-    std::vector<std::string> row{std::to_string(n), known ? percent(at->mpi) : "", known ? percent(at->shmem) : ""};
+    const auto* known = row_at(pub::process_scaling(), &pub::Pair::at, n);
+    std::vector<std::string> row{std::to_string(n), known ? percent(known->mpi) : "",
+                                 known ? percent(known->shmem) : ""};
     for (const auto& way : {kMpi, kMpiTuned, kRma, kShmem}) {
       std::vector<double> saved;
       for (const auto& g : times.graphs())

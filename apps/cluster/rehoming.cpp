@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <string>
-
 #include "merganser/base/error.hpp"
 
 namespace merganser::app {

@@ -77,11 +77,7 @@ int run(CompareCommand& o, const Invocation& in) {
   const RecordFacts after = read_side(o.after, o.more_after);
   widen(options, before, after);
   const RecordComparison c = compare_records(before, after, options);
-  if (!o.json.empty()) {
-    Json record = make_record(in, {});
-    record["result"] = to_json(c);
-    write_record(o.json, record);
-  }
+  write_result(o.json, in, to_json(c));
   if (o.json != "-") std::cout << text_of(c, static_cast<std::size_t>(o.rows));
   return c.regression() ? kRegression : 0;
 }

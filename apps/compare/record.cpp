@@ -49,9 +49,7 @@ std::string setting(const Field& topology, const char* key) {
 
 void read_topology(const Field& topology, RecordFacts& facts) {
   std::map<std::string, std::string> graphs;
-  const Field list = topology.at("graphs");
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const Field g = list.at(i);
+  for (const Field& g : topology.at("graphs").list()) {
     const std::string name = g.at("name").text();
     graphs[name] = name + " on " + ranks_text(g.at("ranks"));
     facts.inputs.push_back({graphs[name], g.at("digest").text()});
@@ -59,8 +57,7 @@ void read_topology(const Field& topology, RecordFacts& facts) {
   const std::string how = "; start " + setting(topology, "sync") + ", buffers " + setting(topology, "buffers");
   const Field cells = topology.at("cells");
   if (cells.size() == 0) cells.fail("is empty: nothing was measured");
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Field c = cells.at(i);
+  for (const Field& c : cells.list()) {
     const std::string graph = c.at("graph").text();
     const std::string kernel = c.at("kernel").text();
     const auto known = graphs.find(graph);
@@ -93,11 +90,11 @@ void read_series(const Field& s, const std::string& name, std::size_t repeats, R
   const Field cycles = s.at("cycles");
   if (cycles.size() == 0) cycles.fail("is empty: nothing was measured");
   std::array<std::vector<double>, kStages.size()> times;
-  for (std::size_t i = 0; i < cycles.size(); ++i) {
-    const Field ranks = cycles.at(i).at("stages");
+  for (const Field& cycle : cycles.list()) {
+    const auto ranks = cycle.at("stages").list();
     for (std::size_t stage = 0; stage < kStages.size(); ++stage) {
       double slowest = 0;
-      for (std::size_t r = 0; r < ranks.size(); ++r) slowest = std::max(slowest, time_or_zero(ranks.at(r).at(stage)));
+      for (const Field& rank : ranks) slowest = std::max(slowest, time_or_zero(rank.at(stage)));
       times[stage].push_back(slowest);
     }
   }
@@ -130,13 +127,11 @@ void read_bench(const Field& result, const Field& options, RecordFacts& facts) {
   };
   if (!result.has("scaling")) read_all(result);
   if (result.has("scaling"))
-    for (std::size_t i = 0; i < result.at("scaling").size(); ++i) read_all(result.at("scaling").at(i));
+    for (const Field& set : result.at("scaling").list()) read_all(set);
   if (!result.has("compare")) return;
-  const Field comparisons = result.at("compare");
-  for (std::size_t i = 0; i < comparisons.size(); ++i)
+  for (const Field& comparison : result.at("compare").list())
     for (const char* side : {"a", "b"})
-      read_series(comparisons.at(i).at(std::string("series_") + side), comparisons.at(i).at(side).text(), repeats,
-                  facts);
+      read_series(comparison.at(std::string("series_") + side), comparison.at(side).text(), repeats, facts);
 }
 
 /// Times that a command gives as summaries over ranks: the slowest rank's, taken once.
@@ -157,9 +152,9 @@ void read_samples(const Field& samples, const std::string& work, RecordFacts& fa
     const Field s = samples.at(name);
     const Field launches = s.at("launches");
     RecordTiming t{work + name, s.has("family") ? s.at("family").text() : name, {}, true};
-    for (std::size_t l = 0; l < launches.size(); ++l) {
+    for (const Field& launch : launches.list()) {
       auto& times = t.launches.emplace_back();
-      for (std::size_t i = 0; i < launches.at(l).size(); ++i) times.push_back(launches.at(l).at(i).time());
+      for (const Field& time : launch.list()) times.push_back(time.time());
     }
     if (std::all_of(t.launches.begin(), t.launches.end(), [](const auto& l) { return l.empty(); }))
       launches.fail("holds no times");
@@ -201,6 +196,12 @@ Field Field::at(std::size_t index) const {
 std::size_t Field::size() const {
   if (!value_->is_array()) fail("is " + short_json(*value_) + "; allowed: a list");
   return value_->size();
+}
+
+std::vector<Field> Field::list() const {
+  std::vector<Field> out;
+  for (std::size_t i = 0; i < size(); ++i) out.push_back(at(i));
+  return out;
 }
 
 double Field::number() const {
@@ -256,10 +257,8 @@ double crowding(double load_average, double cores) {
 Launches launches_ns(const Field& cell) {
   Launches out;
   if (cell.has("rounds") && cell.at("rounds").size() > 0) {
-    const Field rounds = cell.at("rounds");
     std::map<std::int64_t, std::vector<double>> by_launch;
-    for (std::size_t i = 0; i < rounds.size(); ++i) {
-      const Field r = rounds.at(i);
+    for (const Field& r : cell.at("rounds").list()) {
       const std::int64_t launch = r.has("launch") ? r.at("launch").whole(0, kMostLaunches) : 0;
       by_launch[launch].push_back(r.at("p50_ns").time());
     }
@@ -267,8 +266,7 @@ Launches launches_ns(const Field& cell) {
     return out;
   }
   if (cell.has("launch_p50_ns") && cell.at("launch_p50_ns").size() > 0) {
-    const Field launches = cell.at("launch_p50_ns");
-    for (std::size_t i = 0; i < launches.size(); ++i) out.push_back({launches.at(i).time()});
+    for (const Field& launch : cell.at("launch_p50_ns").list()) out.push_back({launch.time()});
     return out;
   }
   return {{cell.at("exchange").at("p50_ns").time()}};

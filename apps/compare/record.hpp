@@ -63,9 +63,10 @@ class Field {
   [[nodiscard]] Field at(const std::string& key) const;
   [[nodiscard]] Field at(std::size_t index) const;
   [[nodiscard]] bool has(const std::string& key) const { return value_->is_object() && value_->contains(key); }
-  [[nodiscard]] std::size_t size() const;  ///< of an array
-  [[nodiscard]] double number() const;     ///< finite
-  [[nodiscard]] double time() const;       ///< positive, and of a size that can be reckoned with
+  [[nodiscard]] std::size_t size() const;         ///< of an array
+  [[nodiscard]] std::vector<Field> list() const;  ///< its entries
+  [[nodiscard]] double number() const;            ///< finite
+  [[nodiscard]] double time() const;              ///< positive, and of a size that can be reckoned with
   [[nodiscard]] std::int64_t whole(std::int64_t least, std::int64_t most) const;
   [[nodiscard]] std::string text() const;
   [[nodiscard]] const Json& json() const { return *value_; }

@@ -214,10 +214,9 @@ Json change_json(const Change& c) {
 }
 
 Json differences_json(const std::vector<Difference>& all) {
-  Json out = Json::array();
-  for (const auto& d : all)
-    out.push_back({{"key", d.key}, {"before", d.before}, {"after", d.after}, {"regression", d.regression}});
-  return out;
+  return json_list(all, [](const Difference& d) {
+    return Json{{"key", d.key}, {"before", d.before}, {"after", d.after}, {"regression", d.regression}};
+  });
 }
 
 std::string change_text(double ratio) {
@@ -304,10 +303,9 @@ Json to_json(const RecordComparison& c) {
               {"launches_before", c.launches_before},
               {"launches_after", c.launches_after},
               {"suite", change_json(c.suite.suite)}};
-  out["families"] = Json::array();
-  for (const auto& f : c.suite.families) out["families"].push_back(change_json(f));
-  out["timings"] = Json::array();
-  for (const std::size_t i : by_effect(c.suite.timings)) out["timings"].push_back(change_json(c.suite.timings[i]));
+  out["families"] = json_list(c.suite.families, change_json);
+  out["timings"] =
+      json_list(by_effect(c.suite.timings), [&](std::size_t i) { return change_json(c.suite.timings[i]); });
   out["counts"] = differences_json(c.counts);
   out["results"] = differences_json(c.results);
   out["warnings"] = c.warnings;

@@ -1,6 +1,5 @@
 // doctor: what is here, what is missing, which settings matter. Starts neither MPI nor OpenSHMEM in this process.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <iostream>
@@ -138,16 +137,14 @@ Json doctor_json(const std::vector<Hint>& hints, const std::vector<Proven>& prov
   out["vector_target"] = nearest::CellList::vector_target();
   out["memory_bytes"] = m.memory_bytes;
   out["load_average"] = m.load;
-  out["models"] = Json::array();
-  for (const auto& x : comm::backends()) out["models"].push_back(x.name);
-  out["missing"] = Json::array();
-  for (const auto& x : comm::missing_backends()) out["missing"].push_back(x);
+  out["models"] = json_list(comm::backends(), [](const comm::Backend& b) { return b.name; });
+  out["missing"] = comm::missing_backends();
   out["library_faults"] = comm::library_faults();
   out["launcher"] = {{"path", l.path},       {"version", l.version}, {"family", l.family},
                      {"options", l.options}, {"problem", l.problem}, {"library", library_text()}};
-  out["settings"] = Json::array();
-  for (const auto& s : settings_of_runs())
-    out["settings"].push_back({{"name", s.name}, {"value", s.value}, {"why", s.why}});
+  out["settings"] = json_list(settings_of_runs(), [](const comm::Setting& s) {
+    return Json{{"name", s.name}, {"value", s.value}, {"why", s.why}};
+  });
   out["warnings"] = warnings();
   out["hints"] = hints_json(hints);
   if (!proven.empty()) out["settings_measured"] = proof_json(proven, rounds);

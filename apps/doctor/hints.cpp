@@ -32,14 +32,8 @@ bool open_mpi(const Surroundings& s) { return (s.mpi + s.openshmem).find("Open M
 bool leaves_out(const std::string& list, const std::string& name) {
   if (list.empty()) return false;
   const bool negative = list[0] == '^';
-  bool listed = false;
-  std::string rest = negative ? list.substr(1) : list;
-  for (std::size_t at = 0; at <= rest.size();) {
-    const std::size_t end = std::min(rest.find(',', at), rest.size());
-    listed = listed || rest.substr(at, end - at) == name;
-    at = end + 1;
-  }
-  return listed == negative;
+  const auto names = split_at(std::string_view(list).substr(negative ? 1 : 0), ',');
+  return (std::find(names.begin(), names.end(), name) != names.end()) == negative;
 }
 
 void component_hints(const Surroundings& s, std::vector<Hint>& out) {
@@ -197,9 +191,7 @@ std::vector<Hint> measured_hints(const Known& known, const std::string& source) 
 }
 
 Json hints_json(const std::vector<Hint>& hints) {
-  Json out = Json::array();
-  for (const auto& h : hints) out.push_back({{"what", h.what}, {"seen", h.seen}, {"cure", h.cure}});
-  return out;
+  return json_list(hints, [](const Hint& h) { return Json{{"what", h.what}, {"seen", h.seen}, {"cure", h.cure}}; });
 }
 
 std::string hints_text(const std::vector<Hint>& hints) {

@@ -33,13 +33,7 @@ constexpr std::array<FieldName, 6> kFlowFields{
      {"z_vorticity_tendency", "1/s^2", "z vorticity tendency", Flow::zeta_t}}};
 
 io::FileVariable field_variable(const char* name, const char* unit, const char* words, io::FileValues values) {
-  io::FileVariable v;
-  v.name = name;
-  v.dimensions = {"t", "z", "y", "x"};
-  v.attributes = {{"units", io::file_values(std::string_view(unit))},
-                  {"long_name", io::file_values(std::string_view(words))}};
-  v.values = std::move(values);
-  return v;
+  return file_variable(name, {"t", "z", "y", "x"}, unit, words, std::move(values));
 }
 
 /// Coordinates of the nodes along an axis.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -63,12 +64,6 @@ io::FileGroup physical_group(const flow::FlowOptions& o) {
   return group;
 }
 
-std::vector<std::int64_t> counts_list(const flow::StepCounts& c) {
-  std::vector<std::int64_t> out{c.splits, c.merges, c.merged_into_big};
-  out.insert(out.end(), c.clusters.begin(), c.clusters.end());
-  return out;
-}
-
 io::FileGroup progress_group(const Progress& p, flow::FlowOptions options) {
   io::FileGroup group;
   group.name = kGroup;
@@ -121,6 +116,19 @@ class Attributes {
   const io::FileGroup& group_;
 };
 
+/// An attribute if there is one number in it.
+std::optional<double> number_of(const io::FileGroup& group, std::string_view name) {
+  const io::FileValues* const found = io::find_attribute(group, name);
+  const std::vector<double> value = found == nullptr ? std::vector<double>() : io::numbers_of(*found);
+  return value.size() == 1 ? std::optional(value[0]) : std::nullopt;
+}
+
+/// The text of an attribute; empty if there is none.
+std::string text_of(const io::FileGroup& group, std::string_view name) {
+  const io::FileValues* const found = io::find_attribute(group, name);
+  return found == nullptr ? std::string() : io::text_of(*found);
+}
+
 /// Sets an option unless the user did. @throws InputError
 class OptionSetter {
  public:
@@ -157,35 +165,37 @@ void take_epic_options(const io::FileGroup& root, OptionSetter& to) {
                                                                          {"gradient_pref", "gradient-factor"},
                                                                          {"max_compression", "max-compression"},
                                                                          {"rk_order", "rk-order"}}};
-  for (const auto& [name, option] : kNumbers) {
-    const io::FileValues* const found = io::find_attribute(root, name);
-    const std::vector<double> value = found == nullptr ? std::vector<double>() : io::numbers_of(*found);
-    if (value.size() == 1) to.set(option, number_text(value[0]), std::string("the attribute ") + name);
-  }
-  const auto flag = [&](const io::FileGroup& group, const char* name) {
-    const io::FileValues* const found = io::find_attribute(group, name);
-    return found == nullptr ? std::string() : io::text_of(*found);
-  };
-  const auto number = [&](const io::FileGroup& group, const char* name) {
-    const io::FileValues* const found = io::find_attribute(group, name);
-    const std::vector<double> value = found == nullptr ? std::vector<double>() : io::numbers_of(*found);
-    return value.size() == 1 ? value[0] : 0;
-  };
-  if (const std::string ignored = flag(root, "l_ignore_bndry_zeta_flag"); !ignored.empty())
+  for (const auto& [name, option] : kNumbers)
+    if (const auto value = number_of(root, name))
+      to.set(option, number_text(*value), std::string("the attribute ") + name);
+  if (const std::string ignored = text_of(root, "l_ignore_bndry_zeta_flag"); !ignored.empty())
     to.set("keep-surface-vorticity", ignored, "the attribute l_ignore_bndry_zeta_flag");
-  if (const std::string damped = flag(root, "damping_l_surface_vorticity"); !damped.empty())
-    to.set("damping", damped == "true" ? number_text(number(root, "damping_vorticity_prefactor")) : "0",
+  if (const std::string damped = text_of(root, "damping_l_surface_vorticity"); !damped.empty())
+    to.set("damping", damped == "true" ? number_text(number_of(root, "damping_vorticity_prefactor").value_or(0)) : "0",
            "the attribute damping_vorticity_prefactor");
   const io::FileGroup* const physics = io::find_group(root, "physical_quantities");
   if (physics == nullptr) return;
-  const double twice =
-      flag(*physics, "l_planetary_vorticity") == "false" ? 0 : 2 * number(*physics, "planetary_angular_velocity");
-  const double latitude = number(*physics, "latitude_degrees") * std::numbers::pi / 180;
+  const double twice = text_of(*physics, "l_planetary_vorticity") == "false"
+                           ? 0
+                           : 2 * number_of(*physics, "planetary_angular_velocity").value_or(0);
+  const double latitude = number_of(*physics, "latitude_degrees").value_or(0) * std::numbers::pi / 180;
   to.set("coriolis-y", number_text(twice * std::cos(latitude)), "the group physical_quantities");
   to.set("coriolis-z", number_text(twice * std::sin(latitude)), "the group physical_quantities");
 }
 
 }  // namespace
+
+std::vector<std::int64_t> counts_list(const flow::StepCounts& c) {
+  std::vector<std::int64_t> out{c.splits, c.merges, c.merged_into_big};
+  out.insert(out.end(), c.clusters.begin(), c.clusters.end());
+  return out;
+}
+
+flow::StepCounts counts_of(std::span<const std::int64_t> list) {
+  flow::StepCounts c{list[0], list[1], list[2], {}};
+  std::copy_n(list.begin() + 3, c.clusters.size(), c.clusters.begin());
+  return c;
+}
 
 std::string snapshot_name(const std::string& base, std::int64_t number, const std::string& what) {
   return fmt::format("{}_{:010}_{}", base, number, what);
@@ -240,13 +250,8 @@ Progress read_progress(const std::string& path, const io::ParcelFileInfo& info) 
   std::copy(mean.begin(), mean.end(), out.state.mean_vorticity.begin());
   const auto hold = of.integers("hold", 2);
   out.state.hold = {hold[0] != 0, hold[1] != 0};
-  const auto counts = of.integers("counts", 10);
-  out.state.counts.splits = counts[0];
-  out.state.counts.merges = counts[1];
-  out.state.counts.merged_into_big = counts[2];
-  std::copy(counts.begin() + 3, counts.end(), out.state.counts.clusters.begin());
-  if (const io::FileValues* name = io::find_attribute(*ours, "case"); name != nullptr)
-    out.case_name = io::text_of(*name);
+  out.state.counts = counts_of(of.integers("counts", 10));
+  out.case_name = text_of(*ours, "case");
   return out;
 }
 

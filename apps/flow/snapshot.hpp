@@ -1,7 +1,9 @@
 #pragma once
 /// States of a flow as parcel files, from which a run goes on.
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "merganser/base/options.hpp"
 #include "merganser/flow/model.hpp"
@@ -16,6 +18,10 @@ struct Progress {
   std::int64_t consecutive = 0;  ///< successive states written so far
   std::string case_name;         ///< what the run began as; empty: unknown
 };
+
+/// Counts as one list, and back: splits, merges, those into big ones, clusters by members.
+[[nodiscard]] std::vector<std::int64_t> counts_list(const flow::StepCounts& counts);
+[[nodiscard]] flow::StepCounts counts_of(std::span<const std::int64_t> list);
 
 /// The name of snapshot `number` of a run: BASE_NNNNNNNNNN_WHAT. @param what  "parcels.nc", "fields.nc"
 [[nodiscard]] std::string snapshot_name(const std::string& base, std::int64_t number, const std::string& what);

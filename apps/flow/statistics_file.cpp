@@ -1,8 +1,8 @@
 #include "apps/flow/statistics_file.hpp"
 
-#include <array>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "apps/flow/grid_attributes.hpp"
 #include "merganser/base/error.hpp"
@@ -11,9 +11,9 @@
 namespace merganser::app {
 namespace {
 
-/// Numbers of a row: f(name, unit, long name, value). Writing and reading walk the same list.
+/// Values of a row, numbers and counts: f(name, unit, long name, value). Writing and reading walk the same list.
 template <class F>
-void each_number(flow::Statistics& s, const F& f) {
+void each_value(flow::Statistics& s, const F& f) {
   f("t", "s", "time", s.time);
   f("dt", "s", "length of the step that begins", s.dt);
   f("max_strain", "1/s", "largest strain rate", s.strain);
@@ -27,49 +27,30 @@ void each_number(flow::Statistics& s, const F& f) {
   f("z_rms_vorticity", "1/s", "root mean square of z vorticity", s.rms_vorticity[2]);
   f("min_buoyancy", "m/s^2", "least buoyancy", s.least_buoyancy);
   f("max_buoyancy", "m/s^2", "greatest buoyancy", s.greatest_buoyancy);
-}
-template <class F>
-void each_count(flow::Statistics& s, const F& f) {
-  f("step", "number of steps made", s.step);
-  f("n_parcels", "number of parcels", s.parcels);
-  f("n_small_parcel", "number of small parcels", s.small);
-  f("n_parcel_splits", "number of splits in the step before", s.counts.splits);
-  f("n_parcel_merges", "number of parcels merged into others in the step before", s.counts.merges);
-  f("n_big_neighbour", "number of these whose target was not small", s.counts.merged_into_big);
+  f("step", "1", "number of steps made", s.step);
+  f("n_parcels", "1", "number of parcels", s.parcels);
+  f("n_small_parcel", "1", "number of small parcels", s.small);
+  f("n_parcel_splits", "1", "number of splits in the step before", s.counts.splits);
+  f("n_parcel_merges", "1", "number of parcels merged into others in the step before", s.counts.merges);
+  f("n_big_neighbour", "1", "number of these whose target was not small", s.counts.merged_into_big);
 }
 constexpr const char* kClusters = "n_way_merging";
 
-io::FileVariable variable_of(const char* name, const char* unit, const char* words, io::FileValues values) {
-  io::FileVariable v;
-  v.name = name;
-  v.dimensions = {"t"};
-  for (const auto& [key, text] : {std::pair("units", unit), std::pair("long_name", words)})
-    v.attributes.push_back({key, io::file_values(std::string_view(text))});
-  v.values = std::move(values);
-  return v;
-}
-
-template <class T, class Each>
-io::FileValues column_of(const std::vector<flow::Statistics>& rows, std::string_view name, const Each& each) {
-  std::vector<T> values;
-  for (flow::Statistics row : rows) each(row, name, values);
-  return io::file_values(std::span<const T>(values));
-}
-
-io::FileValues numbers_column(const std::vector<flow::Statistics>& rows, std::string_view name) {
-  return column_of<double>(rows, name, [](flow::Statistics& row, std::string_view n, std::vector<double>& to) {
-    each_number(row, [&](const char* key, const char*, const char*, double& value) {
-      if (n == key) to.push_back(value);
-    });
+/// Calls f(value) for the value of a row that has this name and type.
+template <class T, class F>
+void with_value(flow::Statistics& row, std::string_view name, const F& f) {
+  each_value(row, [&]<class V>(std::string_view key, const char*, const char*, V& value) {
+    if constexpr (std::is_same_v<V, T>) {
+      if (key == name) f(value);
+    }
   });
 }
-io::FileValues counts_column(const std::vector<flow::Statistics>& rows, std::string_view name) {
-  return column_of<std::int64_t>(rows, name,
-                                 [](flow::Statistics& row, std::string_view n, std::vector<std::int64_t>& to) {
-                                   each_count(row, [&](const char* key, const char*, std::int64_t& value) {
-                                     if (n == key) to.push_back(value);
-                                   });
-                                 });
+
+template <class T>
+io::FileValues column_of(const std::vector<flow::Statistics>& rows, std::string_view name) {
+  std::vector<T> values;
+  for (flow::Statistics row : rows) with_value<T>(row, name, [&](T value) { values.push_back(value); });
+  return io::file_values(std::span<const T>(values));
 }
 
 template <class T>
@@ -88,18 +69,15 @@ void write_statistics(const std::string& path, const Grid& grid, const std::vect
   root.attributes = grid_attributes("parcel_stats", grid);
   root.dimensions = {{"t", static_cast<std::int64_t>(rows.size()), true}, {"n_way", 7, false}};
   flow::Statistics names;
-  each_number(names, [&](const char* name, const char* unit, const char* words, double&) {
-    root.variables.push_back(variable_of(name, unit, words, numbers_column(rows, name)));
-  });
-  each_count(names, [&](const char* name, const char* words, std::int64_t&) {
-    root.variables.push_back(variable_of(name, "1", words, counts_column(rows, name)));
+  each_value(names, [&]<class T>(const char* name, const char* unit, const char* words, T&) {
+    root.variables.push_back(file_variable(name, {"t"}, unit, words, column_of<T>(rows, name)));
   });
   std::vector<std::int64_t> clusters;
   for (const flow::Statistics& row : rows)
     clusters.insert(clusters.end(), row.counts.clusters.begin(), row.counts.clusters.end());
-  root.variables.push_back(variable_of(kClusters, "1", "clusters of 2, 3, ... 7 members, of 8 and more",
-                                       io::file_values(std::span<const std::int64_t>(clusters))));
-  root.variables.back().dimensions = {"t", "n_way"};
+  root.variables.push_back(file_variable(kClusters, {"t", "n_way"}, "1",
+                                         "clusters of 2, 3, ... 7 members, of 8 and more",
+                                         io::file_values(std::span<const std::int64_t>(clusters))));
   io::write_data(path, root, transport);
 }
 
@@ -112,19 +90,15 @@ std::vector<flow::Statistics> read_statistics(const std::string& path) {
   };
   std::vector<flow::Statistics> rows(static_cast<std::size_t>(values_of("step").count));
   flow::Statistics names;
-  each_number(names, [&](const char* name, const char*, const char*, double&) {
-    const auto column = checked_column(path, name, io::numbers_of(values_of(name)), rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      each_number(rows[i], [&](const char* key, const char*, const char*, double& to) {
-        if (std::string_view(key) == name) to = column[i];
-      });
-  });
-  each_count(names, [&](const char* name, const char*, std::int64_t&) {
-    const auto column = checked_column(path, name, io::integers_of(values_of(name)), rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      each_count(rows[i], [&](const char* key, const char*, std::int64_t& to) {
-        if (std::string_view(key) == name) to = column[i];
-      });
+  each_value(names, [&]<class T>(const char* name, const char*, const char*, T&) {
+    const io::FileValues& values = values_of(name);
+    std::vector<T> column;
+    if constexpr (std::is_same_v<T, double>)
+      column = io::numbers_of(values);
+    else
+      column = io::integers_of(values);
+    checked_column(path, name, column, rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) with_value<T>(rows[i], name, [&](T& to) { to = column[i]; });
   });
   const auto clusters = checked_column(path, kClusters, io::integers_of(values_of(kClusters)), 7 * rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)

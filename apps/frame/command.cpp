@@ -1,7 +1,5 @@
 #include "apps/frame/command.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 

@@ -3,7 +3,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "apps/frame/error_line.hpp"
 #include "apps/frame/paths.hpp"

@@ -10,8 +10,6 @@
 #include <map>
 #include <set>
 
-#include "merganser/base/text.hpp"
-
 extern char** environ;
 
 namespace merganser::app {
@@ -80,11 +78,8 @@ bool is_setting(const std::string& name) {
 
 Json loaded_components() {
   std::map<std::string, std::set<std::string>> found;
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    const auto slash = line.rfind('/');
-    if (slash == std::string::npos) continue;
-    const std::string file = line.substr(slash + 1);
+  for (const auto& path : mapped_files()) {
+    const std::string file = path.substr(path.rfind('/') + 1);
     if (!file.starts_with("mca_") || !file.ends_with(".so")) continue;
     const auto split = file.find('_', 4);
     if (split == std::string::npos) continue;
@@ -94,6 +89,14 @@ Json loaded_components() {
   }
   Json out = Json::object();
   for (const auto& [framework, names] : found) out[framework] = names;
+  return out;
+}
+
+std::vector<std::string> mapped_files() {
+  std::vector<std::string> out;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (const auto at = line.find('/'); at != std::string::npos) out.push_back(line.substr(at));
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// What of the surroundings of a process decides how its libraries talk: variables, components, cores.
 #include <string>
+#include <vector>
 
 #include "apps/frame/json.hpp"
 
@@ -18,6 +19,9 @@ namespace merganser::app {
 /// that is the chosen one; of btl those that may be used; of osc those from which each window takes the first that can
 /// serve it. Empty before MPI has started, for other libraries, and where components are built into the library.
 [[nodiscard]] Json loaded_components();
+
+/// Files that this process has mapped, its libraries among them: their paths, one for each mapping.
+[[nodiscard]] std::vector<std::string> mapped_files();
 
 /// Cores that this process may use, as "0-3,8".
 [[nodiscard]] std::string core_list();

@@ -5,11 +5,11 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
+#include "apps/frame/environment.hpp"
 #include "apps/frame/launcher.hpp"
-#include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
 
 namespace merganser::app {
@@ -31,11 +31,7 @@ std::string library() { return comm::mpi_library() != "none" ? comm::mpi_library
 
 /// Where the library lies from which it comes; empty if the system does not tell.
 std::string library_path() {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    const auto at = line.find('/');
-    if (at == std::string::npos) continue;
-    const std::string path = line.substr(at);
+  for (const auto& path : mapped_files()) {
     const std::string name = path.substr(path.rfind('/') + 1);
     for (const char* known : {"libmpi.so", "libmpich.so", "libmpi_abi.so", "liboshmem.so", "libsma.so"})
       if (name.starts_with(known)) return path;
@@ -43,20 +39,14 @@ std::string library_path() {
   return "";
 }
 
-/// Whether a library of this name is in this process.
-bool in_process(std::string_view name) {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);)
-    if (holds(line, name)) return true;
-  return false;
-}
-
 /// Whose launchers start this program. An OpenSHMEM without MPI is started by who speaks the protocol it was built for: PMIx,
 /// as Open MPI's launchers do, or the older one of MPICH's.
 std::string family_here() {
   const std::string family = mpi_family(library());
   if (family != "unknown" || comm::mpi_library() != "none" || comm::shmem_library() == "none") return family;
-  return in_process("/libpmix.so") ? "Open MPI" : "MPICH";
+  const auto files = mapped_files();
+  const bool pmix = std::any_of(files.begin(), files.end(), [](const auto& f) { return holds(f, "/libpmix.so"); });
+  return pmix ? "Open MPI" : "MPICH";
 }
 
 /// Gives srun the option with which it starts ranks of this library, or the launcher a problem.

@@ -8,6 +8,14 @@ namespace merganser::app {
 
 using Json = nlohmann::ordered_json;
 
+/// A list of what `make` (a function) makes of each item.
+template <class Items, class Make>
+[[nodiscard]] Json json_list(const Items& items, Make make) {
+  Json out = Json::array();
+  for (const auto& item : items) out.push_back(make(item));
+  return out;
+}
+
 /// Text of a record, valid JSON whatever bytes its strings have: see bytes_to_utf8(). @param indent  spaces; -1: one line
 [[nodiscard]] std::string json_text(const Json& json, int indent = -1);
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <string>
 
 #include "apps/frame/elsewhere.hpp"
 #include "merganser/base/error.hpp"

@@ -4,7 +4,6 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 
 namespace merganser::app {

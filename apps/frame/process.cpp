@@ -17,6 +17,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/pinned.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
 
 namespace merganser::app {
@@ -66,11 +67,9 @@ std::string which(const std::string& program) {
   if (program.find('/') != std::string::npos) return is_program(program) ? program : "";
   const char* path = std::getenv("PATH");
   const std::string all = path != nullptr ? path : "/usr/bin:/bin";
-  for (std::size_t from = 0; from <= all.size();) {
-    const std::size_t to = std::min(all.find(':', from), all.size());
-    const std::string candidate = all.substr(from, to - from) + '/' + program;
-    if (to > from && is_program(candidate)) return candidate;
-    from = to + 1;
+  for (const auto folder : split_at(all, ':')) {
+    const std::string candidate = std::string(folder) + '/' + program;
+    if (!folder.empty() && is_program(candidate)) return candidate;
   }
   return "";
 }

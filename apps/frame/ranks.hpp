@@ -2,7 +2,6 @@
 /// Running a body on every rank, with the rules for errors: one clear line, one exit code, no rank left waiting.
 #include <functional>
 #include <span>
-#include <stdexcept>
 #include <string>
 
 #include "merganser/base/error.hpp"

@@ -1,13 +1,9 @@
 #include "apps/frame/record.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <iostream>
 
 #include "apps/frame/environment.hpp"
 #include "apps/frame/provenance.hpp"
-#include "merganser/base/error.hpp"
 #include "merganser/base/output_file.hpp"
 #include "merganser/comm/runtime.hpp"
 
@@ -82,5 +78,12 @@ void write_text_file(const std::string& path, const std::string& text) {
 }
 
 void write_record(const std::string& path, const Json& record) { write_text_file(path, json_text(record, 1) + '\n'); }
+
+void write_result(const std::string& path, const Invocation& in, Json result, const Placement& placement) {
+  if (path.empty()) return;
+  Json record = make_record(in, placement);
+  record["result"] = std::move(result);
+  write_record(path, record);
+}
 
 }  // namespace merganser::app

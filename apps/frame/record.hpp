@@ -1,7 +1,6 @@
 #pragma once
 /// The run record: everything needed to understand, repeat and compare a run, as JSON.
 #include <string>
-#include <vector>
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/json.hpp"
@@ -31,6 +30,8 @@ struct Placement {
 /// Writes to a file, or to standard output for "-". A plain file appears whole or not at all.
 /// @throws InputError if it cannot be written
 void write_record(const std::string& path, const Json& record);
+/// Writes make_record() with a result and nothing else; nothing where `path` is empty.
+void write_result(const std::string& path, const Invocation& in, Json result, const Placement& placement = {});
 void write_text_file(const std::string& path, const std::string& text);
 
 }  // namespace merganser::app

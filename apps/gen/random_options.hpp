@@ -1,7 +1,6 @@
 #pragma once
 /// Options of artificial configurations, shared by gen random and bench random.
 #include <array>
-#include <string>
 
 #include "merganser/base/options.hpp"
 #include "merganser/parcels/generate.hpp"

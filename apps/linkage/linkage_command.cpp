@@ -1,7 +1,6 @@
 // linkage: single linkage and HDBSCAN* clusters of points or of a graph.
 #include <algorithm>
 #include <iostream>
-#include <optional>
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/memory.hpp"

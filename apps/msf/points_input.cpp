@@ -30,21 +30,10 @@ struct Made {
   std::uint64_t more = 0;  ///< clusters or the side of a lattice
 };
 
-std::vector<std::string> pieces_of(const std::string& text) {
-  std::vector<std::string> pieces(1);
-  for (const char c : text) {
-    if (c == ':')
-      pieces.emplace_back();
-    else
-      pieces.back().push_back(c);
-  }
-  return pieces;
-}
-
-std::uint64_t number(const std::string& spec, const std::string& text, std::int64_t least, double most) {
+std::uint64_t number(const std::string& spec, std::string_view text, std::int64_t least, double most) {
   std::int64_t value = -1;
   try {
-    value = merganser::detail::parse_integer(text);
+    value = merganser::detail::parse_integer(std::string(text));
   } catch (const UsageError&) {
     value = -1;
   }
@@ -56,7 +45,7 @@ std::uint64_t number(const std::string& spec, const std::string& text, std::int6
 
 /// False: not a name of made points.
 bool parse(const std::string& spec, Made& made) {
-  const auto pieces = pieces_of(spec);
+  const auto pieces = split_at(spec, ':');
   made.shape = pieces[0];
   const bool short_form = made.shape == "line" || made.shape == "equal";
   const bool known = short_form || made.shape == "uniform" || made.shape == "normal" || made.shape == "clusters" ||

@@ -1,6 +1,5 @@
 // run: starts a verb on several processes with the right launcher and settings.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <iostream>
 

@@ -1,6 +1,5 @@
 // merge-steps: merge steps of an artificial configuration, timed on every rank and told as sums and extremes, so that nothing
 // grows with the square of the ranks. For ./x simulate, which runs it on simulated ranks, and for the same on real ones.
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -301,11 +301,7 @@ int run(TopoAdviseCommand& o, const Invocation& in) {
   } else {
     why_none = advise(o, result);
   }
-  if (!o.json.empty()) {
-    Json record = make_record(in, {});
-    record["result"] = std::move(result);
-    write_record(o.json, record);
-  }
+  write_result(o.json, in, std::move(result));
   if (!why_none.empty()) throw InputError("cannot be predicted from these records: " + why_none);
   return 0;
 }

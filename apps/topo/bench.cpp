@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <iostream>
 #include <map>
 
 #include "apps/frame/forecast.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <iostream>
 #include <map>
 #include <thread>
 
@@ -30,12 +29,11 @@ struct Fault {
   [[nodiscard]] bool falls_on(int rank) const { return static_cast<int>(value.at("rank")) == rank; }
 };
 
-[[noreturn]] void refuse(const std::string& text) { throw UsageError("--inject: \"" + text + "\"; " + kAllowed); }
+/// Where a rank stands, by topology::Phase.
+constexpr const char* kWhere[] = {", in setup", ", between rounds, settling", ", at its start", ", in the exchange",
+                                  ", between rounds, gathering times"};
 
-std::string trimmed(const std::string& text) {
-  const auto from = text.find_first_not_of(' ');
-  return from == std::string::npos ? "" : text.substr(from, text.find_last_not_of(' ') + 1 - from);
-}
+[[noreturn]] void refuse(const std::string& text) { throw UsageError("--inject: \"" + text + "\"; " + kAllowed); }
 
 Fault fault_of(const std::string& text, int ranks) {
   static const std::map<std::string, std::string> kValueOf{
@@ -65,10 +63,8 @@ void busy(double us) { busy_until(now() + us * 1e-6); }
 
 topology::Hooks make_hooks(const std::string& faults, int rank, int ranks) {
   topology::Hooks hooks;
-  for (std::size_t from = 0; from < faults.size();) {
-    const std::size_t to = std::min(faults.find(';', from), faults.size());
-    const std::string text = trimmed(faults.substr(from, to - from));
-    from = to + 1;
+  for (const auto piece : split_at(faults, ';')) {
+    const std::string text(trimmed(piece, " "));
     if (text.empty()) continue;
     const Fault fault = fault_of(text, ranks);
     if (!fault.falls_on(rank)) continue;
@@ -93,23 +89,7 @@ std::string stall_text(const topology::Stall& s) {
   std::string text = fmt::format("rank {}: no iteration has ended for {} s", s.rank, fixed_text(s.seconds, 1));
   if (!s.kernel.empty())
     text += fmt::format(": kernel {} on graph {}, size {}, iteration {}", s.kernel, s.graph, s.size, s.iteration);
-  using topology::Phase;
-  const auto where = [&]() -> std::string {
-    switch (s.phase) {
-      case Phase::iterate:
-        return "in the exchange";
-      case Phase::start:
-        return "at its start";
-      case Phase::settle:
-        return "between rounds, settling";
-      case Phase::gather:
-        return "between rounds, gathering times";
-      case Phase::setup:
-        return "in setup";
-    }
-    return "";
-  };
-  text += ", " + where();
+  text += kWhere[static_cast<std::size_t>(s.phase)];
   for (std::size_t i = 0; i < s.missing.size(); ++i)
     text += fmt::format("{}{}", i == 0 ? "; waits for rank " : ", ", s.missing[i]);
   return text;

@@ -60,7 +60,7 @@ void fields(V&& v, topology::Measurement& m) {
 template <class V>
 void fields(V&& v, GraphSummary& g) {
   v("name", g.name, "ranks", g.ranks, "arcs", g.arcs, "mean_degree", g.mean_degree, "max_degree", g.max_degree,
-    "digest", g.digest, "weighted", g.weighted);
+    "digest", g.digest, "bytes_per_arc_known", g.weighted);
 }
 template <class V>
 void fields(V&& v, BenchResults& r) {
@@ -100,14 +100,7 @@ Interval pooled_interval(const CellResult& c) {
 }
 
 Json rounds_json(const CellResult& c) {
-  Json out = Json::array();
-  for (const auto& r : c.rounds)
-    out.push_back({{"launch", r.launch},
-                   {"iterations", r.iterations},
-                   {"p50_ns", r.p50_ns},
-                   {"mean_ns", r.mean_ns},
-                   {"p99_ns", r.p99_ns ? Json(*r.p99_ns) : Json()}});
-  return out;
+  return json_list(c.rounds, [](const topology::Round& r) { return json_of(r); });
 }
 
 std::vector<double> slowest_share(const CellResult& c) {
@@ -124,12 +117,6 @@ Json size_json(topology::MessageSize s) {
 Json cell_json(const BenchResults& results, const CellResult& c) {
   const auto& kernel = kernels::kernel(c.kernel);
   const auto published = topology::published_columns(c.rank_mean_ns, results.graphs[c.graph].arcs);
-  Json launch_p50 = Json::array();
-  Json launch_intervals = Json::array();
-  for (const auto& l : c.launches) {
-    launch_p50.push_back(l.value);
-    launch_intervals.push_back({l.low, l.high});
-  }
   Json j = {{"graph", results.graphs[c.graph].name},
             {"kernel", c.kernel},
             {"model", kernel.model},
@@ -155,8 +142,8 @@ Json cell_json(const BenchResults& results, const CellResult& c) {
                     {"max_us", published.max_us},
                     {"stddev_us", published.stddev_us}};
   j["rounds"] = rounds_json(c);
-  j["launch_p50_ns"] = launch_p50;
-  j["launch_p50_interval_ns"] = launch_intervals;
+  j["launch_p50_ns"] = json_list(c.launches, [](const Interval& l) { return l.value; });
+  j["launch_p50_interval_ns"] = json_list(c.launches, [](const Interval& l) { return Json{l.low, l.high}; });
   j["histogram"] = histogram_json(c.exchange);
   return j;
 }
@@ -218,32 +205,19 @@ void BenchResults::merge(const BenchResults& other) {
 
 Json to_json(const BenchResults& results) {
   Json j;
-  const auto word = [](const auto& choices, auto value) {
-    for (const auto& [w, e] : choices.words)
-      if (e == value) return w;
-    return std::string();
-  };
-  j["sync"] = word(sync_choices(), results.sync);
+  j["sync"] = sync_choices().name(results.sync);
   j["clock_error_ns"] = results.measured.clock_error_ns;
   j["timer_ns"] = results.measured.timer_ns;
   j["record_ns"] = results.measured.record_ns;
   j["timer_resolution_ns"] = results.measured.resolution_ns;
   j["timer"] = results.measured.timer;
-  j["buffers"] = word(buffer_choices(), results.buffers);
+  j["buffers"] = buffer_choices().name(results.buffers);
   j["oversubscribed"] = results.oversubscribed;
   j["ranks"] = results.ranks;
   j["cores"] = results.cores;
   j["control"] = results.control;
   j["seconds"] = results.measured.seconds;
-  j["graphs"] = Json::array();
-  for (const auto& g : results.graphs)
-    j["graphs"].push_back({{"name", g.name},
-                           {"ranks", g.ranks},
-                           {"arcs", g.arcs},
-                           {"mean_degree", g.mean_degree},
-                           {"max_degree", g.max_degree},
-                           {"digest", g.digest},
-                           {"bytes_per_arc_known", g.weighted}});
+  j["graphs"] = json_list(results.graphs, json_of<GraphSummary>);
   j["cells"] = Json::array();
   for (const auto& c : results.measured.cells)
     if (!c.exchange.empty()) j["cells"].push_back(cell_json(results, c));

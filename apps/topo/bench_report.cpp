@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <map>
 
@@ -35,19 +34,11 @@ std::string slowest_text(const CellResult& c) {
   return fmt::format("{} ({} %)", most - c.slowest.begin(), fixed_text(100 * share, 0));
 }
 
-const char* class_text(kernels::Completion c) {
-  switch (c) {
-    case kernels::Completion::local:
-      return "local: sources may be used again, nothing is known of the targets";
-    case kernels::Completion::remote:
-      return "remote: what was sent (or asked for) has landed, the targets are not told";
-    case kernels::Completion::notified:
-      return "notified: what in-neighbours sent has landed, and the rank knows it";
-    case kernels::Completion::global:
-      return "global: the exchange has ended on every rank";
-  }
-  return "";
-}
+/// By kernels::Completion.
+constexpr const char* kClasses[] = {"local: sources may be used again, nothing is known of the targets\n",
+                                    "remote: what was sent (or asked for) has landed, the targets are not told\n",
+                                    "notified: what in-neighbours sent has landed, and the rank knows it\n",
+                                    "global: the exchange has ended on every rank\n"};
 
 /// The cells of one graph and class, by size, then by median.
 struct Block {
@@ -162,7 +153,7 @@ std::string report_text(const BenchResults& results) {
     out += fmt::format("graph {}: {} ranks, {} arcs, mean degree {}, largest {}\n", s.name, count_text(s.ranks),
                        count_text(s.arcs), fixed_text(s.mean_degree, 2), s.max_degree);
     for (auto& [completion, block] : blocks)
-      out += std::string(class_text(completion)) + '\n' + block_text(results, std::move(block), launches) + '\n';
+      out += kClasses[static_cast<std::size_t>(completion)] + block_text(results, std::move(block), launches) + '\n';
   }
   out += legend(results, launches) + unusable_text(results.measured);
   if (launches) {

@@ -52,10 +52,7 @@ int run(TopoConvertOptions& o, const Invocation& in) {
     out << o.output << ": " << graphs::name_of(format) << '\n';
   }
   if (may_report(in.table)) std::cout << out.str();
-  if (o.json.empty()) return 0;
-  Json record = make_record(in, {graph.ranks(), "", "", "", ""});
-  record["result"] = {{"graph", graph_json(graph)}};
-  write_record(o.json, record);
+  write_result(o.json, in, {{"graph", graph_json(graph)}}, {graph.ranks(), "", "", "", ""});
   return 0;
 }
 

@@ -1,13 +1,15 @@
 // topo extract: the process graph and traffic of a program that has run, or is run for it.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 
+#include "apps/frame/launcher.hpp"
 #include "apps/frame/table.hpp"
-#include "apps/topo/extract_run.hpp"
 #include "apps/topo/extract_sources.hpp"
 #include "apps/topo/extract_traffic.hpp"
 #include "apps/topo/graph_facts.hpp"
@@ -16,8 +18,14 @@
 #include "merganser/comm/runtime.hpp"
 #include "merganser/graphs/process_graph_files.hpp"
 
+#ifndef MERGANSER_LIBDIR
+#define MERGANSER_LIBDIR "lib"
+#endif
+
 namespace merganser::app {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct TopoExtractOptions {
   std::vector<std::string> words;
@@ -106,6 +114,54 @@ void tell(const Extracted& e, const graphs::ProcessGraph& graph, const TopoExtra
   for (const auto& note : e.notes) out << "note: " << note << '\n';
 }
 
+/// Path of libmerganser-trace.so: the variable MERGANSER_TRACE_LIBRARY, else where it was built or installed.
+/// @throws CommError if it is not there
+std::string trace_library() {
+  constexpr const char* kName = "libmerganser-trace.so";
+  if (const char* named = std::getenv("MERGANSER_TRACE_LIBRARY"); named != nullptr && *named != '\0') {
+    if (::access(named, R_OK) != 0) throw CommError(std::string("MERGANSER_TRACE_LIBRARY is ") + named + ", no file");
+    return fs::absolute(named).string();
+  }
+  const fs::path here = fs::path(self_path()).parent_path();
+  for (const fs::path& folder : {here / "..", here, here / ".." / MERGANSER_LIBDIR / "merganser"}) {
+    const fs::path candidate = folder / kName;
+    if (::access(candidate.c_str(), R_OK) == 0) return fs::canonical(candidate).string();
+  }
+  throw CommError(
+      std::string(kName) + " is not beside " + here.string() +
+      ": this build has neither MPI nor OpenSHMEM, or it was moved; set MERGANSER_TRACE_LIBRARY to its path");
+}
+
+/// Where a trace is put that is to become `output`: beside it, since ranks on other hosts must see it too.
+std::string trace_place(const std::string& output) {
+  const fs::path folder = fs::path(output).parent_path();
+  return fs::absolute(folder.empty() ? fs::path(".") : folder).lexically_normal().string();
+}
+
+/// Starts `ranks` processes of a program under the tracing library, which only they load, and waits.
+/// @return its exit code @throws CommError if there is no launcher, UsageError if there is no such program
+int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder& folder) {
+  const std::string library = trace_library();
+  const std::string path = which(program.at(0));
+  if (path.empty()) throw UsageError("no program " + program[0] + ": it is no file that can be run, nor on PATH");
+  if (const Launcher launcher = find_launcher(); !launcher.problem.empty()) throw CommError(launcher.problem);
+  LaunchPlan plan = plan_launch(ranks, {}, true);
+  check_launchable(program);
+  plan.command.pop_back();  // this program
+  plan.of_this_program = false;
+  // Through env, so that every launcher passes it on, and only ranks load the library.
+  std::string preload = library;
+  if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0')
+    preload += ':' + std::string(others);
+  const std::string env = which("env");
+  plan.command.insert(plan.command.end(), {env.empty() ? "/usr/bin/env" : env, "LD_PRELOAD=" + preload,
+                                           "MERGANSER_TRACE_FOLDER=" + folder.path(), path});
+  plan.command.insert(plan.command.end(), program.begin() + 1, program.end());
+  for (int rank = 0; rank < ranks; ++rank) folder.file(fmt::format("rank-{}.trace", rank));
+  std::cerr << "+ " << plan.text() << std::endl;
+  return launch(plan);
+}
+
 int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   int code = 0;
   Extracted e;
@@ -113,7 +169,7 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
     PrivateFolder folder(trace_place(o.output));
     code = run_traced(o.ranks, o.words, folder);
     const std::string ended = o.words[0] + (code == 0 ? " ended" : fmt::format(" ended with code {}", code));
-    if (std::filesystem::is_empty(folder.path())) {
+    if (fs::is_empty(folder.path())) {
       throw CommError(ended + (code == 0 ? ", but no rank has written a trace: it started neither MPI nor OpenSHMEM in "
                                            "a way that can be seen (is it linked statically?)"
                                          : ", and no rank has written a trace: ranks write theirs when they end well"));

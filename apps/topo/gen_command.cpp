@@ -160,13 +160,10 @@ int run(TopoGenOptions& o, const Invocation& in) {
     out << o.output << ": " << graphs::name_of(format) << '\n';
   }
   if (may_report(in.table)) std::cout << out.str();
-  if (o.json.empty()) return 0;
-  Json record = make_record(in, {graph.ranks(), "", "", "", ""});
   result["graph"] = graph_json(graph);
   result["seconds"] = seconds.count();
   if (!o.output.empty()) result["file"] = {{"path", o.output}, {"format", graphs::name_of(format)}};
-  record["result"] = result;
-  write_record(o.json, record);
+  write_result(o.json, in, std::move(result), {graph.ranks(), "", "", "", ""});
   return 0;
 }
 

@@ -25,9 +25,7 @@ struct KnownGraph {
 
 std::map<std::string, KnownGraph> graphs_of(const Field& topology, int cores) {
   std::map<std::string, KnownGraph> out;
-  const Field list = topology.at("graphs");
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const Field g = list.at(i);
+  for (const Field& g : topology.at("graphs").list()) {
     KnownGraph known;
     known.digest = g.at("digest").text();
     known.load.ranks = static_cast<int>(g.at("ranks").whole(1, kMostCount));
@@ -106,10 +104,8 @@ Known known_of(const Json& json, const std::string& path) {
   if (!record.has("topology")) throw InputError(path + " is no record of topo bench or topo replay");
   const Field topology = record.at("topology");
   const auto graphs = graphs_of(topology, static_cast<int>(record.at("provenance").at("cores").whole(1, kMostCount)));
-  const Field cells = topology.at("cells");
   Known out;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Field c = cells.at(i);
+  for (const Field& c : topology.at("cells").list()) {
     const auto graph = graphs.find(c.at("graph").text());
     if (graph == graphs.end()) c.at("graph").fail("names a graph that is not in topology.graphs");
     topology::KnownCell known;
@@ -132,10 +128,8 @@ Known known_of(const Json& json, const std::string& path) {
   }
   if (out.cells.empty()) throw InputError(path + ": nothing was measured (topology.cells is empty)");
   if (topology.has("unusable"))
-    for (std::size_t i = 0; i < topology.at("unusable").size(); ++i) {
-      const Field u = topology.at("unusable").at(i);
+    for (const Field& u : topology.at("unusable").list())
       out.unusable.push_back({u.at("kernel").text(), "", "", u.at("reason").text()});
-    }
   out.oversubscribed = topology.has("oversubscribed") && topology.at("oversubscribed").json() == Json(true);
   return out;
 }
@@ -158,29 +152,27 @@ std::string advice_text(const std::vector<topology::ClassAdvice>& classes, const
 }
 
 Json advice_json(const std::vector<topology::ClassAdvice>& classes) {
-  Json out = Json::array();
-  for (const auto& c : classes) {
-    Json kernels = Json::array();
-    for (const auto& k : c.kernels)
-      kernels.push_back({{"kernel", k.kernel},
-                         {"model", k.model},
-                         {"time_ns", k.standing.time.value},
-                         {"low_ns", k.standing.time.low},
-                         {"high_ns", k.standing.time.high},
-                         {"probability", k.standing.probability},
-                         {"near_tie", k.standing.near_tie},
-                         {"told_apart", k.standing.told_apart},
-                         {"fastest_saves", saving_json(k.standing.saving)},
-                         {"predicted", k.predicted}});
-    out.push_back({{"completion", c.completion},
-                   {"advice", c.kernels.front().kernel},
-                   {"probability", c.kernels.front().standing.probability},
-                   {"saves_against_baseline", c.against_baseline ? saving_json(*c.against_baseline) : Json()},
-                   {"near_ties", c.near_ties},
-                   {"confidence", confidence_of(c)},
-                   {"kernels", kernels}});
-  }
-  return out;
+  const auto kernel = [](const auto& k) {
+    return Json{{"kernel", k.kernel},
+                {"model", k.model},
+                {"time_ns", k.standing.time.value},
+                {"low_ns", k.standing.time.low},
+                {"high_ns", k.standing.time.high},
+                {"probability", k.standing.probability},
+                {"near_tie", k.standing.near_tie},
+                {"told_apart", k.standing.told_apart},
+                {"fastest_saves", saving_json(k.standing.saving)},
+                {"predicted", k.predicted}};
+  };
+  return json_list(classes, [&](const topology::ClassAdvice& c) {
+    return Json{{"completion", c.completion},
+                {"advice", c.kernels.front().kernel},
+                {"probability", c.kernels.front().standing.probability},
+                {"saves_against_baseline", c.against_baseline ? saving_json(*c.against_baseline) : Json()},
+                {"near_ties", c.near_ties},
+                {"confidence", confidence_of(c)},
+                {"kernels", json_list(c.kernels, kernel)}};
+  });
 }
 
 std::string unknown_text(const std::vector<topology::Unknown>& unknown) {
@@ -194,9 +186,9 @@ std::string unknown_text(const std::vector<topology::Unknown>& unknown) {
 }
 
 Json unknown_json(const std::vector<topology::Unknown>& unknown) {
-  Json out = Json::array();
-  for (const auto& u : unknown) out.push_back({{"reason", u.reason}, {"kernels", u.kernels}, {"all", u.all}});
-  return out;
+  return json_list(unknown, [](const topology::Unknown& u) {
+    return Json{{"reason", u.reason}, {"kernels", u.kernels}, {"all", u.all}};
+  });
 }
 
 std::string evaluation_text(const topology::Evaluation& e) {
@@ -221,14 +213,12 @@ Json evaluation_json(const topology::Evaluation& e) {
     return Json{{"launches", c.launches},         {"inside", c.inside},       {"refused", c.refused},
                 {"median_error", c.median_error}, {"p90_error", c.p90_error}, {"median_factor", c.median_factor}};
   };
-  Json out = {{"left_out", e.sizes_left_out ? "sizes" : "graphs"},
-              {"all", score(e.all)},
-              {"confidence", topology::Prediction::kConfidence},
-              {"graphs", coverage(e.graphs)},
-              {"sizes", coverage(e.sizes)}};
-  out["classes"] = Json::array();
-  for (const auto& s : e.classes) out["classes"].push_back(score(s));
-  return out;
+  return {{"left_out", e.sizes_left_out ? "sizes" : "graphs"},
+          {"all", score(e.all)},
+          {"confidence", topology::Prediction::kConfidence},
+          {"graphs", coverage(e.graphs)},
+          {"sizes", coverage(e.sizes)},
+          {"classes", json_list(e.classes, score)}};
 }
 
 }  // namespace merganser::app

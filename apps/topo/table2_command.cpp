@@ -51,31 +51,28 @@ std::string table_text(const std::vector<studies::Table2Row>& rows) {
 Json number_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 
 Json table_json(const std::vector<studies::Table2Row>& rows) {
-  Json out = Json::array();
-  for (const auto& row : rows) {
-    Json cells = Json::array();
-    for (const auto& c : row.cells) {
-      cells.push_back({{"cross_percent", c.percent},
-                       {"published", c.published},
-                       {"ours", c.ours},
-                       {"tries", c.tries},
-                       {"formula", c.expected.mean},
-                       {"sigma", c.expected.deviation},
-                       {"random", c.random},
-                       {"z", number_or_null(c.z)},
-                       {"z_published", number_or_null(c.published_z)},
-                       {"correct", c.correct},
-                       {"z_correct", number_or_null(c.correct_z)},
-                       {"ok", c.ok}});
-    }
-    out.push_back({{"ranks", row.ranks},
-                   {"known_vertex_edges", row.known_edges},
-                   {"vertex_edges", row.edges},
-                   {"correct_vertex_edges", row.correct_edges},
-                   {"ok", row.ok()},
-                   {"entries", cells}});
-  }
-  return out;
+  const auto cell = [](const auto& c) {
+    return Json{{"cross_percent", c.percent},
+                {"published", c.published},
+                {"ours", c.ours},
+                {"tries", c.tries},
+                {"formula", c.expected.mean},
+                {"sigma", c.expected.deviation},
+                {"random", c.random},
+                {"z", number_or_null(c.z)},
+                {"z_published", number_or_null(c.published_z)},
+                {"correct", c.correct},
+                {"z_correct", number_or_null(c.correct_z)},
+                {"ok", c.ok}};
+  };
+  return json_list(rows, [&](const studies::Table2Row& row) {
+    return Json{{"ranks", row.ranks},
+                {"known_vertex_edges", row.known_edges},
+                {"vertex_edges", row.edges},
+                {"correct_vertex_edges", row.correct_edges},
+                {"ok", row.ok()},
+                {"entries", json_list(row.cells, cell)}};
+  });
 }
 
 int run(TopoTable2Options& o, const Invocation& in) {
@@ -92,12 +89,8 @@ int run(TopoTable2Options& o, const Invocation& in) {
               << table_text(rows) << "\n"
               << good << " of " << entries << " entries agree (exactly, or within 4 deviations where chance decides); "
               << edges << " of " << rows.size() << " counts of vertex edges agree exactly\n";
-  if (!o.json.empty()) {
-    Json record = make_record(in, {});
-    record["result"] = {
-        {"entries", entries}, {"agree", good}, {"edge_counts_agree", edges}, {"rows", table_json(rows)}};
-    write_record(o.json, record);
-  }
+  write_result(o.json, in,
+               {{"entries", entries}, {"agree", good}, {"edge_counts_agree", edges}, {"rows", table_json(rows)}});
   if (good == entries && edges == static_cast<int>(rows.size())) return 0;
   throw VerificationError(fmt::format("{} entries and {} counts of edges differ; allowed: none", entries - good,
                                       static_cast<int>(rows.size()) - edges));

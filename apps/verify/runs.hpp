@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/frame/record.hpp"
-#include "merganser/cluster/cluster.hpp"
+#include "merganser/cluster/options.hpp"
 
 namespace merganser::app {
 

@@ -253,15 +253,12 @@ int run(VerifyCommand& o, const Invocation& in) {
     broken += l.broken.empty() ? 0 : 1;
     if (first.empty()) first = l.tally.first_failure;
   }
-  if (!o.json.empty()) {
-    Json record = make_record(in, {});
-    record["result"] = {{"runs", runs},
-                        {"failures", failures},
-                        {"broken", broken},
-                        {"first_failure", first},
-                        {"lines", lines_json(v.lines())}};
-    write_record(o.json, record);
-  }
+  write_result(o.json, in,
+               {{"runs", runs},
+                {"failures", failures},
+                {"broken", broken},
+                {"first_failure", first},
+                {"lines", lines_json(v.lines())}});
   if (failures > 0)
     throw VerificationError(count_text(failures) + " of " + count_text(runs) +
                             " runs differ from the serial reference; first: " + first);

@@ -25,11 +25,7 @@ template <class T, class Weight>
 nb::object weights_of(const graphs::EdgeList& list, const Weight& weight) {
   std::vector<T> out;
   out.reserve(list.size());
-  std::visit(
-      [&](const auto& edges) {
-        for (const auto& e : edges) out.push_back(static_cast<T>(weight(e.weight)));
-      },
-      list.edges);
+  list.each([&](const auto& e) { out.push_back(static_cast<T>(weight(e.weight))); });
   return nb::cast(give(std::move(out)));
 }
 
@@ -51,11 +47,7 @@ nb::object weights_of(const graphs::EdgeList& list) {
 nb::object ends_of(const graphs::EdgeList& list, bool high) {
   std::vector<std::int64_t> out;
   out.reserve(list.size());
-  std::visit(
-      [&](const auto& edges) {
-        for (const auto& e : edges) out.push_back(static_cast<std::int64_t>(high ? e.high : e.low));
-      },
-      list.edges);
+  list.each([&](const auto& e) { out.push_back(static_cast<std::int64_t>(high ? e.high : e.low)); });
   return nb::cast(give(std::move(out)));
 }
 

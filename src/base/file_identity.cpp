@@ -12,6 +12,7 @@
 #include <deque>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser {
 namespace {
@@ -20,11 +21,8 @@ constexpr int kMostLinks = 40;  // as Linux
 
 std::deque<std::string> pieces_of(const std::string& path) {
   std::deque<std::string> out;
-  for (std::size_t from = 0; from <= path.size();) {
-    const std::size_t to = std::min(path.find('/', from), path.size());
-    if (to > from) out.push_back(path.substr(from, to - from));
-    from = to + 1;
-  }
+  for (const auto piece : split_at(path, '/'))
+    if (!piece.empty()) out.emplace_back(piece);
   return out;
 }
 

@@ -1,11 +1,9 @@
 #include "merganser/base/options.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 
 #include "merganser/base/error.hpp"
 
@@ -81,11 +79,9 @@ std::string closest(std::string_view word, std::span<const std::string> known) {
 std::vector<std::string> split_commas(const std::string& text) {
   std::vector<std::string> out;
   if (text.empty()) return out;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(',', from), text.size());
-    if (to == from) throw UsageError(quoted(text) + " has an empty piece; allowed: values between single commas");
-    out.push_back(text.substr(from, to - from));
-    from = to + 1;
+  for (const auto piece : split_at(text, ',')) {
+    if (piece.empty()) throw UsageError(quoted(text) + " has an empty piece; allowed: values between single commas");
+    out.emplace_back(piece);
   }
   return out;
 }
@@ -328,16 +324,14 @@ std::string OptionTable::help() const {
     if (!o.initial.empty() && !o.positional) text += " [" + o.initial + ']';
     std::size_t column = kColumn;
     out += left;
-    for (std::size_t from = 0; from < text.size();) {
-      const std::size_t to = std::min(text.find(' ', from), text.size());
-      if (column > kColumn && column + (to - from) + 1 > kWidth) {
+    for (const auto word : split_at(text, ' ')) {
+      if (column > kColumn && column + word.size() + 1 > kWidth) {
         out += '\n' + std::string(kColumn, ' ');
         column = kColumn;
       }
       if (column > kColumn) out += ' ', ++column;
-      out += text.substr(from, to - from);
-      column += to - from;
-      from = to + 1;
+      out += word;
+      column += word.size();
     }
     out += '\n';
   };

@@ -11,9 +11,10 @@
 #include <fstream>
 #include <limits>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <vector>
+
+#include "merganser/base/text.hpp"
 
 namespace merganser {
 namespace {
@@ -41,16 +42,6 @@ struct Groups {
   std::vector<std::string> folders;
 };
 
-/// Whether a comma list has a word.
-bool lists(std::string_view list, std::string_view word) {
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    if (list.substr(at, end - at) == word) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 /// Where the files of a controller lie: in /sys/fs/cgroup (v2) or a folder of its own below (v1). In a container
 /// the path that /proc tells may be that of the host; the top of what is mounted is the container's then.
 Groups groups_of(const std::string& root, const std::string& controller) {
@@ -63,14 +54,15 @@ Groups groups_of(const std::string& root, const std::string& controller) {
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string names = line.substr(first + 1, second - first - 1);
-    if (lists(names, controller)) {
+    const std::string_view list = std::string_view(line).substr(first + 1, second - first - 1);
+    const auto names = split_at(list, ',');
+    if (std::find(names.begin(), names.end(), controller) != names.end()) {
       groups.unified = false;
       top = mounted + '/' + controller;
       path = line.substr(second + 1);
       break;
     }
-    if (names.empty()) path = line.substr(second + 1);
+    if (list.empty()) path = line.substr(second + 1);
   }
   while (path.size() > 1) {
     groups.folders.push_back(top + path);

@@ -1,5 +1,6 @@
 #include "merganser/base/text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -51,6 +52,21 @@ std::string hex16_text(std::uint64_t word) {
   std::string out;
   for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[word >> shift & 15U];
   return out;
+}
+
+std::vector<std::string_view> split_at(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(separator, from), text.size());
+    pieces.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return pieces;
+}
+
+std::string_view trimmed(std::string_view text, std::string_view blank) {
+  const std::size_t from = text.find_first_not_of(blank);
+  return from == std::string_view::npos ? "" : text.substr(from, text.find_last_not_of(blank) + 1 - from);
 }
 
 }  // namespace merganser

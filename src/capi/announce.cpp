@@ -20,7 +20,6 @@ class AnnouncerObject final : public OverTransport {
   AnnouncerObject(std::shared_ptr<TransportObject> transport_object, const announce::Network& arcs,
                   const announce::AnnouncementOptions& options)
       : OverTransport(std::move(transport_object)), network(transport(), arcs, options) {}
-  [[nodiscard]] const char* kind() const noexcept override { return kKind; }
 
   void step() {
     static_cast<void>(transport());
@@ -59,21 +58,19 @@ int mg_announcer_new(mg_transport* transport, const char* network, int dimension
 }
 
 int mg_announcer_announce(mg_announcer* announcer, int topic, const void* bytes, size_t count, int delivery) {
-  return guard([&] {
-    const auto object = object_of<AnnouncerObject>(announcer);
+  return guard<AnnouncerObject>(announcer, [&](AnnouncerObject& object) {
     within<int>(topic, 0, announce::kFirstServiceTopic - 1, "topic");
     within<int>(delivery, MG_SAME_STEP, MG_IMMEDIATE, "delivery");
-    object->network.announce(static_cast<announce::Topic>(topic),
-                             array(static_cast<const std::byte*>(bytes), count, "bytes"),
-                             static_cast<announce::Delivery>(delivery));
+    object.network.announce(static_cast<announce::Topic>(topic),
+                            array(static_cast<const std::byte*>(bytes), count, "bytes"),
+                            static_cast<announce::Delivery>(delivery));
   });
 }
 
 int mg_announcer_step(mg_announcer* announcer, size_t* handed_over) {
-  return guard([&] {
-    const auto object = object_of<AnnouncerObject>(announcer);
-    object->step();
-    give_if(handed_over, object->received.size());
+  return guard<AnnouncerObject>(announcer, [&](AnnouncerObject& object) {
+    object.step();
+    give_if(handed_over, object.received.size());
   });
 }
 
@@ -82,15 +79,10 @@ int mg_announcer_received(mg_announcer* announcer, const mg_announcement** annou
 }
 
 int mg_announcer_time(mg_announcer* announcer, int* steps) {
-  return guard([&] {
-    const auto object = object_of<AnnouncerObject>(announcer);
-    need(steps, "steps");
-    *steps = object->network.time_to_live();
-  });
+  return guard<AnnouncerObject>(
+      announcer, [&](AnnouncerObject& object) { give_to(steps, object.network.time_to_live(), "steps"); });
 }
 
-int mg_announcer_free(mg_announcer* announcer) {
-  return guard([&] { free_handle<AnnouncerObject>(announcer).reset(); });
-}
+int mg_announcer_free(mg_announcer* announcer) { return guard_free<AnnouncerObject>(announcer); }
 
 }  // extern "C"

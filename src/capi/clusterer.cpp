@@ -28,7 +28,6 @@ class ClustererObject final : public OverTransport {
       : OverTransport(std::move(transport_object)),
         parcels(schema.schema),
         clusterer(transport(), decomposition, parcels.schema(), options) {}
-  [[nodiscard]] const char* kind() const noexcept override { return kKind; }
 
   /// Errors of one rank's columns alone leave what was there.
   void put(const mg_columns& columns) {
@@ -85,66 +84,54 @@ int mg_clusterer_new(mg_transport* transport, mg_decomposition* decomposition, m
 }
 
 int mg_clusterer_put(mg_clusterer* clusterer, const mg_columns* columns) {
-  return guard([&] {
-    const auto object = object_of<ClustererObject>(clusterer);
-    object->put(checked_columns(columns, object->parcels.schema()));
-  });
+  return guard<ClustererObject>(
+      clusterer, [&](ClustererObject& object) { object.put(checked_columns(columns, object.parcels.schema())); });
 }
 
 int mg_clusterer_distribute(mg_clusterer* clusterer) {
-  return guard([&] {
-    const auto object = object_of<ClustererObject>(clusterer);
-    distribute(object->parcels, object->clusterer.decomposition(), object->transport());
+  return guard<ClustererObject>(clusterer, [&](ClustererObject& object) {
+    distribute(object.parcels, object.clusterer.decomposition(), object.transport());
   });
 }
 
 int mg_clusterer_step(mg_clusterer* clusterer, mg_step_numbers* numbers) {
-  return guard([&] {
-    const auto object = object_of<ClustererObject>(clusterer);
+  return guard<ClustererObject>(clusterer, [&](ClustererObject& object) {
     if (numbers != nullptr) check_record(numbers, "numbers");
-    static_cast<void>(object->transport());
-    const StepReport report = object->clusterer.step(object->parcels);
+    static_cast<void>(object.transport());
+    const StepReport report = object.clusterer.step(object.parcels);
     if (numbers != nullptr) write_record(numbers_of(report), numbers, "numbers");
   });
 }
 
 int mg_clusterer_rehome(mg_clusterer* clusterer, int64_t* sent) {
-  return guard([&] {
-    const auto object = object_of<ClustererObject>(clusterer);
-    static_cast<void>(object->transport());
-    give_if(sent, object->clusterer.rehome(object->parcels));
+  return guard<ClustererObject>(clusterer, [&](ClustererObject& object) {
+    static_cast<void>(object.transport());
+    give_if(sent, object.clusterer.rehome(object.parcels));
   });
 }
 
 int mg_clusterer_count(mg_clusterer* clusterer, size_t* count) {
-  return guard([&] {
-    const auto object = object_of<ClustererObject>(clusterer);
-    need(count, "count");
-    *count = object->parcels.size();
-  });
+  return guard<ClustererObject>(clusterer,
+                                [&](ClustererObject& object) { give_to(count, object.parcels.size(), "count"); });
 }
 
 int mg_clusterer_get(mg_clusterer* clusterer, const mg_columns* columns, size_t* count) {
-  return guard([&] {
-    const auto object = object_of<ClustererObject>(clusterer);
-    const mg_columns to = checked_columns(columns, object->parcels.schema());
-    check_room(to.count, object->parcels.size(), "columns: count");
-    copy_out(object->parcels, to);
-    give_if(count, object->parcels.size());
+  return guard<ClustererObject>(clusterer, [&](ClustererObject& object) {
+    const mg_columns to = checked_columns(columns, object.parcels.schema());
+    check_room(to.count, object.parcels.size(), "columns: count");
+    copy_out(object.parcels, to);
+    give_if(count, object.parcels.size());
   });
 }
 
 int mg_clusterer_digest(mg_clusterer* clusterer, char digest[33]) {
-  return guard([&] {
-    const auto object = object_of<ClustererObject>(clusterer);
+  return guard<ClustererObject>(clusterer, [&](ClustererObject& object) {
     need(digest, "digest");
-    const std::string text = digest_of(object->parcels, object->transport());
+    const std::string text = digest_of(object.parcels, object.transport());
     std::copy_n(text.c_str(), 33, digest);
   });
 }
 
-int mg_clusterer_free(mg_clusterer* clusterer) {
-  return guard([&] { free_handle<ClustererObject>(clusterer).reset(); });
-}
+int mg_clusterer_free(mg_clusterer* clusterer) { return guard_free<ClustererObject>(clusterer); }
 
 }  // extern "C"

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "merganser/capi/transport.h"
 #include "merganser/cluster/cartesian.hpp"
 #include "merganser/comm/collectives.hpp"
@@ -112,37 +110,30 @@ int mg_decomposition_cartesian(int communicator, const mg_box* box, const int64_
 }
 
 int mg_decomposition_ranks(mg_decomposition* decomposition, int* ranks) {
-  return guard([&] {
-    const auto object = object_of<DecompositionObject>(decomposition);
-    need(ranks, "ranks");
-    *ranks = object->value.ranks();
-  });
+  return guard<DecompositionObject>(
+      decomposition, [&](DecompositionObject& object) { give_to(ranks, object.value.ranks(), "ranks"); });
 }
 
 int mg_decomposition_block(mg_decomposition* decomposition, int rank, double lower[3], double upper[3]) {
-  return guard([&] {
-    const auto object = object_of<DecompositionObject>(decomposition);
-    within(rank, 0, object->value.ranks() - 1, "rank");
+  return guard<DecompositionObject>(decomposition, [&](DecompositionObject& object) {
+    within(rank, 0, object.value.ranks() - 1, "rank");
     need(lower, "lower");
     need(upper, "upper");
-    const auto block = object->value.block(rank);
+    const auto block = object.value.block(rank);
     std::copy(block.lower.begin(), block.lower.end(), lower);
     std::copy(block.upper.begin(), block.upper.end(), upper);
   });
 }
 
 int mg_decomposition_owners(mg_decomposition* decomposition, const double* xyz, size_t n, int32_t* owners) {
-  return guard([&] {
-    const auto object = object_of<DecompositionObject>(decomposition);
+  return guard<DecompositionObject>(decomposition, [&](DecompositionObject& object) {
     within<std::size_t>(n, 0, PTRDIFF_MAX / 24, "n");
     need(xyz, n, "xyz");
     need(owners, n, "owners");
-    for (std::size_t i = 0; i < n; ++i) owners[i] = owner_of(object->value, xyz, i);
+    for (std::size_t i = 0; i < n; ++i) owners[i] = owner_of(object.value, xyz, i);
   });
 }
 
-int mg_decomposition_free(mg_decomposition* decomposition) {
-  return guard([&] { free_handle<DecompositionObject>(decomposition).reset(); });
-}
+int mg_decomposition_free(mg_decomposition* decomposition) { return guard_free<DecompositionObject>(decomposition); }
 
 }  // extern "C"

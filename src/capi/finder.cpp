@@ -41,7 +41,6 @@ class FinderObject final : public OverTransport {
   static constexpr const char* kKind = "finder";
   FinderObject(std::shared_ptr<TransportObject> transport_object, const Decomposition& d, const FinderOptions& options)
       : OverTransport(std::move(transport_object)), box(d.grid().box), finder(transport(), d, options) {}
-  [[nodiscard]] const char* kind() const noexcept override { return kKind; }
 
   void find(const Points& points, const std::uint8_t* small, const std::int64_t* ids) {
     found_ = false;
@@ -166,97 +165,87 @@ int mg_finder_find(mg_finder* finder, const mg_points* points, const uint8_t* sm
 }
 
 int mg_finder_links(mg_finder* finder, const mg_link** links, size_t* count) {
-  return guard([&] {
-    const auto object = object_of<FinderObject>(finder);
-    static_cast<void>(object->points());
-    const auto found = object->finder.links();
+  return guard<FinderObject>(finder, [&](FinderObject& object) {
+    static_cast<void>(object.points());
+    const auto found = object.finder.links();
     give(std::span(reinterpret_cast<const mg_link*>(found.data()), found.size()), links, count);
   });
 }
 
 int mg_finder_leaving(mg_finder* finder, const uint32_t** positions, size_t* count) {
-  return guard([&] {
-    const auto object = object_of<FinderObject>(finder);
-    static_cast<void>(object->points());
-    give(object->finder.leaving(), positions, count);
+  return guard<FinderObject>(finder, [&](FinderObject& object) {
+    static_cast<void>(object.points());
+    give(object.finder.leaving(), positions, count);
   });
 }
 
 int mg_finder_arrivals(mg_finder* finder, const mg_arrival** arrivals, size_t* count) {
-  return guard([&] {
-    const auto object = object_of<FinderObject>(finder);
-    static_cast<void>(object->points());
-    const auto found = object->finder.arrivals();
+  return guard<FinderObject>(finder, [&](FinderObject& object) {
+    static_cast<void>(object.points());
+    const auto found = object.finder.arrivals();
     give(std::span(reinterpret_cast<const mg_arrival*>(found.data()), found.size()), arrivals, count);
   });
 }
 
 int mg_finder_places(mg_finder* finder, int32_t* rank, int64_t* position, int64_t* id, double* distance2) {
-  return guard([&] {
-    const auto object = object_of<FinderObject>(finder);
-    static_cast<void>(object->points());
-    fill_places(*object, rank, [](const StarLink& l) { return l.rank; });
-    fill_places(*object, position, [](const StarLink& l) { return l.centre; });
-    fill_places(*object, id, [](const StarLink& l) { return l.centre_id; });
-    fill_places(*object, distance2, [](const StarLink& l) { return l.distance2; });
+  return guard<FinderObject>(finder, [&](FinderObject& object) {
+    static_cast<void>(object.points());
+    fill_places(object, rank, [](const StarLink& l) { return l.rank; });
+    fill_places(object, position, [](const StarLink& l) { return l.centre; });
+    fill_places(object, id, [](const StarLink& l) { return l.centre_id; });
+    fill_places(object, distance2, [](const StarLink& l) { return l.distance2; });
   });
 }
 
 int mg_finder_lists(mg_finder* finder, int base, mg_star_lists* lists) {
-  return guard([&] {
-    const auto object = object_of<FinderObject>(finder);
+  return guard<FinderObject>(finder, [&](FinderObject& object) {
     within(base, 0, 1, "base");
     check_record(lists, "lists");
-    object->fill_lists(base);
+    object.fill_lists(base);
     mg_star_lists record{};
-    record.merging = object->sources.size();
-    record.sources = object->sources.data();
-    record.centres = object->centres.data();
-    record.invalid = object->holes.size();
-    record.holes = object->holes.data();
+    record.merging = object.sources.size();
+    record.sources = object.sources.data();
+    record.centres = object.centres.data();
+    record.invalid = object.holes.size();
+    record.holes = object.holes.data();
     write_record(record, lists, "lists");
   });
 }
 
 int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, void* arrived, size_t room) {
-  return guard([&] {
-    const auto object = object_of<FinderObject>(finder);
-    check_rows(*object, row_bytes, arrived, room);
-    const std::size_t bytes = object->points() * row_bytes;
+  return guard<FinderObject>(finder, [&](FinderObject& object) {
+    check_rows(object, row_bytes, arrived, room);
+    const std::size_t bytes = object.points() * row_bytes;
     need(rows, bytes, "rows");
-    object->finder.migrate({static_cast<const std::byte*>(rows), bytes}, row_bytes, object->arrived);
-    deliver(*object, arrived, room);
+    object.finder.migrate({static_cast<const std::byte*>(rows), bytes}, row_bytes, object.arrived);
+    deliver(object, arrived, room);
   });
 }
 
 int mg_finder_migrate_packed(mg_finder* finder, size_t row_bytes, mg_pack pack, void* user, void* arrived,
                              size_t room) {
-  return guard([&] {
-    const auto object = object_of<FinderObject>(finder);
-    check_rows(*object, row_bytes, arrived, room);
+  return guard<FinderObject>(finder, [&](FinderObject& object) {
+    check_rows(object, row_bytes, arrived, room);
     if (pack == nullptr) throw UsageError("pack: a null pointer; allowed: a function");
-    object->finder.migrate(
-        row_bytes, [&](std::uint32_t position, std::byte* row) { pack(position, row, user); }, object->arrived);
-    deliver(*object, arrived, room);
+    object.finder.migrate(
+        row_bytes, [&](std::uint32_t position, std::byte* row) { pack(position, row, user); }, object.arrived);
+    deliver(object, arrived, room);
   });
 }
 
 int mg_finder_merge(mg_finder* finder, mg_schema* schema, const mg_columns* columns, size_t* left) {
-  return guard([&] {
-    const auto object = object_of<FinderObject>(finder);
+  return guard<FinderObject>(finder, [&](FinderObject& object) {
     const auto attributes = object_of<SchemaObject>(schema);
     const Columns all = columns_in_cpp(checked_columns(columns, attributes->schema, false));
-    if (all.size != object->points())
-      throw_range("columns: count", std::to_string(all.size), std::to_string(object->points()) + ", the points found");
-    MergeRules rules(attributes->schema, object->box);
+    if (all.size != object.points())
+      throw_range("columns: count", std::to_string(all.size), std::to_string(object.points()) + ", the points found");
+    MergeRules rules(attributes->schema, object.box);
     rules.callbacks = attributes->callbacks;
-    object->forget();
-    give_if(left, object->finder.merge(rules, all));
+    object.forget();
+    give_if(left, object.finder.merge(rules, all));
   });
 }
 
-int mg_finder_free(mg_finder* finder) {
-  return guard([&] { free_handle<FinderObject>(finder).reset(); });
-}
+int mg_finder_free(mg_finder* finder) { return guard_free<FinderObject>(finder); }
 
 }  // extern "C"

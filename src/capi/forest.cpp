@@ -110,10 +110,9 @@ int mg_forest_edges(mg_forest* forest, const mg_edge** edges, size_t* count) {
 }
 
 int mg_forest_sums(mg_forest* forest, mg_forest_totals* totals) {
-  return guard([&] {
-    const auto object = object_of<ForestObject>(forest);
+  return guard<ForestObject>(forest, [&](ForestObject& object) {
     check_record(totals, "totals");
-    const msf::ForestTotals all = msf::totals(object->forest, object->transport());
+    const msf::ForestTotals all = msf::totals(object.forest, object.transport());
     mg_forest_totals record{};
     record.edges = all.edges;
     record.components = all.components;
@@ -123,8 +122,6 @@ int mg_forest_sums(mg_forest* forest, mg_forest_totals* totals) {
   });
 }
 
-int mg_forest_free(mg_forest* forest) {
-  return guard([&] { free_handle<ForestObject>(forest).reset(); });
-}
+int mg_forest_free(mg_forest* forest) { return guard_free<ForestObject>(forest); }
 
 }  // extern "C"

@@ -16,7 +16,6 @@ class ForestObject final : public OverTransport {
     edges.reserve(forest.edges.size());
     for (const auto& e : forest.edges) edges.push_back({e.low, e.high, graphs::weight_of(forest.kind, e.weight)});
   }
-  [[nodiscard]] const char* kind() const noexcept override { return kKind; }
 
   const msf::Forest forest;
   std::vector<mg_edge> edges;

@@ -1,12 +1,10 @@
 #pragma once
 /// The border between C and C++: no exception crosses it, no record is read beyond what its maker knew, no null is used.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "merganser/base/error.hpp"
 #include "merganser/capi/library.h"
@@ -64,6 +62,12 @@ void give(const Range& range, const T** data, std::size_t* count) {
 template <class T>
 void give_if(T* where, T value) {
   if (where != nullptr) *where = value;
+}
+/// The same where he must want it. @throws UsageError for null
+template <class T>
+void give_to(T* where, T value, const char* name) {
+  need(where, name);
+  *where = value;
 }
 /// Refuses arrays that are too short. @throws UsageError naming the argument
 inline void check_room(std::size_t room, std::size_t needed, const char* name) {

@@ -6,7 +6,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/pinned.hpp"
-#include "merganser/capi/library.h"
+#include "src/capi/guard.hpp"
 
 namespace merganser::capi {
 
@@ -14,8 +14,6 @@ namespace merganser::capi {
 class Object : Pinned {
  public:
   virtual ~Object() = default;
-  /// What kind of thing it is, for messages.
-  [[nodiscard]] virtual const char* kind() const noexcept = 0;
 };
 
 /// Keeps an object. @return its handle
@@ -39,6 +37,16 @@ template <class T>
 std::shared_ptr<T> free_handle(const void* handle) {
   static_cast<void>(object_of<T>(handle));  // refuses one of another kind
   return std::static_pointer_cast<T>(let_go(handle, T::kKind));
+}
+/// guard() for a function of one object: `body` gets the one behind the handle.
+template <class T, class Body>
+int guard(const void* handle, const Body& body) noexcept {
+  return guard([&] { body(*object_of<T>(handle)); });
+}
+/// guard() for a function that frees a handle.
+template <class T>
+int guard_free(const void* handle) noexcept {
+  return guard([&] { free_handle<T>(handle).reset(); });
 }
 /// Keeps a new object and gives its handle. @throws UsageError if `handle` is null
 template <class T, class Handle, class... Arguments>

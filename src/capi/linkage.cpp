@@ -19,7 +19,6 @@ class LinkageObject final : public Object {
     merges.reserve(dendrogram.merges.size());
     for (const msf::Merge& m : dendrogram.merges) merges.push_back({m.a, m.b, m.height, m.size});
   }
-  [[nodiscard]] const char* kind() const noexcept override { return kKind; }
 
   const msf::Dendrogram dendrogram;
   std::vector<mg_merge_step> merges;
@@ -56,14 +55,13 @@ using namespace merganser::capi;
 extern "C" {
 
 int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage) {
-  return guard([&] {
-    const auto object = object_of<ForestObject>(forest);
+  return guard<ForestObject>(forest, [&](ForestObject& object) {
     auto apart = msf::Apart::stay;
-    comm::agree(object->transport(), [&] {
+    comm::agree(object.transport(), [&] {
       need(linkage, "linkage");
       if (flag(join, "join")) apart = msf::Apart::join;
     });
-    make<LinkageObject>(linkage, dendrogram_of(*object, apart));
+    make<LinkageObject>(linkage, dendrogram_of(object, apart));
   });
 }
 
@@ -72,45 +70,37 @@ int mg_linkage_merges(mg_linkage* linkage, const mg_merge_step** merges, size_t*
 }
 
 int mg_linkage_vertices(mg_linkage* linkage, uint64_t* vertices) {
-  return guard([&] {
-    const auto object = object_of<LinkageObject>(linkage);
-    need(vertices, "vertices");
-    *vertices = object->dendrogram.vertices;
-  });
+  return guard<LinkageObject>(
+      linkage, [&](LinkageObject& object) { give_to(vertices, object.dendrogram.vertices, "vertices"); });
 }
 
 int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t room, uint32_t* clusters) {
-  return guard([&] {
-    const auto object = object_of<LinkageObject>(linkage);
-    check_room(room, object->dendrogram.vertices, "room");
-    need(labels, object->dendrogram.vertices, "labels");
-    give_labels(msf::cut_by_height(object->dendrogram, height), labels, clusters);
+  return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
+    check_room(room, object.dendrogram.vertices, "room");
+    need(labels, object.dendrogram.vertices, "labels");
+    give_labels(msf::cut_by_height(object.dendrogram, height), labels, clusters);
   });
 }
 
 int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* labels, size_t room,
                          uint32_t* clusters) {
-  return guard([&] {
-    const auto object = object_of<LinkageObject>(linkage);
+  return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
     const auto ties = flag(apart, "apart") ? msf::Ties::apart : msf::Ties::together;
-    check_room(room, object->dendrogram.vertices, "room");
-    need(labels, object->dendrogram.vertices, "labels");
-    give_labels(msf::cut_by_count(object->dendrogram, k, ties), labels, clusters);
+    check_room(room, object.dendrogram.vertices, "room");
+    need(labels, object.dendrogram.vertices, "labels");
+    give_labels(msf::cut_by_count(object.dendrogram, k, ties), labels, clusters);
   });
 }
 
-int mg_linkage_free(mg_linkage* linkage) {
-  return guard([&] { free_handle<LinkageObject>(linkage).reset(); });
-}
+int mg_linkage_free(mg_linkage* linkage) { return guard_free<LinkageObject>(linkage); }
 
 int mg_hdbscan(mg_linkage* linkage, const mg_hdbscan_options* options, int32_t* labels, double* probabilities,
                size_t room, uint32_t* clusters) {
-  return guard([&] {
-    const auto object = object_of<LinkageObject>(linkage);
-    check_room(room, object->dendrogram.vertices, "room");
-    need(labels, object->dendrogram.vertices, "labels");
+  return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
+    check_room(room, object.dendrogram.vertices, "room");
+    need(labels, object.dendrogram.vertices, "labels");
     const msf::HdbscanOptions choice = options_of(options);
-    const msf::Hdbscan found = msf::hdbscan(msf::condense(object->dendrogram, choice.min_cluster_size), choice);
+    const msf::Hdbscan found = msf::hdbscan(msf::condense(object.dendrogram, choice.min_cluster_size), choice);
     std::copy(found.labels.begin(), found.labels.end(), labels);
     if (probabilities != nullptr) std::copy(found.probabilities.begin(), found.probabilities.end(), probabilities);
     give_if(clusters, found.clusters);

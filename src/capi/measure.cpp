@@ -13,7 +13,6 @@ class MeasurementObject final : public Object {
  public:
   static constexpr const char* kKind = "measurement";
   explicit MeasurementObject(topology::Measurement m) : found(std::move(m)) {}
-  [[nodiscard]] const char* kind() const noexcept override { return kKind; }
   const topology::Measurement found;
 };
 
@@ -103,18 +102,15 @@ int mg_measure(mg_transport* transport, const mg_process_graph* graph, const mg_
 }
 
 int mg_measurement_count(mg_measurement* measurement, size_t* count) {
-  return guard([&] {
-    const auto object = object_of<MeasurementObject>(measurement);
-    need(count, "count");
-    *count = object->found.cells.size() + object->found.unusable.size();
+  return guard<MeasurementObject>(measurement, [&](MeasurementObject& object) {
+    give_to(count, object.found.cells.size() + object.found.unusable.size(), "count");
   });
 }
 
 int mg_measurement_get(mg_measurement* measurement, size_t index, mg_measured* measured) {
-  return guard([&] {
-    const auto object = object_of<MeasurementObject>(measurement);
-    const auto& cells = object->found.cells;
-    const auto& unusable = object->found.unusable;
+  return guard<MeasurementObject>(measurement, [&](MeasurementObject& object) {
+    const auto& cells = object.found.cells;
+    const auto& unusable = object.found.unusable;
     if (index >= cells.size() + unusable.size())
       throw_range("index", std::to_string(index), "below " + std::to_string(cells.size() + unusable.size()));
     write_record(index < cells.size() ? measured_of(cells[index]) : measured_of(unusable[index - cells.size()]),
@@ -122,8 +118,6 @@ int mg_measurement_get(mg_measurement* measurement, size_t index, mg_measured* m
   });
 }
 
-int mg_measurement_free(mg_measurement* measurement) {
-  return guard([&] { free_handle<MeasurementObject>(measurement).reset(); });
-}
+int mg_measurement_free(mg_measurement* measurement) { return guard_free<MeasurementObject>(measurement); }
 
 }  // extern "C"

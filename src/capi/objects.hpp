@@ -1,7 +1,6 @@
 #pragma once
 /// Objects that others are made over.
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,7 +20,6 @@ class TransportObject final : public Object {
   static constexpr const char* kKind = "transport";
   explicit TransportObject(std::unique_ptr<comm::Transport> own) : own_(std::move(own)), transport_(own_.get()) {}
   explicit TransportObject(comm::Transport& of_a_run) : transport_(&of_a_run) {}
-  [[nodiscard]] const char* kind() const noexcept override { return kKind; }
 
   /// @throws CommError if the run that it belonged to has ended
   comm::Transport& get() {
@@ -62,7 +60,6 @@ class DecompositionObject final : public Object {
  public:
   static constexpr const char* kKind = "decomposition";
   explicit DecompositionObject(Decomposition d) : value(std::move(d)) {}
-  [[nodiscard]] const char* kind() const noexcept override { return kKind; }
   const Decomposition value;
 };
 
@@ -72,7 +69,6 @@ class SchemaObject final : public Object {
   static constexpr const char* kKind = "schema";
   SchemaObject() = default;
   explicit SchemaObject(const Schema& schema) : schema(schema), callbacks(schema.attributes().size()) {}
-  [[nodiscard]] const char* kind() const noexcept override { return kKind; }
 
   Schema schema;
   std::vector<MergeCallback> callbacks;  // by attribute

@@ -42,10 +42,9 @@ int mg_open_alone(mg_transport** transport) {
 }
 
 int mg_transport_choice(mg_transport* transport, const char** choice) {
-  return guard([&] {
-    const auto object = object_of<TransportObject>(transport);
+  return guard<TransportObject>(transport, [&](TransportObject& object) {
     need(choice, "choice");
-    *choice = object->choice();
+    *choice = object.choice();
   });
 }
 

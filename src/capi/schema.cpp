@@ -52,33 +52,26 @@ int mg_schema_epic(mg_schema** schema) {
 }
 
 int mg_schema_add(mg_schema* schema, const char* name, int components, int rule) {
-  return guard([&] {
-    const auto object = object_of<SchemaObject>(schema);
+  return guard<SchemaObject>(schema, [&](SchemaObject& object) {
     within<int>(rule, MG_MEAN, MG_ELLIPSOID, "rule");
-    add(*object, name, components, static_cast<Rule>(rule));
+    add(object, name, components, static_cast<Rule>(rule));
   });
 }
 
 int mg_schema_add_callback(mg_schema* schema, const char* name, int components, mg_merge merge, void* user) {
-  return guard([&] {
-    const auto object = object_of<SchemaObject>(schema);
+  return guard<SchemaObject>(schema, [&](SchemaObject& object) {
     if (merge == nullptr) throw UsageError("merge: a null pointer; allowed: a function");
-    add(*object, name, components, Rule::callback);
-    object->callbacks.back() =
-        callback_in_c(merge, user, object->schema.offset(name), static_cast<std::size_t>(components));
+    add(object, name, components, Rule::callback);
+    object.callbacks.back() =
+        callback_in_c(merge, user, object.schema.offset(name), static_cast<std::size_t>(components));
   });
 }
 
 int mg_schema_columns(mg_schema* schema, size_t* columns) {
-  return guard([&] {
-    const auto object = object_of<SchemaObject>(schema);
-    need(columns, "columns");
-    *columns = columns_of(object->schema);
-  });
+  return guard<SchemaObject>(schema,
+                             [&](SchemaObject& object) { give_to(columns, columns_of(object.schema), "columns"); });
 }
 
-int mg_schema_free(mg_schema* schema) {
-  return guard([&] { free_handle<SchemaObject>(schema).reset(); });
-}
+int mg_schema_free(mg_schema* schema) { return guard_free<SchemaObject>(schema); }
 
 }  // extern "C"

@@ -47,31 +47,26 @@ int mg_run_threads(int ranks, mg_body body, void* user) {
   });
 }
 
-int mg_transport_close(mg_transport* transport) {
-  return guard([&] { free_handle<TransportObject>(transport).reset(); });
-}
+int mg_transport_close(mg_transport* transport) { return guard_free<TransportObject>(transport); }
 
 int mg_transport_rank(mg_transport* transport, int* rank) {
-  return guard([&] {
-    auto object = object_of<TransportObject>(transport);
+  return guard<TransportObject>(transport, [&](TransportObject& object) {
     need(rank, "rank");
-    *rank = object->get().rank();
+    *rank = object.get().rank();
   });
 }
 
 int mg_transport_size(mg_transport* transport, int* size) {
-  return guard([&] {
-    auto object = object_of<TransportObject>(transport);
+  return guard<TransportObject>(transport, [&](TransportObject& object) {
     need(size, "size");
-    *size = object->get().size();
+    *size = object.get().size();
   });
 }
 
 int mg_transport_name(mg_transport* transport, const char** name) {
-  return guard([&] {
-    auto object = object_of<TransportObject>(transport);
+  return guard<TransportObject>(transport, [&](TransportObject& object) {
     need(name, "name");
-    *name = object->get().name().data();
+    *name = object.get().name().data();
   });
 }
 
@@ -80,10 +75,9 @@ int mg_transport_barrier(mg_transport* transport) {
 }
 
 int mg_transport_sum(mg_transport* transport, int64_t* values, size_t n) {
-  return guard([&] {
-    auto object = object_of<TransportObject>(transport);
+  return guard<TransportObject>(transport, [&](TransportObject& object) {
     within<std::size_t>(n, 0, std::size_t{1} << 24, "n");
-    object->get().all_reduce(array(values, n, "values"), comm::Op::sum);
+    object.get().all_reduce(array(values, n, "values"), comm::Op::sum);
   });
 }
 

@@ -2,7 +2,6 @@
 /// Ranks around large holes: how they tell each other what they look for, and the ways between them.
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>

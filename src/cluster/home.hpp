@@ -2,7 +2,6 @@
 /// The way of parcels to their owner, and what is asked of them.
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -10,31 +10,22 @@
 
 namespace merganser::comm {
 
+namespace {
+
+constexpr std::array kCounts{&Counters::messages, &Counters::bytes,      &Counters::waves,   &Counters::puts,
+                             &Counters::gets,     &Counters::bytes_got,  &Counters::records, &Counters::syncs,
+                             &Counters::epochs,   &Counters::collectives};
+static_assert(sizeof(Counters) == kCounts.size() * sizeof(std::int64_t));
+
+}  // namespace
+
 Counters& Counters::operator+=(const Counters& o) {
-  messages += o.messages;
-  bytes += o.bytes;
-  waves += o.waves;
-  puts += o.puts;
-  gets += o.gets;
-  bytes_got += o.bytes_got;
-  records += o.records;
-  syncs += o.syncs;
-  epochs += o.epochs;
-  collectives += o.collectives;
+  for (const auto count : kCounts) this->*count += o.*count;
   return *this;
 }
 
 Counters operator-(Counters a, const Counters& b) {
-  a.messages -= b.messages;
-  a.bytes -= b.bytes;
-  a.waves -= b.waves;
-  a.puts -= b.puts;
-  a.gets -= b.gets;
-  a.bytes_got -= b.bytes_got;
-  a.records -= b.records;
-  a.syncs -= b.syncs;
-  a.epochs -= b.epochs;
-  a.collectives -= b.collectives;
+  for (const auto count : kCounts) a.*count -= b.*count;
   return a;
 }
 

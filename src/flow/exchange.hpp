@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "merganser/comm/transport.hpp"

@@ -10,7 +10,6 @@
 #include "merganser/base/options.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/flow/migrate.hpp"
-#include "src/flow/blow_up.hpp"
 #include "src/flow/model_parts.hpp"
 
 namespace merganser::flow {

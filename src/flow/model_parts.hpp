@@ -1,11 +1,14 @@
 #pragma once
-/// What a Model is put together from: the scheme in time, sums over all ranks, parcels with registers.
+/// What a Model is put together from: the scheme in time, sums over all ranks, parcels with registers, numbers that are
+/// no numbers any more.
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "merganser/base/exact_sum.hpp"
 #include "merganser/comm/transport.hpp"
+#include "merganser/flow/nodes.hpp"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser::flow {
@@ -23,5 +26,8 @@ struct Stage {
 
 /// The parcels with the attributes of flow::schema(); what they lack is 0.
 [[nodiscard]] Parcels with_registers(Parcels parcels);
+
+/// What is not finite at this rank's own nodes, and where: "u is nan at x = 0.1, y = 0.2, z = 0.3". Empty: nothing.
+[[nodiscard]] std::string not_finite(const CarriedNodes& carried, const FlowNodes& flow);
 
 }  // namespace merganser::flow

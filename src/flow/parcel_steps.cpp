@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "merganser/base/error.hpp"
 #include "merganser/flow/transfer.hpp"

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "merganser/parcels/detail/ellipsoid.hpp"
 #include "src/flow/kernels.hpp"

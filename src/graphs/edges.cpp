@@ -1,6 +1,8 @@
 #include "merganser/graphs/edges.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "merganser/base/error.hpp"
 
@@ -24,17 +26,8 @@ Float unordered(Bits bits) {
 }  // namespace
 
 std::string_view name_of(WeightKind kind) {
-  switch (kind) {
-    case WeightKind::unsigned_integer:
-      return "unsigned";
-    case WeightKind::signed_integer:
-      return "signed";
-    case WeightKind::float32:
-      return "float32";
-    case WeightKind::float64:
-      return "float64";
-  }
-  return "?";
+  static constexpr std::string_view kNames[] = {"unsigned", "signed", "float32", "float64"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::uint64_t bits_of(double weight) { return ordered<std::uint64_t>(weight); }

@@ -1,7 +1,6 @@
 #pragma once
 /// The variables of a parcel file and where their values stand in the container.
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

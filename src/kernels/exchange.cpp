@@ -1,7 +1,6 @@
 #include "merganser/kernels/exchange.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/runtime.hpp"

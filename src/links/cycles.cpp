@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "merganser/base/exact_sum.hpp"
 #include "merganser/base/options.hpp"

@@ -2,7 +2,6 @@
 /// Lists of all ranks made one on rank 0, along a binomial tree.
 #include <algorithm>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "merganser/comm/transport.hpp"

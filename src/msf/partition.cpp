@@ -23,16 +23,12 @@ void check_vertices(const graphs::EdgeList& graph) {
     throw InputError("a graph of " + std::to_string(graph.vertices) + " vertices; allowed: 0 to " +
                      std::to_string(kMost));
   }
-  std::visit(
-      [&](const auto& edges) {
-        for (const auto& e : edges) {
-          if (e.low <= e.high && e.high < graph.vertices) continue;
-          throw InputError("edge (" + std::to_string(e.low) + ", " + std::to_string(e.high) + ") of a graph of " +
-                           std::to_string(graph.vertices) +
-                           " vertices; allowed: ends in order and below the number of vertices");
-        }
-      },
-      graph.edges);
+  graph.each([&](const auto& e) {
+    if (e.low <= e.high && e.high < graph.vertices) return;
+    throw InputError("edge (" + std::to_string(e.low) + ", " + std::to_string(e.high) + ") of a graph of " +
+                     std::to_string(graph.vertices) +
+                     " vertices; allowed: ends in order and below the number of vertices");
+  });
 }
 
 /// Where one boundary is being looked for: the vertex within which the sum of degrees reaches the target.
@@ -68,15 +64,11 @@ std::vector<std::int64_t> histogram(const graphs::EdgeList& graph, const std::ve
     if (span < 64 && at >> span != 0) return;
     ++counts[(static_cast<std::size_t>(after - lows.begin() - 1) << buckets.bits) + (at >> buckets.shift)];
   };
-  std::visit(
-      [&](const auto& edges) {
-        for (const auto& e : edges) {
-          if (e.low == e.high) continue;
-          count(e.low);
-          count(e.high);
-        }
-      },
-      graph.edges);
+  graph.each([&](const auto& e) {
+    if (e.low == e.high) return;
+    count(e.low);
+    count(e.high);
+  });
   work.end();
   transport.all_reduce(counts, comm::Op::sum);
   return counts;
@@ -148,11 +140,7 @@ graphs::Ranges balanced_ranges(const graphs::EdgeList& graph, comm::Transport& t
   comm::agree(transport, [&] { check_vertices(graph); });
   const int ranks = transport.size();
   std::int64_t ends = 0;
-  std::visit(
-      [&](const auto& edges) {
-        for (const auto& e : edges) ends += e.low == e.high ? 0 : 2;
-      },
-      graph.edges);
+  graph.each([&](const auto& e) { ends += e.low == e.high ? 0 : 2; });
   ends = transport.all_reduce(ends, comm::Op::sum);
   if (ends == 0 || ranks == 1) return graphs::Ranges::even(graph.vertices, ranks);
 

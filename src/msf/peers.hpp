@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "merganser/base/error.hpp"
 #include "src/msf/routed_mailbox.hpp"
 
 namespace merganser::msf {

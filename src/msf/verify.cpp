@@ -114,16 +114,11 @@ class ForestShare {
 
 void require_vertices(const graphs::EdgeList& graph, comm::Transport& transport) {
   comm::agree(transport, [&] {
-    std::visit(
-        [&](const auto& list) {
-          for (const auto& e : list) {
-            if (e.low <= e.high && e.high < graph.vertices) continue;
-            throw InputError("edge (" + std::to_string(e.low) + ", " + std::to_string(e.high) +
-                             ") of the graph; allowed: ends in ascending order below " +
-                             std::to_string(graph.vertices));
-          }
-        },
-        graph.edges);
+    graph.each([&](const auto& e) {
+      if (e.low <= e.high && e.high < graph.vertices) return;
+      throw InputError("edge (" + std::to_string(e.low) + ", " + std::to_string(e.high) +
+                       ") of the graph; allowed: ends in ascending order below " + std::to_string(graph.vertices));
+    });
   });
 }
 

@@ -5,7 +5,6 @@
 #include <hwy/highway.h>
 
 #include <cmath>
-#include <limits>
 
 #include "merganser/links/links.hpp"
 #include "src/nearest/block_search.hpp"

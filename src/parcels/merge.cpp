@@ -1,8 +1,6 @@
 #include "merganser/parcels/merge.hpp"
 
-#include <array>
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "merganser/base/error.hpp"

@@ -5,10 +5,6 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <bit>
-
-#include <cstdint>
-#include <limits>
 #include <numbers>
 
 #include "merganser/parcels/detail/merge_epic.hpp"

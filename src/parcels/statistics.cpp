@@ -1,10 +1,7 @@
 #include "merganser/parcels/statistics.hpp"
 
-#include <array>
 #include <bit>
-#include <cstdio>
 
-#include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
 
 #define XXH_INLINE_ALL

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"

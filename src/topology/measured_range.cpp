@@ -1,6 +1,5 @@
 // What a prediction may be made for, from the loads that were measured.
 #include <algorithm>
-#include <cmath>
 
 #include "merganser/base/options.hpp"
 #include "merganser/topology/predict.hpp"

@@ -1,7 +1,6 @@
 #include "merganser/topology/monitoring.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "merganser/base/error.hpp"
 #include "src/topology/words.hpp"

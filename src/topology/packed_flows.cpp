@@ -1,4 +1,3 @@
-#include <array>
 #include <limits>
 
 #include "merganser/base/error.hpp"

@@ -1,6 +1,8 @@
 // Nearest parcels beyond the ranks that may be asked: always found, never over a collective.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "merganser/parcels/generate.hpp"
 #include "src/cluster/cover.hpp"
 #include "tests/cluster/far_cases.hpp"

@@ -11,7 +11,6 @@
 #include <memory>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "merganser/announce/network.hpp"
 #include "merganser/comm/transport.hpp"

@@ -7,7 +7,6 @@
 /// the same ledger at all times. What it costs is time: a block is there time_to_live() steps after it was proposed.
 #include <cstdint>
 #include <map>
-#include <span>
 #include <vector>
 
 #include "merganser/announce/announcement_network.hpp"

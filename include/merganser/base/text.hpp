@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "merganser/base/language.hpp"
 
@@ -13,6 +14,11 @@ namespace merganser {
 [[nodiscard]] std::string seconds_text(double s);          ///< a time: 12.3 ms
 [[nodiscard]] std::string bytes_text(double bytes);        ///< an amount of memory: 28.6 MiB
 [[nodiscard]] std::string hex16_text(std::uint64_t word);  ///< 16 digits: 00c0ffee00c0ffee
+
+/// The pieces between separators, empty ones too; an empty text is one. They are parts of `text`.
+[[nodiscard]] std::vector<std::string_view> split_at(std::string_view text, char separator);
+/// The text without the characters `blank` at both ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text, std::string_view blank = " \t");
 
 /// The items with `between` them, each as `text` (a function, or a member) gives it: "a, b".
 template <class Items, class Text = std::identity>

@@ -3,7 +3,6 @@
 /// and OpenSHMEM.
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>

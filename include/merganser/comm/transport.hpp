@@ -4,7 +4,6 @@
 /// A Transport makes four objects. Mailbox: one message of any size per arc and step. Segment: words of memory that
 /// neighbours put into and get from, in phases. Stream: a known number of small records per arc, single assignment.
 /// Plan: a ghost pattern known on both sides. Every backend makes all four; docs/communication.md compares them.
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,7 +1,6 @@
 #pragma once
 /// What a flow is made of: the numbers of the elliptical parcel model. Source: EPIC 0.14.3; [frey2023].
 #include <cstdint>
-#include <numbers>
 #include <string>
 
 #include "merganser/base/options.hpp"

@@ -3,8 +3,6 @@
 ///
 /// Weights are kept as unsigned bits whose order is the order of the weights, so that one code compares integers and
 /// floating-point numbers alike. Edges are kept in the smallest of three sizes that holds all ids and weights.
-#include <bit>
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -79,6 +77,15 @@ struct EdgeList {
   /// Edges on this rank.
   [[nodiscard]] std::size_t size() const {
     return std::visit([](const auto& list) { return list.size(); }, edges);
+  }
+  /// Calls `use` with every edge on this rank, in their order, whatever their size.
+  template <class Use>
+  void each(Use&& use) const {
+    std::visit(
+        [&use](const auto& list) {
+          for (const auto& e : list) use(e);
+        },
+        edges);
   }
 };
 

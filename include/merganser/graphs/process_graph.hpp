@@ -1,7 +1,6 @@
 #pragma once
 /// A process graph as a whole: who sends how much to whom.
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "merganser/base/pinned.hpp"
 #include "merganser/comm/transport.hpp"

@@ -2,7 +2,6 @@
 /// Points spread over ranks: arrays of a caller's, read in place, and the space that they lie in.
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "merganser/base/language.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 /// What a search reads of the points of a rank, wherever they are kept.
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include "merganser/geometry/points.hpp"

@@ -3,7 +3,6 @@
 /// the same parcels for any number of ranks.
 #include <cstdint>
 
-#include "merganser/geometry/box.hpp"
 #include "merganser/geometry/decomposition.hpp"
 #include "merganser/parcels/parcels.hpp"
 

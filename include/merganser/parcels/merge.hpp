@@ -14,7 +14,6 @@
 ///
 /// Each sum S_jk starts from 0, the others from their first term. A centre without sources is left as it is, bit for bit.
 /// The id of the centre stays. Sources: [frey2025]; EPIC 0.14.3 for the factor 5 (exact second moment of an ellipsoid).
-#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>

@@ -5,8 +5,8 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
-#include "src/comm/decorators/chaos.hpp"
 #include "src/comm/decorators/decorator.hpp"
+#include "src/comm/decorators/decorators.hpp"
 #include "src/comm/detail/message_objects.hpp"
 
 namespace merganser::comm::detail {

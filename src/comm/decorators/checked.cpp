@@ -1,11 +1,391 @@
-#include "src/comm/decorators/checked.hpp"
+#include <algorithm>
+#include <memory>
+#include <sstream>
+#include <unordered_map>
+#include <vector>
 
-#include "src/comm/decorators/checked_objects.hpp"
+#include "merganser/base/error.hpp"
 #include "src/comm/decorators/decorator.hpp"
+#include "src/comm/decorators/decorators.hpp"
+#include "src/comm/detail/message_objects.hpp"
 #include "src/comm/detail/waiter.hpp"
 
 namespace merganser::comm::detail {
 namespace {
+
+/// Mailbox waves taken part in with each rank, over all mailboxes of a transport.
+using WaveLog = std::vector<std::int64_t>;
+
+/// Every message carries its number on the arc and the kind of its wave.
+class CheckedMailbox final : public Mailbox {
+ public:
+  CheckedMailbox(std::unique_ptr<Mailbox> inner, Place place, std::shared_ptr<WaveLog> waves)
+      : Mailbox(inner->graph()),
+        inner_(std::move(inner)),
+        place_(std::move(place)),
+        waves_(std::move(waves)),
+        sent_(graph_.out.size()),
+        taken_(graph_.in.size()) {}
+  void check_usable() const override { inner_->check_usable(); }
+
+ protected:
+  void step_all() override {
+    step(Kind::full, std::vector<std::uint8_t>(outbox_.size(), 1), std::vector<std::uint8_t>(inbox_.size(), 1));
+  }
+
+  void step_some(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) override {
+    check_wave(graph_, outbox_, active_out, active_in);
+    step(Kind::partial, active_out, active_in);
+  }
+
+ private:
+  enum class Kind : std::uint64_t { full, partial };
+  struct Header {  // as long as the alignment of records, so that these stay aligned
+    std::uint64_t number;
+    Kind kind;
+  };
+  void step(Kind kind, std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) {
+    const std::vector<std::size_t> sizes = pass_on(kind, active_out);
+    {
+      const Uncounted quiet(*place_.counters, *place_.traffic);  // messages are longer here
+      if (kind == Kind::full) {
+        inner_->step();
+      } else {
+        inner_->step(active_out, active_in);
+      }
+    }
+    ++place_.counters->waves;
+    for (std::size_t arc = 0; arc < sizes.size(); ++arc) {
+      if (sizes[arc] == 0 || graph_.out[arc] == place_.rank) continue;
+      place_.count(Move::message, sizes[arc], &place_.traffic->peer(graph_.out[arc]));
+    }
+    for (std::size_t arc = 0; arc < inbox_.size(); ++arc) {
+      inbox_[arc].clear();
+      if (active_in[arc] != 0) bring_back(kind, arc);
+    }
+  }
+
+  /// Hands the outboxes to the inner mailbox. @return their sizes
+  std::vector<std::size_t> pass_on(Kind kind, std::span<const std::uint8_t> active_out) {
+    std::vector<std::size_t> sizes;
+    for (const auto& box : outbox_) sizes.push_back(box.size());
+    for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
+      if (active_out[arc] == 0) continue;
+      inner_->post(arc, Header{sent_[arc]++, kind});
+      auto& box = inner_->outbox(arc);
+      box.insert(box.end(), outbox_[arc].begin(), outbox_[arc].end());
+      outbox_[arc].clear();
+      ++(*waves_)[static_cast<std::size_t>(graph_.out[arc])];
+    }
+    return sizes;
+  }
+
+  void bring_back(Kind kind, std::size_t arc) {
+    const auto message = inner_->inbox(arc);
+    const auto header = read<Header>(message);
+    const std::string from = "Mailbox::step: the message from rank " + std::to_string(graph_.in[arc]) + " to rank " +
+                             std::to_string(place_.rank);
+    if (header.kind != kind) {
+      throw CommError(
+          from + " belongs to a " +
+          (kind == Kind::full ? "partial wave, but this wave is full" : "full wave, but this wave is partial") +
+          ": the ends of the arc have not marked it in the same waves");
+    }
+    if (header.number != taken_[arc]++) {
+      throw CommError(from + " is number " + std::to_string(header.number) + ", expected was " +
+                      std::to_string(taken_[arc] - 1));
+    }
+    inbox_[arc].assign(message.begin() + sizeof header, message.end());
+    ++(*waves_)[static_cast<std::size_t>(graph_.in[arc])];
+  }
+
+  std::unique_ptr<Mailbox> inner_;
+  Place place_;
+  std::shared_ptr<WaveLog> waves_;
+  std::vector<std::uint64_t> sent_;
+  std::vector<std::uint64_t> taken_;
+};
+
+/// Every slot is sent once, both ends of an arc count alike, and a wave lies between two rounds.
+class CheckedStream final : public Stream {
+ public:
+  CheckedStream(std::unique_ptr<Stream> inner, std::unique_ptr<Stream> counts, Place place,
+                std::shared_ptr<WaveLog> waves)
+      : Stream(inner->graph()),
+        inner_(std::move(inner)),
+        counts_(std::move(counts)),
+        place_(std::move(place)),
+        waves_(std::move(waves)),
+        waves_out_(graph_.out.size(), -1),
+        waves_in_(graph_.in.size(), -1) {}
+  void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) override {
+    inner_->open(counts_out, counts_in);  // also checks the lengths
+    check_waves(counts_out, graph_.out, waves_out_);
+    check_waves(counts_in, graph_.in, waves_in_);
+    rules_.open(counts_out);
+    expected_.assign(counts_in.begin(), counts_in.end());
+    came_.assign(counts_in.size(), 0);
+    const Uncounted quiet(*place_.counters, *place_.traffic);
+    std::vector<std::size_t> out;
+    std::vector<std::size_t> in;
+    for (const std::size_t count : counts_out) out.push_back(count > 0 ? 1 : 0);
+    for (const std::size_t count : counts_in) in.push_back(count > 0 ? 1 : 0);
+    counts_->open(out, in);
+    for (std::size_t arc = 0; arc < out.size(); ++arc) {
+      if (out[arc] > 0) counts_->send(arc, 0, static_cast<std::uint32_t>(counts_out[arc]));
+    }
+    (void)take_counts();
+  }
+
+  void send(std::size_t arc, std::size_t slot, std::uint32_t value) override {
+    rules_.send(arc, slot);
+    inner_->send(arc, slot, value);
+  }
+
+  std::size_t take(const Take& callback) override {
+    check_usable();
+    (void)take_counts();
+    const auto early = std::move(early_);
+    early_.clear();
+    for (const Record& record : early) callback(record.arc, record.slot, record.value);
+    return inner_->take([&](std::size_t arc, std::size_t slot, std::uint32_t value) {
+      ++came_[arc];
+      callback(arc, slot, value);
+    });
+  }
+
+  /// Looks for counts too: the sender of one that is wrong may have found out, and send no records any more.
+  void wait() override {
+    check_usable();
+    Waiter waiter([this] { return missing(); });
+    while (early_.empty()) {
+      (void)take_counts();
+      const std::size_t left = inner_->take([this](std::size_t arc, std::size_t slot, std::uint32_t value) {
+        ++came_[arc];
+        early_.push_back({arc, slot, value});
+      });
+      if (left == 0) return;
+      if (early_.empty()) waiter.idle();
+    }
+  }
+
+  void finish() override {
+    inner_->finish();
+    const Uncounted quiet(*place_.counters, *place_.traffic);
+    while (take_counts() > 0) counts_->wait();
+    counts_->finish();
+    rules_.close();
+  }
+
+  void check_usable() const override { inner_->check_usable(); }
+
+ private:
+  void check_waves(std::span<const std::size_t> counts, const std::vector<int>& ranks,
+                   std::vector<std::int64_t>& seen) {
+    for (std::size_t arc = 0; arc < ranks.size(); ++arc) {
+      if (counts[arc] == 0 || ranks[arc] == place_.rank) continue;
+      const std::int64_t now = (*waves_)[static_cast<std::size_t>(ranks[arc])];
+      if (now == seen[arc]) {
+        throw CommError("Stream::open: the arc between ranks " + std::to_string(place_.rank) + " and " +
+                        std::to_string(ranks[arc]) + " carries a second round without a Mailbox step in between");
+      }
+      seen[arc] = now;
+    }
+  }
+
+  std::size_t take_counts() {
+    const Uncounted quiet(*place_.counters, *place_.traffic);
+    return counts_->take([this](std::size_t arc, std::size_t, std::uint32_t count) {
+      if (count == expected_[arc]) return;
+      throw CommError("Stream: rank " + std::to_string(graph_.in[arc]) + " sends " + std::to_string(count) +
+                      " records in this round, but rank " + std::to_string(place_.rank) + " expects " +
+                      std::to_string(expected_[arc]));
+    });
+  }
+
+  [[nodiscard]] std::string missing() const {
+    std::string text = "rank " + std::to_string(place_.rank) + " in Stream (checked):";
+    for (std::size_t arc = 0; arc < expected_.size(); ++arc) {
+      if (came_[arc] == expected_[arc]) continue;
+      text += " " + std::to_string(came_[arc]) + " of " + std::to_string(expected_[arc]) +
+              " records have come from rank " + std::to_string(graph_.in[arc]) + ",";
+    }
+    text.pop_back();
+    return text;
+  }
+
+  struct Record {
+    std::size_t arc;
+    std::size_t slot;
+    std::uint32_t value;
+  };
+  std::unique_ptr<Stream> inner_;
+  std::unique_ptr<Stream> counts_;
+  Place place_;
+  std::shared_ptr<WaveLog> waves_;
+  std::vector<std::int64_t> waves_out_;  // per arc: waves with that rank when the arc last carried a round
+  std::vector<std::int64_t> waves_in_;
+  std::vector<std::size_t> expected_;  // per in-arc
+  std::vector<std::size_t> came_;      // per in-arc: of them
+  std::vector<Record> early_;          // came while wait() looked for counts
+  SendRules rules_;
+};
+
+/// At sync the owner of a word hears of every operation on it: two different values put in one phase, a put and a
+/// fetch_or, or a put and a local write are conflicts. What a get asks for is handed over at sync, not before.
+class CheckedSegment final : public SegmentBody {
+ public:
+  struct Parts {
+    std::unique_ptr<SegmentBody> body;
+    std::unique_ptr<WordLimits> limits;
+    std::unique_ptr<Mailbox> logs;
+  };
+  CheckedSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes)
+      : place_(std::move(place)),
+        parts_(std::move(parts)),
+        words_(words),
+        word_bytes_(word_bytes),
+        out_arc_(parts_.logs->graph().out) {
+    begin_phase();
+  }
+
+  void check_usable() const override { parts_.body->check_usable(); }
+  [[nodiscard]] std::byte* local() override { return parts_.body->local(); }
+  void put(int rank, std::size_t index, const void* word) override {
+    parts_.limits->check(rank, index, 1);
+    Entry entry{index, 0, 0};
+    std::memcpy(&entry.word, word, word_bytes_);
+    log(rank, entry);
+    parts_.body->put(rank, index, word);
+  }
+
+  void get(int rank, std::size_t index, std::size_t count, void* to) override {
+    parts_.limits->check(rank, index, count);
+    parts_.body->get(rank, index, count, later(to, count * word_bytes_));
+  }
+
+  void fetch_or(int rank, std::size_t index, const void* word, void* old) override {
+    parts_.limits->check(rank, index, 1);
+    Entry entry{index, 0, 1};
+    std::memcpy(&entry.word, word, word_bytes_);
+    log(rank, entry);
+    parts_.body->fetch_or(rank, index, word, later(old, word_bytes_));
+  }
+
+  void sync() override {
+    exchange_logs();
+    parts_.body->sync();
+    hand_over();
+    begin_phase();
+  }
+
+  bool sync_any(bool mine) override {
+    exchange_logs();
+    const bool any = parts_.body->sync_any(mine);
+    hand_over();
+    begin_phase();
+    return any;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t index;
+    std::uint64_t word;
+    std::uint64_t is_or;
+  };
+  struct Known {
+    Entry entry;
+    int from;
+  };
+  struct Wanted {
+    Bytes bytes;
+    void* to;
+  };
+  using Words = std::unordered_map<std::uint64_t, Known>;
+
+  void log(int rank, Entry entry) {
+    if (rank == place_.rank) {
+      own_.push_back(entry);
+    } else {
+      parts_.logs->post(out_arc_(rank), entry);
+    }
+  }
+
+  /// Memory of our own for an answer; the user's is filled with a pattern that nobody takes for a result.
+  void* later(void* to, std::size_t bytes) {
+    constexpr int kPattern = 0xA5;
+    if (bytes > 0) std::memset(to, kPattern, bytes);
+    wanted_.push_back(std::make_unique<Wanted>(Wanted{Bytes(bytes), to}));
+    return wanted_.back()->bytes.data();
+  }
+
+  void note(Words& words, const Entry& entry, int from) const {
+    const auto [at, first] = words.try_emplace(entry.index, Known{entry, from});
+    if (first) return;
+    const Known& known = at->second;
+    if (known.entry.is_or != entry.is_or) {
+      throw CommError(name(entry.index) + " is put and or-ed, by ranks " + std::to_string(known.from) + " and " +
+                      std::to_string(from));
+    }
+    if (entry.is_or == 0 && known.entry.word != entry.word) {
+      std::ostringstream text;
+      text << name(entry.index) << " is put 0x" << std::hex << known.entry.word << std::dec << " by rank " << known.from
+           << " and 0x" << std::hex << entry.word << std::dec << " by rank " << from;
+      throw CommError(text.str());
+    }
+  }
+
+  /// The owner may not write what others write. A word that changed is theirs only if it holds what they put.
+  void check_local_writes(const Words& words) const {
+    for (const auto& [index, known] : words) {
+      if (known.from == place_.rank || known.entry.is_or != 0) continue;
+      const std::size_t at = static_cast<std::size_t>(index) * word_bytes_;
+      const std::byte* now = parts_.body->local() + at;
+      const bool written = std::memcmp(now, before_.data() + at, word_bytes_) != 0;
+      if (written && std::memcmp(now, &known.entry.word, word_bytes_) != 0) {
+        throw CommError(name(index) + " is put by rank " + std::to_string(known.from) + " and written by its owner");
+      }
+    }
+  }
+
+  void exchange_logs() {
+    check_usable();
+    const Uncounted quiet(*place_.counters, *place_.traffic);
+    // The owner's own puts are noted last: for them its local memory says nothing.
+    parts_.logs->step();
+    Words words;
+    for (std::size_t arc = 0; arc < parts_.logs->graph().in.size(); ++arc) {
+      for (const Entry& entry : parts_.logs->records<Entry>(arc)) note(words, entry, parts_.logs->graph().in[arc]);
+    }
+    for (const Entry& entry : own_) note(words, entry, place_.rank);
+    check_local_writes(words);
+  }
+
+  void hand_over() {
+    for (const auto& wanted : wanted_) {
+      if (!wanted->bytes.empty()) std::memcpy(wanted->to, wanted->bytes.data(), wanted->bytes.size());
+    }
+    wanted_.clear();
+  }
+
+  void begin_phase() {
+    before_.assign(local(), local() + words_ * word_bytes_);
+    own_.clear();
+  }
+
+  [[nodiscard]] std::string name(std::uint64_t index) const {
+    return "Segment: in one phase word " + std::to_string(index) + " of rank " + std::to_string(place_.rank);
+  }
+
+  Place place_;
+  Parts parts_;
+  std::size_t words_;
+  std::size_t word_bytes_;
+  ArcOf out_arc_;
+  std::vector<Entry> own_;
+  Bytes before_;  // the words when the phase began
+  std::vector<std::unique_ptr<Wanted>> wanted_;
+};
 
 /// Ends that disagree about an arc leave a rank waiting for ever; under this decorator it gives up.
 constexpr double kWaitLimitSeconds = 120;

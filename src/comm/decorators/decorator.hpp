@@ -1,7 +1,6 @@
 #pragma once
 /// What transports around transports share.
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "merganser/base/pinned.hpp"

@@ -5,19 +5,14 @@
 #include <sstream>
 
 #include "merganser/base/error.hpp"
-#include "src/comm/decorators/chaos.hpp"
-#include "src/comm/decorators/checked.hpp"
 
 namespace merganser::comm::detail {
 namespace {
 
-/// A transport that owns what it is wrapped around, if that is a decorator too.
-using Make = std::unique_ptr<Transport> (*)(Transport& inner, std::unique_ptr<Transport> owned, std::uint64_t seed);
-
 struct Known {
   std::string_view name;
   bool needs_seed;
-  Make make;
+  decltype(&make_checked) make;
 };
 
 constexpr std::array kKnown{Known{"checked", false, make_checked}, Known{"chaos", true, make_chaos}};

@@ -9,6 +9,13 @@
 
 namespace merganser::comm::detail {
 
+/// Around `inner`, which it owns if that is a decorator too: finds violations of the communication contract.
+[[nodiscard]] std::unique_ptr<Transport> make_checked(Transport& inner, std::unique_ptr<Transport> owned,
+                                                      std::uint64_t seed);
+/// The same: seeded legal reordering, splitting and delay of everything; a failing seed can be replayed.
+[[nodiscard]] std::unique_ptr<Transport> make_chaos(Transport& inner, std::unique_ptr<Transport> owned,
+                                                    std::uint64_t seed);
+
 /// One word of RunOptions::decorators: "name" or "name:number".
 struct DecoratorSpec {
   std::string name;

@@ -1,7 +1,6 @@
 #pragma once
 /// What the message-based objects need of a machine: messages along the arcs of one graph.
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>

@@ -34,9 +34,7 @@ void MemorySegment::put(int rank, std::size_t index, const void* word) {
     std::memcpy(local() + index * word_bytes_, word, word_bytes_);
     return;
   }
-  ++place_.counters->puts;
-  place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
-  peer->add(Move::put, word_bytes_);
+  place_.count(Move::put, word_bytes_, peer);
   std::uint64_t value = 0;
   std::memcpy(&value, word, word_bytes_);
   parts_.words->put_word(rank, index * word_bytes_, value, word_bytes_);
@@ -48,23 +46,15 @@ void MemorySegment::get(int rank, std::size_t index, std::size_t count, void* to
     if (count > 0) std::memcpy(to, local() + index * word_bytes_, count * word_bytes_);
     return;
   }
-  place_.counters->gets += static_cast<std::int64_t>(count);
-  place_.counters->bytes_got += static_cast<std::int64_t>(count * word_bytes_);
   if (count == 0) return;
-  peer->add(Move::get, count * word_bytes_);
+  place_.count(Move::get, count * word_bytes_, peer, count);
   parts_.words->get(rank, index * word_bytes_, to, count * word_bytes_);
 }
 
 void MemorySegment::fetch_or(int rank, std::size_t index, const void* word, void* old) {
   PeerTraffic* const peer = check(rank, index, 1);
-  if (peer != nullptr) {
-    ++place_.counters->puts;
-    ++place_.counters->gets;
-    place_.counters->bytes_got += static_cast<std::int64_t>(word_bytes_);
-    place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
-    peer->add(Move::put, word_bytes_);
-    peer->add(Move::get, word_bytes_);
-  }
+  if (peer != nullptr)
+    for (const Move move : {Move::put, Move::get}) place_.count(move, word_bytes_, peer);
   std::uint64_t operand = 0;
   std::memcpy(&operand, word, word_bytes_);
   parts_.words->fetch_or(rank, index * word_bytes_, operand, old, word_bytes_);
@@ -84,8 +74,7 @@ void MemorySegment::sync() {
     parts_.control->put_word(parts_.neighbours[i], parts_.their_place[i], phase_);
   }
   parts_.control->commit();
-  const Waiter::Describe describe = [this] { return missing(); };
-  Waiter waiter(describe);
+  Waiter waiter([this] { return missing(); });
   for (std::size_t i = 0; i < parts_.neighbours.size(); ++i) {
     while (parts_.control->word(8 * i) < phase_) {
       parts_.control->progress();

@@ -64,9 +64,7 @@ void MemoryStream::send(std::size_t arc, std::size_t slot, std::uint32_t value) 
   check_send(arc, slot);
   const auto word = (static_cast<std::uint64_t>(out_[arc].round) << kRoundShift) | value;
   memory_->put_word(graph_.out[arc], slots_.theirs[arc] + Slots::slot_at(slot), word);
-  ++place_.counters->puts;
-  place_.counters->bytes += static_cast<std::int64_t>(sizeof word);
-  if (!peers_.empty()) peers_[arc]->add(Move::put, sizeof word);
+  place_.count(Move::put, sizeof word, peers_[arc]);
   uncommitted_ = true;
 }
 
@@ -126,8 +124,7 @@ void MemoryStream::wait() {
   check_usable();
   commit();
   ship_all();
-  const Waiter::Describe describe = [this] { return missing(); };
-  Waiter waiter(describe);
+  Waiter waiter([this] { return missing(); });
   while (left_ > 0 && !something_arrived()) {
     memory_->progress();
     link_->idle(waiter);

@@ -10,10 +10,16 @@ std::size_t position(std::span<const int> ranks, int rank) {
   return found == ranks.end() ? ArcOf::kNone : static_cast<std::size_t>(found - ranks.begin());
 }
 
+void Place::count(Move move, std::size_t bytes, PeerTraffic* peer, std::size_t operations) const {
+  auto& count = move == Move::message ? counters->messages : move == Move::put ? counters->puts : counters->gets;
+  count += static_cast<std::int64_t>(operations);
+  (move == Move::get ? counters->bytes_got : counters->bytes) += static_cast<std::int64_t>(bytes);
+  if (peer != nullptr) peer->add(move, bytes);
+}
+
 std::vector<PeerTraffic*> peers_of(const Place& place, std::span<const int> ranks) {
   std::vector<PeerTraffic*> peers;
-  if (place.traffic == nullptr) return peers;
-  for (const int rank : ranks) peers.push_back(&place.traffic->peer(rank));
+  for (const int rank : ranks) peers.push_back(place.traffic != nullptr ? &place.traffic->peer(rank) : nullptr);
   return peers;
 }
 
@@ -55,9 +61,7 @@ void MessageMailbox::count_wave(std::span<const std::uint8_t> active_out) {
   ++place_.counters->waves;
   for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
     if (active_out[arc] == 0 || arc == self_out_ || outbox_[arc].empty()) continue;
-    ++place_.counters->messages;
-    place_.counters->bytes += static_cast<std::int64_t>(outbox_[arc].size());
-    if (!peers_.empty()) peers_[arc]->add(Move::message, outbox_[arc].size());
+    place_.count(Move::message, outbox_[arc].size(), peers_[arc]);
   }
 }
 
@@ -103,8 +107,7 @@ void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
       ++pending;
     }
   }
-  const Waiter::Describe describe = [this] { return missing(); };
-  Waiter waiter(describe);
+  Waiter waiter([this] { return missing(); });
   bool sent = false;
   while (pending > 0 || !(sent = sent || link_->sent())) {
     if constexpr (kSimulated) link_->expect(pending);

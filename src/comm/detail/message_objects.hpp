@@ -23,12 +23,14 @@ struct Place {
 
   /// "rank 1 in Mailbox 3": how the description of a wait begins.
   [[nodiscard]] std::string text() const { return "rank " + std::to_string(rank) + " in " + name; }
+  /// Counts operations that move so many bytes together. @param peer  with whom; null: not counted by peer
+  void count(Move move, std::size_t bytes, PeerTraffic* peer, std::size_t operations = 1) const;
 };
 
 /// "from ranks 0 3" for those marked; "" if none is. For descriptions of waits.
 [[nodiscard]] std::string marked_ranks(std::span<const int> ranks, std::span<const std::uint8_t> marks);
 
-/// The counts of every neighbour in a list of ranks; empty where nothing is counted by peer.
+/// The counts of every neighbour in a list of ranks; null where nothing is counted by peer.
 [[nodiscard]] std::vector<PeerTraffic*> peers_of(const Place& place, std::span<const int> ranks);
 
 /// @throws CommError unless the marks fit the graph and only active arcs have something in their outbox

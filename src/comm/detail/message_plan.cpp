@@ -46,9 +46,7 @@ void MessagePlan::start_stage(std::size_t stage, std::span<const std::byte> loca
     if (arc == self_out_ || first >= pattern_.out[arc].size()) continue;
     auto& chunk = out_[stage % 2][arc];
     gather(arc, first, local, chunk);
-    ++place_.counters->messages;
-    place_.counters->bytes += static_cast<std::int64_t>(chunk.size());
-    if (!peers_.empty()) peers_[arc]->add(Move::message, chunk.size());
+    place_.count(Move::message, chunk.size(), peers_[arc]);
     link_->send(arc, chunk);
   }
 }
@@ -73,8 +71,7 @@ void MessagePlan::pull(std::span<const std::byte> local, const Use& use) {
     in_[arc].next = 0;
     if (graph_.in[arc] != place_.rank) left_ += pattern_.in[arc];
   }
-  const Waiter::Describe describe = [this] { return missing(); };
-  Waiter waiter(describe);
+  Waiter waiter([this] { return missing(); });
   std::size_t started = 0;
   // Two stages are under way at a time: one moves while the callback works on what came before.
   const auto advance = [&] {

@@ -27,7 +27,7 @@ void or_into(void* target, const void* operand) {
 /// What carries puts, gets and answers is empty in itself: their bytes have been counted.
 void count_carriers(Mailbox& logs, const std::vector<PeerTraffic*>& peers) {
   for (std::size_t arc = 0; arc < peers.size(); ++arc) {
-    if (!logs.outbox(arc).empty()) peers[arc]->add(Move::message, 0);
+    if (peers[arc] != nullptr && !logs.outbox(arc).empty()) peers[arc]->add(Move::message, 0);
   }
 }
 
@@ -75,9 +75,7 @@ void MessageSegment::put(int rank, std::size_t index, const void* value) {
     std::memcpy(word(index), value, word_bytes_);
     return;
   }
-  ++place_.counters->puts;
-  place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
-  if (!out_peers_.empty()) out_peers_[to]->add(Move::put, word_bytes_);
+  place_.count(Move::put, word_bytes_, out_peers_[to]);
   log(to, kPut, index, widen(value, word_bytes_));
 }
 
@@ -87,9 +85,7 @@ void MessageSegment::get(int rank, std::size_t index, std::size_t count, void* t
     if (count > 0) std::memcpy(to, word(index), count * word_bytes_);
     return;
   }
-  place_.counters->gets += static_cast<std::int64_t>(count);
-  place_.counters->bytes_got += static_cast<std::int64_t>(count * word_bytes_);
-  if (!out_peers_.empty() && count > 0) out_peers_[from]->add(Move::get, count * word_bytes_);
+  if (count > 0) place_.count(Move::get, count * word_bytes_, out_peers_[from], count);
   log(from, kGet, index, count);
   wanted_[from].push_back({to, count * word_bytes_});
 }
@@ -109,14 +105,7 @@ void MessageSegment::fetch_or(int rank, std::size_t index, const void* operand, 
     apply_or(index, operand, old);
     return;
   }
-  ++place_.counters->puts;
-  ++place_.counters->gets;
-  place_.counters->bytes_got += static_cast<std::int64_t>(word_bytes_);
-  place_.counters->bytes += static_cast<std::int64_t>(word_bytes_);
-  if (!out_peers_.empty()) {
-    out_peers_[to]->add(Move::put, word_bytes_);
-    out_peers_[to]->add(Move::get, word_bytes_);
-  }
+  for (const Move move : {Move::put, Move::get}) place_.count(move, word_bytes_, out_peers_[to]);
   log(to, kOr, index, widen(operand, word_bytes_));
   wanted_[to].push_back({old, word_bytes_});
 }

@@ -89,9 +89,7 @@ void MessageStream::post(std::size_t arc, Record record) {
 }
 
 void MessageStream::ship(std::size_t arc) {
-  ++place_.counters->messages;
-  place_.counters->bytes += static_cast<std::int64_t>(held_[arc].size() - sizeof(Header));
-  if (!peers_.empty()) peers_[arc]->add(Move::message, held_[arc].size() - sizeof(Header));
+  place_.count(Move::message, held_[arc].size() - sizeof(Header), peers_[arc]);
   flying_.push_back(std::move(held_[arc]));
   held_[arc].clear();
   if (!spare_.empty()) {
@@ -190,8 +188,7 @@ std::size_t MessageStream::take(const Take& callback) {
 void MessageStream::wait() {
   place_.life->check("Stream::wait");
   ship_all();
-  const Waiter::Describe describe = [this] { return missing(); };
-  Waiter waiter(describe);
+  Waiter waiter([this] { return missing(); });
   while (left_ > 0 && !something_queued() && !collect()) {
     reclaim();
     link_->idle(waiter);
@@ -207,8 +204,7 @@ void MessageStream::finish() {
   }
   if (left_ > 0) throw CommError("Stream::finish: " + std::to_string(left_) + " records have not been taken");
   ship_all();
-  const Waiter::Describe describe = [this] { return missing(); };
-  Waiter waiter(describe);
+  Waiter waiter([this] { return missing(); });
   while (!link_->sent()) {
     // A neighbour that is ahead may need this rank to receive before it can.
     if (!collect()) link_->idle(waiter);

@@ -1,5 +1,6 @@
 #include "src/comm/detail/one_sided.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace merganser::comm::detail {
@@ -62,15 +63,6 @@ std::string fault_of(Memory& memory, int rank, int size, const std::function<voi
   if (old != 0) fault = tell("a word of rank " + std::to_string(next) + " before it was ORed", old, 0);
   barrier();  // nobody goes on while another looks
   return fault;
-}
-
-std::vector<int> neighbours_of(const Graph& graph, int rank) {
-  std::vector<int> all = graph.out;
-  all.insert(all.end(), graph.in.begin(), graph.in.end());
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  std::erase(all, rank);
-  return all;
 }
 
 }  // namespace merganser::comm::detail

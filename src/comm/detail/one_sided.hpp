@@ -1,6 +1,5 @@
 #pragma once
 /// Transports whose objects live in one-sided memory.
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,8 +21,6 @@ inline constexpr std::size_t kStreamRingBytes = 16384;
 [[nodiscard]] std::vector<Bytes> receiving_cards(const RingLayout& layout);
 [[nodiscard]] std::vector<Bytes> sending_cards(const RingLayout& layout);
 [[nodiscard]] RingLink::Ends ring_ends(const Introduction& introduction);
-/// Both sides of a segment's arcs, without this rank.
-[[nodiscard]] std::vector<int> neighbours_of(const Graph& graph, int rank);
 
 /// Size of the block of fault_of(): one word more on each rank than on the one before.
 [[nodiscard]] std::size_t memory_test_bytes(int rank);

@@ -1,7 +1,5 @@
 #pragma once
 /// What a plug-in shows to the library that opens it: a Plugin named merganser_plugin. Made by cmake/plugin_table.cpp.in.
-#include <array>
-#include <span>
 #include <string_view>
 
 #include "src/comm/detail/registry.hpp"

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "merganser/base/random.hpp"
 #include "src/comm/detail/link.hpp"
 
 namespace merganser::comm::detail {
@@ -14,12 +15,6 @@ std::mutex agreed_mutex;
 std::string agreed_text;
 
 enum : std::uint8_t { kSends = 1, kReceives = 2 };
-
-std::uint64_t mixed(std::uint64_t x) {  // the finaliser of splitmix64
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31);
-}
 
 /// What ranks add up at set-up. What the senders of all arcs add and their receivers take away is zero in the end if both
 /// ends of every arc know of it, and else, but for one case in 2^128, not.
@@ -41,8 +36,8 @@ class Tally {
 
   void add_arc(int from, int to, std::uint64_t times) {
     const std::uint64_t arc = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
-    words_[kArcs] += times * mixed(arc + 0x9E3779B97F4A7C15U);
-    words_[kArcsAgain] += times * mixed(mixed(arc) + 0xD1B54A32D192ED03U);
+    words_[kArcs] += times * mix64(arc + 0x9E3779B97F4A7C15U);
+    words_[kArcsAgain] += times * mix64(mix64(arc) + 0xD1B54A32D192ED03U);
   }
 
   std::array<std::uint64_t, kWords> words_{};
@@ -51,12 +46,7 @@ class Tally {
 /// The other ranks of a graph, in ascending order, and the arcs from and to each.
 class Partners {
  public:
-  Partners(const Graph& graph, int rank) : ranks_(graph.out), out_(graph.out), in_(graph.in) {
-    ranks_.insert(ranks_.end(), graph.in.begin(), graph.in.end());
-    std::sort(ranks_.begin(), ranks_.end());
-    ranks_.erase(std::unique(ranks_.begin(), ranks_.end()), ranks_.end());
-    std::erase(ranks_, rank);
-  }
+  Partners(const Graph& graph, int rank) : ranks_(neighbours_of(graph, rank)), out_(graph.out), in_(graph.in) {}
   [[nodiscard]] const std::vector<int>& ranks() const { return ranks_; }
   [[nodiscard]] std::size_t out(int rank) const { return out_(rank); }
   [[nodiscard]] std::size_t in(int rank) const { return in_(rank); }
@@ -96,6 +86,15 @@ std::string graph_error(const Graph& graph, int size) {
     }
   }
   return {};
+}
+
+std::vector<int> neighbours_of(const Graph& graph, int rank) {
+  std::vector<int> all = graph.out;
+  all.insert(all.end(), graph.in.begin(), graph.in.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::erase(all, rank);
+  return all;
 }
 
 void note_agreed_error(const std::string& text) {

@@ -78,6 +78,9 @@ class TransportBase : public Transport {
   std::weak_ptr<Parts> whole_;                                // the list that this one is in
 };
 
+/// The other ranks at the ends of a graph's arcs, in either direction, ascending.
+[[nodiscard]] std::vector<int> neighbours_of(const Graph& graph, int rank);
+
 /// What is wrong with a graph as seen from one of `size` ranks; empty if nothing is.
 [[nodiscard]] std::string graph_error(const Graph& graph, int size);
 

@@ -3,6 +3,9 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <utility>
+
+#include "merganser/base/pinned.hpp"
 
 namespace merganser::comm::detail {
 
@@ -16,10 +19,11 @@ void read_wait_limit_again();
 void set_default_wait_limit(double seconds);
 
 /// One wait. `describe` says who waits where for whom, and how much has come; it is called only when the limit is over.
-class Waiter {
+class Waiter : Pinned {
  public:
   using Describe = std::function<std::string()>;
   explicit Waiter(const Describe& describe) : describe_(describe) {}
+  explicit Waiter(Describe&& describe) : own_(std::move(describe)), describe_(own_) {}
 
   /// Something happened: be quick again, and as patient as at first.
   void reset() noexcept {
@@ -32,6 +36,7 @@ class Waiter {
   void check_limit();
 
  private:
+  Describe own_;
   const Describe& describe_;
   int rounds_ = 0;
   std::chrono::steady_clock::time_point since_;

@@ -3,7 +3,6 @@
 #include <limits>
 #include <queue>
 #include <utility>
-#include <vector>
 
 namespace merganser::comm::detail {
 

@@ -1,7 +1,6 @@
 // Compiled once per vector target by Highway; no fused operations, so that the bits are the same on every CPU.
 #include "src/flow/fft/rows.hpp"
 
-#include <cmath>
 #include <numbers>
 
 #undef HWY_TARGET_INCLUDE

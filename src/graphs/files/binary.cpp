@@ -1,12 +1,8 @@
 // The own format: a header, edges of one size, names. Any rank can read or write any part of it.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <optional>
 
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/shared_output.hpp"

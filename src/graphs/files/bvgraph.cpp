@@ -2,11 +2,11 @@
 // PATH.properties; and, if it is there, PATH.offsets, the gaps between the places of the lists.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 
+#include "merganser/base/text.hpp"
 #include "src/graphs/files/bit_stream.hpp"
 #include "src/graphs/files/raw.hpp"
 #include "src/graphs/files/text.hpp"
@@ -40,12 +40,7 @@ std::map<std::string, std::string> read_pairs(const std::string& path) {
     const std::string_view line = walk.line();
     const std::size_t equals = line.find_first_of("=:");
     if (line.starts_with('#') || line.starts_with('!') || equals == std::string_view::npos) continue;
-    const auto trimmed = [](std::string_view word) {
-      const std::size_t begin = word.find_first_not_of(" \t");
-      if (begin == std::string_view::npos) return std::string();
-      return std::string(word.substr(begin, word.find_last_not_of(" \t") - begin + 1));
-    };
-    pairs[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+    pairs[std::string(trimmed(line.substr(0, equals)))] = trimmed(line.substr(equals + 1));
   }
   return pairs;
 }

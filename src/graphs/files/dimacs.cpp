@@ -1,8 +1,7 @@
 // DIMACS files: "p sp N M" with arcs "a FROM TO WEIGHT", or "p edge N M" (also col) with edges "e A B" or "e A B WEIGHT".
 #include <algorithm>
 
-#include "src/graphs/files/raw.hpp"
-#include "src/graphs/files/text.hpp"
+#include "src/graphs/files/raw_sink.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
@@ -54,10 +53,7 @@ class DimacsParser {
       if (weighted ? !words.next().empty() : header_.arcs)
         text_.fail(piece, walk.at(), shown(walk.line()) + "; allowed: two vertices and a weight");
       (weighted ? with_ : without_) += 1;
-      if (!weighted)
-        raw_.add(from, to);
-      else if (!raw_.add(from, to, weight))
-        text_.fail(piece, walk.at(), "weight " + shown(weight) + "; allowed: an integer to 64 bit or a number");
+      RawSink{text_, piece, raw_}.entry(walk.at(), from, to, weight);
     }
   }
   [[nodiscard]] std::int64_t with() const { return with_; }
@@ -85,10 +81,7 @@ Raw read_dimacs(const Source& source) {
   DimacsHeader header;
   agree_first(source.transport, [&] {
     header = read_dimacs_header(source.path, text->head());
-    const std::uint64_t most = most_vertices(text->file_bytes(), text->compressed());
-    if (header.vertices > most)
-      throw InputError(source.path + ": " + std::to_string(header.vertices) + " vertices; allowed for a file of " +
-                       std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most));
+    check_vertices(*text, header.vertices, "vertices");
   });
   Raw raw(source.path, source.sharing);
   raw.most = header.entries;

@@ -1,8 +1,7 @@
 // Edge lists: one edge on a line, two ids and perhaps a weight and a time. SNAP, KONECT, TSV and CSV files are such.
 #include <algorithm>
 
-#include "src/graphs/files/raw.hpp"
-#include "src/graphs/files/text.hpp"
+#include "src/graphs/files/raw_sink.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
@@ -81,10 +80,7 @@ class EdgeListParser {
                        ", as in the lines before");
       }
       const std::uint64_t from = id(piece, walk, a), to = id(piece, walk, b);
-      if (columns == 2 || !preface_.weights)
-        raw_.add(from, to);
-      else if (!raw_.add(from, to, weight))
-        text_.fail(piece, walk.at(), "weight " + shown(weight) + "; allowed: an integer to 64 bit or a number");
+      RawSink{text_, piece, raw_}.entry(walk.at(), from, to, preface_.weights ? weight : std::string_view());
       if (preface_.bipartite) raw_.left = std::max(raw_.left, from + 1);
     }
   }
@@ -115,11 +111,8 @@ class EdgeListParser {
 Raw read_edge_list(const Source& source) {
   const auto text = Text::open(source.path, source.transport);
   const Preface preface = read_preface(text->head());
-  const std::uint64_t most = most_vertices(text->file_bytes(), text->compressed());
   agree_first(source.transport, [&] {
-    if (preface.vertices_known && preface.vertices > most)
-      throw InputError(source.path + ": " + std::to_string(preface.vertices) + " vertices; allowed for a file of " +
-                       std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most));
+    if (preface.vertices_known) check_vertices(*text, preface.vertices, "vertices");
   });
   Raw raw(source.path, source.sharing);
   EdgeListParser parser(*text, preface, raw);

@@ -73,10 +73,7 @@ Raw read_matrix_market(const Source& source) {
   MatrixHeader header;
   agree_first(source.transport, [&] {
     header = read_matrix_header(source.path, text->head(), text->head().size() < kHeadBytes);
-    const std::uint64_t most = most_vertices(text->file_bytes(), text->compressed());
-    if (header.size > most)
-      throw InputError(source.path + ": " + std::to_string(header.size) + " rows; allowed for a file of " +
-                       std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most));
+    check_vertices(*text, header.size, "rows");
   });
   Raw raw(source.path, source.sharing);
   raw.most = header.entries;

@@ -1,5 +1,5 @@
 #pragma once
-/// Where the parsers of text formats put the entries that one rank reads.
+/// What the parsers of text formats share: where the entries go that one rank reads, and how many vertices there may be.
 #include <string>
 #include <string_view>
 
@@ -21,5 +21,13 @@ struct RawSink {
   }
   [[noreturn]] void fail(std::uint64_t at, const std::string& what) const { text.fail(piece, at, what); }
 };
+
+/// Refuses what is more than a file of its length may speak of. @param what  as the format calls vertices
+inline void check_vertices(const Text& text, std::uint64_t vertices, const char* what) {
+  const std::uint64_t most = most_vertices(text.file_bytes(), text.compressed());
+  if (vertices > most)
+    throw InputError(text.path() + ": " + std::to_string(vertices) + ' ' + what + "; allowed for a file of " +
+                     std::to_string(text.file_bytes()) + " bytes: at most " + std::to_string(most));
+}
 
 }  // namespace merganser::graphs::detail

@@ -1,6 +1,5 @@
 // Files of lists of neighbours, METIS and ParHIP: every edge goes to the ranks of both of its ends.
 #include <algorithm>
-#include <span>
 
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/shared_output.hpp"
@@ -28,19 +27,15 @@ std::vector<Arc> arcs_of(const EdgeList& graph, const std::string& path) {
     throw InputError("cannot write " + path + ": weights " + std::string(name_of(graph.kind)) +
                      "; allowed: integers in METIS and ParHIP files");
   std::vector<Arc> arcs;
-  std::visit(
-      [&](const auto& edges) {
-        arcs.reserve(2 * edges.size());
-        for (const auto& e : edges) {
-          if (e.low == e.high) continue;
-          const std::uint64_t weight = natural ? std::uint64_t{e.weight} : e.weight ^ kSign;
-          if (natural && weight >= kSign)
-            throw InputError("cannot write " + path + ": weight " + std::to_string(weight) + "; allowed: below 2^63");
-          arcs.push_back({e.low, e.high, weight});
-          arcs.push_back({e.high, e.low, weight});
-        }
-      },
-      graph.edges);
+  arcs.reserve(2 * graph.size());
+  graph.each([&](const auto& e) {
+    if (e.low == e.high) return;
+    const std::uint64_t weight = natural ? std::uint64_t{e.weight} : e.weight ^ kSign;
+    if (natural && weight >= kSign)
+      throw InputError("cannot write " + path + ": weight " + std::to_string(weight) + "; allowed: below 2^63");
+    arcs.push_back({e.low, e.high, weight});
+    arcs.push_back({e.high, e.low, weight});
+  });
   return arcs;
 }
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "src/graphs/files/disk.hpp"
 #include "src/graphs/files/words.hpp"

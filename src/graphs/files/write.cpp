@@ -1,7 +1,3 @@
-#include <array>
-#include <charconv>
-#include <cstring>
-#include <limits>
 #include <string>
 
 #include "merganser/base/error.hpp"
@@ -87,11 +83,7 @@ EdgeList named(const EdgeList& graph, comm::Transport& transport) {
   const auto name = [&](std::uint64_t vertex) { return graph.names[static_cast<std::size_t>(vertex - first)]; };
   std::vector<Edge24> edges;
   edges.reserve(graph.size());
-  std::visit(
-      [&](const auto& list) {
-        for (const auto& e : list) edges.push_back({e.low, e.high, e.weight});
-      },
-      graph.edges);
+  graph.each([&](const auto& e) { edges.push_back({e.low, e.high, e.weight}); });
   edges =
       comm::send_to_owners_in_rounds(transport, std::move(edges), [&](const Edge24& e) { return ranges.owner(e.low); });
   for (Edge24& e : edges) e.low = name(e.low);
@@ -117,11 +109,7 @@ void check_writable(Format format) {
 void write_graph(const std::string& path, const EdgeList& graph, Format format, comm::Transport& transport) {
   const auto mine = [&] {
     std::int64_t loops = 0;
-    std::visit(
-        [&](const auto& edges) {
-          for (const auto& e : edges) loops += e.low == e.high ? 1 : 0;
-        },
-        graph.edges);
+    graph.each([&](const auto& e) { loops += e.low == e.high ? 1 : 0; });
     return loops;
   };
   const auto edges = transport.all_reduce(static_cast<std::int64_t>(graph.size()), comm::Op::sum);

@@ -1,5 +1,7 @@
 #include "merganser/graphs/generate.hpp"
 
+#include <iterator>
+
 #include "merganser/base/error.hpp"
 #include "src/graphs/generate/spec.hpp"
 
@@ -24,33 +26,12 @@ std::uint64_t edge_bytes(std::uint64_t vertices, const WeightMaker& weights) {
 
 template <class Edge>
 std::vector<Edge> make(const Spec& spec, const Part& part, const WeightMaker& weights) {
+  using Maker = void (*)(const Spec&, const Part&, Sink<Edge>&);
+  static constexpr Maker kMakers[] = {make_rmat<Edge>, make_points<Edge>, make_gnm<Edge>,  make_ba<Edge>,
+                                      make_grid<Edge>, make_path<Edge>,   make_star<Edge>, make_complete<Edge>};
+  static_assert(std::size(kMakers) == static_cast<std::size_t>(Shape::complete) + 1);  // in the order of Shape
   Sink<Edge> sink(weights);
-  switch (spec.shape) {
-    case Shape::rmat:
-      make_rmat(spec, part, sink);
-      break;
-    case Shape::points:
-      make_points(spec, part, sink);
-      break;
-    case Shape::gnm:
-      make_gnm(spec, part, sink);
-      break;
-    case Shape::ba:
-      make_ba(spec, part, sink);
-      break;
-    case Shape::grid:
-      make_grid(spec, part, sink);
-      break;
-    case Shape::path:
-      make_path(spec, part, sink);
-      break;
-    case Shape::star:
-      make_star(spec, part, sink);
-      break;
-    case Shape::complete:
-      make_complete(spec, part, sink);
-      break;
-  }
+  kMakers[static_cast<std::size_t>(spec.shape)](spec, part, sink);
   return sink.take();
 }
 

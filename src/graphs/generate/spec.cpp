@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/lines.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
@@ -18,22 +20,10 @@ constexpr std::uint64_t kFewestPlain = 64;  ///< from here on N is no logarithm
   throw UsageError("graph \"" + std::string(text) + "\": " + why);
 }
 
-std::vector<std::string_view> pieces_of(std::string_view text, char separator) {
-  std::vector<std::string_view> pieces;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, at), text.size());
-    pieces.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return pieces;
-}
-
 std::uint64_t whole(std::string_view text, std::string_view piece, std::uint64_t low, std::uint64_t high) {
   std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), value);
-  if (piece.empty() || error != std::errc() || end != piece.data() + piece.size() || value < low || value > high) {
+  if (!parse_id(piece, value) || value < low || value > high)
     refuse(text, "\"" + std::string(piece) + "\"; allowed: " + std::to_string(low) + " to " + std::to_string(high));
-  }
   return value;
 }
 
@@ -88,7 +78,7 @@ void parse_random(Spec& spec, std::string_view text, const std::vector<std::stri
 void parse_grid(Spec& spec, std::string_view text, const std::vector<std::string_view>& p) {
   spec.periodic = p.size() == 3 && p[2] == "periodic";
   if (p.size() != 2 && !spec.periodic) refuse(text, "allowed: grid:AxB, grid:AxBxC, with :periodic behind or without");
-  const auto extents = pieces_of(p[1], 'x');
+  const auto extents = split_at(p[1], 'x');
   if (extents.size() < 2 || extents.size() > 3) refuse(text, "allowed: two or three extents, as 100x100 or 30x30x30");
   spec.dimension = static_cast<int>(extents.size());
   spec.vertices = 1;
@@ -114,7 +104,7 @@ void parse_plain(Spec& spec, std::string_view text, const std::vector<std::strin
 Spec parse_spec(std::string_view text) {
   Spec spec;
   spec.text = text;
-  const auto p = pieces_of(text, ':');
+  const auto p = split_at(text, ':');
   const std::string_view name = p[0];
   if (name == "rmat" || name == "gnm" || name == "ba" || name == "rgg2d" || name == "rgg3d") {
     spec.shape = name == "rmat" ? Shape::rmat : name == "gnm" ? Shape::gnm : name == "ba" ? Shape::ba : Shape::points;

@@ -1,7 +1,6 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <span>
 
 #include "src/graphs/process_files/formats.hpp"
 #include "src/graphs/process_files/parsing.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <vector>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/lines.hpp"

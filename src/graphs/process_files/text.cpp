@@ -1,3 +1,4 @@
+#include "merganser/base/text.hpp"
 #include "merganser/base/lines.hpp"
 #include "merganser/base/options.hpp"
 #include "src/graphs/files/disk.hpp"
@@ -8,12 +9,6 @@ namespace merganser::graphs::detail {
 namespace {
 
 constexpr std::int64_t kMostInt = 2147483647;
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 /// What stands behind "RANK:" on a line, pairs of a rank and a weight.
 void parse_arcs(const FileBytes& file, std::uint64_t at, std::int64_t from, std::string_view pairs, ArcList& list) {

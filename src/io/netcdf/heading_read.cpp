@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <set>
 
 #include "merganser/base/error.hpp"
 #include "src/io/columns.hpp"
@@ -13,9 +11,9 @@ namespace {
 constexpr std::size_t kMostValues = std::size_t{16} << 20;  // bytes of variables that are carried
 constexpr std::array<const char*, 3> kOwnDimensions{"n_parcels", "t", "world%size"};
 
-template <class List>
-bool is_in(const List& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
+template <class List, class Value>
+bool is_in(const List& list, const Value& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
 }
 
 using Name = std::array<char, NC_MAX_NAME + 1>;
@@ -76,11 +74,8 @@ class HeadingReader {
       Name name{};
       std::size_t length = 0;
       check(nc_inq_dim(id, d, name.data(), &length), "a dimension");
-      out.dimensions.push_back({name.data(), static_cast<std::int64_t>(length), is_in_ids(unlimited, d)});
+      out.dimensions.push_back({name.data(), static_cast<std::int64_t>(length), is_in(unlimited, d)});
     }
-  }
-  static bool is_in_ids(const std::vector<int>& ids, int id) {
-    return std::find(ids.begin(), ids.end(), id) != ids.end();
   }
 
   std::string type_text(int id, nc_type type) const {

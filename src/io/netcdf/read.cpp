@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"

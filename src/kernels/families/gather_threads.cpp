@@ -1,9 +1,7 @@
 // requires: nothing
 #include <atomic>
-#include <cstring>
 #include <exception>
 
-#include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "src/comm/detail/bytes.hpp"

@@ -5,7 +5,6 @@
 #include <exception>
 #include <thread>
 
-#include "merganser/base/error.hpp"
 #include "merganser/base/pinned.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/runtime.hpp"

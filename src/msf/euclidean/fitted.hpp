@@ -1,6 +1,5 @@
 #pragma once
 /// Points of a set that new ones are looked up in: on each rank a part of space, in a tree.
-#include <optional>
 #include <span>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #pragma once
 /// Points as a rank gave them, checked, with their numbers and canonical coordinates.
-#include <string>
 
 #include "merganser/comm/transport.hpp"
 #include "merganser/geometry/box.hpp"

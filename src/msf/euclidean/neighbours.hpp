@@ -1,8 +1,6 @@
 #pragma once
 /// The nearest neighbours of all points of a tree.
 #include <functional>
-#include <span>
-#include <vector>
 
 #include "merganser/nearest/leaf_scan.hpp"
 #include "src/msf/euclidean/point_tree.hpp"

@@ -1,5 +1,4 @@
 // Prim's algorithm over ranks: the newest point of the tree is compared with all that are not in it.
-#include <bit>
 #include <cstring>
 
 #include "merganser/comm/collectives.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "merganser/base/error.hpp"
 #include "merganser/msf/hdbscan.hpp"

@@ -1,6 +1,5 @@
 #include "merganser/msf/grow.hpp"
 
-#include <cmath>
 #include <queue>
 
 #include "merganser/base/error.hpp"

@@ -1,10 +1,8 @@
 #pragma once
 /// Every edge of a graph against the forest's path between its ends.
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "merganser/comm/transport.hpp"
 #include "src/msf/verify/hierarchy.hpp"

@@ -109,8 +109,7 @@ class Hub {
     }
     const auto over = [&] { return generation_ != generation || poisoned(); };
     if (wait_limit() > 0) {
-      const Waiter::Describe describe = [&] { return missing(rank); };
-      Waiter waiter(describe);
+      Waiter waiter([&] { return missing(rank); });
       try {
         while (!everybody_.wait_until(lock, std::chrono::system_clock::now() + kLook, over)) waiter.check_limit();
       } catch (...) {

@@ -1,7 +1,6 @@
 // requires: MPI
 #include "src/kernels/families/mpi/window.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "merganser/base/error.hpp"

@@ -1,5 +1,5 @@
 // requires: MPI
-#include "src/kernels/families/mpi/requests.hpp"
+#include "src/kernels/families/mpi/mpi_exchange.hpp"
 
 #include <algorithm>
 
