@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/resources.hpp"
@@ -130,8 +131,12 @@ void end_job(int exit_code, const std::function<void()>& tell) {
 }
 
 std::vector<std::string> library_faults() {
-  if (detail::mpi() == nullptr || detail::mpi()->faults == nullptr) return {};
-  return detail::mpi()->faults();
+  std::vector<std::string> known;
+  for (const detail::Library* library : {detail::mpi(), detail::shmem()}) {
+    if (library == nullptr || library->faults == nullptr) continue;
+    for (std::string& fault : library->faults()) known.push_back(std::move(fault));
+  }
+  return known;
 }
 std::string mpi_library() { return detail::mpi() != nullptr ? detail::mpi()->version() : "none"; }
 std::string shmem_library() { return detail::shmem() != nullptr ? detail::shmem()->version() : "none"; }

@@ -9,6 +9,7 @@
 
 #include "src/comm/backends/openshmem/collectives.hpp"
 #include "src/comm/backends/openshmem/library.hpp"
+#include "src/comm/backends/openshmem/puts.hpp"
 #include "src/comm/detail/models.hpp"
 #include "src/comm/detail/one_sided.hpp"
 #include "src/comm/detail/process.hpp"
@@ -28,19 +29,19 @@ class ShmemMemory final : public Memory {
 
   [[nodiscard]] std::byte* data() noexcept override { return data_; }
   void put(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
-    if (bytes > 0) shmem_putmem(data_ + offset, from, bytes, pe(rank));
+    if (bytes > 0) put_bytes(data_ + offset, from, bytes, pe(rank));
   }
   void put_word(int rank, std::size_t offset, std::uint64_t word, std::size_t bytes) override {
     if (bytes == sizeof word) {
-      shmem_uint64_p(reinterpret_cast<std::uint64_t*>(data_ + offset), word, pe(rank));
+      comm::detail::put_word(reinterpret_cast<std::uint64_t*>(data_ + offset), word, pe(rank));
       return;
     }
     std::uint32_t half = 0;
     std::memcpy(&half, &word, sizeof half);
-    shmem_uint32_p(reinterpret_cast<std::uint32_t*>(data_ + offset), half, pe(rank));
+    comm::detail::put_word(reinterpret_cast<std::uint32_t*>(data_ + offset), half, pe(rank));
   }
   void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
-    shmem_getmem_nbi(to, data_ + offset, bytes, pe(rank));
+    get_bytes_soon(to, data_ + offset, bytes, pe(rank));
   }
   /// Open MPI 4.1.4: shmem_..._atomic_fetch_or changes nothing and a 32-bit compare-and-swap aborts (its issue 11257).
   /// So both widths go through a 64-bit compare-and-swap of the aligned word around them.
@@ -50,6 +51,7 @@ class ShmemMemory final : public Memory {
     std::uint64_t shifted = 0;
     std::memcpy(reinterpret_cast<std::byte*>(&shifted) + inside, &operand, bytes);
     std::uint64_t was = 0;
+    const ShmemCall call;
     for (;;) {
       const std::uint64_t seen = shmem_ulong_atomic_compare_swap(target, was, was | shifted, pe(rank));
       if (seen == was) break;
@@ -57,9 +59,9 @@ class ShmemMemory final : public Memory {
     }
     std::memcpy(old, reinterpret_cast<const std::byte*>(&was) + inside, bytes);
   }
-  void order() override { shmem_fence(); }
-  void commit() override {}
-  void complete() override { shmem_quiet(); }
+  void order() override { order_puts(); }
+  void commit() override { release_sources(); }
+  void complete() override { complete_puts(); }
   void progress() override { let_shmem_work(idle_word_); }
   void free() override { free_symmetric(data_, barrier_); }
 

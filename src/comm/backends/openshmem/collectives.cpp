@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "src/comm/backends/openshmem/puts.hpp"
 #include "src/comm/detail/registry.hpp"
 #include "src/comm/detail/waiter.hpp"
 
@@ -47,7 +48,7 @@ Highest ShmemCollectives::highest() {
 
 void ShmemCollectives::barrier(const char* what) {
   check_usable();
-  shmem_quiet();
+  complete_puts();
   ++barriers_;
   int distance = 1;
   const Waiter::Describe describe = [&] {
@@ -56,7 +57,7 @@ void ShmemCollectives::barrier(const char* what) {
   };
   for (std::size_t round = 0; distance < size_; ++round, distance *= 2) {
     Waiter waiter(describe);
-    shmem_uint64_p(words() + round, barriers_, pe((rank_ + distance) % size_));
+    put_word(words() + round, barriers_, pe((rank_ + distance) % size_));
     const std::atomic_ref<std::uint64_t> mine(words()[round]);
     while (mine.load(std::memory_order_acquire) < barriers_) {
       let_shmem_work(idle_word());
@@ -75,16 +76,16 @@ void ShmemCollectives::show(const char* what, std::span<const std::byte> mine, s
       const std::uint64_t from = std::max(begin, part.begin);
       const std::uint64_t to = std::min<std::uint64_t>(end, part.begin + part.to->size());
       if (from < to)
-        shmem_getmem(part.to->data() + (from - part.begin), board_ + (from - begin), to - from, pe(part.rank));
+        get_bytes(part.to->data() + (from - part.begin), board_ + (from - begin), to - from, pe(part.rank));
     }
     barrier(what);
   }
 }
 
 void ShmemCollectives::tell(int rank, Slot* slot, std::span<const std::uint64_t> words) {
-  shmem_putmem(slot->words.data(), words.data(), words.size_bytes(), pe(rank));
-  shmem_fence();
-  shmem_uint64_p(&slot->number, reductions_, pe(rank));
+  put_bytes(slot->words.data(), words.data(), words.size_bytes(), pe(rank));
+  order_puts();
+  put_word(&slot->number, reductions_, pe(rank));
 }
 
 const ShmemCollectives::Slot& ShmemCollectives::hear(int rank, Slot* slot) {
@@ -140,7 +141,7 @@ std::vector<Bytes> ShmemCollectives::do_gather(std::span<const std::byte> mine) 
   std::vector<Bytes> all(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
   std::vector<Part> parts;
   for (std::size_t r = 0; r < all.size(); ++r) {
-    all[r].resize(shmem_uint64_g(row(), pe(static_cast<int>(r))));
+    all[r].resize(get_word(row(), pe(static_cast<int>(r))));
     parts.push_back({static_cast<int>(r), 0, &all[r]});
   }
   barrier("gather");
@@ -170,8 +171,8 @@ std::vector<Bytes> ShmemCollectives::do_exchange(std::span<const int> ranks, con
   std::vector<Bytes> came(ranks.size());
   std::vector<Part> parts;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    came[i].resize(shmem_uint64_g(row() + rank_, pe(ranks[i])));
-    parts.push_back({ranks[i], shmem_uint64_g(begins() + rank_, pe(ranks[i])), &came[i]});
+    came[i].resize(get_word(row() + rank_, pe(ranks[i])));
+    parts.push_back({ranks[i], get_word(begins() + rank_, pe(ranks[i])), &came[i]});
   }
   barrier("set-up");
   show("set-up", mine, longest, parts);
@@ -188,7 +189,7 @@ std::vector<Bytes> ShmemCollectives::do_all_gather(std::span<const std::byte> mi
   for (int i = 0; i < size_; ++i) {
     const int other = (rank_ + i) % size_;  // not all ask the same one first
     auto& theirs = all[static_cast<std::size_t>(other)];
-    theirs.resize(shmem_uint64_g(row(), pe(other)));
+    theirs.resize(get_word(row(), pe(other)));
     longest = std::max<std::uint64_t>(longest, theirs.size());
     parts.push_back({other, 0, &theirs});
   }
@@ -213,7 +214,7 @@ std::vector<Bytes> ShmemCollectives::do_all_to_all(std::span<const BytesView> to
   for (int i = 0; i < size_; ++i) {
     const int other = (rank_ + i) % size_;
     auto& theirs = all[static_cast<std::size_t>(other)];
-    shmem_getmem(sizes.data(), row(), rows_bytes_, pe(other));
+    get_bytes(sizes.data(), row(), rows_bytes_, pe(other));
     theirs.resize(sizes[static_cast<std::size_t>(rank_)]);
     parts.push_back({other, std::accumulate(sizes.begin(), sizes.begin() + rank_, std::uint64_t{0}), &theirs});
     longest = std::max(longest, std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}));

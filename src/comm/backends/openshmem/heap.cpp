@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "src/comm/backends/openshmem/library.hpp"
+#include "src/comm/backends/openshmem/puts.hpp"
 
 namespace merganser::comm::detail {
 namespace {
@@ -43,6 +44,7 @@ std::string no_room(const Members& members, std::uint64_t bytes, std::uint64_t r
 }
 
 Symmetric zeros_of_all(std::uint64_t bytes) {
+  const ShmemCall call;
   auto* data = static_cast<std::byte*>(shmem_malloc(bytes));
   if (data == nullptr) return {nullptr, no_room(bytes)};
   std::memset(data, 0, bytes);
@@ -91,7 +93,10 @@ Symmetric symmetric_zeros(const Members& members, std::uint64_t bytes, const Hig
 }
 
 void free_symmetric(std::byte* data, const std::function<void()>& barrier) {
-  if (!kept().holds(data)) return shmem_free(data);
+  if (!kept().holds(data)) {
+    const ShmemCall call;
+    return shmem_free(data);
+  }
   barrier();
   kept().ranges.give(static_cast<std::uint64_t>(data - kept().data));
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "src/comm/backends/openshmem/heap.hpp"
+#include "src/comm/backends/openshmem/puts.hpp"
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 
@@ -93,6 +94,7 @@ void start_shmem() {
     note_heap_setting();
     const KeptSignals kept;
     shmem_init();
+    begin_shmem_courtesy();
     started = true;
     if (mpi() != nullptr && mpi()->communicators->of_program()) {
       mpi()->communicators->at_end(end_shmem_in_mpi);
@@ -131,6 +133,7 @@ std::size_t heap_bytes() {
 }
 
 extern const Library openshmem_hooks;
-const Library openshmem_hooks{version, abort_shmem, start_shmem, nullptr, tell_failure, heard_failures};
+const Library openshmem_hooks{version,      abort_shmem,    start_shmem, nullptr,
+                              tell_failure, heard_failures, nullptr,     shmem_faults};
 
 }  // namespace merganser::comm::detail
