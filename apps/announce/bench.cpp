@@ -157,6 +157,8 @@ struct AnnounceBench::Impl {
     }
   }
 
+  [[nodiscard]] AnnounceCounts expected_of_network(std::int64_t steps) const;
+
   comm::Transport& transport;
   AnnounceExperiment experiment;
   std::vector<Exchanged> variants;
@@ -201,35 +203,41 @@ AnnounceCounts AnnounceBench::counted() const {
   return c;
 }
 
-AnnounceCounts AnnounceBench::expected() const {
-  const Impl& m = *impl_;
-  const int rank = m.transport.rank();
-  const int ranks = m.transport.size();
-  const int ttl = m.announcements.time_to_live();
-  const auto steps =
-      static_cast<std::int64_t>(m.seconds.contains(Exchanged::network) ? m.seconds.at(Exchanged::network).size() : 0);
-  const auto out = m.network->out(rank);
-  const auto in = m.network->in(rank);
-  // What rank v has passed on of an origin d hops before it: announcements not older than the run, one hop a step.
-  const auto passed = [&](int origin, int d) { return d < ttl ? announced(steps - d, origin, m.experiment.every) : 0; };
+/// What a rank counts of the network, `steps` of whose steps were made.
+AnnounceCounts AnnounceBench::Impl::expected_of_network(std::int64_t steps) const {
   AnnounceCounts c;
+  if (steps == 0) return c;
+  const int rank = transport.rank();
+  const int ttl = announcements.time_to_live();
+  const auto out = network->out(rank);
+  // What rank v has passed on of an origin d hops before it: announcements not older than the run, one hop a step.
+  const auto passed = [&](int origin, int d) { return d < ttl ? announced(steps - d, origin, experiment.every) : 0; };
   c.messages = steps * static_cast<std::int64_t>(out.size());
-  const auto to_here = announce::distances(*m.network, rank, true);
+  const auto to_here = announce::distances(*network, rank, true);
   std::int64_t first_time = 0;
-  for (int origin = 0; origin < ranks; ++origin) {
+  for (int origin = 0; origin < transport.size(); ++origin) {
     const int d = to_here[static_cast<std::size_t>(origin)];
     c.sent += passed(origin, d) * static_cast<std::int64_t>(out.size());
-    c.delivered += announced(steps - ttl + 1, origin, m.experiment.every);
-    if (d > 0) first_time += announced(steps - d + 1, origin, m.experiment.every);
+    c.delivered += announced(steps - ttl + 1, origin, experiment.every);
+    if (d > 0) first_time += announced(steps - d + 1, origin, experiment.every);
   }
-  for (const int neighbour : in) {
-    const auto to_there = announce::distances(*m.network, neighbour, true);
-    for (int origin = 0; origin < ranks; ++origin) {
+  for (const int neighbour : network->in(rank)) {
+    const auto to_there = announce::distances(*network, neighbour, true);
+    for (int origin = 0; origin < transport.size(); ++origin) {
       c.duplicates += passed(origin, to_there[static_cast<std::size_t>(origin)]);
     }
   }
   c.duplicates -= first_time;
-  c.bytes = c.sent * (m.experiment.size + static_cast<std::int64_t>(AnnouncementNetwork::header_bytes));
+  c.bytes = c.sent * (experiment.size + static_cast<std::int64_t>(AnnouncementNetwork::header_bytes));
+  return c;
+}
+
+AnnounceCounts AnnounceBench::expected() const {
+  const Impl& m = *impl_;
+  const int rank = m.transport.rank();
+  const int ranks = m.transport.size();
+  AnnounceCounts c = m.expected_of_network(
+      static_cast<std::int64_t>(m.seconds.contains(Exchanged::network) ? m.seconds.at(Exchanged::network).size() : 0));
   std::int64_t all_steps = 0;
   for (const auto& [e, seconds] : m.seconds) all_steps += static_cast<std::int64_t>(seconds.size());
   for (std::size_t arc = 0; arc < m.sides_of.size(); ++arc) {

@@ -101,7 +101,7 @@ void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
       waiting_[arc] = 0;
     } else if (!early_[arc].empty()) {
       inbox_[arc].swap(early_[arc].front());
-      early_[arc].pop_front();
+      early_[arc].erase(early_[arc].begin());
       waiting_[arc] = 0;
     } else {
       ++pending;

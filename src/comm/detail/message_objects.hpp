@@ -64,7 +64,7 @@ class MessageMailbox : public Mailbox {
   [[nodiscard]] std::string missing() const;
 
   std::unique_ptr<Link> link_;
-  std::vector<std::deque<Bytes>> early_;  // messages of a neighbour that is ahead
+  std::vector<std::vector<Bytes>> early_;  // of a neighbour that is ahead; an empty deque would have 0.6 kB
   std::vector<std::uint8_t> waiting_;
   std::uint64_t steps_ = 0;
   std::size_t expected_ = 0;  // messages of this step
@@ -197,8 +197,8 @@ class MessagePlan : public Plan {
 
  private:
   struct Arriving {
-    std::size_t next = 0;  // first element of the next chunk
-    std::deque<Bytes> early;
+    std::size_t next = 0;      // first element of the next chunk
+    std::vector<Bytes> early;  // of the next pull
   };
   void gather(std::size_t arc, std::size_t first, std::span<const std::byte> local, Bytes& to) const;
   void own(std::span<const std::byte> local, const Use& use);

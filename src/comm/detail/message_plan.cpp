@@ -84,7 +84,7 @@ void MessagePlan::pull(std::span<const std::byte> local, const Use& use) {
   for (std::size_t arc = 0; arc < in_.size(); ++arc) {
     while (!in_[arc].early.empty() && in_[arc].next < pattern_.in[arc]) {
       const Bytes chunk = std::move(in_[arc].early.front());
-      in_[arc].early.pop_front();
+      in_[arc].early.erase(in_[arc].early.begin());
       hand_over(arc, chunk, use);
     }
   }

@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "merganser/base/error.hpp"
 #include "src/comm/simulated/network.hpp"
 
 namespace merganser::comm::detail {
 namespace {
 
 constexpr double kNotYet = -1;
-/// From so many bytes on MPICH takes a ring.
-constexpr std::size_t kLong = 524288;
 
 std::shared_ptr<const Parts> joined(const std::vector<Bytes>& parts) {
   auto all = std::make_shared<Parts>();
@@ -23,6 +26,17 @@ std::shared_ptr<const Parts> joined(const std::vector<Bytes>& parts) {
 }
 
 }  // namespace
+
+std::size_t ring_from() {
+  constexpr const char* kVariable = "MERGANSER_SIMULATED_ALL_GATHERS";
+  constexpr std::size_t kLong = 524288;
+  const char* which = std::getenv(kVariable);
+  const std::string_view name = which == nullptr ? "mpich" : which;
+  if (name == "mpich") return kLong;
+  if (name == "bruck") return std::numeric_limits<std::size_t>::max();
+  if (name == "ring") return 0;
+  throw UsageError(std::string(kVariable) + " is '" + std::string(name) + "'; allowed: mpich, bruck, ring");
+}
 
 /// A rank sends in a round, then waits for what it is sent in this round. Lengths, if there are, make a pass of their own.
 struct Gatherings::Gathering : Pinned {
@@ -85,31 +99,47 @@ struct Gatherings::Gathering : Pinned {
   /// Alike on every rank, in its last pass.
   [[nodiscard]] bool is_long(std::size_t r) const {
     const std::size_t all = passes == 1 && result == nullptr ? parts[r].size() * ranks.size() : result->bytes.size();
-    return all >= kLong;
+    return all >= long_from;
   }
 
   /// Every rank sends to the next one, as often as there are others, what it was sent before. These are as many messages as
-  /// pairs of ranks, of which a node sends and is sent one at a time: they share no link for long, and what they take is added
-  /// up.
+  /// pairs of ranks, of which a node sends and is sent one at a time: a link has one after the other, and what they take is
+  /// added up.
   void enter_ring() {
     if (++in_ring < ranks.size()) return;
     const std::size_t size = ranks.size();
-    std::vector<const Way*> ways(size);  // to the next one
-    for (std::size_t r = 0; r < size; ++r)
-      ways[r] = &SimulatedNetwork::get().way(world[r], world[r + 1 < size ? r + 1 : 0]);
-    std::vector<double> sent(size);
-    for (std::size_t k = 0; k + 1 < size; ++k) {
-      for (std::size_t r = 0; r < size; ++r) sent[r] = ranks[r].clock + ways[r]->overhead_s;
-      for (std::size_t r = 0; r < size; ++r) {
-        const std::size_t before = (r > 0 ? r : size) - 1;
-        const std::size_t part = before >= k ? before - k : before + size - k;
-        const Way& way = *ways[before];
-        const auto bytes =
-            static_cast<double>(result->begin[part + 1] - result->begin[part] + SimulatedNetwork::kEnvelope);
-        ranks[r].clock = std::max(sent[r], sent[before] + way.latency_s + bytes / way.bytes_per_s) + way.overhead_s;
-      }
+    struct Edge {  // to the next one
+      double overhead, latency, bytes_per_s;
+      bool shared;
+      double free;  // its links: since when
+    };
+    std::vector<Edge> edges(size);
+    std::vector<double> clock(size);
+    std::vector<double> bytes(size);
+    for (std::size_t r = 0; r < size; ++r) {
+      const Way& way = SimulatedNetwork::get().way(world[r], world[r + 1 < size ? r + 1 : 0]);
+      edges[r] = {way.overhead_s, way.latency_s, way.bytes_per_s, !way.shared.empty(), 0};
+      clock[r] = ranks[r].clock;
+      bytes[r] = static_cast<double>(result->begin[r + 1] - result->begin[r] + SimulatedNetwork::kEnvelope);
     }
-    for (std::size_t r = 0; r < size; ++r) leave(r);
+    std::vector<double> arrived(size);
+    for (std::size_t k = 0; k + 1 < size; ++k) {
+      std::size_t part = k == 0 ? 0 : size - k;  // that rank 0 sends: the one that came to it last
+      for (std::size_t r = 0; r < size; ++r) {
+        Edge& edge = edges[r];
+        clock[r] += edge.overhead;
+        const double begin = std::max(clock[r] + edge.latency, edge.free);
+        arrived[r] = begin + bytes[part] / edge.bytes_per_s;
+        if (edge.shared) edge.free = arrived[r];
+        if (++part == size) part = 0;
+      }
+      for (std::size_t r = 0, before = size - 1; r < size; before = r++)
+        clock[r] = std::max(clock[r], arrived[before]) + edges[before].overhead;
+    }
+    for (std::size_t r = 0; r < size; ++r) {
+      ranks[r].clock = clock[r];
+      leave(r);
+    }
   }
 
   /// Of the parts that a rank sends: in the first of two passes their lengths.
@@ -125,6 +155,7 @@ struct Gatherings::Gathering : Pinned {
   const std::vector<int>& world;
   std::size_t rounds;
   std::size_t passes;
+  std::size_t long_from = ring_from();  // bytes
   std::vector<Rank> ranks;
   std::vector<Bytes> parts;  // until all have come
   std::size_t present = 0;

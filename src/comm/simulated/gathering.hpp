@@ -11,8 +11,12 @@
 
 namespace merganser::comm::detail {
 
+/// From so many bytes in all on, all-gathers go round a ring: as in MPICH, or as the variable MERGANSER_SIMULATED_ALL_GATHERS says
+/// (bruck: never, ring: always). @throws UsageError for another value
+[[nodiscard]] std::size_t ring_from();
+
 /// The all-gathers of the ranks of a transport, by Bruck's algorithm (what a rank has, it sends to the rank so many before it,
-/// twice as much in each round, and the rest in the last one); from 512 KiB in all, as in MPICH, in a ring.
+/// twice as much in each round, and the rest in the last one), or in a ring.
 class Gatherings : Pinned {
  public:
   /// @param world  ranks of the world, by rank

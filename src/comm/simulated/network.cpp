@@ -23,18 +23,26 @@ constexpr const char* kMessages = "MERGANSER_SIMULATED_MESSAGES";
 /// with the inverse of latency + the sum of kWeight / bandwidth.
 constexpr double kWeight = 8775;
 
+using Function = std::function<void()>;
+void call(void* function) {
+  const std::unique_ptr<Function> its(static_cast<Function*>(function));
+  (*its)();
+}
+
 }  // namespace
 
 struct SimulatedNetwork::Flow {
   const Way* way;
   double bytes;
   std::size_t links_left;
-  std::function<void()> arrived;
+  Events::Act arrived;
+  void* what;
 
   static void enter(void* flow) { get().enter(static_cast<Flow*>(flow)); }
   static void arrive(void* flow) {
-    const std::unique_ptr<Flow> its(static_cast<Flow*>(flow));
-    its->arrived();
+    const Flow its = *static_cast<Flow*>(flow);
+    get().spare_flows_.push_back(static_cast<Flow*>(flow));
+    its.arrived(its.what);
   }
 };
 
@@ -69,11 +77,6 @@ void simulated_sleep_until(int rank, double date) {
 }
 
 void simulated_timer(double date, std::function<void()> act) {
-  using Function = std::function<void()>;
-  const auto call = [](void* function) {
-    const std::unique_ptr<Function> its(static_cast<Function*>(function));
-    (*its)();
-  };
   Events::get().at(date, call, new Function(std::move(act)));
 }
 
@@ -125,9 +128,19 @@ std::unique_ptr<Way> SimulatedNetwork::find_way(std::uint32_t from, std::uint32_
 }
 
 void SimulatedNetwork::send(int from, int to, std::size_t bytes, double date, std::function<void()> arrived) {
+  send(from, to, bytes, date, call, new Function(std::move(arrived)));
+}
+
+void SimulatedNetwork::send(int from, int to, std::size_t bytes, double date, Events::Act arrived, void* what) {
   const Way& its = way(from, to);
   const auto size = static_cast<double>(bytes + kEnvelope);
-  auto* const flow = new Flow{&its, size, its.shared.size(), std::move(arrived)};
+  if (spare_flows_.empty()) {
+    flows_.push_back(std::make_unique<Flow>());
+    spare_flows_.push_back(flows_.back().get());
+  }
+  Flow* const flow = spare_flows_.back();
+  spare_flows_.pop_back();
+  *flow = {&its, size, its.shared.size(), arrived, what};
   if (its.shared.empty())
     Events::get().at(date + its.latency_s + size / its.bytes_per_s, Flow::arrive, flow);
   else

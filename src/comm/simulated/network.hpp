@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "merganser/base/pinned.hpp"
+#include "src/comm/simulated/events.hpp"
 #include "src/comm/simulated/shared_link.hpp"
 
 namespace merganser::comm::detail {
@@ -41,8 +42,9 @@ class SimulatedNetwork : Pinned {
     return node_of_[static_cast<std::size_t>(a)] == node_of_[static_cast<std::size_t>(b)];
   }
 
-  /// Lets `bytes`, to which SMPI's envelope is added, begin their way; `arrived` is called by the simulator when they are there,
-  /// and must not block. In any context. @param date  not in the past
+  /// Lets `bytes`, to which SMPI's envelope is added, begin their way; `arrived(what)` is called by the simulator when they are
+  /// there, and must not block. In any context. @param date  not in the past
+  void send(int from, int to, std::size_t bytes, double date, Events::Act arrived, void* what);
   void send(int from, int to, std::size_t bytes, double date, std::function<void()> arrived);
 
   /// When messages that know nothing of send()'s are there. @param messages  with their dates of sending, which they leave with
@@ -71,6 +73,8 @@ class SimulatedNetwork : Pinned {
   std::unordered_map<std::uint64_t, std::unique_ptr<Way>> ways_;
   std::unordered_map<void*, std::uint32_t> link_numbers_;
   std::vector<std::unique_ptr<Link>> links_;
+  std::vector<std::unique_ptr<Flow>> flows_;
+  std::vector<Flow*> spare_flows_;  // for messages to come: there are millions
   struct Entry {
     std::uint32_t link;
     std::uint32_t message;

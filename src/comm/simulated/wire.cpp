@@ -19,12 +19,38 @@ namespace {
 /// Pieces of messages, as in link.cpp.
 constexpr std::size_t kTimedPiece = std::size_t{64} << 10;
 
+struct Sending;
+
 struct Letter {
   int from;  // rank of the communicator
   std::uint32_t number;
   Bytes text;
   std::size_t pieces_left;
   double arrived = 0;
+  std::shared_ptr<Sending> arc;
+};
+
+/// Letters that have been taken, short ones with their memory: there are millions.
+class SpareLetters {
+ public:
+  static std::unique_ptr<Letter> take() {
+    if (all().empty()) return std::make_unique<Letter>();
+    auto letter = std::move(all().back());
+    all().pop_back();
+    return letter;
+  }
+  static void give(std::unique_ptr<Letter> letter) {
+    constexpr std::size_t kShort = 512;
+    if (letter->text.capacity() > kShort) letter->text = Bytes();
+    letter->arc = nullptr;
+    all().push_back(std::move(letter));
+  }
+
+ private:
+  static std::vector<std::unique_ptr<Letter>>& all() {
+    static std::vector<std::unique_ptr<Letter>> letters;
+    return letters;
+  }
 };
 
 /// What has come for a rank over a link and has not been taken.
@@ -76,8 +102,14 @@ struct Sending {
 
   void deliver(std::unique_ptr<Letter> letter) {
     letter->arrived = simulated_now();
-    early.push_back(std::move(letter));
-    for (bool found = true; found;) {
+    const bool due = letter->number == delivered;
+    if (due) {
+      inbox->letters.push_back(std::move(letter));
+      ++delivered;
+    } else {
+      early.push_back(std::move(letter));
+    }
+    for (bool found = due && !early.empty(); found;) {
       found = false;
       for (auto& one : early) {
         if (one->number != delivered) continue;
@@ -94,12 +126,16 @@ struct Sending {
 };
 
 /// A piece of a letter begins its way at a date, and the next one when it is there.
-void start_piece(const std::shared_ptr<Sending>& arc, Letter* letter, double date) {
+void start_piece(Letter* letter, double date) {
   const std::size_t last = letter->text.size() % kTimedPiece;
-  SimulatedNetwork::get().send(arc->from, arc->to, letter->pieces_left == 1 ? last : kTimedPiece, date, [arc, letter] {
-    if (--letter->pieces_left > 0) return start_piece(arc, letter, simulated_now());
-    arc->deliver(std::unique_ptr<Letter>(letter));
-  });
+  const auto arrived = [](void* what) {
+    auto* const its = static_cast<Letter*>(what);
+    if (--its->pieces_left > 0) return start_piece(its, simulated_now());
+    const auto arc = std::move(its->arc);
+    arc->deliver(std::unique_ptr<Letter>(its));
+  };
+  SimulatedNetwork::get().send(letter->arc->from, letter->arc->to, letter->pieces_left == 1 ? last : kTimedPiece, date,
+                               arrived, letter);
 }
 
 class TimedLink final : public Link {
@@ -121,12 +157,17 @@ class TimedLink final : public Link {
     auto& to = out_[arc];
     if (to->inbox == nullptr) to->inbox = Inboxes::find(tag_, to->to);
     const std::size_t pieces = message.size() / kTimedPiece + 1;
-    auto letter = std::make_unique<Letter>(Letter{rank_, to->sent++, Bytes(message.begin(), message.end()), pieces});
+    auto letter = SpareLetters::take();
+    letter->from = rank_;
+    letter->number = to->sent++;
+    letter->text.assign(message.begin(), message.end());
+    letter->pieces_left = pieces;
+    letter->arc = to;
     const simulated::Call call;
     const double overhead = SimulatedNetwork::get().way(world_rank_, to->to).overhead_s;
     begin(simulated_now());
     spend(overhead);
-    start_piece(to, letter.release(), clock_);
+    start_piece(letter.release(), clock_);
     spend(overhead * static_cast<double>(pieces - 1));
     if (message.size() >= kLong) settle();
   }
@@ -141,12 +182,13 @@ class TimedLink final : public Link {
     if (expected_ == 0) settle();
     if (inbox_ == nullptr || inbox_->empty()) return std::nullopt;
     const simulated::Call call;
-    const auto letter = inbox_->take();
+    auto letter = inbox_->take();
     const std::size_t arc = in_(letter->from);
     begin(expected_ == 0 ? simulated_now() : letter->arrived);
     spend(SimulatedNetwork::get().way(in_world_[arc], world_rank_).overhead_s);
     if (expected_ == 0) settle();
     message.swap(letter->text);
+    SpareLetters::give(std::move(letter));
     return arc;
   }
 
