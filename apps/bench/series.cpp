@@ -193,10 +193,7 @@ BenchSeries series_of(const Json& j) {
   s.total.after = totals.at(3).get<std::int64_t>();
   for (const auto& [size, count] : j.at("clusters").items())
     s.total.clusters[std::stoi(size)] = count.get<std::int64_t>();
-  const auto& c = j.at("counters_all_cycles");
-  const auto number = [&c](const char* key) { return c.at(key).get<std::int64_t>(); };
-  s.total.counters = {number("messages"), number("bytes"), number("waves"),  number("puts"),       number("gets"),
-                      number("records"),  number("syncs"), number("epochs"), number("collectives")};
+  s.total.counters = counters_of(j.at("counters_all_cycles"));
   const auto& p = j.at("pruning_all_cycles");
   s.total.cross_links = p.at("cross_links").get<std::int64_t>();
   s.total.merged_into_big = p.at("merged_into_big").get<std::int64_t>();

@@ -10,6 +10,17 @@
 namespace merganser::app {
 namespace {
 
+/// As records name them.
+constexpr std::pair<const char*, std::int64_t comm::Counters::*> kCounters[] = {
+    {"messages", &comm::Counters::messages}, {"bytes", &comm::Counters::bytes},
+    {"waves", &comm::Counters::waves},       {"puts", &comm::Counters::puts},
+    {"gets", &comm::Counters::gets},         {"bytes_got", &comm::Counters::bytes_got},
+    {"records", &comm::Counters::records},   {"syncs", &comm::Counters::syncs},
+    {"epochs", &comm::Counters::epochs},     {"collectives", &comm::Counters::collectives},
+};
+static_assert(sizeof(comm::Counters) == std::size(kCounters) * sizeof(std::int64_t),
+              "a counter that records leave out");
+
 Json provenance_json(const Placement& p) {
   const BuildInfo b = build_info();
   const Machine m = machine();
@@ -62,11 +73,15 @@ Json summary_json(const Summary& s) {
 }
 
 Json counters_json(const comm::Counters& c) {
-  return {{"messages", c.messages}, {"bytes", c.bytes},
-          {"waves", c.waves},       {"puts", c.puts},
-          {"gets", c.gets},         {"bytes_got", c.bytes_got},
-          {"records", c.records},   {"syncs", c.syncs},
-          {"epochs", c.epochs},     {"collectives", c.collectives}};
+  Json out = Json::object();
+  for (const auto& [name, member] : kCounters) out[name] = c.*member;
+  return out;
+}
+
+comm::Counters counters_of(const Json& json) {
+  comm::Counters c;
+  for (const auto& [name, member] : kCounters) json.at(name).get_to(c.*member);
+  return c;
 }
 
 void write_text_file(const std::string& path, const std::string& text) {

@@ -26,6 +26,8 @@ struct Placement {
 [[nodiscard]] Json options_json(const OptionTable& table);
 [[nodiscard]] Json summary_json(const Summary& s);
 [[nodiscard]] Json counters_json(const comm::Counters& c);
+/// Back from a record. @throws what the JSON library does if one is missing
+[[nodiscard]] comm::Counters counters_of(const Json& json);
 
 /// Writes to a file, or to standard output for "-". A plain file appears whole or not at all.
 /// @throws InputError if it cannot be written

@@ -29,6 +29,10 @@ void empty(std::vector<T>& items) {
   }
 }
 
+}  // namespace
+
+namespace detail {
+
 /// An announcement on a shelf.
 struct Stored {
   AnnouncementId id;
@@ -85,6 +89,13 @@ class Shelf {
   std::vector<std::byte> bytes_;
   std::vector<std::size_t> table_;  // open addressing: place + 1, 0 for none; a power of two, at most half full
 };
+
+}  // namespace detail
+
+namespace {
+
+using detail::Shelf;
+using detail::Stored;
 
 /// What stands before the bytes of an announcement in a message.
 struct Header {
