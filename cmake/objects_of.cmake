@@ -64,6 +64,10 @@ endfunction()
 
 # merganser_objects(target): says in the build folder which objects the program has, for builds that take them.
 function(merganser_objects target)
+  get_property(several GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(several)  # one list would have to serve all configurations
+    return()
+  endif()
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/objects/${target} CONTENT "$<JOIN:$<TARGET_OBJECTS:${target}>,\n>\n")
 endfunction()
 

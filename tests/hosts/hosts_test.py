@@ -95,14 +95,25 @@ class Hosts(unittest.TestCase):
         return [line for line in run.stderr.splitlines() if line and not line.startswith(ours) and "plm:rsh" not in line]
 
     def test_each_host_has_a_name_an_address_processes_and_folders_of_its_own(self):
+        shared = ROOT.split("/")[2:3] if ROOT.startswith("/tmp/") else []  # on the way to this tree
         run = hosts("3", "--exec", "--", "sh", "-c",
-                    'hostname; ls -A /tmp /dev/shm; grep -c host /etc/hosts; '
+                    'hostname; ls -A /dev/shm /tmp; grep -c host /etc/hosts; '
                     'for h in host1 host2; do "$OMPI_MCA_plm_rsh_agent" $h "hostname; ls /proc | grep -c ^[0-9]"; done')
         self.assertEqual(run.returncode, 0, run)
         words = run.stdout.split()
-        self.assertEqual(words[:4], ["host0", "/dev/shm:", "/tmp:", "4"])
-        self.assertEqual((words[4], words[6]), ("host1", "host2"))
-        self.assertLess(int(words[5]), 10)  # its own and what was asked
+        self.assertEqual(words[:-4], ["host0", "/dev/shm:", "/tmp:", *shared, "4"])
+        self.assertEqual((words[-4], words[-2]), ("host1", "host2"))
+        self.assertLess(int(words[-3]), 10)  # its own and what was asked
+
+    def test_a_tree_in_tmp_stays_where_it_is_when_tmp_is_a_host_s_own(self):
+        with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+            tree = os.path.join(folder, "tree")
+            os.makedirs(os.path.join(tree, "build"))
+            run = subprocess.run([sys.executable, "-c", "import os, sys; from hosts import namespaces as ns\n"
+                                  "ns.unshare_as_root(ns.NEWNS); ns.private_mounts(); ns.fresh_folder('/tmp', sys.argv[1:])\n"
+                                  "print(os.listdir('/tmp'), os.listdir(sys.argv[1]))", tree],
+                                 env=environment(), capture_output=True, text=True, timeout=LONG, check=False)
+            self.assertEqual(run.stdout, f"{[os.path.basename(folder)]} ['build']\n", run)
 
     def test_the_exit_code_is_that_of_the_command(self):
         self.assertEqual(hosts("1", "--exec", "--", "sh", "-c", "exit 7").returncode, 7)

@@ -18,7 +18,7 @@ line_of() { # EVENT: where it stands in the order of events
 }
 before() { [ "$(line_of "$1")" -lt "$(line_of "$2")" ] || fail "\"$1\" did not come before \"$2\": $(cat "$temporary/events")"; }
 
-mkdir -p "$temporary/.ci" "$temporary/build-tsan/bin" "$temporary/build-threads/bin"
+mkdir -p "$temporary/.ci" "$temporary/build-races/bin" "$temporary/build-without/bin"
 cp "$source/.ci/run" "$temporary/.ci/run"
 cat >"$temporary/x" <<'X'
 #!/usr/bin/env bash
@@ -37,7 +37,7 @@ echo "end $1" >>events
 [ ! -f fails ] || [ "$1" != "$(cat fails)" ] || { echo "something is wrong with $1"; exit 3; }
 X
 chmod +x "$temporary/x"
-for folder in build-tsan build-threads; do
+for folder in build-races build-without; do
   printf '#!/bin/sh\nexit 0\n' >"$temporary/$folder/bin/merganser"
   chmod +x "$temporary/$folder/bin/merganser"
 done

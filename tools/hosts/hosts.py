@@ -71,9 +71,7 @@ class Host:
             ns.fresh_sys()
             ns.call("mount", "--bind", os.path.join(files.folder, "etc_hosts"), "/etc/hosts")
             for path in OWN_FOLDERS:
-                through = os.path.join(files.folder, self.name + path.replace("/", "-"))
-                os.makedirs(through)
-                ns.fresh_folder(path, files.keep, through)
+                ns.fresh_folder(path, files.keep)
             ns.call("ip", "link", "set", "lo", "up")
             os.write(told, b"ready\n")
         except (ns.NotAllowed, OSError) as e:

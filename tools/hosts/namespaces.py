@@ -10,6 +10,7 @@ import subprocess
 
 NEWNS, NEWUTS, NEWIPC = 0x00020000, 0x04000000, 0x08000000
 NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
+BIND, RECURSIVE = 0x1000, 0x4000
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -63,24 +64,18 @@ def fresh_sys():
     subprocess.run(["mount", "-t", "sysfs", "sysfs", "/sys"], stderr=subprocess.DEVNULL, check=False)
 
 
-def fresh_folder(path, keep, through):
-    """An empty folder of this namespace at `path`. What lies in it of `keep` stays where it was.
-
-    @param through  an empty folder elsewhere, to hold on to what is kept meanwhile
-    """
+def fresh_folder(path, keep):
+    """An empty folder of this namespace at `path`. What lies in it of `keep` stays where it was."""
     kept = [k for k in keep if k == path or k.startswith(path + "/")]
-    places = []
-    for number, k in enumerate(kept):
-        place = os.path.join(through, str(number))
-        os.makedirs(place)
-        call("mount", "--rbind", k, place)
-        places.append((place, k))
     if path in kept:
         return
+    held = [(k, os.open(k, os.O_PATH | os.O_DIRECTORY)) for k in kept]  # by number, as no path leads there any more
     call("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", path)
-    for place, k in places:
+    for k, number in held:
         os.makedirs(k, exist_ok=True)
-        call("mount", "--rbind", place, k)
+        if _libc.mount(f"/proc/self/fd/{number}".encode(), k.encode(), None, ctypes.c_ulong(BIND | RECURSIVE), None) != 0:
+            raise NotAllowed(f"mount of {k}: {os.strerror(ctypes.get_errno())}")
+        os.close(number)
 
 
 def set_host_name(name):
