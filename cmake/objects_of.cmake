@@ -10,6 +10,9 @@ set(MERGANSER_TAKE "rooms" CACHE STRING "What is taken from MERGANSER_OBJECTS_OF
 
 set(merganser_rooms_of_their_own comm kernels io)
 if(MERGANSER_OBJECTS_OF)
+  if(NOT EXISTS ${MERGANSER_OBJECTS_OF}/CMakeCache.txt)
+    message(FATAL_ERROR "MERGANSER_OBJECTS_OF is ${MERGANSER_OBJECTS_OF}, where nothing is built; allowed: the folder of a build")
+  endif()
   set(keys CMAKE_HOME_DIRECTORY CMAKE_CXX_COMPILER MERGANSER_COVERAGE MERGANSER_SIMULATED)
   set(flags CMAKE_BUILD_TYPE CMAKE_CXX_FLAGS MERGANSER_SANITIZE)
   if(NOT MERGANSER_SANITIZE)

@@ -1,5 +1,5 @@
 # merganser_room(name USES room... [NOT_INSTALLED] [PIECES]): library target merganser_<name> (alias merganser::<name>) from
-# src/<name>/**.cpp. PIECES: compiled many files at a time, which halves the time where headers are most of it; the rooms
+# src/<name>/**.cpp. PIECES: compiled sixteen files at a time, which halves the time where headers are most of it; the rooms
 # whose loops are the cost of a merge or a forest are compiled file by file, so that no neighbour moves the optimiser.
 include(objects_of)
 
@@ -23,7 +23,7 @@ function(merganser_room name)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
     if(arg_PIECES)
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${MERGANSER_PIECE})
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     endif()
   else()
     add_library(${target} INTERFACE)
