@@ -47,6 +47,7 @@ const std::vector<BadGraph> kBad{
     {"a.txt", "# vertices: 2\n0 2\n", "vertex \"2\"; allowed: below 2"},
     {"a.txt", "# vertices: 1152921504606846976\n0 2\n", "1152921504606846976 vertices; allowed for a file of"},
     {"a.txt", "% sym\n0 2\n", "vertex \"0\"; allowed: 1 to"},
+    {"a.txt", "% bip\n# vertices: 4\n1 1\n3 2\n", ": vertex 2 of the second column, behind 3 of the first; allowed: 4 together"},
     {"a.txt", std::string(2 << 20, '7'), "allowed:"},
     {"a.mtx", "%%MatrixMarket matrix array real general\n", ": line 1:"},
     {"a.mtx", kBanner + "complex general\n2 2 1\n1 1 1 1\n", "field \"complex\"; allowed: pattern, integer, real"},

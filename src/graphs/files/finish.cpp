@@ -27,9 +27,13 @@ void shift_right_side(Raw& raw, comm::Transport& transport) {
   const std::uint64_t left = greatest(transport, raw.left);
   agree_first(transport, [&] {
     for (Arc& arc : raw.arcs) {
-      if (arc.to >= (std::uint64_t{1} << 63) - left)
-        throw InputError("vertex " + std::to_string(arc.to) + " of a bipartite graph; allowed: below 2^63 behind " +
-                         std::to_string(left) + " others");
+      const auto refuse = [&](const std::string& allowed) {  // ids of these files count from 1
+        throw InputError(raw.path + ": vertex " + std::to_string(arc.to + 1) + " of the second column, behind " +
+                         std::to_string(left) + " of the first; allowed: " + allowed);
+      };
+      if (arc.to >= (std::uint64_t{1} << 63) - left) refuse("below 2^63 together");
+      if (raw.vertices_known && arc.to + left >= raw.vertices)
+        refuse(std::to_string(raw.vertices) + " together, as the file says");
       arc.to += left;
     }
   });
