@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# ./x fuzz and ./x coverage: what they tell without building, and what they refuse; every target has seeds.
+# ./x fuzz and ./x coverage: what they tell without building, what they refuse, how often they run a pretended target, and what they
+# record; every target has seeds.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
+unset MERGANSER_BUILD
 fail() { echo "command_test: $*" >&2; exit 1; }
 expect() { # CODE WORDS COMMAND...: exit code and a part of the last line
   local code=0 wanted=$1 words=$2
@@ -29,7 +31,9 @@ done
 expect 0 "adds those of this machine to that file" ./x fuzz --help
 expect 1 "unknown target nonsense" ./x fuzz nonsense
 expect 1 "unknown option --nonsense" ./x fuzz --nonsense
-expect 1 '--for "soon"; allowed: a number and s, m or h' ./x fuzz --for soon
+for time in soon 0 0s 00h; do
+  expect 1 "--for \"$time\"; allowed: a whole number from 1 and s, m or h" ./x fuzz --for $time
+done
 expect 1 '--goal "many"; allowed: a whole number from 1' ./x fuzz --goal many
 expect 1 '--jobs "0"; allowed: a whole number from 1' ./x fuzz --jobs 0
 expect 1 '--preset "dev"; allowed: fuzz, fuzz-quick, fuzz-fast' ./x fuzz --preset dev
@@ -76,6 +80,80 @@ changed=$(. tools/fuzz && fuzz_digest json)
 printf 'json\t%s\t20\t1\t0\t-\n' "$changed" >build-fuzz/ledger.tsv
 ./x fuzz --tally --keep >out
 [ "$(kept | head -n 1)" = "json $changed fuzz 20 1 0 -" ] || fail "the code that is there now: $(kept)"
+printf 'json\t%s\t3000000000\t1\t0\t-\n' "$changed" "$changed" >build-fuzz/ledger.tsv
+for time in before after; do
+  [ "$(tallied)" = "json 6000000020 2000000006 0 0 0" ] || fail "sums beyond 2^31 $time they are kept: $(tallied)"
+  ./x fuzz --tally --keep >out
+done
+[ "$(kept | head -n 1)" = "json $changed fuzz 6000000020 3 0 -" ] || fail "sums beyond 2^31: $(kept)"
+
+# Only what was read is taken away: not other builds' ledgers where one is named, not what is written meanwhile.
+mkdir build-mine pretended
+printf 'json\t%s\t400\t1\t0\t-\n' "$changed" >build-mine/ledger.tsv
+cp build-mine/ledger.tsv build-fuzz/ledger.tsv
+MERGANSER_BUILD=build-mine ./x fuzz --tally --keep >out
+[ "$(kept | head -n 1)" = "json $changed fuzz 6000000420 4 0 -" ] || fail "the ledger of a named build: $(kept)"
+[ ! -s build-mine/ledger.tsv ] || fail "the ledger of a named build is kept and still there"
+[ "$(cut -f3 build-fuzz/ledger.tsv)" = 400 ] || fail "the ledger of a build that is not named is gone"
+pretend() { # PROGRAM: does what comes in; real ones are in $PRETENDED_PATH
+  cat >"pretended/$1"
+  chmod +x "pretended/$1"
+}
+export PRETENDED_PATH=$PATH PATH=$PWD/pretended:$PATH
+pretend sort <<'TEXT'
+#!/usr/bin/env bash
+[ $# -gt 0 ] || cat row >>build-fuzz/ledger.tsv
+PATH=$PRETENDED_PATH exec sort "$@"
+TEXT
+printf 'json\t%s\t7000\t1\t0\t-\n' "$changed" >row
+./x fuzz --tally --keep >out
+rm pretended/sort
+[ "$(kept | head -n 1)" = "json $changed fuzz 6000000820 5 0 -" ] || fail "while it keeps rows: $(kept)"
+[ "$(cut -f3 build-fuzz/ledger.tsv)" = 7000 ] || fail "a row that was written meanwhile is gone"
+[ "$(tallied)" = "json 6000007820 1000001303 0 0 0" ] || fail "a row that was written meanwhile: $(tallied)"
+[ "$(ls build-fuzz)" = ledger.tsv ] || fail "left in the folder of a build: $(ls build-fuzz)"
+
+# A pretended target, which does what stands in the file "does": how often it is run, and what is recorded.
+pretend dpkg-query <<<'#!/bin/sh
+echo installed'
+pretend cmake <<<'#!/bin/sh'
+pretend merganser_fuzz <<'TEXT'
+#!/usr/bin/env bash
+if [ "$1" = --list ]; then echo json 100; exit; fi
+echo "$@" >>rounds
+. ./does
+TEXT
+mkdir -p build-fuzz/tests/fuzz
+mv pretended/merganser_fuzz build-fuzz/tests/fuzz
+touch tools/packages does
+rounds() { # DOES OPTIONS...: rounds that were run, and the columns code, inputs, findings of the ledger
+  echo "$1" >does
+  shift
+  rm -f rounds build-fuzz/ledger.tsv tests/fuzz/ledger.tsv
+  timeout 20 ./x fuzz json "$@" >out 2>&1 || fail "exit code $?: ./x fuzz json $*: $(cat out)"
+  echo "$(wc -l <rounds): $(cut -f2,3,5 build-fuzz/ledger.tsv | tr '\t\n' ' ;')"
+}
+check() { # WHAT WANTED GOT
+  [ "$2" = "$3" ] || fail "$1: $3, not $2"
+}
+five="echo stat::number_of_executed_units: 5"
+check "rounds until a goal" "3: $changed 5 0;$changed 5 0;$changed 5 0;" "$(rounds "$five" --goal 12)"
+check "with libFuzzer's options" "1: $changed 5 0;" "$(rounds "$five" --for 1h -- -max_total_time=1)"
+grep -q -- "-max_total_time=3601 .*-max_total_time=1" rounds || fail "the time of the one round: $(cat rounds)"
+check "with a goal and libFuzzer's options" "1: $changed 5 0;" "$(rounds "$five" --goal 12 -- -only_ascii=1)"
+check "without progress" "1: $changed 0 0;" "$(rounds "exit 0" --for 1h)"
+check "code that changes after it was compiled" "3: $changed 5 0;$changed 5 0;$changed 5 0;" \
+  "$(rounds "$five; echo '// again' >>apps/frame/json.cpp" --goal 12)"
+changed=$(. tools/fuzz && fuzz_digest json)
+# shellcheck disable=SC2016 # the pretended programs expand these
+{
+  ended='trap "$five; exit 72" TERM; kill $PPID; for i in $(seq 100); do sleep 0.1; done'
+  check "ended in the middle" "1: $changed 5 0;" "$(rounds "five='$five'; $ended" --for 1h)"
+  pretend date <<<'#!/usr/bin/env bash
+[ ! -f one ] || kill "$(cat one)"
+PATH=$PRETENDED_PATH exec date "$@"'
+  check "ended while it is recorded" "1: $changed 5 0;" "$(rounds "$five; echo \$PPID >one" --for 1h)"
+}
 printf '#1024 pulse\n#2048 RELOAD\n==1== ERROR\n' >log
 [ "$(. tools/fuzz && fuzz_runs log)" = 2048 ] || fail "runs of a target that was ended by a finding"
 echo "x fuzz and x coverage do what they say"
