@@ -11,6 +11,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <map>
+#include <string>
 #include <thread>
 
 #include "merganser/base/error.hpp"
@@ -201,6 +203,34 @@ TEST_F(CourtesyTest, is_switched_by_the_variable) {
   } catch (const UsageError& e) {
     EXPECT_NE(std::string(e.what()).find("MERGANSER_YIELD is 'yes'; allowed: 0"), std::string::npos) << e.what();
   }
+}
+
+TEST_F(CourtesyTest, what_one_library_knew_of_the_ranks_another_does_not_forget) {
+  begin_courtesy(kManyRanks);
+  begin_courtesy(0);
+  EXPECT_TRUE(crowded());
+  begin_courtesy(1);
+  EXPECT_FALSE(crowded());
+}
+
+TEST_F(CourtesyTest, ranks_of_a_host_are_those_that_some_launcher_tells) {
+  constexpr std::array kNames{"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_STEP_TASKS_PER_NODE"};
+  std::map<const char*, std::string> before;
+  for (const char* name : kNames) {
+    if (const char* value = std::getenv(name); value != nullptr) before[name] = value;
+    ::unsetenv(name);
+  }
+  EXPECT_EQ(ranks_here(), 0);
+  ::setenv("SLURM_STEP_TASKS_PER_NODE", "4(x2)", 1);
+  EXPECT_EQ(ranks_here(), 4);
+  ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "3", 1);
+  EXPECT_EQ(ranks_here(), 3);
+  ::setenv("MPI_LOCALNRANKS", "many", 1);
+  EXPECT_EQ(ranks_here(), 3);
+  ::setenv("MPI_LOCALNRANKS", "2", 1);
+  EXPECT_EQ(ranks_here(), 2);
+  for (const char* name : kNames) ::unsetenv(name);
+  for (const auto& [name, value] : before) ::setenv(name, value.c_str(), 1);
 }
 
 TEST_F(CourtesyTest, where_it_is_crowded_a_waiter_sleeps_instead_of_yielding) {

@@ -1,6 +1,4 @@
 // requires: OpenSHMEM
-#include <shmem.h>
-
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -47,13 +45,13 @@ class ShmemMemory final : public Memory {
   /// So both widths go through a 64-bit compare-and-swap of the aligned word around them.
   void fetch_or(int rank, std::size_t offset, std::uint64_t operand, void* old, std::size_t bytes) override {
     const std::size_t inside = offset % sizeof(std::uint64_t);
-    auto* target = reinterpret_cast<unsigned long*>(data_ + offset - inside);
+    auto* target = reinterpret_cast<std::uint64_t*>(data_ + offset - inside);
     std::uint64_t shifted = 0;
     std::memcpy(reinterpret_cast<std::byte*>(&shifted) + inside, &operand, bytes);
     std::uint64_t was = 0;
     const ShmemCall call;
     for (;;) {
-      const std::uint64_t seen = shmem_ulong_atomic_compare_swap(target, was, was | shifted, pe(rank));
+      const std::uint64_t seen = swap_word(target, was, was | shifted, pe(rank));
       if (seen == was) break;
       was = seen;
     }
@@ -89,7 +87,6 @@ class Shmem final : public OneSided<ShmemCollectives> {
 
  protected:
   std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch) override {
-    static_assert(sizeof(unsigned long) == sizeof(std::uint64_t));
     std::uint64_t most = (std::max(bytes, sizeof(std::uint64_t)) + 7) / 8 * 8;
     do_reduce({&most, 1}, Op::max);
     const Symmetric block = symmetric_zeros(*members(), most, highest());

@@ -91,7 +91,7 @@ int cores_of_job() {
   return CPU_COUNT(&set);
 }
 
-Mode wanted(int ranks_here) {
+Mode wanted(int ranks) {
   const char* text = std::getenv("MERGANSER_YIELD");
   const std::string_view value = text != nullptr ? text : "";
   if (value == "0") return Mode::off;
@@ -99,15 +99,26 @@ Mode wanted(int ranks_here) {
   if (!value.empty())
     throw UsageError("MERGANSER_YIELD is '" + std::string(value) +
                      "'; allowed: 0 (ranks that wait keep their core), 1 (they sleep), or not set");
-  return ranks_here > cores_of_job() ? Mode::crowded : Mode::patient;
+  return ranks > cores_of_job() ? Mode::crowded : Mode::patient;
 }
 
 }  // namespace
 
-void begin_courtesy(int ranks_here) {
-  mode = wanted(ranks_here);
+void begin_courtesy(int ranks) {
+  static std::atomic<int> known{0};
+  if (ranks > 0) known = ranks;
+  mode = wanted(known);
   static std::once_flag once;
   if (mode != Mode::off) std::call_once(once, take_signal);
+}
+
+int ranks_here() {
+  for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_STEP_TASKS_PER_NODE"}) {
+    const char* text = std::getenv(name);
+    const int ranks = text != nullptr ? std::atoi(text) : 0;  // "4(x2)" is 4
+    if (ranks > 0) return ranks;
+  }
+  return 0;
 }
 
 bool crowded() noexcept { return mode.load(std::memory_order_relaxed) == Mode::crowded; }

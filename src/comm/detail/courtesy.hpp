@@ -9,9 +9,12 @@ namespace merganser::comm::detail {
 
 /// Begins with courtesy in this process, for a library that polls. Without a call of it a Courtesy does nothing.
 /// MERGANSER_YIELD=0 leaves it off, 1 takes ranks for more than cores, whatever they are. May be called again.
-/// @param ranks_here  processes of the job on this host; 0: not known
+/// @param ranks  processes of the job on this host, as ranks_here(); 0: not known, and what an earlier call knew holds
 /// @throws UsageError if MERGANSER_YIELD is something else
-void begin_courtesy(int ranks_here);
+void begin_courtesy(int ranks);
+
+/// Processes of the job on this host, as Hydra, Open MPI's launcher or Slurm tells them; 0 if nobody does.
+[[nodiscard]] int ranks_here();
 
 /// Whether ranks are more than cores, so that who waits should soon sleep.
 [[nodiscard]] bool crowded() noexcept;

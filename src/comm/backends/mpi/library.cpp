@@ -106,13 +106,6 @@ std::string mpich_version() {
   return text.starts_with("MPICH Version:") ? text.substr(text.find_last_of(' ') + 1) : std::string();
 }
 
-/// Processes of the job on this host, as Hydra or Slurm tells them; 0 if nobody does.
-int ranks_here() {
-  for (const char* name : {"MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE"})
-    if (const char* text = std::getenv(name); text != nullptr) return std::atoi(text);  // "4(x2)" is 4
-  return 0;
-}
-
 bool early_mpich_4() {
   static const bool early = [] {
     const std::string number = mpich_version();

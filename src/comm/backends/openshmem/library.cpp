@@ -11,6 +11,7 @@
 
 #include "src/comm/backends/openshmem/heap.hpp"
 #include "src/comm/backends/openshmem/puts.hpp"
+#include "src/comm/detail/courtesy.hpp"
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 
@@ -43,9 +44,14 @@ void note_heap_setting() {
   }
 }
 
+void finalize() {
+  const Courtesy courtesy;
+  shmem_finalize();
+}
+
 void end_shmem() {
   // Ends MPI too; it must come first. As in MPI, a rank with an error of its own does not wait here.
-  if (std::exchange(started, false) && !left_alone()) shmem_finalize();
+  if (std::exchange(started, false) && !left_alone()) finalize();
 }
 
 /// While the program ends MPI. Open MPI's shmem_finalize would end MPI once more, and complain; one that never comes
@@ -54,7 +60,7 @@ void end_shmem_in_mpi() {
   if (!std::exchange(started, false)) return;
   auto* leave_mpi = static_cast<int*>(dlsym(RTLD_DEFAULT, "oshmem_shmem_inglobalexit"));
   if (leave_mpi != nullptr) *leave_mpi = 1;
-  shmem_finalize();
+  finalize();
   if (leave_mpi != nullptr) *leave_mpi = 0;
 }
 
@@ -92,9 +98,10 @@ void start_shmem() {
     if (mpi() != nullptr) mpi()->start();
     cure_environment();  // in time for OpenSHMEM, even if the program has started MPI
     note_heap_setting();
+    begin_shmem_courtesy();  // throws while there is nothing to end
     const KeptSignals kept;
+    const Courtesy courtesy;
     shmem_init();
-    begin_shmem_courtesy();
     started = true;
     if (mpi() != nullptr && mpi()->communicators->of_program()) {
       mpi()->communicators->at_end(end_shmem_in_mpi);

@@ -4,18 +4,17 @@
 #include <shmem.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
+
+#include "merganser/base/pinned.hpp"
+#include "src/comm/detail/queue_part.hpp"
 
 namespace merganser::comm::detail {
 namespace {
 
 constexpr std::size_t kKept = std::size_t{64} << 10;
 constexpr std::size_t kShort = kKept / 8;  // longer ones are not copied
-constexpr std::size_t kPiece = std::size_t{64} << 10;
-constexpr std::size_t kElement = 8192;  // bytes that UCX has behind an element of a queue
-constexpr long kUsualQueue = 64;        // elements, where no variable says how many
 
 /// Copies of what has been put and may not have been read. As long-lived as the library, which may read it after an exception
 /// has destroyed the transport.
@@ -30,32 +29,31 @@ Copies& copies() {
   return *of_this_process;
 }
 
-int ranks_here() {
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
-    const char* value = std::getenv(name);
-    if (value != nullptr) return static_cast<int>(std::strtol(value, nullptr, 10));
-  }
-  return 0;
+const QueuePart& part() {
+  static const QueuePart of_this_process(queue_elements(), shmem_n_pes());
+  return of_this_process;
 }
 
-/// UCX 1.13 delivers other bytes, or none, when the queue of a process in shared memory has no room. Nothing is put into a full
-/// one where each process has no more on its way than its part of half a queue; the other half is for answers.
-long most_on_the_way() {
-  static const long most = [] {
-    const char* value = std::getenv("UCX_POSIX_FIFO_SIZE");
-    const long queue = value != nullptr ? std::strtol(value, nullptr, 10) : kUsualQueue;
-    return std::max(1L, queue / 2 / shmem_n_pes());
-  }();
-  return most;
-}
-
-/// Before so many bytes are put or asked for.
+/// Before so many bytes, a piece at most, are put or asked for.
 void make_room(std::size_t bytes) {
-  Copies& kept = copies();
-  const long elements = 1 + static_cast<long>(bytes / kElement);
-  if (kept.on_the_way + elements > most_on_the_way()) complete_puts();
-  kept.on_the_way += elements;
+  const long elements = QueuePart::elements_of(bytes);
+  if (copies().on_the_way + elements > part().most()) complete_puts();
+  copies().on_the_way += elements;
 }
+
+/// Room for what is no longer on its way when the call returns.
+class Passing : Pinned {
+ public:
+  explicit Passing(std::size_t bytes) : elements_(sandia_shmem() ? QueuePart::elements_of(bytes) : 0) {
+    if (elements_ > 0) make_room(bytes);
+  }
+  ~Passing() {
+    if (elements_ > 0) copies().on_the_way -= elements_;
+  }
+
+ private:
+  long elements_;
+};
 
 }  // namespace
 
@@ -76,17 +74,16 @@ void put_bytes(void* to, const void* from, std::size_t bytes, int pe) {
   if (!sandia_shmem()) return shmem_putmem(to, from, bytes, pe);
   const ShmemCall call;
   Copies& kept = copies();
-  if (bytes > kShort) {
-    for (std::size_t at = 0; at < bytes; at += kPiece) {
-      const std::size_t piece = std::min(kPiece, bytes - at);
+  if (bytes > std::min(kShort, part().piece())) {
+    in_pieces(bytes, part().piece(), [&](std::size_t at, std::size_t piece) {
       make_room(piece);
       kept.unread = true;
       shmem_putmem_nbi(static_cast<std::byte*>(to) + at, static_cast<const std::byte*>(from) + at, piece, pe);
-    }
+    });
     return;
   }
+  if (kept.used + bytes > kKept) complete_puts();  // forgets what is on its way, so before this is counted
   make_room(bytes);
-  if (kept.used + bytes > kKept) complete_puts();
   std::memcpy(kept.bytes + kept.used, from, bytes);
   shmem_putmem_nbi(to, kept.bytes + kept.used, bytes, pe);
   kept.used += bytes;
@@ -124,18 +121,33 @@ void complete_puts() {
 
 void get_bytes_soon(void* to, const void* from, std::size_t bytes, int pe) {
   const ShmemCall call;
-  if (sandia_shmem()) make_room(bytes);
-  shmem_getmem_nbi(to, from, bytes, pe);
+  if (!sandia_shmem()) return shmem_getmem_nbi(to, from, bytes, pe);
+  in_pieces(bytes, part().piece(), [&](std::size_t at, std::size_t piece) {
+    make_room(piece);
+    shmem_getmem_nbi(static_cast<std::byte*>(to) + at, static_cast<const std::byte*>(from) + at, piece, pe);
+  });
 }
 
 void get_bytes(void* to, const void* from, std::size_t bytes, int pe) {
   const ShmemCall call;
-  shmem_getmem(to, from, bytes, pe);
+  if (!sandia_shmem()) return shmem_getmem(to, from, bytes, pe);
+  in_pieces(bytes, part().piece(), [&](std::size_t at, std::size_t piece) {
+    const Passing passing(piece);
+    shmem_getmem(static_cast<std::byte*>(to) + at, static_cast<const std::byte*>(from) + at, piece, pe);
+  });
 }
 
 std::uint64_t get_word(const std::uint64_t* from, int pe) {
   const ShmemCall call;
+  const Passing passing(sizeof *from);
   return shmem_uint64_g(from, pe);
+}
+
+std::uint64_t swap_word(std::uint64_t* at, std::uint64_t expected, std::uint64_t desired, int pe) {
+  static_assert(sizeof(unsigned long) == sizeof(std::uint64_t));
+  const ShmemCall call;
+  const Passing passing(sizeof *at);
+  return shmem_ulong_atomic_compare_swap(reinterpret_cast<unsigned long*>(at), expected, desired, pe);
 }
 
 std::vector<std::string> shmem_faults() {

@@ -30,8 +30,10 @@ void get_bytes_soon(void* to, const void* from, std::size_t bytes, int pe);
 /// Gets from process `pe`, at once.
 void get_bytes(void* to, const void* from, std::size_t bytes, int pe);
 [[nodiscard]] std::uint64_t get_word(const std::uint64_t* from, int pe);
+/// Writes `desired` where `expected` is, as one operation. Returns what was there.
+std::uint64_t swap_word(std::uint64_t* at, std::uint64_t expected, std::uint64_t desired, int pe);
 
-/// Begins with courtesy where waits of the library keep the core. OpenSHMEM runs.
+/// Begins with courtesy where waits of the library keep the core. OpenSHMEM need not run. @throws UsageError as begin_courtesy()
 void begin_shmem_courtesy();
 
 /// A call in which the library may wait for another process. Costs nothing but where ranks are more than cores and the library polls.

@@ -1,0 +1,27 @@
+#include "src/comm/detail/queue_part.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace merganser::comm::detail {
+namespace {
+
+constexpr std::uint32_t kUsual = 64;
+
+std::uint32_t elements_from(const char* variable) {
+  const char* text = std::getenv(variable);
+  const std::string_view value = text != nullptr ? text : "";
+  std::uint32_t elements = 0;  // as UCX has it
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), elements);
+  return error == std::errc{} && end == value.data() + value.size() && elements >= 2 ? elements : kUsual;
+}
+
+}  // namespace
+
+long queue_elements() {
+  return std::min<long>(elements_from("UCX_POSIX_FIFO_SIZE"), elements_from("UCX_SYSV_FIFO_SIZE"));
+}
+
+}  // namespace merganser::comm::detail
