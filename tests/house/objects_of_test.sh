@@ -31,6 +31,7 @@ refused "where nothing is built; allowed: the folder of a build" "${same[@]}" -D
 refused 'where CMAKE_CXX_FLAGS is "' "${same[@]}" -DCMAKE_CXX_FLAGS=-fno-inline
 refused "which has no libmerganser_base.a; allowed: a folder in which the target merganser_rooms is built" \
   "${same[@]}" -DMERGANSER_OBJECTS_OF="$temporary/empty"
+refused 'MERGANSER_TAKE has "roms"; allowed: rooms, apps, tests, or names of rooms' "${same[@]}" "-DMERGANSER_TAKE=roms;apps"
 
 configure taking "${same[@]}" "-DMERGANSER_TAKE=apps;rooms" || fail "refused"
 ninja -C "$temporary/taking" -t targets all >"$temporary/out"
