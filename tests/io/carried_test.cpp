@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "merganser/base/error.hpp"
+#include "merganser/io/data_file.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "tests/io/epic_file.hpp"
 #include "tests/io/folder.hpp"
@@ -251,6 +252,55 @@ TEST(CarriedNames, of_what_cannot_be_carried_are_listed) {
   for (const auto& loss : info.heading.lost) names.push_back(loss.name);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"blobs", "letters", "odd", "tensor"}));
+}
+
+TEST_P(Carried, fill_values_that_the_library_would_not_write_are_left_out_and_listed) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string in = folder.file("in.nc"), out = folder.file("out.nc");
+    make(t, in, [](EpicFile& f) {
+      f.more = [](int id) {
+        int odd = -1;
+        ok(nc_def_var(id, "odd", NC_DOUBLE, 0, nullptr, &odd));
+        const std::array<double, 2> values{7, 8};
+        EXPECT_NE(nc_put_att_double(id, odd, "_FillValue", NC_FLOAT, 2, values.data()), NC_NOERR);  // there nonetheless
+        ok(nc_put_att_double(id, NC_GLOBAL, "_FillValue", NC_FLOAT, 2, values.data()));  // means nothing there
+      };
+    });
+    const io::ParcelFileInfo info = io::read_info(in, t);
+    ASSERT_EQ(info.heading.lost.size(), 1U);
+    EXPECT_EQ(info.heading.lost[0].name, "_FillValue");
+    EXPECT_EQ(info.heading.lost[0].what, "attribute _FillValue of odd, which is not one value of its type");
+    const Parcels parcels = io::read_parcels(in, info, t);
+    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
+    EXPECT_TRUE(io::read_info(out, t).heading.lost.empty());
+    t.barrier();
+  });
+}
+
+TEST(CarriedValues, of_variables_shorter_than_dimensions_that_grew_stay_in_place) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  EpicFile file;
+  file.more = [](int id) {
+    std::array<int, 2> shape{};
+    ok(nc_def_dim(id, "row", NC_UNLIMITED, &shape[0]));
+    ok(nc_def_dim(id, "column", NC_UNLIMITED, &shape[1]));
+    const std::array<std::size_t, 2> start{0, 0};
+    const std::array<int, 6> values{1, 2, 3, 4, 5, 6};
+    for (const auto& [name, columns] : {std::pair{"whole", 3}, {"part", 2}}) {
+      int variable = -1;
+      const std::array<std::size_t, 2> count{2, static_cast<std::size_t>(columns)};
+      ok(nc_def_var(id, name, NC_INT, 2, shape.data(), &variable));
+      ok(nc_put_vara_int(id, variable, start.data(), count.data(), values.data()));
+    }
+  };
+  file.make(in);
+  const std::vector<std::int64_t> whole{1, 2, 3, 4, 5, 6}, part{1, 2, NC_FILL_INT, 3, 4, NC_FILL_INT};
+  for (const io::FileGroup& group : {io::read_info(in).heading.root, io::read_data(in)}) {
+    EXPECT_EQ(io::integers_of(*io::find_variable(group, "whole")), whole);
+    EXPECT_EQ(io::integers_of(*io::find_variable(group, "part")), part);
+  }
 }
 
 TEST(CarriedNames, of_time_levels_before_the_last_are_listed) {

@@ -76,6 +76,10 @@ class DataReader {
     int variables = 0;
     int dimensions = 0;
     check(nc_inq(file_.id(), &dimensions, &variables, &attributes, nullptr), "the header");
+    int unlimited = 0;
+    unlimited_.resize(static_cast<std::size_t>(dimensions));
+    check(nc_inq_unlimdims(file_.id(), &unlimited, unlimited_.data()), "the dimensions");
+    unlimited_.resize(static_cast<std::size_t>(unlimited));
     for (int i = 0; i < attributes; ++i) attribute(i, out);
     for (int i = 0; i < variables; ++i) variable(i, out);
     return out;
@@ -118,23 +122,26 @@ class DataReader {
     v.name = name.data();
     v.values.type = type;
     double all = 1;
-    std::vector<std::size_t> start(static_cast<std::size_t>(rank) + 1, 0);
-    std::vector<std::size_t> length(start.size(), 1);
+    VariablePart part{std::vector<std::size_t>(static_cast<std::size_t>(rank) + 1, 0),
+                      std::vector<std::size_t>(static_cast<std::size_t>(rank) + 1, 1)};
     for (int d = 0; d < rank; ++d) {
       Name dimension{};
-      auto& n = length[static_cast<std::size_t>(d)];
-      check(nc_inq_dim(file_.id(), dims[static_cast<std::size_t>(d)], dimension.data(), &n), "the shape of " + v.name);
+      auto& n = part.length[static_cast<std::size_t>(d)];
+      const int id = dims[static_cast<std::size_t>(d)];
+      check(nc_inq_dim(file_.id(), id, dimension.data(), &n), "the shape of " + v.name);
       v.dimensions.emplace_back(dimension.data());
       all *= static_cast<double>(n);
+      if (d > 0 && std::find(unlimited_.begin(), unlimited_.end(), id) != unlimited_.end()) part.by_rows = true;
     }
     v.values.bytes.resize(room(all, type, v.name));
     v.values.count = static_cast<std::int64_t>(all);
-    if (all > 0) check(nc_get_vara(file_.id(), number, start.data(), length.data(), v.values.bytes.data()), v.name);
+    check(get_part(file_.id(), number, part, type_bytes(static_cast<FileType>(type)), v.values.bytes.data()), v.name);
     out.variables.push_back(std::move(v));
   }
 
   const NcFile& file_;
   NetcdfLock lock_;
+  std::vector<int> unlimited_;
   double read_ = 0;
 };
 

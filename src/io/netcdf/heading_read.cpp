@@ -55,7 +55,7 @@ class HeadingReader {
     FileGroup out;
     int count = 0;
     check(nc_inq_natts(id, &count), "the attributes");
-    out.attributes = attributes(id, NC_GLOBAL, count, path.empty() ? "global" : path);
+    out.attributes = attributes({id, NC_GLOBAL}, NC_NAT, count, path.empty() ? "global" : path);
     dimensions(id, out);
     for (const int v : list(id, nc_inq_varids, "the variables")) variable(id, v, path, out);
     for (const int g : list(id, nc_inq_grps, "the groups")) {
@@ -70,6 +70,7 @@ class HeadingReader {
   void dimensions(int id, FileGroup& out) {
     const auto inquire = [](int group, int* count, int* ids) { return nc_inq_dimids(group, count, ids, 0); };
     const std::vector<int> unlimited = list(id, nc_inq_unlimdims, "the dimensions");
+    unlimited_.insert(unlimited_.end(), unlimited.begin(), unlimited.end());
     for (const int d : list(id, inquire, "the dimensions")) {
       Name name{};
       std::size_t length = 0;
@@ -86,7 +87,10 @@ class HeadingReader {
                : std::to_string(type);
   }
 
-  std::vector<FileAttribute> attributes(int id, int variable, int count, const std::string& owner) {
+  /// @param holds  the variable's type, for what it is filled with: the library reads an attribute of another one, and
+  /// does not write it
+  std::vector<FileAttribute> attributes(VariableNumber of, nc_type holds, int count, const std::string& owner) {
+    const auto [id, variable] = of;
     std::vector<FileAttribute> out;
     for (int i = 0; i < count; ++i) {
       Name name{};
@@ -96,6 +100,10 @@ class HeadingReader {
       const std::string what = "the attribute " + std::string(name.data()) + " of " + owner;
       check(nc_inq_att(id, variable, name.data(), &type, &length), what);
       FileAttribute a{name.data(), {type, static_cast<std::int64_t>(length), {}, {}}};
+      if (holds != NC_NAT && a.name == "_FillValue" && (type != holds || length != 1)) {
+        heading_.lost.push_back({a.name, what.substr(4) + ", which is not one value of its type"});
+        continue;
+      }
       if (type == NC_STRING) {
         std::vector<char*> texts(length, nullptr);
         check(nc_get_att_string(id, variable, name.data(), texts.data()), what);
@@ -139,7 +147,7 @@ class HeadingReader {
     const bool own = root && (is_own_name(v.name) || v.name == "t");
     const bool over_parcels = is_in(v.dimensions, "n_parcels");
     if (type >= NC_FIRSTUSERTYPEID && !own) return lose(full, "of type " + type_text(id, type));
-    v.attributes = attributes(id, number, count, full);
+    v.attributes = attributes({id, number}, type, count, full);
     v.storage = storage(id, number, v.dimensions.size());
     if (own || (root && over_parcels)) return column(std::move(v), own);
     if (over_parcels) return lose(full, "over the parcels but in a group");
@@ -177,13 +185,15 @@ class HeadingReader {
 
   /// Reads the values, of a time dimension the last level. @return false if they are too many
   bool values(int id, int number, const std::string& full, FileVariable& v) {
-    std::vector<std::size_t> start(v.dimensions.size() + 1, 0);
-    std::vector<std::size_t> length(v.dimensions.size() + 1, 1);
+    VariablePart part{std::vector<std::size_t>(v.dimensions.size() + 1, 0),
+                      std::vector<std::size_t>(v.dimensions.size() + 1, 1)};
+    auto& [start, length, by_rows] = part;
     double all = 1;
     for (std::size_t d = 0; d < v.dimensions.size(); ++d) {
       int dimension = -1;
       check(nc_inq_dimid(id, v.dimensions[d].c_str(), &dimension), "the shape of " + full);
       check(nc_inq_dimlen(id, dimension, &length[d]), "the shape of " + full);
+      if (d > 0 && is_in(unlimited_, dimension)) by_rows = true;
       if (dimension == time_ && length[d] > 0) {
         start[d] = length[d] - 1;
         length[d] = 1;
@@ -201,18 +211,19 @@ class HeadingReader {
     v.values.count = static_cast<std::int64_t>(count);
     if (type == FileType::string) {
       std::vector<char*> texts(count, nullptr);
-      if (count > 0) check(nc_get_vara(id, number, start.data(), length.data(), texts.data()), full);
+      check(get_part(id, number, part, sizeof(char*), texts.data()), full);
       take_strings(texts, v.values.strings);
     } else {
       v.values.bytes.resize(count * type_bytes(type));
-      if (count > 0) check(nc_get_vara(id, number, start.data(), length.data(), v.values.bytes.data()), full);
+      check(get_part(id, number, part, type_bytes(type), v.values.bytes.data()), full);
     }
     return true;
   }
 
   const NcFile& file_;
   NetcdfLock lock_;
-  int time_ = -1;  // the dimension of which the last level is taken
+  int time_ = -1;               // the dimension of which the last level is taken
+  std::vector<int> unlimited_;  // dimensions of groups so far
   FileHeading heading_;
   std::size_t carried_ = 0;
 };

@@ -134,4 +134,23 @@ std::vector<double> NcFile::attribute(const std::string& name, std::size_t count
   return values;
 }
 
+int get_part(int group, int variable, const VariablePart& part, std::size_t value_bytes, void* to) {
+  if (std::find(part.length.begin(), part.length.end(), 0) != part.length.end()) return NC_NOERR;
+  if (!part.by_rows) return nc_get_vara(group, variable, part.start.data(), part.length.data(), to);
+  const std::size_t last = part.length.size() - 2;
+  std::vector<std::size_t> at = part.start;
+  std::vector<std::size_t> row(part.length.size(), 1);
+  row[last] = part.length[last];
+  std::size_t rows = 1;
+  for (std::size_t d = 0; d < last; ++d) rows *= part.length[d];
+  auto* bytes = static_cast<std::byte*>(to);
+  for (std::size_t i = 0; i < rows; ++i, bytes += row[last] * value_bytes) {
+    std::size_t rest = i;
+    for (std::size_t d = last; d-- > 0; rest /= part.length[d]) at[d] = part.start[d] + rest % part.length[d];
+    const int status = nc_get_vara(group, variable, at.data(), row.data(), bytes);
+    if (status != NC_NOERR) return status;
+  }
+  return NC_NOERR;
+}
+
 }  // namespace merganser::io

@@ -2,6 +2,7 @@
 /// An open NetCDF file. The library below is not safe for threads: every call goes through one lock.
 #include <netcdf.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -73,6 +74,18 @@ class NcFile {
   std::string shown_;
   bool together_ = false;
 };
+
+/// A part of a variable: where it begins, and how far it goes, in each of its dimensions; one entry more for none of them.
+struct VariablePart {
+  std::vector<std::size_t> start;
+  std::vector<std::size_t> length;
+  /// A dimension behind the first may grow, and this variable be shorter than it: NetCDF 4.9 reads such a part to wrong places
+  /// and leaves some of them out, but for single rows.
+  bool by_rows = false;
+};
+
+/// Reads it, if it is not empty, values of so many bytes each. Call under the lock. @return NetCDF status
+[[nodiscard]] int get_part(int group, int variable, const VariablePart& part, std::size_t value_bytes, void* to);
 
 /// Checks what NetCDF's own messages hide: that the file is there, readable, not empty, and begins as NetCDF does.
 /// @throws InputError @return its size in bytes
