@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/fuzz/support/files.hpp"
+#include "tests/fuzz/support/netcdf_model.hpp"
 #include "tests/fuzz/support/parcels.hpp"
 #include "tests/fuzz/support/target.hpp"
 
@@ -146,10 +147,7 @@ struct Description {
 /// Calls of the library whose failures leave something out.
 class Maker {
  public:
-  Maker(const std::string& path, int format) {
-    const int status = nc_create(path.c_str(), format | NC_CLOBBER, &file_);
-    if (status != NC_NOERR) finding(std::string("no parcel file can be made: ") + nc_strerror(status));
-  }
+  explicit Maker(int file) : file_(file) {}
   /// @return false if the library could not end the file; then it has it open still
   bool make(const Description& d) {
     for (std::size_t i = 0; i < kDimensions.size(); ++i) {
@@ -173,48 +171,60 @@ class Maker {
     if (nc_def_var(group, v.name.c_str(), v.type, static_cast<int>(dimensions.size()), dimensions.data(), &variable) !=
         NC_NOERR)
       return;
+    if (dimensions.empty() || (v.storage == 0 && !grows(dimensions))) return;
     // The library would give what may grow chunks of a mebibyte, and write and read them whole.
     constexpr std::size_t kShort = 8;
-    const std::vector<std::size_t> few(dimensions.size() + 1, kShort);
-    if (v.storage == 0) {
-      if (grows(dimensions)) nc_def_var_chunking(group, variable, NC_CHUNKED, few.data());
-      return;
+    const std::size_t most = (v.storage & 8) != 0 ? static_cast<std::size_t>(1 + v.storage % 3) : kShort;
+    std::vector<std::size_t> chunk(dimensions.size(), most);
+    for (std::size_t d = 0; d < chunk.size(); ++d) {
+      std::size_t length = 0;
+      nc_inq_dimlen(file_, dimensions[d], &length);
+      if (length > 0) chunk[d] = std::min(most, length);
     }
+    nc_def_var_chunking(group, variable, NC_CHUNKED, chunk.data());
+    if (v.storage == 0 || v.type == NC_STRING) return;
     nc_def_var_deflate(group, variable, v.storage & 1, (v.storage >> 1) & 1, 1);
     if ((v.storage & 4) != 0) nc_def_var_fletcher32(group, variable, NC_FLETCHER32);
-    const std::vector<std::size_t> chunk(dimensions.size() + 1, static_cast<std::size_t>(1 + v.storage % 3));
-    if ((v.storage & 8) != 0) nc_def_var_chunking(group, variable, NC_CHUNKED, chunk.data());
   }
   [[nodiscard]] bool grows(const std::vector<int>& dimensions) const {
-    std::array<int, kDimensions.size()> unlimited{};
-    int count = 0;
-    if (nc_inq_unlimdims(file_, &count, unlimited.data()) != NC_NOERR) return false;
     return std::any_of(dimensions.begin(), dimensions.end(), [&](int d) {
-      return std::find(unlimited.begin(), unlimited.begin() + count, d) != unlimited.begin() + count;
+      std::size_t length = 0;  // 0 as long as nothing is written to what may grow
+      return nc_inq_dimlen(file_, d, &length) == NC_NOERR && length == 0;
     });
   }
   void put(const Attribute& a) {
     int owner = NC_GLOBAL;
     if (!a.owner.empty() && nc_inq_varid(file_, a.owner.c_str(), &owner) != NC_NOERR) return;
+    std::size_t values = 0;  // the library may crash when it refuses another fill value
+    if (owner != NC_GLOBAL && a.name == "_FillValue" &&
+        nc_inq_attlen(file_, owner, "_FillValue", &values) == NC_NOERR && values > 0)
+      return;
     if (a.type == NC_CHAR)
       nc_put_att_text(file_, owner, a.name.c_str(), a.values.size(), "text");
     else if (a.type == NC_STRING)
       nc_put_att_string(file_, owner, a.name.c_str(), a.values.size(), kTexts.data());
     else
-      nc_put_att_double(file_, owner, a.name.c_str(), a.type, a.values.size(), a.values.data());
+      nc_put_att_double(file_, owner, a.name.c_str(), a.type, a.values.size(), within(a.type, a.values).data());
   }
   void fill(const Variable& v) {
     int variable = 0;
     const int group = v.more ? group_ : file_;
+    nc_type type = NC_NAT;
     if (v.values.empty() || nc_inq_varid(group, v.name.c_str(), &variable) != NC_NOERR) return;
+    if (nc_inq_vartype(group, variable, &type) != NC_NOERR) return;
     // Room for any shape: the variable of this name may be another one.
     const std::array<std::size_t, 8> start{};
     std::array<std::size_t, 8> count{1, 1, 1, 1, 1, 1, 1, 1};
     if (!v.dimensions.empty()) count[v.dimensions.size() - 1] = v.values.size();
-    if (v.type == NC_STRING)
+    if (type == NC_STRING)
       nc_put_vara_string(group, variable, start.data(), count.data(), std::vector(v.values.size(), kTexts[0]).data());
-    else if (v.type != NC_CHAR)
-      nc_put_vara_double(group, variable, start.data(), count.data(), v.values.data());
+    else if (type != NC_CHAR)
+      nc_put_vara_double(group, variable, start.data(), count.data(), within(type, v.values).data());
+  }
+  /// Values that the type can hold: the library stores others as whatever its compiler makes of them.
+  static std::vector<double> within(nc_type type, std::vector<double> values) {
+    for (double& x : values) x = within_type(type, x);
+    return values;
   }
 
   static inline std::array<const char*, 4> kTexts{"a", "", "text", "\xff"};
@@ -233,6 +243,13 @@ void hold_list() {
   static_cast<void>(held);
 }
 
+Description described(std::string_view bytes) {
+  Bytes in(bytes);
+  Description description;
+  while (!in.done()) description.change(in);
+  return description;
+}
+
 }  // namespace
 
 std::string make_parcel_file(int format, std::string_view bytes) {
@@ -242,12 +259,19 @@ std::string make_parcel_file(int format, std::string_view bytes) {
   // To attach dimensions to variables as HDF5 does takes a third of the time, and is the library's business.
   if (format == NC_NETCDF4 && !one_of(16, bytes)) format |= NC_NODIMSCALE_ATTACH;
 #endif
-  Bytes in(bytes);
-  Description description;
-  while (!in.done()) description.change(in);
   const std::string path = path_of("parcels-" + std::to_string(number) + ".nc");
-  if (!Maker(path, format).make(description)) ++number;
+  int file = -1;
+  const int status = nc_create(path.c_str(), format | NC_CLOBBER, &file);
+  if (status != NC_NOERR) finding(std::string("no parcel file can be made: ") + nc_strerror(status));
+  if (!Maker(file).make(described(bytes))) ++number;
   return path;
+}
+
+std::optional<std::string> make_parcel_model(std::string_view bytes) {
+  static const bool known = std::string_view(nc_inq_libvers()).starts_with("4.9.0");  // another may answer otherwise
+  if (!known) return std::nullopt;
+  Maker(begin_model()).make(described(bytes));
+  return beyond_model() ? std::nullopt : std::optional(model_path());
 }
 
 }  // namespace merganser::fuzz
