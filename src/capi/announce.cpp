@@ -79,8 +79,8 @@ int mg_announcer_received(mg_announcer* announcer, const mg_announcement** annou
 }
 
 int mg_announcer_time(mg_announcer* announcer, int* steps) {
-  return guard<AnnouncerObject>(
-      announcer, [&](AnnouncerObject& object) { give_to(steps, object.network.time_to_live(), "steps"); });
+  return guard_get<AnnouncerObject>(announcer, steps, "steps",
+                                    [](auto& object) { return object.network.time_to_live(); });
 }
 
 int mg_announcer_free(mg_announcer* announcer) { return guard_free<AnnouncerObject>(announcer); }

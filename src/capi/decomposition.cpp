@@ -110,8 +110,8 @@ int mg_decomposition_cartesian(int communicator, const mg_box* box, const int64_
 }
 
 int mg_decomposition_ranks(mg_decomposition* decomposition, int* ranks) {
-  return guard<DecompositionObject>(
-      decomposition, [&](DecompositionObject& object) { give_to(ranks, object.value.ranks(), "ranks"); });
+  return guard_get<DecompositionObject>(decomposition, ranks, "ranks",
+                                        [](auto& object) { return object.value.ranks(); });
 }
 
 int mg_decomposition_block(mg_decomposition* decomposition, int rank, double lower[3], double upper[3]) {

@@ -167,8 +167,7 @@ int mg_finder_find(mg_finder* finder, const mg_points* points, const uint8_t* sm
 int mg_finder_links(mg_finder* finder, const mg_link** links, size_t* count) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
     static_cast<void>(object.points());
-    const auto found = object.finder.links();
-    give(std::span(reinterpret_cast<const mg_link*>(found.data()), found.size()), links, count);
+    give_as(object.finder.links(), links, count);
   });
 }
 
@@ -182,8 +181,7 @@ int mg_finder_leaving(mg_finder* finder, const uint32_t** positions, size_t* cou
 int mg_finder_arrivals(mg_finder* finder, const mg_arrival** arrivals, size_t* count) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
     static_cast<void>(object.points());
-    const auto found = object.finder.arrivals();
-    give(std::span(reinterpret_cast<const mg_arrival*>(found.data()), found.size()), arrivals, count);
+    give_as(object.finder.arrivals(), arrivals, count);
   });
 }
 

@@ -58,16 +58,15 @@ void give(const Range& range, const T** data, std::size_t* count) {
   *data = std::data(range);
   *count = std::size(range);
 }
+/// The same as records of the caller's type, which is laid out alike.
+template <class T, class Range>
+void give_as(const Range& range, const T** data, std::size_t* count) {
+  give(std::span(reinterpret_cast<const T*>(std::data(range)), std::size(range)), data, count);
+}
 /// Writes a value where the caller wants one.
 template <class T>
 void give_if(T* where, T value) {
   if (where != nullptr) *where = value;
-}
-/// The same where he must want it. @throws UsageError for null
-template <class T>
-void give_to(T* where, T value, const char* name) {
-  need(where, name);
-  *where = value;
 }
 /// Refuses arrays that are too short. @throws UsageError naming the argument
 inline void check_room(std::size_t room, std::size_t needed, const char* name) {

@@ -19,12 +19,6 @@ Table& table() {
   return *the_table;
 }
 
-std::uintptr_t number_of(const void* handle, const char* kind) {
-  if (handle == nullptr)
-    throw UsageError(std::string(kind) + ": a null handle; allowed: one that was given and not freed");
-  return reinterpret_cast<std::uintptr_t>(handle);
-}
-
 [[noreturn]] void throw_unknown(const char* kind) {
   throw UsageError(std::string(kind) +
                    ": a handle that was freed or never given; allowed: one that was given and not freed");
@@ -42,23 +36,19 @@ void* keep(std::shared_ptr<Object> object) {
 }
 
 std::shared_ptr<Object> kept(const void* handle, const char* kind) {
-  const std::uintptr_t number = number_of(handle, kind);
+  if (handle == nullptr)
+    throw UsageError(std::string(kind) + ": a null handle; allowed: one that was given and not freed");
   Table& all = table();
   const std::lock_guard lock(all.mutex);
-  const auto found = all.objects.find(number);
+  const auto found = all.objects.find(reinterpret_cast<std::uintptr_t>(handle));
   if (found == all.objects.end()) throw_unknown(kind);
   return found->second;
 }
 
-std::shared_ptr<Object> let_go(const void* handle, const char* kind) {
-  const std::uintptr_t number = number_of(handle, kind);
+void let_go(const void* handle, const char* kind) {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
-  const auto found = all.objects.find(number);
-  if (found == all.objects.end()) throw_unknown(kind);
-  auto object = std::move(found->second);  // destroyed by the caller, outside the lock
-  all.objects.erase(found);
-  return object;
+  if (all.objects.erase(reinterpret_cast<std::uintptr_t>(handle)) == 0) throw_unknown(kind);
 }
 
 std::size_t handles() {

@@ -20,8 +20,9 @@ class Object : Pinned {
 [[nodiscard]] void* keep(std::shared_ptr<Object> object);
 /// The object of a handle. @throws UsageError for null, and what is no handle (any more)
 [[nodiscard]] std::shared_ptr<Object> kept(const void* handle, const char* kind);
-/// The same, and the handle is good for nothing more.
-[[nodiscard]] std::shared_ptr<Object> let_go(const void* handle, const char* kind);
+/// From now on the handle is good for nothing. Who has got its object holds it, so that none is destroyed here. @throws
+/// UsageError for what is no handle (any more)
+void let_go(const void* handle, const char* kind);
 /// Objects that are kept.
 [[nodiscard]] std::size_t handles();
 
@@ -35,13 +36,22 @@ std::shared_ptr<T> object_of(const void* handle) {
 /// Frees a handle. @throws UsageError as object_of()
 template <class T>
 std::shared_ptr<T> free_handle(const void* handle) {
-  static_cast<void>(object_of<T>(handle));  // refuses one of another kind
-  return std::static_pointer_cast<T>(let_go(handle, T::kKind));
+  auto object = object_of<T>(handle);  // refuses one of another kind
+  let_go(handle, T::kKind);
+  return object;
 }
 /// guard() for a function of one object: `body` gets the one behind the handle.
 template <class T, class Body>
 int guard(const void* handle, const Body& body) noexcept {
   return guard([&] { body(*object_of<T>(handle)); });
+}
+/// guard() for a function that gives one thing of an object, what `get` returns, where the caller wants it.
+template <class T, class Value, class Get>
+int guard_get(const void* handle, Value* where, const char* name, const Get& get) noexcept {
+  return guard<T>(handle, [&](T& object) {
+    need(where, name);
+    *where = get(object);
+  });
 }
 /// guard() for a function that frees a handle.
 template <class T>

@@ -102,8 +102,8 @@ int mg_measure(mg_transport* transport, const mg_process_graph* graph, const mg_
 }
 
 int mg_measurement_count(mg_measurement* measurement, size_t* count) {
-  return guard<MeasurementObject>(measurement, [&](MeasurementObject& object) {
-    give_to(count, object.found.cells.size() + object.found.unusable.size(), "count");
+  return guard_get<MeasurementObject>(measurement, count, "count", [](auto& object) {
+    return object.found.cells.size() + object.found.unusable.size();
   });
 }
 

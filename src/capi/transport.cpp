@@ -2,10 +2,22 @@
 
 #include <cmath>
 
-#include "merganser/comm/runtime.hpp"
+#include "merganser/comm/open.hpp"
+#include "merganser/comm/plugins.hpp"
 #include "src/capi/objects.hpp"
 
 namespace merganser::capi {
+namespace {
+
+comm::OpenOptions options_of(const mg_open_options* given) {
+  const auto record = read_options(given, "options");
+  comm::OpenOptions options;
+  options.backend = text_or(record.backend, "auto");
+  options.decorators = text_or(record.decorators, "");
+  return options;
+}
+
+}  // namespace
 
 Box box_of(const mg_box* given) {
   const mg_box record = read_record(given, "box");
@@ -29,6 +41,28 @@ using namespace merganser::capi;
 
 extern "C" {
 
+int mg_open_fortran(int communicator, const mg_open_options* options, mg_transport** transport) {
+  return guard([&] {
+    need(transport, "transport");
+    make<TransportObject>(transport, comm::open(communicator, options_of(options)));
+  });
+}
+
+int mg_use_mpi(const char* where) {
+  return guard([&] { (void)comm::use_mpi(text_or(where, "")); });
+}
+
+int mg_open_alone(mg_transport** transport) {
+  return guard([&] {
+    need(transport, "transport");
+    make<TransportObject>(transport, comm::open_alone());
+  });
+}
+
+int mg_transport_choice(mg_transport* transport, const char** choice) {
+  return guard_get<TransportObject>(transport, choice, "choice", [](auto& object) { return object.choice(); });
+}
+
 int mg_run_threads(int ranks, mg_body body, void* user) {
   return guard([&] {
     if (body == nullptr) throw UsageError("body: a null pointer; allowed: a function");
@@ -50,24 +84,15 @@ int mg_run_threads(int ranks, mg_body body, void* user) {
 int mg_transport_close(mg_transport* transport) { return guard_free<TransportObject>(transport); }
 
 int mg_transport_rank(mg_transport* transport, int* rank) {
-  return guard<TransportObject>(transport, [&](TransportObject& object) {
-    need(rank, "rank");
-    *rank = object.get().rank();
-  });
+  return guard_get<TransportObject>(transport, rank, "rank", [](auto& object) { return object.get().rank(); });
 }
 
 int mg_transport_size(mg_transport* transport, int* size) {
-  return guard<TransportObject>(transport, [&](TransportObject& object) {
-    need(size, "size");
-    *size = object.get().size();
-  });
+  return guard_get<TransportObject>(transport, size, "size", [](auto& object) { return object.get().size(); });
 }
 
 int mg_transport_name(mg_transport* transport, const char** name) {
-  return guard<TransportObject>(transport, [&](TransportObject& object) {
-    need(name, "name");
-    *name = object.get().name().data();
-  });
+  return guard_get<TransportObject>(transport, name, "name", [](auto& object) { return object.get().name().data(); });
 }
 
 int mg_transport_barrier(mg_transport* transport) {

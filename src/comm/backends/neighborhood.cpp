@@ -5,7 +5,6 @@
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
-#include "src/comm/detail/courtesy.hpp"
 #include "src/comm/detail/limits.hpp"
 #include "src/comm/detail/registry.hpp"
 
@@ -26,18 +25,6 @@ Graph told(const Graph& graph) {
   add(both.out, graph.in);
   add(both.in, graph.out);
   return both;
-}
-
-MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph) {
-  static const int none = 0;  // some versions refuse a null list even if it is empty
-  MPI_Comm comm = MPI_COMM_NULL;
-  const Courtesy courtesy;
-  check(MPI_Dist_graph_create_adjacent(parent, static_cast<int>(graph.in.size()),
-                                       graph.in.empty() ? &none : graph.in.data(), MPI_UNWEIGHTED,
-                                       static_cast<int>(graph.out.size()), graph.out.empty() ? &none : graph.out.data(),
-                                       MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm),
-        "MPI_Dist_graph_create_adjacent");
-  return comm;
 }
 
 /// One neighbour's part of an alltoallw: absolute addresses, so nothing is packed, and a datatype of its own where the

@@ -23,7 +23,6 @@ class Neighborhood : public ExchangeBase {
     out_counts_ = counts(out_bytes_);
     in_counts_ = counts(in_bytes_);
   }
-  void count(comm::Counters&) const override {}
   std::shared_ptr<GraphCommunicator> graph_;
   std::vector<int> out_places_;
   std::vector<int> in_places_;

@@ -34,8 +34,6 @@ class SendReceive final : public ExchangeBase {
   [[nodiscard]] std::vector<int> missing() const override { return requests_.missing(); }
 
  private:
-  void count(comm::Counters&) const override {}
-
   MPI_Comm comm_;
   int tag_;
   Requests requests_;
@@ -71,7 +69,6 @@ class Persistent final : public ExchangeBase {
     for (const auto& requests : requests_) requests->free();
     make();
   }
-  void count(comm::Counters&) const override {}
 
  private:
   void make() {
@@ -138,16 +135,13 @@ std::unique_ptr<Start> make_message_start(comm::Transport& control) {
 }
 
 constexpr KernelEntry kKernels[] = {
-    {{"p2p.isend-irecv", "p2p", "MPI_Irecv, MPI_Isend, then all are waited for", Completion::notified},
-     make<SendReceive<Mode::standard>>,
-     kMostMpiBytes},
-    {{"p2p.issend-irecv", "p2p", "MPI_Irecv, MPI_Issend, then all are waited for", Completion::notified},
-     make<SendReceive<Mode::synchronous>>,
-     kMostMpiBytes},
-    {{"p2p.persistent", "p2p", "MPI_Start of persistent sends and receives, then all are waited for",
-      Completion::notified},
-     make<Persistent>,
-     kMostMpiBytes},
+    mpi_kernel({"p2p.isend-irecv", "p2p", "MPI_Irecv, MPI_Isend, then all are waited for", Completion::notified},
+               make<SendReceive<Mode::standard>>),
+    mpi_kernel({"p2p.issend-irecv", "p2p", "MPI_Irecv, MPI_Issend, then all are waited for", Completion::notified},
+               make<SendReceive<Mode::synchronous>>),
+    mpi_kernel({"p2p.persistent", "p2p", "MPI_Start of persistent sends and receives, then all are waited for",
+                Completion::notified},
+               make<Persistent>),
 };
 constexpr StartEntry kStarts[] = {
     {"p2p", make_message_start}, {"neighborhood", make_message_start}, {"rma", make_message_start}};

@@ -1,10 +1,51 @@
 // requires: MPI
-#include "src/kernels/families/mpi/rma_exchange.hpp"
+#include "merganser/base/pinned.hpp"
+#include "src/kernels/families/mpi/mpi_exchange.hpp"
+#include "src/kernels/families/mpi/window.hpp"
 #include "src/kernels/families/support/family.hpp"
 
-/// One-sided, in one epoch for the life of the window; the targets are not told.
+/// One-sided: the targets are not told, but by some kernels.
 namespace merganser::kernels::detail {
 namespace {
+
+class WindowExchange : public ExchangeBase {
+ public:
+  void settle() override {
+    window_->sync();
+    control_.barrier();
+    window_->sync();
+  }
+
+ protected:
+  WindowExchange(comm::Transport& control, std::shared_ptr<Window> window, ExchangePlan plan, Places places)
+      : ExchangeBase(control, std::move(plan), places), window_(std::move(window)), win_(window_->handle()) {}
+
+  std::shared_ptr<Window> window_;
+  MPI_Win win_;
+
+ private:
+  void count(comm::Counters& counters) const override { ++counters.syncs; }
+};
+
+/// Landing zones lie in the window.
+class PutExchange : public WindowExchange {
+ public:
+  PutExchange(comm::Transport& control, MpiGroup&, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : WindowExchange(control, window, std::move(plan), {.landings = window->data()}) {}
+
+ protected:
+  void put_one(std::size_t arc, std::size_t buffer) {
+    const int bytes = mpi_count(out_bytes_[arc]);
+    check(MPI_Put(out_at(arc, buffer), bytes, MPI_BYTE, out_[arc], static_cast<MPI_Aint>(target_at(arc, buffer)), bytes,
+                  MPI_BYTE, win_),
+          "MPI_Put");
+  }
+  void put(std::size_t buffer) {
+    for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+      if (out_bytes_[arc] != 0) put_one(arc, buffer);
+    }
+  }
+};
 
 class PutFlush final : public PutExchange {
  public:
@@ -14,9 +55,6 @@ class PutFlush final : public PutExchange {
     put(buffer);
     check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
   }
-
- private:
-  void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
 class PutFlushLocal final : public PutExchange {
@@ -31,16 +69,13 @@ class PutFlushLocal final : public PutExchange {
     check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
     PutExchange::settle();
   }
-
- private:
-  void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
 /// As [neve] does: request-based puts, all requests waited for, then a flush.
 class RputFlush final : public PutExchange {
  public:
-  RputFlush(comm::Transport& control, const std::shared_ptr<Window>& window, ExchangePlan plan)
-      : PutExchange(control, window, std::move(plan)), requests_(out_.size(), MPI_REQUEST_NULL) {}
+  RputFlush(comm::Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : PutExchange(control, group, window, std::move(plan)), requests_(out_.size(), MPI_REQUEST_NULL) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     int used = 0;
@@ -56,7 +91,6 @@ class RputFlush final : public PutExchange {
   }
 
  private:
-  void count(comm::Counters& counters) const override { ++counters.syncs; }
   std::vector<MPI_Request> requests_;
 };
 
@@ -101,7 +135,7 @@ class Fence final : public PutExchange {
 
 class Get final : public WindowExchange {
  public:
-  Get(comm::Transport& control, const std::shared_ptr<Window>& window, ExchangePlan plan)
+  Get(comm::Transport& control, MpiGroup&, const std::shared_ptr<Window>& window, ExchangePlan plan)
       : WindowExchange(control, window, std::move(plan), {.sources = window->data()}) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
@@ -114,40 +148,172 @@ class Get final : public WindowExchange {
     }
     check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
   }
+};
+
+/// The target watches a word per in-arc that grows by one per iteration, so nothing is ever reset and a sender that is
+/// ahead does no harm.
+class PutNotify final : public PutExchange {
+ public:
+  using PutExchange::PutExchange;
+  void iterate(std::size_t buffer) override {
+    const Iteration mark(*this, buffer);
+    epoch_value_ = next_epoch();
+    if (!out_.empty()) {
+      put(buffer);
+      check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
+      for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+        if (dropped(arc)) continue;
+        check(MPI_Put(&epoch_value_, 1, MPI_UINT64_T, out_[arc], static_cast<MPI_Aint>(plan_.target_flag(arc)), 1,
+                      MPI_UINT64_T, win_),
+              "MPI_Put");
+      }
+      check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
+    }
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+      if (!has_come(arc, epoch_value_)) await(arc);
+    }
+  }
+
+  [[nodiscard]] std::vector<int> missing() const override {
+    return lacking([this](std::size_t arc, std::uint64_t epoch) { return has_come(arc, epoch); });
+  }
 
  private:
-  void count(comm::Counters& counters) const override { ++counters.syncs; }
+  void count(comm::Counters& counters) const override {
+    counters.puts += far_out();
+    counters.syncs += out_.empty() ? 0 : 2;
+  }
+  [[nodiscard]] bool has_come(std::size_t arc, std::uint64_t epoch) const {
+    auto* word = reinterpret_cast<std::uint64_t*>(window_->data() + plan_.flag(arc));
+    return std::atomic_ref(*word).load(std::memory_order_acquire) >= epoch;
+  }
+  void await(std::size_t arc) {
+    constexpr unsigned kLook = 4096;
+    comm::detail::Waiter waiter(describe_);
+    for (unsigned polls = 1; !has_come(arc, epoch_value_); ++polls) {
+      check(MPI_Win_sync(win_), "MPI_Win_sync");
+      int found = 0;
+      check(MPI_Iprobe(MPI_ANY_SOURCE, kNoTag, window_->comm(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+      if (polls % kLook == 0) waiter.check_limit();
+    }
+  }
+
+  std::uint64_t epoch_value_ = 0;  // what is put
+};
+
+/// The target is told by an empty message.
+class PutSend final : public PutExchange {
+ public:
+  PutSend(comm::Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : PutExchange(control, group, window, std::move(plan)),
+        comm_(group.comm),
+        tag_(group.new_tag()),
+        requests_(in_then_out(graph())) {}
+  void iterate(std::size_t buffer) override {
+    const Iteration mark(*this, buffer);
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+      check(MPI_Irecv(nullptr, 0, MPI_BYTE, in_[arc], tag_, comm_, &requests_[arc]), "MPI_Irecv");
+    }
+    if (!out_.empty()) {
+      put(buffer);
+      check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
+    }
+    for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+      if (dropped(arc)) continue;
+      check(MPI_Isend(nullptr, 0, MPI_BYTE, out_[arc], tag_, comm_, &requests_[in_.size() + arc]), "MPI_Isend");
+    }
+    requests_.wait(describe_);
+  }
+  [[nodiscard]] std::vector<int> missing() const override { return requests_.missing(); }
+
+ private:
+  void count(comm::Counters& counters) const override {
+    counters.messages += far_out();
+    counters.syncs += out_.empty() ? 0 : 1;
+  }
+
+  MPI_Comm comm_;
+  int tag_;
+  Requests requests_;
+};
+
+/// An MPI group of some ranks of a communicator.
+class RankGroup : Pinned {
+ public:
+  RankGroup(MPI_Comm comm, const std::vector<int>& ranks) {
+    MPI_Group all = MPI_GROUP_NULL;
+    check(MPI_Comm_group(comm, &all), "MPI_Comm_group");
+    check(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &group_), "MPI_Group_incl");
+    MPI_Group_free(&all);
+  }
+  ~RankGroup() {
+    if (comm::detail::mpi_running() && group_ != MPI_GROUP_EMPTY) MPI_Group_free(&group_);
+  }
+  operator MPI_Group() const noexcept { return group_; }
+
+ private:
+  MPI_Group group_ = MPI_GROUP_EMPTY;
+};
+
+class Pscw final : public PutExchange {
+ public:
+  Pscw(comm::Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
+      : PutExchange(control, group, window, std::move(plan)), targets_(group.comm, out_), origins_(group.comm, in_) {}
+  void iterate(std::size_t buffer) override {
+    const Iteration mark(*this, buffer);
+    if (!in_.empty()) check(MPI_Win_post(origins_, 0, win_), "MPI_Win_post");
+    if (!out_.empty()) {
+      check(MPI_Win_start(targets_, 0, win_), "MPI_Win_start");
+      put(buffer);
+      check(MPI_Win_complete(win_), "MPI_Win_complete");
+    }
+    if (!in_.empty()) check(MPI_Win_wait(win_), "MPI_Win_wait");
+  }
+  /// The calls come in pairs; none can be left out.
+  bool drop_next(std::size_t) override { return false; }
+
+ private:
+  void count(comm::Counters& counters) const override {
+    counters.epochs += (in_.empty() ? 0 : 1) + (out_.empty() ? 0 : 1);
+    counters.syncs += 2 * ((in_.empty() ? 0 : 1) + (out_.empty() ? 0 : 1));
+  }
+  RankGroup targets_;
+  RankGroup origins_;
 };
 
 template <class Kernel, Window::Use use>
 std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
-  const std::size_t bytes = plan.info->pulls ? plan.source_bytes() : plan.landing_bytes();
-  auto window = make_window(control, group, bytes, use);
-  return make_agreed<Kernel>(control, control, std::move(window), std::move(plan));
+  auto window = make_window(control, group, plan.far_bytes(), use);
+  return make_agreed<Kernel>(control, control, group, std::move(window), std::move(plan));
 }
 constexpr auto kOne = Window::Use::in_one_epoch;
 constexpr auto kOwn = Window::Use::in_epochs_of_its_own;
 
 constexpr KernelEntry kKernels[] = {
-    {{"rma.put-flush", "rma", "MPI_Put, then MPI_Win_flush_all, in one epoch for ever", Completion::remote},
-     make<PutFlush, kOne>,
-     kMostMpiBytes},
-    {{"rma.put-flush-local", "rma", "MPI_Put, then MPI_Win_flush_local_all, in one epoch for ever", Completion::local},
-     make<PutFlushLocal, kOne>,
-     kMostMpiBytes},
-    {{"rma.rput-flush", "rma", "MPI_Rput, MPI_Waitall, MPI_Win_flush_all, in one epoch for ever", Completion::remote},
-     make<RputFlush, kOne>,
-     kMostMpiBytes},
-    {{"rma.lock", "rma", "MPI_Win_lock (shared), MPI_Put, MPI_Win_unlock for every arc", Completion::remote},
-     make<Lock, kOwn>,
-     kMostMpiBytes},
-    {{"rma.fence", "rma", "MPI_Win_fence, MPI_Put, MPI_Win_fence", Completion::global},
-     make<Fence, kOwn>,
-     kMostMpiBytes},
-    {{"rma.get", "rma", "MPI_Get, then MPI_Win_flush_all, in one epoch for ever", Completion::remote, true},
-     make<Get, kOne>,
-     kMostMpiBytes},
+    mpi_kernel({"rma.put-flush", "rma", "MPI_Put, then MPI_Win_flush_all, in one epoch for ever", Completion::remote},
+               make<PutFlush, kOne>),
+    mpi_kernel({"rma.put-flush-local", "rma", "MPI_Put, then MPI_Win_flush_local_all, in one epoch for ever",
+                Completion::local},
+               make<PutFlushLocal, kOne>),
+    mpi_kernel({"rma.rput-flush", "rma", "MPI_Rput, MPI_Waitall, MPI_Win_flush_all, in one epoch for ever",
+                Completion::remote},
+               make<RputFlush, kOne>),
+    mpi_kernel({"rma.lock", "rma", "MPI_Win_lock (shared), MPI_Put, MPI_Win_unlock for every arc", Completion::remote},
+               make<Lock, kOwn>),
+    mpi_kernel({"rma.fence", "rma", "MPI_Win_fence, MPI_Put, MPI_Win_fence", Completion::global}, make<Fence, kOwn>),
+    mpi_kernel({"rma.get", "rma", "MPI_Get, then MPI_Win_flush_all, in one epoch for ever", Completion::remote, true},
+               make<Get, kOne>),
+    mpi_kernel({"rma.put-notify", "rma",
+                "MPI_Put, MPI_Win_flush_all, MPI_Put of a word that the target watches, MPI_Win_flush_all",
+                Completion::notified},
+               make<PutNotify, kOne>),
+    mpi_kernel({"rma.put-send", "rma", "MPI_Put, MPI_Win_flush_all, an empty message that the target waits for",
+                Completion::notified},
+               make<PutSend, kOne>),
+    mpi_kernel({"rma.pscw", "rma", "MPI_Win_post, MPI_Win_start, MPI_Put, MPI_Win_complete, MPI_Win_wait",
+                Completion::notified},
+               make<Pscw, kOwn>),
 };
 
 }  // namespace

@@ -1,10 +1,56 @@
 // requires: OpenSHMEM
-#include "src/kernels/families/openshmem/shmem_exchange.hpp"
+#include <shmem.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "merganser/base/error.hpp"
+#include "src/kernels/families/openshmem/symmetric.hpp"
+#include "src/kernels/families/support/exchange_base.hpp"
 #include "src/kernels/families/support/family.hpp"
 
-/// Puts and gets in symmetric memory; the targets are not told, or all wait for all.
+#if defined(SHMEM_MAJOR_VERSION) && (SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5))
+#define MERGANSER_SHMEM_1_5 1
+#endif
+
+/// Puts and gets in symmetric memory.
 namespace merganser::kernels::detail {
 namespace {
+
+class ShmemExchange : public ExchangeBase {
+ public:
+  void settle() override {
+    shmem_barrier_all();  // completes what this rank has put
+    control_.barrier();
+  }
+
+ protected:
+  ShmemExchange(comm::Transport& control, std::shared_ptr<SymmetricBlock> block, ExchangePlan plan, Places places)
+      : ExchangeBase(control, std::move(plan), places), block_(std::move(block)) {}
+  std::shared_ptr<SymmetricBlock> block_;
+
+ private:
+  void count(comm::Counters& counters) const override { ++counters.syncs; }
+};
+
+/// Landing zones lie in symmetric memory.
+class ShmemPutExchange : public ShmemExchange {
+ public:
+  ShmemPutExchange(comm::Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
+      : ShmemExchange(control, block, std::move(plan), {.landings = block->data()}) {}
+
+ protected:
+  void put_nbi(std::size_t buffer) {
+    for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+      if (out_bytes_[arc] == 0) continue;
+      shmem_putmem_nbi(block_->data() + target_at(arc, buffer), out_at(arc, buffer), out_bytes_[arc], out_[arc]);
+    }
+  }
+};
+
+/// Waits for a word that another rank puts to become so large. Not a loop of shmem_uint64_test: in Open MPI that lets
+/// nothing else work, so a rank whose put in a window needs this one would wait for ever.
+void await_word(std::uint64_t* word, std::uint64_t value) { shmem_uint64_wait_until(word, SHMEM_CMP_GE, value); }
 
 class PutQuiet final : public ShmemPutExchange {
  public:
@@ -14,9 +60,6 @@ class PutQuiet final : public ShmemPutExchange {
     put_nbi(buffer);
     shmem_quiet();
   }
-
- private:
-  void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
 class PutBarrier final : public ShmemPutExchange {
@@ -47,16 +90,119 @@ class Get final : public ShmemExchange {
     }
     shmem_quiet();
   }
+};
+
+/// The target is told by a word per in-arc that grows by one per iteration: nothing is ever reset, and a sender that is ahead
+/// does no harm.
+class Signalled : public ShmemPutExchange {
+ public:
+  using ShmemPutExchange::ShmemPutExchange;
+  [[nodiscard]] std::vector<int> missing() const override {
+    return lacking([this](std::size_t arc, std::uint64_t epoch) {
+      return std::atomic_ref(*my_signal(arc)).load(std::memory_order_relaxed) >= epoch;
+    });
+  }
+
+ protected:
+  [[nodiscard]] std::uint64_t* my_signal(std::size_t arc) const {
+    return reinterpret_cast<std::uint64_t*>(block_->data() + plan_.flag(arc));
+  }
+  [[nodiscard]] std::uint64_t* their_signal(std::size_t arc) const {
+    return reinterpret_cast<std::uint64_t*>(block_->data() + plan_.target_flag(arc));
+  }
+  void await_all(std::uint64_t epoch) {
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) await_word(my_signal(arc), epoch);
+  }
+};
+
+class PutSignal final : public Signalled {
+ public:
+  using Signalled::Signalled;
+  void iterate(std::size_t buffer) override {
+    const Iteration mark(*this, buffer);
+    const std::uint64_t epoch = next_epoch();
+    if (!out_.empty()) {
+      for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+        if (out_bytes_[arc] == 0) continue;
+        shmem_putmem(block_->data() + target_at(arc, buffer), out_at(arc, buffer), out_bytes_[arc], out_[arc]);
+      }
+      shmem_fence();
+      for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+        if (!dropped(arc)) shmem_uint64_p(their_signal(arc), epoch, out_[arc]);
+      }
+    }
+    await_all(epoch);
+  }
 
  private:
-  void count(comm::Counters& counters) const override { ++counters.syncs; }
+  void count(comm::Counters& counters) const override {
+    counters.puts += far_out();
+    counters.syncs += out_.empty() ? 0 : 1;
+  }
 };
 
 template <class Kernel>
 std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
-  auto block = symmetric_block(control, plan.info->pulls ? plan.source_bytes() : plan.landing_bytes());
+  auto block = symmetric_block(control, plan.far_bytes());
   return make_agreed<Kernel>(control, control, std::move(block), std::move(plan));
 }
+
+#ifdef MERGANSER_SHMEM_1_5
+
+class PutSignalNative final : public Signalled {
+ public:
+  using Signalled::Signalled;
+  void iterate(std::size_t buffer) override {
+    const Iteration mark(*this, buffer);
+    const std::uint64_t epoch = next_epoch();
+    for (std::size_t arc = 0; arc < out_.size(); ++arc) {
+      std::byte* to = block_->data() + target_at(arc, buffer);
+      if (dropped(arc)) {
+        shmem_putmem(to, out_at(arc, buffer), out_bytes_[arc], out_[arc]);
+        continue;
+      }
+      shmem_putmem_signal(to, out_at(arc, buffer), out_bytes_[arc], their_signal(arc), epoch, SHMEM_SIGNAL_SET,
+                          out_[arc]);
+    }
+    await_all(epoch);
+  }
+
+ private:
+  void count(comm::Counters& counters) const override { counters.puts += far_out(); }
+};
+
+/// Some libraries declare the call and do nothing in it: a rank sends itself a signal and looks whether it comes.
+void check_signals_work(comm::Transport& control) {
+  const auto block = symmetric_block(control, 2 * kLine);
+  auto* signal = reinterpret_cast<std::uint64_t*>(block->data() + kLine);
+  const std::uint64_t sent = 42;
+  shmem_putmem_signal(block->data(), &sent, sizeof sent, signal, 1, SHMEM_SIGNAL_SET, shmem_my_pe());
+  shmem_quiet();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  bool came = false;
+  while (!came && std::chrono::steady_clock::now() < until) came = shmem_uint64_test(signal, SHMEM_CMP_EQ, 1) != 0;
+  came = came && std::memcmp(block->data(), &sent, sizeof sent) == 0;
+  agree(control, [&] {
+    if (!came) throw CommError("shmem_putmem_signal is declared by this OpenSHMEM, but does nothing");
+  });
+}
+
+std::unique_ptr<Exchange> make_native(comm::Transport& control, ExchangePlan&& plan) {
+  check_signals_work(control);
+  return make<PutSignalNative>(control, std::move(plan));
+}
+
+#else
+
+std::unique_ptr<Exchange> make_native(comm::Transport& control, ExchangePlan&&) {
+  agree(control, [] {
+    throw CommError("shmem_putmem_signal is not in OpenSHMEM " + std::to_string(SHMEM_MAJOR_VERSION) + "." +
+                    std::to_string(SHMEM_MINOR_VERSION) + "; 1.5 has it");
+  });
+  return nullptr;
+}
+
+#endif
 
 /// ceil(log2(ranks)) rounds of one word each.
 class WordStart final : public Start {
@@ -93,16 +239,86 @@ std::unique_ptr<Start> make_word_start(comm::Transport& control) {
   return make_agreed<WordStart>(control, control, std::move(block));
 }
 
+constexpr std::size_t kWord = sizeof(std::uint32_t);
+
+/// OpenSHMEM's collect of equal parts; there is none that does not block.
+///
+/// Two landing places and two sets of work words, in turns: who is in the next call may write to a rank that still reads
+/// what this one brought, but not before all have entered the next can anybody be in the one after it.
+class Collect final : public Gather {
+ public:
+  struct Layout {
+    std::size_t words;  ///< of a part
+    std::size_t ranks;
+    [[nodiscard]] std::size_t landing() const { return kWord * words * ranks; }
+    [[nodiscard]] std::size_t landing_at(std::size_t turn) const { return kWord * words + turn * landing(); }
+    /// Work words, behind all parts, aligned.
+    [[nodiscard]] std::size_t sync_at(std::size_t turn) const {
+      return (landing_at(2) + kLine - 1) / kLine * kLine + turn * SHMEM_COLLECT_SYNC_SIZE * sizeof(long);
+    }
+    [[nodiscard]] std::size_t bytes() const { return sync_at(2); }
+  };
+
+  Collect(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes, const Layout& layout,
+          std::shared_ptr<SymmetricBlock> block)
+      : Gather(control, info, part_bytes), layout_(layout), block_(std::move(block)) {
+    for (std::size_t turn = 0; turn < 2; ++turn) {
+      for (int i = 0; i < SHMEM_COLLECT_SYNC_SIZE; ++i) sync(turn)[i] = SHMEM_SYNC_VALUE;
+    }
+  }
+
+ protected:
+  void do_start(std::span<const std::byte> mine) override {
+    if (!mine.empty()) std::memcpy(block_->data(), mine.data(), mine.size());
+  }
+
+  std::span<const std::byte> do_complete() override {
+    turn_ = 1 - turn_;
+    std::byte* all = block_->data() + layout_.landing_at(turn_);
+    if (layout_.words == 0) return {};
+#ifdef MERGANSER_SHMEM_1_5  // which has no calls with work words
+    if (shmem_fcollectmem(SHMEM_TEAM_WORLD, all, block_->data(), layout_.words * kWord) != 0)
+      throw CommError("shmem_fcollectmem failed");
+#else
+    shmem_fcollect32(all, block_->data(), layout_.words, 0, 0, static_cast<int>(layout_.ranks), sync(turn_));
+#endif
+    for (std::size_t r = 1; r < layout_.ranks && part_bytes() % kWord != 0; ++r) {
+      std::memmove(all + r * part_bytes(), all + r * layout_.words * kWord, part_bytes());
+    }
+    return {all, part_bytes() * layout_.ranks};
+  }
+
+ private:
+  [[nodiscard]] long* sync(std::size_t turn) { return reinterpret_cast<long*>(block_->data() + layout_.sync_at(turn)); }
+
+  Layout layout_;
+  std::shared_ptr<SymmetricBlock> block_;
+  std::size_t turn_ = 0;
+};
+
+std::unique_ptr<Gather> make_collect(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
+  const Collect::Layout layout{(part_bytes + kWord - 1) / kWord, static_cast<std::size_t>(control.size())};
+  auto block = symmetric_block(control, layout.bytes());
+  auto gather = make_agreed<Collect>(control, control, info, part_bytes, layout, std::move(block));
+  return gather;  // agreed: everybody's work words are set
+}
+
 constexpr KernelEntry kKernels[] = {
     {{"shmem.put-quiet", "shmem", "shmem_putmem_nbi, then shmem_quiet", Completion::remote}, make<PutQuiet>},
     {{"shmem.put-barrier", "shmem", "shmem_putmem_nbi, then shmem_barrier_all", Completion::global}, make<PutBarrier>},
     {{"shmem.get", "shmem", "shmem_getmem_nbi, then shmem_quiet", Completion::remote, true}, make<Get>},
+    {{"shmem.put-signal", "shmem", "shmem_putmem, shmem_fence, a put of a word that the target watches",
+      Completion::notified},
+     make<PutSignal>},
+    {{"shmem.put-signal-native", "shmem", "shmem_putmem_signal, then the signals are waited for", Completion::notified},
+     make_native},
 };
 constexpr StartEntry kStarts[] = {{"shmem", make_word_start}};
+constexpr GatherEntry kGathers[] = {{{GatherKind::blocking, "shmem", "shmem_fcollect32"}, make_collect}};
 
 }  // namespace
 
 extern const KernelFamily shmem_kernels;
-const KernelFamily shmem_kernels{kKernels, kStarts};
+const KernelFamily shmem_kernels{kKernels, kStarts, kGathers};
 
 }  // namespace merganser::kernels::detail

@@ -8,6 +8,7 @@
 #include "merganser/base/pinned.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "src/comm/detail/bytes.hpp"
 #include "src/comm/detail/waiter.hpp"
 #include "src/kernels/families/support/exchange_base.hpp"
 #include "src/kernels/families/support/family.hpp"
@@ -32,15 +33,24 @@ struct Board {
 
 std::size_t index(const comm::Transport& control) { return static_cast<std::size_t>(control.rank()); }
 
-/// The board of rank 0, on every rank. Collective.
-std::shared_ptr<Board> common_board(comm::Transport& control) {
-  std::shared_ptr<Board> board;
-  if (control.rank() == 0) board = std::make_shared<Board>(control.size());
-  const auto shown = reinterpret_cast<std::uintptr_t>(&board);
+/// What rank 0 gives, on every rank. Collective.
+template <class T>
+std::shared_ptr<T> shown_by_first(comm::Transport& control, std::shared_ptr<T> given) {
+  const auto shown = reinterpret_cast<std::uintptr_t>(&given);
   const auto all = all_gather_value(control, shown);
-  if (control.rank() != 0) board = *reinterpret_cast<const std::shared_ptr<Board>*>(all[0]);
+  if (control.rank() != 0) given = *reinterpret_cast<const std::shared_ptr<T>*>(all[0]);
   control.barrier();
-  return board;
+  return given;
+}
+
+std::shared_ptr<Board> common_board(comm::Transport& control) {
+  return shown_by_first(control, control.rank() == 0 ? std::make_shared<Board>(control.size()) : nullptr);
+}
+
+/// Another rank has failed.
+[[noreturn]] void leave(comm::Transport& control) {
+  control.barrier();  // throws once the error of the other rank has reached run()
+  throw comm::Released();
 }
 
 inline void relax() {
@@ -75,18 +85,13 @@ class Seat : Pinned {
     comm::detail::Waiter waiter(describe);
     for (unsigned polls = 1; !raised(flag, epoch); ++polls) {
       std::this_thread::yield();
-      if (board_->broken.load(std::memory_order_relaxed)) leave();
+      if (board_->broken.load(std::memory_order_relaxed)) leave(control_);
       if (polls % 1024 == 0) waiter.check_limit();
     }
   }
   [[nodiscard]] Board& board() const { return *board_; }
 
  private:
-  [[noreturn]] void leave() {
-    control_.barrier();  // throws once the error of the other rank has reached run()
-    throw comm::Released();
-  }
-
   comm::Transport& control_;
   std::shared_ptr<Board> board_;
   std::size_t rank_;
@@ -134,7 +139,6 @@ class Copy : public ExchangeBase {
   }
 
  protected:
-  void count(comm::Counters&) const override {}
   void copy(std::size_t buffer) {
     const auto& landings = seat_.board().landings;
     for (std::size_t arc = 0; arc < out_.size(); ++arc) {
@@ -212,6 +216,80 @@ std::unique_ptr<Start> make_thread_start(comm::Transport& control) {
   return make_agreed<ThreadStart>(control, control, board);
 }
 
+/// Two parts of each rank, in turns: a rank that shows its next part has completed the last gather, so all others have
+/// shown theirs of that one, hence completed the one before.
+struct Parts {
+  explicit Parts(std::size_t bytes) : shown{comm::detail::Bytes(bytes), comm::detail::Bytes(bytes)} {}
+  comm::detail::Bytes shown[2];
+  std::atomic<std::uint64_t> count{0};  // gathers that this rank has shown a part for
+};
+
+struct GatherBoard {
+  GatherBoard(int size, std::size_t bytes) {
+    for (int r = 0; r < size; ++r) parts.push_back(std::make_unique<Parts>(bytes));
+  }
+  std::vector<std::unique_ptr<Parts>> parts;
+  std::atomic<bool> broken{false};
+};
+
+/// Each rank shows its part on a board, and copies those of all others when they are there.
+class BoardGather final : public Gather {
+ public:
+  BoardGather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
+              std::shared_ptr<GatherBoard> board)
+      : Gather(control, info, part_bytes),
+        board_(std::move(board)),
+        here_(*board_->parts[static_cast<std::size_t>(control.rank())]),
+        all_(part_bytes * static_cast<std::size_t>(control.size())) {}
+  ~BoardGather() override {
+    if (std::uncaught_exceptions() > 0) board_->broken.store(true, std::memory_order_release);
+  }
+
+ protected:
+  void do_start(std::span<const std::byte> mine) override {
+    auto& place = here_.shown[count_ % 2];
+    std::copy(mine.begin(), mine.end(), place.begin());
+    ++count_;
+    if (info().kind == GatherKind::non_blocking) here_.count.store(count_, std::memory_order_release);
+  }
+
+  std::span<const std::byte> do_complete() override {
+    here_.count.store(count_, std::memory_order_release);
+    for (std::size_t r = 0; r < board_->parts.size(); ++r) {
+      const Parts& theirs = *board_->parts[r];
+      await(theirs, r);
+      const auto& part = theirs.shown[(count_ - 1) % 2];
+      std::copy(part.begin(), part.end(), all_.begin() + static_cast<std::ptrdiff_t>(r * part_bytes()));
+    }
+    return all_;
+  }
+
+ private:
+  void await(const Parts& theirs, std::size_t rank) const {
+    const comm::detail::Waiter::Describe describe = [rank] {
+      return "all-gather: the part of rank " + std::to_string(rank);
+    };
+    comm::detail::Waiter waiter(describe);
+    while (theirs.count.load(std::memory_order_acquire) < count_) {
+      if (board_->broken.load(std::memory_order_acquire)) leave(control_);
+      waiter.idle();
+    }
+  }
+
+  std::shared_ptr<GatherBoard> board_;
+  Parts& here_;
+  comm::detail::Bytes all_;
+  std::uint64_t count_ = 0;
+};
+
+std::unique_ptr<Gather> make_board_gather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
+  std::shared_ptr<GatherBoard> board;
+  agree(control, [&] {
+    if (control.rank() == 0) board = std::make_shared<GatherBoard>(control.size(), part_bytes);
+  });
+  return make_agreed<BoardGather>(control, control, info, part_bytes, shown_by_first(control, std::move(board)));
+}
+
 constexpr KernelEntry kKernels[] = {
     {{"threads.copy", "threads", "memcpy into the landing zone of every out-neighbour", Completion::remote},
      make<Copy>},
@@ -221,10 +299,16 @@ constexpr KernelEntry kKernels[] = {
      make<CopyBarrier>},
 };
 constexpr StartEntry kStarts[] = {{"threads", make_thread_start}};
+constexpr GatherEntry kGathers[] = {
+    {{GatherKind::blocking, "threads", "parts on a board, shown and copied when the gather is completed"},
+     make_board_gather},
+    {{GatherKind::non_blocking, "threads", "parts on a board, shown at once, copied when the gather is completed"},
+     make_board_gather},
+};
 
 }  // namespace
 
 extern const KernelFamily threads_kernels;
-const KernelFamily threads_kernels{kKernels, kStarts};
+const KernelFamily threads_kernels{kKernels, kStarts, kGathers};
 
 }  // namespace merganser::kernels::detail

@@ -160,6 +160,18 @@ bool unequal_degrees_fail() { return early_mpich_4(); }
 bool flush_all_is_early() { return early_mpich_4(); }
 bool left_windows_crash() { return !mpich_version().empty(); }
 
+MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph) {
+  static const int none = 0;  // some versions refuse a null list even if it is empty
+  MPI_Comm comm = MPI_COMM_NULL;
+  const Courtesy courtesy;
+  check(MPI_Dist_graph_create_adjacent(parent, static_cast<int>(graph.in.size()),
+                                       graph.in.empty() ? &none : graph.in.data(), MPI_UNWEIGHTED,
+                                       static_cast<int>(graph.out.size()), graph.out.empty() ? &none : graph.out.data(),
+                                       MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm),
+        "MPI_Dist_graph_create_adjacent");
+  return comm;
+}
+
 void throw_mpi_error(int result, const char* call) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;

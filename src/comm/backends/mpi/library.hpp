@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "merganser/comm/transport.hpp"
+
 namespace merganser::comm::detail {
 
 /// Starts MPI, if nobody has; ended when the process ends by who started it. @throws CommError for singletons under a
@@ -43,6 +45,9 @@ void be_courteous();
 
 /// Whether MPI_Finalize of this library crashes if a window is left: MPICH's over UCX.
 [[nodiscard]] bool left_windows_crash();
+
+/// A communicator of the ranks of `parent` with the topology of a graph. Collective.
+[[nodiscard]] MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph);
 
 [[noreturn]] void throw_mpi_error(int result, const char* call);
 

@@ -74,14 +74,8 @@ void sweep(comm::Transport& control, comm::detail::Keeper& keeper) {
   keeper.sweep([&](std::span<std::int64_t> values) { control.all_reduce(values, comm::Op::sum); });
 }
 
-GraphCommunicator::GraphCommunicator(const MpiGroup& group, const comm::Graph& graph) {
-  static const int none = 0;  // some versions refuse a null list even if it is empty
-  const comm::detail::Courtesy courtesy;
-  check(MPI_Dist_graph_create_adjacent(group.comm, static_cast<int>(graph.in.size()),
-                                       graph.in.empty() ? &none : graph.in.data(), MPI_UNWEIGHTED,
-                                       static_cast<int>(graph.out.size()), graph.out.empty() ? &none : graph.out.data(),
-                                       MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm_),
-        "MPI_Dist_graph_create_adjacent");
+GraphCommunicator::GraphCommunicator(const MpiGroup& group, const comm::Graph& graph)
+    : comm_(comm::detail::graph_communicator(group.comm, graph)) {
   check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 

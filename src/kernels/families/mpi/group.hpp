@@ -45,7 +45,7 @@ class GraphCommunicator final : public comm::detail::Shared {
   void free() override;
 
  private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Comm comm_;
 };
 
 }  // namespace merganser::kernels::detail

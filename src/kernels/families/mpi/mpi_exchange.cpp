@@ -32,9 +32,7 @@ Requests::Requests(std::vector<int> ranks)
       pending_(ranks_.size()) {}
 
 Requests::~Requests() {
-  int ended = 0;
-  MPI_Finalized(&ended);
-  if (ended != 0) return;
+  if (!comm::detail::mpi_running()) return;
   // Only an error leaves requests that are active: their memory is about to go.
   for (auto& request : requests_) {
     if (request == MPI_REQUEST_NULL) continue;

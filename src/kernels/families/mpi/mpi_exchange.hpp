@@ -11,10 +11,16 @@
 #include "src/comm/detail/waiter.hpp"
 #include "src/kernels/families/mpi/group.hpp"
 #include "src/kernels/families/support/exchange_base.hpp"
+#include "src/kernels/families/support/family.hpp"
 
 namespace merganser::kernels::detail {
 
 inline constexpr std::size_t kMostMpiBytes = std::numeric_limits<int>::max();
+
+/// An entry of a kernel over MPI.
+[[nodiscard]] constexpr KernelEntry mpi_kernel(const KernelInfo& info, decltype(KernelEntry::make) make) {
+  return {info, make, kMostMpiBytes};
+}
 
 [[nodiscard]] inline int mpi_count(std::size_t bytes) { return static_cast<int>(bytes); }  // the plan has checked it
 

@@ -114,8 +114,8 @@ void ExchangeBase::refuse_arc(const char* side, std::size_t arc, std::size_t arc
                    std::to_string(arcs));
 }
 
-std::int64_t ExchangeBase::far(const std::vector<int>& ranks) const {
-  return std::count_if(ranks.begin(), ranks.end(), [this](int rank) { return rank != control_.rank(); });
+std::int64_t ExchangeBase::far_out() const {
+  return std::count_if(out_.begin(), out_.end(), [this](int rank) { return rank != control_.rank(); });
 }
 
 std::string ExchangeBase::waiting_text() const {

@@ -38,7 +38,11 @@ struct ExchangePlan {
   [[nodiscard]] std::size_t target_flag(std::size_t out_arc) const {
     return targets[out_arc].stride * spec.buffers + targets[out_arc].slot * kLine;
   }
-  [[nodiscard]] std::size_t landing_and_flag_bytes() const { return flag(spec.graph.in.size()); }
+  /// Of the memory that other ranks get from, or put into.
+  [[nodiscard]] std::size_t far_bytes() const {
+    if (info->pulls) return source_bytes();
+    return info->completion == Completion::notified ? flag(spec.graph.in.size()) : landing_bytes();
+  }
 };
 
 /// Checks a spec here and against what the other ends say. Collective.
