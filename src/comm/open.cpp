@@ -31,20 +31,8 @@ class Opened final : public detail::Decorator {
     }
   }
 
-  [[nodiscard]] std::unique_ptr<Mailbox> mailbox(Graph graph) override { return inner().mailbox(std::move(graph)); }
-  [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override {
-    return inner().stream(std::move(graph), options);
-  }
-  [[nodiscard]] std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) override {
-    return inner().plan(std::move(graph), std::move(pattern), options);
-  }
-  [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
-                                                          Epoch epoch) override {
-    return inner().segment_body(std::move(graph), words, word_bytes, epoch);
-  }
-  [[nodiscard]] std::unique_ptr<Transport> subset(bool take_part) override { return inner().subset(take_part); }
-
  private:
+  [[nodiscard]] std::unique_ptr<Transport> wrapped(std::unique_ptr<Transport> part) override { return part; }
   /// Whether the program has ended MPI first, and OpenSHMEM with it: nothing is left to be freed.
   [[nodiscard]] bool over() const {
     return capabilities().processes && detail::mpi() != nullptr && !detail::mpi()->communicators->running();

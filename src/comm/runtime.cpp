@@ -39,11 +39,7 @@ void run_on(const detail::BackendEntry& entry, const RunOptions& options, const 
 
 std::span<const Backend> backends() {
   static detail::ListOfAll<Backend> all;
-  return all.get([] {
-    std::vector<Backend> infos;
-    for (const auto* entry : detail::backend_entries()) infos.push_back(entry->info);
-    return infos;
-  });
+  return all.get([] { return detail::infos_of<Backend>(detail::backend_entries()); });
 }
 
 void check_backend(std::string_view name) {

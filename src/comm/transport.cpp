@@ -75,18 +75,6 @@ std::vector<std::byte> Transport::broadcast(std::span<const std::byte> mine) {
 
 namespace {
 
-double combine(double a, double b, Op op) {
-  switch (op) {
-    case Op::min:
-      return std::min(a, b);
-    case Op::max:
-      return std::max(a, b);
-    case Op::sum:
-      break;
-  }
-  return a + b;
-}
-
 /// What a rank asks for: ranks must ask for the same.
 std::string reduction_text(std::size_t values, bool integers, Op op) {
   constexpr std::array kNames{"sum", "min", "max"};
@@ -148,7 +136,7 @@ void Transport::all_reduce(std::span<double> values, Op op) {
   std::vector<double> theirs(values.size());
   for (std::size_t rank = 1; rank < all.size(); ++rank) {  // rank 0 begins with its own
     std::memcpy(theirs.data(), all[rank].data(), values.size_bytes());
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = combine(values[i], theirs[i], op);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = detail::combined(values[i], theirs[i], op);
   }
   const auto total = do_broadcast(std::as_bytes(values));
   std::memcpy(values.data(), total.data(), values.size_bytes());

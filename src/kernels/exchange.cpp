@@ -104,11 +104,7 @@ std::size_t detail::place_of(std::string_view model) {
 
 std::span<const KernelInfo> kernels() {
   static comm::detail::ListOfAll<KernelInfo> all;
-  return all.get([] {
-    std::vector<KernelInfo> infos;
-    for (const auto* entry : entries()) infos.push_back(entry->info);
-    return infos;
-  });
+  return all.get([] { return comm::detail::infos_of<KernelInfo>(entries()); });
 }
 
 const KernelInfo& kernel(std::string_view name) { return kernels()[index_of(name)]; }

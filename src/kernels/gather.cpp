@@ -51,11 +51,7 @@ std::string_view gather_name(GatherKind kind) {
 
 std::span<const GatherInfo> gathers() {
   static comm::detail::ListOfAll<GatherInfo> all;
-  return all.get([] {
-    std::vector<GatherInfo> infos;
-    for (const auto* entry : gather_entries()) infos.push_back(entry->info);
-    return infos;
-  });
+  return all.get([] { return comm::detail::infos_of<GatherInfo>(gather_entries()); });
 }
 
 std::string missing_gather(const comm::Transport& transport, GatherKind kind) {

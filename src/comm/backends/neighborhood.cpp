@@ -94,8 +94,7 @@ class NeighborhoodMailbox final : public MessageMailbox {
       return text + " has come (MPI does not tell which)";
     };
     ++full_steps_;
-    const std::vector<std::uint8_t> all(outbox_.size(), 1);
-    count_wave(all);
+    count_wave();
     for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
       out_bytes_[arc] = arc == self_out_ ? 0 : static_cast<std::int64_t>(outbox_[arc].size());
       out_.set(arc, outbox_[arc].data(), static_cast<std::size_t>(out_bytes_[arc]));
@@ -103,7 +102,7 @@ class NeighborhoodMailbox final : public MessageMailbox {
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Ineighbor_alltoall(out_bytes_.data(), 1, MPI_INT64_T, in_bytes_.data(), 1, MPI_INT64_T, *comm_, &request),
           "MPI_Ineighbor_alltoall");
-    complete(request, "MPI_Ineighbor_alltoall", describe);
+    complete({&request, 1}, "MPI_Ineighbor_alltoall", describe);
     for (std::size_t arc = 0; arc < inbox_.size(); ++arc) {
       inbox_[arc].resize(static_cast<std::size_t>(in_bytes_[arc]));
       in_.set(arc, inbox_[arc].data(), inbox_[arc].size());
@@ -111,7 +110,7 @@ class NeighborhoodMailbox final : public MessageMailbox {
     check(MPI_Ineighbor_alltoallw(MPI_BOTTOM, out_.counts(), out_.places(), out_.types(), MPI_BOTTOM, in_.counts(),
                                   in_.places(), in_.types(), *comm_, &request),
           "MPI_Ineighbor_alltoallw");
-    complete(request, "MPI_Ineighbor_alltoallw", describe);
+    complete({&request, 1}, "MPI_Ineighbor_alltoallw", describe);
     out_.free();
     in_.free();
     if (self_out_ != ArcOf::kNone) deliver_self();

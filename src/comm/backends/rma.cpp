@@ -25,7 +25,7 @@ std::vector<std::shared_ptr<KeptWindow>>& kept_windows() {
   return *all;
 }
 
-/// MPI deletes the attributes of MPI_COMM_SELF first when it ends. Then all ranks are there, and free what they have left.
+/// When MPI ends all ranks are there, and free what they have left.
 int free_kept_windows(MPI_Comm, int, void*, void*) {
   const Courtesy courtesy;
   for (const auto& kept : kept_windows()) {
@@ -38,9 +38,7 @@ int free_kept_windows(MPI_Comm, int, void*, void*) {
 
 std::shared_ptr<KeptWindow> keep_until_mpi_ends(MPI_Win window) {
   static const bool asked = [] {
-    int key = MPI_KEYVAL_INVALID;
-    check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_kept_windows, &key, nullptr), "MPI_Comm_create_keyval");
-    check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+    when_mpi_ends(free_kept_windows);
     return true;
   }();
   (void)asked;
@@ -112,16 +110,7 @@ class RmaMemory final : public Memory {
   }
 
   void progress() override {
-    if (open_) {
-      check(MPI_Win_sync(window_), "MPI_Win_sync");
-    } else {
-      // A window may be synchronised within an epoch only.
-      int me = 0;
-      check(MPI_Comm_rank(comm_, &me), "MPI_Comm_rank");
-      check(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, window_), "MPI_Win_lock");
-      check(MPI_Win_sync(window_), "MPI_Win_sync");
-      check(MPI_Win_unlock(me, window_), "MPI_Win_unlock");
-    }
+    sync_window(window_, comm_, open_);
     int found = 0;
     check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
   }

@@ -110,6 +110,14 @@ class ThreadTransport final : public MessageTransport {
   std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) override;
 
  private:
+  /// Of what `part` tells of each rank.
+  template <class Part>
+  [[nodiscard]] std::vector<Bytes> copies(const Part& part) const {
+    std::vector<Bytes> all;
+    for (int r = 0; r < size(); ++r) all.emplace_back(part(r).begin(), part(r).end());
+    return all;
+  }
+
   std::shared_ptr<Hub> hub_;
   int rank_;
   std::uint64_t links_ = 0;
@@ -118,12 +126,8 @@ class ThreadTransport final : public MessageTransport {
 std::vector<Bytes> ThreadTransport::do_gather(std::span<const std::byte> mine) {
   check_usable();
   std::vector<Bytes> all;
-  hub_->show(rank_, Call::gather, &mine, [&](const std::vector<const void*>& boards) {
-    if (rank_ != 0) return;
-    for (const void* board : boards) {
-      const auto& theirs = *static_cast<const std::span<const std::byte>*>(board);
-      all.emplace_back(theirs.begin(), theirs.end());
-    }
+  hub_->show(rank_, Call::gather, mine, [&](const auto& shown) {
+    if (rank_ == 0) all = copies(shown);
   });
   return all;
 }
@@ -131,10 +135,7 @@ std::vector<Bytes> ThreadTransport::do_gather(std::span<const std::byte> mine) {
 Bytes ThreadTransport::do_broadcast(std::span<const std::byte> mine) {
   check_usable();
   Bytes told;
-  hub_->show(rank_, Call::broadcast, &mine, [&](const std::vector<const void*>& boards) {
-    const auto& first = *static_cast<const std::span<const std::byte>*>(boards[0]);
-    told.assign(first.begin(), first.end());
-  });
+  hub_->show(rank_, Call::broadcast, mine, [&](const auto& shown) { told.assign(shown(0).begin(), shown(0).end()); });
   return told;
 }
 
@@ -144,13 +145,9 @@ std::vector<Bytes> ThreadTransport::do_exchange(std::span<const int> ranks, cons
     ArcOf place;
     const std::vector<Bytes>& letters;
   };
-  const Post mine{ArcOf(ranks), letters};
   std::vector<Bytes> came;
-  hub_->show(rank_, Call::set_up, &mine, [&](const std::vector<const void*>& boards) {
-    for (const int other : ranks) {
-      const auto& theirs = *static_cast<const Post*>(boards[static_cast<std::size_t>(other)]);
-      came.push_back(theirs.letters.at(theirs.place(rank_)));
-    }
+  hub_->show(rank_, Call::set_up, Post{ArcOf(ranks), letters}, [&](const auto& shown) {
+    for (const int other : ranks) came.push_back(shown(other).letters.at(shown(other).place(rank_)));
   });
   return came;
 }
@@ -158,23 +155,15 @@ std::vector<Bytes> ThreadTransport::do_exchange(std::span<const int> ranks, cons
 std::vector<Bytes> ThreadTransport::do_all_gather(std::span<const std::byte> mine) {
   check_usable();
   std::vector<Bytes> all;
-  hub_->show(rank_, Call::all_gather, &mine, [&](const std::vector<const void*>& boards) {
-    for (const void* board : boards) {
-      const auto& theirs = *static_cast<const std::span<const std::byte>*>(board);
-      all.emplace_back(theirs.begin(), theirs.end());
-    }
-  });
+  hub_->show(rank_, Call::all_gather, mine, [&](const auto& shown) { all = copies(shown); });
   return all;
 }
 
 std::vector<Bytes> ThreadTransport::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
   std::vector<Bytes> all;
-  hub_->show(rank_, Call::all_to_all, &to, [&](const std::vector<const void*>& boards) {
-    for (const void* board : boards) {
-      const auto theirs = (*static_cast<const std::span<const BytesView>*>(board))[static_cast<std::size_t>(rank_)];
-      all.emplace_back(theirs.begin(), theirs.end());
-    }
+  hub_->show(rank_, Call::all_to_all, to, [&](const auto& shown) {
+    all = copies([&](int other) { return shown(other)[static_cast<std::size_t>(rank_)]; });
   });
   return all;
 }
@@ -197,9 +186,8 @@ std::unique_ptr<Transport> ThreadTransport::subset(bool take_part) {
     hub = std::make_shared<Hub>(members);
     hub_->adopt(hub);
   }
-  const std::shared_ptr<Hub> shown = hub;
-  hub_->show(rank_, Call::subset, &shown, [&](const std::vector<const void*>& boards) {
-    if (take_part) hub = *static_cast<const std::shared_ptr<Hub>*>(boards[static_cast<std::size_t>(leader)]);
+  hub_->show(rank_, Call::subset, std::shared_ptr<Hub>(hub), [&](const auto& shown) {
+    if (take_part) hub = shown(leader);
   });
   if (!take_part) return nullptr;
   auto part = std::make_unique<ThreadTransport>(std::move(hub), mine);

@@ -138,7 +138,7 @@ class ChaosStream final : public Stream {
     // At least one, so that whoever asks again and again gets there.
     std::size_t now = arrived_.empty() ? 0 : 1 + dice_.below(arrived_.size());
     for (; now > 0; --now) {
-      const Record record = arrived_.back();
+      const StreamRecord record = arrived_.back();
       arrived_.pop_back();
       --left_;
       callback(record.arc, record.slot, record.value);
@@ -162,16 +162,11 @@ class ChaosStream final : public Stream {
   }
 
  private:
-  struct Record {
-    std::size_t arc;
-    std::size_t slot;
-    std::uint32_t value;
-  };
   /// Sends each held record with a probability of 1 in n, in any order.
   void let_go(unsigned n) {
     dice_.shuffle(held_);
-    std::vector<Record> kept;
-    for (const Record& record : held_) {
+    std::vector<StreamRecord> kept;
+    for (const StreamRecord& record : held_) {
       if (dice_.one_in(n)) {
         inner_->send(record.arc, record.slot, record.value);
       } else {
@@ -184,8 +179,8 @@ class ChaosStream final : public Stream {
   std::unique_ptr<Stream> inner_;
   Dice dice_;
   SendRules rules_;
-  std::vector<Record> held_;
-  std::vector<Record> arrived_;
+  std::vector<StreamRecord> held_;
+  std::vector<StreamRecord> arrived_;
   std::size_t left_ = 0;
 };
 
@@ -315,13 +310,6 @@ class Chaos final : public Decorator {
     auto body = inner().segment_body(graph, words, word_bytes, epoch);
     return std::make_unique<ChaosSegment>(std::move(body), WordLimits(inner(), graph, words), word_bytes, own(next()));
   }
-  [[nodiscard]] std::unique_ptr<Transport> subset(bool take_part) override {
-    auto part = inner().subset(take_part);
-    const std::uint64_t seed = next();
-    if (!part) return nullptr;
-    Transport& wrapped = *part;
-    return make_chaos(wrapped, std::move(part), seed);
-  }
 
  protected:
   void do_barrier() override {
@@ -338,6 +326,12 @@ class Chaos final : public Decorator {
   }
 
  private:
+  [[nodiscard]] std::unique_ptr<Transport> wrapped(std::unique_ptr<Transport> part) override {
+    const std::uint64_t seed = next();
+    if (!part) return nullptr;
+    Transport& its = *part;
+    return std::make_unique<Chaos>(its, std::move(part), seed);
+  }
   /// A seed for the next object, the same on every rank.
   std::uint64_t next() { return mix(seed_, ++objects_); }
   std::uint64_t own(std::uint64_t shared) const { return mix(shared, static_cast<std::uint64_t>(rank())); }

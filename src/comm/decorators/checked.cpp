@@ -147,7 +147,7 @@ class CheckedStream final : public Stream {
     (void)take_counts();
     const auto early = std::move(early_);
     early_.clear();
-    for (const Record& record : early) callback(record.arc, record.slot, record.value);
+    for (const StreamRecord& record : early) callback(record.arc, record.slot, record.value);
     return inner_->take([&](std::size_t arc, std::size_t slot, std::uint32_t value) {
       ++came_[arc];
       callback(arc, slot, value);
@@ -214,11 +214,6 @@ class CheckedStream final : public Stream {
     return text;
   }
 
-  struct Record {
-    std::size_t arc;
-    std::size_t slot;
-    std::uint32_t value;
-  };
   std::unique_ptr<Stream> inner_;
   std::unique_ptr<Stream> counts_;
   Place place_;
@@ -227,7 +222,7 @@ class CheckedStream final : public Stream {
   std::vector<std::int64_t> waves_in_;
   std::vector<std::size_t> expected_;  // per in-arc
   std::vector<std::size_t> came_;      // per in-arc: of them
-  std::vector<Record> early_;          // came while wait() looked for counts
+  std::vector<StreamRecord> early_;    // came while wait() looked for counts
   SendRules rules_;
 };
 
@@ -411,9 +406,6 @@ class Checked final : public Decorator {
     auto counts = inner().stream(std::move(graph), {.slots_per_arc = 0});
     return std::make_unique<CheckedStream>(std::move(records), std::move(counts), here(), waves_);
   }
-  [[nodiscard]] std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) override {
-    return inner().plan(std::move(graph), std::move(pattern), options);
-  }
   [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
                                                           Epoch epoch) override {
     CheckedSegment::Parts parts;
@@ -423,14 +415,13 @@ class Checked final : public Decorator {
     parts.logs = inner().mailbox(std::move(graph));
     return std::make_unique<CheckedSegment>(here(), std::move(parts), words, word_bytes);
   }
-  [[nodiscard]] std::unique_ptr<Transport> subset(bool take_part) override {
-    auto part = inner().subset(take_part);
-    if (!part) return nullptr;
-    Transport& wrapped = *part;
-    return make_checked(wrapped, std::move(part), 0);
-  }
 
  private:
+  [[nodiscard]] std::unique_ptr<Transport> wrapped(std::unique_ptr<Transport> part) override {
+    if (!part) return nullptr;
+    Transport& its = *part;
+    return std::make_unique<Checked>(its, std::move(part));
+  }
   Place here() { return {rank(), &counters(), &traffic(), nullptr, {}}; }  // who is alive, the inner object knows
 
   std::shared_ptr<WaveLog> waves_;

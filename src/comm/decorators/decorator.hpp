@@ -22,6 +22,20 @@ class Decorator : public Transport {
   [[nodiscard]] Counters& counters() noexcept override { return inner_.counters(); }
   [[nodiscard]] TrafficCount& traffic() noexcept override { return inner_.traffic(); }
 
+  [[nodiscard]] std::unique_ptr<Mailbox> mailbox(Graph graph) override { return inner_.mailbox(std::move(graph)); }
+  [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override {
+    return inner_.stream(std::move(graph), options);
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) override {
+    return inner_.plan(std::move(graph), std::move(pattern), options);
+  }
+  [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
+                                                          Epoch epoch) override {
+    return inner_.segment_body(std::move(graph), words, word_bytes, epoch);
+  }
+  /// In a decorator of the same kind.
+  [[nodiscard]] std::unique_ptr<Transport> subset(bool take_part) override { return wrapped(inner_.subset(take_part)); }
+
  protected:
   void do_barrier() override { inner_.do_barrier(); }
   void do_reduce(std::span<std::uint64_t> words, Op op) override { inner_.do_reduce(words, op); }
@@ -36,10 +50,19 @@ class Decorator : public Transport {
     return inner_.do_all_to_all(to);
   }
   [[nodiscard]] Transport& inner() noexcept { return inner_; }
+  /// What subset() makes of a transport of some of the ranks, or of null. Collective.
+  [[nodiscard]] virtual std::unique_ptr<Transport> wrapped(std::unique_ptr<Transport> part) = 0;
 
  private:
   Transport& inner_;
   std::unique_ptr<Transport> owned_;
+};
+
+/// A record of a Stream that is held back.
+struct StreamRecord {
+  std::size_t arc;
+  std::size_t slot;
+  std::uint32_t value;
 };
 
 /// While it lives, what a decorator does for itself is not counted.

@@ -46,8 +46,8 @@ class MessageMailbox : public Mailbox {
   void step_all() override;
   void step_some(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) override;
 
-  /// Counts the messages of this wave.
-  void count_wave(std::span<const std::uint8_t> active_out);
+  /// Counts the messages of a wave over all arcs.
+  void count_wave() { count_wave(all_out_); }
   void empty_outboxes();
   /// Hands the outbox of a rank's arc to itself over to its inbox.
   void deliver_self();
@@ -59,6 +59,7 @@ class MessageMailbox : public Mailbox {
  private:
   std::vector<PeerTraffic*> peers_;  // per out-arc
 
+  void count_wave(std::span<const std::uint8_t> active_out);
   void start(std::span<const std::uint8_t> active_out);
   void await(std::span<const std::uint8_t> active_in);
   [[nodiscard]] std::string missing() const;

@@ -14,13 +14,18 @@ std::size_t ring_bytes_for(std::size_t in_arcs) {
 
 std::vector<Bytes> receiving_cards(const RingLayout& layout) {
   std::vector<Bytes> cards;
-  for (std::size_t arc = 0; arc < layout.in_arcs; ++arc) cards.push_back(to_bytes(receiving_end(layout, arc)));
+  for (std::size_t arc = 0; arc < layout.in_arcs; ++arc) {
+    cards.push_back(
+        to_bytes(RingAddress{.head = layout.head(arc), .ring = layout.ring(arc), .ring_bytes = layout.ring_bytes}));
+  }
   return cards;
 }
 
 std::vector<Bytes> sending_cards(const RingLayout& layout) {
   std::vector<Bytes> cards;
-  for (std::size_t arc = 0; arc < layout.out_arcs; ++arc) cards.push_back(to_bytes(sending_end(layout, arc)));
+  for (std::size_t arc = 0; arc < layout.out_arcs; ++arc) {
+    cards.push_back(to_bytes(RingAddress{.credit = layout.credit(arc)}));
+  }
   return cards;
 }
 

@@ -18,6 +18,7 @@ namespace merganser::comm::detail {
 /// Rings of Streams carry what does not fit into the slots only.
 inline constexpr std::size_t kStreamRingBytes = 16384;
 
+/// What this rank says against each in-arc, and along each out-arc.
 [[nodiscard]] std::vector<Bytes> receiving_cards(const RingLayout& layout);
 [[nodiscard]] std::vector<Bytes> sending_cards(const RingLayout& layout);
 [[nodiscard]] RingLink::Ends ring_ends(const Introduction& introduction);

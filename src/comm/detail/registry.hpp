@@ -108,4 +108,12 @@ class ListOfAll {
   std::array<std::vector<T>, 2> lists_;
 };
 
+/// The `info` of each of a list of entries.
+template <class Info, class Entries>
+[[nodiscard]] std::vector<Info> infos_of(const Entries& entries) {
+  std::vector<Info> infos;
+  for (const auto* entry : entries) infos.push_back(entry->info);
+  return infos;
+}
+
 }  // namespace merganser::comm::detail

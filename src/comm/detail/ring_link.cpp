@@ -12,12 +12,6 @@ std::size_t padded(std::size_t bytes) { return (bytes + kWord - 1) / kWord * kWo
 
 }  // namespace
 
-RingAddress receiving_end(const RingLayout& layout, std::size_t arc) {
-  return {.head = layout.head(arc), .ring = layout.ring(arc), .ring_bytes = layout.ring_bytes};
-}
-
-RingAddress sending_end(const RingLayout& layout, std::size_t arc) { return {.credit = layout.credit(arc)}; }
-
 RingLink::RingLink(std::shared_ptr<Memory> memory, const Graph& graph, const RingLayout& layout, Ends ends)
     : memory_(std::move(memory)), layout_(layout), out_(graph.out.size()), in_(graph.in.size()) {
   for (std::size_t arc = 0; arc < out_.size(); ++arc) {

@@ -29,9 +29,6 @@ struct RingAddress {
   std::uint64_t ring_bytes = 0;
   std::uint64_t credit = 0;
 };
-/// What this rank says against in-arc `arc`, and along out-arc `arc`.
-[[nodiscard]] RingAddress receiving_end(const RingLayout& layout, std::size_t arc);
-[[nodiscard]] RingAddress sending_end(const RingLayout& layout, std::size_t arc);
 
 /// A message is its length in 8 bytes and its bytes padded to a multiple of 8. Messages longer than the ring flow
 /// through it, both ends working. No limit on the length.

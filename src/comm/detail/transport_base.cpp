@@ -43,20 +43,6 @@ class Tally {
   std::array<std::uint64_t, kWords> words_{};
 };
 
-/// The other ranks of a graph, in ascending order, and the arcs from and to each.
-class Partners {
- public:
-  Partners(const Graph& graph, int rank) : ranks_(neighbours_of(graph, rank)), out_(graph.out), in_(graph.in) {}
-  [[nodiscard]] const std::vector<int>& ranks() const { return ranks_; }
-  [[nodiscard]] std::size_t out(int rank) const { return out_(rank); }
-  [[nodiscard]] std::size_t in(int rank) const { return in_(rank); }
-
- private:
-  std::vector<int> ranks_;
-  ArcOf out_;
-  ArcOf in_;
-};
-
 /// What one rank tells another: the text for the arc to it, behind its length, and that for the arc from it.
 Bytes letter(const Bytes& along, const Bytes& against) {
   const std::uint64_t length = along.size();
@@ -194,24 +180,25 @@ Introduction TransportBase::introduce(const Graph& graph, const std::vector<Byte
 
   Introduction result{std::vector<Bytes>(graph.in.size()), std::vector<Bytes>(graph.out.size())};
   if (!tally.speakers()) return result;
-  const Partners partners(graph, rank());
+  const std::vector<int> others = neighbours_of(graph, rank());
+  const ArcOf out_arc(graph.out);
+  const ArcOf in_arc(graph.in);
+  const auto letter_to = [&](int other) {
+    return letter(text_of(to_out, out_arc(other)), text_of(to_in, in_arc(other)));
+  };
   std::vector<Bytes> letters;
-  for (const int other : partners.ranks()) {
-    letters.push_back(letter(text_of(to_out, partners.out(other)), text_of(to_in, partners.in(other))));
-  }
-  const auto came = do_exchange(partners.ranks(), letters);
+  for (const int other : others) letters.push_back(letter_to(other));
+  const auto came = do_exchange(others, letters);
   const auto deliver = [&](int other, const Bytes& theirs) {
     const auto along = static_cast<std::ptrdiff_t>(read<std::uint64_t>(theirs));
     const auto begin = theirs.begin() + sizeof(std::uint64_t);
-    const std::size_t in = partners.in(other);
-    const std::size_t out = partners.out(other);
+    const std::size_t in = in_arc(other);
+    const std::size_t out = out_arc(other);
     if (in != ArcOf::kNone) result.from_in[in].assign(begin, begin + along);
     if (out != ArcOf::kNone) result.from_out[out].assign(begin + along, theirs.end());
   };
-  for (std::size_t i = 0; i < came.size(); ++i) deliver(partners.ranks()[i], came[i]);
-  if (partners.out(rank()) != ArcOf::kNone) {
-    deliver(rank(), letter(text_of(to_out, partners.out(rank())), text_of(to_in, partners.in(rank()))));
-  }
+  for (std::size_t i = 0; i < came.size(); ++i) deliver(others[i], came[i]);
+  if (out_arc(rank()) != ArcOf::kNone) deliver(rank(), letter_to(rank()));
   return result;
 }
 

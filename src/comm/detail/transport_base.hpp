@@ -1,5 +1,6 @@
 #pragma once
 /// What the transports of all backends share.
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <string>
@@ -77,6 +78,12 @@ class TransportBase : public Transport {
   std::shared_ptr<Parts> parts_ = std::make_shared<Parts>();  // in the order of creation, alike on every rank
   std::weak_ptr<Parts> whole_;                                // the list that this one is in
 };
+
+/// One element of a reduction.
+template <class T>
+[[nodiscard]] T combined(T a, T b, Op op) {
+  return op == Op::sum ? a + b : op == Op::min ? std::min(a, b) : std::max(a, b);
+}
 
 /// The other ranks at the ends of a graph's arcs, in either direction, ascending.
 [[nodiscard]] std::vector<int> neighbours_of(const Graph& graph, int rank);

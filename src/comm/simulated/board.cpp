@@ -7,29 +7,26 @@
 #include <string_view>
 #include <utility>
 
+#include "merganser/base/pinned.hpp"
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
+#include "src/comm/detail/transport_base.hpp"
 #include "src/comm/simulated/made_by_first.hpp"
 
 namespace merganser::comm::detail {
 namespace {
 
 /// What the ranks of a transport have told each other and not all have read yet.
-class Board {
+class Board : Pinned {
  public:
   explicit Board(int ranks)
       : ranks_(static_cast<std::size_t>(ranks)), all_here_(sg_barrier_init(static_cast<unsigned>(ranks))) {}
-  Board(const Board&) = delete;
-  Board& operator=(const Board&) = delete;
   ~Board() { sg_barrier_destroy(all_here_); }
 
   void wait() { sg_barrier_wait(all_here_); }
 
   std::vector<Bytes> all_gather(std::size_t rank, std::uint64_t round, BytesView mine) {
-    Round& told = rounds_[round];
-    told.by_sender.resize(ranks_);
-    told.by_sender[rank].assign(mine.begin(), mine.end());
-    wait();
+    Round& told = show(rank, round, mine);
     const bool last = ++told.readers == ranks_;
     std::vector<Bytes> all = last ? std::move(told.by_sender) : told.by_sender;
     if (last) rounds_.erase(round);
@@ -38,22 +35,16 @@ class Board {
 
   void reduce(std::uint64_t round, std::span<std::uint64_t> words, Op op) {
     Round& told = rounds_[round];
-    if (told.writers++ == 0) told.words.assign(words.begin(), words.end());
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (told.writers == 1) break;
-      std::uint64_t& word = told.words[i];
-      word = op == Op::sum ? word + words[i] : op == Op::min ? std::min(word, words[i]) : std::max(word, words[i]);
-    }
+    const bool first = !std::exchange(told.written, true);
+    if (first) told.words.assign(words.begin(), words.end());
+    for (std::size_t i = 0; i < words.size() && !first; ++i) told.words[i] = combined(told.words[i], words[i], op);
     wait();
     std::copy(told.words.begin(), told.words.end(), words.begin());
     read(round, told);
   }
 
   std::vector<Bytes> gather(std::size_t rank, std::uint64_t round, BytesView mine) {
-    Round& told = rounds_[round];
-    told.by_sender.resize(ranks_);
-    told.by_sender[rank].assign(mine.begin(), mine.end());
-    wait();
+    Round& told = show(rank, round, mine);
     if (rank != 0) return {};
     std::vector<Bytes> all = std::move(told.by_sender);
     rounds_.erase(round);
@@ -106,10 +97,18 @@ class Board {
     std::vector<Bytes> by_sender;
     std::vector<std::vector<Letter>> by_receiver;
     std::vector<std::uint64_t> words;
-    std::size_t writers = 0;
+    bool written = false;
     std::size_t readers = 0;
   };
 
+  /// What every rank shows, when all have.
+  Round& show(std::size_t rank, std::uint64_t round, BytesView mine) {
+    Round& told = rounds_[round];
+    told.by_sender.resize(ranks_);
+    told.by_sender[rank].assign(mine.begin(), mine.end());
+    wait();
+    return told;
+  }
   /// One rank more has read; the last one takes the round away.
   void read(std::uint64_t round, Round& told) {
     if (++told.readers == ranks_) rounds_.erase(round);
@@ -122,11 +121,8 @@ class Board {
 
 class FreeCollectives final : public SimulatedCollectives {
  public:
-  FreeCollectives(MPI_Comm comm, std::shared_ptr<Board> board) : board_(std::move(board)) {
-    int rank = 0;
-    check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-    rank_ = static_cast<std::size_t>(rank);
-  }
+  FreeCollectives(MPI_Comm comm, std::shared_ptr<Board> board)
+      : board_(std::move(board)), rank_(static_cast<std::size_t>(rank_in(comm))) {}
   void barrier() override { board_->wait(); }
   void reduce(std::span<std::uint64_t> words, Op op) override { board_->reduce(round_++, words, op); }
   [[nodiscard]] std::vector<Bytes> gather(BytesView mine) override { return board_->gather(rank_, round_++, mine); }
@@ -143,7 +139,7 @@ class FreeCollectives final : public SimulatedCollectives {
 
  private:
   std::shared_ptr<Board> board_;
-  std::size_t rank_ = 0;
+  std::size_t rank_;
   std::uint64_t round_ = 0;  // numbered by each rank, alike
 };
 

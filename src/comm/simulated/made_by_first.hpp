@@ -41,11 +41,9 @@ auto made_by_first(MPI_Comm comm, const Make& make) {
     Thing thing;
     int takers;
   };
-  int rank = 0;
   int size = 0;
-  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  Shelf* const made = rank == 0 ? new Shelf{make(size), size} : nullptr;
+  Shelf* const made = rank_in(comm) == 0 ? new Shelf{make(size), size} : nullptr;
   // A reduction, since SMPI's broadcasts may first have every rank tell every other where it runs.
   auto where = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(made));
   check(MPI_Allreduce(MPI_IN_PLACE, &where, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");

@@ -18,13 +18,12 @@ class SimulatedNeighborhood final : public MessageMailbox {
       : MessageMailbox(std::move(place), std::move(graph), std::move(link)),
         comm_(comm),
         tag_(tag),
-        all_(graph_.out.size(), 1),
         out_bytes_(graph_.out.size()),
         in_bytes_(graph_.in.size()) {}
 
  protected:
   void step_all() override {
-    count_wave(all_);
+    count_wave();
     for (std::size_t arc = 0; arc < inbox_.size(); ++arc)
       if (arc != self_in_) expect(arc, &in_bytes_[arc], sizeof in_bytes_[arc]);
     for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
@@ -62,7 +61,6 @@ class SimulatedNeighborhood final : public MessageMailbox {
 
   MPI_Comm comm_;
   int tag_;
-  std::vector<std::uint8_t> all_;
   std::vector<std::size_t> out_bytes_;
   std::vector<std::size_t> in_bytes_;
   std::vector<MPI_Request> requests_;
@@ -74,14 +72,13 @@ class TimedNeighborhood final : public MessageMailbox {
   TimedNeighborhood(Place place, Graph graph, std::unique_ptr<Link> some_arcs, std::unique_ptr<Link> all_arcs)
       : MessageMailbox(std::move(place), std::move(graph), std::move(some_arcs)),
         link_(std::move(all_arcs)),
-        all_(graph_.out.size(), 1),
         sizes_(graph_.out.size()),
         told_(graph_.in.size()),
         early_(graph_.in.size()) {}
 
  protected:
   void step_all() override {
-    count_wave(all_);
+    count_wave();
     for (std::size_t arc = 0; arc < sizes_.size(); ++arc) sizes_[arc] = to_bytes(outbox_[arc].size());
     exchange(sizes_, told_);
     exchange(outbox_, inbox_);
@@ -123,7 +120,6 @@ class TimedNeighborhood final : public MessageMailbox {
   }
 
   std::unique_ptr<Link> link_;
-  std::vector<std::uint8_t> all_;
   std::vector<Bytes> sizes_;               // per out-arc
   std::vector<Bytes> told_;                // per in-arc
   std::vector<std::vector<Bytes>> early_;  // per in-arc: what has come, of which one may be of the next exchange

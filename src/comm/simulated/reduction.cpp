@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <simulate/costs.hpp>
 #include <utility>
 #include <vector>
 
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
+#include "src/comm/detail/transport_base.hpp"
 #include "src/comm/simulated/gathering.hpp"
 #include "src/comm/simulated/made_by_first.hpp"
 #include "src/comm/simulated/network.hpp"
@@ -56,10 +56,7 @@ class Table {
       meeting.words.assign(words.begin(), words.end());
       return;
     }
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      std::uint64_t& word = meeting.words[i];
-      word = op == Op::sum ? word + words[i] : op == Op::min ? std::min(word, words[i]) : std::max(word, words[i]);
-    }
+    for (std::size_t i = 0; i < words.size(); ++i) meeting.words[i] = combined(meeting.words[i], words[i], op);
   }
 
   void let_go(Meeting& meeting, const std::vector<double>& dates) {
@@ -107,15 +104,9 @@ class TableCollectives final : public TimedCollectives {
 std::unique_ptr<TimedCollectives> timed_collectives(MPI_Comm comm) {
   if (!messages_are_timers()) return nullptr;
   (void)ring_from();  // what is wrong is told by every rank at once
-  auto table = made_by_first(comm, [&](int size) {
-    std::vector<int> ranks(static_cast<std::size_t>(size));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    return std::make_shared<Table>(world_ranks(comm, ranks));
-  });
+  auto table = made_by_first(comm, [&](int) { return std::make_shared<Table>(world_ranks(comm)); });
   SimulatedNetwork::get();
-  int rank = 0;
-  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  return std::make_unique<TableCollectives>(rank, std::move(table));
+  return std::make_unique<TableCollectives>(rank_in(comm), std::move(table));
 }
 
 }  // namespace merganser::comm::detail

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <simulate/costs.hpp>
 #include <unordered_map>
 #include <vector>
@@ -210,14 +209,8 @@ class TimedMemory final : public Memory {
 }  // namespace
 
 std::shared_ptr<Memory> timed_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters) {
-  auto blocks = made_by_first(comm, [&](int size) {
-    std::vector<int> ranks(static_cast<std::size_t>(size));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    return std::make_shared<Blocks>(world_ranks(comm, ranks));
-  });
-  int rank = 0;
-  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  return std::make_shared<TimedMemory>(rank, std::move(blocks), bytes, epoch, counters);
+  auto blocks = made_by_first(comm, [&](int) { return std::make_shared<Blocks>(world_ranks(comm)); });
+  return std::make_shared<TimedMemory>(rank_in(comm), std::move(blocks), bytes, epoch, counters);
 }
 
 }  // namespace merganser::comm::detail

@@ -141,8 +141,7 @@ void start_piece(Letter* letter, double date) {
 class TimedLink final : public Link {
  public:
   TimedLink(MPI_Comm comm, int tag, const Graph& graph)
-      : tag_(tag), world_rank_(simulated_world().rank), in_(graph.in) {
-    check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
+      : tag_(tag), rank_(rank_in(comm)), world_rank_(simulated_world().rank), in_(graph.in) {
     const std::vector<int> to = world_ranks(comm, graph.out);
     in_world_ = world_ranks(comm, graph.in);
     for (const int r : to) out_.push_back(std::make_shared<Sending>(Sending{world_rank_, r, nullptr, 0, 0, {}}));
@@ -222,7 +221,7 @@ class TimedLink final : public Link {
   void settle() { simulated_sleep_until(world_rank_, clock_); }
 
   int tag_;
-  int rank_ = 0;
+  int rank_;
   int world_rank_;
   bool noisy_ = simulated::has_noise();  // it may strike in each call
   double clock_ = 0;

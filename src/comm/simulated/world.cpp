@@ -33,20 +33,6 @@ World simulated_world() {
   return world;
 }
 
-std::vector<int> world_ranks(MPI_Comm comm, std::span<const int> ranks) {
-  std::vector<int> found(ranks.size());
-  if (ranks.empty()) return found;
-  MPI_Group here = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
-  check(MPI_Comm_group(comm, &here), "MPI_Comm_group");
-  check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
-  check(MPI_Group_translate_ranks(here, static_cast<int>(ranks.size()), ranks.data(), world, found.data()),
-        "MPI_Group_translate_ranks");
-  check(MPI_Group_free(&here), "MPI_Group_free");
-  check(MPI_Group_free(&world), "MPI_Group_free");
-  return found;
-}
-
 void wait_for_bell() { wait_for_bell(simulated_world().rank); }
 
 void wait_for_bell(int world_rank) {

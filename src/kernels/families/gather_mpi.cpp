@@ -71,11 +71,10 @@ class NonBlocking final : public MpiGather {
     check(MPI_Iallgather(mine(), bytes_, MPI_BYTE, all(), bytes_, MPI_BYTE, comm_, &request_), "MPI_Iallgather");
   }
   std::span<const std::byte> do_complete() override {
-    comm::detail::complete(request_, "MPI_Iallgather", [this] {
+    comm::detail::complete({&request_, 1}, "MPI_Iallgather", [this] {
       return "rank " + std::to_string(control_.rank()) + " in Gather::complete: not every one of " +
              std::to_string(control_.size()) + " ranks has come (MPI_Iallgather does not tell which)";
     });
-    request_ = MPI_REQUEST_NULL;
     return parts();
   }
 

@@ -29,6 +29,13 @@ namespace {
 
 bool started_here = false;
 
+World world() {
+  World here;
+  here.rank = rank_in(MPI_COMM_WORLD);
+  check(MPI_Comm_size(MPI_COMM_WORLD, &here.size), "MPI_Comm_size");
+  return here;
+}
+
 void end_mpi() {
   // A rank that leaves with an error of its own must not wait for others here; the launcher ends the job.
   if (!mpi_running() || left_alone()) return;
@@ -94,10 +101,6 @@ void let_mpi_work() {
   int found = 0;
   check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
-
-}  // namespace
-
-namespace {
 
 /// "4.0.2" of "MPICH Version:      4.0.2"; empty for other libraries.
 std::string mpich_version() {
@@ -172,6 +175,50 @@ MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph) {
   return comm;
 }
 
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+std::vector<int> world_ranks(MPI_Comm comm, std::span<const int> ranks) {
+  std::vector<int> there(ranks.size());
+  if (ranks.empty()) return there;
+  MPI_Group some = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  check(MPI_Comm_group(comm, &some), "MPI_Comm_group");
+  check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
+  check(MPI_Group_translate_ranks(some, static_cast<int>(ranks.size()), ranks.data(), world, there.data()),
+        "MPI_Group_translate_ranks");
+  std::replace(there.begin(), there.end(), static_cast<int>(MPI_UNDEFINED), -1);  // an enumerator in Open MPI 5
+  check(MPI_Group_free(&some), "MPI_Group_free");
+  check(MPI_Group_free(&world), "MPI_Group_free");
+  return there;
+}
+
+std::vector<int> world_ranks(MPI_Comm comm) {
+  int size = 0;
+  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  std::vector<int> all(static_cast<std::size_t>(size));
+  std::iota(all.begin(), all.end(), 0);
+  return world_ranks(comm, all);
+}
+
+void sync_window(MPI_Win window, MPI_Comm comm, bool open) {
+  if (open) return check(MPI_Win_sync(window), "MPI_Win_sync");
+  // A window may be synchronised within an epoch only.
+  const int me = rank_in(comm);
+  check(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, window), "MPI_Win_lock");
+  check(MPI_Win_sync(window), "MPI_Win_sync");
+  check(MPI_Win_unlock(me, window), "MPI_Win_unlock");
+}
+
+void when_mpi_ends(MPI_Comm_delete_attr_function* end) {
+  int key = MPI_KEYVAL_INVALID;
+  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, nullptr), "MPI_Comm_create_keyval");
+  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+}
+
 void throw_mpi_error(int result, const char* call) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
@@ -198,11 +245,8 @@ void start_mpi() {
     check(MPI_Comm_dup(MPI_COMM_WORLD, &failures), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(failures, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
-  int rank = 0;
-  int size = 0;
-  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
-  check_world(rank, size, "MPI");
+  const World here = world();
+  check_world(here.rank, here.size, "MPI");
 }
 
 namespace {
@@ -259,29 +303,7 @@ std::string refusal(int communicator) {
   return {};
 }
 
-std::vector<int> world_ranks(int communicator) {
-  MPI_Group some = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
-  check(MPI_Comm_group(communicator_of(communicator), &some), "MPI_Comm_group");
-  check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
-  int size = 0;
-  check(MPI_Group_size(some, &size), "MPI_Group_size");
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  std::vector<int> there(ranks.size());
-  check(MPI_Group_translate_ranks(some, size, ranks.data(), world, there.data()), "MPI_Group_translate_ranks");
-  std::replace(there.begin(), there.end(), static_cast<int>(MPI_UNDEFINED), -1);  // an enumerator in Open MPI 5
-  check(MPI_Group_free(&some), "MPI_Group_free");
-  check(MPI_Group_free(&world), "MPI_Group_free");
-  return there;
-}
-
-World world() {
-  World here;
-  check(MPI_Comm_rank(MPI_COMM_WORLD, &here.rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(MPI_COMM_WORLD, &here.size), "MPI_Comm_size");
-  return here;
-}
+std::vector<int> ranks_of(int communicator) { return world_ranks(communicator_of(communicator)); }
 
 Cartesian cartesian_of(int communicator) {
   const MPI_Comm comm = communicator_of(communicator);
@@ -307,15 +329,12 @@ int call_end(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-/// MPI deletes the attributes of MPI_COMM_SELF first when it ends.
 void at_end(void (*end)()) {
   to_end = end;
-  int key = MPI_KEYVAL_INVALID;
-  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_end, &key, nullptr), "MPI_Comm_create_keyval");
-  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+  when_mpi_ends(call_end);
 }
 
-constexpr Communicators kCommunicators{refusal, world_ranks, world, cartesian_of, mpi_running, of_program, at_end};
+constexpr Communicators kCommunicators{refusal, ranks_of, world, cartesian_of, mpi_running, of_program, at_end};
 
 }  // namespace
 

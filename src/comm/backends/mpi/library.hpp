@@ -3,6 +3,8 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include "merganser/comm/transport.hpp"
 
@@ -48,6 +50,19 @@ void be_courteous();
 
 /// A communicator of the ranks of `parent` with the topology of a graph. Collective.
 [[nodiscard]] MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph);
+
+/// Rank of this process in a communicator.
+[[nodiscard]] int rank_in(MPI_Comm comm);
+
+/// Which ranks of the world those of a communicator are: some of them, or all. -1 for those that are none of it.
+[[nodiscard]] std::vector<int> world_ranks(MPI_Comm comm, std::span<const int> ranks);
+[[nodiscard]] std::vector<int> world_ranks(MPI_Comm comm);
+
+/// Makes writes of others into a window's memory known here, and those here to others. @param open  whether an epoch is open
+void sync_window(MPI_Win window, MPI_Comm comm, bool open);
+
+/// Has `end` called when MPI begins to end: it deletes the attributes of MPI_COMM_SELF first, when all ranks are there.
+void when_mpi_ends(MPI_Comm_delete_attr_function* end);
 
 [[noreturn]] void throw_mpi_error(int result, const char* call);
 

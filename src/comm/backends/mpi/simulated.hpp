@@ -47,9 +47,6 @@ class TimedCollectives {
 /// Null where messages are SMPI's (MERGANSER_SIMULATED_MESSAGES). Collective.
 [[nodiscard]] std::unique_ptr<TimedCollectives> timed_collectives(MPI_Comm comm);
 
-/// Ranks of the world that ranks of a communicator are.
-[[nodiscard]] std::vector<int> world_ranks(MPI_Comm comm, std::span<const int> ranks);
-
 /// The first of the tags of a transport, which shares its communicator with others: copies of it would take memory for each pair
 /// of ranks. Collective.
 [[nodiscard]] int simulated_first_tag(MPI_Comm comm);

@@ -88,34 +88,23 @@ void Communicator::free() noexcept {
   }
 }
 
-void complete(std::vector<MPI_Request>& requests, const char* call, const Waiter::Describe& describe) {
+void complete(std::span<MPI_Request> requests, const char* call, const Waiter::Describe& describe) {
   if constexpr (kSimulated) {
     for (auto& request : requests) check(MPI_Wait(&request, MPI_STATUS_IGNORE), call);
-    return requests.clear();
+    return;
   }
   Waiter waiter(describe);
   for (int done = 0; done == 0;) {
     check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), call);
     if (done == 0) waiter.idle();
   }
-  requests.clear();
 }
 
-void complete(MPI_Request request, const char* call, const Waiter::Describe& describe) {
-  std::vector<MPI_Request> one{request};
-  complete(one, call, describe);
-}
-
-void MpiTransport::complete(std::vector<MPI_Request>& requests, const char* what, const char* call) const {
+void MpiTransport::complete(std::span<MPI_Request> requests, const char* what, const char* call) const {
   detail::complete(requests, call, [&] {
     return "rank " + std::to_string(rank_) + " in " + what + ": not every one of " + std::to_string(size_) +
            " ranks has come (" + call + " does not tell which)";
   });
-}
-
-void MpiTransport::complete(MPI_Request request, const char* what, const char* call) const {
-  std::vector<MPI_Request> one{request};
-  complete(one, what, call);
 }
 
 namespace {
@@ -188,7 +177,7 @@ bool MpiTransport::any(bool mine) {
   int flag = mine ? 1 : 0;
   MPI_Request request = MPI_REQUEST_NULL;
   check(start_all_reduce(&flag, 1, MPI_INT, MPI_LOR, comm_, &request), "MPI_Iallreduce");
-  complete(request, "sync_any", "MPI_Iallreduce");
+  complete({&request, 1}, "sync_any", "MPI_Iallreduce");
   return flag != 0;
 }
 
@@ -214,7 +203,7 @@ void MpiTransport::do_barrier() {
   if (timed_ != nullptr) return timed_->barrier();
   MPI_Request request = MPI_REQUEST_NULL;
   check(start_barrier(comm_, &request), "MPI_Ibarrier");
-  complete(request, "barrier", "MPI_Ibarrier");
+  complete({&request, 1}, "barrier", "MPI_Ibarrier");
 }
 
 void MpiTransport::start_receiving(std::span<std::byte> to, int from, std::vector<MPI_Request>& requests) const {
@@ -241,7 +230,7 @@ void MpiTransport::do_reduce(std::span<std::uint64_t> words, Op op) {
   const MPI_Op mpi_op = op == Op::sum ? MPI_SUM : op == Op::min ? MPI_MIN : MPI_MAX;
   check(start_all_reduce(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, mpi_op, comm_, &request),
         "MPI_Iallreduce");
-  complete(request, "all_reduce", "MPI_Iallreduce");
+  complete({&request, 1}, "all_reduce", "MPI_Iallreduce");
 }
 
 std::vector<Bytes> MpiTransport::do_gather(std::span<const std::byte> mine) {
@@ -269,12 +258,12 @@ Bytes MpiTransport::do_broadcast(std::span<const std::byte> mine) {
   auto size = static_cast<std::int64_t>(mine.size());
   MPI_Request request = MPI_REQUEST_NULL;
   check(start_broadcast(reinterpret_cast<std::byte*>(&size), sizeof(size), 0, comm_, &request), "MPI_Ibcast");
-  complete(request, "broadcast", "MPI_Ibcast");
+  complete({&request, 1}, "broadcast", "MPI_Ibcast");
   Bytes told(static_cast<std::size_t>(size));
   if (rank_ == 0) std::copy(mine.begin(), mine.end(), told.begin());
   in_pieces(told.size(), [&](std::size_t at, int length) {
     check(start_broadcast(told.data() + at, length, 0, comm_, &request), "MPI_Ibcast");
-    complete(request, "broadcast", "MPI_Ibcast");
+    complete({&request, 1}, "broadcast", "MPI_Ibcast");
   });
   return told;
 }
@@ -288,7 +277,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
   std::vector<std::int64_t> sizes(ranks);
   MPI_Request request = MPI_REQUEST_NULL;
   check(start_all_gather(&size, sizes.data(), comm_, &request), "MPI_Iallgather");
-  complete(request, "all_gather", "MPI_Iallgather");
+  complete({&request, 1}, "all_gather", "MPI_Iallgather");
 
   std::vector<Bytes> all(ranks);
   std::vector<int> counts(ranks);
@@ -303,7 +292,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
   if (static_cast<std::size_t>(total) <= max_piece_bytes) {
     Bytes flat(static_cast<std::size_t>(total));
     check(start_all_gather_bytes(mine, flat.data(), counts, offsets, comm_, &request), "MPI_Iallgatherv");
-    complete(request, "all_gather", "MPI_Iallgatherv");
+    complete({&request, 1}, "all_gather", "MPI_Iallgatherv");
     for (std::size_t r = 0; r < ranks; ++r) std::copy_n(flat.begin() + offsets[r], counts[r], all[r].begin());
     return all;
   }
@@ -312,7 +301,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
     auto& theirs = all[static_cast<std::size_t>(r)];
     in_pieces(theirs.size(), [&](std::size_t at, int length) {
       check(start_broadcast(theirs.data() + at, length, r, comm_, &request), "MPI_Ibcast");
-      complete(request, "all_gather", "MPI_Ibcast");
+      complete({&request, 1}, "all_gather", "MPI_Ibcast");
     });
   }
   return all;

@@ -26,10 +26,9 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Waits for requests without keeping the core from others. `call` is named in errors of MPI, `describe` asked when the
+/// Waits for requests, which are null then, without keeping the core from others. `call` is named in errors of MPI, `describe` asked when the
 /// wait limit is over.
-void complete(std::vector<MPI_Request>& requests, const char* call, const Waiter::Describe& describe);
-void complete(MPI_Request request, const char* call, const Waiter::Describe& describe);
+void complete(std::span<MPI_Request> requests, const char* call, const Waiter::Describe& describe);
 
 class MpiTransport : public MessageTransport {
  public:
@@ -65,8 +64,7 @@ class MpiTransport : public MessageTransport {
   void start_receiving(std::span<std::byte> to, int from, std::vector<MPI_Request>& requests) const;
   void start_sending(std::span<const std::byte> from, int to, std::vector<MPI_Request>& requests) const;
   /// Waits for a collective call of MPI, made for `what` ("all_gather"). MPI does not tell who is missing.
-  void complete(std::vector<MPI_Request>& requests, const char* what, const char* call) const;
-  void complete(MPI_Request request, const char* what, const char* call) const;
+  void complete(std::span<MPI_Request> requests, const char* what, const char* call) const;
 
   Communicator comm_;
   std::unique_ptr<SimulatedCollectives> simulated_;  // null: MPI's are used

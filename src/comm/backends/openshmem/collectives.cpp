@@ -109,11 +109,7 @@ void ShmemCollectives::reduce(std::span<std::uint64_t> words, Op op) {
   for (std::size_t round = 0; distance < size_ && (rank_ & distance) == 0; ++round, distance *= 2) {
     if (rank_ + distance >= size_) continue;
     const Slot& theirs = hear(rank_ + distance, slots() + round);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const std::uint64_t one = words[i];
-      const std::uint64_t other = theirs.words[i];
-      words[i] = op == Op::sum ? one + other : op == Op::min ? std::min(one, other) : std::max(one, other);
-    }
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = combined(words[i], theirs.words[i], op);
   }
   Slot* const down = slots() + kRounds;
   if (rank_ != 0) {

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "src/comm/backends/openshmem/heap.hpp"
@@ -124,19 +125,9 @@ std::size_t heap_bytes() {
   const char* end = heap.value.data() + heap.value.size();
   const auto [at, error] = std::from_chars(heap.value.data(), end, number);
   if (error != std::errc{}) return kUsualHeap;
-  switch (at == end ? ' ' : *at) {
-    case 'k':
-    case 'K':
-      return number << 10;
-    case 'm':
-    case 'M':
-      return number << 20;
-    case 'g':
-    case 'G':
-      return number << 30;
-    default:
-      return number;
-  }
+  constexpr std::string_view kUnits = "kKmMgG";
+  const std::size_t unit = at == end ? kUnits.npos : kUnits.find(*at);
+  return unit == kUnits.npos ? number : number << 10 * (1 + unit / 2);
 }
 
 extern const Library openshmem_hooks;

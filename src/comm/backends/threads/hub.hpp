@@ -17,6 +17,7 @@
 #include "merganser/comm/runtime.hpp"
 #include "merganser/comm/transport.hpp"
 #include "src/comm/detail/bytes.hpp"
+#include "src/comm/detail/transport_base.hpp"
 #include "src/comm/detail/waiter.hpp"
 
 namespace merganser::comm::detail {
@@ -123,12 +124,12 @@ class Hub {
     if (generation_ == generation) release_this_rank();
   }
 
-  /// Shows `mine` to everybody while `look` runs on every rank.
-  template <class Look>
-  void show(int rank, Call call, const void* mine, const Look& look) {
-    boards_[static_cast<std::size_t>(rank)] = mine;
+  /// Shows `mine` to everybody while `look` runs on every rank: it is given a function that tells what a rank shows.
+  template <class T, class Look>
+  void show(int rank, Call call, const T& mine, const Look& look) {
+    boards_[static_cast<std::size_t>(rank)] = &mine;
     meet(rank, call);
-    look(boards_);
+    look([this](int other) -> const T& { return *static_cast<const T*>(boards_[static_cast<std::size_t>(other)]); });
     meet(rank, call);
   }
 
@@ -143,8 +144,7 @@ class Hub {
         return;
       }
       for (std::size_t i = 0; i < std::min(words.size(), total->size()); ++i) {
-        std::uint64_t& sum = (*total)[i];
-        sum = op == Op::sum ? sum + words[i] : op == Op::min ? std::min(sum, words[i]) : std::max(sum, words[i]);
+        (*total)[i] = combined((*total)[i], words[i], op);
       }
     });
     std::copy_n(total->begin(), std::min(words.size(), total->size()), words.begin());

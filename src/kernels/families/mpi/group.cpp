@@ -22,7 +22,7 @@ Groups& groups() {
   return (*all)[player];
 }
 
-/// MPI deletes the attributes of MPI_COMM_SELF first when it ends: the last moment to free a window.
+/// When MPI begins to end: the last moment to free a window.
 int free_all(MPI_Comm, int, void*, void*) {
   try {
     for (const auto& group : groups()) group->keeper.close();
@@ -30,12 +30,6 @@ int free_all(MPI_Comm, int, void*, void*) {
     return MPI_ERR_OTHER;
   }
   return MPI_SUCCESS;
-}
-
-void free_all_when_mpi_ends() {
-  int key = MPI_KEYVAL_INVALID;
-  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_all, &key, nullptr), "MPI_Comm_create_keyval");
-  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
 }
 
 MPI_Comm make_comm(const std::vector<int>& world_ranks) {
@@ -57,13 +51,11 @@ MPI_Comm make_comm(const std::vector<int>& world_ranks) {
 
 MpiGroup& mpi_group(comm::Transport& control) {
   agree(control, [] { comm::detail::start_mpi(); });
-  int me = 0;
-  check(MPI_Comm_rank(MPI_COMM_WORLD, &me), "MPI_Comm_rank");
-  std::vector<int> world_ranks = all_gather_value(control, me);
+  std::vector<int> world_ranks = all_gather_value(control, comm::detail::rank_in(MPI_COMM_WORLD));
   for (const auto& group : groups()) {
     if (group->world_ranks == world_ranks) return *group;
   }
-  if (groups().empty()) free_all_when_mpi_ends();
+  if (groups().empty()) comm::detail::when_mpi_ends(free_all);
   auto group = std::make_unique<MpiGroup>();
   group->comm = make_comm(world_ranks);
   group->world_ranks = std::move(world_ranks);

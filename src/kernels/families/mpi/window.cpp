@@ -27,19 +27,6 @@ Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.
   }
 }
 
-void Window::sync() {
-  if (locked_) {
-    check(MPI_Win_sync(window_), "MPI_Win_sync");
-    return;
-  }
-  // A window may be synchronised within an epoch only.
-  int me = 0;
-  check(MPI_Comm_rank(comm_, &me), "MPI_Comm_rank");
-  check(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, window_), "MPI_Win_lock");
-  check(MPI_Win_sync(window_), "MPI_Win_sync");
-  check(MPI_Win_unlock(me, window_), "MPI_Win_unlock");
-}
-
 void Window::free() {
   if (window_ == MPI_WIN_NULL) return;
   const comm::detail::Courtesy courtesy;

@@ -20,7 +20,7 @@ class Window final : public comm::detail::Shared {
   [[nodiscard]] std::byte* data() const noexcept { return base_; }
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
   /// Makes writes of others known here, and writes here known to others.
-  void sync();
+  void sync() { comm::detail::sync_window(window_, comm_, locked_); }
   void free() override;
 
  private:
