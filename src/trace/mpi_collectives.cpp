@@ -56,19 +56,14 @@ template <class Bytes>
       const MPI_Aint to_places[], const MPI_Datatype to_types[], MPI_Comm comm
 #define ALLTOALLW_ARGUMENTS from, n, places, types, to, to_n, to_places, to_types, comm
 
-MERGANSER_WRAP(Neighbor_allgather, (EVEN), (EVEN_ARGUMENTS), count_even(comm, n, type))
-MERGANSER_WRAP(Ineighbor_allgather, (EVEN, MPI_Request* request), (EVEN_ARGUMENTS, request), count_even(comm, n, type))
-MERGANSER_WRAP(Neighbor_allgatherv, (GATHERV), (GATHERV_ARGUMENTS), count_even(comm, n, type))
-MERGANSER_WRAP(Ineighbor_allgatherv, (GATHERV, MPI_Request* request), (GATHERV_ARGUMENTS, request),
-               count_even(comm, n, type))
-MERGANSER_WRAP(Neighbor_alltoall, (EVEN), (EVEN_ARGUMENTS), count_even(comm, n, type))
-MERGANSER_WRAP(Ineighbor_alltoall, (EVEN, MPI_Request* request), (EVEN_ARGUMENTS, request), count_even(comm, n, type))
-MERGANSER_WRAP(Neighbor_alltoallv, (ALLTOALLV), (ALLTOALLV_ARGUMENTS), count_uneven(comm, n, type))
-MERGANSER_WRAP(Ineighbor_alltoallv, (ALLTOALLV, MPI_Request* request), (ALLTOALLV_ARGUMENTS, request),
-               count_uneven(comm, n, type))
-MERGANSER_WRAP(Neighbor_alltoallw, (ALLTOALLW), (ALLTOALLW_ARGUMENTS), count_typed(comm, n, types))
-MERGANSER_WRAP(Ineighbor_alltoallw, (ALLTOALLW, MPI_Request* request), (ALLTOALLW_ARGUMENTS, request),
-               count_typed(comm, n, types))
+MERGANSER_WRAP_BOTH(Neighbor_allgather, Ineighbor_allgather, (EVEN), (EVEN_ARGUMENTS), count_even(comm, n, type))
+MERGANSER_WRAP_BOTH(Neighbor_allgatherv, Ineighbor_allgatherv, (GATHERV), (GATHERV_ARGUMENTS),
+                    count_even(comm, n, type))
+MERGANSER_WRAP_BOTH(Neighbor_alltoall, Ineighbor_alltoall, (EVEN), (EVEN_ARGUMENTS), count_even(comm, n, type))
+MERGANSER_WRAP_BOTH(Neighbor_alltoallv, Ineighbor_alltoallv, (ALLTOALLV), (ALLTOALLV_ARGUMENTS),
+                    count_uneven(comm, n, type))
+MERGANSER_WRAP_BOTH(Neighbor_alltoallw, Ineighbor_alltoallw, (ALLTOALLW), (ALLTOALLW_ARGUMENTS),
+                    count_typed(comm, n, types))
 
 /// Persistent ones: part of MPI since its version 4, an extension before. Where the library has none, nobody calls them.
 #define MERGANSER_PERSISTENT(PREFIX, NAME, PARAMETERS, ARGUMENTS, BYTES)                                          \

@@ -3,10 +3,8 @@
 
 /// Start and end, two-sided messages, persistent requests, phases.
 
-#define SEND (const void* buffer, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm)
-#define SEND_ARGUMENTS (buffer, n, type, to, tag, comm)
-#define ISEND (const void* buffer, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request)
-#define ISEND_ARGUMENTS (buffer, n, type, to, tag, comm, request)
+#define SEND const void *buffer, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm
+#define SEND_ARGUMENTS buffer, n, type, to, tag, comm
 
 namespace {
 
@@ -27,14 +25,10 @@ MERGANSER_WATCH(Init_thread, (int* argc, char*** argv, int required, int* provid
 MERGANSER_WATCH(Finalize, (), (), write_part("finalize"), )
 MERGANSER_WATCH(Abort, (MPI_Comm comm, int code), (comm, code), write_part("abort"), )
 
-MERGANSER_WRAP(Send, SEND, SEND_ARGUMENTS, count_send(comm, to, n, type))
-MERGANSER_WRAP(Bsend, SEND, SEND_ARGUMENTS, count_send(comm, to, n, type))
-MERGANSER_WRAP(Ssend, SEND, SEND_ARGUMENTS, count_send(comm, to, n, type))
-MERGANSER_WRAP(Rsend, SEND, SEND_ARGUMENTS, count_send(comm, to, n, type))
-MERGANSER_WRAP(Isend, ISEND, ISEND_ARGUMENTS, count_send(comm, to, n, type))
-MERGANSER_WRAP(Ibsend, ISEND, ISEND_ARGUMENTS, count_send(comm, to, n, type))
-MERGANSER_WRAP(Issend, ISEND, ISEND_ARGUMENTS, count_send(comm, to, n, type))
-MERGANSER_WRAP(Irsend, ISEND, ISEND_ARGUMENTS, count_send(comm, to, n, type))
+MERGANSER_WRAP_BOTH(Send, Isend, (SEND), (SEND_ARGUMENTS), count_send(comm, to, n, type))
+MERGANSER_WRAP_BOTH(Bsend, Ibsend, (SEND), (SEND_ARGUMENTS), count_send(comm, to, n, type))
+MERGANSER_WRAP_BOTH(Ssend, Issend, (SEND), (SEND_ARGUMENTS), count_send(comm, to, n, type))
+MERGANSER_WRAP_BOTH(Rsend, Irsend, (SEND), (SEND_ARGUMENTS), count_send(comm, to, n, type))
 MERGANSER_WRAP(Sendrecv,
                (const void* buffer, int n, MPI_Datatype type, int to, int tag, void* in, int in_n, MPI_Datatype in_type,
                 int from, int in_tag, MPI_Comm comm, MPI_Status* status),
@@ -44,10 +38,13 @@ MERGANSER_WRAP(Sendrecv_replace,
                 MPI_Status* status),
                (buffer, n, type, to, tag, from, in_tag, comm, status), count_send(comm, to, n, type))
 
-MERGANSER_WRAP(Send_init, ISEND, ISEND_ARGUMENTS, remember_send(comm, to, n, type, *request))
-MERGANSER_WRAP(Bsend_init, ISEND, ISEND_ARGUMENTS, remember_send(comm, to, n, type, *request))
-MERGANSER_WRAP(Ssend_init, ISEND, ISEND_ARGUMENTS, remember_send(comm, to, n, type, *request))
-MERGANSER_WRAP(Rsend_init, ISEND, ISEND_ARGUMENTS, remember_send(comm, to, n, type, *request))
+#define INIT(NAME)                                                               \
+  MERGANSER_WRAP(NAME, (SEND, MPI_Request * request), (SEND_ARGUMENTS, request), \
+                 remember_send(comm, to, n, type, *request))
+INIT(Send_init)
+INIT(Bsend_init)
+INIT(Ssend_init)
+INIT(Rsend_init)
 MERGANSER_WRAP(Start, (MPI_Request * request), (request), count_start(*request))
 MERGANSER_WRAP(Startall, (int n, MPI_Request requests[]), (n, requests),
                for (int i = 0; i < n; ++i) count_start(requests[i]))

@@ -27,46 +27,21 @@ bool changes_nothing(MPI_Op op) {
 
 }  // namespace
 
-#define PUT                                                                                                     \
-  (const void* from, int n, MPI_Datatype type, int target, MPI_Aint at, int target_n, MPI_Datatype target_type, \
-   MPI_Win window)
-#define PUT_ARGUMENTS (from, n, type, target, at, target_n, target_type, window)
-#define RPUT                                                                                                    \
-  (const void* from, int n, MPI_Datatype type, int target, MPI_Aint at, int target_n, MPI_Datatype target_type, \
-   MPI_Win window, MPI_Request* request)
-#define RPUT_ARGUMENTS (from, n, type, target, at, target_n, target_type, window, request)
+#define AT int target, MPI_Aint at, int target_n, MPI_Datatype target_type
+#define AT_ARGUMENTS target, at, target_n, target_type
+#define PUT const void *from, int n, MPI_Datatype type
+#define BOTH_WAYS PUT, void *to, int to_n, MPI_Datatype to_type
 
-MERGANSER_WRAP(Put, PUT, PUT_ARGUMENTS, count_put(window, target, n, type))
-MERGANSER_WRAP(Rput, RPUT, RPUT_ARGUMENTS, count_put(window, target, n, type))
-MERGANSER_WRAP(Get,
-               (void* to, int n, MPI_Datatype type, int target, MPI_Aint at, int target_n, MPI_Datatype target_type,
-                MPI_Win window),
-               (to, n, type, target, at, target_n, target_type, window), count_get(window, target, n, type))
-MERGANSER_WRAP(Rget,
-               (void* to, int n, MPI_Datatype type, int target, MPI_Aint at, int target_n, MPI_Datatype target_type,
-                MPI_Win window, MPI_Request* request),
-               (to, n, type, target, at, target_n, target_type, window, request), count_get(window, target, n, type))
-MERGANSER_WRAP(Accumulate,
-               (const void* from, int n, MPI_Datatype type, int target, MPI_Aint at, int target_n,
-                MPI_Datatype target_type, MPI_Op op, MPI_Win window),
-               (from, n, type, target, at, target_n, target_type, op, window), count_put(window, target, n, type))
-MERGANSER_WRAP(Raccumulate,
-               (const void* from, int n, MPI_Datatype type, int target, MPI_Aint at, int target_n,
-                MPI_Datatype target_type, MPI_Op op, MPI_Win window, MPI_Request* request),
-               (from, n, type, target, at, target_n, target_type, op, window, request),
-               count_put(window, target, n, type))
-MERGANSER_WRAP(Get_accumulate,
-               (const void* from, int n, MPI_Datatype type, void* to, int to_n, MPI_Datatype to_type, int target,
-                MPI_Aint at, int target_n, MPI_Datatype target_type, MPI_Op op, MPI_Win window),
-               (from, n, type, to, to_n, to_type, target, at, target_n, target_type, op, window),
-               if (!changes_nothing(op)) count_put(window, target, n, type);
-               count_get(window, target, to_n, to_type))
-MERGANSER_WRAP(Rget_accumulate,
-               (const void* from, int n, MPI_Datatype type, void* to, int to_n, MPI_Datatype to_type, int target,
-                MPI_Aint at, int target_n, MPI_Datatype target_type, MPI_Op op, MPI_Win window, MPI_Request* request),
-               (from, n, type, to, to_n, to_type, target, at, target_n, target_type, op, window, request),
-               if (!changes_nothing(op)) count_put(window, target, n, type);
-               count_get(window, target, to_n, to_type))
+MERGANSER_WRAP_BOTH(Put, Rput, (PUT, AT, MPI_Win window), (from, n, type, AT_ARGUMENTS, window),
+                    count_put(window, target, n, type))
+MERGANSER_WRAP_BOTH(Get, Rget, (void* to, int n, MPI_Datatype type, AT, MPI_Win window),
+                    (to, n, type, AT_ARGUMENTS, window), count_get(window, target, n, type))
+MERGANSER_WRAP_BOTH(Accumulate, Raccumulate, (PUT, AT, MPI_Op op, MPI_Win window),
+                    (from, n, type, AT_ARGUMENTS, op, window), count_put(window, target, n, type))
+MERGANSER_WRAP_BOTH(Get_accumulate, Rget_accumulate, (BOTH_WAYS, AT, MPI_Op op, MPI_Win window),
+                    (from, n, type, to, to_n, to_type, AT_ARGUMENTS, op, window),
+                    if (!changes_nothing(op)) count_put(window, target, n, type);
+                    count_get(window, target, to_n, to_type))
 MERGANSER_WRAP(Fetch_and_op,
                (const void* from, void* to, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op, MPI_Win window),
                (from, to, type, target, at, op, window), if (!changes_nothing(op)) count_put(window, target, 1, type);

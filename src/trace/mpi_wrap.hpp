@@ -4,44 +4,47 @@
 
 #define MERGANSER_UNPACK(...) __VA_ARGS__
 
-/// MPI_NAME counts what COUNT says if it succeeds. The second name counts only where the Fortran bindings call it: tools
-/// and the library itself use it too.
-#define MERGANSER_WRAP(NAME, PARAMETERS, ARGUMENTS, ...)                    \
-  static inline int counted_##NAME(MERGANSER_UNPACK PARAMETERS) {           \
-    using namespace ::merganser::trace;                                     \
-    const Call call;                                                        \
-    const int result = MERGANSER_REAL(NAME)(MERGANSER_UNPACK ARGUMENTS);    \
-    if (result == MPI_SUCCESS && call.counts()) {                           \
-      __VA_ARGS__;                                                          \
-    }                                                                       \
-    return result;                                                          \
-  }                                                                         \
-  extern "C" MERGANSER_SHOWN int MPI_##NAME(MERGANSER_UNPACK PARAMETERS) {  \
-    return counted_##NAME(MERGANSER_UNPACK ARGUMENTS);                      \
-  }                                                                         \
-  extern "C" MERGANSER_SHOWN int PMPI_##NAME(MERGANSER_UNPACK PARAMETERS) { \
-    if (::merganser::trace::from_bindings(__builtin_return_address(0))) {   \
-      return counted_##NAME(MERGANSER_UNPACK ARGUMENTS);                    \
-    }                                                                       \
-    return MERGANSER_REAL(NAME)(MERGANSER_UNPACK ARGUMENTS);                \
-  }
+/// Shows a function under both names: MPI_NAME calls OWN with NAME behind it, PMPI_NAME does what SECOND says.
+#define MERGANSER_SHOW(NAME, OWN, PARAMETERS, ARGUMENTS, SECOND)           \
+  extern "C" MERGANSER_SHOWN int MPI_##NAME(MERGANSER_UNPACK PARAMETERS) { \
+    return OWN##NAME(MERGANSER_UNPACK ARGUMENTS);                          \
+  }                                                                        \
+  extern "C" MERGANSER_SHOWN int PMPI_##NAME(MERGANSER_UNPACK PARAMETERS) { SECOND; }
+
+/// MPI_NAME counts what the last argument says if it succeeds. The second name counts only where the Fortran bindings call
+/// it: tools and the library itself use it too.
+#define MERGANSER_WRAP(NAME, PARAMETERS, ARGUMENTS, ...)                               \
+  static inline int counted_##NAME(MERGANSER_UNPACK PARAMETERS) {                      \
+    using namespace ::merganser::trace;                                                \
+    const Call call;                                                                   \
+    const int result = MERGANSER_REAL(NAME)(MERGANSER_UNPACK ARGUMENTS);               \
+    if (result == MPI_SUCCESS && call.counts()) {                                      \
+      __VA_ARGS__;                                                                     \
+    }                                                                                  \
+    return result;                                                                     \
+  }                                                                                    \
+  MERGANSER_SHOW(NAME, counted_, PARAMETERS, ARGUMENTS,                                \
+                 return ::merganser::trace::from_bindings(__builtin_return_address(0)) \
+                            ? counted_##NAME(MERGANSER_UNPACK ARGUMENTS)               \
+                            : MERGANSER_REAL(NAME)(MERGANSER_UNPACK ARGUMENTS))
+
+/// The same for a call and the one that starts it, which has a request besides.
+#define MERGANSER_WRAP_BOTH(NAME, START, PARAMETERS, ARGUMENTS, ...)                                                 \
+  MERGANSER_WRAP(NAME, (MERGANSER_UNPACK PARAMETERS), (MERGANSER_UNPACK ARGUMENTS), __VA_ARGS__)                     \
+  MERGANSER_WRAP(START, (MERGANSER_UNPACK PARAMETERS, MPI_Request * request), (MERGANSER_UNPACK ARGUMENTS, request), \
+                 __VA_ARGS__)
 
 /// Both names do the same: what must be noticed whoever calls.
-#define MERGANSER_WATCH(NAME, PARAMETERS, ARGUMENTS, BEFORE, AFTER)         \
-  static inline int watched_##NAME(MERGANSER_UNPACK PARAMETERS) {           \
-    using namespace ::merganser::trace;                                     \
-    BEFORE;                                                                 \
-    const int result = MERGANSER_REAL(NAME)(MERGANSER_UNPACK ARGUMENTS);    \
-    if (result == MPI_SUCCESS) {                                            \
-      AFTER;                                                                \
-    }                                                                       \
-    return result;                                                          \
-  }                                                                         \
-  extern "C" MERGANSER_SHOWN int MPI_##NAME(MERGANSER_UNPACK PARAMETERS) {  \
-    return watched_##NAME(MERGANSER_UNPACK ARGUMENTS);                      \
-  }                                                                         \
-  extern "C" MERGANSER_SHOWN int PMPI_##NAME(MERGANSER_UNPACK PARAMETERS) { \
-    return watched_##NAME(MERGANSER_UNPACK ARGUMENTS);                      \
-  }
+#define MERGANSER_WATCH(NAME, PARAMETERS, ARGUMENTS, BEFORE, AFTER)      \
+  static inline int watched_##NAME(MERGANSER_UNPACK PARAMETERS) {        \
+    using namespace ::merganser::trace;                                  \
+    BEFORE;                                                              \
+    const int result = MERGANSER_REAL(NAME)(MERGANSER_UNPACK ARGUMENTS); \
+    if (result == MPI_SUCCESS) {                                         \
+      AFTER;                                                             \
+    }                                                                    \
+    return result;                                                       \
+  }                                                                      \
+  MERGANSER_SHOW(NAME, watched_, PARAMETERS, ARGUMENTS, return watched_##NAME(MERGANSER_UNPACK ARGUMENTS))
 
 #define MERGANSER_SHOWN __attribute__((visibility("default")))

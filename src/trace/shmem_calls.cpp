@@ -97,7 +97,8 @@ void started() {
   EACH(NAME##_atomic_inc, (T * to, int pe), (to, pe), CHANGES(T))                                                    \
   EACH_RESULT(T, NAME##_atomic_fetch_add, (T * to, T value, int pe), (to, value, pe), CHANGES(T); BRINGS(T))         \
   EACH(NAME##_atomic_add, (T * to, T value, int pe), (to, value, pe), CHANGES(T))
-#define ATOMIC_BITS(NAME, T)                                                                                 \
+#define ATOMIC_INTEGER(NAME, T)                                                                              \
+  ATOMIC_NUMBER(NAME, T)                                                                                     \
   EACH_RESULT(T, NAME##_atomic_fetch_and, (T * to, T value, int pe), (to, value, pe), CHANGES(T); BRINGS(T)) \
   EACH_RESULT(T, NAME##_atomic_fetch_or, (T * to, T value, int pe), (to, value, pe), CHANGES(T); BRINGS(T))  \
   EACH_RESULT(T, NAME##_atomic_fetch_xor, (T * to, T value, int pe), (to, value, pe), CHANGES(T); BRINGS(T)) \
@@ -152,28 +153,18 @@ BLOCKS(void, 1, putmem, getmem, _nbi)
 
 ATOMIC_VALUE(float, float)
 ATOMIC_VALUE(double, double)
-ATOMIC_NUMBER(int, int)
-ATOMIC_NUMBER(long, long)
-ATOMIC_NUMBER(longlong, long long)
-ATOMIC_NUMBER(uint, unsigned)
-ATOMIC_NUMBER(ulong, unsigned long)
-ATOMIC_NUMBER(ulonglong, unsigned long long)
-ATOMIC_NUMBER(int32, std::int32_t)
-ATOMIC_NUMBER(int64, std::int64_t)
-ATOMIC_NUMBER(uint32, std::uint32_t)
-ATOMIC_NUMBER(uint64, std::uint64_t)
+ATOMIC_INTEGER(int, int)
+ATOMIC_INTEGER(long, long)
+ATOMIC_INTEGER(longlong, long long)
+ATOMIC_INTEGER(uint, unsigned)
+ATOMIC_INTEGER(ulong, unsigned long)
+ATOMIC_INTEGER(ulonglong, unsigned long long)
+ATOMIC_INTEGER(int32, std::int32_t)
+ATOMIC_INTEGER(int64, std::int64_t)
+ATOMIC_INTEGER(uint32, std::uint32_t)
+ATOMIC_INTEGER(uint64, std::uint64_t)
 ATOMIC_NUMBER(size, std::size_t)
 ATOMIC_NUMBER(ptrdiff, std::ptrdiff_t)
-ATOMIC_BITS(int, int)
-ATOMIC_BITS(long, long)
-ATOMIC_BITS(longlong, long long)
-ATOMIC_BITS(uint, unsigned)
-ATOMIC_BITS(ulong, unsigned long)
-ATOMIC_BITS(ulonglong, unsigned long long)
-ATOMIC_BITS(int32, std::int32_t)
-ATOMIC_BITS(int64, std::int64_t)
-ATOMIC_BITS(uint32, std::uint32_t)
-ATOMIC_BITS(uint64, std::uint64_t)
 OLD_VALUE(float, float)
 OLD_VALUE(double, double)
 OLD_NUMBER(int, int)
