@@ -47,23 +47,14 @@ void measure_peak(comm::Transport& t, const BenchSetup& setup, const Decompositi
   Clusterer clusterer(t, blocks, p.schema(), cluster_options(setup.method, setup.min_volume_ratio), &p);
   const auto n = t.all_reduce(static_cast<std::int64_t>(p.size()), comm::Op::sum);
   t.barrier();
-  std::int64_t peak = 0;
-  std::string method;
-  if (mine) {
-    const PeakWatch watch;
-    t.barrier();
-    clusterer.step(p);
-    t.barrier();
-    peak = watch.peak_bytes() - before;
-    method = watch.method();
-  } else {
-    t.barrier();
-    clusterer.step(p);
-    t.barrier();
-  }
-  peak = t.all_reduce(peak, comm::Op::sum);
+  std::optional<PeakWatch> watch;
+  if (mine) watch.emplace();
+  t.barrier();
+  clusterer.step(p);
+  t.barrier();
+  const std::int64_t peak = t.all_reduce(watch ? watch->peak_bytes() - before : 0, comm::Op::sum);
   if (n > 0) series.peak_bytes_per_parcel = static_cast<double>(peak) / static_cast<double>(n);
-  series.peak_method = method;
+  series.peak_method = watch ? watch->method() : "";
 }
 
 }  // namespace

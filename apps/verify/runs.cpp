@@ -44,24 +44,6 @@ Input load(const VerifyPlan& plan, std::size_t index, comm::Transport& t) {
   return in;
 }
 
-/// How one run is made. Epoch and sub-communicator, which must not matter either, vary with the input.
-struct Method {
-  Search search;
-  Prune prune;
-  comm::Epoch epoch;
-  bool sub_communicator;
-};
-
-ClusterOptions options_of(const Method& m, double ratio) {
-  ClusterOptions o;
-  o.min_volume_ratio = ratio;
-  o.search = m.search;
-  o.prune = m.prune;
-  o.iterative.epoch = m.epoch;
-  o.iterative.sub_communicator = m.sub_communicator;
-  return o;
-}
-
 Parcels merged(comm::Transport& t, const Decomposition& d, const Parcels& start, const ClusterOptions& options) {
   Parcels p = start;
   Clusterer clusterer(t, d, p.schema(), options, &p);
@@ -73,13 +55,13 @@ Parcels merged(comm::Transport& t, const Decomposition& d, const Parcels& start,
   return p;
 }
 
-std::string explain(const VerifyPlan& plan, std::size_t index, const Method& m, comm::Transport& t,
+std::string explain(const VerifyPlan& plan, std::size_t index, const MethodOptions& m, comm::Transport& t,
                     const Parcels& got) {
   const Parcels all = collect(t, got);
   Input in = load(plan, index, t);
   Parcels reference = collect(t, in.mine);
   if (t.rank() != 0) return "";
-  for (int i = 0; i < kVerifySteps; ++i) cluster_reference(reference, in.grid, options_of(m, in.ratio));
+  for (int i = 0; i < kVerifySteps; ++i) cluster_reference(reference, in.grid, cluster_options(m, in.ratio));
   const std::string text = first_difference(reference, all);
   return text.empty() ? "the digest differs, but no parcel does" : text;
 }
@@ -124,8 +106,9 @@ class Verifier {
       if (t_.rank() == 0) ++tally_.shapes;
       for (std::size_t s = 0; s < plan_.searches.size(); ++s)
         for (const Prune prune : plan_.prunes) {
-          const Method m{plan_.searches[s], prune, epochs[(index + s) % epochs.size()].second,
-                         index % 2 == 1 && t_.capabilities().sub_transports};
+          // Epoch and sub-communicator, which must not matter either, vary with the input.
+          const MethodOptions m{plan_.searches[s], prune, epochs[(index + s) % epochs.size()].second,
+                                index % 2 == 1 && t_.capabilities().sub_transports};
           one(index, s, m, in.ratio, d, start, "");
         }
     }
@@ -142,20 +125,20 @@ class Verifier {
     distribute(start, d, t_);
     const auto u = static_cast<std::size_t>(seed);
     const std::size_t s = u / 2 % plan_.searches.size();
-    const Method m{plan_.searches[s], plan_.prunes[u % plan_.prunes.size()], epoch_choices().words[u % 3].second,
-                   false};
+    const MethodOptions m{plan_.searches[s], plan_.prunes[u % plan_.prunes.size()], epoch_choices().words[u % 3].second,
+                          false};
     one(index, s, m, in.ratio, d, start, fmt::format(", chaos:{}", seed));
   }
 
  private:
-  void one(std::size_t index, std::size_t search, const Method& m, double ratio, const Decomposition& d,
+  void one(std::size_t index, std::size_t search, const MethodOptions& m, double ratio, const Decomposition& d,
            const Parcels& start, const std::string& extra) {
     const std::string label =
         fmt::format("{}, {} ranks, {}, blocks {}, search {}, prune {}{}: ", plan_.input_name(index), t_.size(), model_,
                     d.describe(), search_name(m.search), prune_name(m.prune), extra);
     Parcels got;
     try {
-      got = merged(t_, d, start, options_of(m, ratio));
+      got = merged(t_, d, start, cluster_options(m, ratio));
     } catch (const Error& e) {
       throw Error(label + e.what(), e.exit_code());
     }
@@ -216,8 +199,8 @@ void compute_expected(VerifyPlan& plan) {
       const Input in = load(plan, i, t);
       for (const Search search : plan.searches) {
         Parcels p = in.mine;
-        const Method m{search, Prune::single_pass, comm::Epoch::lifetime, false};
-        for (int k = 0; k < kVerifySteps; ++k) cluster_reference(p, in.grid, options_of(m, in.ratio));
+        const MethodOptions m{search, Prune::single_pass, comm::Epoch::lifetime, false};
+        for (int k = 0; k < kVerifySteps; ++k) cluster_reference(p, in.grid, cluster_options(m, in.ratio));
         plan.expected[i].push_back(digest(p).text());
       }
     });

@@ -41,15 +41,9 @@ class Doubling {
       take();
     }
     std::vector<Root> roots(links_.target.size());
-    for (std::size_t v = 0; v < roots.size(); ++v) {
-      const std::uint32_t end = terminal_[v];
-      const std::uint32_t to = links_.target[end];
-      if (to == kNone) {
-        roots[v] = {channels_.transport.rank(), end};
-      } else {
-        const Pointer& p = exits_[to & ~kAway];
-        roots[v] = {p.rank, p.vertex};
-      }
+    for (std::uint32_t v = 0; v < roots.size(); ++v) {
+      const Pointer end = look_up(v);
+      roots[v] = {end.rank, end.vertex};
     }
     return roots;
   }
