@@ -275,13 +275,7 @@ void AnnouncementNetwork::Impl::take(const Header& header, std::span<const std::
 }
 
 void AnnouncementNetwork::Impl::deliver(const Shelf& from, const Stored& stored, std::int64_t announced) {
-  Announcement a;
-  a.id = stored.id;
-  a.announced = announced;
-  a.topic = stored.topic;
-  a.delivery = stored.delivery;
-  a.bytes = from.bytes_of(stored);
-  delivered.push_back(a);
+  delivered.push_back({stored.id, announced, stored.topic, stored.delivery, from.bytes_of(stored)});
 }
 
 void AnnouncementNetwork::Impl::hand_over() {

@@ -95,8 +95,6 @@ class RmaMemory final : public Memory {
           "MPI_Fetch_and_op");
   }
 
-  void order() override { complete(); }
-  void commit() override { complete(); }
   void complete() override {
     const Courtesy courtesy(Courtesy::Call::brief);
     if (dirty_ && by_rank_) {

@@ -248,9 +248,7 @@ class CheckedSegment final : public SegmentBody {
   [[nodiscard]] std::byte* local() override { return parts_.body->local(); }
   void put(int rank, std::size_t index, const void* word) override {
     parts_.limits->check(rank, index, 1);
-    Entry entry{index, 0, 0};
-    std::memcpy(&entry.word, word, word_bytes_);
-    log(rank, entry);
+    log(rank, {index, 0, 0}, word);
     parts_.body->put(rank, index, word);
   }
 
@@ -261,9 +259,7 @@ class CheckedSegment final : public SegmentBody {
 
   void fetch_or(int rank, std::size_t index, const void* word, void* old) override {
     parts_.limits->check(rank, index, 1);
-    Entry entry{index, 0, 1};
-    std::memcpy(&entry.word, word, word_bytes_);
-    log(rank, entry);
+    log(rank, {index, 0, 1}, word);
     parts_.body->fetch_or(rank, index, word, later(old, word_bytes_));
   }
 
@@ -271,14 +267,12 @@ class CheckedSegment final : public SegmentBody {
     exchange_logs();
     parts_.body->sync();
     hand_over();
-    begin_phase();
   }
 
   bool sync_any(bool mine) override {
     exchange_logs();
     const bool any = parts_.body->sync_any(mine);
     hand_over();
-    begin_phase();
     return any;
   }
 
@@ -298,7 +292,8 @@ class CheckedSegment final : public SegmentBody {
   };
   using Words = std::unordered_map<std::uint64_t, Known>;
 
-  void log(int rank, Entry entry) {
+  void log(int rank, Entry entry, const void* word) {
+    std::memcpy(&entry.word, word, word_bytes_);
     if (rank == place_.rank) {
       own_.push_back(entry);
     } else {
@@ -361,6 +356,7 @@ class CheckedSegment final : public SegmentBody {
       if (!wanted->bytes.empty()) std::memcpy(wanted->to, wanted->bytes.data(), wanted->bytes.size());
     }
     wanted_.clear();
+    begin_phase();
   }
 
   void begin_phase() {

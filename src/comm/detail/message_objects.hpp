@@ -137,91 +137,19 @@ class MessageStream : public Stream {
   std::deque<Arrival> later_;  // of a round not opened here yet
 };
 
-/// Puts, gets and fetch_ors are logged per neighbour and travel at sync; owners answer in a second wave of the asked.
-class MessageSegment : public SegmentBody {
- public:
-  struct Parts {
-    std::unique_ptr<Mailbox> forward;       ///< logs
-    std::unique_ptr<Mailbox> backward;      ///< answers, on the reversed graph
-    std::shared_ptr<Counters> scratch;      ///< what the mailboxes count in
-    std::vector<std::size_t> remote_words;  ///< words of each out-neighbour
-    std::function<bool(bool)> any;          ///< logical OR over all ranks
-  };
-  MessageSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes, Bytes memory);
-
-  void check_usable() const override { place_.life->check("Segment"); }
-  [[nodiscard]] std::byte* local() override {
-    check_usable();
-    return memory_.data();
-  }
-  void put(int rank, std::size_t index, const void* word) override;
-  void get(int rank, std::size_t index, std::size_t count, void* to) override;
-  void fetch_or(int rank, std::size_t index, const void* word, void* old) override;
-  void sync() override;
-  bool sync_any(bool mine) override;
-
- private:
-  struct Wanted {
-    void* to;
-    std::size_t bytes;
-  };
-  enum Kind : std::uint64_t { kPut, kGet, kOr };
-  struct Entry {
-    std::uint64_t index_and_kind;
-    std::uint64_t operand;
-  };
-
-  std::size_t arc(int rank, std::size_t index, std::size_t count) const;
-  void log(std::size_t arc, Kind kind, std::size_t index, std::uint64_t operand);
-  [[nodiscard]] std::byte* word(std::size_t index) { return memory_.data() + index * word_bytes_; }
-  void apply_or(std::size_t index, const void* operand, void* old);
-  void apply_logs();
-  void collect_answers();
-
-  Place place_;
-  Parts parts_;
-  std::vector<PeerTraffic*> out_peers_;  // per out-arc
-  std::vector<PeerTraffic*> in_peers_;   // per in-arc
-  ArcOf out_arc_;
-  std::size_t words_;
-  std::size_t word_bytes_;
-  Bytes memory_;
-  std::vector<std::vector<Wanted>> wanted_;  // per out-arc, in log order
-  std::vector<std::uint8_t> asked_;          // per out-arc
-  std::vector<std::uint8_t> answers_;        // per in-arc
+/// What a Segment of messages is made of.
+struct SegmentLogs {
+  std::unique_ptr<Mailbox> forward;       ///< logs
+  std::unique_ptr<Mailbox> backward;      ///< answers, on the reversed graph
+  std::shared_ptr<Counters> scratch;      ///< what the mailboxes count in
+  std::vector<std::size_t> remote_words;  ///< words of each out-neighbour
+  std::function<bool(bool)> any;          ///< logical OR over all ranks
 };
+[[nodiscard]] std::unique_ptr<SegmentBody> message_segment(Place place, SegmentLogs logs, std::size_t words,
+                                                           std::size_t word_bytes, Bytes memory);
 
-class MessagePlan : public Plan {
- public:
-  MessagePlan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern, PlanOptions options);
-  void pull(std::span<const std::byte> local, const Use& use) override;
-
- private:
-  struct Arriving {
-    std::size_t next = 0;      // first element of the next chunk
-    std::vector<Bytes> early;  // of the next pull
-  };
-  void gather(std::size_t arc, std::size_t first, std::span<const std::byte> local, Bytes& to) const;
-  void own(std::span<const std::byte> local, const Use& use);
-  void start_stage(std::size_t stage, std::span<const std::byte> local);
-  void hand_over(std::size_t arc, const Bytes& chunk, const Use& use);
-  [[nodiscard]] std::string missing() const;
-
-  Place place_;
-  Graph graph_;
-  std::vector<PeerTraffic*> peers_;  // per out-arc
-  std::unique_ptr<Link> link_;
-  Pattern pattern_;
-  PlanOptions options_;
-  std::size_t self_out_;
-  std::size_t stages_ = 0;
-  std::size_t highest_ = 0;              // largest element index asked of this rank, plus one
-  std::vector<std::vector<Bytes>> out_;  // [stage % 2][out-arc]
-  std::vector<Arriving> in_;
-  std::size_t left_ = 0;  // elements still to come in this pull
-  std::uint64_t pulls_ = 0;
-  Bytes buffer_;
-};
+[[nodiscard]] std::unique_ptr<Plan> message_plan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern,
+                                                 PlanOptions options);
 
 /// @throws CommError unless words index .. index + count - 1 are among `words`
 void check_words(int rank, std::size_t index, std::size_t count, std::size_t words);

@@ -3,116 +3,149 @@
 #include "src/comm/detail/message_objects.hpp"
 
 namespace merganser::comm::detail {
+namespace {
 
-MessagePlan::MessagePlan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern, PlanOptions options)
-    : place_(std::move(place)),
-      graph_(std::move(graph)),
-      peers_(peers_of(place_, graph_.out)),
-      link_(std::move(link)),
-      pattern_(std::move(pattern)),
-      options_(options),
-      self_out_(position(graph_.out, place_.rank)),
-      out_(2, std::vector<Bytes>(graph_.out.size())),
-      in_(graph_.in.size()) {
-  for (std::size_t arc = 0; arc < graph_.out.size(); ++arc) {
-    for (const std::size_t element : pattern_.out[arc]) highest_ = std::max(highest_, element + 1);
-    if (arc == self_out_) continue;
-    const std::size_t count = pattern_.out[arc].size();
-    stages_ = std::max(stages_, count / options_.chunk_elements + (count % options_.chunk_elements != 0 ? 1 : 0));
+class MessagePlan final : public Plan {
+ public:
+  MessagePlan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern, PlanOptions options)
+      : place_(std::move(place)),
+        graph_(std::move(graph)),
+        peers_(peers_of(place_, graph_.out)),
+        link_(std::move(link)),
+        pattern_(std::move(pattern)),
+        options_(options),
+        self_out_(position(graph_.out, place_.rank)),
+        out_(2, std::vector<Bytes>(graph_.out.size())),
+        in_(graph_.in.size()) {
+    for (std::size_t arc = 0; arc < graph_.out.size(); ++arc) {
+      for (const std::size_t element : pattern_.out[arc]) highest_ = std::max(highest_, element + 1);
+      if (arc == self_out_) continue;
+      const std::size_t count = pattern_.out[arc].size();
+      stages_ = std::max(stages_, count / options_.chunk_elements + (count % options_.chunk_elements != 0 ? 1 : 0));
+    }
   }
-}
 
-void MessagePlan::gather(std::size_t arc, std::size_t first, std::span<const std::byte> local, Bytes& to) const {
-  const auto& elements = pattern_.out[arc];
-  const std::size_t last = first + std::min(elements.size() - first, options_.chunk_elements);
-  const std::size_t size = options_.element_bytes;
-  to.resize((last - first) * size);
-  for (std::size_t i = first; i < last; ++i) {
-    std::memcpy(to.data() + (i - first) * size, local.data() + elements[i] * size, size);
+  void pull(std::span<const std::byte> local, const Use& use) override {
+    place_.life->check("Plan::pull");
+    if (highest_ > local.size() / options_.element_bytes) {
+      throw CommError("Plan::pull: the pattern sends element " + std::to_string(highest_ - 1) + ", but there are " +
+                      std::to_string(local.size() / options_.element_bytes));
+    }
+    left_ = 0;
+    ++pulls_;
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+      in_[arc].next = 0;
+      if (graph_.in[arc] != place_.rank) left_ += pattern_.in[arc];
+    }
+    Waiter waiter([this] { return missing(); });
+    std::size_t started = 0;
+    // Two stages are under way at a time: one moves while the callback works on what came before.
+    const auto advance = [&] {
+      if (started == stages_ || !link_->sent()) return false;
+      for (int i = 0; i < 2 && started < stages_; ++i) start_stage(started++, local);
+      return true;
+    };
+    advance();
+    if (self_out_ != ArcOf::kNone) own(local, use);
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+      while (!in_[arc].early.empty() && in_[arc].next < pattern_.in[arc]) {
+        const Bytes chunk = std::move(in_[arc].early.front());
+        in_[arc].early.erase(in_[arc].early.begin());
+        hand_over(arc, chunk, use);
+      }
+    }
+    while (left_ > 0 || started < stages_ || !link_->sent()) {
+      const bool advanced = advance();
+      const auto arc = link_->receive(buffer_);
+      if (!arc) {
+        if (!advanced) link_->idle(waiter);
+      } else if (in_[*arc].next < pattern_.in[*arc]) {
+        advance();
+        hand_over(*arc, buffer_, use);
+        waiter.reset();
+      } else {
+        in_[*arc].early.push_back(buffer_);  // of a neighbour's next pull
+      }
+    }
   }
-}
 
-void MessagePlan::own(std::span<const std::byte> local, const Use& use) {
-  const std::size_t arc = position(graph_.in, place_.rank);
-  for (std::size_t first = 0; first < pattern_.out[self_out_].size(); first += options_.chunk_elements) {
-    gather(self_out_, first, local, buffer_);
-    use({arc, first, buffer_});
-  }
-}
-
-void MessagePlan::start_stage(std::size_t stage, std::span<const std::byte> local) {
-  const std::size_t first = stage * options_.chunk_elements;  // below some arc's number of elements
-  for (std::size_t arc = 0; arc < graph_.out.size(); ++arc) {
-    if (arc == self_out_ || first >= pattern_.out[arc].size()) continue;
-    auto& chunk = out_[stage % 2][arc];
-    gather(arc, first, local, chunk);
-    place_.count(Move::message, chunk.size(), peers_[arc]);
-    link_->send(arc, chunk);
-  }
-}
-
-void MessagePlan::hand_over(std::size_t arc, const Bytes& chunk, const Use& use) {
-  const std::size_t first = in_[arc].next;
-  const std::size_t count = chunk.size() / options_.element_bytes;
-  in_[arc].next += count;
-  left_ -= count;
-  use({arc, first, chunk});
-}
-
-void MessagePlan::pull(std::span<const std::byte> local, const Use& use) {
-  place_.life->check("Plan::pull");
-  if (highest_ > local.size() / options_.element_bytes) {
-    throw CommError("Plan::pull: the pattern sends element " + std::to_string(highest_ - 1) + ", but there are " +
-                    std::to_string(local.size() / options_.element_bytes));
-  }
-  left_ = 0;
-  ++pulls_;
-  for (std::size_t arc = 0; arc < in_.size(); ++arc) {
-    in_[arc].next = 0;
-    if (graph_.in[arc] != place_.rank) left_ += pattern_.in[arc];
-  }
-  Waiter waiter([this] { return missing(); });
-  std::size_t started = 0;
-  // Two stages are under way at a time: one moves while the callback works on what came before.
-  const auto advance = [&] {
-    if (started == stages_ || !link_->sent()) return false;
-    for (int i = 0; i < 2 && started < stages_; ++i) start_stage(started++, local);
-    return true;
+ private:
+  struct Arriving {
+    std::size_t next = 0;      // first element of the next chunk
+    std::vector<Bytes> early;  // of the next pull
   };
-  advance();
-  if (self_out_ != ArcOf::kNone) own(local, use);
-  for (std::size_t arc = 0; arc < in_.size(); ++arc) {
-    while (!in_[arc].early.empty() && in_[arc].next < pattern_.in[arc]) {
-      const Bytes chunk = std::move(in_[arc].early.front());
-      in_[arc].early.erase(in_[arc].early.begin());
-      hand_over(arc, chunk, use);
-    }
-  }
-  while (left_ > 0 || started < stages_ || !link_->sent()) {
-    const bool advanced = advance();
-    const auto arc = link_->receive(buffer_);
-    if (!arc) {
-      if (!advanced) link_->idle(waiter);
-    } else if (in_[*arc].next < pattern_.in[*arc]) {
-      advance();
-      hand_over(*arc, buffer_, use);
-      waiter.reset();
-    } else {
-      in_[*arc].early.push_back(buffer_);  // of a neighbour's next pull
-    }
-  }
-}
 
-std::string MessagePlan::missing() const {
-  std::string text = place_.text() + ", pull " + std::to_string(pulls_) + ":";
-  for (std::size_t arc = 0; arc < in_.size(); ++arc) {
-    if (graph_.in[arc] == place_.rank || in_[arc].next == pattern_.in[arc]) continue;
-    text += " " + std::to_string(in_[arc].next) + " of " + std::to_string(pattern_.in[arc]) +
-            " elements have come from rank " + std::to_string(graph_.in[arc]) + ",";
+  void gather(std::size_t arc, std::size_t first, std::span<const std::byte> local, Bytes& to) const {
+    const auto& elements = pattern_.out[arc];
+    const std::size_t last = first + std::min(elements.size() - first, options_.chunk_elements);
+    const std::size_t size = options_.element_bytes;
+    to.resize((last - first) * size);
+    for (std::size_t i = first; i < last; ++i) {
+      std::memcpy(to.data() + (i - first) * size, local.data() + elements[i] * size, size);
+    }
   }
-  if (left_ == 0) return text + " all elements have come, but what this rank sends is not taken";
-  text.pop_back();
-  return text;
+
+  void own(std::span<const std::byte> local, const Use& use) {
+    const std::size_t arc = position(graph_.in, place_.rank);
+    for (std::size_t first = 0; first < pattern_.out[self_out_].size(); first += options_.chunk_elements) {
+      gather(self_out_, first, local, buffer_);
+      use({arc, first, buffer_});
+    }
+  }
+
+  void start_stage(std::size_t stage, std::span<const std::byte> local) {
+    const std::size_t first = stage * options_.chunk_elements;  // below some arc's number of elements
+    for (std::size_t arc = 0; arc < graph_.out.size(); ++arc) {
+      if (arc == self_out_ || first >= pattern_.out[arc].size()) continue;
+      auto& chunk = out_[stage % 2][arc];
+      gather(arc, first, local, chunk);
+      place_.count(Move::message, chunk.size(), peers_[arc]);
+      link_->send(arc, chunk);
+    }
+  }
+
+  void hand_over(std::size_t arc, const Bytes& chunk, const Use& use) {
+    const std::size_t first = in_[arc].next;
+    const std::size_t count = chunk.size() / options_.element_bytes;
+    in_[arc].next += count;
+    left_ -= count;
+    use({arc, first, chunk});
+  }
+
+  [[nodiscard]] std::string missing() const {
+    std::string text = place_.text() + ", pull " + std::to_string(pulls_) + ":";
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) {
+      if (graph_.in[arc] == place_.rank || in_[arc].next == pattern_.in[arc]) continue;
+      text += " " + std::to_string(in_[arc].next) + " of " + std::to_string(pattern_.in[arc]) +
+              " elements have come from rank " + std::to_string(graph_.in[arc]) + ",";
+    }
+    if (left_ == 0) return text + " all elements have come, but what this rank sends is not taken";
+    text.pop_back();
+    return text;
+  }
+
+  Place place_;
+  Graph graph_;
+  std::vector<PeerTraffic*> peers_;  // per out-arc
+  std::unique_ptr<Link> link_;
+  Pattern pattern_;
+  PlanOptions options_;
+  std::size_t self_out_;
+  std::size_t stages_ = 0;
+  std::size_t highest_ = 0;              // largest element index asked of this rank, plus one
+  std::vector<std::vector<Bytes>> out_;  // [stage % 2][out-arc]
+  std::vector<Arriving> in_;
+  std::size_t left_ = 0;  // elements still to come in this pull
+  std::uint64_t pulls_ = 0;
+  Bytes buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plan> message_plan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern,
+                                   PlanOptions options) {
+  return std::make_unique<MessagePlan>(std::move(place), std::move(graph), std::move(link), std::move(pattern),
+                                       options);
 }
 
 }  // namespace merganser::comm::detail

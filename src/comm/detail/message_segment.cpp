@@ -31,20 +31,162 @@ void count_carriers(Mailbox& logs, const std::vector<PeerTraffic*>& peers) {
   }
 }
 
-}  // namespace
+/// Puts, gets and fetch_ors are logged per neighbour and travel at sync; owners answer in a second wave of the asked.
+class MessageSegment final : public SegmentBody {
+ public:
+  MessageSegment(Place place, SegmentLogs parts, std::size_t words, std::size_t word_bytes, Bytes memory)
+      : place_(std::move(place)),
+        parts_(std::move(parts)),
+        out_peers_(peers_of(place_, parts_.forward->graph().out)),
+        in_peers_(peers_of(place_, parts_.forward->graph().in)),
+        out_arc_(parts_.forward->graph().out),
+        words_(words),
+        word_bytes_(word_bytes),
+        memory_(std::move(memory)),
+        wanted_(parts_.forward->graph().out.size()),
+        asked_(parts_.forward->graph().out.size()),
+        answers_(parts_.forward->graph().in.size()) {}
 
-MessageSegment::MessageSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes, Bytes memory)
-    : place_(std::move(place)),
-      parts_(std::move(parts)),
-      out_peers_(peers_of(place_, parts_.forward->graph().out)),
-      in_peers_(peers_of(place_, parts_.forward->graph().in)),
-      out_arc_(parts_.forward->graph().out),
-      words_(words),
-      word_bytes_(word_bytes),
-      memory_(std::move(memory)),
-      wanted_(parts_.forward->graph().out.size()),
-      asked_(parts_.forward->graph().out.size()),
-      answers_(parts_.forward->graph().in.size()) {}
+  void check_usable() const override { place_.life->check("Segment"); }
+  [[nodiscard]] std::byte* local() override {
+    check_usable();
+    return memory_.data();
+  }
+  void put(int rank, std::size_t index, const void* value) override {
+    const auto to = arc(rank, index, 1);
+    if (rank == place_.rank) {
+      std::memcpy(word(index), value, word_bytes_);
+      return;
+    }
+    place_.count(Move::put, word_bytes_, out_peers_[to]);
+    log(to, kPut, index, widen(value, word_bytes_));
+  }
+
+  void get(int rank, std::size_t index, std::size_t count, void* to) override {
+    const auto from = arc(rank, index, count);
+    if (rank == place_.rank) {
+      if (count > 0) std::memcpy(to, word(index), count * word_bytes_);
+      return;
+    }
+    if (count > 0) place_.count(Move::get, count * word_bytes_, out_peers_[from], count);
+    log(from, kGet, index, count);
+    wanted_[from].push_back({to, count * word_bytes_});
+  }
+
+  void fetch_or(int rank, std::size_t index, const void* operand, void* old) override {
+    const auto to = arc(rank, index, 1);
+    if (rank == place_.rank) {
+      apply_or(index, operand, old);
+      return;
+    }
+    for (const Move move : {Move::put, Move::get}) place_.count(move, word_bytes_, out_peers_[to]);
+    log(to, kOr, index, widen(operand, word_bytes_));
+    wanted_[to].push_back({old, word_bytes_});
+  }
+
+  void sync() override {
+    check_usable();
+    ++place_.counters->syncs;
+    for (std::size_t arc = 0; arc < wanted_.size(); ++arc) asked_[arc] = wanted_[arc].empty() ? 0 : 1;
+    const Counters before = *parts_.scratch;
+    count_carriers(*parts_.forward, out_peers_);
+    parts_.forward->step();
+    apply_logs();
+    count_carriers(*parts_.backward, in_peers_);
+    parts_.backward->step(answers_, asked_);
+    collect_answers();
+    place_.counters->messages += parts_.scratch->messages - before.messages;
+  }
+
+  bool sync_any(bool mine) override {
+    sync();
+    ++place_.counters->collectives;
+    return parts_.any(mine);
+  }
+
+ private:
+  struct Wanted {
+    void* to;
+    std::size_t bytes;
+  };
+  enum Kind : std::uint64_t { kPut, kGet, kOr };
+  struct Entry {
+    std::uint64_t index_and_kind;
+    std::uint64_t operand;
+  };
+
+  std::size_t arc(int rank, std::size_t index, std::size_t count) const {
+    check_usable();
+    const std::size_t arc = out_arc_(rank);
+    const bool own = rank == place_.rank;
+    if (!own && arc == ArcOf::kNone) throw_no_neighbour(rank, place_.rank);
+    check_words(rank, index, count, own ? words_ : parts_.remote_words[arc]);
+    return arc;
+  }
+
+  void log(std::size_t arc, Kind kind, std::size_t index, std::uint64_t operand) {
+    parts_.forward->post(arc, Entry{(static_cast<std::uint64_t>(index) << kKindBits) | kind, operand});
+  }
+  [[nodiscard]] std::byte* word(std::size_t index) { return memory_.data() + index * word_bytes_; }
+  void apply_or(std::size_t index, const void* operand, void* old) {
+    std::memcpy(old, word(index), word_bytes_);
+    if (word_bytes_ == sizeof(std::uint32_t)) {
+      or_into<std::uint32_t>(word(index), operand);
+    } else {
+      or_into<std::uint64_t>(word(index), operand);
+    }
+  }
+
+  void apply_logs() {
+    for (std::size_t arc = 0; arc < answers_.size(); ++arc) {
+      answers_[arc] = 0;
+      for (const Entry& entry : parts_.forward->records<Entry>(arc)) {
+        const auto index = static_cast<std::size_t>(entry.index_and_kind >> kKindBits);
+        const auto kind = entry.index_and_kind & kKindMask;
+        if (kind == kPut) {
+          std::memcpy(word(index), &entry.operand, word_bytes_);
+          continue;
+        }
+        answers_[arc] = 1;
+        auto& answer = parts_.backward->outbox(arc);
+        const std::size_t bytes = kind == kGet ? static_cast<std::size_t>(entry.operand) * word_bytes_ : word_bytes_;
+        const auto at = answer.size();
+        answer.resize(at + bytes);
+        if (kind == kGet) {
+          if (bytes > 0) std::memcpy(answer.data() + at, word(index), bytes);
+        } else {
+          apply_or(index, &entry.operand, answer.data() + at);
+        }
+      }
+    }
+  }
+
+  void collect_answers() {
+    for (std::size_t arc = 0; arc < wanted_.size(); ++arc) {
+      const auto answer = parts_.backward->inbox(arc);
+      std::size_t at = 0;
+      for (const Wanted& wanted : wanted_[arc]) {
+        if (wanted.bytes > 0) std::memcpy(wanted.to, answer.data() + at, wanted.bytes);
+        at += wanted.bytes;
+      }
+      wanted_[arc].clear();
+    }
+  }
+
+  Place place_;
+  SegmentLogs parts_;
+  std::vector<PeerTraffic*> out_peers_;  // per out-arc
+  std::vector<PeerTraffic*> in_peers_;   // per in-arc
+  ArcOf out_arc_;
+  std::size_t words_;
+  std::size_t word_bytes_;
+  Bytes memory_;
+  std::vector<std::vector<Wanted>> wanted_;  // per out-arc, in log order
+  std::vector<std::uint8_t> asked_;          // per out-arc
+  std::vector<std::uint8_t> answers_;        // per in-arc
+};
+
+}  // namespace
 
 void check_words(int rank, std::size_t index, std::size_t count, std::size_t words) {
   if (count <= words && index <= words - count) return;
@@ -56,114 +198,9 @@ void throw_no_neighbour(int rank, int here) {
   throw CommError("Segment: rank " + std::to_string(rank) + " is no out-neighbour of rank " + std::to_string(here));
 }
 
-std::size_t MessageSegment::arc(int rank, std::size_t index, std::size_t count) const {
-  check_usable();
-  const std::size_t arc = out_arc_(rank);
-  const bool own = rank == place_.rank;
-  if (!own && arc == ArcOf::kNone) throw_no_neighbour(rank, place_.rank);
-  check_words(rank, index, count, own ? words_ : parts_.remote_words[arc]);
-  return arc;
-}
-
-void MessageSegment::log(std::size_t arc, Kind kind, std::size_t index, std::uint64_t operand) {
-  parts_.forward->post(arc, Entry{(static_cast<std::uint64_t>(index) << kKindBits) | kind, operand});
-}
-
-void MessageSegment::put(int rank, std::size_t index, const void* value) {
-  const auto to = arc(rank, index, 1);
-  if (rank == place_.rank) {
-    std::memcpy(word(index), value, word_bytes_);
-    return;
-  }
-  place_.count(Move::put, word_bytes_, out_peers_[to]);
-  log(to, kPut, index, widen(value, word_bytes_));
-}
-
-void MessageSegment::get(int rank, std::size_t index, std::size_t count, void* to) {
-  const auto from = arc(rank, index, count);
-  if (rank == place_.rank) {
-    if (count > 0) std::memcpy(to, word(index), count * word_bytes_);
-    return;
-  }
-  if (count > 0) place_.count(Move::get, count * word_bytes_, out_peers_[from], count);
-  log(from, kGet, index, count);
-  wanted_[from].push_back({to, count * word_bytes_});
-}
-
-void MessageSegment::apply_or(std::size_t index, const void* operand, void* old) {
-  std::memcpy(old, word(index), word_bytes_);
-  if (word_bytes_ == sizeof(std::uint32_t)) {
-    or_into<std::uint32_t>(word(index), operand);
-  } else {
-    or_into<std::uint64_t>(word(index), operand);
-  }
-}
-
-void MessageSegment::fetch_or(int rank, std::size_t index, const void* operand, void* old) {
-  const auto to = arc(rank, index, 1);
-  if (rank == place_.rank) {
-    apply_or(index, operand, old);
-    return;
-  }
-  for (const Move move : {Move::put, Move::get}) place_.count(move, word_bytes_, out_peers_[to]);
-  log(to, kOr, index, widen(operand, word_bytes_));
-  wanted_[to].push_back({old, word_bytes_});
-}
-
-void MessageSegment::apply_logs() {
-  for (std::size_t arc = 0; arc < answers_.size(); ++arc) {
-    answers_[arc] = 0;
-    for (const Entry& entry : parts_.forward->records<Entry>(arc)) {
-      const auto index = static_cast<std::size_t>(entry.index_and_kind >> kKindBits);
-      const auto kind = entry.index_and_kind & kKindMask;
-      if (kind == kPut) {
-        std::memcpy(word(index), &entry.operand, word_bytes_);
-        continue;
-      }
-      answers_[arc] = 1;
-      auto& answer = parts_.backward->outbox(arc);
-      const std::size_t bytes = kind == kGet ? static_cast<std::size_t>(entry.operand) * word_bytes_ : word_bytes_;
-      const auto at = answer.size();
-      answer.resize(at + bytes);
-      if (kind == kGet) {
-        if (bytes > 0) std::memcpy(answer.data() + at, word(index), bytes);
-      } else {
-        apply_or(index, &entry.operand, answer.data() + at);
-      }
-    }
-  }
-}
-
-void MessageSegment::collect_answers() {
-  for (std::size_t arc = 0; arc < wanted_.size(); ++arc) {
-    const auto answer = parts_.backward->inbox(arc);
-    std::size_t at = 0;
-    for (const Wanted& wanted : wanted_[arc]) {
-      if (wanted.bytes > 0) std::memcpy(wanted.to, answer.data() + at, wanted.bytes);
-      at += wanted.bytes;
-    }
-    wanted_[arc].clear();
-  }
-}
-
-void MessageSegment::sync() {
-  check_usable();
-  ++place_.counters->syncs;
-  for (std::size_t arc = 0; arc < wanted_.size(); ++arc) asked_[arc] = wanted_[arc].empty() ? 0 : 1;
-  const Counters before = *parts_.scratch;
-  count_carriers(*parts_.forward, out_peers_);
-  parts_.forward->step();
-  apply_logs();
-  count_carriers(*parts_.backward, in_peers_);
-  parts_.backward->step(answers_, asked_);
-  collect_answers();
-  place_.counters->messages += parts_.scratch->messages - before.messages;
-}
-
-bool MessageSegment::sync_any(bool mine) {
-  sync();
-  ++place_.counters->collectives;
-  return parts_.any(mine);
+std::unique_ptr<SegmentBody> message_segment(Place place, SegmentLogs logs, std::size_t words, std::size_t word_bytes,
+                                             Bytes memory) {
+  return std::make_unique<MessageSegment>(std::move(place), std::move(logs), words, word_bytes, std::move(memory));
 }
 
 }  // namespace merganser::comm::detail

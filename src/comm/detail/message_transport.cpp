@@ -112,8 +112,7 @@ std::unique_ptr<Plan> MessageTransport::plan(Graph graph, Pattern pattern, PlanO
   }
   agree_on(error);
   auto link_of_graph = link(graph);
-  return std::make_unique<MessagePlan>(place("Plan"), std::move(graph), std::move(link_of_graph), std::move(pattern),
-                                       options);
+  return message_plan(place("Plan"), std::move(graph), std::move(link_of_graph), std::move(pattern), options);
 }
 
 std::unique_ptr<SegmentBody> MessageTransport::segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
@@ -128,7 +127,7 @@ std::unique_ptr<SegmentBody> MessageTransport::segment_body(Graph graph, std::si
   }
   const std::vector<Bytes> sizes(graph.in.size(), to_bytes(static_cast<std::uint64_t>(words)));
   const auto introduction = introduce(graph, {}, sizes, error);
-  MessageSegment::Parts parts;
+  SegmentLogs parts;
   for (const auto& size : introduction.from_out) {
     parts.remote_words.push_back(static_cast<std::size_t>(read<std::uint64_t>(size)));
   }
@@ -139,7 +138,7 @@ std::unique_ptr<SegmentBody> MessageTransport::segment_body(Graph graph, std::si
   parts.forward = make_mailbox(std::move(graph), quiet);
   parts.backward = make_mailbox(reversed, quiet);
   parts.any = [this](bool mine) { return any(mine); };
-  return std::make_unique<MessageSegment>(std::move(here), std::move(parts), words, word_bytes, std::move(memory));
+  return message_segment(std::move(here), std::move(parts), words, word_bytes, std::move(memory));
 }
 
 }  // namespace merganser::comm::detail

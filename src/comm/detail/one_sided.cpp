@@ -12,30 +12,6 @@ std::size_t ring_bytes_for(std::size_t in_arcs) {
   return std::clamp(kBudget / std::max<std::size_t>(in_arcs, 1) / 64 * 64, kLeast, kMost);
 }
 
-std::vector<Bytes> receiving_cards(const RingLayout& layout) {
-  std::vector<Bytes> cards;
-  for (std::size_t arc = 0; arc < layout.in_arcs; ++arc) {
-    cards.push_back(
-        to_bytes(RingAddress{.head = layout.head(arc), .ring = layout.ring(arc), .ring_bytes = layout.ring_bytes}));
-  }
-  return cards;
-}
-
-std::vector<Bytes> sending_cards(const RingLayout& layout) {
-  std::vector<Bytes> cards;
-  for (std::size_t arc = 0; arc < layout.out_arcs; ++arc) {
-    cards.push_back(to_bytes(RingAddress{.credit = layout.credit(arc)}));
-  }
-  return cards;
-}
-
-RingLink::Ends ring_ends(const Introduction& introduction) {
-  RingLink::Ends ends;
-  for (const auto& card : introduction.from_out) ends.out.push_back(read<RingAddress>(card));
-  for (const auto& card : introduction.from_in) ends.in.push_back(read<RingAddress>(card));
-  return ends;
-}
-
 std::size_t memory_test_bytes(int rank) { return 8 * (static_cast<std::size_t>(rank) + 3); }
 
 std::string fault_of(Memory& memory, int rank, int size, const std::function<void()>& barrier) {

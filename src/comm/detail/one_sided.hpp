@@ -6,10 +6,7 @@
 #include <utility>
 
 #include "src/comm/detail/memory.hpp"
-#include "src/comm/detail/memory_segment.hpp"
-#include "src/comm/detail/memory_stream.hpp"
 #include "src/comm/detail/message_transport.hpp"
-#include "src/comm/detail/ring_link.hpp"
 
 namespace merganser::comm::detail {
 
@@ -18,10 +15,58 @@ namespace merganser::comm::detail {
 /// Rings of Streams carry what does not fit into the slots only.
 inline constexpr std::size_t kStreamRingBytes = 16384;
 
+/// Where the rings of a rank lie in its block, from `offset` on: a head word per in-arc (written by the sender: bytes
+/// sent so far), a credit word per out-arc (written by the receiver: bytes taken so far), then the rings.
+struct RingLayout {
+  std::size_t offset = 0;
+  std::size_t in_arcs = 0;
+  std::size_t out_arcs = 0;
+  std::size_t ring_bytes = 0;
+
+  [[nodiscard]] std::size_t head(std::size_t arc) const { return offset + 8 * arc; }
+  [[nodiscard]] std::size_t credit(std::size_t arc) const { return offset + 8 * (in_arcs + arc); }
+  [[nodiscard]] std::size_t ring(std::size_t arc) const { return offset + 8 * (in_arcs + out_arcs) + ring_bytes * arc; }
+  [[nodiscard]] std::size_t end() const { return ring(in_arcs); }
+};
+
+/// What the ends of an arc tell each other about the sender's and the receiver's block.
+struct RingAddress {
+  std::uint64_t head = 0;
+  std::uint64_t ring = 0;
+  std::uint64_t ring_bytes = 0;
+  std::uint64_t credit = 0;
+};
 /// What this rank says against each in-arc, and along each out-arc.
 [[nodiscard]] std::vector<Bytes> receiving_cards(const RingLayout& layout);
 [[nodiscard]] std::vector<Bytes> sending_cards(const RingLayout& layout);
-[[nodiscard]] RingLink::Ends ring_ends(const Introduction& introduction);
+/// Messages through a ring of bytes per arc in the receiver's block. The introduction was made with these cards.
+[[nodiscard]] std::unique_ptr<Link> ring_link(std::shared_ptr<Memory> memory, const Graph& graph,
+                                              const RingLayout& layout, const Introduction& introduction);
+
+/// Where the slots of a Stream lie.
+struct StreamSlots {
+  std::size_t mine = 0;  ///< offset of what belongs to in-arc 0 in this rank's block
+  std::size_t per_arc = 0;
+  std::vector<std::uint64_t> theirs;  ///< per out-arc: where that begins in the receiver's block
+
+  /// The word of the round, then the slots.
+  [[nodiscard]] std::size_t arc_bytes() const { return (1 + per_arc) * sizeof(std::uint64_t); }
+  [[nodiscard]] static std::size_t slot_at(std::size_t slot) { return (1 + slot) * sizeof(std::uint64_t); }
+};
+[[nodiscard]] std::unique_ptr<Stream> memory_stream(Place place, Graph graph, std::unique_ptr<Link> link,
+                                                    std::shared_ptr<Memory> memory, StreamSlots slots);
+
+/// What a Segment is made of.
+struct SegmentParts {
+  std::shared_ptr<Memory> words;
+  std::shared_ptr<Memory> control;         ///< a word per neighbour: phases it has ended
+  std::vector<std::size_t> remote_words;   ///< per out-neighbour
+  std::vector<int> neighbours;             ///< senders and receivers, without this rank
+  std::vector<std::uint64_t> their_place;  ///< per neighbour: offset of this rank's word in its control block
+  std::function<bool(bool)> any;           ///< logical OR over all ranks
+};
+[[nodiscard]] std::unique_ptr<SegmentBody> memory_segment(Place place, Graph graph, SegmentParts parts,
+                                                          std::size_t words, std::size_t word_bytes);
 
 /// Size of the block of fault_of(): one word more on each rank than on the one before.
 [[nodiscard]] std::size_t memory_test_bytes(int rank);
@@ -43,7 +88,7 @@ class OneSided : public Base {
     ++this->counters_.collectives;
     this->agree_on(first_of(stream_error(graph, options), graph));
     const RingLayout rings{0, graph.in.size(), graph.out.size(), kStreamRingBytes};
-    MemoryStream::Slots slots{rings.end(), options.slots_per_arc, {}};
+    StreamSlots slots{rings.end(), options.slots_per_arc, {}};
     auto memory = new_memory(slots.mine + graph.in.size() * slots.arc_bytes(), Epoch::lifetime);
     auto cards = receiving_cards(rings);
     for (std::size_t arc = 0; arc < cards.size(); ++arc) {
@@ -59,16 +104,15 @@ class OneSided : public Base {
       }
     }
     this->agree_on(error);
-    auto link = std::make_unique<RingLink>(memory, graph, rings, ring_ends(introduction));
-    return std::make_unique<MemoryStream>(this->place("Stream"), std::move(graph), std::move(link), std::move(memory),
-                                          std::move(slots));
+    auto link = ring_link(memory, graph, rings, introduction);
+    return memory_stream(this->place("Stream"), std::move(graph), std::move(link), std::move(memory), std::move(slots));
   }
 
   [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
                                                           Epoch epoch) override {
     ++this->counters_.collectives;
     this->agree_on(first_of(segment_error(words, word_bytes, epoch), graph));
-    MemorySegment::Parts parts;
+    SegmentParts parts;
     parts.neighbours = neighbours_of(graph, this->rank());
     parts.words = new_memory(words * word_bytes, epoch);
     parts.control = new_memory(parts.neighbours.size() * 8, Epoch::lifetime);
@@ -96,8 +140,7 @@ class OneSided : public Base {
       parts.remote_words.push_back(static_cast<std::size_t>(read<std::uint64_t>(one)));
     }
     parts.any = [this](bool mine) { return this->any(mine); };
-    auto body =
-        std::make_unique<MemorySegment>(this->place("Segment"), std::move(graph), std::move(parts), words, word_bytes);
+    auto body = memory_segment(this->place("Segment"), std::move(graph), std::move(parts), words, word_bytes);
     this->do_barrier();  // with an epoch per phase the first one is open on every rank now
     return body;
   }
@@ -118,7 +161,7 @@ class OneSided : public Base {
     const RingLayout rings{0, graph.in.size(), graph.out.size(), ring_bytes_for(graph.in.size())};
     auto memory = new_memory(rings.end(), Epoch::lifetime);
     const auto introduction = this->introduce(graph, sending_cards(rings), receiving_cards(rings));
-    return std::make_unique<RingLink>(std::move(memory), graph, rings, ring_ends(introduction));
+    return ring_link(std::move(memory), graph, rings, introduction);
   }
 
  private:

@@ -48,8 +48,6 @@ class SimulatedMemory final : public Memory {
     end(rank);
   }
 
-  void order() override { complete(); }
-  void commit() override { complete(); }
   void complete() override {
     if (touched_.empty()) return;
     for (const int rank : touched_) land(rank);

@@ -97,8 +97,6 @@ class TimedMemory final : public Memory {
     end(target);
   }
 
-  void order() override { complete(); }
-  void commit() override { complete(); }
   void complete() override {
     if (touched_.empty()) return;
     const simulated::Call call;

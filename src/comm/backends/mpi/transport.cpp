@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "src/comm/backends/mpi/library.hpp"
-#include "src/comm/backends/mpi/link.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/detail/courtesy.hpp"
 #include "src/comm/detail/limits.hpp"
@@ -168,7 +167,7 @@ int MpiTransport::next_tag() {
 
 std::unique_ptr<Link> MpiTransport::link(const Graph& graph) {
   if constexpr (kSimulated) return simulated_link(comm_, next_tag(), graph);
-  return std::make_unique<MpiLink>(comm_, next_tag(), graph);
+  return mpi_link(comm_, next_tag(), graph);
 }
 
 bool MpiTransport::any(bool mine) {

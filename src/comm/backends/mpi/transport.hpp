@@ -30,6 +30,9 @@ class Communicator {
 /// wait limit is over.
 void complete(std::span<MPI_Request> requests, const char* call, const Waiter::Describe& describe);
 
+/// Two-sided messages along the arcs of a graph.
+[[nodiscard]] std::unique_ptr<Link> mpi_link(MPI_Comm comm, int tag, const Graph& graph);
+
 class MpiTransport : public MessageTransport {
  public:
   /// Collective over `parent`.
