@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "src/flow/columns_kernel.hpp"
-
 namespace merganser::flow {
 namespace {
 
@@ -24,8 +22,7 @@ Wide filter(std::size_t wave, std::size_t highest) {
 Wide sine(std::size_t qj, std::size_t n) { return std::sin(kWidePi * wide(qj % (2 * n)) / wide(n)); }
 Wide cosine(std::size_t qj, std::size_t n) { return std::cos(kWidePi * wide(qj % (2 * n)) / wide(n)); }
 
-template <class F>
-Matrix matrix(std::size_t inputs, std::size_t outputs, F&& value) {
+Matrix matrix(std::size_t inputs, std::size_t outputs, auto&& value) {
   Matrix m{inputs, fft::padded(outputs), {}};
   m.values.resize(m.inputs * m.outputs);
   for (std::size_t i = 0; i < inputs; ++i)

@@ -73,6 +73,13 @@ struct OutColumn {
   double* im;
 };
 
+/// Doubles of memory that solve_velocity() works in.
+std::size_t velocity_work(const Fold& fold);
+
+/// The column of one wave, which is not the mean. @param spacing  of nodes in z
+void solve_velocity(const Fold& fold, const std::array<SinePart, 2>& series, const Wave& wave, double spacing,
+                    InColumn in, OutColumn out, double* work);
+
 /// Solves on columns of one grid.
 class Columns {
  public:

@@ -1,6 +1,6 @@
 // Compiled once per vector target by Highway; no fused operations, so that the bits are the same on every CPU. Vectors may
 // reach beyond what they are for, into what is written later or is free.
-#include "src/flow/columns_kernel.hpp"
+#include "src/flow/columns.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/flow/columns_kernel.cpp"

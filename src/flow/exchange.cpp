@@ -18,8 +18,7 @@ Array4 part_of(const Array4& a, std::size_t axis, std::size_t first, std::size_t
 }
 
 /// Calls use(begin of a contiguous run) for all runs along the last axis.
-template <class Use>
-void for_runs(const Array4& a, Use&& use) {
+void for_runs(const Array4& a, auto&& use) {
   if (a.count[3] == 0) return;  // perhaps no memory either
   for (std::size_t i = 0; i < a.count[0]; ++i)
     for (std::size_t j = 0; j < a.count[1]; ++j)

@@ -116,11 +116,97 @@ struct Inversion::Impl {
   }
 
   /// Calls after(i, j) when all of a column of nodes is there but its halo.
-  template <class After>
-  void velocity(CarriedNodes& carried, FlowNodes& flow, After&& after);
-  void take(const double* values, double* vorticity, double* to) const;
-  void fluxes(const CarriedNodes& carried, const FlowNodes& flow, std::int64_t i, std::int64_t j);
-  void tendency(FlowNodes& flow, const std::array<bool, 2>& hold);
+  void velocity(CarriedNodes& carried, FlowNodes& flow, auto&& after) {
+    const Fold& f = columns.fold();
+    const auto pack = [&](std::int64_t i, std::int64_t j, double* values) {
+      for (std::size_t c = 0; c < 3; ++c) fold(f, carried.at(i, j, 0) + C::xi + c, C::width, values + c * f.levels());
+    };
+    const auto unpack = [&](std::int64_t i, std::int64_t j, const double* values) {
+      // What is written next comes from memory meanwhile.
+      prefetch(flow.at(i + 1, j, 0), f.levels() * F::width);
+      prefetch(carried.at(i + 1, j, 0), f.levels() * C::width);
+      take(values, carried.at(i, j, 0), flow.at(i, j, 0));
+      after(i, j);
+    };
+    spectral.solve(
+        3, pack, [&](std::size_t k, std::size_t l, InColumn in, OutColumn out) { columns.velocity(k, l, in, out); },
+        Solved::count, unpack);
+  }
+
+  /// A column of nodes from the fields of Solved.
+  void take(const double* values, double* vorticity, double* to) const {
+    const Fold& f = columns.fold();
+    const std::size_t levels = f.levels();
+    constexpr std::size_t places[] = {F::u, F::v, F::w, F::u_x, F::u_y, F::v_y, F::w_x, F::w_y};
+    for (std::size_t c = 0; c < 3; ++c) unfold(f, values + c * levels, vorticity + C::xi + c, C::width);
+    for (std::size_t c = 0; c < 8; ++c) unfold(f, values + (Solved::u + c) * levels, to + places[c], F::width);
+    extrapolate<C::width>(vorticity, f.cells, C::xi, 3);
+    for (const std::size_t c : {F::u, F::v, F::u_x, F::u_y, F::v_y}) extrapolate<F::width>(to, f.cells, c, 1);
+    for (const std::size_t c : {F::w, F::w_x, F::w_y}) reflect(to, f.cells, c);
+    double* node = to - F::width;
+    const double* turn = vorticity - C::width;
+    for (std::size_t k = 0; k < levels + 2; ++k, node += F::width, turn += C::width) {
+      node[F::u_z] = node[F::w_x] + turn[C::eta];
+      node[F::v_x] = node[F::u_y] + turn[C::zeta];
+      node[F::v_z] = node[F::w_y] - turn[C::xi];
+    }
+  }
+
+  /// What flows along each axis at a column: total vorticity there times velocity, less what buoyancy does.
+  void fluxes(const CarriedNodes& carried, const FlowNodes& flow, std::int64_t i, std::int64_t j) {
+    const std::size_t levels = columns.fold().levels();
+    for (fft::Field& f : flux) f.resize(static_cast<std::size_t>(layout.cells(0) * layout.cells(1)) * 3 * levels);
+    double* const x = line(flux[0], true, i, j);
+    double* const y = line(flux[1], false, i, j);
+    double* const z = line(flux[2], false, i, j);
+    const double* turn = carried.at(i, j, 0);
+    const double* at = flow.at(i, j, 0);
+    const double apart = 2 * layout.spacing(2);
+    const auto upward = [&](std::size_t k, std::size_t c) {
+      return (turn[k * C::width + C::zeta] + coriolis[2]) * at[k * F::width + F::u + c];
+    };
+    for (std::size_t c = 0; c < 3; ++c) {
+      for (std::size_t k = 0; k < levels; ++k) {
+        const double velocity = at[k * F::width + F::u + c];
+        x[c * levels + k] = (turn[k * C::width + C::xi] + coriolis[0]) * velocity;
+        y[c * levels + k] = (turn[k * C::width + C::eta] + coriolis[1]) * velocity;
+      }
+      double* const up = z + c * levels;
+      up[0] = (upward(1, c) - upward(0, c)) / layout.spacing(2);
+      up[levels - 1] = (upward(levels - 1, c) - upward(levels - 2, c)) / layout.spacing(2);
+      for (std::size_t k = 1; k + 1 < levels; ++k) up[k] = (upward(k + 1, c) - upward(k - 1, c)) / apart;
+    }
+    for (std::size_t k = 0; k < levels; ++k) {
+      x[levels + k] -= turn[k * C::width + C::buoyancy];
+      y[k] += turn[k * C::width + C::buoyancy];
+    }
+  }
+
+  /// The divergence of the fluxes, on all own columns.
+  void tendency(FlowNodes& flow, const std::array<bool, 2>& hold) {
+    const std::size_t levels = columns.fold().levels();
+    const std::size_t size = 3 * levels;
+    spectral.derivative(
+        0, 3, [&](auto i, auto j, double* values) { std::copy_n(line(flux[0], true, i, j), size, values); },
+        [&](auto i, auto j, const double* values) { std::copy_n(values, size, line(flux[0], true, i, j)); });
+    spectral.derivative(
+        1, 3, [&](auto i, auto j, double* values) { std::copy_n(line(flux[1], false, i, j), size, values); },
+        [&](auto i, auto j, const double* values) {
+          const double* const x = line(flux[0], true, i, j);
+          const double* const z = line(flux[2], false, i, j);
+          double* const column = flow.at(i, j, 0);
+          for (std::size_t k = 0; k < levels; ++k)
+            for (std::size_t c = 0; c < 3; ++c) {
+              const std::size_t at = c * levels + k;
+              column[k * F::width + F::xi_t + c] = (x[at] + values[at]) + z[at];
+            }
+          if (hold[0]) column[F::zeta_t] = 0;
+          if (hold[1]) column[(levels - 1) * F::width + F::zeta_t] = 0;
+          extrapolate<F::width>(column, levels - 1, F::xi_t, 3);
+        });
+    halo.fill(flow);
+  }
+
   [[nodiscard]] double* line(fft::Field& field, bool in_x, std::int64_t i, std::int64_t j) const {
     const std::int64_t at = in_x ? j * layout.cells(0) + i : i * layout.cells(1) + j;
     return field.data() + static_cast<std::size_t>(at) * 3 * columns.fold().levels();
@@ -139,98 +225,6 @@ Inversion::Inversion(comm::Transport& transport, const Decomposition& decomposit
     : impl_(std::make_unique<Impl>(transport, decomposition, options)) {}
 Inversion::~Inversion() = default;
 Inversion::Inversion(Inversion&&) noexcept = default;
-
-/// A column of nodes from the fields of Solved.
-void Inversion::Impl::take(const double* values, double* vorticity, double* to) const {
-  const Fold& f = columns.fold();
-  const std::size_t levels = f.levels();
-  constexpr std::size_t places[] = {F::u, F::v, F::w, F::u_x, F::u_y, F::v_y, F::w_x, F::w_y};
-  for (std::size_t c = 0; c < 3; ++c) unfold(f, values + c * levels, vorticity + C::xi + c, C::width);
-  for (std::size_t c = 0; c < 8; ++c) unfold(f, values + (Solved::u + c) * levels, to + places[c], F::width);
-  extrapolate<C::width>(vorticity, f.cells, C::xi, 3);
-  for (const std::size_t c : {F::u, F::v, F::u_x, F::u_y, F::v_y}) extrapolate<F::width>(to, f.cells, c, 1);
-  for (const std::size_t c : {F::w, F::w_x, F::w_y}) reflect(to, f.cells, c);
-  double* node = to - F::width;
-  const double* turn = vorticity - C::width;
-  for (std::size_t k = 0; k < levels + 2; ++k, node += F::width, turn += C::width) {
-    node[F::u_z] = node[F::w_x] + turn[C::eta];
-    node[F::v_x] = node[F::u_y] + turn[C::zeta];
-    node[F::v_z] = node[F::w_y] - turn[C::xi];
-  }
-}
-
-template <class After>
-void Inversion::Impl::velocity(CarriedNodes& carried, FlowNodes& flow, After&& after) {
-  const Fold& f = columns.fold();
-  const auto pack = [&](std::int64_t i, std::int64_t j, double* values) {
-    for (std::size_t c = 0; c < 3; ++c) fold(f, carried.at(i, j, 0) + C::xi + c, C::width, values + c * f.levels());
-  };
-  const auto unpack = [&](std::int64_t i, std::int64_t j, const double* values) {
-    // What is written next comes from memory meanwhile.
-    prefetch(flow.at(i + 1, j, 0), f.levels() * F::width);
-    prefetch(carried.at(i + 1, j, 0), f.levels() * C::width);
-    take(values, carried.at(i, j, 0), flow.at(i, j, 0));
-    after(i, j);
-  };
-  spectral.solve(
-      3, pack, [&](std::size_t k, std::size_t l, InColumn in, OutColumn out) { columns.velocity(k, l, in, out); },
-      Solved::count, unpack);
-}
-
-/// What flows along each axis at a column: total vorticity there times velocity, less what buoyancy does.
-void Inversion::Impl::fluxes(const CarriedNodes& carried, const FlowNodes& flow, std::int64_t i, std::int64_t j) {
-  const std::size_t levels = columns.fold().levels();
-  for (fft::Field& f : flux) f.resize(static_cast<std::size_t>(layout.cells(0) * layout.cells(1)) * 3 * levels);
-  double* const x = line(flux[0], true, i, j);
-  double* const y = line(flux[1], false, i, j);
-  double* const z = line(flux[2], false, i, j);
-  const double* turn = carried.at(i, j, 0);
-  const double* at = flow.at(i, j, 0);
-  const double apart = 2 * layout.spacing(2);
-  const auto upward = [&](std::size_t k, std::size_t c) {
-    return (turn[k * C::width + C::zeta] + coriolis[2]) * at[k * F::width + F::u + c];
-  };
-  for (std::size_t c = 0; c < 3; ++c) {
-    for (std::size_t k = 0; k < levels; ++k) {
-      const double velocity = at[k * F::width + F::u + c];
-      x[c * levels + k] = (turn[k * C::width + C::xi] + coriolis[0]) * velocity;
-      y[c * levels + k] = (turn[k * C::width + C::eta] + coriolis[1]) * velocity;
-    }
-    double* const up = z + c * levels;
-    up[0] = (upward(1, c) - upward(0, c)) / layout.spacing(2);
-    up[levels - 1] = (upward(levels - 1, c) - upward(levels - 2, c)) / layout.spacing(2);
-    for (std::size_t k = 1; k + 1 < levels; ++k) up[k] = (upward(k + 1, c) - upward(k - 1, c)) / apart;
-  }
-  for (std::size_t k = 0; k < levels; ++k) {
-    x[levels + k] -= turn[k * C::width + C::buoyancy];
-    y[k] += turn[k * C::width + C::buoyancy];
-  }
-}
-
-/// The divergence of the fluxes, on all own columns.
-void Inversion::Impl::tendency(FlowNodes& flow, const std::array<bool, 2>& hold) {
-  const std::size_t levels = columns.fold().levels();
-  const std::size_t size = 3 * levels;
-  spectral.derivative(
-      0, 3, [&](auto i, auto j, double* values) { std::copy_n(line(flux[0], true, i, j), size, values); },
-      [&](auto i, auto j, const double* values) { std::copy_n(values, size, line(flux[0], true, i, j)); });
-  spectral.derivative(
-      1, 3, [&](auto i, auto j, double* values) { std::copy_n(line(flux[1], false, i, j), size, values); },
-      [&](auto i, auto j, const double* values) {
-        const double* const x = line(flux[0], true, i, j);
-        const double* const z = line(flux[2], false, i, j);
-        double* const column = flow.at(i, j, 0);
-        for (std::size_t k = 0; k < levels; ++k)
-          for (std::size_t c = 0; c < 3; ++c) {
-            const std::size_t at = c * levels + k;
-            column[k * F::width + F::xi_t + c] = (x[at] + values[at]) + z[at];
-          }
-        if (hold[0]) column[F::zeta_t] = 0;
-        if (hold[1]) column[(levels - 1) * F::width + F::zeta_t] = 0;
-        extrapolate<F::width>(column, levels - 1, F::xi_t, 3);
-      });
-  halo.fill(flow);
-}
 
 void Inversion::velocity(CarriedNodes& carried, FlowNodes& flow) {
   impl_->velocity(carried, flow, [](std::int64_t, std::int64_t) {});

@@ -48,31 +48,258 @@ struct Model::Impl {
   }
   [[nodiscard]] double small_volume() const { return decomposition.grid().cell_volume() / options.min_volume_ratio; }
 
-  void begin(Parcels given, const RunState& begun);
-  void observe();
-  void advance();
-  void conclude();
+  void begin(Parcels given, const RunState& begun) {
+    Parcels mine = with_registers(std::move(given));
+    if (transport.all_reduce(static_cast<std::int64_t>(mine.size()), comm::Op::sum) == 0)
+      throw InputError("a flow without parcels; allowed: at least one");
+    distribute(mine, decomposition, transport);
+    if (!begun.begun) renumber(mine, layout);  // else ids are those of the last step
+    parcels = std::move(mine);
+    shapes = Shapes::changed;
+    state = begun;
+    if (transport.rank() != 0) state.counts = {};
+    observed = false;
+    if (state.begun) return;
+    locate();
+    state.mean_vorticity = mean_vorticity(transport, transfer.vorticity_sums(parcels));
+    state.begun = true;
+    if (!options.keep_surface_vorticity) find_holds();
+  }
 
-  void fix_mean();
-  void gather();
-  void fields();
-  void fix_walls();
-  void find_holds();
-  void limit();
-  void check_stage(std::size_t stage) const;
-  void move(std::size_t stage);
-  void publish();
-  void go_home();
-  void go_home_if_moved();
-  void damp();
-  void merge();
-  void arrange();
-  void correct();
+  void observe() {
+    if (observed) return;
+    locate();
+    fix_mean();
+    fields();
+    row = {};
+    row.step = state.step;
+    row.time = state.time;
+    limit();
+    const Scope s(profile, "statistics");
+    partial = {};
+    partial.counts = std::exchange(state.counts, {});
+    told([&] { partial.add_parcels(parcels, small_volume()); });
+    observed = true;
+  }
+
+  void advance() {
+    if (!observed) throw UsageError("Model::advance() without observe()");
+    for (std::size_t i = 0; i < stages(options.order).size(); ++i) move(i);
+    reflect(parcels, decomposition.grid().box);
+    damp();
+    state.counts = {};
+    merge();
+    {
+      const Scope s(profile, "split");
+      state.counts.splits = split(parcels, decomposition.grid(), options);
+      reflect(parcels, decomposition.grid().box);
+    }
+    go_home();
+    arrange();
+    correct();
+    state.time += row.dt;
+    ++state.step;
+    observed = false;
+  }
+
+  void conclude() {
+    if (!observed) throw UsageError("Model::conclude() without observe()");
+    transfer.advance(parcels, flow, 0, 0);  // velocities into the registers; nothing moves
+    shapes = Shapes::changed;
+    publish();
+  }
+
+  void fix_mean() {
+    if (!options.mean_vorticity_fixed) return;
+    const Scope s(profile, "mean");
+    Vec3 now{};
+    told([&] { now = mean_vorticity(transport, transfer.vorticity_sums(parcels)); });
+    const Vec3& held = state.mean_vorticity;
+    add_vorticity(parcels, {held[0] - now[0], held[1] - now[1], held[2] - now[2]});
+  }
+
+  /// What parcels carry, at the nodes. After locate().
+  void gather() {
+    const Scope s(profile, "gather");
+    told([&] { transfer.gather(parcels, carried); });
+    fix_walls();
+  }
+
+  /// From parcels to all that they need at the nodes. After locate().
+  void fields() {
+    gather();
+    const Scope s(profile, "velocity");
+    inversion.velocity_and_tendency(carried, flow, state.hold);
+  }
+
+  /// Holds vertical vorticity on walls, and what is extrapolated beyond them.
+  void fix_walls() {
+    const std::int64_t top = layout.cells(2);
+    for (std::size_t wall = 0; wall < 2; ++wall) {
+      if (!state.hold[wall]) continue;
+      const std::int64_t at = wall == 0 ? 0 : top;
+      const std::int64_t out = wall == 0 ? -1 : top + 1;
+      const std::int64_t in = wall == 0 ? 1 : top - 1;
+      for (std::int64_t i = -1; i <= layout.cells(0) + 1; ++i)
+        for (std::int64_t j = -1; j <= layout.cells(1) + 1; ++j) {
+          carried.at(i, j, at)[Carried::zeta] = 0;
+          carried.at(i, j, out)[Carried::zeta] = -carried.at(i, j, in)[Carried::zeta];
+        }
+    }
+  }
+
+  /// Vertical vorticity that begins as (nearly) 0 on a wall is held there. After locate().
+  void find_holds() {
+    transfer.gather(parcels, carried);
+    std::vector<ExactSum> squares(3);  // lower wall, upper wall, inside
+    const std::int64_t top = layout.cells(2);
+    for (std::int64_t i = 0; i < layout.cells(0); ++i)
+      for (std::int64_t j = 0; j < layout.cells(1); ++j)
+        for (std::int64_t k = 0; k <= top; ++k) {
+          const double zeta = carried.at(i, j, k)[Carried::zeta];
+          squares[k == 0 ? 0 : k == top ? 1 : 2].add(zeta * zeta);
+        }
+    const std::vector<double> all = totals(squares, transport);
+    const Grid& grid = decomposition.grid();
+    const double columns = static_cast<double>(grid.cells[0]) * static_cast<double>(grid.cells[1]);
+    const double inside = std::sqrt(all[2] / (columns * static_cast<double>(top - 1)));
+    for (std::size_t wall = 0; wall < 2; ++wall)
+      state.hold[wall] = std::sqrt(all[wall] / columns) < 1e-3 * inside + 2.2e-16;
+  }
+
+  /// Length of the step. One reduction, which also tells whether some rank's fields are not finite.
+  void limit() {
+    const Scope s(profile, "limit");
+    const std::string wrong = not_finite(carried, flow);
+    const StepLimits mine = inversion.limits(carried, flow);
+    std::array<double, 3> most{mine.strain, mine.frequency, wrong.empty() ? 0.0 : 1.0};
+    if (!wrong.empty()) most = {0, 0, 1};
+    transport.all_reduce(most, comm::Op::max);
+    if (most[2] != 0)
+      comm::agree(transport, [&] {
+        if (!wrong.empty()) throw InputError(where() + ": " + wrong);
+      });
+    row.strain = most[0];
+    row.frequency = most[1];
+    row.dt = options.alpha / std::max(most[0], most[1]);
+    if (std::max(most[0], most[1]) > kMostRate)
+      throw InputError(where() + ": the largest strain rate is " + number_text(most[0]) +
+                       ", the largest buoyancy frequency " + number_text(most[1]) + "; allowed: up to " +
+                       number_text(kMostRate));
+    if (!std::isfinite(row.dt))
+      throw InputError("nothing limits the time step at t = " + number_text(state.time) +
+                       ": there is neither strain nor a gradient of buoyancy; allowed: a flow that moves, or will");
+  }
+
+  void check_stage(std::size_t stage) const {
+    const std::string wrong = not_finite(carried, flow);
+    if (!wrong.empty()) throw InputError(where() + ", stage " + std::to_string(stage + 1) + ": " + wrong);
+  }
+
+  /// One Runge-Kutta stage; the first has its fields from observe().
+  void move(std::size_t stage) {
+    if (stage > 0) {
+      locate();
+      fields();
+      check_stage(stage);
+    }
+    const Stage& now = stages(options.order)[stage];
+    {
+      const Scope s(profile, "advance");
+      transfer.advance(parcels, flow, now.a, now.b * row.dt);
+      shapes = Shapes::changed;
+    }
+    if (stage == 0) publish();
+    go_home_if_moved();
+  }
+
+  /// Adds what parcels' velocities give to the statistics of this state, after a first stage.
+  void publish() {
+    const Scope s(profile, "statistics");
+    told([&] { partial.add_velocities(parcels); });
+    gatherer.add(row, partial);
+  }
+
+  void go_home() {
+    const Scope s(profile, "migrate");
+    migration.send(parcels);
+  }
+
+  /// After advance(), displace() or even_out().
+  void go_home_if_moved() {
+    const Scope s(profile, "migrate");
+    migration.send(parcels, transfer.may_have_left());
+  }
+
+  void damp() {
+    if (options.damping == 0) return;
+    locate();
+    gather();
+    const Scope s(profile, "damping");
+    inversion.velocity(carried, flow);
+    halo.fill(carried);  // parcels read vorticity as velocity() left it, at own nodes
+    transfer.damp(parcels, carried, flow, row.dt);
+  }
+
+  void merge() {
+    {
+      const Scope s(profile, "merge");
+      const StepReport report = clusterer.step(parcels);
+      state.counts.merges = report.merged;
+      state.counts.merged_into_big = report.merged_into_big;
+      for (const auto& [members, count] : report.clusters)
+        if (members >= 2)
+          state.counts.clusters[std::min<std::size_t>(static_cast<std::size_t>(members) - 2, 6)] += count;
+    }
+    go_home();
+  }
+
+  /// Puts the parcels into the order of cells, and locates them.
+  void arrange() {
+    locate();
+    const Scope s(profile, "arrange");
+    told([&] { transfer.arrange(parcels); });
+    shapes = Shapes::kept;
+  }
+
+  /// Evens out the volume that parcels bring to the nodes. After arrange().
+  void correct() {
+    for (std::int64_t i = 0; i < options.corrections; ++i) {
+      if (i > 0) locate();
+      {
+        const Scope s(profile, "correction");
+        transfer.gather_excess(parcels, excess);
+        inversion.displacement(excess, displacement);
+        transfer.displace(parcels, displacement);
+        reflect(parcels, decomposition.grid().box);
+      }
+      go_home_if_moved();
+      locate();
+      {
+        const Scope s(profile, "correction");
+        transfer.gather_excess(parcels, excess);
+        transfer.even_out(parcels, excess);
+      }
+      go_home_if_moved();
+    }
+  }
+
   [[nodiscard]] std::string where() const {
     return "blow-up at step " + std::to_string(state.step) + ", t = " + number_text(state.time);
   }
-  void told(const std::function<void()>& work) const;
-  void locate();
+  /// Does something; what it finds wrong is told with the step.
+  void told(const std::function<void()>& work) const {
+    try {
+      work();
+    } catch (const InputError& e) {
+      throw InputError(where() + ": " + e.what());
+    }
+  }
+
+  void locate() {
+    const Scope s(profile, "locate");
+    told([&] { transfer.locate(parcels, shapes); });
+  }
 
   comm::Transport& transport;
   Decomposition decomposition;
@@ -96,254 +323,6 @@ struct Model::Impl {
   bool observed = false;
   Profile profile;
 };
-
-void Model::Impl::begin(Parcels given, const RunState& begun) {
-  Parcels mine = with_registers(std::move(given));
-  if (transport.all_reduce(static_cast<std::int64_t>(mine.size()), comm::Op::sum) == 0)
-    throw InputError("a flow without parcels; allowed: at least one");
-  distribute(mine, decomposition, transport);
-  if (!begun.begun) renumber(mine, layout);  // else ids are those of the last step
-  parcels = std::move(mine);
-  shapes = Shapes::changed;
-  state = begun;
-  if (transport.rank() != 0) state.counts = {};
-  observed = false;
-  if (state.begun) return;
-  locate();
-  state.mean_vorticity = mean_vorticity(transport, transfer.vorticity_sums(parcels));
-  state.begun = true;
-  if (!options.keep_surface_vorticity) find_holds();
-}
-
-/// Vertical vorticity that begins as (nearly) 0 on a wall is held there. After locate().
-void Model::Impl::find_holds() {
-  transfer.gather(parcels, carried);
-  std::vector<ExactSum> squares(3);  // lower wall, upper wall, inside
-  const std::int64_t top = layout.cells(2);
-  for (std::int64_t i = 0; i < layout.cells(0); ++i)
-    for (std::int64_t j = 0; j < layout.cells(1); ++j)
-      for (std::int64_t k = 0; k <= top; ++k) {
-        const double zeta = carried.at(i, j, k)[Carried::zeta];
-        squares[k == 0 ? 0 : k == top ? 1 : 2].add(zeta * zeta);
-      }
-  const std::vector<double> all = totals(squares, transport);
-  const Grid& grid = decomposition.grid();
-  const double columns = static_cast<double>(grid.cells[0]) * static_cast<double>(grid.cells[1]);
-  const double inside = std::sqrt(all[2] / (columns * static_cast<double>(top - 1)));
-  for (std::size_t wall = 0; wall < 2; ++wall)
-    state.hold[wall] = std::sqrt(all[wall] / columns) < 1e-3 * inside + 2.2e-16;
-}
-
-/// Does something; what it finds wrong is told with the step.
-void Model::Impl::told(const std::function<void()>& work) const {
-  try {
-    work();
-  } catch (const InputError& e) {
-    throw InputError(where() + ": " + e.what());
-  }
-}
-
-void Model::Impl::fix_mean() {
-  if (!options.mean_vorticity_fixed) return;
-  const Scope s(profile, "mean");
-  Vec3 now{};
-  told([&] { now = mean_vorticity(transport, transfer.vorticity_sums(parcels)); });
-  const Vec3& held = state.mean_vorticity;
-  add_vorticity(parcels, {held[0] - now[0], held[1] - now[1], held[2] - now[2]});
-}
-
-/// Holds vertical vorticity on walls, and what is extrapolated beyond them.
-void Model::Impl::fix_walls() {
-  const std::int64_t top = layout.cells(2);
-  for (std::size_t wall = 0; wall < 2; ++wall) {
-    if (!state.hold[wall]) continue;
-    const std::int64_t at = wall == 0 ? 0 : top;
-    const std::int64_t out = wall == 0 ? -1 : top + 1;
-    const std::int64_t in = wall == 0 ? 1 : top - 1;
-    for (std::int64_t i = -1; i <= layout.cells(0) + 1; ++i)
-      for (std::int64_t j = -1; j <= layout.cells(1) + 1; ++j) {
-        carried.at(i, j, at)[Carried::zeta] = 0;
-        carried.at(i, j, out)[Carried::zeta] = -carried.at(i, j, in)[Carried::zeta];
-      }
-  }
-}
-
-void Model::Impl::locate() {
-  const Scope s(profile, "locate");
-  told([&] { transfer.locate(parcels, shapes); });
-}
-
-/// What parcels carry, at the nodes. After locate().
-void Model::Impl::gather() {
-  const Scope s(profile, "gather");
-  told([&] { transfer.gather(parcels, carried); });
-  fix_walls();
-}
-
-/// From parcels to all that they need at the nodes. After locate().
-void Model::Impl::fields() {
-  gather();
-  const Scope s(profile, "velocity");
-  inversion.velocity_and_tendency(carried, flow, state.hold);
-}
-
-/// Length of the step. One reduction, which also tells whether some rank's fields are not finite.
-void Model::Impl::limit() {
-  const Scope s(profile, "limit");
-  const std::string wrong = not_finite(carried, flow);
-  const StepLimits mine = inversion.limits(carried, flow);
-  std::array<double, 3> most{mine.strain, mine.frequency, wrong.empty() ? 0.0 : 1.0};
-  if (!wrong.empty()) most = {0, 0, 1};
-  transport.all_reduce(most, comm::Op::max);
-  if (most[2] != 0)
-    comm::agree(transport, [&] {
-      if (!wrong.empty()) throw InputError(where() + ": " + wrong);
-    });
-  row.strain = most[0];
-  row.frequency = most[1];
-  row.dt = options.alpha / std::max(most[0], most[1]);
-  if (std::max(most[0], most[1]) > kMostRate)
-    throw InputError(where() + ": the largest strain rate is " + number_text(most[0]) +
-                     ", the largest buoyancy frequency " + number_text(most[1]) + "; allowed: up to " +
-                     number_text(kMostRate));
-  if (!std::isfinite(row.dt))
-    throw InputError("nothing limits the time step at t = " + number_text(state.time) +
-                     ": there is neither strain nor a gradient of buoyancy; allowed: a flow that moves, or will");
-}
-
-void Model::Impl::observe() {
-  if (observed) return;
-  locate();
-  fix_mean();
-  fields();
-  row = {};
-  row.step = state.step;
-  row.time = state.time;
-  limit();
-  const Scope s(profile, "statistics");
-  partial = {};
-  partial.counts = std::exchange(state.counts, {});
-  told([&] { partial.add_parcels(parcels, small_volume()); });
-  observed = true;
-}
-
-/// Adds what parcels' velocities give to the statistics of this state, after a first stage.
-void Model::Impl::publish() {
-  const Scope s(profile, "statistics");
-  told([&] { partial.add_velocities(parcels); });
-  gatherer.add(row, partial);
-}
-
-void Model::Impl::check_stage(std::size_t stage) const {
-  const std::string wrong = not_finite(carried, flow);
-  if (!wrong.empty()) throw InputError(where() + ", stage " + std::to_string(stage + 1) + ": " + wrong);
-}
-
-void Model::Impl::go_home() {
-  const Scope s(profile, "migrate");
-  migration.send(parcels);
-}
-/// After advance(), displace() or even_out().
-void Model::Impl::go_home_if_moved() {
-  const Scope s(profile, "migrate");
-  migration.send(parcels, transfer.may_have_left());
-}
-
-/// One Runge-Kutta stage; the first has its fields from observe().
-void Model::Impl::move(std::size_t stage) {
-  if (stage > 0) {
-    locate();
-    fields();
-    check_stage(stage);
-  }
-  const Stage& now = stages(options.order)[stage];
-  {
-    const Scope s(profile, "advance");
-    transfer.advance(parcels, flow, now.a, now.b * row.dt);
-    shapes = Shapes::changed;
-  }
-  if (stage == 0) publish();
-  go_home_if_moved();
-}
-
-void Model::Impl::damp() {
-  if (options.damping == 0) return;
-  locate();
-  gather();
-  const Scope s(profile, "damping");
-  inversion.velocity(carried, flow);
-  halo.fill(carried);  // parcels read vorticity as velocity() left it, at own nodes
-  transfer.damp(parcels, carried, flow, row.dt);
-}
-
-void Model::Impl::merge() {
-  {
-    const Scope s(profile, "merge");
-    const StepReport report = clusterer.step(parcels);
-    state.counts.merges = report.merged;
-    state.counts.merged_into_big = report.merged_into_big;
-    for (const auto& [members, count] : report.clusters)
-      if (members >= 2) state.counts.clusters[std::min<std::size_t>(static_cast<std::size_t>(members) - 2, 6)] += count;
-  }
-  go_home();
-}
-
-/// Puts the parcels into the order of cells, and locates them.
-void Model::Impl::arrange() {
-  locate();
-  const Scope s(profile, "arrange");
-  told([&] { transfer.arrange(parcels); });
-  shapes = Shapes::kept;
-}
-
-/// Evens out the volume that parcels bring to the nodes. After arrange().
-void Model::Impl::correct() {
-  for (std::int64_t i = 0; i < options.corrections; ++i) {
-    if (i > 0) locate();
-    {
-      const Scope s(profile, "correction");
-      transfer.gather_excess(parcels, excess);
-      inversion.displacement(excess, displacement);
-      transfer.displace(parcels, displacement);
-      reflect(parcels, decomposition.grid().box);
-    }
-    go_home_if_moved();
-    locate();
-    {
-      const Scope s(profile, "correction");
-      transfer.gather_excess(parcels, excess);
-      transfer.even_out(parcels, excess);
-    }
-    go_home_if_moved();
-  }
-}
-
-void Model::Impl::advance() {
-  if (!observed) throw UsageError("Model::advance() without observe()");
-  for (std::size_t i = 0; i < stages(options.order).size(); ++i) move(i);
-  reflect(parcels, decomposition.grid().box);
-  damp();
-  state.counts = {};
-  merge();
-  {
-    const Scope s(profile, "split");
-    state.counts.splits = split(parcels, decomposition.grid(), options);
-    reflect(parcels, decomposition.grid().box);
-  }
-  go_home();
-  arrange();
-  correct();
-  state.time += row.dt;
-  ++state.step;
-  observed = false;
-}
-
-void Model::Impl::conclude() {
-  if (!observed) throw UsageError("Model::conclude() without observe()");
-  transfer.advance(parcels, flow, 0, 0);  // velocities into the registers; nothing moves
-  shapes = Shapes::changed;
-  publish();
-}
 
 Model::Model(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options,
              StatisticsWay way)

@@ -1,29 +1,10 @@
 #include "merganser/flow/nodes.hpp"
 
-#include <sys/mman.h>
-
-#include <cstdint>
-#include <cstdlib>
-#include <new>
-
 #include <string>
 
 #include "merganser/base/error.hpp"
 
 namespace merganser::flow {
-
-void* take_lines(std::size_t bytes) {
-  constexpr std::size_t kHuge = std::size_t{2} << 20;
-  const std::size_t step = bytes >= 4 * kHuge ? kHuge : 64;
-  if (bytes > PTRDIFF_MAX - step) throw std::bad_alloc();
-  const std::size_t whole = (bytes + step - 1) / step * step;
-  void* const memory = std::aligned_alloc(step, whole);
-  if (memory == nullptr) throw std::bad_alloc();
-  if (step == kHuge) madvise(memory, whole, MADV_HUGEPAGE);
-  return memory;
-}
-
-void give_lines(void* memory) noexcept { std::free(memory); }
 
 NodeLayout::NodeLayout(const Decomposition& decomposition, int rank) : grid_(decomposition.grid()) {
   decomposition.require_cells("a flow");

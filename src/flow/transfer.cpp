@@ -13,6 +13,20 @@
 
 namespace merganser::flow {
 
+namespace {
+
+/// sqrt(2 S:S), S the symmetric part of the velocity gradient at a node.
+double strain(const double* f) {
+  const double w_z = -(f[Flow::u_x] + f[Flow::v_y]);
+  const double xy = 0.5 * (f[Flow::u_y] + f[Flow::v_x]);
+  const double xz = 0.5 * (f[Flow::u_z] + f[Flow::w_x]);
+  const double yz = 0.5 * (f[Flow::v_z] + f[Flow::w_y]);
+  const double diagonal = f[Flow::u_x] * f[Flow::u_x] + f[Flow::v_y] * f[Flow::v_y] + w_z * w_z;
+  return std::sqrt(2 * (diagonal + 2 * (xy * xy + xz * xz + yz * yz)));
+}
+
+}  // namespace
+
 const Schema& schema() {
   static const Schema all = [] {
     std::vector<Attribute> attributes = Schema::epic().attributes();
@@ -60,32 +74,93 @@ struct Transfer::Impl {
     return watched;
   }
   [[nodiscard]] std::size_t nodes_in_line() const { return static_cast<std::size_t>(layout.cells(2)) + 3; }
-  void require(const Parcels& parcels) const;
+  void require(const Parcels& parcels) const {
+    if (parcels.size() != placement.size())
+      throw UsageError("a transfer with " + std::to_string(parcels.size()) + " parcels after locate() of " +
+                       std::to_string(placement.size()) + "; call locate() after parcels came or went");
+  }
+
   /// require(), and the points of all parcels.
-  void require_points(const Parcels& parcels);
+  void require_points(const Parcels& parcels) {
+    require(parcels);
+    placement.need(parcels, placement.size());
+  }
+
   /// Calls scatter(parcels of a column, its window) for all columns.
-  template <class Scatter>
-  void add_up(const Parcels& parcels, NodeSums& sums, const Scatter& scatter);
-  [[noreturn]] void refuse_carried(const Parcels& parcels) const;
-  void find_shares(const FlowNodes& flow, double dt);
-  void damp_one(Parcels& parcels, const CarriedNodes& carried, std::size_t place) const;
+  void add_up(const Parcels& parcels, NodeSums& sums, const auto& scatter) {
+    weighed.batch = ~std::size_t{0};
+    const auto height = static_cast<std::size_t>(layout.cells(2));
+    const auto columns = static_cast<std::size_t>(layout.cells(0) * layout.cells(1));
+    for (std::size_t column = 0; column < columns; ++column) {
+      const std::size_t end = placement.first()[(column + 1) * height];
+      placement.need(parcels, end);
+      double* const window = sums.open();
+      scatter(placement.in_cells(column * height, (column + 1) * height), window);
+      sums.close();
+    }
+    sums.finish();
+  }
+
+  [[noreturn]] void refuse_carried(const Parcels& parcels) const {
+    for (std::size_t i = 0; i < parcels.size(); ++i) {
+      const double* const row = parcels.row(i);
+      for (std::size_t c = Row::vorticity; c <= Row::buoyancy; ++c)
+        if (!std::isfinite(row[c]) || !std::isfinite(parcels.site(i).volume))
+          throw InputError("parcel " + std::to_string(parcels.id(i)) + " has volume " +
+                           std::to_string(parcels.site(i).volume) + ", vorticity (" + std::to_string(row[1]) + ", " +
+                           std::to_string(row[2]) + ", " + std::to_string(row[3]) + "), buoyancy " +
+                           std::to_string(row[4]) + "; allowed: finite numbers");
+    }
+    throw InputError(
+        "sums at nodes are not finite, by a parcel of another rank or by overflow; allowed: finite numbers");
+  }
+
+  void find_shares(const FlowNodes& flow, double dt) {
+    for (const std::size_t wall : {0U, 1U}) {
+      share[wall].clear();
+      const std::int64_t k = wall == 0 ? 0 : layout.cells(2);
+      for (std::int64_t i = -1; i <= layout.cells(0) + 1; ++i)
+        for (std::int64_t j = -1; j <= layout.cells(1) + 1; ++j)
+          share[wall].push_back(1 - std::exp(-options.damping * strain(flow.at(i, j, k)) * dt));
+    }
+  }
+
+  void damp_one(Parcels& parcels, const CarriedNodes& carried, std::size_t place) const {
+    const Batch& batch = placement.all().batches[place / kBatch];
+    const std::size_t lane = place % kBatch;
+    double* const vorticity = parcels.row(placement.order()[place]) + Row::vorticity;
+    double change[3] = {0, 0, 0};
+    for (int point = 0; point < 4; ++point) {
+      std::int64_t node[3];
+      double share_of[3][2];
+      for (int a = 0; a < 3; ++a) {
+        const double offset = point == 0 || point == 3 ? batch.first[a][lane] : batch.second[a][lane];
+        const double x = point < 2 ? batch.centre[a][lane] + offset : batch.centre[a][lane] - offset;
+        node[a] = static_cast<std::int64_t>(std::floor(x)) - layout.first(a);
+        share_of[a][1] = x - std::floor(x);
+        share_of[a][0] = 1 - share_of[a][1];
+      }
+      for (const std::size_t wall : {0U, 1U}) {
+        const std::int64_t k = wall == 0 ? 0 : layout.cells(2);
+        if (k < node[2] || k > node[2] + 1) continue;
+        for (int n = 0; n < 4; ++n) {
+          const std::int64_t i = node[0] + n / 2;
+          const std::int64_t j = node[1] + n % 2;
+          const double weight = 0.25 * share_of[0][n / 2] * share_of[1][n % 2] * share_of[2][k - node[2]];
+          const double by = weight * share[wall][static_cast<std::size_t>((i + 1) * (layout.cells(1) + 3) + j + 1)];
+          const double* const wanted = carried.at(i, j, k) + Carried::xi;
+          for (int c = 0; c < 3; ++c) change[c] += by * (wanted[c] - vorticity[c]);
+        }
+      }
+    }
+    for (int c = 0; c < 3; ++c) vorticity[c] += change[c];
+  }
 };
 
 Transfer::Transfer(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options)
     : impl_(std::make_unique<Impl>(transport, decomposition, options)) {}
 Transfer::~Transfer() = default;
 Transfer::Transfer(Transfer&&) noexcept = default;
-
-void Transfer::Impl::require(const Parcels& parcels) const {
-  if (parcels.size() != placement.size())
-    throw UsageError("a transfer with " + std::to_string(parcels.size()) + " parcels after locate() of " +
-                     std::to_string(placement.size()) + "; call locate() after parcels came or went");
-}
-
-void Transfer::Impl::require_points(const Parcels& parcels) {
-  require(parcels);
-  placement.need(parcels, placement.size());
-}
 
 void Transfer::locate(const Parcels& parcels, Shapes shapes) {
   if (parcels.schema() != schema()) throw UsageError("parcels of another schema; allowed: that of flow::schema()");
@@ -95,21 +170,6 @@ void Transfer::locate(const Parcels& parcels, Shapes shapes) {
 void Transfer::arrange(Parcels& parcels) {
   impl_->require(parcels);
   impl_->placement.arrange(parcels);
-}
-
-template <class Scatter>
-void Transfer::Impl::add_up(const Parcels& parcels, NodeSums& sums, const Scatter& scatter) {
-  weighed.batch = ~std::size_t{0};
-  const auto height = static_cast<std::size_t>(layout.cells(2));
-  const auto columns = static_cast<std::size_t>(layout.cells(0) * layout.cells(1));
-  for (std::size_t column = 0; column < columns; ++column) {
-    const std::size_t end = placement.first()[(column + 1) * height];
-    placement.need(parcels, end);
-    double* const window = sums.open();
-    scatter(placement.in_cells(column * height, (column + 1) * height), window);
-    sums.close();
-  }
-  sums.finish();
 }
 
 void Transfer::gather(const Parcels& parcels, CarriedNodes& carried) {
@@ -128,19 +188,6 @@ void Transfer::gather(const Parcels& parcels, CarriedNodes& carried) {
     }
   if (!good) m.refuse_carried(parcels);
   m.halo.fill(carried);
-}
-
-void Transfer::Impl::refuse_carried(const Parcels& parcels) const {
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const double* const row = parcels.row(i);
-    for (std::size_t c = Row::vorticity; c <= Row::buoyancy; ++c)
-      if (!std::isfinite(row[c]) || !std::isfinite(parcels.site(i).volume))
-        throw InputError("parcel " + std::to_string(parcels.id(i)) + " has volume " +
-                         std::to_string(parcels.site(i).volume) + ", vorticity (" + std::to_string(row[1]) + ", " +
-                         std::to_string(row[2]) + ", " + std::to_string(row[3]) + "), buoyancy " +
-                         std::to_string(row[4]) + "; allowed: finite numbers");
-  }
-  throw InputError("sums at nodes are not finite, by a parcel of another rank or by overflow; allowed: finite numbers");
 }
 
 void Transfer::gather_excess(const Parcels& parcels, ScalarNodes& excess) {
@@ -189,61 +236,6 @@ void Transfer::even_out(Parcels& parcels, const ScalarNodes& excess) {
 
 std::span<const std::uint32_t> Transfer::may_have_left() const noexcept {
   return {impl_->left.data(), impl_->watched.count};
-}
-
-namespace {
-
-/// sqrt(2 S:S), S the symmetric part of the velocity gradient at a node.
-double strain(const double* f) {
-  const double w_z = -(f[Flow::u_x] + f[Flow::v_y]);
-  const double xy = 0.5 * (f[Flow::u_y] + f[Flow::v_x]);
-  const double xz = 0.5 * (f[Flow::u_z] + f[Flow::w_x]);
-  const double yz = 0.5 * (f[Flow::v_z] + f[Flow::w_y]);
-  const double diagonal = f[Flow::u_x] * f[Flow::u_x] + f[Flow::v_y] * f[Flow::v_y] + w_z * w_z;
-  return std::sqrt(2 * (diagonal + 2 * (xy * xy + xz * xz + yz * yz)));
-}
-
-}  // namespace
-
-void Transfer::Impl::find_shares(const FlowNodes& flow, double dt) {
-  for (const std::size_t wall : {0U, 1U}) {
-    share[wall].clear();
-    const std::int64_t k = wall == 0 ? 0 : layout.cells(2);
-    for (std::int64_t i = -1; i <= layout.cells(0) + 1; ++i)
-      for (std::int64_t j = -1; j <= layout.cells(1) + 1; ++j)
-        share[wall].push_back(1 - std::exp(-options.damping * strain(flow.at(i, j, k)) * dt));
-  }
-}
-
-void Transfer::Impl::damp_one(Parcels& parcels, const CarriedNodes& carried, std::size_t place) const {
-  const Batch& batch = placement.all().batches[place / kBatch];
-  const std::size_t lane = place % kBatch;
-  double* const vorticity = parcels.row(placement.order()[place]) + Row::vorticity;
-  double change[3] = {0, 0, 0};
-  for (int point = 0; point < 4; ++point) {
-    std::int64_t node[3];
-    double share_of[3][2];
-    for (int a = 0; a < 3; ++a) {
-      const double offset = point == 0 || point == 3 ? batch.first[a][lane] : batch.second[a][lane];
-      const double x = point < 2 ? batch.centre[a][lane] + offset : batch.centre[a][lane] - offset;
-      node[a] = static_cast<std::int64_t>(std::floor(x)) - layout.first(a);
-      share_of[a][1] = x - std::floor(x);
-      share_of[a][0] = 1 - share_of[a][1];
-    }
-    for (const std::size_t wall : {0U, 1U}) {
-      const std::int64_t k = wall == 0 ? 0 : layout.cells(2);
-      if (k < node[2] || k > node[2] + 1) continue;
-      for (int n = 0; n < 4; ++n) {
-        const std::int64_t i = node[0] + n / 2;
-        const std::int64_t j = node[1] + n % 2;
-        const double weight = 0.25 * share_of[0][n / 2] * share_of[1][n % 2] * share_of[2][k - node[2]];
-        const double by = weight * share[wall][static_cast<std::size_t>((i + 1) * (layout.cells(1) + 3) + j + 1)];
-        const double* const wanted = carried.at(i, j, k) + Carried::xi;
-        for (int c = 0; c < 3; ++c) change[c] += by * (wanted[c] - vorticity[c]);
-      }
-    }
-  }
-  for (int c = 0; c < 3; ++c) vorticity[c] += change[c];
 }
 
 void Transfer::damp(Parcels& parcels, const CarriedNodes& carried, const FlowNodes& flow, double dt) {

@@ -307,9 +307,8 @@ void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, c
 }
 
 /// Calls visit(index of the first, batch, weights of the centres, number of parcels) for every batch.
-template <class Visit>
 HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cells, const Lines& lines,
-                            const Visit& visit) {
+                            const auto& visit) {
   Weights weights;
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];

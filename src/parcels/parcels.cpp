@@ -81,30 +81,15 @@ std::size_t Schema::offset_of(std::string_view name, int component) const {
   return offset(name);  // which is not there
 }
 
-RawBuffer::RawBuffer(std::size_t bytes) : bytes_(bytes) {
-  if (bytes == 0) return;
-  if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
-  if (bytes >= 4 * kHuge) {
-    bytes_ = round_up(bytes, kHuge);
-    data_ = static_cast<std::byte*>(std::aligned_alloc(kHuge, bytes_));
-    if (data_ != nullptr) madvise(data_, bytes_, MADV_HUGEPAGE);
-  } else {
-    bytes_ = round_up(bytes, 64);
-    data_ = static_cast<std::byte*>(std::aligned_alloc(64, bytes_));
-  }
-  if (data_ == nullptr) throw std::bad_alloc();
+void* detail::take_memory(std::size_t& bytes) {
+  const std::size_t step = bytes >= 4 * kHuge ? kHuge : 64;
+  if (bytes > PTRDIFF_MAX - step) throw std::bad_alloc();
+  bytes = round_up(bytes, step);
+  void* const memory = std::aligned_alloc(step, bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  if (step == kHuge) madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
 }
-
-RawBuffer::RawBuffer(RawBuffer&& o) noexcept
-    : data_(std::exchange(o.data_, nullptr)), bytes_(std::exchange(o.bytes_, 0)) {}
-
-RawBuffer& RawBuffer::operator=(RawBuffer&& o) noexcept {
-  std::swap(data_, o.data_);
-  std::swap(bytes_, o.bytes_);
-  return *this;
-}
-
-RawBuffer::~RawBuffer() { std::free(data_); }
 
 Parcels::Parcels(const Parcels& o) : schema_(o.schema_) { *this = o; }
 

@@ -33,8 +33,7 @@ struct CaseOptions {
 };
 
 /// Lists the fields of CaseOptions.
-template <class V>
-void describe(CaseOptions& o, V&& option) {
+void describe(CaseOptions& o, auto&& option) {
   option("cells", o.cells, "cells along x; even, at least 4", between(4, 1 << 20));
   option("perturbation", o.perturbation, "rayleigh-taylor: amplitude of the perturbation", at_least(0));
   option("amplitude", o.amplitude, "taylor-green: amplitude of the velocity", positive());

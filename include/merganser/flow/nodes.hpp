@@ -11,6 +11,7 @@
 
 #include "merganser/comm/transport.hpp"
 #include "merganser/geometry/decomposition.hpp"
+#include "merganser/parcels/parcels.hpp"
 
 #include "merganser/base/language.hpp"
 
@@ -54,12 +55,7 @@ class NodeLayout {
   std::size_t size_ = 0;
 };
 
-/// Memory that begins at a cache line; from 8 MiB on, on huge pages where the system has them. @throws std::bad_alloc
-[[nodiscard]] void* take_lines(std::size_t bytes);
-/// Gives it back.
-void give_lines(void* memory) noexcept;
-
-/// Memory of take_lines() for containers.
+/// Memory for containers that begins at a cache line; from 8 MiB on, on huge pages where the system has them.
 template <class T>
 struct CacheLines {
   using value_type = T;  ///< of the allocator
@@ -68,9 +64,12 @@ struct CacheLines {
   template <class U>
   CacheLines(const CacheLines<U>&) noexcept {}
   /// Memory for n of them.
-  T* allocate(std::size_t n) { return static_cast<T*>(take_lines(n * sizeof(T))); }
+  T* allocate(std::size_t n) {
+    std::size_t bytes = n * sizeof(T);
+    return static_cast<T*>(detail::take_memory(bytes));
+  }
   /// Gives it back.
-  void deallocate(T* p, std::size_t) noexcept { give_lines(p); }
+  void deallocate(T* p, std::size_t) noexcept { std::free(p); }
   friend bool operator==(const CacheLines&, const CacheLines&) = default;
 };
 

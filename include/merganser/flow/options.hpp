@@ -27,8 +27,7 @@ struct FlowOptions {
 };
 
 /// Lists the fields of FlowOptions.
-template <class V>
-void describe(FlowOptions& o, V&& option) {
+void describe(FlowOptions& o, auto&& option) {
   option("alpha", o.alpha, "time step = this / max(strain rate, buoyancy frequency)", positive());
   option("max-aspect-ratio", o.max_aspect_ratio, "a/c of a parcel from which on it is split", at_least(1));
   option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest kept volume", positive());

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,23 +76,29 @@ class Schema {
   std::size_t width_ = 2;
 };
 
+namespace detail {
+
+/// Memory that begins at a cache line; from 8 MiB on, on huge pages where the system has them. For std::free().
+/// @param bytes  rounded up to what is there @throws std::bad_alloc
+[[nodiscard]] void* take_memory(std::size_t& bytes);
+
+}  // namespace detail
+
 /// Memory without initialisation, on huge pages where the system has them; pages are not touched before use.
 class RawBuffer {
  public:
   RawBuffer() = default;
-  explicit RawBuffer(std::size_t bytes);
-  RawBuffer(RawBuffer&& o) noexcept;
-  RawBuffer& operator=(RawBuffer&& o) noexcept;
-  RawBuffer(const RawBuffer&) = delete;
-  RawBuffer& operator=(const RawBuffer&) = delete;
-  ~RawBuffer();
+  explicit RawBuffer(std::size_t bytes) : data_(bytes > 0 ? detail::take_memory(bytes) : nullptr), bytes_(bytes) {}
   /// The memory; null without bytes.
-  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_.get()); }
   /// Its length.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  std::byte* data_ = nullptr;
+  struct Free {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+  };
+  std::unique_ptr<void, Free> data_;
   std::size_t bytes_ = 0;
 };
 

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/flow/fft/stage.hpp"
 #include "src/flow/fft/transform.hpp"
 
 #undef HWY_TARGET_INCLUDE

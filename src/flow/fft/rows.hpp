@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "merganser/flow/nodes.hpp"
-#include "src/flow/fft/stage.hpp"
 #include "src/flow/fft/transform.hpp"
 
 namespace merganser::flow::fft {

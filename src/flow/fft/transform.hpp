@@ -1,5 +1,5 @@
 #pragma once
-/// Complex Fourier transforms, eight at a time.
+/// Complex Fourier transforms, eight at a time; what those of this room are made of.
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -41,5 +41,24 @@ std::unique_ptr<Transform> make_kiss(std::size_t n);
 std::unique_ptr<Transform> make_fftw(std::size_t n);
 bool kiss_available();
 bool fftw_available();
+
+/// A root of unity.
+struct Root {
+  double re;
+  double im;
+};
+
+/// exp(-2 pi i power / n), to the nearest double on every CPU.
+Root root(std::size_t power, std::size_t n);
+
+/// A stage of a transform, as lanes.cpp makes and runs it. Makes transforms of radix * rest elements out of `radix` times
+/// fewer, each `stride` times side by side.
+struct Stage {
+  std::size_t radix;
+  std::size_t rest;
+  std::size_t stride;
+  std::vector<Root> roots;        ///< exp(-2 pi i p r / (radix rest)), radix - 1 for each p
+  std::vector<Root> small_roots;  ///< exp(-2 pi i r / radix), for radices above 5
+};
 
 }  // namespace merganser::flow::fft

@@ -63,18 +63,10 @@ inline void store_shape(const Shape& sum, double volume, double* b5) {
   b5[4] = f * sum.b23;
 }
 
-/// A merged parcel of which only the shape is still to be rescaled.
-struct Unscaled {
-  Shape sum;
-  double volume;
-  double* row;
-};
-
-/// First half of merge_epic: all but the shape. A loop over clusters should call rescale() for the cluster before while
-/// this one is under way, for each half is one long chain of dependent operations.
-template <class SourceSite, class SourceRow>
-inline Unscaled merge_epic_unscaled(const Images& images, Site& centre_site, double* row, std::size_t sources,
-                                    const SourceSite& source_site, const SourceRow& source_row) {
+/// Merges `sources` >= 1 sources into the centre in place. source_site(i), source_row(i): the i-th source in ascending
+/// id. The centre's volume becomes the sum.
+inline void merge_epic(const Images& images, Site& centre_site, double* row, std::size_t sources,
+                       const auto& source_site, const auto& source_row) {
   const Site centre = centre_site;
   const Site& s1 = source_site(0);
   const double* row1 = source_row(0);
@@ -107,18 +99,7 @@ inline Unscaled merge_epic_unscaled(const Images& images, Site& centre_site, dou
   centre_site = {settle(images.box, 0, centre.x + shift[0]), settle(images.box, 1, centre.y + shift[1]),
                  settle(images.box, 2, centre.z + shift[2]), volume};
   for (std::size_t c = 0; c < kEpicMeans; ++c) row[1 + c] = mean[c] * w;
-  return {sum, volume, row};
-}
-
-/// Second half of merge_epic.
-inline void rescale(const Unscaled& u) { store_shape(u.sum, u.volume, u.row + kEpicShape); }
-
-/// Merges `sources` >= 1 sources into the centre in place. source_site(i), source_row(i): the i-th source in ascending
-/// id. The centre's volume becomes the sum.
-template <class SourceSite, class SourceRow>
-inline void merge_epic(const Images& images, Site& centre_site, double* row, std::size_t sources,
-                       const SourceSite& source_site, const SourceRow& source_row) {
-  rescale(merge_epic_unscaled(images, centre_site, row, sources, source_site, source_row));
+  store_shape(sum, volume, row + kEpicShape);
 }
 
 }  // namespace merganser::detail
