@@ -54,9 +54,70 @@ struct Clusterer::Impl {
     rules.callbacks = o.callbacks;
   }
 
-  StepReport step(Parcels& parcels);
-  void make_room(const Parcels& parcels);
-  void migrate(const Parcels& parcels);
+  StepReport step(Parcels& parcels) {
+    StepReport report;
+    const comm::Counters counted = transport.counters();
+    cluster::Laps laps;
+    report.before = static_cast<std::int64_t>(parcels.size());
+    report.after = report.before;
+    make_room(parcels);
+    auto* const sites = reinterpret_cast<Site*>(sorted.data());
+    const nearest::PointSet points(parcels, small_volume());
+    const bool busy = core.find(points, sites, spare_rows.data(), report, laps);
+    migrate(parcels);
+    laps.to(report.seconds.migrate);
+    if (busy) {
+      cluster::pack({.parcels = &parcels,
+                     .spare_rows = &spare_rows,
+                     .sorted = sites,
+                     .order = core.search().cells().order(),
+                     .target = core.search().links().target.data(),
+                     .arrivals = &arrivals,
+                     .departed = &core.stars().out_kept,
+                     .rules = &rules,
+                     .small_volume = points.small_volume(),
+                     .lineage = options.lineage},
+                    report);
+      spend(Work::merge, parcels.size());
+      laps.to(report.seconds.merge);
+    }
+    report.counters = transport.counters() - counted;
+    return report;
+  }
+
+  void make_room(const Parcels& parcels) {
+    const std::size_t n = parcels.capacity();
+    const std::size_t rows =
+        std::max(n * schema.width() * sizeof(double), nearest::CellList::scratch_bytes(parcels.size()));
+    if (sorted.bytes() < n * sizeof(Site)) sorted = RawBuffer(), sorted = RawBuffer(n * sizeof(Site));
+    if (spare_rows.bytes() < rows) spare_rows = RawBuffer(), spare_rows = RawBuffer(rows);
+  }
+
+  void migrate(const Parcels& parcels) {
+    const std::size_t row_bytes = schema.width() * sizeof(double);
+    const Site* const sites = core.search().cells().sites();
+    const std::uint32_t* const order = core.search().cells().order();
+    arrived.clear();
+    core.migrate(
+        sizeof(Site) + row_bytes,
+        [&](std::uint32_t v, std::byte* row) {
+          std::memcpy(row, &sites[v], sizeof(Site));
+          std::memcpy(row + sizeof(Site), parcels.row(order[v]), row_bytes);
+        },
+        arrived);
+    arrivals.clear();
+    const auto& in = core.search().links().in;
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (core.stars().in_kept[i]) arrivals.target.push_back(in[i].vertex);
+    arrivals.site.resize(arrivals.target.size());
+    arrivals.rows.resize(arrivals.target.size() * schema.width());
+    const std::byte* from = arrived.data();
+    for (std::size_t k = 0; k < arrivals.target.size(); ++k, from += sizeof(Site) + row_bytes) {
+      std::memcpy(&arrivals.site[k], from, sizeof(Site));
+      std::memcpy(&arrivals.rows[k * schema.width()], from + sizeof(Site), row_bytes);
+    }
+  }
+
   [[nodiscard]] double small_volume() const { return decomposition.grid().cell_volume() / options.min_volume_ratio; }
 
   comm::Transport& transport;
@@ -116,71 +177,6 @@ StepReport Clusterer::step(Parcels& parcels) {
                      std::to_string(kMostParcels) + "; use more ranks");
   if (impl_->checked) cluster::check_parcels(parcels, impl_->decomposition, impl_->transport.rank());
   return impl_->step(parcels);
-}
-
-StepReport Clusterer::Impl::step(Parcels& parcels) {
-  StepReport report;
-  const comm::Counters counted = transport.counters();
-  cluster::Laps laps;
-  report.before = static_cast<std::int64_t>(parcels.size());
-  report.after = report.before;
-  make_room(parcels);
-  auto* const sites = reinterpret_cast<Site*>(sorted.data());
-  const nearest::PointSet points(parcels, small_volume());
-  const bool busy = core.find(points, sites, spare_rows.data(), report, laps);
-  migrate(parcels);
-  laps.to(report.seconds.migrate);
-  if (busy) {
-    cluster::PackInput in{};
-    in.parcels = &parcels;
-    in.spare_rows = &spare_rows;
-    in.sorted = sites;
-    in.order = core.search().cells().order();
-    in.target = core.search().links().target.data();
-    in.arrivals = &arrivals;
-    in.departed = &core.stars().out_kept;
-    in.rules = &rules;
-    in.small_volume = points.small_volume();
-    in.lineage = options.lineage;
-    cluster::pack(in, report);
-    spend(Work::merge, parcels.size());
-    laps.to(report.seconds.merge);
-  }
-  report.counters = transport.counters() - counted;
-  return report;
-}
-
-void Clusterer::Impl::make_room(const Parcels& parcels) {
-  const std::size_t n = parcels.capacity();
-  const std::size_t rows =
-      std::max(n * schema.width() * sizeof(double), nearest::CellList::scratch_bytes(parcels.size()));
-  if (sorted.bytes() < n * sizeof(Site)) sorted = RawBuffer(), sorted = RawBuffer(n * sizeof(Site));
-  if (spare_rows.bytes() < rows) spare_rows = RawBuffer(), spare_rows = RawBuffer(rows);
-}
-
-void Clusterer::Impl::migrate(const Parcels& parcels) {
-  const std::size_t row_bytes = schema.width() * sizeof(double);
-  const Site* const sites = core.search().cells().sites();
-  const std::uint32_t* const order = core.search().cells().order();
-  arrived.clear();
-  core.migrate(
-      sizeof(Site) + row_bytes,
-      [&](std::uint32_t v, std::byte* row) {
-        std::memcpy(row, &sites[v], sizeof(Site));
-        std::memcpy(row + sizeof(Site), parcels.row(order[v]), row_bytes);
-      },
-      arrived);
-  arrivals.clear();
-  const auto& in = core.search().links().in;
-  for (std::size_t i = 0; i < in.size(); ++i)
-    if (core.stars().in_kept[i]) arrivals.target.push_back(in[i].vertex);
-  arrivals.site.resize(arrivals.target.size());
-  arrivals.rows.resize(arrivals.target.size() * schema.width());
-  const std::byte* from = arrived.data();
-  for (std::size_t k = 0; k < arrivals.target.size(); ++k, from += sizeof(Site) + row_bytes) {
-    std::memcpy(&arrivals.site[k], from, sizeof(Site));
-    std::memcpy(&arrivals.rows[k * schema.width()], from + sizeof(Site), row_bytes);
-  }
 }
 
 }  // namespace merganser

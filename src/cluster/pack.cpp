@@ -294,14 +294,6 @@ class Packer {
 
 }  // namespace
 
-void Arrivals::add(std::uint32_t vertex, std::span<const std::byte> parcel) {
-  target.push_back(vertex);
-  std::memcpy(&site.emplace_back(), parcel.data(), sizeof(Site));
-  const std::size_t at = rows.size();
-  rows.resize(at + (parcel.size() - sizeof(Site)) / sizeof(double));
-  std::memcpy(rows.data() + at, parcel.data() + sizeof(Site), parcel.size() - sizeof(Site));
-}
-
 void pack(const PackInput& in, StepReport& report) { Packer(in, report).run(); }
 
 }  // namespace merganser::cluster

@@ -2,7 +2,6 @@
 /// The last stage of a step: stars become parcels, the rest moves up, everything in the order of cells.
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "merganser/cluster/report.hpp"
@@ -16,8 +15,6 @@ struct Arrivals {
   std::vector<std::uint32_t> target;
   std::vector<Site> site;
   std::vector<double> rows;  ///< schema width doubles each
-  /// A parcel as append_parcel() packs it.
-  void add(std::uint32_t vertex, std::span<const std::byte> parcel);
   void clear() { target.clear(), site.clear(), rows.clear(); }
 };
 

@@ -43,11 +43,98 @@ struct StarFinder::Impl {
         details(o.details),
         checked(t.capabilities().checked) {}
 
-  void find(const nearest::PointSet& set);
-  void make_room(std::size_t n);
-  void list_links();
-  void list_arrivals();
-  void check(const nearest::PointSet& set);
+  void find(const nearest::PointSet& set) {
+    numbers = {};
+    const comm::Counters counted = transport.counters();
+    cluster::Laps laps;
+    points = set.size();
+    numbers.before = static_cast<std::int64_t>(points);
+    link_count = 0;
+    leaving.clear();
+    arrivals.clear();
+    core.forget();  // so that nothing of the last find is left where this one is refused
+    if (checked) check(set);
+    make_room(points);
+    if (core.find(set, reinterpret_cast<Site*>(sorted.data()), scratch.data(), numbers, laps)) {
+      list_links();
+      list_arrivals();
+      laps.to(numbers.seconds.prune);
+    }
+    numbers.after = numbers.before - static_cast<std::int64_t>(link_count);
+    numbers.counters = transport.counters() - counted;
+  }
+
+  void make_room(std::size_t n) {
+    const auto grow = [](RawBuffer& buffer, std::size_t bytes) {
+      if (buffer.bytes() < bytes) buffer = RawBuffer(), buffer = RawBuffer(bytes + bytes / 8);
+    };
+    grow(sorted, n * sizeof(Site));
+    grow(scratch, nearest::CellList::scratch_bytes(n));
+  }
+
+  void list_links() {
+    const auto& search = core.search();
+    const auto& l = core.search().links();
+    const std::uint32_t* const order = search.cells().order();
+    const Site* const sites = search.cells().sites();
+    const links::Ids ids = search.ids();
+    const Box& box = decomposition.grid().box;
+    const auto kept = static_cast<std::size_t>(core.stars().kept);
+    if (links.bytes() < kept * sizeof(StarLink)) links = RawBuffer(), links = RawBuffer(kept * sizeof(StarLink));
+    auto* out = reinterpret_cast<StarLink*>(links.data());
+    const auto here = static_cast<std::int32_t>(transport.rank());
+    const auto n = static_cast<std::uint32_t>(l.target.size());
+    const std::uint32_t* const target = l.target.data();
+    // In chunks: who has a link is as good as random to a branch, and the far ends are all over the memory.
+    std::array<std::uint32_t, kChunk + kAhead> sources;
+    for (std::uint32_t begin = 0; begin < n; begin += kChunk) {
+      const std::uint32_t end = std::min(n - begin, kChunk) + begin;
+      std::size_t count = 0;
+      for (std::uint32_t v = begin; v < end; ++v) {
+        sources[count] = v;
+        count += static_cast<std::size_t>(target[v] < links::kAway);  // kNone is above
+      }
+      std::fill_n(sources.begin() + static_cast<std::ptrdiff_t>(count), kAhead, count > 0 ? sources[count - 1] : 0);
+      for (std::size_t i = 0; i < (details ? 0 : count); ++i) {
+        __builtin_prefetch(&order[target[sources[i + kAhead]]]);
+        *out++ = {order[sources[i]], here, order[target[sources[i]]]};
+      }
+      for (std::size_t i = 0; i < (details ? count : 0); ++i) {
+        const std::uint32_t ahead = target[sources[i + kAhead]];
+        __builtin_prefetch(&sites[ahead]);
+        __builtin_prefetch(&order[ahead]);
+        ids.touch(target[sources[i + kAhead / 2]]);
+        const std::uint32_t v = sources[i];
+        const std::uint32_t t = target[v];
+        const Site& a = sites[v];
+        const Site& b = sites[t];
+        *out++ = {order[v], here, order[t], 0, ids[t], box.distance2({a.x, a.y, a.z}, {b.x, b.y, b.z})};
+      }
+    }
+    for (std::size_t i = 0; i < l.out.size(); ++i) {
+      if (!core.stars().out_kept[i]) continue;
+      const auto& link = l.out[i];
+      leaving.push_back(order[link.vertex]);
+      *out++ = {leaving.back(), link.far_rank, link.far_position, 0, link.far_id, link.distance2};
+    }
+    link_count = static_cast<std::size_t>(out - reinterpret_cast<StarLink*>(links.data()));
+  }
+
+  void list_arrivals() {
+    const auto& l = core.search().links();
+    const std::uint32_t* const order = core.search().cells().order();
+    for (std::size_t i = 0; i < l.in.size(); ++i) {
+      if (!core.stars().in_kept[i]) continue;
+      const auto& link = l.in[i];
+      arrivals.push_back({order[link.vertex], link.far_rank, link.far_position, 0, link.far_id, link.distance2});
+    }
+    numbers.merged = static_cast<std::int64_t>(link_count - leaving.size() + arrivals.size());
+  }
+
+  /// With the decorator `checked`: what bin() would find on this rank alone is told to every rank.
+  void check(const nearest::PointSet& set) {
+    comm::agree(transport, [&] { cluster::check_points(set, decomposition, transport.rank()); });
+  }
 
   comm::Transport& transport;
   Decomposition decomposition;
@@ -90,99 +177,6 @@ void StarFinder::find(const Points& points, std::span<const std::uint8_t> small,
   impl_->ids = {!ids.empty(), first_id};
   impl_->find(
       {points, small.data(), ids.empty() ? nullptr : ids.data(), first_id, impl_->decomposition.grid().box.lower[2]});
-}
-
-void StarFinder::Impl::find(const nearest::PointSet& set) {
-  numbers = {};
-  const comm::Counters counted = transport.counters();
-  cluster::Laps laps;
-  points = set.size();
-  numbers.before = static_cast<std::int64_t>(points);
-  link_count = 0;
-  leaving.clear();
-  arrivals.clear();
-  core.forget();  // so that nothing of the last find is left where this one is refused
-  if (checked) check(set);
-  make_room(points);
-  if (core.find(set, reinterpret_cast<Site*>(sorted.data()), scratch.data(), numbers, laps)) {
-    list_links();
-    list_arrivals();
-    laps.to(numbers.seconds.prune);
-  }
-  numbers.after = numbers.before - static_cast<std::int64_t>(link_count);
-  numbers.counters = transport.counters() - counted;
-}
-
-/// With the decorator `checked`: what bin() would find on this rank alone is told to every rank.
-void StarFinder::Impl::check(const nearest::PointSet& set) {
-  comm::agree(transport, [&] { cluster::check_points(set, decomposition, transport.rank()); });
-}
-
-void StarFinder::Impl::make_room(std::size_t n) {
-  const auto grow = [](RawBuffer& buffer, std::size_t bytes) {
-    if (buffer.bytes() < bytes) buffer = RawBuffer(), buffer = RawBuffer(bytes + bytes / 8);
-  };
-  grow(sorted, n * sizeof(Site));
-  grow(scratch, nearest::CellList::scratch_bytes(n));
-}
-
-void StarFinder::Impl::list_links() {
-  const auto& search = core.search();
-  const auto& l = core.search().links();
-  const std::uint32_t* const order = search.cells().order();
-  const Site* const sites = search.cells().sites();
-  const links::Ids ids = search.ids();
-  const Box& box = decomposition.grid().box;
-  const auto kept = static_cast<std::size_t>(core.stars().kept);
-  if (links.bytes() < kept * sizeof(StarLink)) links = RawBuffer(), links = RawBuffer(kept * sizeof(StarLink));
-  auto* out = reinterpret_cast<StarLink*>(links.data());
-  const auto here = static_cast<std::int32_t>(transport.rank());
-  const auto n = static_cast<std::uint32_t>(l.target.size());
-  const std::uint32_t* const target = l.target.data();
-  // In chunks: who has a link is as good as random to a branch, and the far ends are all over the memory.
-  std::array<std::uint32_t, kChunk + kAhead> sources;
-  for (std::uint32_t begin = 0; begin < n; begin += kChunk) {
-    const std::uint32_t end = std::min(n - begin, kChunk) + begin;
-    std::size_t count = 0;
-    for (std::uint32_t v = begin; v < end; ++v) {
-      sources[count] = v;
-      count += static_cast<std::size_t>(target[v] < links::kAway);  // kNone is above
-    }
-    std::fill_n(sources.begin() + static_cast<std::ptrdiff_t>(count), kAhead, count > 0 ? sources[count - 1] : 0);
-    for (std::size_t i = 0; i < (details ? 0 : count); ++i) {
-      __builtin_prefetch(&order[target[sources[i + kAhead]]]);
-      *out++ = {order[sources[i]], here, order[target[sources[i]]]};
-    }
-    for (std::size_t i = 0; i < (details ? count : 0); ++i) {
-      const std::uint32_t ahead = target[sources[i + kAhead]];
-      __builtin_prefetch(&sites[ahead]);
-      __builtin_prefetch(&order[ahead]);
-      ids.touch(target[sources[i + kAhead / 2]]);
-      const std::uint32_t v = sources[i];
-      const std::uint32_t t = target[v];
-      const Site& a = sites[v];
-      const Site& b = sites[t];
-      *out++ = {order[v], here, order[t], 0, ids[t], box.distance2({a.x, a.y, a.z}, {b.x, b.y, b.z})};
-    }
-  }
-  for (std::size_t i = 0; i < l.out.size(); ++i) {
-    if (!core.stars().out_kept[i]) continue;
-    const auto& link = l.out[i];
-    leaving.push_back(order[link.vertex]);
-    *out++ = {leaving.back(), link.far_rank, link.far_position, 0, link.far_id, link.distance2};
-  }
-  link_count = static_cast<std::size_t>(out - reinterpret_cast<StarLink*>(links.data()));
-}
-
-void StarFinder::Impl::list_arrivals() {
-  const auto& l = core.search().links();
-  const std::uint32_t* const order = core.search().cells().order();
-  for (std::size_t i = 0; i < l.in.size(); ++i) {
-    if (!core.stars().in_kept[i]) continue;
-    const auto& link = l.in[i];
-    arrivals.push_back({order[link.vertex], link.far_rank, link.far_position, 0, link.far_id, link.distance2});
-  }
-  numbers.merged = static_cast<std::int64_t>(link_count - leaving.size() + arrivals.size());
 }
 
 std::span<const StarLink> StarFinder::links() const {
