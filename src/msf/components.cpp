@@ -19,14 +19,9 @@ Components::Components(graphs::Ranges ranges, Peers& peers)
 void Components::look_up(std::vector<std::uint64_t>& ids) {
   MeasuredWork asking;
   const int size = peers_.transport().size();
-  std::vector<std::size_t> begin(static_cast<std::size_t>(size) + 1, 0);
-  for (int r = 0; r < size; ++r) {
-    std::size_t end = begin[static_cast<std::size_t>(r)];
-    while (end < ids.size() && ids[end] < ranges_.first[static_cast<std::size_t>(r) + 1]) ++end;
-    begin[static_cast<std::size_t>(r) + 1] = end;
-    const std::size_t at = begin[static_cast<std::size_t>(r)];
-    peers_.post_all<std::uint64_t>(r, {ids.data() + at, end - at});
-  }
+  const auto begin = slices_by_owner(ids, ranges_);
+  for (std::size_t r = 0; r + 1 < begin.size(); ++r)
+    peers_.post_all<std::uint64_t>(static_cast<int>(r), {ids.data() + begin[r], begin[r + 1] - begin[r]});
   asking.end();
   peers_.step();
   MeasuredWork answering;
@@ -43,6 +38,19 @@ void Components::look_up(std::vector<std::uint64_t>& ids) {
   }
 }
 
+std::vector<std::uint64_t> Components::pointers_of(std::span<const std::uint64_t> ids) {
+  MeasuredWork asking;
+  const auto order = order_by_owner(ids, ranges_);
+  std::vector<std::uint64_t> asked(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) asked[i] = ids[order[i]];
+  asking.end();
+  look_up(asked);
+  const MeasuredWork ordering;
+  std::vector<std::uint64_t> pointers(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) pointers[order[i]] = asked[i];
+  return pointers;
+}
+
 void Components::flatten() {
   for (bool again = true; again;) {
     MeasuredWork asking;
@@ -50,14 +58,9 @@ void Components::flatten() {
     std::vector<std::uint32_t> number(parent_.size(), 0xffffffffU);
     for (std::size_t v = 0; v < parent_.size(); ++v)
       if (parent_[v] != first_ + v) number[v] = distant.insert(parent_[v]);
-    const auto order = order_by_owner(distant.keys(), ranges_);
-    std::vector<std::uint64_t> asked(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) asked[i] = distant.keys()[order[i]];
     asking.end();
-    look_up(asked);
+    const auto answer = pointers_of(distant.keys());
     MeasuredWork following;
-    std::vector<std::uint64_t> answer(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) answer[order[i]] = asked[i];
     std::int64_t changed = 0;
     for (std::size_t v = 0; v < parent_.size(); ++v) {
       if (number[v] == 0xffffffffU || answer[number[v]] == parent_[v]) continue;
@@ -67,6 +70,15 @@ void Components::flatten() {
     following.end();
     again = peers_.transport().all_reduce(changed, comm::Op::max) > 0;
   }
+}
+
+std::vector<std::size_t> slices_by_owner(std::span<const std::uint64_t> ids, const graphs::Ranges& ranges) {
+  std::vector<std::size_t> begin(ranges.first.size(), 0);
+  for (std::size_t r = 1; r < begin.size(); ++r) {
+    begin[r] = begin[r - 1];
+    while (begin[r] < ids.size() && ids[begin[r]] < ranges.first[r]) ++begin[r];
+  }
+  return begin;
 }
 
 std::vector<std::uint32_t> order_by_owner(std::span<const std::uint64_t> keys, const graphs::Ranges& ranges) {

@@ -22,6 +22,8 @@ class Components {
   void flatten();
   /// Replaces ids, which must be grouped by ascending owner, by what they point at. Collective.
   void look_up(std::vector<std::uint64_t>& ids);
+  /// What ids in any order point at. Collective.
+  [[nodiscard]] std::vector<std::uint64_t> pointers_of(std::span<const std::uint64_t> ids);
 
  private:
   graphs::Ranges ranges_;
@@ -33,5 +35,8 @@ class Components {
 /// Order of `keys` (positions) by ascending owner.
 [[nodiscard]] std::vector<std::uint32_t> order_by_owner(std::span<const std::uint64_t> keys,
                                                         const graphs::Ranges& ranges);
+/// Of ids grouped by ascending owner: where those of each owner begin, and the end.
+[[nodiscard]] std::vector<std::size_t> slices_by_owner(std::span<const std::uint64_t> ids,
+                                                       const graphs::Ranges& ranges);
 
 }  // namespace merganser::msf

@@ -31,14 +31,9 @@ void name_by_least(Components& components, Peers& peers) {
       lowest = std::min(lowest, l.vertex);
     }
   }
-  const auto order = order_by_owner(trees.keys(), ranges);
-  std::vector<std::uint64_t> asked(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) asked[i] = trees.keys()[order[i]];
   const std::vector<std::uint64_t> pointers = parent;
   parent = name;
-  components.look_up(asked);
-  std::vector<std::uint64_t> answer(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) answer[order[i]] = asked[i];
+  const auto answer = components.pointers_of(trees.keys());
   for (std::size_t v = 0; v < parent.size(); ++v) parent[v] = answer[trees.insert(pointers[v])];
 }
 

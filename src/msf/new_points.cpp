@@ -5,7 +5,6 @@
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/same.hpp"
 #include "src/msf/euclidean/fitted.hpp"
-#include "src/msf/euclidean/options.hpp"
 
 namespace merganser::msf {
 namespace euclidean {

@@ -11,8 +11,7 @@
 namespace merganser::msf {
 
 /// Runs body(0) .. body(threads - 1) at the same time; throws the error of the lowest that failed.
-template <class Body>
-void in_parallel(int threads, const Body& body) {
+void in_parallel(int threads, const auto& body) {
   if (threads <= 1) {
     body(0);
     return;
@@ -36,8 +35,7 @@ void in_parallel(int threads, const Body& body) {
 
 /// Calls body(begin, end) for consecutive pieces of 0 .. count - 1, each once, on up to `threads` threads; a thread takes
 /// the next piece when it has done one. Errors: as above, when all threads have stopped.
-template <class Body>
-void share_loop(int threads, std::size_t count, const Body& body) {
+void share_loop(int threads, std::size_t count, const auto& body) {
   if (count < 256) threads = 1;
   const std::size_t piece = threads <= 1 ? count : count / (static_cast<std::size_t>(threads) * 16) + 1;
   std::atomic<std::size_t> next{0};

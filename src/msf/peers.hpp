@@ -23,8 +23,7 @@ class Peers {
       mailbox_ = transport.mailbox(RoutedMailbox::complete(transport.rank(), size));
   }
 
-  template <class T>
-  void post(int rank, const T& record) {
+  void post(int rank, const auto& record) {
     if (rank == transport_.rank()) return post_all(rank, std::span(&record, 1));
     mailbox_->post(arc(rank), record);
   }

@@ -68,11 +68,7 @@ struct Reach {
   double compared;
   std::uint64_t low;
   std::uint64_t high;
-  friend bool operator<(const Reach& a, const Reach& b) {
-    if (a.compared != b.compared) return a.compared < b.compared;
-    if (a.low != b.low) return a.low < b.low;
-    return a.high < b.high;
-  }
+  friend auto operator<=>(const Reach&, const Reach&) = default;
 };
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "merganser/base/options.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "src/msf/verify/hierarchy.hpp"
-#include "src/msf/verify/paths.hpp"
 #include "src/msf/verify/routing.hpp"
 
 namespace merganser::msf {

@@ -39,8 +39,7 @@ struct EuclideanOptions {
   std::function<void(const PairsForecast&)> forecast = {};
 };
 /// Name, meaning and range of each option, for an OptionTable.
-template <class V>
-void describe(EuclideanOptions& o, V&& option) {
+void describe(EuclideanOptions& o, auto&& option) {
   option.section("Points");
   option("leaf", o.leaf, "most points in a leaf of the tree of points", between(4, 64),
          Initial{"24 up to 3 dimensions, 48 up to 6, 64 beyond"});

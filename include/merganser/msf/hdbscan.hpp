@@ -34,8 +34,7 @@ struct HdbscanOptions {
   HdbscanTies ties = HdbscanTies::together;
 };
 /// Name, meaning and range of each option, for an OptionTable.
-template <class V>
-void describe(HdbscanOptions& o, V&& option) {
+void describe(HdbscanOptions& o, auto&& option) {
   option("min-cluster-size", o.min_cluster_size, "fewest points of a cluster", between(2, 1U << 31));
   option("selection", o.selection, "clusters that are taken: the most stable, or those that do not split further",
          Choices<Selection>{{{"eom", Selection::excess_of_mass}, {"leaf", Selection::leaf}}});

@@ -37,8 +37,7 @@ struct ForestOptions {
            {"local", ForestMethod::local}}};
 }
 /// Name, meaning and range of each option, for an OptionTable.
-template <class V>
-void describe(ForestOptions& o, V&& option) {
+void describe(ForestOptions& o, auto&& option) {
   option("method", o.method, "of --algo auto: how the forest is found; every method finds the same one",
          forest_methods());
   option("policy", o.policy, "what a round contracts: whole trees of chosen edges, or stars cut out of them",

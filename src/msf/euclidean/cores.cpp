@@ -1,9 +1,8 @@
-#include "src/msf/euclidean/cores.hpp"
-
 #include <mutex>
 
 #include "merganser/comm/collectives.hpp"
 #include "src/msf/euclidean/neighbours.hpp"
+#include "src/msf/euclidean/remote_boxes.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {
@@ -38,14 +37,11 @@ class Cores {
         if (others_->distance2(Bounds<D>{at, at}, r, most) < most) to[r].push_back({at, most, row});
     }
     // A row comes back as `keep_` squared distances behind its number.
-    std::vector<std::vector<double>> back(to.size());
     std::vector<std::vector<std::uint64_t>> rows(to.size());
     for (std::size_t r = 0; r < to.size(); ++r)
       for (const auto& q : to[r]) rows[r].push_back(q.row);
-    const auto questions = comm::all_to_all(transport, std::move(to));
-    for (std::size_t r = 0; r < questions.size(); ++r)
-      for (const auto& q : questions[r]) answer(q, back[r]);
-    const auto answers = comm::all_to_all(transport, std::move(back));
+    const auto answers =
+        ask_ranks<double>(transport, std::move(to), [this](const auto& q, auto& back) { answer(q, back); });
     for (std::size_t r = 0; r < answers.size(); ++r)
       for (std::size_t i = 0; i < rows[r].size(); ++i) merge(rows[r][i], answers[r].data() + i * keep_);
   }
@@ -137,10 +133,6 @@ std::vector<double> core_squares(const PointTree<D>& tree, std::uint32_t k, int 
   return std::move(cores).result();
 }
 
-#define MERGANSER_INSTANTIATE(N)                                                                            \
-  template std::vector<double> core_squares(const PointTree<N>&, std::uint32_t, int, const RemoteBoxes<N>*, \
-                                            comm::Transport&);
-MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
-#undef MERGANSER_INSTANTIATE
+MERGANSER_FOR_AXES(MERGANSER_FUNCTION, core_squares)
 
 }  // namespace merganser::msf::euclidean

@@ -5,14 +5,10 @@
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/same.hpp"
-#include "src/msf/euclidean/cores.hpp"
 #include "src/msf/euclidean/distribute_points.hpp"
-#include "src/msf/euclidean/global_rounds.hpp"
-#include "src/msf/euclidean/options.hpp"
 #include "src/msf/euclidean/pairs.hpp"
 #include "src/msf/euclidean/remote_boxes.hpp"
 #include "src/msf/euclidean/state.hpp"
-#include "src/msf/euclidean/surplus_points.hpp"
 
 namespace merganser::msf {
 namespace euclidean {

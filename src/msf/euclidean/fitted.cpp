@@ -2,7 +2,6 @@
 
 #include "merganser/comm/collectives.hpp"
 #include "src/msf/euclidean/neighbours.hpp"
-#include "src/msf/euclidean/options.hpp"
 #include "src/msf/parallel.hpp"
 
 namespace merganser::msf::euclidean {
@@ -109,34 +108,19 @@ class Fitted {
 
  private:
   /// Visits leaves that may hold something within `most()` of a place, near ones first: take(point, what is compared).
-  template <class Most, class Take>
-  void walk(const Place<D>& at, const Most& most, const Take& take) const {
-    struct Visit {
-      std::uint32_t node;
-      double d2;
-    };
-    const auto& nodes = tree_.nodes();
-    const Metric<D>& metric = tree_.metric();
+  void walk(const Place<D>& at, const auto& most, const auto& take) const {
+    if (tree_.nodes().empty()) return;
     std::array<double, kMostLeaf + 8> to;
     std::vector<Visit> todo;
-    if (!nodes.empty()) todo.push_back({0, metric.distance2(at, nodes[0].box)});
-    while (!todo.empty()) {
-      const Visit next = todo.back();
-      todo.pop_back();
-      if (next.d2 > most()) continue;
-      const auto& node = nodes[next.node];
-      if (node.right == 0) {
-        nearest::leaf_distances(leaves_, at.data(), most(), node.begin, node.end, to.data());
-        for (std::uint32_t v = node.begin; v < node.end; ++v)
-          if (to[v - node.begin] <= most()) take(v, to[v - node.begin]);
-        continue;
-      }
-      Visit near{next.node + 1, metric.distance2(at, nodes[next.node + 1].box)};
-      Visit far{node.right, metric.distance2(at, nodes[node.right].box)};
-      if (far.d2 < near.d2) std::swap(near, far);
-      todo.push_back(far);
-      todo.push_back(near);
-    }
+    const auto look_into = [&](std::uint32_t leaf, double) {
+      const auto& node = tree_.nodes()[leaf];
+      nearest::leaf_distances(leaves_, at.data(), most(), node.begin, node.end, to.data());
+      for (std::uint32_t v = node.begin; v < node.end; ++v)
+        if (to[v - node.begin] <= most()) take(v, to[v - node.begin]);
+    };
+    visit_leaves(
+        tree_.nodes(), 0, todo, [&](const Bounds<D>& box) { return tree_.metric().distance2(at, box); },
+        [&](double d2) { return d2 <= most(); }, [](std::uint32_t) { return true; }, look_into);
   }
 
   void nearest_here(const Place<D>& at, double limit, std::size_t k, Near* row) const {
@@ -162,33 +146,42 @@ class Fitted {
         });
   }
 
+  /// Asks each rank that may have something within most(i) of place i. There answer(question(i), answers) appends `width`
+  /// answers, here take(i, answer) gets each.
+  template <class Answer>
+  void ask_others(const std::vector<Place<D>>& places, std::size_t width, const auto& most, const auto& question,
+                  const auto& answer, const auto& take) {
+    if (!others_) return;
+    std::vector<std::vector<decltype(question(std::size_t{}))>> to(others_->ranks());
+    std::vector<std::vector<std::size_t>> who(to.size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+      for (std::size_t r = 0; r < to.size(); ++r) {
+        if (!may_have(places[i], r, most(i))) continue;
+        to[r].push_back(question(i));
+        who[r].push_back(i);
+      }
+    const auto answers = ask_ranks<Answer>(transport_, std::move(to), answer);
+    for (std::size_t r = 0; r < answers.size(); ++r)
+      for (std::size_t i = 0; i < answers[r].size(); ++i) take(who[r][i / width], answers[r][i]);
+  }
+
   /// k nearest points of all ranks to each of the places that this rank owns.
   std::vector<Near> nearest(const std::vector<Place<D>>& places, std::size_t k) {
     std::vector<Near> rows(places.size() * k);
     share_loop(threads_, places.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) nearest_here(places[i], kInfinity, k, rows.data() + i * k);
     });
-    if (!others_) return rows;
-    std::vector<std::vector<NearQuestion<D>>> to(others_->ranks());
-    std::vector<std::vector<std::size_t>> who(to.size());
-    for (std::size_t i = 0; i < places.size(); ++i)
-      for (std::size_t r = 0; r < to.size(); ++r) {
-        const double most = rows[i * k + k - 1].d2;
-        if (!may_have(places[i], r, most)) continue;
-        to[r].push_back({places[i], most});
-        who[r].push_back(i);
-      }
-    const auto asked = comm::all_to_all(transport_, std::move(to));
-    std::vector<std::vector<Near>> back(asked.size());
-    for (std::size_t r = 0; r < asked.size(); ++r) {
-      back[r].resize(asked[r].size() * k);
-      for (std::size_t i = 0; i < asked[r].size(); ++i)
-        nearest_here(asked[r][i].at, asked[r][i].most, k, back[r].data() + i * k);
-    }
-    const auto answers = comm::all_to_all(transport_, std::move(back));
-    for (std::size_t r = 0; r < answers.size(); ++r)
-      for (std::size_t i = 0; i < answers[r].size(); ++i)
-        insert_near(rows.data() + who[r][i / k] * k, k, answers[r][i]);
+    const auto most = [&](std::size_t i) { return rows[i * k + k - 1].d2; };
+    const auto answer = [&](const NearQuestion<D>& q, std::vector<Near>& answers) {
+      answers.resize(answers.size() + k);
+      nearest_here(q.at, q.most, k, answers.data() + answers.size() - k);
+    };
+    ask_others<Near>(
+        places, k, most,
+        [&](std::size_t i) {
+          return NearQuestion<D>{places[i], most(i)};
+        },
+        answer, [&](std::size_t i, const Near& near) { insert_near(rows.data() + i * k, k, near); });
     return rows;
   }
 
@@ -201,23 +194,15 @@ class Fitted {
         join_here(places[i], joints[i]);
       }
     });
-    if (!others_) return joints;
-    std::vector<std::vector<JointQuestion<D>>> to(others_->ranks());
-    std::vector<std::vector<std::size_t>> who(to.size());
-    for (std::size_t i = 0; i < places.size(); ++i)
-      for (std::size_t r = 0; r < to.size(); ++r) {
-        if (!may_have(places[i], r, metric.compared_above(joints[i].reachability))) continue;
-        to[r].push_back({places[i], joints[i]});
-        who[r].push_back(i);
-      }
-    const auto asked = comm::all_to_all(transport_, std::move(to));
-    std::vector<std::vector<Joint>> back(asked.size());
-    for (std::size_t r = 0; r < asked.size(); ++r)
-      for (const auto& q : asked[r]) join_here(q.at, back[r].emplace_back(q.best));
-    const auto answers = comm::all_to_all(transport_, std::move(back));
-    for (std::size_t r = 0; r < answers.size(); ++r)
-      for (std::size_t i = 0; i < answers[r].size(); ++i)
-        if (joins_before(answers[r][i], joints[who[r][i]])) joints[who[r][i]] = answers[r][i];
+    const auto take = [&](std::size_t i, const Joint& joint) {
+      if (joins_before(joint, joints[i])) joints[i] = joint;
+    };
+    ask_others<Joint>(
+        places, 1, [&](std::size_t i) { return metric.compared_above(joints[i].reachability); },
+        [&](std::size_t i) {
+          return JointQuestion<D>{places[i], joints[i]};
+        },
+        [&](const auto& q, std::vector<Joint>& answers) { join_here(q.at, answers.emplace_back(q.best)); }, take);
     return joints;
   }
 
@@ -251,10 +236,6 @@ Looked look_up_in_tree(const Given& points, std::span<const double> cores, const
   return fitted->look_up(fresh, what);
 }
 
-#define MERGANSER_INSTANTIATE(N)                                                                         \
-  template Looked look_up_in_tree<N>(const Given&, std::span<const double>, const Given&, const LookUp&, \
-                                     comm::Transport&, const EuclideanOptions&, Report&);
-MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
-#undef MERGANSER_INSTANTIATE
+MERGANSER_FOR_AXES(MERGANSER_FUNCTION, look_up_in_tree)
 
 }  // namespace merganser::msf::euclidean

@@ -7,7 +7,6 @@
 #include "src/msf/euclidean/distribute_points.hpp"
 #include "src/msf/euclidean/pairs.hpp"
 #include "src/msf/euclidean/remote_boxes.hpp"
-#include "src/msf/euclidean/surplus_points.hpp"
 
 namespace merganser::msf::euclidean {
 

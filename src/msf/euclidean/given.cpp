@@ -5,7 +5,8 @@
 #include "merganser/base/random.hpp"
 #include "merganser/comm/collectives.hpp"
 
-namespace merganser::msf::euclidean {
+namespace merganser::msf {
+namespace euclidean {
 namespace {
 
 constexpr double kZero = 1e-140;
@@ -163,4 +164,20 @@ Norm norm_of(Distance metric) {
   return metric == Distance::chebyshev ? Norm::most : Norm::squares;
 }
 
-}  // namespace merganser::msf::euclidean
+}  // namespace euclidean
+
+Choices<Distance> distances() {
+  return {{{"euclidean", Distance::euclidean},
+           {"manhattan", Distance::manhattan},
+           {"chebyshev", Distance::chebyshev},
+           {"great-circle", Distance::great_circle}}};
+}
+
+std::vector<Period> periods_of(const Box& box, int dimension) {
+  std::vector<Period> periods;
+  for (std::size_t a = 0; a < 3 && static_cast<int>(a) < dimension; ++a)
+    if (box.periodic[a]) periods.push_back({static_cast<int>(a), box.lower[a], box.extent[a]});
+  return periods;
+}
+
+}  // namespace merganser::msf

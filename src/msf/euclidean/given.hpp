@@ -1,12 +1,21 @@
 #pragma once
-/// Points as a rank gave them, checked, with their numbers and canonical coordinates.
+/// What a caller gave, checked: options, and the points of a rank with their numbers and canonical coordinates.
 
 #include "merganser/comm/transport.hpp"
 #include "merganser/geometry/box.hpp"
-#include "merganser/msf/points.hpp"
+#include "merganser/msf/euclidean.hpp"
 #include "src/msf/euclidean/metric.hpp"
 
 namespace merganser::msf::euclidean {
+
+/// Options the same on all ranks and in their ranges. Collective. @throws UsageError on every rank
+void check_together(const EuclideanOptions& options, comm::Transport& transport);
+/// Most points in a leaf. Where boxes tell less, larger leaves leave fewer of them to look at.
+inline std::uint32_t leaf_of(const EuclideanOptions& options, std::size_t axes) {
+  if (options.leaf != 0) return static_cast<std::uint32_t>(options.leaf);
+  if (axes <= 3) return 24;
+  return axes <= 6 ? 48 : 64;
+}
 
 /// What a metric compares.
 [[nodiscard]] Norm norm_of(Distance metric);

@@ -1,9 +1,8 @@
-#include "src/msf/euclidean/global_rounds.hpp"
-
 #include <string>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "src/msf/euclidean/remote_boxes.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {
@@ -152,11 +151,9 @@ class GlobalRounds {
       }
       bound_[v] = most == ceiling_[state_.component[v]] ? std::nextafter(most.d2, kInfinity) : most.d2;
     }
-    const auto questions = comm::all_to_all(transport_, std::move(to));
-    std::vector<std::vector<Answer>> back(questions.size());
-    for (std::size_t r = 0; r < questions.size(); ++r)
-      for (const auto& q : questions[r]) answer(q, back[r]);
-    for (const auto answers : comm::all_to_all(transport_, std::move(back)))
+    const auto back =
+        ask_ranks<Answer>(transport_, std::move(to), [this](const auto& q, auto& answers) { answer(q, answers); });
+    for (const auto answers : back)
       for (const auto& a : answers) take(a);
     for (const auto v : open)
       if (knows_outside(v)) offer_outside(v);
@@ -236,9 +233,6 @@ void global_rounds(State<D>& state, RemoteBoxes<D>& others, std::vector<double> 
   report.fact("euclidean_questions", rounds.asked);
 }
 
-#define MERGANSER_INSTANTIATE(N) \
-  template void global_rounds(State<N>&, RemoteBoxes<N>&, std::vector<double>, comm::Transport&, Report&);
-MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
-#undef MERGANSER_INSTANTIATE
+MERGANSER_FOR_AXES(MERGANSER_FUNCTION, global_rounds)
 
 }  // namespace merganser::msf::euclidean

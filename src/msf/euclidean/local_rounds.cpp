@@ -5,8 +5,7 @@ namespace merganser::msf::euclidean {
 namespace {
 
 /// contract() of n components, where to(c) is the one that c goes with.
-template <class To>
-Contraction contract_with(std::uint32_t n, const To& to_of, const std::vector<std::uint8_t>& chosen) {
+Contraction contract_with(std::uint32_t n, const auto& to_of, const std::vector<std::uint8_t>& chosen) {
   Contraction out;
   out.keeps.assign(n, 0);
   std::vector<std::uint32_t> up(n);
@@ -101,9 +100,6 @@ int local_rounds(State<D>& state, const std::vector<double>& remote_bounds,
   return rounds;
 }
 
-#define MERGANSER_INSTANTIATE(N) \
-  template int local_rounds(State<N>&, const std::vector<double>&, const std::function<void(double)>&);
-MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
-#undef MERGANSER_INSTANTIATE
+MERGANSER_FOR_AXES(MERGANSER_FUNCTION, local_rounds)
 
 }  // namespace merganser::msf::euclidean

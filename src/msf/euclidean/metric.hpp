@@ -23,8 +23,7 @@ constexpr std::size_t kMostAxes = 16;  // beyond, pairs are compared one by one
 constexpr std::size_t kMostLeaf = 64;  // points in a leaf of a tree
 
 /// Calls body with the number of axes to search with: the least that points of `dimension` up to kMostAxes fit in.
-template <class Body>
-auto with_axes(std::size_t dimension, const Body& body) {
+auto with_axes(std::size_t dimension, const auto& body) {
   if (dimension <= 3) return body(std::integral_constant<std::size_t, 3>());
   if (dimension <= 4) return body(std::integral_constant<std::size_t, 4>());
   if (dimension <= 6) return body(std::integral_constant<std::size_t, 6>());
@@ -32,9 +31,12 @@ auto with_axes(std::size_t dimension, const Body& body) {
   if (dimension <= 12) return body(std::integral_constant<std::size_t, 12>());
   return body(std::integral_constant<std::size_t, 16>());
 }
-/// The same numbers, for explicit instantiations.
-#define MERGANSER_FOR_AXES(INSTANTIATE) \
-  INSTANTIATE(3) INSTANTIATE(4) INSTANTIATE(6) INSTANTIATE(8) INSTANTIATE(12) INSTANTIATE(16)
+/// Explicit instantiations for the same numbers: of a class, named with its kind, and of a function.
+#define MERGANSER_FOR_AXES(INSTANTIATE, NAME) \
+  INSTANTIATE(NAME, 3)                        \
+  INSTANTIATE(NAME, 4) INSTANTIATE(NAME, 6) INSTANTIATE(NAME, 8) INSTANTIATE(NAME, 12) INSTANTIATE(NAME, 16)
+#define MERGANSER_CLASS(KIND_AND_NAME, D) template KIND_AND_NAME<D>;     // NOLINT(bugprone-macro-parentheses)
+#define MERGANSER_FUNCTION(NAME, D) template decltype(NAME<D>) NAME<D>;  // NOLINT(bugprone-macro-parentheses)
 
 /// The distance that belongs to what is compared. On the sphere that is the angle of a squared chord.
 inline double weight_of(double compared, Norm norm, bool sphere) {

@@ -26,11 +26,6 @@ class LeafSearch {
   }
 
  private:
-  struct Visit {
-    std::uint32_t node;
-    double distance2;
-  };
-
   void begin(const typename PointTree<D>::Node& node) {
     const std::uint32_t count = node.end - node.begin;
     const std::size_t rows = static_cast<std::size_t>(count) * keep_;
@@ -51,24 +46,10 @@ class LeafSearch {
   }
 
   void visit(const typename PointTree<D>::Node& from, std::uint32_t top) {
-    const auto& nodes = tree_.nodes();
-    const Metric<D>& metric = tree_.metric();
-    todo_.assign(1, {top, metric.distance2(from.box, nodes[top].box)});
-    while (!todo_.empty()) {
-      const Visit next = todo_.back();
-      todo_.pop_back();
-      if (next.distance2 > worst_) continue;
-      const auto& node = nodes[next.node];
-      if (node.right == 0) {
-        scan(node);
-        continue;
-      }
-      Visit near{next.node + 1, metric.distance2(from.box, nodes[next.node + 1].box)};
-      Visit far{node.right, metric.distance2(from.box, nodes[node.right].box)};
-      if (far.distance2 < near.distance2) std::swap(near, far);
-      if (far.distance2 <= worst_) todo_.push_back(far);
-      if (near.distance2 <= worst_) todo_.push_back(near);
-    }
+    visit_leaves(
+        tree_.nodes(), top, todo_, [&](const Bounds<D>& box) { return tree_.metric().distance2(from.box, box); },
+        [&](double d2) { return d2 <= worst_; }, [](std::uint32_t) { return true; },
+        [&](std::uint32_t leaf, double) { scan(tree_.nodes()[leaf]); });
   }
 
   const PointTree<D>& tree_;
@@ -102,9 +83,6 @@ void find_neighbours(const PointTree<D>& tree, const Search& search,
   });
 }
 
-#define MERGANSER_INSTANTIATE(N) \
-  template void find_neighbours(const PointTree<N>&, const Search&, const std::function<void(const LeafResult&)>&);
-MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
-#undef MERGANSER_INSTANTIATE
+MERGANSER_FOR_AXES(MERGANSER_FUNCTION, find_neighbours)
 
 }  // namespace merganser::msf::euclidean

@@ -164,8 +164,6 @@ void PointTree<D>::close() {
   if (!nodes_.empty()) bounds_ = nodes_[0].box;
 }
 
-#define MERGANSER_INSTANTIATE(N) template class PointTree<N>;
-MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
-#undef MERGANSER_INSTANTIATE
+MERGANSER_FOR_AXES(MERGANSER_CLASS, class PointTree)
 
 }  // namespace merganser::msf::euclidean

@@ -21,6 +21,36 @@ struct Fold {
   std::uint64_t high;
 };
 
+/// A node that is to be looked at, and a lower bound of what is compared to anything in its box.
+struct Visit {
+  std::uint32_t node;
+  double d2;
+};
+
+/// Goes down a tree of boxes to the leaves below `top`, near ones first: leaf(node, bound) where within(bound) and
+/// open(node) still hold when its turn comes; within() may become stricter.
+/// @param distance2  lower bound for a box
+/// @param todo       memory
+void visit_leaves(const auto& nodes, std::uint32_t top, std::vector<Visit>& todo, const auto& distance2,
+                  const auto& within, const auto& open, const auto& leaf) {
+  todo.assign(1, {top, distance2(nodes[top].box)});
+  while (!todo.empty()) {
+    Visit next = todo.back();
+    todo.pop_back();
+    while (within(next.d2) && open(next.node)) {
+      const auto& node = nodes[next.node];
+      if (node.right == 0) {
+        leaf(next.node, next.d2);
+        break;
+      }
+      Visit far{node.right, distance2(nodes[node.right].box)};
+      next = {next.node + 1, distance2(nodes[next.node + 1].box)};
+      if (far.d2 < next.d2) std::swap(next, far);
+      if (within(far.d2)) todo.push_back(far);
+    }
+  }
+}
+
 template <std::size_t D>
 class PointTree {
  public:

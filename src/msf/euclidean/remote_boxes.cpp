@@ -67,22 +67,10 @@ double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::size_t rank, double
   const auto nodes = boxes_[rank];
   double least = std::nextafter(most, kInfinity);
   if (nodes.empty()) return kInfinity;
-  todo_.assign(1, {0, metric_.distance2(from, nodes[0].box)});
-  while (!todo_.empty()) {
-    const Visit next = todo_.back();
-    todo_.pop_back();
-    if (next.d2 >= least || component_[rank][next.node] == component) continue;
-    const Node& node = nodes[next.node];
-    if (node.right == 0) {
-      least = next.d2;
-      continue;
-    }
-    Visit near{next.node + std::size_t{1}, metric_.distance2(from, nodes[next.node + 1].box)};
-    Visit far{node.right, metric_.distance2(from, nodes[node.right].box)};
-    if (far.d2 < near.d2) std::swap(near, far);
-    todo_.push_back(far);
-    todo_.push_back(near);
-  }
+  visit_leaves(
+      nodes, 0, todo_, [&](const Bounds<D>& box) { return metric_.distance2(from, box); },
+      [&](double d2) { return d2 < least; }, [&](std::uint32_t node) { return component_[rank][node] != component; },
+      [&](std::uint32_t, double d2) { least = d2; });
   return least;
 }
 
@@ -110,8 +98,6 @@ std::vector<double> RemoteBoxes<D>::bounds(const State<D>& state) const {
   return out;
 }
 
-#define MERGANSER_INSTANTIATE(N) template class RemoteBoxes<N>;
-MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
-#undef MERGANSER_INSTANTIATE
+MERGANSER_FOR_AXES(MERGANSER_CLASS, class RemoteBoxes)
 
 }  // namespace merganser::msf::euclidean

@@ -1,8 +1,9 @@
 #pragma once
-/// Where the points of the other ranks lie, roughly: the upper boxes of their trees.
+/// Where the points of the other ranks lie, roughly: the upper boxes of their trees. What is found with their help.
 #include <vector>
 
 #include "merganser/comm/collectives.hpp"
+#include "merganser/msf/forest.hpp"
 #include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
@@ -33,10 +34,6 @@ class RemoteBoxes {
     std::uint32_t right;  ///< 0: none below
     std::uint32_t node;   ///< of its rank's tree
   };
-  struct Visit {
-    std::size_t node;
-    double d2;
-  };
   static std::vector<std::uint8_t> choose(const PointTree<D>& tree);
   static void copy(const PointTree<D>& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
                    std::vector<Node>& to);
@@ -48,5 +45,30 @@ class RemoteBoxes {
   comm::Received<Node> boxes_;                         ///< by rank; of this rank none
   mutable std::vector<Visit> todo_;
 };
+
+/// Puts questions to ranks: there answer(question, answers) appends to what the asker gets. @return answers by rank. Collective.
+template <class Answer, class Question>
+[[nodiscard]] comm::Received<Answer> ask_ranks(comm::Transport& transport, std::vector<std::vector<Question>> to,
+                                               const auto& answer) {
+  const auto questions = comm::all_to_all(transport, std::move(to));
+  std::vector<std::vector<Answer>> back(questions.size());
+  for (std::size_t r = 0; r < questions.size(); ++r)
+    for (const Question& q : questions[r]) answer(q, back[r]);
+  return comm::all_to_all(transport, std::move(back));
+}
+
+/// Squared core distances (to the k-th nearest point, a point itself being the first) of the points of this rank's tree, which
+/// folds `k` and more equal points; 16 zeros behind them. `others` is null on one rank. Collective.
+template <std::size_t D>
+[[nodiscard]] std::vector<double> core_squares(const PointTree<D>& tree, std::uint32_t k, int threads,
+                                               const RemoteBoxes<D>* others, comm::Transport& transport);
+
+/// Boruvka's rounds over all ranks, for the components that no rank can contract alone, until there is one; the edges found
+/// come to the ranks that hold an end. Every rank knows the least edge of every component that is left: memory of the cuts
+/// between ranks. Collective.
+/// @param remote_bounds  as local_rounds() had it
+template <std::size_t D>
+void global_rounds(State<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
+                   comm::Transport& transport, Report& report);
 
 }  // namespace merganser::msf::euclidean

@@ -109,27 +109,14 @@ void State<D>::look_into(std::uint32_t leaf, const Seeker<D>& seeker, Key& least
 
 template <std::size_t D>
 Found State<D>::search(const Seeker<D>& seeker, const Key& limit) const {
-  const auto& nodes = tree.nodes();
-  const Metric<D>& metric = tree.metric();
   Found found;
-  if (nodes.empty() || seeker.core > limit.d2) return found;
+  if (tree.nodes().empty() || seeker.core > limit.d2) return found;
   Key least = limit;
-  todo.assign(1, {0, metric.distance2(seeker.at, nodes[0].box)});
-  while (!todo.empty()) {
-    const Visit next = todo.back();
-    todo.pop_back();
-    if (next.d2 > least.d2 || node_component[next.node] == seeker.component) continue;
-    const auto& node = nodes[next.node];
-    if (node.right != 0) {
-      Visit near{next.node + 1, metric.distance2(seeker.at, nodes[next.node + 1].box)};
-      Visit far{node.right, metric.distance2(seeker.at, nodes[node.right].box)};
-      if (far.d2 < near.d2) std::swap(near, far);
-      if (far.d2 <= least.d2) todo.push_back(far);
-      if (near.d2 <= least.d2) todo.push_back(near);
-      continue;
-    }
-    look_into(next.node, seeker, least, found);
-  }
+  visit_leaves(
+      tree.nodes(), 0, todo, [&](const Bounds<D>& box) { return tree.metric().distance2(seeker.at, box); },
+      [&](double d2) { return d2 <= least.d2; },
+      [&](std::uint32_t node) { return node_component[node] != seeker.component; },
+      [&](std::uint32_t leaf, double) { look_into(leaf, seeker, least, found); });
   return found;
 }
 
@@ -363,10 +350,7 @@ void find_lists(State<D>& state, int neighbours, int threads, const std::functio
   });
 }
 
-#define MERGANSER_INSTANTIATE(N) \
-  template struct State<N>;      \
-  template void find_lists(State<N>&, int, int, const std::function<void(double)>&);
-MERGANSER_FOR_AXES(MERGANSER_INSTANTIATE)
-#undef MERGANSER_INSTANTIATE
+MERGANSER_FOR_AXES(MERGANSER_CLASS, struct State)
+MERGANSER_FOR_AXES(MERGANSER_FUNCTION, find_lists)
 
 }  // namespace merganser::msf::euclidean

@@ -68,10 +68,6 @@ struct State {
   std::vector<graphs::Edge24> edges;
   std::int64_t searches = 0;
 
-  struct Visit {
-    std::uint32_t node;
-    double d2;
-  };
   std::vector<double> least_bound;        ///< by node, for leaves: no bound of its points is lower
   std::vector<std::uint8_t> spent;        ///< by node, for leaves: 1 where a point's bound was within its component
   mutable std::vector<Visit> todo;        ///< of searches

@@ -3,9 +3,17 @@
 #include <algorithm>
 #include <numeric>
 
+#include "merganser/base/error.hpp"
 #include "merganser/msf/linkage.hpp"
 
 namespace merganser::msf {
+
+/// @throws InputError for more than the numbers of vertices and merges do for. @param who  "dendrogram", of the message
+inline void check_linkage_size(const char* who, std::uint64_t size, const char* of_what = "vertices") {
+  if (size > kMostLinkageVertices)
+    throw InputError(std::string(who) + ": " + std::to_string(size) + ' ' + of_what + "; allowed: at most " +
+                     std::to_string(kMostLinkageVertices));
+}
 
 /// Trees of vertices, and the cluster that each is now.
 class Clusters {

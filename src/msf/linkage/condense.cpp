@@ -24,7 +24,8 @@ class Condenser {
     for (std::size_t i = d_.merges.size(); i-- > 0;) {
       const std::size_t node = points_ + i;
       if (fall_[node] == kStays) {
-        part(static_cast<std::uint32_t>(node));
+        find_parts(static_cast<std::uint32_t>(node));
+        leave(static_cast<std::uint32_t>(node));
       } else if (fall_[node] != kUndone) {
         pass_on(node, d_.merges[i].a);
         pass_on(node, d_.merges[i].b);
@@ -90,11 +91,6 @@ class Condenser {
       open_.push_back(d_.merges[at - points_].b);
       open_.push_back(d_.merges[at - points_].a);
     }
-  }
-
-  void part(std::uint32_t node) {
-    find_parts(node);
-    leave(node);
   }
 
   /// The parts of a node leave it: they fall, go on in its cluster, or found clusters.

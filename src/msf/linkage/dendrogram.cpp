@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "merganser/base/error.hpp"
-#include "merganser/msf/linkage.hpp"
 #include "src/msf/linkage/clusters.hpp"
 
 namespace merganser::msf {
@@ -48,10 +47,7 @@ Labels cut_after(const Dendrogram& d, std::size_t merges) {
 }  // namespace
 
 Dendrogram dendrogram(const Forest& forest, Apart apart) {
-  if (forest.vertices > kMostLinkageVertices) {
-    throw InputError("dendrogram: " + std::to_string(forest.vertices) + " vertices; allowed: at most " +
-                     std::to_string(kMostLinkageVertices));
-  }
+  check_linkage_size("dendrogram", forest.vertices);
   const auto vertices = static_cast<std::size_t>(forest.vertices);
   Dendrogram d{forest.vertices, {}};
   d.merges.reserve(apart == Apart::join && vertices > 0 ? vertices - 1 : forest.edges.size());

@@ -2,7 +2,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "merganser/msf/linkage.hpp"
+#include "src/msf/linkage/clusters.hpp"
 
 namespace merganser::msf {
 namespace {
@@ -18,10 +18,7 @@ void check_vertices(const Forest& mine, comm::Transport& transport) {
       throw UsageError("gather_forest: " + std::to_string(least) + " and " + std::to_string(most) +
                        " vertices on different ranks; allowed: the same number on all");
     }
-    if (mine.vertices > kMostLinkageVertices) {
-      throw InputError("linkage: " + std::to_string(mine.vertices) + " vertices; allowed: at most " +
-                       std::to_string(kMostLinkageVertices));
-    }
+    check_linkage_size("linkage", mine.vertices);
   });
 }
 

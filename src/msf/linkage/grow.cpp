@@ -49,8 +49,7 @@ class Adjacency {
     }
   }
 
-  template <class Body>
-  void each(std::uint32_t v, const Body& body) const {
+  void each(std::uint32_t v, const auto& body) const {
     for (std::size_t i = lists_.begin(v); i < lists_.end(v); ++i) body(to_[i], weight_[i]);
   }
 
@@ -94,23 +93,20 @@ class CorePairs {
     pairs([&](std::uint32_t higher, std::uint32_t lower) { higher_[lists_.next(lower)] = higher; });
   }
 
-  template <class Body>
-  void each(std::uint32_t v, const Body& body) const {
+  void each(std::uint32_t v, const auto& body) const {
     if (nearest_.each == 0) return;
     lower(v, [&](std::uint32_t to) { body(to, nearest_.core_distances[v]); });
     for (std::size_t i = lists_.begin(v); i < lists_.end(v); ++i) body(higher_[i], nearest_.core_distances[higher_[i]]);
   }
 
  private:
-  template <class Body>
-  void lower(std::uint32_t v, const Body& body) const {
+  void lower(std::uint32_t v, const auto& body) const {
     for (const auto p : nearest_.points.subspan(v * nearest_.each, nearest_.each)) {
       const auto to = static_cast<std::uint32_t>(p);
       if (to != v && nearest_.core_distances[to] <= nearest_.core_distances[v]) body(to);
     }
   }
-  template <class Body>
-  void pairs(const Body& body) const {
+  void pairs(const auto& body) const {
     for (std::uint32_t v = 0; v < nearest_.core_distances.size(); ++v) lower(v, [&](std::uint32_t to) { body(v, to); });
   }
 
@@ -124,8 +120,7 @@ class Growth {
  public:
   explicit Growth(std::size_t vertices) : least_(vertices, kInfinite), inside_(vertices) { edges_.reserve(vertices); }
 
-  template <class EachEdge>
-  std::vector<GrownEdge> run(const EachEdge& each_edge) {
+  std::vector<GrownEdge> run(const auto& each_edge) {
     const auto vertices = static_cast<std::uint32_t>(least_.size());
     for (std::uint32_t first = 0; first < vertices; ++first) {
       if (inside_[first] != 0) continue;
@@ -152,8 +147,7 @@ class Growth {
     }
   };
 
-  template <class EachEdge>
-  void take(std::uint32_t v, const EachEdge& each_edge) {
+  void take(std::uint32_t v, const auto& each_edge) {
     inside_[v] = 1;
     each_edge(v, [&](std::uint32_t to, double weight) {
       if (inside_[to] != 0 || !(weight < least_[to])) return;
@@ -171,10 +165,7 @@ class Growth {
 }  // namespace
 
 std::vector<GrownEdge> grow(const Forest& forest, const NearestPoints& nearest) {
-  if (forest.vertices > kMostLinkageVertices) {
-    throw InputError("grow: " + std::to_string(forest.vertices) + " vertices; allowed: at most " +
-                     std::to_string(kMostLinkageVertices));
-  }
+  check_linkage_size("grow", forest.vertices);
   const Adjacency adjacency(forest);
   const CorePairs pairs(nearest, forest.vertices);
   auto edges = Growth(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& body) {

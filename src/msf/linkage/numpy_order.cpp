@@ -7,6 +7,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/msf/grow.hpp"
+#include "src/msf/linkage/clusters.hpp"
 
 namespace merganser::msf {
 namespace {
@@ -112,10 +113,7 @@ class Sorter {
 }  // namespace
 
 std::vector<std::uint32_t> sorted_like_numpy(std::span<const double> weights) {
-  if (weights.size() > kMostLinkageVertices) {
-    throw InputError("sort: " + std::to_string(weights.size()) + " weights; allowed: at most " +
-                     std::to_string(kMostLinkageVertices));
-  }
+  check_linkage_size("sort", weights.size(), "weights");
   for (const double w : weights)
     if (std::isnan(w)) throw InputError("sort: a weight is not a number; allowed: numbers, infinity too");
   std::vector<std::uint32_t> order(weights.size());

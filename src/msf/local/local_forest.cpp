@@ -238,17 +238,11 @@ std::vector<Edge> merge_forests(std::span<const Edge> a, std::span<const Edge> b
   return forest;
 }
 
-template std::vector<graphs::Edge12> local_forest(std::span<const graphs::Edge12>, std::uint64_t, int, bool,
-                                                  const std::function<void(double)>&);
-template std::vector<graphs::Edge16> local_forest(std::span<const graphs::Edge16>, std::uint64_t, int, bool,
-                                                  const std::function<void(double)>&);
-template std::vector<graphs::Edge24> local_forest(std::span<const graphs::Edge24>, std::uint64_t, int, bool,
-                                                  const std::function<void(double)>&);
-template std::vector<graphs::Edge12> merge_forests(std::span<const graphs::Edge12>, std::span<const graphs::Edge12>,
-                                                   std::uint64_t);
-template std::vector<graphs::Edge16> merge_forests(std::span<const graphs::Edge16>, std::span<const graphs::Edge16>,
-                                                   std::uint64_t);
-template std::vector<graphs::Edge24> merge_forests(std::span<const graphs::Edge24>, std::span<const graphs::Edge24>,
-                                                   std::uint64_t);
+template decltype(local_forest<graphs::Edge12>) local_forest<graphs::Edge12>;
+template decltype(local_forest<graphs::Edge16>) local_forest<graphs::Edge16>;
+template decltype(local_forest<graphs::Edge24>) local_forest<graphs::Edge24>;
+template decltype(merge_forests<graphs::Edge12>) merge_forests<graphs::Edge12>;
+template decltype(merge_forests<graphs::Edge16>) merge_forests<graphs::Edge16>;
+template decltype(merge_forests<graphs::Edge24>) merge_forests<graphs::Edge24>;
 
 }  // namespace merganser::msf

@@ -1,5 +1,4 @@
-#include "src/msf/verify/paths.hpp"
-
+#include "src/msf/verify/hierarchy.hpp"
 #include "src/msf/verify/routing.hpp"
 
 namespace merganser::msf::detail {
