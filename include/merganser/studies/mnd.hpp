@@ -45,8 +45,7 @@ struct MndOptions {
   msf::Sense sense = msf::Sense::minimum;  ///< not in `describe`: it belongs to the question, not to the algorithm
 };
 /// Name, meaning and range of each option, for an OptionTable.
-template <class V>
-void describe(MndOptions& o, V&& option) {
+void describe(MndOptions& o, auto&& option) {
   option("style", o.style, "how ranks talk: as published, or in overlapped chunks",
          Choices<MndStyle>{{{"baseline", MndStyle::baseline}, {"tuned", MndStyle::tuned}}});
   option("post", o.post, "who finishes: one rank, or leaders of groups",
