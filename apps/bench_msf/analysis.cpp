@@ -15,18 +15,12 @@ std::string text_of(const MsfWay& w) { return w.model + " " + w.style + (w.post 
 
 double improvement(double before, double after) { return 100 * (before - after) / before; }
 
-const ForestResult* MsfTimes::find(const std::string& graph, const MsfWay& way, int ranks) const {
-  for (const auto& f : results_.forests) {
+double MsfTimes::seconds(const std::string& graph, const MsfWay& way, int ranks) const {
+  for (const auto& f : results_.forests)
     if (f.what.graph.name == graph && f.ranks == ranks && f.what.model == way.model && f.what.style == way.style &&
         f.what.post == way.post)
-      return &f;
-  }
-  return nullptr;
-}
-
-double MsfTimes::seconds(const std::string& graph, const MsfWay& way, int ranks) const {
-  const auto* f = find(graph, way, ranks);
-  return f == nullptr || f->seconds.empty() ? 0 : median(f->seconds);
+      return f.seconds.empty() ? 0 : median(f.seconds);
+  return 0;
 }
 
 std::vector<std::string> MsfTimes::graphs() const {

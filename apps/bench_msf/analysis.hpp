@@ -1,9 +1,9 @@
 #pragma once
-/// bench msf: what follows from measured times.
+/// bench msf: what follows from measured times, and tables of it for people.
 #include <string>
 #include <vector>
 
-#include "apps/bench_msf/bench_msf.hpp"
+#include "apps/bench_msf/plan.hpp"
 
 namespace merganser::app {
 
@@ -25,7 +25,6 @@ inline const MsfWay kRma{"rma", "tuned", "single"};
 class MsfTimes {
  public:
   explicit MsfTimes(const MsfResults& results) : results_(results) {}
-  [[nodiscard]] const ForestResult* find(const std::string& graph, const MsfWay& way, int ranks) const;
   /// 0 where it was not measured.
   [[nodiscard]] double seconds(const std::string& graph, const MsfWay& way, int ranks) const;
   [[nodiscard]] std::vector<std::string> graphs() const;
@@ -55,5 +54,8 @@ struct MsfCorrelations {
 
 /// The derived numbers of the record: published as printed and recomputed, and those measured.
 [[nodiscard]] Json msf_derived_json(const MsfResults& results);
+
+/// All tables that the plan wants, published numbers beside measured ones. @param here  "2 cores, 1 node"
+[[nodiscard]] std::string msf_bench_text(const MsfPlan& plan, const MsfResults& results, const std::string& here);
 
 }  // namespace merganser::app

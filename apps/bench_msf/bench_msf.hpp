@@ -123,58 +123,40 @@ struct MsfResults {
   [[nodiscard]] std::vector<std::string> complaints() const;
 };
 
-template <class V>
-void fields(V&& v, BenchGraph& g) {
-  v("name", g.name, "file", g.file);
-}
-template <class V>
-void fields(V&& v, ForestCase& c) {
-  v("graph", c.graph, "model", c.model, "style", c.style, "post", c.post);
-}
-template <class V>
-void fields(V&& v, CollectiveCase& c) {
+void fields(auto&& v, BenchGraph& g) { v("name", g.name, "file", g.file); }
+void fields(auto&& v, ForestCase& c) { v("graph", c.graph, "model", c.model, "style", c.style, "post", c.post); }
+void fields(auto&& v, CollectiveCase& c) {
   v("call", c.call, "model", c.model, "bytes", c.bytes, "iterations", c.iterations);
 }
-template <class V>
-void fields(V&& v, ArcCase& c) {
-  v("kernels", c.kernels, "bytes", c.bytes, "seconds", c.seconds);
-}
-template <class V>
-void fields(V&& v, MsfWork& w) {
+void fields(auto&& v, ArcCase& c) { v("kernels", c.kernels, "bytes", c.bytes, "seconds", c.seconds); }
+void fields(auto&& v, MsfWork& w) {
   v("ranks", w.ranks, "repeats", w.repeats, "facts", w.facts, "forests", w.forests, "collectives", w.collectives,
     "arcs", w.arcs);
 }
-template <class V>
-void fields(V&& v, Spread& s) {
+void fields(auto&& v, Spread& s) {
   v("min", s.min, "low", s.median.low, "median", s.median.value, "high", s.median.high, "count", s.count);
 }
-template <class V>
-void fields(V&& v, GraphFacts& g) {
+void fields(auto&& v, GraphFacts& g) {
   v("graph", g.graph, "vertices", g.vertices, "edges", g.edges, "max_degree", g.max_degree, "bytes", g.bytes);
   v.extra("arcs_per_vertex", g.arcs_per_vertex());
 }
-template <class V>
-void fields(V&& v, PhaseResult& p) {
+void fields(auto&& v, PhaseResult& p) {
   v("name", p.name, "seconds", p.seconds, "bytes", p.bytes, "messages", p.messages);
 }
-template <class V>
-void fields(V&& v, ForestResult& r) {
+void fields(auto&& v, ForestResult& r) {
   fields(v, r.what);
   v("ranks", r.ranks, "seconds", r.seconds);
   v.extra("spread", spread_of(r.seconds));
   v("phases", r.phases, "bytes", r.bytes, "messages", r.messages, "digest", r.digest, "failure", r.failure, "heap_mib",
     r.heap_mib);
 }
-template <class V>
-void fields(V&& v, CollectiveResult& r) {
+void fields(auto&& v, CollectiveResult& r) {
   v("call", r.call, "model", r.model, "ranks", r.ranks, "bytes", r.bytes, "seconds", r.seconds);
 }
-template <class V>
-void fields(V&& v, ArcResult& r) {
+void fields(auto&& v, ArcResult& r) {
   v("kernel", r.kernel, "completion", r.completion, "pulls", r.pulls, "bytes", r.bytes, "seconds", r.seconds);
 }
-template <class V>
-void fields(V&& v, MsfResults& r) {
+void fields(auto&& v, MsfResults& r) {
   v("graphs", r.graphs, "forests", r.forests, "heaps", r.heaps, "collectives", r.collectives, "arcs", r.arcs, "notes",
     r.notes, "productivity", r.productivity);
 }

@@ -4,8 +4,6 @@
 #include <iostream>
 
 #include "apps/bench_msf/analysis.hpp"
-#include "apps/bench_msf/plan.hpp"
-#include "apps/bench_msf/tables.hpp"
 #include "apps/frame/command.hpp"
 #include "apps/frame/elsewhere.hpp"
 #include "apps/frame/launcher.hpp"
@@ -90,18 +88,15 @@ class MsfBench {
 
   /// What threads of this process do, and what processes do.
   [[nodiscard]] static std::pair<MsfWork, MsfWork> split(const MsfWork& work) {
-    const auto is_threads = [](const auto& c) { return c.model == "threads"; };
-    const auto is_other = [](const auto& c) { return c.model != "threads"; };
     std::pair<MsfWork, MsfWork> parts{work, work};
-    std::erase_if(parts.first.forests, is_other);
-    std::erase_if(parts.first.collectives, is_other);
-    std::erase_if(parts.second.forests, is_threads);
-    std::erase_if(parts.second.collectives, is_threads);
-    const auto kernel_is = [](bool threads) {
-      return [threads](const std::string& k) { return k.starts_with("threads.") == threads; };
+    const auto drop = [](MsfWork& from, bool threads) {
+      const auto dropped = [threads](const auto& c) { return (c.model == "threads") == threads; };
+      std::erase_if(from.forests, dropped);
+      std::erase_if(from.collectives, dropped);
+      std::erase_if(from.arcs.kernels, [threads](const auto& k) { return k.starts_with("threads.") == threads; });
     };
-    std::erase_if(parts.first.arcs.kernels, kernel_is(false));
-    std::erase_if(parts.second.arcs.kernels, kernel_is(true));
+    drop(parts.first, false);
+    drop(parts.second, true);
     parts.second.facts.clear();
     return parts;
   }
@@ -124,10 +119,9 @@ class MsfBench {
   }
 
   [[nodiscard]] std::string outcome(int code) const {
-    if (code == kTimedOut) return "nothing within " + general_seconds();
+    if (code == kTimedOut) return "nothing within " + number_text(o_.timeout) + " s";
     return fmt::format("exit code {}", code);
   }
-  [[nodiscard]] std::string general_seconds() const { return number_text(o_.timeout) + " s"; }
 
   /// @param heap_mib  symmetric heap of each process; 0: as the launcher sets it
   int measure_elsewhere(const MsfWork& work, int heap_mib, MsfResults& into) {

@@ -230,12 +230,9 @@ std::vector<std::string> models_of(const MsfWork& work) {
   };
   for (const auto& c : work.forests) add(c.model);
   for (const auto& c : work.collectives) add(c.model);
-  const auto first = [](bool processes) {
-    for (const auto& b : comm::backends())
-      if (b.processes == processes) return std::string(b.name);
-    return std::string("threads");
-  };
-  if (models.empty()) models.push_back(first(comm::launched()));
+  for (const auto& b : comm::backends())
+    if (models.empty() && b.processes == comm::launched()) models.emplace_back(b.name);
+  if (models.empty()) models.emplace_back("threads");
   return models;
 }
 

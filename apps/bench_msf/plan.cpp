@@ -14,11 +14,7 @@
 namespace merganser::app {
 namespace {
 
-struct Name {
-  std::string_view name;
-  Experiment experiment;
-};
-constexpr std::array<Name, 23> kNames{
+constexpr std::array<std::pair<std::string_view, Experiment>, 23> kNames{
     {{"T1", Experiment::facts},     {"T2", Experiment::memory},     {"T3", Experiment::memory},
      {"T4", Experiment::barriers},  {"T5", Experiment::times},      {"T6", Experiment::times},
      {"T7", Experiment::times},     {"T8", Experiment::times},      {"T9", Experiment::productivity},
@@ -28,9 +24,7 @@ constexpr std::array<Name, 23> kNames{
      {"F12", Experiment::arcs},     {"F13", Experiment::arcs},      {"F14", Experiment::reductions},
      {"F15", Experiment::barriers}, {"F16", Experiment::reductions}}};
 
-bool contains(const std::vector<std::string>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
+bool contains(const auto& list, const auto& item) { return std::find(list.begin(), list.end(), item) != list.end(); }
 
 std::vector<int> default_ranks(const MsfBenchOptions& o, int cores) {
   if (o.quick) return {1, 2, 4};
@@ -160,19 +154,17 @@ std::vector<HeapWork> heap_works(const MsfBenchOptions& o, const MsfPlan& plan) 
 
 std::vector<std::string> experiment_names() {
   std::vector<std::string> names;
-  for (const auto& n : kNames) names.emplace_back(n.name);
+  for (const auto& [name, experiment] : kNames) names.emplace_back(name);
   return names;
 }
 
 Experiment experiment_of(const std::string& name) {
-  for (const auto& n : kNames)
-    if (n.name == name) return n.experiment;
+  for (const auto& [known, experiment] : kNames)
+    if (known == name) return experiment;
   throw UsageError("--only: \"" + name + "\"; allowed: T1 to T9, F3 to F16");
 }
 
-bool MsfPlan::wants(Experiment e) const {
-  return std::find(experiments.begin(), experiments.end(), e) != experiments.end();
-}
+bool MsfPlan::wants(Experiment e) const { return contains(experiments, e); }
 
 bool MsfPlan::wants_one_of(const std::vector<std::string>& tables) const {
   return std::any_of(tables.begin(), tables.end(), [this](const auto& t) { return contains(names, t); });

@@ -40,8 +40,7 @@ struct MsfBenchOptions {
   std::string work;  ///< this process was started to do the work of that file
 };
 
-template <class V>
-void describe(MsfBenchOptions& o, V&& option) {
+void describe(MsfBenchOptions& o, auto&& option) {
   option.section("What is measured");
   option("quick", o.quick, "small graphs, few ranks and repeats: about a minute");
   option("only", o.only, "tables and figures: T1 to T9, F3 to F16", Words{experiment_names()}, Kind{"LIST"},

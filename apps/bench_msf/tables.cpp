@@ -1,5 +1,3 @@
-#include "apps/bench_msf/tables.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,7 +19,7 @@ std::string interval(const Interval& i) { return seconds_text(i.low) + " to " + 
 
 std::string facts_table(const MsfResults& r, const std::string& not_comparable) {
   Table published({"published (T1)", "size", "vertices", "edges (arcs)", "max degree", "E/V"});
-  for (const auto& g : pub::webgraphs()) {
+  for (const auto& g : pub::kWebgraphs) {
     published.row({std::string(g.name), fixed_text(g.gigabytes, 2) + " GB", general_text(g.vertices, 3),
                    general_text(g.arcs, 3), general_text(g.max_degree, 3), fixed_text(g.arcs_per_vertex, 2)});
   }
@@ -37,7 +35,7 @@ std::string facts_table(const MsfResults& r, const std::string& not_comparable) 
 
 std::string memory_table(const MsfResults& r, const std::string& not_comparable) {
   Table published({"published (T2, T3): heap", "buffer", "ara-2005", "uk-2005"});
-  for (const auto& row : pub::memory_rows())
+  for (const auto& row : pub::kMemoryRows)
     published.row(
         {std::string(row.heap), std::string(row.buffer), std::string(row.ara_2005), std::string(row.uk_2005)});
   Table here({"here: heap", "ranks", "graph", "", "time"});
@@ -72,8 +70,8 @@ std::string median_text(const CollectiveResult* c) {
 }
 
 /// The published row for so many processes or nodes; null if there is none.
-template <class Row>
-const Row* row_at(std::span<const Row> published, int Row::*key, int value) {
+template <class Row, std::size_t kRows>
+const Row* row_at(const std::array<Row, kRows>& published, int Row::*key, int value) {
   const auto at = std::find_if(published.begin(), published.end(), [&](const Row& p) { return p.*key == value; });
   return at == published.end() ? nullptr : &*at;
 }
@@ -90,9 +88,9 @@ std::string barrier_table(const MsfPlan& plan, const MsfResults& r, const std::s
   for (const auto& m : plan.models) heading.push_back(m + " [95 %]");
   Table table(heading);
   auto rows = ranks_of(r, "barrier");
-  for (const auto& p : pub::barrier_us()) rows.insert(p.at);
+  for (const auto& p : pub::kBarrierMicroseconds) rows.insert(p.at);
   for (const int ranks : rows) {
-    const auto* known = row_at(pub::barrier_us(), &pub::Pair::at, ranks);
+    const auto* known = row_at(pub::kBarrierMicroseconds, &pub::Pair::at, ranks);
     std::vector<std::string> row{std::to_string(ranks), known ? fixed_text(known->mpi, 2) : "",
                                  known ? fixed_text(known->shmem, 2) : ""};
     for (const auto& m : plan.models) row.push_back(median_text(find(r, "barrier", m, ranks, 0)));
@@ -169,7 +167,7 @@ std::string posts_table(const MsfPlan& plan, const MsfResults& r, const std::str
   const std::string& model = plan.posts_model();
   Table table({"processes", "published", "here: leader against single, " + model + " baseline", "graphs"});
   std::set<int> rows;
-  for (const auto& p : pub::post_processing()) rows.insert(p.processes);
+  for (const auto& p : pub::kPostProcessing) rows.insert(p.processes);
   for (const int n : times.ranks())
     if (n >= 4) rows.insert(n);
   for (const int n : rows) {
@@ -179,7 +177,7 @@ std::string posts_table(const MsfPlan& plan, const MsfResults& r, const std::str
       const double leader = times.seconds(g, {model, "baseline", "leader"}, n);
       if (single > 0 && leader > 0) more.push_back(100 * (leader / single - 1));
     }
-    const auto* known = row_at(pub::post_processing(), &pub::PostRow::processes, n);
+    const auto* known = row_at(pub::kPostProcessing, &pub::PostRow::processes, n);
     table.row({std::to_string(n), known ? "+" + fixed_text(known->percent, 1) + " %" : "",
                more.empty() ? "" : (summarise(more).mean >= 0 ? "+" : "") + percent(summarise(more).mean),
                more.empty() ? "" : std::to_string(more.size())});
@@ -226,9 +224,9 @@ std::string scaling_table(const MsfResults& r, const std::string& not_comparable
   Table table({"ranks (published: processes)", "published MPI", "SHMEM", text_of(kMpi), text_of(kMpiTuned),
                text_of(kRma), text_of(kShmem)});
   std::set<int> rows(ranks.begin(), ranks.end());
-  for (const auto& p : pub::process_scaling()) rows.insert(p.at);
+  for (const auto& p : pub::kProcessScaling) rows.insert(p.at);
   for (const int n : rows) {
-    const auto* known = row_at(pub::process_scaling(), &pub::Pair::at, n);
+    const auto* known = row_at(pub::kProcessScaling, &pub::Pair::at, n);
     std::vector<std::string> row{std::to_string(n), known ? percent(known->mpi) : "",
                                  known ? percent(known->shmem) : ""};
     for (const auto& way : {kMpi, kMpiTuned, kRma, kShmem}) {
@@ -241,7 +239,7 @@ std::string scaling_table(const MsfResults& r, const std::string& not_comparable
     table.row(row);
   }
   Table nodes({"nodes", "published MPI", "SHMEM", "here"});
-  for (const auto& p : pub::node_scaling())
+  for (const auto& p : pub::kNodeScaling)
     nodes.row({std::to_string(p.at), percent(p.mpi), percent(p.shmem),
                p.at == 1 ? "the table above" : "not comparable: 1 node"});
   return fmt::format(
@@ -252,7 +250,7 @@ std::string scaling_table(const MsfResults& r, const std::string& not_comparable
 
 std::string best_table(const MsfResults& r, const std::string& not_comparable) {
   Table published({"published (T7)", "MPI: nodes, processes", "SHMEM"});
-  for (const auto& g : pub::webgraphs())
+  for (const auto& g : pub::kWebgraphs)
     published.row({std::string(g.name), std::string(g.best_mpi), std::string(g.best_shmem)});
   const MsfTimes times(r);
   Table here({"here: ranks", text_of(kMpi), text_of(kMpiTuned), text_of(kRma), text_of(kShmem)});
@@ -274,7 +272,7 @@ std::string best_table(const MsfResults& r, const std::string& not_comparable) {
 
 std::string improvements_table(const MsfResults& r, const std::string& not_comparable) {
   Table published({"published (T8)", "improvement"});
-  for (const auto& g : pub::webgraphs()) published.row({std::string(g.name), percent(g.improvement)});
+  for (const auto& g : pub::kWebgraphs) published.row({std::string(g.name), percent(g.improvement)});
   Table derived({"published numbers derived", "printed", "recomputed", ""});
   for (const auto& d : pub::derived())
     derived.row(
@@ -319,7 +317,7 @@ std::string improvements_table(const MsfResults& r, const std::string& not_compa
 
 std::string productivity_table(const MsfResults& r) {
   Table published({"published (T9)", "calls: MPI", "SHMEM", "lines: MPI", "SHMEM"});
-  for (const auto& p : pub::productivity())
+  for (const auto& p : pub::kProductivity)
     published.row({std::string(p.function), std::to_string(p.calls_mpi), std::to_string(p.calls_shmem),
                    std::to_string(p.lines_mpi), std::to_string(p.lines_shmem)});
   std::string text =

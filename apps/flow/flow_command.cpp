@@ -12,11 +12,10 @@
 
 #include "apps/cluster/merge_options.hpp"
 #include "apps/cluster/results.hpp"
-#include "apps/flow/fields_file.hpp"
+#include "apps/flow/files.hpp"
 #include "apps/flow/flow_pictures.hpp"
 #include "apps/flow/schedule.hpp"
 #include "apps/flow/snapshot.hpp"
-#include "apps/flow/statistics_file.hpp"
 #include "apps/frame/command.hpp"
 #include "apps/frame/forecast.hpp"
 #include "apps/frame/gather.hpp"
@@ -61,8 +60,7 @@ flow::Case case_of(const std::string& name) {
                    "\"; allowed: " + joined(known.words, ", ", [](const auto& word) { return word.first; }));
 }
 
-template <class V>
-void describe(FlowCommand& o, V&& option) {
+void describe(FlowCommand& o, auto&& option) {
   option.positional("CASE", o.which, "rayleigh-taylor, taylor-green or thermal; none with --restart");
   option("restart", o.restart, "parcel file to go on from: a snapshot, or a file of EPIC", Kind{"FILE"}, Reads{});
   describe(o.schedule, option);

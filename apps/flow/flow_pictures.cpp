@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/flow/fields_file.hpp"
+#include "apps/flow/files.hpp"
 #include "apps/frame/png.hpp"
 #include "apps/frame/record.hpp"
 #include "apps/frame/svg.hpp"

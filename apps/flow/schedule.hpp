@@ -14,8 +14,7 @@ struct ScheduleOptions {
   int consecutive = 0;
   double consecutive_from = 3;
 };
-template <class V>
-void describe(ScheduleOptions& o, V&& option) {
+void describe(ScheduleOptions& o, auto&& option) {
   option("until", o.until, "time at which the run ends: at the first state from there on", positive(), Kind{"T"});
   option("snapshots", o.snapshots, "snapshots, evenly in time from --snapshots-from to --until", between(0, 1000000));
   option("snapshots-from", o.snapshots_from, "time of the first of them", at_least(0), Kind{"T"});
@@ -29,17 +28,37 @@ class Schedule {
  public:
   /// @param begun   a run goes on: states up to `time`, the one at `time` too, have been looked at
   /// @param written of the successive states, those that have been written
-  Schedule(const ScheduleOptions& options, bool begun, double time, std::int64_t written);
+  Schedule(const ScheduleOptions& options, bool begun, double time, std::int64_t written)
+      : o_(options), written_(written), reached_(begun && time >= options.consecutive_from) {
+    while (begun && next_ < o_.snapshots && time_of(next_) <= time) ++next_;
+  }
 
   /// Whether the state at this time becomes a snapshot. Called once for each state, in order.
-  [[nodiscard]] bool due(double time);
+  [[nodiscard]] bool due(double time) {
+    bool out = false;
+    while (next_ < o_.snapshots && time_of(next_) <= time) {
+      ++next_;
+      out = true;
+    }
+    if (reached_ && written_ < o_.consecutive) {
+      ++written_;
+      out = true;
+    }
+    reached_ = reached_ || time >= o_.consecutive_from;
+    return out;
+  }
   /// Whether the state at this time is the last one.
-  [[nodiscard]] bool last(double time) const;
+  [[nodiscard]] bool last(double time) const { return time >= o_.until && written_ >= o_.consecutive; }
   /// Successive states written so far.
   [[nodiscard]] std::int64_t consecutive() const noexcept { return written_; }
 
  private:
-  [[nodiscard]] double time_of(std::int64_t snapshot) const;
+  /// One alone is at the end.
+  [[nodiscard]] double time_of(std::int64_t snapshot) const {
+    if (snapshot + 1 >= o_.snapshots) return o_.until;
+    return o_.snapshots_from +
+           static_cast<double>(snapshot) * (o_.until - o_.snapshots_from) / static_cast<double>(o_.snapshots - 1);
+  }
 
   ScheduleOptions o_;
   std::int64_t next_ = 0;  // of the snapshots evenly in time

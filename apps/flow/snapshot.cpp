@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "apps/flow/grid_attributes.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/io/data_file.hpp"
 

@@ -25,8 +25,7 @@ struct GenRandomOptions {
   std::string json;
 };
 
-template <class V>
-void describe(GenRandomOptions& o, V&& option) {
+void describe(GenRandomOptions& o, auto&& option) {
   option.section("Output");
   option("output", o.output, "EPIC parcel file to write (NetCDF-4)", Letter{'o'}, Kind{"FILE"}, Required{}, Writes{});
   option("json", o.json, "run record to write", Kind{"FILE"}, Writes{});

@@ -14,8 +14,7 @@ struct GridOptions {
   double lx = 0, ly = 0, lz = 0;
   AxisFlags periodic{true, true, false};
 };
-template <class V>
-void describe(GridOptions& o, V&& option) {
+void describe(GridOptions& o, auto&& option) {
   option.section("Grid");
   option("cells", o.cells, "cells per axis", at_least(1));
   option("nx", o.nx, "cells along x", at_least(1), Initial{"from --cells"});
@@ -32,8 +31,7 @@ void describe(GridOptions& o, V&& option) {
 [[nodiscard]] double parcels_per_rank(const RandomParcels& o, const Grid& grid, int ranks);
 
 /// RandomParcels with the defaults of the caller.
-template <class V>
-void describe_random(RandomParcels& o, V&& option) {
+void describe_random(RandomParcels& o, auto&& option) {
   option.section("Parcels");
   option("per-cell", o.per_cell, "parcels per cell", at_least(1));
   option("variable", o.variable_per_cell, "10 to --per-cell parcels in a cell, at random");

@@ -21,8 +21,7 @@ struct GraphConvertOptions {
   std::string json;
 };
 
-template <class V>
-void describe(GraphConvertOptions& o, V&& option) {
+void describe(GraphConvertOptions& o, auto&& option) {
   option.positional("GRAPH", o.input.file,
                     "graph to read (docs/graph-files.md); of a BVGraph its name without extension", Reads{});
   option.positional("OUT", o.output, "file to write; without it the graph is only told of; with --gen the only file",

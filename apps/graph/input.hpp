@@ -39,8 +39,7 @@ void describe_graph_options(GraphInput& o, V&& option) {
 }
 
 /// The file is the positional GRAPH, which stands first.
-template <class V>
-void describe(GraphInput& o, V&& option) {
+void describe(GraphInput& o, auto&& option) {
   option.positional("GRAPH", o.file, "file of a graph (docs/graph-files.md); of a BVGraph its name without extension",
                     Reads{});
   describe_graph_options(o, option);

@@ -65,8 +65,7 @@ struct CondensedRow {
 };
 
 /// Calls `row` for the clusters, then for the points.
-template <class Row>
-void for_rows(const msf::CondensedTree& tree, const Row& row) {
+void for_rows(const msf::CondensedTree& tree, const auto& row) {
   const std::uint64_t points = tree.lambda.size();
   for (std::size_t c = 1; c < tree.clusters.size(); ++c) {
     const auto& cluster = tree.clusters[c];

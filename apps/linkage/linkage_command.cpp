@@ -37,8 +37,7 @@ struct LinkageCommand {
   RankOptions ranks;
 };
 
-template <class V>
-void describe(LinkageCommand& o, V&& option) {
+void describe(LinkageCommand& o, auto&& option) {
   describe(o.graph, option);
   describe(o.points, option);
   option(
@@ -99,24 +98,193 @@ class LinkageRun {
   }
 
  private:
-  template <class Body>
-  void timed(const char* what, const Body& body) {
+  void timed(const char* what, const auto& body) {
     const double start = now();
     body();
     timings_[what] = now() - start;
   }
 
-  void load();
-  [[nodiscard]] AfterLoading after_loading() const;
-  void find();
-  [[nodiscard]] msf::Dendrogram make_dendrogram() const;
-  void cluster();
-  void take(const msf::Labels& cut);
-  void take(msf::Hdbscan found);
-  void tell();
-  void write();
-  void print(const Json& record);
-  [[nodiscard]] Json result() const;
+  void load() {
+    const AfterLoading after = after_loading();
+    if (!of_points()) {
+      loaded_ = together([&] { return load_graph(o_.graph, t_, after); });
+      return;
+    }
+    together([&] {
+      PointsOptions points = o_.points;
+      points.seed = o_.graph.seed;
+      points.force = o_.graph.room.force;
+      set_ = load_points(points, t_, after);
+    });
+    points_ = static_cast<std::uint64_t>(t_.all_reduce(static_cast<std::int64_t>(set_.size()), comm::Op::sum));
+  }
+
+  /// The search works beside the graph or the points; the dendrogram and what is made of it lie on rank 0.
+  [[nodiscard]] AfterLoading after_loading() const {
+    constexpr double kMerges = 24;
+    const double linkage = written_bytes_per_vertex(o_.linkage, 64, 32);
+    const double condensed = written_bytes_per_vertex(o_.condensed, 64, 32);
+    const double labels = written_bytes_per_vertex(o_.labels, 8, 8);
+    const double numbers = written_bytes_per_vertex(o_.probabilities, 20, 8);
+    AfterLoading after;
+    after.bytes_per_edge = of_points() ? 0 : 4;
+    after.bytes_per_vertex = of_points() ? 0 : 16;
+    after.first_bytes_per_vertex = std::max(
+        msf::kLinkageBytesPerVertex, kMerges + (dense() ? 48 : 24) + std::max({linkage, condensed, labels, numbers}));
+    if (one_by_one()) after.first_bytes_per_vertex += 48 + 24 * static_cast<double>(samples());
+    after.disk_bytes_per_vertex = linkage + condensed + labels + numbers;
+    for (const auto* path : {&o_.linkage, &o_.condensed, &o_.labels, &o_.probabilities})
+      if (!path->empty() && *path != "-") after.file = *path;
+    return after;
+  }
+
+  void find() {
+    together([&] {
+      if (!of_points()) {
+        msf::ForestOptions options;
+        options.threads = o_.threads;
+        forest_ = msf::minimum_spanning_forest(loaded_.graph, t_, options, report_);
+        loaded_.graph.edges = {};
+        return;
+      }
+      msf::EuclideanOptions options;
+      options.threads = o_.threads;
+      options.min_samples = static_cast<int>(samples());
+      options.most_distances = o_.most_distances;
+      options.forecast = tell_forecast;
+      forest_ = msf::euclidean_forest(set_, t_, options, report_);
+      if (one_by_one() && options.min_samples > 1) nearest_ = msf::nearest_lists(set_, t_, options, report_);
+      set_ = {};
+    });
+  }
+
+  [[nodiscard]] msf::Dendrogram make_dendrogram() const {
+    if (one_by_one()) return msf::grown_dendrogram(forest_, nearest_.view());
+    return msf::dendrogram(forest_, o_.join || dense() ? msf::Apart::join : msf::Apart::stay);
+  }
+
+  /// On rank 0, errors on all.
+  void cluster() {
+    together([&] {
+      comm::agree(t_, [&] {
+        if (t_.rank() != 0) return;
+        timed("dendrogram", [&] {
+          found_.dendrogram = make_dendrogram();
+          forest_ = {};
+          nearest_ = {};
+        });
+        timed("clusters", [&] {
+          if (dense()) {
+            found_.condensed = msf::condense(found_.dendrogram, o_.hdbscan.min_cluster_size, o_.hdbscan.ties);
+            take(msf::hdbscan(found_.condensed, o_.hdbscan));
+          } else if (in_.table.given("height")) {
+            take(msf::cut_by_height(found_.dendrogram, o_.height));
+          } else if (in_.table.given("clusters")) {
+            const auto ties = o_.break_ties ? msf::Ties::apart : msf::Ties::together;
+            take(msf::cut_by_count(found_.dendrogram, o_.clusters, ties));
+          }
+          for (const auto label : found_.labels)
+            label < 0 ? ++found_.noise : ++found_.sizes[static_cast<std::size_t>(label)];
+        });
+      });
+    });
+  }
+
+  void take(const msf::Labels& cut) {
+    found_.labels.assign(cut.of.begin(), cut.of.end());
+    found_.sizes.resize(cut.clusters);
+  }
+
+  void take(msf::Hdbscan found) {
+    found_.labels.assign(found.labels.begin(), found.labels.end());
+    found_.sizes.resize(found.clusters);
+    found_.probabilities = std::move(found.probabilities);
+  }
+
+  void tell() {
+    const Json phases = phases_json(report_, t_);
+    const std::int64_t peak = t_.all_reduce(peak_.peak_bytes(), comm::Op::max);
+    together([&] {
+      comm::agree(t_, [&] {
+        if (t_.rank() != 0) return;
+        write();
+        Json record =
+            make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators, ""});
+        record["input"] = of_points() ? Json{{"source", o_.points.points}, {"points", points_}} : loaded_.facts;
+        record["timings"] = timings_;
+        record["phases"] = phases["phases"];
+        record["facts"] = phases["facts"];
+        record["memory"] = {{"peak_bytes_most", peak}, {"method", peak_.method()}};
+        record["result"] = result();
+        const bool quiet =
+            o_.json == "-" || o_.linkage == "-" || o_.labels == "-" || o_.probabilities == "-" || o_.condensed == "-";
+        if (!quiet) print(record);
+        if (!o_.json.empty()) write_record(o_.json, record);
+      });
+    });
+  }
+
+  void write() {
+    if (!o_.linkage.empty()) write_linkage(o_.linkage, found_.dendrogram);
+    if (!o_.labels.empty()) write_labels(o_.labels, found_.labels);
+    if (!o_.probabilities.empty()) write_numbers(o_.probabilities, found_.probabilities);
+    if (!o_.condensed.empty()) write_condensed(o_.condensed, found_.condensed);
+  }
+
+  void print(const Json& record) {
+    auto& out = std::cout;
+    if (of_points()) {
+      out << o_.points.points << ": " << count_text(static_cast<std::int64_t>(points_)) << " points\n";
+    } else {
+      out << graph_input_text(loaded_.facts) << '\n';
+      for (const auto& line : loaded_.lines) out << line << '\n';
+    }
+    out << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name()
+        << "; minimum spanning forest: " << forest_text(totals_);
+    const Json& result = record["result"];
+    const auto& merges = found_.dendrogram.merges;
+    out << "dendrogram: " << count_text(static_cast<std::int64_t>(merges.size())) << " merges";
+    if (!merges.empty()) {
+      out << ", heights " << general_text(merges.front().height, 6) << " to " << general_text(merges.back().height, 6)
+          << ", median " << general_text(merges[merges.size() / 2].height, 6);
+    }
+    out << "\nlinkage digest " << result["linkage_digest"].get<std::string>() << '\n';
+    if (result.contains("clusters")) {
+      const Json& c = result["clusters"];
+      out << "clusters: " << count_text(c["count"].get<std::int64_t>());
+      if (dense()) out << ", noise: " << count_text(found_.noise) << " points";
+      if (c.contains("largest")) {
+        out << "; sizes:";
+        for (const auto& size : c["largest"]) out << ' ' << count_text(size.get<std::int64_t>());
+        if (found_.sizes.size() > kShownClusters) out << " ... " << count_text(c["smallest"].get<std::int64_t>());
+      }
+      out << "\nlabels digest " << c["labels_digest"].get<std::string>() << '\n';
+    }
+    out << "time:";
+    for (const auto& [name, seconds] : timings_.items())
+      out << ' ' << name << ' ' << seconds_text(seconds.get<double>());
+    out << '\n';
+  }
+
+  [[nodiscard]] Json result() const {
+    const auto& d = found_.dendrogram;
+    Json out = {{"forest", forest_json(totals_, d.vertices)}};
+    out["merges"] = d.merges.size();
+    out["linkage_digest"] = digest_of(d);
+    if (found_.labels.empty() && !dense()) return out;
+    auto sizes = found_.sizes;
+    std::sort(sizes.begin(), sizes.end(), std::greater<>());
+    out["clusters"] = {{"count", sizes.size()}, {"noise", found_.noise}, {"labels_digest", digest_of(found_.labels)}};
+    if (!sizes.empty()) {
+      out["clusters"]["largest"] = std::vector(
+          sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(std::min(kShownClusters, sizes.size())));
+      out["clusters"]["median"] = sizes[sizes.size() / 2];
+      out["clusters"]["smallest"] = sizes.back();
+    }
+    if (dense()) out["clusters"]["condensed"] = found_.condensed.clusters.size();
+    return out;
+  }
+
   [[nodiscard]] bool of_points() const { return !o_.points.points.empty(); }
   [[nodiscard]] bool dense() const { return o_.method == Method::hdbscan; }
   /// As many as min-cluster-size, if not said.
@@ -141,186 +309,6 @@ class LinkageRun {
   Found found_;
   Json timings_;
 };
-
-/// The search works beside the graph or the points; the dendrogram and what is made of it lie on rank 0.
-AfterLoading LinkageRun::after_loading() const {
-  constexpr double kMerges = 24;
-  const double linkage = written_bytes_per_vertex(o_.linkage, 64, 32);
-  const double condensed = written_bytes_per_vertex(o_.condensed, 64, 32);
-  const double labels = written_bytes_per_vertex(o_.labels, 8, 8);
-  const double numbers = written_bytes_per_vertex(o_.probabilities, 20, 8);
-  AfterLoading after;
-  after.bytes_per_edge = of_points() ? 0 : 4;
-  after.bytes_per_vertex = of_points() ? 0 : 16;
-  after.first_bytes_per_vertex = std::max(
-      msf::kLinkageBytesPerVertex, kMerges + (dense() ? 48 : 24) + std::max({linkage, condensed, labels, numbers}));
-  if (one_by_one()) after.first_bytes_per_vertex += 48 + 24 * static_cast<double>(samples());
-  after.disk_bytes_per_vertex = linkage + condensed + labels + numbers;
-  for (const auto* path : {&o_.linkage, &o_.condensed, &o_.labels, &o_.probabilities})
-    if (!path->empty() && *path != "-") after.file = *path;
-  return after;
-}
-
-void LinkageRun::load() {
-  const AfterLoading after = after_loading();
-  if (!of_points()) {
-    loaded_ = together([&] { return load_graph(o_.graph, t_, after); });
-    return;
-  }
-  together([&] {
-    PointsOptions points = o_.points;
-    points.seed = o_.graph.seed;
-    points.force = o_.graph.room.force;
-    set_ = load_points(points, t_, after);
-  });
-  points_ = static_cast<std::uint64_t>(t_.all_reduce(static_cast<std::int64_t>(set_.size()), comm::Op::sum));
-}
-
-void LinkageRun::find() {
-  together([&] {
-    if (!of_points()) {
-      msf::ForestOptions options;
-      options.threads = o_.threads;
-      forest_ = msf::minimum_spanning_forest(loaded_.graph, t_, options, report_);
-      loaded_.graph.edges = {};
-      return;
-    }
-    msf::EuclideanOptions options;
-    options.threads = o_.threads;
-    options.min_samples = static_cast<int>(samples());
-    options.most_distances = o_.most_distances;
-    options.forecast = tell_forecast;
-    forest_ = msf::euclidean_forest(set_, t_, options, report_);
-    if (one_by_one() && options.min_samples > 1) nearest_ = msf::nearest_lists(set_, t_, options, report_);
-    set_ = {};
-  });
-}
-
-void LinkageRun::take(const msf::Labels& cut) {
-  found_.labels.assign(cut.of.begin(), cut.of.end());
-  found_.sizes.resize(cut.clusters);
-}
-
-void LinkageRun::take(msf::Hdbscan found) {
-  found_.labels.assign(found.labels.begin(), found.labels.end());
-  found_.sizes.resize(found.clusters);
-  found_.probabilities = std::move(found.probabilities);
-}
-
-msf::Dendrogram LinkageRun::make_dendrogram() const {
-  if (one_by_one()) return msf::grown_dendrogram(forest_, nearest_.view());
-  return msf::dendrogram(forest_, o_.join || dense() ? msf::Apart::join : msf::Apart::stay);
-}
-
-/// On rank 0, errors on all.
-void LinkageRun::cluster() {
-  together([&] {
-    comm::agree(t_, [&] {
-      if (t_.rank() != 0) return;
-      timed("dendrogram", [&] {
-        found_.dendrogram = make_dendrogram();
-        forest_ = {};
-        nearest_ = {};
-      });
-      timed("clusters", [&] {
-        if (dense()) {
-          found_.condensed = msf::condense(found_.dendrogram, o_.hdbscan.min_cluster_size, o_.hdbscan.ties);
-          take(msf::hdbscan(found_.condensed, o_.hdbscan));
-        } else if (in_.table.given("height")) {
-          take(msf::cut_by_height(found_.dendrogram, o_.height));
-        } else if (in_.table.given("clusters")) {
-          const auto ties = o_.break_ties ? msf::Ties::apart : msf::Ties::together;
-          take(msf::cut_by_count(found_.dendrogram, o_.clusters, ties));
-        }
-        for (const auto label : found_.labels)
-          label < 0 ? ++found_.noise : ++found_.sizes[static_cast<std::size_t>(label)];
-      });
-    });
-  });
-}
-
-void LinkageRun::write() {
-  if (!o_.linkage.empty()) write_linkage(o_.linkage, found_.dendrogram);
-  if (!o_.labels.empty()) write_labels(o_.labels, found_.labels);
-  if (!o_.probabilities.empty()) write_numbers(o_.probabilities, found_.probabilities);
-  if (!o_.condensed.empty()) write_condensed(o_.condensed, found_.condensed);
-}
-
-Json LinkageRun::result() const {
-  const auto& d = found_.dendrogram;
-  Json out = {{"forest", forest_json(totals_, d.vertices)}};
-  out["merges"] = d.merges.size();
-  out["linkage_digest"] = digest_of(d);
-  if (found_.labels.empty() && !dense()) return out;
-  auto sizes = found_.sizes;
-  std::sort(sizes.begin(), sizes.end(), std::greater<>());
-  out["clusters"] = {{"count", sizes.size()}, {"noise", found_.noise}, {"labels_digest", digest_of(found_.labels)}};
-  if (!sizes.empty()) {
-    out["clusters"]["largest"] =
-        std::vector(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(std::min(kShownClusters, sizes.size())));
-    out["clusters"]["median"] = sizes[sizes.size() / 2];
-    out["clusters"]["smallest"] = sizes.back();
-  }
-  if (dense()) out["clusters"]["condensed"] = found_.condensed.clusters.size();
-  return out;
-}
-
-void LinkageRun::tell() {
-  const Json phases = phases_json(report_, t_);
-  const std::int64_t peak = t_.all_reduce(peak_.peak_bytes(), comm::Op::max);
-  together([&] {
-    comm::agree(t_, [&] {
-      if (t_.rank() != 0) return;
-      write();
-      Json record =
-          make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators, ""});
-      record["input"] = of_points() ? Json{{"source", o_.points.points}, {"points", points_}} : loaded_.facts;
-      record["timings"] = timings_;
-      record["phases"] = phases["phases"];
-      record["facts"] = phases["facts"];
-      record["memory"] = {{"peak_bytes_most", peak}, {"method", peak_.method()}};
-      record["result"] = result();
-      const bool quiet =
-          o_.json == "-" || o_.linkage == "-" || o_.labels == "-" || o_.probabilities == "-" || o_.condensed == "-";
-      if (!quiet) print(record);
-      if (!o_.json.empty()) write_record(o_.json, record);
-    });
-  });
-}
-
-void LinkageRun::print(const Json& record) {
-  auto& out = std::cout;
-  if (of_points()) {
-    out << o_.points.points << ": " << count_text(static_cast<std::int64_t>(points_)) << " points\n";
-  } else {
-    out << graph_input_text(loaded_.facts) << '\n';
-    for (const auto& line : loaded_.lines) out << line << '\n';
-  }
-  out << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name()
-      << "; minimum spanning forest: " << forest_text(totals_);
-  const Json& result = record["result"];
-  const auto& merges = found_.dendrogram.merges;
-  out << "dendrogram: " << count_text(static_cast<std::int64_t>(merges.size())) << " merges";
-  if (!merges.empty()) {
-    out << ", heights " << general_text(merges.front().height, 6) << " to " << general_text(merges.back().height, 6)
-        << ", median " << general_text(merges[merges.size() / 2].height, 6);
-  }
-  out << "\nlinkage digest " << result["linkage_digest"].get<std::string>() << '\n';
-  if (result.contains("clusters")) {
-    const Json& c = result["clusters"];
-    out << "clusters: " << count_text(c["count"].get<std::int64_t>());
-    if (dense()) out << ", noise: " << count_text(found_.noise) << " points";
-    if (c.contains("largest")) {
-      out << "; sizes:";
-      for (const auto& size : c["largest"]) out << ' ' << count_text(size.get<std::int64_t>());
-      if (found_.sizes.size() > kShownClusters) out << " ... " << count_text(c["smallest"].get<std::int64_t>());
-    }
-    out << "\nlabels digest " << c["labels_digest"].get<std::string>() << '\n';
-  }
-  out << "time:";
-  for (const auto& [name, seconds] : timings_.items()) out << ' ' << name << ' ' << seconds_text(seconds.get<double>());
-  out << '\n';
-}
 
 /// What cannot be together, before any rank starts.
 void check_choice(const LinkageCommand& o, const OptionTable& table) {

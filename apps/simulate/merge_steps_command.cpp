@@ -33,8 +33,7 @@ struct MergeSteps {
   std::string json;
 };
 
-template <class V>
-void describe(MergeSteps& o, V&& option) {
+void describe(MergeSteps& o, auto&& option) {
   option("cycles", o.cycles, "merge steps, each of parcels made anew", at_least(1));
   option("late", o.late_ms, "milliseconds after the fastest rank from which a rank counts as late", positive());
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});

@@ -6,7 +6,6 @@
 
 #include "apps/bench_msf/analysis.hpp"
 #include "apps/bench_msf/published.hpp"
-#include "apps/bench_msf/tables.hpp"
 #include "merganser/base/error.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
@@ -46,7 +45,7 @@ TEST(Published, derived_numbers_follow_from_the_tables_as_recomputed_by_hand) {
 }
 
 TEST(Published, edges_are_arcs_per_vertex_times_vertices) {
-  for (const auto& g : msf_published::webgraphs())
+  for (const auto& g : msf_published::kWebgraphs)
     EXPECT_NEAR(g.arcs / g.vertices / g.arcs_per_vertex, 1, 0.01) << g.name;
 }
 

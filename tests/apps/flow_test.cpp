@@ -6,9 +6,9 @@
 #include <fstream>
 #include <thread>
 
+#include "apps/flow/files.hpp"
 #include "apps/flow/schedule.hpp"
 #include "apps/flow/snapshot.hpp"
-#include "apps/flow/statistics_file.hpp"
 #include "merganser/io/data_file.hpp"
 #include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"

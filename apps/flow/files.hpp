@@ -1,5 +1,6 @@
 #pragma once
-/// The fields of a flow, at the nodes, on one rank: for files and pictures.
+/// Files of a flow besides its snapshots, by the names that EPIC's files have: the fields at the nodes, and the statistics
+/// with one line for every state.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -22,5 +23,12 @@ using WholeField = std::vector<double>;
 /// @throws InputError on every rank
 /// Cost: all fields on rank 0
 void write_fields(const std::string& path, const flow::Model& model, comm::Transport& transport);
+
+/// Writes rank 0's rows; the file appears whole or not at all. Collective. @throws InputError on every rank
+void write_statistics(const std::string& path, const Grid& grid, const std::vector<flow::Statistics>& rows,
+                      comm::Transport& transport);
+
+/// Rows of a file that write_statistics() has made, exact. Serial. @throws InputError if it lacks one of its variables
+[[nodiscard]] std::vector<flow::Statistics> read_statistics(const std::string& path);
 
 }  // namespace merganser::app
