@@ -278,6 +278,37 @@ TEST_P(Carried, fill_values_that_the_library_would_not_write_are_left_out_and_li
   });
 }
 
+TEST_P(Carried, variables_over_dimensions_that_may_grow_keep_their_shapes) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string in = folder.file("in.nc"), out = folder.file("out.nc");
+    make(t, in, [](EpicFile& f) {
+      f.more = [](int id) {
+        int table = -1, names = -1;
+        std::array<int, 2> shape{};
+        ok(nc_def_dim(id, "row", NC_UNLIMITED, &shape[0]));
+        ok(nc_def_dim(id, "column", NC_UNLIMITED, &shape[1]));
+        const std::array<std::size_t, 2> start{0, 0}, count{2, 3};
+        const std::array<int, 6> values{1, 2, 3, 4, 5, 6};
+        std::array<const char*, 2> texts{"first", "second"};
+        ok(nc_def_var(id, "table", NC_INT, 2, shape.data(), &table));
+        ok(nc_def_var(id, "names", NC_STRING, 1, shape.data(), &names));
+        const std::array<std::size_t, 2> few{4, 4};
+        ok(nc_def_var_chunking(id, table, NC_CHUNKED, few.data()));
+        ok(nc_put_vara_int(id, table, start.data(), count.data(), values.data()));
+        ok(nc_put_vara_string(id, names, start.data(), count.data(), texts.data()));
+      };
+    });
+    const io::ParcelFileInfo info = io::read_info(in, t);
+    const Parcels parcels = io::read_parcels(in, info, t);
+    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
+    const io::FileGroup root = io::read_info(out, t).heading.root;
+    ASSERT_EQ(root.variables.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(text(root.variables[i]), text(info.heading.root.variables[i]));
+    t.barrier();
+  });
+}
+
 TEST(CarriedValues, of_variables_shorter_than_dimensions_that_grew_stay_in_place) {
   const Folder folder;
   const std::string in = folder.file("in.nc");

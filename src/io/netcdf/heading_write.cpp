@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <span>
 
 #include "merganser/base/error.hpp"
 #include "src/io/columns.hpp"
@@ -19,33 +22,40 @@ int dimension_of(const NcFile& file, int group, const std::string& name, const s
   return id;
 }
 
-void put_group(const NcFile& file, const FileGroup& group, const VariableNumber*& at, bool mine) {
-  const int time = dimension_of(file, file.id(), "t", "t");
+/// Length of a dimension that a variable of the last group is over: of the innermost group that has it. Of the dimensions
+/// that the file makes anew, no variable here is over another than the one time level.
+std::size_t length_of(const std::string& dimension, std::span<const FileGroup* const> groups) {
+  for (; !groups.empty(); groups = groups.first(groups.size() - 1))
+    for (const FileDimension& d : groups.back()->dimensions)
+      if (d.name == dimension) return static_cast<std::size_t>(d.length);
+  return 1;
+}
+
+/// @param groups  from the root to the one whose values are written
+void put_group(const NcFile& file, std::vector<const FileGroup*>& groups, const VariableNumber*& at, bool mine) {
+  const FileGroup& group = *groups.back();
   for (const FileVariable& v : group.variables) {
     const VariableNumber to = *at++;
     const std::string what = "write the variable " + v.name;
-    const std::size_t rank = v.dimensions.size();
-    std::vector<std::size_t> start(rank + 1, 0);
-    std::vector<std::size_t> length(rank + 1, 1);
-    for (std::size_t d = 0; d < rank; ++d) {
-      const int id = dimension_of(file, to.group, v.dimensions[d], v.name);
-      file.check(nc_inq_dimlen(to.group, id, &length[d]), what);
-      if (id == time) length[d] = 1;
-    }
-    // An unlimited dimension has its length from what is written: of one, what is left of the values.
-    for (std::size_t d = 0; d < rank; ++d) {
-      if (length[d] != 0) continue;
-      std::size_t others = 1;
-      for (std::size_t e = 0; e < rank; ++e) others *= e == d ? 1 : std::max<std::size_t>(1, length[e]);
-      length[d] = static_cast<std::size_t>(v.values.count) / others;
-    }
+    std::vector<std::size_t> start(v.dimensions.size() + 1, 0);
+    std::vector<std::size_t> length(v.dimensions.size() + 1, 1);
+    std::transform(v.dimensions.begin(), v.dimensions.end(), length.begin(),
+                   [&](const std::string& d) { return length_of(d, groups); });
+    const auto all = std::accumulate(length.begin(), length.end(), std::size_t{1}, std::multiplies<>());
     if (v.values.count == 0) continue;
-    if (!mine && rank > 0) std::fill(length.begin(), length.end(), 0);
+    if (static_cast<std::size_t>(v.values.count) != all)
+      throw InputError(file.path() + ": cannot " + what + ": it has " + std::to_string(v.values.count) +
+                       " values; its dimensions make " + std::to_string(all));
+    if (!mine && !v.dimensions.empty()) std::fill(length.begin(), length.end(), 0);
     const std::vector<const char*> texts = pointers(v.values.strings);
     const void* const values = texts.empty() ? static_cast<const void*>(v.values.bytes.data()) : texts.data();
     file.check(nc_put_vara(to.group, to.variable, start.data(), length.data(), values), what);
   }
-  for (const FileGroup& g : group.groups) put_group(file, g, at, mine);
+  for (const FileGroup& g : group.groups) {
+    groups.push_back(&g);
+    put_group(file, groups, at, mine);
+    groups.pop_back();
+  }
 }
 
 }  // namespace
@@ -102,7 +112,8 @@ std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileG
 
 void put_values(const NcFile& file, const FileGroup& group, const std::vector<VariableNumber>& defined, bool mine) {
   const VariableNumber* at = defined.data();
-  put_group(file, group, at, mine);
+  std::vector<const FileGroup*> groups{&group};
+  put_group(file, groups, at, mine);
 }
 
 bool has_text_variables(const FileGroup& group) {

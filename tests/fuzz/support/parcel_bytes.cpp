@@ -263,7 +263,10 @@ std::string make_parcel_file(int format, std::string_view bytes) {
   int file = -1;
   const int status = nc_create(path.c_str(), format | NC_CLOBBER, &file);
   if (status != NC_NOERR) finding(std::string("no parcel file can be made: ") + nc_strerror(status));
-  if (!Maker(file).make(described(bytes))) ++number;
+  if (!Maker(file).make(described(bytes))) {
+    if ((format & NC_NETCDF4) == 0) nc_abort(file);
+    ++number;
+  }
   return path;
 }
 
