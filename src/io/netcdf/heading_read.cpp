@@ -9,6 +9,7 @@ namespace merganser::io {
 namespace {
 
 constexpr std::size_t kMostValues = std::size_t{16} << 20;  // bytes of variables that are carried
+constexpr const char* kTaken = "whose name a variable has in every file that is written";
 constexpr std::array<const char*, 3> kOwnDimensions{"n_parcels", "t", "world%size"};
 
 template <class List, class Value>
@@ -61,6 +62,11 @@ class HeadingReader {
     for (const int g : list(id, nc_inq_grps, "the groups")) {
       Name name{};
       check(nc_inq_grpname(g, name.data()), "a group");
+      const std::string own = name.data();
+      if (path.empty() && (is_in(kBoxNames, own) || own == "t" || own == kIdName)) {
+        heading_.lost.push_back({own, "group " + own + ", " + kTaken});
+        continue;
+      }
       out.groups.push_back(group(g, path + name.data() + '/'));
       out.groups.back().name = name.data();
     }
@@ -87,8 +93,8 @@ class HeadingReader {
                : std::to_string(type);
   }
 
-  /// @param holds  the variable's type, for what it is filled with: the library reads an attribute of another one, and
-  /// does not write it
+  /// @param holds  the variable's type, for what it is filled with: the library reads an attribute of another one, and does
+  /// not write it
   std::vector<FileAttribute> attributes(VariableNumber of, nc_type holds, int count, const std::string& owner) {
     const auto [id, variable] = of;
     std::vector<FileAttribute> out;
@@ -143,11 +149,15 @@ class HeadingReader {
       v.dimensions.emplace_back(dimension.data());
     }
     const bool root = path.empty();
-    if (root && is_in(kBoxNames, v.name) && v.dimensions == std::vector<std::string>{"world%size"}) return;
+    if (root && is_in(kBoxNames, v.name)) {
+      if (v.dimensions != std::vector<std::string>{"world%size"}) lose(v.name, kTaken);
+      return;
+    }
     const bool own = root && (is_own_name(v.name) || v.name == "t");
     const bool over_parcels = is_in(v.dimensions, "n_parcels");
     if (type >= NC_FIRSTUSERTYPEID && !own) return lose(full, "of type " + type_text(id, type));
-    v.attributes = attributes({id, number}, type, count, full);
+    const nc_type holds = root && v.name == "t" ? NC_DOUBLE : type;  // when it is written
+    v.attributes = attributes({id, number}, holds, count, full);
     v.storage = storage(id, number, v.dimensions.size());
     if (own || (root && over_parcels)) return column(std::move(v), own);
     if (over_parcels) return lose(full, "over the parcels but in a group");

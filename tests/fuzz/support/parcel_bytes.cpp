@@ -157,7 +157,9 @@ class Maker {
     if (nc_def_grp(file_, "group", &group_) != NC_NOERR) group_ = file_;
     for (const Variable& v : d.variables) define(v);
     for (const Attribute& a : d.attributes) put(a);
-    nc_enddef(file_);
+    int format = NC_FORMAT_CLASSIC;
+    if (nc_enddef(file_) != NC_NOERR && nc_inq_format(file_, &format) == NC_NOERR && format != NC_FORMAT_NETCDF4)
+      return nc_abort(file_) == NC_NOERR;  // there is no file then
     for (const Variable& v : d.variables) fill(v);
     return nc_close(file_) == NC_NOERR;
   }
@@ -263,10 +265,7 @@ std::string make_parcel_file(int format, std::string_view bytes) {
   int file = -1;
   const int status = nc_create(path.c_str(), format | NC_CLOBBER, &file);
   if (status != NC_NOERR) finding(std::string("no parcel file can be made: ") + nc_strerror(status));
-  if (!Maker(file).make(described(bytes))) {
-    if ((format & NC_NETCDF4) == 0) nc_abort(file);
-    ++number;
-  }
+  if (!Maker(file).make(described(bytes))) ++number;
   return path;
 }
 
