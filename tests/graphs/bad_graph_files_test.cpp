@@ -41,6 +41,8 @@ const std::vector<BadGraph> kBad{
     {"a.txt", "0 1 1\n1 2 1e999\n", ": line 2: weight \"1e999\""},
     {"a.txt", "0 1 18446744073709551616\n", "weight \"18446744073709551616\"; allowed: an integer to 64 bit"},
     {"a.txt", "0 1 18446744073709551615\n1 2 -1\n", "beside negative ones"},
+    {"a.txt", "1 2 -29\n2 3 1\n1 1 9223372036854775808\n3 3 9223372036854775809\n",
+     "weight 9223372036854775808 beside negative ones"},  // of loops, behind the negative one
     {"a.txt", "0 1 -9223372036854775809\n", "weight \"-9223372036854775809\""},
     {"a.txt", "0 9223372036854775808\n", "vertex \"9223372036854775808\""},
     {"a.txt", "0 -1\n", "vertex \"-1\""},

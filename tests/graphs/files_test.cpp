@@ -86,6 +86,18 @@ TEST_F(GraphFiles, weights_are_integers_to_64_bit_or_numbers) {
   EXPECT_EQ(minus.edges, (std::vector<Edge24>{{0, 1, negative(3)}, {1, 2, negative(4)}, {2, 3, negative(-5)}}));
 }
 
+TEST_F(GraphFiles, integers_of_both_signs_beyond_64_bits_are_numbers_beside_numbers_wherever_they_stand) {
+  const std::vector<Edge24> wanted{{0, 1, real(-1)}, {1, 2, real(0x1p63)}, {2, 3, real(.5)}};
+  for (const char* text : {"0 1 -1\n1 2 9223372036854775808\n2 3 .5\n", "2 3 .5\n1 2 9223372036854775808\n0 1 -1\n",
+                           "1 2 9223372036854775808\n0 1 -1\n2 3 .5\n", "0 1 -1\n2 3 .5\n1 2 9223372036854775808\n"}) {
+    const WholeGraph g = read("a.txt", text);
+    EXPECT_EQ(g.kind, WeightKind::float64) << text;
+    EXPECT_EQ(g.edges, wanted) << text;
+  }
+  const WholeGraph named = read("a.txt", "0 1 -1\n1 2 9223372036854775808\n", {"", "unit", 1});
+  EXPECT_EQ(named.edges, (std::vector<Edge24>{{0, 1, 1}, {1, 2, 1}}));
+}
+
 TEST_F(GraphFiles, parallel_edges_of_different_weights_stay_and_equal_ones_are_one) {
   const WholeGraph g = read("a.txt", "0 1 5\n1 0 5\n1 0 4\n0 1 5\n");
   EXPECT_EQ(g.edges, (std::vector<Edge24>{{0, 1, 4}, {0, 1, 5}}));

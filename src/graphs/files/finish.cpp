@@ -1,6 +1,8 @@
 // From arcs as a file has them to undirected edges.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <span>
 
 #include "merganser/comm/collectives.hpp"
 #include "merganser/graphs/weights.hpp"
@@ -159,13 +161,18 @@ WeightKind settle_weights(Raw& raw, const ReadOptions& options, comm::Transport&
     for (Arc& arc : raw.arcs) arc.weight = make(arc.from, arc.to);
     return make.kind();
   }
-  const auto widest = transport.all_reduce(static_cast<std::int64_t>(raw.numbers), comm::Op::max);
-  agree_first(transport, [&] { raw.widen(static_cast<Numbers>(widest)); });
-  if (raw.numbers == Numbers::natural) return WeightKind::unsigned_integer;
-  const bool real = raw.numbers == Numbers::real;
+  std::array<std::int64_t, 2> any{raw.negative ? 1 : 0, raw.real ? 1 : 0};
+  transport.all_reduce(std::span<std::int64_t>(any), comm::Op::max);
+  const auto [negative, real] = any;
+  agree_first(transport, [&] {
+    if (negative != 0 && real == 0 && raw.beyond_signed != 0) raw.refuse_beyond_signed();
+  });
+  if (negative == 0 && real == 0) return WeightKind::unsigned_integer;
+  raw.widen(real != 0 ? Numbers::real : Numbers::integer);
   for (Arc& arc : raw.arcs)
-    arc.weight = real ? bits_of(std::bit_cast<double>(arc.weight)) : bits_of(static_cast<std::int64_t>(arc.weight));
-  return real ? WeightKind::float64 : WeightKind::signed_integer;
+    arc.weight =
+        real != 0 ? bits_of(std::bit_cast<double>(arc.weight)) : bits_of(static_cast<std::int64_t>(arc.weight));
+  return real != 0 ? WeightKind::float64 : WeightKind::signed_integer;
 }
 
 /// Edges at the owners of their lower ends, sorted by them, each once.

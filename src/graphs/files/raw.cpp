@@ -15,8 +15,8 @@ constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
 
 }  // namespace
 
-void Raw::refuse(std::uint64_t weight) const {
-  throw InputError(path + ": weight " + std::to_string(weight) +
+void Raw::refuse_beyond_signed() const {
+  throw InputError(path + ": weight " + std::to_string(beyond_signed) +
                    " beside negative ones; allowed: integers below 2^63 there");
 }
 
@@ -37,29 +37,33 @@ bool Raw::grow() {
 }
 
 void Raw::widen(Numbers to) {
-  if (numbers >= to) return;
-  const bool was_natural = numbers == Numbers::natural;
-  for (Arc& arc : arcs) {
-    if (to == Numbers::real) {
-      const double value =
-          was_natural ? static_cast<double>(arc.weight) : static_cast<double>(static_cast<std::int64_t>(arc.weight));
-      arc.weight = std::bit_cast<std::uint64_t>(value);
-    } else if (arc.weight >= kTop) {
-      refuse(arc.weight);
-    }
-  }
-  numbers = to;
+  real = real || to == Numbers::real;
+  keep_as(to);
 }
 
-void Raw::add_bits(std::uint64_t from, std::uint64_t to, bool negative, std::uint64_t magnitude) {
-  if (negative && magnitude != 0) widen(Numbers::integer);
+void Raw::keep_as(Numbers to) {
+  if (to == Numbers::integer && beyond_signed != 0) to = Numbers::real;
+  if (numbers >= to) return;
+  const bool was_natural = numbers == Numbers::natural;
+  numbers = to;
+  if (to != Numbers::real) return;
+  for (Arc& arc : arcs) {
+    const double value =
+        was_natural ? static_cast<double>(arc.weight) : static_cast<double>(static_cast<std::int64_t>(arc.weight));
+    arc.weight = std::bit_cast<std::uint64_t>(value);
+  }
+}
+
+void Raw::add_bits(std::uint64_t from, std::uint64_t to, bool below, std::uint64_t magnitude) {
+  if (below && magnitude != 0) negative = true;
+  if (!below && magnitude >= kTop && beyond_signed == 0) beyond_signed = magnitude;
+  if (negative) keep_as(Numbers::integer);
   if (numbers == Numbers::real) {
     const double value = static_cast<double>(magnitude);
-    keep({from, to, std::bit_cast<std::uint64_t>(negative ? -value : value)});
-    return;
+    keep({from, to, std::bit_cast<std::uint64_t>(below ? -value : value)});
+  } else {
+    keep({from, to, below ? 0 - magnitude : magnitude});
   }
-  if (numbers == Numbers::integer && !negative && magnitude >= kTop) refuse(magnitude);
-  keep({from, to, negative ? 0 - magnitude : magnitude});
 }
 
 void Raw::add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight) {
@@ -68,14 +72,14 @@ void Raw::add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight)
 }
 
 bool Raw::add(std::uint64_t from, std::uint64_t to, std::string_view text) {
-  const bool negative = text.starts_with('-');
-  const std::string_view digits = negative || text.starts_with('+') ? text.substr(1) : text;
+  const bool below = text.starts_with('-');
+  const std::string_view digits = below || text.starts_with('+') ? text.substr(1) : text;
   std::uint64_t magnitude = 0;
   const char* const end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, magnitude);
   if (stop == end && !digits.empty()) {
-    if (error != std::errc() || (negative && magnitude > kTop)) return false;  // beyond 64 bits
-    add_bits(from, to, negative, magnitude);
+    if (error != std::errc() || (below && magnitude > kTop)) return false;  // beyond 64 bits
+    add_bits(from, to, below, magnitude);
     return true;
   }
   double value = 0;

@@ -15,7 +15,7 @@ struct Arc {
   std::uint64_t weight;  ///< by the mode of the Raw that holds it
 };
 
-/// What the weights of arcs are so far; a later one holds what the earlier ones do.
+/// How the weights of arcs are kept; a later one holds what the earlier ones do.
 enum class Numbers : std::uint8_t { natural, integer, real };
 
 /// One rank's arcs.
@@ -29,17 +29,22 @@ struct Raw {
   bool vertices_known = false;      ///< else: the greatest id + 1, or a name for each
   bool weighted = false;
   Numbers numbers = Numbers::natural;
-  bool directed = false;           ///< an arc alone does not say that its reverse is there
-  std::uint64_t left = 0;          ///< bipartite: of this rank's, the greatest `from` + 1; else 0
-  bool bipartite = false;          ///< ids of `to` follow those of `from`
-  std::vector<std::string> lines;  ///< for ReadLog, the same on every rank
+  // What the weights are so far, loops' too. Whether they go together is told when all ranks' are known: finish().
+  bool negative = false;            ///< some are below 0
+  bool real = false;                ///< some are no integers
+  std::uint64_t beyond_signed = 0;  ///< the first integer from 2^63 on; 0: none
+  bool directed = false;            ///< an arc alone does not say that its reverse is there
+  std::uint64_t left = 0;           ///< bipartite: of this rank's, the greatest `from` + 1; else 0
+  bool bipartite = false;           ///< ids of `to` follow those of `from`
+  std::vector<std::string> lines;   ///< for ReadLog, the same on every rank
 
   /// Adds an arc with a weight as text. @return false if it is none; then nothing is added
   bool add(std::uint64_t from, std::uint64_t to, std::string_view weight);
   void add(std::uint64_t from, std::uint64_t to) { keep({from, to, 0}); }
   void add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight);
-  /// Makes the weights those of a wider mode. @throws InputError for integers that do not fit
+  /// Makes the weights of a wider kind.
   void widen(Numbers to);
+  [[noreturn]] void refuse_beyond_signed() const;
   /// Arcs added, those beyond `most` too.
   [[nodiscard]] std::uint64_t added() const { return arcs.size() + beyond_; }
 
@@ -50,8 +55,9 @@ struct Raw {
   }
   /// Makes room for more arcs. @return false at `most` @throws InputError where what was read would not fit any more
   bool grow();
-  [[noreturn]] void refuse(std::uint64_t weight) const;
-  void add_bits(std::uint64_t from, std::uint64_t to, bool negative, std::uint64_t magnitude);
+  /// Keeps the weights in a wider way; integers of both signs that 64 bits do not hold together as real numbers.
+  void keep_as(Numbers to);
+  void add_bits(std::uint64_t from, std::uint64_t to, bool below, std::uint64_t magnitude);
 
   int sharing_;
   std::uint64_t beyond_ = 0;
