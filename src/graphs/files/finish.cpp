@@ -163,16 +163,15 @@ WeightKind settle_weights(Raw& raw, const ReadOptions& options, comm::Transport&
   }
   std::array<std::int64_t, 2> any{raw.negative ? 1 : 0, raw.real ? 1 : 0};
   transport.all_reduce(std::span<std::int64_t>(any), comm::Op::max);
-  const auto [negative, real] = any;
+  const bool negative = any[0] != 0, real = any[1] != 0;
   agree_first(transport, [&] {
-    if (negative != 0 && real == 0 && raw.beyond_signed != 0) raw.refuse_beyond_signed();
+    if (negative && !real && raw.beyond_signed != 0) raw.refuse_beyond_signed();
   });
-  if (negative == 0 && real == 0) return WeightKind::unsigned_integer;
-  raw.widen(real != 0 ? Numbers::real : Numbers::integer);
+  if (!negative && !real) return WeightKind::unsigned_integer;
+  raw.widen(real ? Numbers::real : Numbers::integer);
   for (Arc& arc : raw.arcs)
-    arc.weight =
-        real != 0 ? bits_of(std::bit_cast<double>(arc.weight)) : bits_of(static_cast<std::int64_t>(arc.weight));
-  return real != 0 ? WeightKind::float64 : WeightKind::signed_integer;
+    arc.weight = real ? bits_of(std::bit_cast<double>(arc.weight)) : bits_of(static_cast<std::int64_t>(arc.weight));
+  return real ? WeightKind::float64 : WeightKind::signed_integer;
 }
 
 /// Edges at the owners of their lower ends, sorted by them, each once.
