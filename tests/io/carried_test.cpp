@@ -334,6 +334,27 @@ TEST(CarriedValues, of_variables_shorter_than_dimensions_that_grew_stay_in_place
   }
 }
 
+TEST(CarriedNames, of_what_is_called_as_variables_of_every_written_file_are_listed) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  EpicFile file;
+  file.more = [](int id) {
+    int number = -1;
+    const int time = dimension(id, "t");
+    const float fill = -1;
+    ok(nc_def_var(id, "xlo", NC_DOUBLE, 0, nullptr, &number));
+    ok(nc_def_grp(id, "yhi", &number));
+    ok(nc_def_var(id, "t", NC_FLOAT, 1, &time, &number));
+    ok(nc_put_att_float(id, number, "_FillValue", NC_FLOAT, 1, &fill));  // t is written as doubles
+  };
+  file.make(in);
+  const io::ParcelFileInfo info = io::read_info(in);
+  std::vector<std::string> names;
+  for (const auto& loss : info.heading.lost) names.push_back(loss.name);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"_FillValue", "xlo", "yhi"}));
+}
+
 TEST(CarriedNames, of_time_levels_before_the_last_are_listed) {
   const Folder folder;
   const std::string in = folder.file("in.nc");
