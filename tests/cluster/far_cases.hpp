@@ -11,7 +11,6 @@
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/cluster/reference.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "merganser/parcels/statistics.hpp"
 #include "src/cluster/process_graph.hpp"
 
 namespace merganser::test {
@@ -201,9 +200,7 @@ inline Merged merged_far(comm::Transport& t, const FarCase& c, const std::string
     sums[1] += r.counters.bytes;
     sums[2] += r.counters.records;
     sums[3] += r.cross_links;
-    Digest sum;
-    for (const Digest& part : comm::all_gather_value(t, digest(mine))) sum += part;
-    m.digests.push_back(sum.text());
+    m.digests.push_back(total_digest(t, mine).text());
     m.merged.push_back(t.all_reduce(r.merged, comm::Op::sum));
     m.lonely.push_back(t.all_reduce(r.lonely, comm::Op::sum));
     m.to_small.push_back(t.all_reduce(r.links_to_small, comm::Op::sum));

@@ -17,6 +17,7 @@
 #include "tests/cluster/star_clouds.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/total_digest.hpp"
 
 namespace {
 
@@ -277,12 +278,6 @@ struct Arrays {
     return p;
   }
 };
-
-Digest total_digest(comm::Transport& t, const Parcels& parcels) {
-  Digest sum;
-  for (const Digest& part : comm::all_gather_value(t, digest(parcels))) sum += part;
-  return sum;
-}
 
 TEST_P(StarFinderTest, merges_columns_as_the_clusterer_merges_parcels) {
   const Cloud all = random_cloud(1200, 8);

@@ -10,8 +10,8 @@
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/flow/cases.hpp"
-#include "merganser/parcels/statistics.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/total_digest.hpp"
 
 namespace {
 
@@ -39,9 +39,7 @@ Parcels begin_with(const comm::Transport& t, const Decomposition& blocks, Case w
 }
 
 Digest total_digest(comm::Transport& t, const Model& model) {
-  Digest sum;
-  for (const Digest& d : comm::all_gather_value(t, digest(without_registers(model.parcels())))) sum += d;
-  return sum;
+  return test::total_digest(t, without_registers(model.parcels()));
 }
 
 /// Runs on one rank within this process, though a launcher may have started it as one of several.

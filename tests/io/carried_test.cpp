@@ -12,6 +12,7 @@
 #include "tests/io/epic_file.hpp"
 #include "tests/io/folder.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/total_digest.hpp"
 
 namespace {
 
@@ -344,6 +345,7 @@ TEST(CarriedNames, of_what_is_called_as_variables_of_every_written_file_are_list
     const float fill = -1;
     ok(nc_def_var(id, "xlo", NC_DOUBLE, 0, nullptr, &number));
     ok(nc_def_grp(id, "yhi", &number));
+    ok(nc_def_grp(id, "world%size", &number));
     ok(nc_def_var(id, "t", NC_FLOAT, 1, &time, &number));
     ok(nc_put_att_float(id, number, "_FillValue", NC_FLOAT, 1, &fill));  // t is written as doubles
   };
@@ -352,7 +354,38 @@ TEST(CarriedNames, of_what_is_called_as_variables_of_every_written_file_are_list
   std::vector<std::string> names;
   for (const auto& loss : info.heading.lost) names.push_back(loss.name);
   std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"_FillValue", "xlo", "yhi"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"_FillValue", "world%size", "xlo", "yhi"}));
+}
+
+TEST_P(Carried, variables_that_are_called_as_dimensions_are_written) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string in = folder.file("in.nc"), out = folder.file("out.nc");
+    make(t, in, [](EpicFile& f) {
+      f.more = [](int id) {
+        int number = -1;
+        const int parcels = dimension(id, "n_parcels");
+        ok(nc_def_dim(id, "row", 3, &number));
+        for (const char* name : {"row", "world%size"}) {  // none over the dimension of its name
+          ok(nc_def_var(id, name, NC_INT, 1, &parcels, &number));
+          const std::array<std::size_t, 2> start{0}, count{2};
+          const std::array<int, 2> values{7, 8};
+          ok(nc_put_vara_int(id, number, start.data(), count.data(), values.data()));
+        }
+      };
+    });
+    const std::vector<io::VariableRule> rules{{"row", Rule::keep_centre}, {"world%size", Rule::keep_centre}};
+    io::ParcelFileInfo info = io::read_info(in, t);
+    io::add_variables(in, info, rules);
+    const Parcels parcels = io::read_parcels(in, info, t);
+    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
+    io::ParcelFileInfo again = io::read_info(out, t);
+    io::add_variables(out, again, rules);
+    EXPECT_EQ(total_digest(t, io::read_parcels(out, again, t)).text(), total_digest(t, parcels).text());
+    ASSERT_EQ(again.heading.root.dimensions.size(), 1U);
+    EXPECT_EQ(again.heading.root.dimensions[0].length, 3);
+    t.barrier();
+  });
 }
 
 TEST(CarriedNames, of_time_levels_before_the_last_are_listed) {

@@ -14,6 +14,7 @@
 #include "tests/data/graph_cases.hpp"
 #include "tests/io/folder.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/total_digest.hpp"
 
 namespace {
 
@@ -26,13 +27,6 @@ INSTANTIATE_TEST_SUITE_P(Models, ParcelFile, testing::ValuesIn(setups()), setup_
 
 Grid some_grid() { return {{{-1, 0.5, 2}, {2, 1.5, 1}, {true, true, false}}, {8, 6, 4}}; }
 
-Digest digest_of_all(const Parcels& parcels, Transport& t) {
-  const Digest mine = digest(parcels);
-  std::int64_t words[2] = {static_cast<std::int64_t>(mine.a), static_cast<std::int64_t>(mine.b)};
-  t.all_reduce(std::span<std::int64_t>(words), comm::Op::sum);
-  return {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1])};
-}
-
 TEST_P(ParcelFile, what_is_written_is_read_bit_for_bit) {
   on_ranks(GetParam(), [](Transport& t) {
     const Folder folder(t);
@@ -40,7 +34,7 @@ TEST_P(ParcelFile, what_is_written_is_read_bit_for_bit) {
     RandomParcels random;
     random.per_cell = 7;
     const Parcels parcels = generate_random(random, decomposition, t.rank());
-    const Digest expected = digest_of_all(parcels, t);
+    const Digest expected = total_digest(t, parcels);
     io::write_parcels(folder.file("a.nc"), parcels, decomposition, 1.25, t);
 
     const io::ParcelFileInfo info = io::read_info(folder.file("a.nc"), t);
@@ -50,7 +44,7 @@ TEST_P(ParcelFile, what_is_written_is_read_bit_for_bit) {
     EXPECT_TRUE(info.has_ids);
     EXPECT_EQ(info.schema, Schema::epic());
     const Parcels back = io::read_parcels(folder.file("a.nc"), info, t);
-    EXPECT_EQ(digest_of_all(back, t), expected);
+    EXPECT_EQ(total_digest(t, back), expected);
     EXPECT_LE(std::abs(static_cast<std::int64_t>(back.size()) * t.size() - info.parcels), t.size());
     EXPECT_EQ(folder.list(), std::vector<std::string>{"a.nc"});
     t.barrier();
@@ -68,10 +62,10 @@ TEST_P(ParcelFile, blocks_that_do_not_divide_the_slices_are_put_together) {
       random.per_cell = 150;
       parcels = generate_random(random, Decomposition(some_grid(), 1), 0);
     }
-    const Digest expected = digest_of_all(parcels, t);
+    const Digest expected = total_digest(t, parcels);
     io::write_parcels(folder.file("a.nc"), parcels, decomposition, 0, t);
     const Parcels back = io::read_parcels(folder.file("a.nc"), io::read_info(folder.file("a.nc"), t), t);
-    EXPECT_EQ(digest_of_all(back, t), expected);
+    EXPECT_EQ(total_digest(t, back), expected);
     t.barrier();
   });
 }
@@ -83,11 +77,11 @@ TEST_P(ParcelFile, no_parcels_and_fewer_parcels_than_ranks_work) {
     for (const std::size_t n : {std::size_t{0}, std::size_t{1}}) {
       Parcels parcels;
       if (n == 1 && t.rank() == 0) add_sphere(parcels, 0, {0, 1, 2.5}, 0.1);
-      const Digest expected = digest_of_all(parcels, t);
+      const Digest expected = total_digest(t, parcels);
       io::write_parcels(folder.file("few.nc"), parcels, decomposition, 0, t);
       const io::ParcelFileInfo info = io::read_info(folder.file("few.nc"), t);
       EXPECT_EQ(info.parcels, static_cast<std::int64_t>(n));
-      EXPECT_EQ(digest_of_all(io::read_parcels(folder.file("few.nc"), info, t), t), expected);
+      EXPECT_EQ(total_digest(t, io::read_parcels(folder.file("few.nc"), info, t)), expected);
     }
     t.barrier();
   });
@@ -305,7 +299,7 @@ TEST_P(ParcelFile, the_rayleigh_taylor_file_is_the_same_for_every_number_of_rank
     EXPECT_EQ(info.parcels, 374900);
     EXPECT_NEAR(info.time, 3.106, 1e-3);
     const Parcels parcels = io::read_parcels(file.string(), info, t);
-    EXPECT_EQ(digest_of_all(parcels, t).text(), "ceb77ebe2374edb94eff685a219f4ca1");
+    EXPECT_EQ(total_digest(t, parcels).text(), "ceb77ebe2374edb94eff685a219f4ca1");
   });
 }
 

@@ -57,6 +57,7 @@ void write_group(NcFile& file, const FileGroup& root) {
   {
     const auto lock = file.lock();
     put_provenance(file);
+    define_dimensions(file, file.id(), root);
     const std::vector<VariableNumber> defined = define_group(file, file.id(), root);
     file.check(nc_enddef(file.id()), "finish the header");
     const VariableNumber* at = defined.data();

@@ -22,8 +22,14 @@ struct VariableNumber {
   int variable;
 };
 
-/// Defines attributes, dimensions, variables and groups in a file that is in define mode. Every rank of a file that is
-/// open together must call it. Call under the lock. @return the variables, in the order in which put_values() takes them
+// Both define in a file that is in define mode. Every rank of a file that is open together must call them. Call under the
+// lock.
+
+/// The dimensions of a group, without those within it. They come before all variables of the group: NetCDF keeps a variable
+/// that bears the name of a dimension apart from it only if the dimension is there (else nc_enddef() fails).
+void define_dimensions(const NcFile& file, int id, const FileGroup& group);
+/// Attributes, variables, and groups with their dimensions. @return the variables, in the order in which put_values() takes
+/// them
 std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileGroup& group);
 void put_attributes(const NcFile& file, int group, int variable, const std::vector<FileAttribute>& attributes);
 void define_storage(const NcFile& file, VariableNumber v, const FileStorage& storage, const std::string& name);

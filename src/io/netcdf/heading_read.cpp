@@ -63,7 +63,7 @@ class HeadingReader {
       Name name{};
       check(nc_inq_grpname(g, name.data()), "a group");
       const std::string own = name.data();
-      if (path.empty() && (is_in(kBoxNames, own) || own == "t" || own == kIdName)) {
+      if (path.empty() && (is_in(kBoxNames, own) || is_in(kOwnDimensions, own) || own == kIdName)) {
         heading_.lost.push_back({own, "group " + own + ", " + kTaken});
         continue;
       }

@@ -82,14 +82,17 @@ void define_storage(const NcFile& file, VariableNumber v, const FileStorage& sto
   if (storage.checksum) file.check(nc_def_var_fletcher32(v.group, v.variable, NC_FLETCHER32), what);
 }
 
-std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileGroup& group) {
-  std::vector<VariableNumber> out;
-  put_attributes(file, id, NC_GLOBAL, group.attributes);
+void define_dimensions(const NcFile& file, int id, const FileGroup& group) {
   for (const FileDimension& d : group.dimensions) {
     int dimension = -1;
     const std::size_t length = d.unlimited ? NC_UNLIMITED : static_cast<std::size_t>(d.length);
     file.check(nc_def_dim(id, d.name.c_str(), length, &dimension), "define the dimension " + d.name);
   }
+}
+
+std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileGroup& group) {
+  std::vector<VariableNumber> out;
+  put_attributes(file, id, NC_GLOBAL, group.attributes);
   for (const FileVariable& v : group.variables) {
     std::vector<int> dimensions;
     for (const std::string& d : v.dimensions) dimensions.push_back(dimension_of(file, id, d, v.name));
@@ -104,6 +107,7 @@ std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileG
   for (const FileGroup& g : group.groups) {
     int inner = -1;
     file.check(nc_def_grp(id, g.name.c_str(), &inner), "define the group " + g.name);
+    define_dimensions(file, inner, g);
     const auto more = define_group(file, inner, g);
     out.insert(out.end(), more.begin(), more.end());
   }

@@ -101,6 +101,7 @@ Defined define(NcFile& file, const NewFile& in) {
   const int parcels = header.dimension("n_parcels", in.layout.total());
   const int world = header.dimension("world%size", static_cast<std::int64_t>(in.layout.first.size()) - 1);
   const int time = header.dimension("t", NC_UNLIMITED);
+  define_dimensions(file, file.id(), in.heading.root);
   Defined defined;
   defined.time = header.variable("t", NC_DOUBLE, std::array{time});
   const FileVariable* const time_before = in.heading.column("t");
