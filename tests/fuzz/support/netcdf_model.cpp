@@ -1,6 +1,9 @@
 // requires: NetCDF
 #include "tests/fuzz/support/netcdf_model.hpp"
 
+#include <functional>
+#include <numeric>
+
 #include "merganser/base/utf8.hpp"
 #include "tests/fuzz/support/files.hpp"
 
@@ -38,7 +41,17 @@ std::string model_path() {
   return path;
 }
 
-bool beyond_model() { return model().beyond; }
+bool beyond_model() {
+  // HDF5 1.10 cannot read texts of a chunk that nothing was written to, beside one that something was.
+  const auto some_texts = [](const ModelVariable& v) {
+    const std::size_t all = std::transform_reduce(v.dimensions.begin(), v.dimensions.end(), std::size_t{1},
+                                                  std::multiplies<>(), [](int d) { return dimension(d)->length; });
+    return v.type == NC_STRING && !v.chunk.empty() && !v.written.empty() && v.written.size() < all;
+  };
+  return model().beyond || std::any_of(model().groups.begin(), model().groups.end(), [&](const ModelGroup& g) {
+           return std::any_of(g.variables.begin(), g.variables.end(), some_texts);
+         });
+}
 
 ModelGroup& group(int id) { return model().groups[static_cast<std::size_t>(id - kModelFile)]; }
 ModelVariable* variable(int id, int number) {
