@@ -19,6 +19,11 @@ for task in demo test build bench attack lint format docs; do
 done
 expect 2 "unknown task buidl" ./x buidl
 expect 0 "kills    SIGKILL to a random rank" ./x attack --list
+for task in demo test build bench sanitize coverage python lint format docs packages; do
+  ./x $task --help >"$temporary/out"
+  grep -qE "^  $task " "$temporary/out" || fail "./x $task --help does not tell of it"
+  ! grep -qE '^(==|  (attack|fuzz) )' "$temporary/out" || fail "./x $task --help does or tells more"
+done
 expect 2 "unknown class nonsense; known: inputs" ./x attack nonsense --list
 export MERGANSER_BUILD=$temporary/build
 expect 1 "Configuring failed: CMake Error" ./x build -DMERGANSER_SANITIZE=nonsense
