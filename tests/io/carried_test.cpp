@@ -1,15 +1,13 @@
-/// What a file holds besides EPIC's values goes through reading and writing, or is named.
+/// What a file holds besides EPIC's values goes through reading and writing.
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "merganser/base/error.hpp"
 #include "merganser/io/data_file.hpp"
 #include "merganser/io/parcel_file.hpp"
-#include "tests/io/epic_file.hpp"
+#include "tests/io/carried.hpp"
 #include "tests/io/folder.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/total_digest.hpp"
@@ -19,28 +17,6 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 using comm::Transport;
-
-void ok(int status) { ASSERT_EQ(status, NC_NOERR) << nc_strerror(status); }
-
-int dimension(int file, const char* name) {
-  int id = -1;
-  EXPECT_EQ(nc_inq_dimid(file, name, &id), NC_NOERR);
-  return id;
-}
-
-/// A variable over the parcels.
-template <class T>
-int over_parcels(int file, const char* name, nc_type type, const std::vector<T>& values) {
-  const std::array<int, 2> shape{dimension(file, "t"), dimension(file, "n_parcels")};
-  int variable = -1;
-  ok(nc_def_var(file, name, type, 2, shape.data(), &variable));
-  const std::array<std::size_t, 2> start{0, 0};
-  const std::array<std::size_t, 2> count{1, values.size()};
-  ok(nc_put_vara(file, variable, start.data(), count.data(), values.data()));
-  return variable;
-}
-
-const std::vector<std::int64_t> kLabels{1, std::numeric_limits<std::int64_t>::max(), -7, 9007199254740993, 5, 6};
 
 void add_attributes(int file) {
   const char* texts[2] = {"first", "second"};
@@ -77,33 +53,14 @@ void add_groups(int file) {
   ok(nc_put_var_int(file, variable, &seven));
 }
 
-/// Variables over the parcels of other types.
-void add_variables(int file) {
-  const int humidity = over_parcels<double>(file, "humidity", NC_DOUBLE, {.1, .2, .3, .4, .5, .6});
-  ok(nc_put_att_text(file, humidity, "units", 5, "kg/kg"));
-  over_parcels<float>(file, "theta", NC_FLOAT, {300.1F, 301, 302, 303, 304, 305});
-  over_parcels<std::int64_t>(file, "label", NC_INT64, kLabels);
-  over_parcels<std::int16_t>(file, "age", NC_SHORT, {1, 2, 3, 4, 5, 6});
-}
-
 void everything(int file) {
   add_attributes(file);
   add_groups(file);
-  add_variables(file);
+  add_other_variables(file);
 }
 
 const std::vector<io::VariableRule> kRules{
     {"theta", Rule::mean}, {"label", Rule::keep_largest}, {"humidity", Rule::mean}, {"age", Rule::sum}};
-
-void make(Transport& t, const std::string& path, const std::function<void(EpicFile&)>& change) {
-  t.barrier();
-  if (t.rank() == 0) {
-    EpicFile file;
-    change(file);
-    file.make(path);
-  }
-  t.barrier();
-}
 
 /// What can be compared of a variable or a group, as text.
 std::string text(const io::FileValues& v) {
@@ -229,56 +186,6 @@ TEST_P(Carried, files_of_the_classic_format_are_read_by_every_model) {
   });
 }
 
-TEST(CarriedNames, of_what_cannot_be_carried_are_listed) {
-  const Folder folder;
-  const std::string in = folder.file("in.nc");
-  EpicFile file;
-  file.more = [](int id) {
-    int type = 0;
-    int variable = -1;
-    int wide = -1;
-    ok(nc_def_opaque(id, 4, "blob", &type));
-    const int blob = 3;
-    ok(nc_put_att(id, NC_GLOBAL, "odd", type, 1, &blob));
-    const std::array<int, 2> shape{dimension(id, "t"), dimension(id, "n_parcels")};
-    ok(nc_def_var(id, "blobs", type, 2, shape.data(), &variable));
-    ok(nc_def_var(id, "letters", NC_CHAR, 2, shape.data(), &variable));
-    ok(nc_def_dim(id, "wide", 3, &wide));
-    const std::array<int, 2> tensor{shape[1], wide};
-    ok(nc_def_var(id, "tensor", NC_DOUBLE, 2, tensor.data(), &variable));
-  };
-  file.make(in);
-  const io::ParcelFileInfo info = io::read_info(in);
-  std::vector<std::string> names;
-  for (const auto& loss : info.heading.lost) names.push_back(loss.name);
-  std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"blobs", "letters", "odd", "tensor"}));
-}
-
-TEST_P(Carried, fill_values_that_the_library_would_not_write_are_left_out_and_listed) {
-  on_ranks(GetParam(), [](Transport& t) {
-    const Folder folder(t);
-    const std::string in = folder.file("in.nc"), out = folder.file("out.nc");
-    make(t, in, [](EpicFile& f) {
-      f.more = [](int id) {
-        int odd = -1;
-        ok(nc_def_var(id, "odd", NC_DOUBLE, 0, nullptr, &odd));
-        const std::array<double, 2> values{7, 8};
-        EXPECT_NE(nc_put_att_double(id, odd, "_FillValue", NC_FLOAT, 2, values.data()), NC_NOERR);  // there nonetheless
-        ok(nc_put_att_double(id, NC_GLOBAL, "_FillValue", NC_FLOAT, 2, values.data()));  // means nothing there
-      };
-    });
-    const io::ParcelFileInfo info = io::read_info(in, t);
-    ASSERT_EQ(info.heading.lost.size(), 1U);
-    EXPECT_EQ(info.heading.lost[0].name, "_FillValue");
-    EXPECT_EQ(info.heading.lost[0].what, "attribute _FillValue of odd, which is not one value of its type");
-    const Parcels parcels = io::read_parcels(in, info, t);
-    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
-    EXPECT_TRUE(io::read_info(out, t).heading.lost.empty());
-    t.barrier();
-  });
-}
-
 TEST_P(Carried, variables_over_dimensions_that_may_grow_keep_their_shapes) {
   on_ranks(GetParam(), [](Transport& t) {
     const Folder folder(t);
@@ -335,28 +242,6 @@ TEST(CarriedValues, of_variables_shorter_than_dimensions_that_grew_stay_in_place
   }
 }
 
-TEST(CarriedNames, of_what_is_called_as_variables_of_every_written_file_are_listed) {
-  const Folder folder;
-  const std::string in = folder.file("in.nc");
-  EpicFile file;
-  file.more = [](int id) {
-    int number = -1;
-    const int time = dimension(id, "t");
-    const float fill = -1;
-    ok(nc_def_var(id, "xlo", NC_DOUBLE, 0, nullptr, &number));
-    ok(nc_def_grp(id, "yhi", &number));
-    ok(nc_def_grp(id, "world%size", &number));
-    ok(nc_def_var(id, "t", NC_FLOAT, 1, &time, &number));
-    ok(nc_put_att_float(id, number, "_FillValue", NC_FLOAT, 1, &fill));  // t is written as doubles
-  };
-  file.make(in);
-  const io::ParcelFileInfo info = io::read_info(in);
-  std::vector<std::string> names;
-  for (const auto& loss : info.heading.lost) names.push_back(loss.name);
-  std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"_FillValue", "world%size", "xlo", "yhi"}));
-}
-
 TEST_P(Carried, variables_that_are_called_as_dimensions_are_written) {
   on_ranks(GetParam(), [](Transport& t) {
     const Folder folder(t);
@@ -386,92 +271,6 @@ TEST_P(Carried, variables_that_are_called_as_dimensions_are_written) {
     EXPECT_EQ(again.heading.root.dimensions[0].length, 3);
     t.barrier();
   });
-}
-
-TEST(CarriedNames, of_time_levels_before_the_last_are_listed) {
-  const Folder folder;
-  const std::string in = folder.file("in.nc");
-  EpicFile file;
-  file.more = [](int id) {
-    int variable = -1;
-    const int time = dimension(id, "t");
-    ok(nc_def_var(id, "t", NC_DOUBLE, 1, &time, &variable));
-    const std::array<double, 3> times{1, 2, 3};
-    const std::array<std::size_t, 1> start{0};
-    const std::array<std::size_t, 1> count{3};
-    ok(nc_put_vara_double(id, variable, start.data(), count.data(), times.data()));
-  };
-  file.make(in);
-  const io::ParcelFileInfo info = io::read_info(in);
-  EXPECT_EQ(info.time, 3);
-  ASSERT_EQ(info.heading.lost.size(), 1U);
-  EXPECT_EQ(info.heading.lost[0].name, "t");
-  EXPECT_EQ(info.heading.lost[0].what, "time levels 0 to 1 of t, all but the last");
-}
-
-/// The error of adding one rule to a file with all of add_variables().
-std::string refusal(const std::string& name, Rule rule) {
-  const Folder folder;
-  const std::string in = folder.file("in.nc");
-  EpicFile file;
-  file.more = add_variables;
-  file.make(in);
-  io::ParcelFileInfo info = io::read_info(in);
-  try {
-    io::add_variables(in, info, std::vector<io::VariableRule>{{name, rule}});
-  } catch (const UsageError& e) {
-    return e.what();
-  }
-  return "none";
-}
-
-TEST(CarriedRules, that_do_not_fit_the_variable_are_refused) {
-  EXPECT_EQ(refusal("label", Rule::keep_centre), "none");
-  EXPECT_NE(refusal("label", Rule::mean).find("of type int64, cannot hold a mean; allowed: sum, centre"),
-            std::string::npos);
-  EXPECT_NE(refusal("nothing", Rule::sum).find("beside EPIC's age, humidity, label, theta"), std::string::npos);
-  EXPECT_NE(refusal("B11", Rule::sum).find("one of EPIC's"), std::string::npos);
-}
-
-/// The error of reading and then changing the one attribute of parcel 3 to `value`.
-std::string misfit(const io::VariableRule& rule, double value) {
-  const Folder folder;
-  const std::string in = folder.file("in.nc"), out = folder.file("out.nc");
-  EpicFile file;
-  file.more = add_variables;
-  file.make(in);
-  std::string what = "none";
-  comm::run({"threads", 1, ""}, [&](Transport& t) {
-    io::ParcelFileInfo info = io::read_info(in, t);
-    io::add_variables(in, info, std::vector<io::VariableRule>{rule});
-    try {
-      Parcels parcels = io::read_parcels(in, info, t);
-      parcels.row(3)[info.schema.offset(rule.name)] = value;
-      parcels.set_id(3, 33);
-      const auto fit = [&](Parcels& p) { io::fit_to_file(out, p, info.grid.box, info.heading, t); };
-      Parcels copy = parcels;
-      EXPECT_THROW(fit(copy), InputError);
-      io::write_parcels(out, parcels, Decomposition(info.grid, 1), 0, t, info.heading);
-    } catch (const InputError& e) {
-      what = e.what();
-    }
-  });
-  EXPECT_EQ(folder.list(), std::vector<std::string>{"in.nc"});
-  return what;
-}
-
-TEST(CarriedValues, that_their_type_does_not_hold_are_refused_naming_the_parcel) {
-  if (comm::launched()) GTEST_SKIP() << "on threads";
-  const auto has = [](const std::string& what, const std::string& part) {
-    EXPECT_NE(what.find(part), std::string::npos) << what;
-  };
-  has(misfit({"age", Rule::sum}, 40000),
-      "parcel with id 33: age is 40000; as short it may be a whole number from -32768");
-  has(misfit({"age", Rule::sum}, 1.5), "age is 1.5; as short");
-  has(misfit({"theta", Rule::mean}, 1e39), "theta is 1e+39; as float");
-  has(misfit({"humidity", Rule::mean}, std::numeric_limits<double>::quiet_NaN()), "humidity is nan; it must be finite");
-  has(misfit({"age", Rule::sum}, std::numeric_limits<double>::infinity()), "age is inf; it must be finite");
-  has(misfit({"label", Rule::sum}, 0), "parcel 1: label is 9223372036854775808; as int64 it may be");
 }
 
 }  // namespace
