@@ -1,5 +1,6 @@
 /// What a file holds besides EPIC's values and cannot be carried through reading and writing is named.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <array>
 #include <limits>
@@ -162,6 +163,40 @@ std::string misfit(const io::VariableRule& rule, double value) {
   EXPECT_EQ(folder.list(), std::vector<std::string>{"in.nc"});
   return what;
 }
+
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)  // has mallinfo2()
+TEST(NotCarriedValues, that_cannot_be_read_leave_no_memory_behind) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  const std::string long_text(std::size_t{1} << 20, 'a');
+  EpicFile file;
+  file.more = [&](int id) {  // HDF5 1.10 does not read the second chunk, which is never written, after the first
+    int number = -1, two = -1;
+    ok(nc_def_dim(id, "two", 2, &two));
+    ok(nc_def_var(id, "texts", NC_STRING, 1, &two, &number));
+    const std::array<std::size_t, 1> start{0}, one{1};
+    ok(nc_def_var_chunking(id, number, NC_CHUNKED, one.data()));
+    const char* text = long_text.c_str();
+    ok(nc_put_vara_string(id, number, start.data(), one.data(), &text));
+  };
+  file.make(in);
+  const auto read = [&] {
+    try {
+      static_cast<void>(io::read_info(in));
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find("cannot read texts"), std::string::npos) << e.what();
+    }
+  };
+  const auto in_use = [] {
+    const struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
+  };
+  read();
+  const std::size_t before = in_use();
+  for (int i = 0; i < 16; ++i) read();
+  EXPECT_LT(in_use(), before + (std::size_t{8} << 20));
+}
+#endif
 
 TEST(NotCarriedValues, that_their_type_does_not_hold_are_refused_naming_the_parcel) {
   if (comm::launched()) GTEST_SKIP() << "on threads";

@@ -111,9 +111,8 @@ class HeadingReader {
         continue;
       }
       if (type == NC_STRING) {
-        std::vector<char*> texts(length, nullptr);
-        check(nc_get_att_string(id, variable, name.data(), texts.data()), what);
-        take_strings(texts, a.values.strings);
+        a.values.strings =
+            texts(length, what, [&](char** to) { return nc_get_att_string(id, variable, name.data(), to); });
       } else if (type_bytes(static_cast<FileType>(type)) > 0) {
         a.values.bytes.resize(length * type_bytes(static_cast<FileType>(type)));
         if (length > 0) check(nc_get_att(id, variable, name.data(), a.values.bytes.data()), what);
@@ -126,9 +125,16 @@ class HeadingReader {
     return out;
   }
 
-  static void take_strings(std::vector<char*>& texts, std::vector<std::string>& out) {
-    for (const char* text : texts) out.emplace_back(text == nullptr ? "" : text);
-    if (!texts.empty()) nc_free_string(texts.size(), texts.data());
+  /// What read(char** to) gives. The texts are the caller's also where the library fails after the first ones.
+  template <class Read>
+  std::vector<std::string> texts(std::size_t count, const std::string& what, const Read& read) const {
+    std::vector<char*> given(count, nullptr);
+    const int status = read(given.data());
+    std::vector<std::string> out;
+    for (const char* text : given) out.emplace_back(text == nullptr ? "" : text);
+    if (count > 0) nc_free_string(count, given.data());
+    check(status, what);
+    return out;
   }
 
   /// Looks at a variable and puts it where it belongs.
@@ -220,9 +226,7 @@ class HeadingReader {
     const auto count = static_cast<std::size_t>(all);
     v.values.count = static_cast<std::int64_t>(count);
     if (type == FileType::string) {
-      std::vector<char*> texts(count, nullptr);
-      check(get_part(id, number, part, sizeof(char*), texts.data()), full);
-      take_strings(texts, v.values.strings);
+      v.values.strings = texts(count, full, [&](char** to) { return get_part(id, number, part, sizeof(char*), to); });
     } else {
       v.values.bytes.resize(count * type_bytes(type));
       check(get_part(id, number, part, type_bytes(type), v.values.bytes.data()), full);
