@@ -112,7 +112,7 @@ class HeadingReader {
       }
       if (type == NC_STRING) {
         a.values.strings =
-            texts(length, what, [&](char** to) { return nc_get_att_string(id, variable, name.data(), to); });
+            texts(length, what, [&](char** to) { return nc_get_att_string(of.group, of.variable, name.data(), to); });
       } else if (type_bytes(static_cast<FileType>(type)) > 0) {
         a.values.bytes.resize(length * type_bytes(static_cast<FileType>(type)));
         if (length > 0) check(nc_get_att(id, variable, name.data(), a.values.bytes.data()), what);
