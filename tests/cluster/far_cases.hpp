@@ -12,6 +12,7 @@
 #include "merganser/cluster/reference.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "src/cluster/process_graph.hpp"
+#include "tests/support/total_digest.hpp"
 
 namespace merganser::test {
 

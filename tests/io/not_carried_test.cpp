@@ -1,15 +1,24 @@
 /// What a file holds besides EPIC's values and cannot be carried through reading and writing is named.
 #include <gtest/gtest.h>
-#include <malloc.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "merganser/base/error.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "tests/io/carried.hpp"
 #include "tests/io/folder.hpp"
 #include "tests/support/ranks.hpp"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#if __GLIBC_PREREQ(2, 33)
+#define HAS_MALLINFO2
+#endif
+#endif
 
 namespace {
 
@@ -164,7 +173,7 @@ std::string misfit(const io::VariableRule& rule, double value) {
   return what;
 }
 
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)  // has mallinfo2()
+#ifdef HAS_MALLINFO2
 TEST(NotCarriedValues, that_cannot_be_read_leave_no_memory_behind) {
   const Folder folder;
   const std::string in = folder.file("in.nc");
