@@ -50,9 +50,9 @@ World launcher_world() {
   return {};
 }
 
-std::vector<Setting> launcher_settings() {
-  const std::string mpi = mpi_library();
-  const std::string shmem = shmem_library();
+std::vector<Setting> launcher_settings() { return launcher_settings(mpi_library(), shmem_library()); }
+
+std::vector<Setting> launcher_settings(const std::string& mpi, const std::string& shmem) {
   const bool open_mpi = (mpi + shmem).find("Open MPI") != std::string::npos;
   std::vector<Setting> settings;  // the one list: cmake/testing.cmake reads the lines of push_back too
   if (open_mpi) {
@@ -62,6 +62,8 @@ std::vector<Setting> launcher_settings() {
                         "ranks that wait leave the core to others; else a barrier of more ranks than cores takes tens "
                         "of milliseconds"});
     settings.push_back({"OMPI_MCA_rmaps_base_oversubscribe", "1", "more ranks than cores are allowed"});
+    settings.push_back({"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe",
+                        "the same, as the launcher of Open MPI 5 reads it"});
     settings.push_back({"UCX_DEBUG_SIGNO", "0",
                         "UCX takes SIGHUP as a wish for debugging: ranks would write pages instead of ending"});
   }

@@ -24,14 +24,20 @@ inline std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
+/// What mpirun itself reads of settings, as a shell has it before a command: processes set the rest.
+inline std::string for_mpirun(const std::vector<comm::Setting>& settings) {
+  std::string line;
+  for (const auto& s : settings)
+    if (s.name.find("_ALLOW_") != std::string::npos || s.name.find("_rmaps_") != std::string::npos)
+      line += s.name + '=' + s.value + ' ';
+  return line;
+}
+
 /// Runs a command for at most `seconds`, times patience(), with the variables in `extra` and few others.
 inline Outcome start(const std::string& command, const std::string& extra = "", int seconds = 60) {
   std::string line = "timeout " + std::to_string(seconds * patience()) + " env -i PATH='" + variable("PATH") +
                      "' HOME='" + variable("HOME") + "' TMPDIR='" + variable("TMPDIR") + "' ";
-  for (const auto& s : comm::launcher_settings())
-    if (s.name.find("_ALLOW_") != std::string::npos || s.name.find("_rmaps_") != std::string::npos)
-      line += s.name + '=' + s.value + ' ';  // what mpirun itself reads: processes set the rest
-  line += extra + " " + command + " 2>&1";
+  line += for_mpirun(comm::launcher_settings()) + extra + " " + command + " 2>&1";
   Outcome outcome;
   std::FILE* pipe = popen(line.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot start: " + line);

@@ -15,11 +15,6 @@ using namespace merganser;
 using namespace merganser::test;
 namespace fs = std::filesystem;
 
-/// What Open MPI's launcher reads of the environment, whichever version it is; others do not look at it.
-constexpr const char* kLauncher =
-    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
-    "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_mpi_yield_when_idle=1";
-
 /// Variables of the test: the program, the folder of plug-ins, one plug-in and its interface, its MPI, libraries that
 /// say they are MPIs.
 class PluginsTest : public testing::Test {
@@ -138,7 +133,9 @@ class PluginRunsTest : public PluginsTest {
     if (variable("MERGANSER_TEST_LAUNCHER").empty()) GTEST_SKIP() << "the launcher of this MPI is not installed";
   }
   static void expect_well(int ranks, const std::string& words) {
-    const Outcome outcome = start(launched(ranks) + words, std::string(kLauncher) + " PROBE_PLUGINS=");
+    // The build has no MPI and so no settings; launchers of others do not look at those of Open MPI.
+    const std::string settings = for_mpirun(comm::launcher_settings("Open MPI", "none"));
+    const Outcome outcome = start(launched(ranks) + words, settings + "PROBE_PLUGINS=");
     EXPECT_EQ(outcome.code, 0) << outcome.output;
     for (const std::string part : {"this build has no MPI", "open: MPI is not initialised", "finalized with 0"})
       EXPECT_TRUE(says(outcome, part)) << part << " in\n" << outcome.output;

@@ -108,6 +108,8 @@ struct Setting {
 };
 /// Settings that cure the traps of the installed libraries; `merganser run` exports those not yet set.
 [[nodiscard]] std::vector<Setting> launcher_settings();
+/// The same for libraries that call themselves `mpi` and `shmem`; "none": there is none.
+[[nodiscard]] std::vector<Setting> launcher_settings(const std::string& mpi, const std::string& shmem);
 /// Faults that the installed libraries are known to have and that are avoided here, a sentence each, for doctor. Others show
 /// in the test that every model has to pass when it is first opened over several ranks.
 [[nodiscard]] std::vector<std::string> library_faults();
