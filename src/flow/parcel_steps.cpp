@@ -1,11 +1,8 @@
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <span>
-#include <string>
-#include <type_traits>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/flow/transfer.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
 #include "merganser/parcels/split.hpp"
@@ -108,15 +105,8 @@ Vec3 mean_vorticity(comm::Transport& transport, const Parcels& parcels) {
 }
 
 Vec3 mean_vorticity(comm::Transport& transport, const VorticitySums& mine) {
-  static_assert(std::is_trivially_copyable_v<VorticitySums>);
   VorticitySums all;
-  for (const std::vector<std::byte>& bytes : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {
-    if (bytes.size() != sizeof mine)
-      throw CommError("sums of " + std::to_string(bytes.size()) + " bytes; awaited: " + std::to_string(sizeof mine));
-    VorticitySums part;
-    std::memcpy(&part, bytes.data(), sizeof part);
-    all.add(part);
-  }
+  for (const VorticitySums& part : comm::all_gather_value(transport, mine)) all.add(part);
   return all.mean();
 }
 
