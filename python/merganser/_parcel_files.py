@@ -164,12 +164,12 @@ def _heading(file: Any, name: str, time_index: int) -> dict[str, Any]:
 
 def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: float = 0.0,
                   periodic: Any = (True, True, False)) -> None:
-    """Writes parcels as a file of EPIC, with their ids. The file appears whole or not at all. Needs the package netCDF4.
+    """Writes parcels as a file of EPIC, with their ids. Needs the package netCDF4. The file appears whole or not at all.
 
     Attributes of other names are written as variables of these names (several components: name_0, name_1, ...). Parcels are
     checked as read_parcels() does: on axes that are not `periodic` they must lie within the box. Raises InputError.
     """
-    from . import __version__
+    from . import __version__, _core
 
     if not isinstance(parcels, Parcels):
         raise TypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
@@ -179,24 +179,21 @@ def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: fl
     flags = box_of(box, periodic, 3)[2]
     upper = (np.asarray(lower) + np.asarray(extent)).tolist()
     numbers = _cells_of(cells)
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     columns = _columns_of(parcels.schema)
     check_grid(name, lower, extent, numbers)
     check_ids(name, parcels["id"])
     check_parcels(name, parcels, (lower, upper), flags)
-    beside = f"{name}.{os.getpid()}.tmp"
+    output = _core.OutputFile(name)
     try:
-        with _netcdf().Dataset(beside, "w", format="NETCDF4") as file:
+        with _netcdf().Dataset(output.name, "w", format="NETCDF4") as file:
             file.setncatts({"merganser_version": __version__, "file_type": "parcels", "Conventions": "CF-1.9",
                             "ncells": np.asarray(numbers, dtype=np.int32), "origin": np.asarray(lower),
                             "extent": np.asarray(extent), "periodic": np.asarray(flags, dtype=np.int32)})
             _write(file, parcels, columns, time)
-        os.replace(beside, name)
     except (OSError, RuntimeError) as error:
         raise InputError(f"{name}: cannot be written ({error})") from None
-    finally:
-        if os.path.exists(beside):
-            os.remove(beside)
+    output.commit()
 
 
 def _columns_of(schema: Schema) -> dict[str, tuple[str, ...]]:

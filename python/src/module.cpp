@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/output_file.hpp"
 #include "merganser/comm/open.hpp"
 #include "merganser/comm/plugins.hpp"
 #include "python/src/long_call.hpp"
@@ -41,6 +42,19 @@ void translate(const std::exception_ptr& error, void*) {
 
 void bind_errors() { nb::register_exception_translator(translate); }
 
+void bind_files(nb::module_& m) {
+  nb::class_<OutputFile>(m, "OutputFile",
+                         "A file that appears whole or not at all; a library writes it under its name.")
+      .def(
+          "__init__",
+          [](OutputFile* self, const std::string& path) {
+            new (self) OutputFile(path, 0, OutputFile::Opened::by_name);
+          },
+          nb::arg("path"))
+      .def_prop_ro("name", &OutputFile::name, "Where the file lies until commit().")
+      .def("commit", &OutputFile::commit, "Flushes it to the disk and gives it its name.");
+}
+
 void bind_team(nb::module_& m) {
   nb::class_<Team>(m, "Team", "Who computes: this process, threads of it, or the ranks of a communicator.")
       .def(nb::init<int>(), nb::arg("ranks") = 1)
@@ -78,6 +92,7 @@ NB_MODULE(_core, m) {
   m.attr("__version__") = MERGANSER_VERSION;
   nb::set_leak_warnings(false);  // a communicator may keep its ranks until MPI ends, after the interpreter
   bind_errors();
+  bind_files(m);
   bind_team(m);
   bind_forest(m);
   bind_trees(m);

@@ -134,6 +134,25 @@ def test_what_cannot_be_read_back_is_not_written(tmp_path):
         merganser.write_parcels(tmp_path / "y.nc", clash, box=(0, 1), cells=2)
 
 
+def test_a_file_appears_whole_and_leaves_nothing_beside_it(tmp_path, monkeypatch):
+    parcels = merganser.random_parcels(2, box=(0, 1), per_cell=5)
+    (tmp_path / "link.nc").symlink_to("parcels.nc")
+    merganser.write_parcels(tmp_path / "link.nc", parcels, box=(0, 1), cells=2)  # through the link, as the command does
+    assert (tmp_path / "link.nc").is_symlink()
+    written = (tmp_path / "parcels.nc").read_bytes()
+
+    def fail(file, parcels, columns, time):
+        raise OSError("no room")
+
+    monkeypatch.setattr("merganser._parcel_files._write", fail)
+    with pytest.raises(merganser.InputError, match="no room"):
+        merganser.write_parcels(tmp_path / "parcels.nc", parcels, box=(0, 1), cells=2)
+    assert (tmp_path / "parcels.nc").read_bytes() == written
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.nc", "parcels.nc"]
+    with pytest.raises(merganser.InputError, match="none"):
+        merganser.write_parcels(tmp_path / "none" / "parcels.nc", parcels, box=(0, 1), cells=2)
+
+
 @pytest.mark.parametrize("keep", [0, 9, 3000])
 def test_damaged_files_are_refused(path, keep):
     path.write_bytes(path.read_bytes()[:keep])
