@@ -51,7 +51,7 @@ Vec3 point(const StarTask& task, std::size_t i, const Box& box) {
 }
 
 /// The box that was given, or the least around all points.
-Box box_of(const StarTask& task, Share share, comm::Transport& transport) {
+Box box_of(const StarTask& task, RowRange share, comm::Transport& transport) {
   const double most = std::numeric_limits<double>::infinity();
   std::array<Vec3, 2> corners{Vec3{most, most, most}, Vec3{-most, -most, -most}};
   const Box zero{{0, 0, 0}, {1, 1, 1}, {false, false, false}};
@@ -87,7 +87,7 @@ Box box_of(const StarTask& task, Share share, comm::Transport& transport) {
 }
 
 /// Blocks of about as many points each.
-Decomposition blocks_of(const StarTask& task, Share share, const Box& box, comm::Transport& transport) {
+Decomposition blocks_of(const StarTask& task, RowRange share, const Box& box, comm::Transport& transport) {
   const std::int64_t deep = task.points.shape(1) == 3 ? kSlabs : 1;
   const Grid grid{box, {kSlabs, kSlabs, deep}};
   std::array<std::vector<std::int64_t>, 3> weight;
@@ -152,7 +152,7 @@ std::vector<Pair> find_pairs(const std::vector<Traveller>& came, StarFinder& fin
 }
 
 /// Stars of points that lie anywhere: they are sent to who owns their place, and what is found comes back.
-void find_by_travel(const StarTask& task, Share share, const Decomposition& blocks, comm::Transport& transport,
+void find_by_travel(const StarTask& task, RowRange share, const Decomposition& blocks, comm::Transport& transport,
                     Stars& stars) {
   std::vector<Traveller> mine;
   mine.reserve(share.size());
@@ -194,7 +194,7 @@ void order(Stars& stars, int me) {
 
 }  // namespace
 
-void find_stars(const StarTask& task, Share share, comm::Transport& transport, Stars& stars) {
+void find_stars(const StarTask& task, RowRange share, comm::Transport& transport, Stars& stars) {
   stars.box = box_of(task, share, transport);
   stars.dimension = static_cast<int>(task.points.shape(1));
   stars.centre.resize(share.size());

@@ -33,8 +33,8 @@ struct LookUp {
   std::vector<double> reach;
 };
 
-Share share_in(std::size_t rows, bool here, const comm::Transport& transport) {
-  return here ? share_of(rows, transport.rank(), transport.size()) : Share{0, rows};
+RowRange rows_in(std::size_t rows, bool here, const comm::Transport& transport) {
+  return here ? rows_of(rows, transport.rank(), transport.size()) : RowRange{0, rows};
 }
 
 std::shared_ptr<LookUp> look_up_of(Rows<double> points, std::optional<Line<std::uint64_t>> ids, How how) {
@@ -51,9 +51,9 @@ std::shared_ptr<LookUp> look_up_of(Rows<double> points, std::optional<Line<std::
 void list_nearest(LookUp& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   msf::Report report;
   interrupt.watch(report);
-  const Share share = share_in(task.points.shape(0), here, transport);
+  const RowRange share = rows_in(task.points.shape(0), here, transport);
   auto lists =
-      msf::nearest_lists(share_of_points(task.points, task.ids, task.space, share), transport, task.options, report);
+      msf::nearest_lists(points_of_rows(task.points, task.ids, task.space, share), transport, task.options, report);
   if (transport.rank() == 0 || !here) task.lists = std::move(lists);
 }
 
@@ -75,9 +75,9 @@ void join(LookUp& task, bool here, comm::Transport& transport, const Interrupt& 
   msf::Report report;
   interrupt.watch(report);
   const int k = task.options.min_samples;
-  const auto set = share_of_points(task.points, task.ids, task.space, share_in(task.points.shape(0), here, transport));
-  const Share share = share_in(task.fresh.shape(0), here, transport);
-  const auto fresh = share_of_points(task.fresh, {}, task.space, share);
+  const auto set = points_of_rows(task.points, task.ids, task.space, rows_in(task.points.shape(0), here, transport));
+  const RowRange share = rows_in(task.fresh.shape(0), here, transport);
+  const auto fresh = points_of_rows(task.fresh, {}, task.space, share);
   const auto cores = msf::core_distances(set, k, transport, task.options, report);
   const auto joints = msf::join_points(set, cores, fresh, k, transport, task.options, report);
   for (std::size_t i = 0; i < joints.size(); ++i) {

@@ -31,9 +31,9 @@ using Axis = std::tuple<int, double, double>;
 }
 
 /// A rank's share of rows.
-[[nodiscard]] inline msf::PointSet share_of_points(const Rows<double>& rows,
-                                                   const std::optional<Line<std::uint64_t>>& ids,
-                                                   const msf::PointSpace& space, Share share) {
+[[nodiscard]] inline msf::PointSet points_of_rows(const Rows<double>& rows,
+                                                  const std::optional<Line<std::uint64_t>>& ids,
+                                                  const msf::PointSpace& space, RowRange share) {
   const std::size_t d = rows.shape(1);
   msf::PointSet set{space, span_of(rows).subspan(share.begin * d, share.size() * d), {}};
   if (ids) set.ids = span_of(*ids).subspan(share.begin, share.size());

@@ -28,10 +28,10 @@ Stars joined(std::vector<Stars>& parts, std::size_t n) {
   all.centre.resize(n);
   all.ids.resize(n);
   for (int r = 0; r < ranks; ++r) {
-    const Share share = share_of(n, r, ranks);
+    const RowRange share = rows_of(n, r, ranks);
     Stars& part = parts[static_cast<std::size_t>(r)];
     for (std::size_t i = 0; i < share.size(); ++i) {
-      const Share theirs = share_of(n, part.rank[i], ranks);
+      const RowRange theirs = rows_of(n, part.rank[i], ranks);
       all.centre[share.begin + i] = static_cast<std::int64_t>(theirs.begin) + part.centre[i];
       all.ids[share.begin + i] = part.ids[i];
     }
@@ -51,7 +51,7 @@ std::shared_ptr<Stars> stars(const std::shared_ptr<Team>& team, Rows<double> poi
   const bool here = team->here();
   const auto parts = std::make_shared<std::vector<Stars>>(static_cast<std::size_t>(here ? team->ranks() : 1));
   team->run([=, whole = std::shared_ptr<Team>(team)](comm::Transport& transport, const Interrupt&) {
-    const Share share = here ? share_of(n, transport.rank(), transport.size()) : Share{0, n};
+    const RowRange share = here ? rows_of(n, transport.rank(), transport.size()) : RowRange{0, n};
     find_stars(*task, share, transport, (*parts)[static_cast<std::size_t>(here ? transport.rank() : 0)]);
   });
   auto found = std::make_shared<Stars>(here ? joined(*parts, n) : std::move((*parts)[0]));

@@ -40,7 +40,7 @@ struct Stars {
 };
 
 /// Finds the stars of this rank's points. Collective. @param share  which of the task's points are this rank's
-void find_stars(const StarTask& task, Share share, comm::Transport& transport, Stars& stars);
+void find_stars(const StarTask& task, RowRange share, comm::Transport& transport, Stars& stars);
 
 /// Sends a row of each of stars.send to the rank of its centre. Collective. @return a row for each of stars.receive
 [[nodiscard]] std::vector<std::byte> migrate(const Stars& stars, std::span<const std::byte> rows, std::size_t row_bytes,

@@ -46,7 +46,7 @@ void Team::close() {
   over_.reset();
 }
 
-Share share_of(std::size_t n, int rank, int ranks) {
+RowRange rows_of(std::size_t n, int rank, int ranks) {
   const auto r = static_cast<std::size_t>(rank);
   const auto p = static_cast<std::size_t>(ranks);
   const std::size_t each = n / p;

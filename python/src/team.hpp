@@ -43,13 +43,13 @@ class Team : Pinned {
 };
 
 /// What rank `rank` of `ranks` has of n rows: from the first to before the second.
-struct Share {
+struct RowRange {
   std::size_t begin;
   std::size_t end;
   /// Number of rows.
   [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
 };
 /// Rows dealt in order, equally up to one.
-[[nodiscard]] Share share_of(std::size_t n, int rank, int ranks);
+[[nodiscard]] RowRange rows_of(std::size_t n, int rank, int ranks);
 
 }  // namespace merganser::python

@@ -36,11 +36,11 @@ struct PointTask {
 /// What every rank does.
 void find_tree(PointTask& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   const std::size_t n = task.points.shape(0);
-  const Share share = here ? share_of(n, transport.rank(), transport.size()) : Share{0, n};
+  const RowRange share = here ? rows_of(n, transport.rank(), transport.size()) : RowRange{0, n};
   msf::Report report;
   interrupt.watch(report);
   auto found =
-      msf::euclidean_forest(share_of_points(task.points, task.ids, task.space, share), transport, task.options, report);
+      msf::euclidean_forest(points_of_rows(task.points, task.ids, task.space, share), transport, task.options, report);
   if (here) {
     task.shares.add(std::move(found));
   } else {
@@ -113,7 +113,7 @@ void find_forest(GraphTask& task, bool here, comm::Transport& transport, const I
     return;
   }
   const auto& all = std::get<std::vector<graphs::Edge24>>(task.graph.edges);
-  const Share share = share_of(all.size(), transport.rank(), transport.size());
+  const RowRange share = rows_of(all.size(), transport.rank(), transport.size());
   graphs::EdgeList mine{task.graph.vertices, task.graph.kind, {}, {}};
   mine.edges = std::vector<graphs::Edge24>(all.begin() + static_cast<std::ptrdiff_t>(share.begin),
                                            all.begin() + static_cast<std::ptrdiff_t>(share.end));
