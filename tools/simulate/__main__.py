@@ -3,7 +3,8 @@ import signal
 import sys
 
 from . import calibrate, campaign, cases, cli, machines, published, runner, steps, studies, table, work
-from .campaign import say, write
+from .campaign import say
+from .results import write
 
 LISTED = """\
 machines  {machines}

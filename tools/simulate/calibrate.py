@@ -4,12 +4,12 @@ Runs what the published tables were measured with (figures.c) between two ranks 
 compares. Prints a table; ends with 1 if a figure is missed by more than 10 %.
 """
 import argparse
-import json
 import sys
 import tempfile
 from dataclasses import asdict, dataclass
 
 from . import machines, published, runner, smpi
+from .results import write
 
 WITHIN = 0.10
 ROUNDS = 10
@@ -117,11 +117,13 @@ def main(words):
     missed = sum(f.missed() for f in figures)
     print(f"\n{len(figures) - missed} of {len(figures)} published figures within {WITHIN:.0%}")
     if o.json:
-        with open(o.json, "w", encoding="ascii") as file:
-            json.dump({"schema": "merganser-calibration", "schema_version": 1, "within": WITHIN,
-                       "figures": [{**asdict(f), "difference": f.difference()} for f in figures],
-                       "not_published": [asdict(f) for f in others]}, file, indent=1)
-            file.write("\n")
+        try:
+            write(o.json, {"schema": "merganser-calibration", "schema_version": 1, "within": WITHIN,
+                           "figures": [{**asdict(f), "difference": f.difference()} for f in figures],
+                           "not_published": [asdict(f) for f in others]})
+        except runner.Failed as e:
+            print(f"simulate: {e}", file=sys.stderr)
+            return e.code
     return 1 if missed else 0
 
 

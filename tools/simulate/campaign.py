@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from . import runner, steps
+from .results import write
 
 SCHEMA = "merganser-simulated-study"
 VERSION = 1
@@ -46,17 +47,6 @@ class Study:
 
 def say(text):
     print(text, file=sys.stderr, flush=True)
-
-
-def write(path, record):
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=1)
-            file.write("\n")
-        os.replace(temporary, path)
-    except OSError as e:
-        raise runner.Failed(f"--json {path}: {e.strerror}", 2) from e
 
 
 def fingerprint(path):

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 from . import cases
+from .results import write
 from .runner import Failed
 
 CYCLES = 40
@@ -63,10 +64,7 @@ def costs(program, block, folder, again=False):
     work = None if again else known(path, block)
     if work is None:
         work = measure(program, block)
-        temporary = f"{path}.{os.getpid()}"
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(work, file, indent=1)
-        os.replace(temporary, path)
+        write(path, work, "cost of work in")
     return work
 
 
