@@ -44,7 +44,7 @@ void describe(BenchOptions& o, V&& option) {
   option.section("Method");
   describe_search(o.method, option);
   option("prune", o.prune, "closed form without global synchronisation, or the published sweeps; all: a series of each",
-         Words{{"single-pass", "iterative", "all"}});
+         prune_words_and_all());
   describe_iterative(o.method, option);
   describe(o.blocks, option);
   option.section("Output");

@@ -5,6 +5,12 @@
 namespace merganser::app {
 Choices<Search> search_choices() { return {{{"exact", Search::exact}, {"cells8", Search::cells8}}}; }
 Choices<Prune> prune_choices() { return {{{"single-pass", Prune::single_pass}, {"iterative", Prune::iterative}}}; }
+Words prune_words_and_all() {
+  Words names;
+  for (const auto& [word, prune] : prune_choices().words) names.words.push_back(word);
+  names.words.emplace_back("all");
+  return names;
+}
 Choices<comm::Epoch> epoch_choices() {
   return {{{"lifetime", comm::Epoch::lifetime},
            {"per-phase", comm::Epoch::per_phase},

@@ -17,6 +17,8 @@ struct MethodOptions {
 };
 [[nodiscard]] Choices<Search> search_choices();
 [[nodiscard]] Choices<Prune> prune_choices();
+/// Their names, and "all" behind them.
+[[nodiscard]] Words prune_words_and_all();
 [[nodiscard]] Choices<comm::Epoch> epoch_choices();
 [[nodiscard]] std::string search_name(Search s);
 [[nodiscard]] std::string prune_name(Prune p);

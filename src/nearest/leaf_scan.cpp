@@ -270,20 +270,20 @@ HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, con
 }
 
 /// What a scan is given.
-struct Box {
+struct ScanBox {
   const double* lower;
   const double* upper;
   Run run;
 };
 template <class Space, bool kOne>
-double scan_cores(const LeafPoints& points, const LeafLists& lists, const Box& box) {
+double scan_cores(const LeafPoints& points, const LeafLists& lists, const ScanBox& box) {
   return points.core != nullptr ? scan_box<Space, true, kOne>(points, lists, box.lower, box.upper, box.run)
                                 : scan_box<Space, false, kOne>(points, lists, box.lower, box.upper, box.run);
 }
 
 double ScanLeaf(const LeafPoints& points, const LeafLists& lists, const double* lower, const double* upper,
                 std::uint32_t begin, std::uint32_t end) {
-  const Box box{lower, upper, {begin, end}};
+  const ScanBox box{lower, upper, {begin, end}};
   const bool one = !points.periodic && lists.keep == hn::Lanes(D());
   if (points.norm == Norm::sum) return scan_cores<Many<true, Norm::sum>, false>(points, lists, box);
   if (points.norm == Norm::most) return scan_cores<Many<true, Norm::most>, false>(points, lists, box);
