@@ -1,47 +1,13 @@
-!> Stars of the caller's points, and parcels in the caller's columns. Programs use the module merganser.
+!> Stars of the caller's points. Programs use the module merganser.
 module merganser_stars
   use, intrinsic :: iso_c_binding, only: c_associated, c_bool, c_char, c_double, c_f_pointer, c_int, c_int32_t, c_int64_t, &
        c_loc, c_null_ptr, c_ptr, c_size_t, c_sizeof
   use merganser_c
   use merganser_transports
+  use merganser_columns
   implicit none
   private
-  public :: mg_schema, mg_columns, mg_finder
-
-  !> Rules by which attributes merge.
-  integer, parameter, public :: mg_mean = 0, mg_sum = 1, mg_keep_centre = 2, mg_keep_largest = 3, mg_ellipsoid = 4
-
-  integer, parameter :: most_columns = 256
-
-  !> The attributes of a parcel besides position and volume, and how they merge. Not to be copied.
-  type :: mg_schema
-     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
-   contains
-     procedure :: make => schema_make
-     procedure :: epic => schema_epic
-     procedure :: add => schema_add
-     procedure :: free => schema_free
-     final :: schema_final
-  end type mg_schema
-
-  !> Where the caller keeps parcels. The arrays are named, not copied: give them the attribute target, and name them again
-  !! when they were allocated again.
-  type :: mg_columns
-     private
-     type(c_ptr) :: x = c_null_ptr, y = c_null_ptr, z = c_null_ptr, volume = c_null_ptr, ids = c_null_ptr
-     integer(c_size_t) :: position_stride = 1
-     integer :: n = 0
-     type(c_ptr) :: columns(most_columns) = c_null_ptr
-     integer(c_size_t) :: strides(most_columns) = 1
-   contains
-     procedure :: positions => columns_positions
-     procedure :: volumes => columns_volumes
-     procedure :: identities => columns_identities
-     procedure, private :: columns_one
-     procedure, private :: columns_several
-     generic :: attribute => columns_one, columns_several
-     procedure :: record => columns_record  !< for the modules of the library
-  end type mg_columns
+  public :: mg_finder
 
   !> Finds which points merge into which. Not to be copied.
   type :: mg_finder
@@ -69,126 +35,6 @@ module merganser_stars
   end type mg_finder
 
 contains
-
-  ! ---- schemas ----
-
-  !> Makes a schema without attributes.
-  subroutine schema_make(this, stat, errmsg)
-    class(mg_schema), intent(inout) :: this
-    integer, intent(out), optional :: stat
-    character(len=*), intent(inout), optional :: errmsg
-    call schema_final(this)
-    call mg_settle(mg_schema_new(this%handle), stat, errmsg)
-  end subroutine schema_make
-
-  !> Makes EPIC's: vorticity (3, mean), buoyancy (mean), B (5, ellipsoid).
-  subroutine schema_epic(this, stat, errmsg)
-    class(mg_schema), intent(inout) :: this
-    integer, intent(out), optional :: stat
-    character(len=*), intent(inout), optional :: errmsg
-    call schema_final(this)
-    call mg_settle(mg_schema_epic(this%handle), stat, errmsg)
-  end subroutine schema_epic
-
-  !> Adds an attribute; rule is mg_mean, mg_sum, mg_keep_centre, mg_keep_largest or mg_ellipsoid.
-  subroutine schema_add(this, name, components, rule, stat, errmsg)
-    class(mg_schema), intent(in) :: this
-    character(len=*), intent(in) :: name
-    integer, intent(in) :: components, rule
-    integer, intent(out), optional :: stat
-    character(len=*), intent(inout), optional :: errmsg
-    call mg_settle(mg_schema_add(this%handle, mg_bytes_of(name), int(components, c_int), int(rule, c_int)), stat, errmsg)
-  end subroutine schema_add
-
-  !> Lets go of it.
-  subroutine schema_free(this, stat, errmsg)
-    class(mg_schema), intent(inout) :: this
-    integer, intent(out), optional :: stat
-    character(len=*), intent(inout), optional :: errmsg
-    integer(c_int) :: status
-    status = mg_schema_free(this%handle)
-    this%handle = c_null_ptr
-    call mg_settle(status, stat, errmsg)
-  end subroutine schema_free
-
-  subroutine schema_final(this)
-    type(mg_schema), intent(inout) :: this
-    integer(c_int) :: unused
-    if (c_associated(this%handle)) unused = mg_schema_free(this%handle)
-    this%handle = c_null_ptr
-  end subroutine schema_final
-
-  ! ---- columns ----
-
-  !> Positions: (3, n) or (2, n).
-  subroutine columns_positions(this, xyz)
-    class(mg_columns), intent(inout) :: this
-    real(c_double), intent(in), target, contiguous :: xyz(:, :)
-    this%x = c_null_ptr
-    this%y = c_null_ptr
-    this%z = c_null_ptr
-    this%position_stride = size(xyz, 1, c_size_t)
-    if (size(xyz) == 0) return
-    this%x = c_loc(xyz(1, 1))
-    if (size(xyz, 1) > 1) this%y = c_loc(xyz(2, 1))
-    if (size(xyz, 1) > 2) this%z = c_loc(xyz(3, 1))
-  end subroutine columns_positions
-
-  subroutine columns_volumes(this, volume)
-    class(mg_columns), intent(inout) :: this
-    real(c_double), intent(in), target, contiguous :: volume(:)
-    this%volume = c_null_ptr
-    if (size(volume) > 0) this%volume = c_loc(volume)
-  end subroutine columns_volumes
-
-  subroutine columns_identities(this, ids)
-    class(mg_columns), intent(inout) :: this
-    integer(c_int64_t), intent(in), target, contiguous :: ids(:)
-    this%ids = c_null_ptr
-    if (size(ids) > 0) this%ids = c_loc(ids)
-  end subroutine columns_identities
-
-  !> The next attribute of the schema, of one component.
-  subroutine columns_one(this, values)
-    class(mg_columns), intent(inout) :: this
-    real(c_double), intent(in), target, contiguous :: values(:)
-    this%n = this%n + 1
-    if (this%n > most_columns) return  ! refused by record()
-    if (size(values) > 0) this%columns(this%n) = c_loc(values)
-  end subroutine columns_one
-
-  !> The next attribute of the schema, of several components: (components, n).
-  subroutine columns_several(this, values)
-    class(mg_columns), intent(inout) :: this
-    real(c_double), intent(in), target, contiguous :: values(:, :)
-    integer :: c
-    do c = 1, size(values, 1)
-       this%n = this%n + 1
-       if (this%n > most_columns) return
-       this%strides(this%n) = size(values, 1, c_size_t)
-       if (size(values, 2) > 0) this%columns(this%n) = c_loc(values(c, 1))
-    end do
-  end subroutine columns_several
-
-  !> As C takes it, for n parcels.
-  function columns_record(this, n) result(record)
-    class(mg_columns), intent(in), target :: this
-    integer, intent(in) :: n
-    type(c_columns) :: record
-    record%bytes = c_sizeof(record)
-    record%count = int(n, c_size_t)
-    record%x = this%x
-    record%y = this%y
-    record%z = this%z
-    record%position_stride = this%position_stride
-    record%volume = this%volume
-    record%attributes = int(this%n, c_size_t)  ! too many are no schema's
-    record%columns = c_loc(this%columns)
-    record%strides = c_loc(this%strides)
-    record%ids = this%ids
-  end function columns_record
-
-  ! ---- the finder ----
 
   !> Makes the communication objects. Collective. as_published: the iterative pruning, which gives the same.
   subroutine finder_make(this, transport, decomposition, as_published, stat, errmsg)

@@ -4,7 +4,7 @@ module merganser_steps
        c_null_ptr, c_ptr, c_size_t, c_sizeof
   use merganser_c
   use merganser_transports
-  use merganser_stars
+  use merganser_columns
   implicit none
   private
   public :: mg_clusterer, mg_announcer
