@@ -116,8 +116,11 @@ class HouseRules(unittest.TestCase):
         self.assertEqual(self.breaches("apps/a.cpp", clean), [])
 
     def test_a_long_file_is_found(self):
-        self.assert_breach("tests/links/a.cpp", "int a();\n" * (house_rules.MAX_LINES + 1), "at most")
-        self.assertEqual(self.breaches("tests/links/a.cpp", "int a();\n" * house_rules.MAX_LINES), [])
+        for name in ("a.cpp", "a.hpp", "a.h", "a.c", "a.cpp.in", "a.f90", "a.F90", "a.py", "a.sh", "a.cmake", "a", "CMakeLists.txt"):
+            first = "#pragma once\n" if name == "a.hpp" else "\n"
+            self.assert_breach(f"tests/links/{name}", first + "\n" * house_rules.MAX_LINES, "at most")
+            self.assertEqual(self.breaches(f"tests/links/{name}", first + "\n" * (house_rules.MAX_LINES - 1)), [])
+        self.assertEqual(self.breaches("docs/a.md", "\n" * 1000), [])
 
     def test_marks_of_unfinished_work_are_found(self):
         for mark in ("TO" "DO", "FIX" "ME", "not im" "plemented"):
