@@ -32,8 +32,8 @@ NO_LIBRARY = {"trace"}
 # libraries that comm has started, studies draw the very graphs of a paper.
 INSIDE = {"kernels": "comm", "studies": "graphs"}
 MAX_LINES = 450
-CODE = {".cpp", ".hpp", ".h"}
-SHORT = CODE | {".c", ".f90", ".F90", ".py", ".sh", ".cmake", ".in", ""}
+CODE = {".cpp", ".hpp", ".h", ".c"}
+SHORT = CODE | {".f90", ".F90", ".py", ".sh", ".cmake", ".in", ""}
 TEXT = SHORT | {".txt", ".md", ".json"}
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|\b(place" r"holder|not im" r"plemented|st" r"ub)\b")
 LIBRARY_TALKS = re.compile(
@@ -50,8 +50,11 @@ MAY_END_ROOM = ("src/comm/", "src/trace/")
 # Only base/output_file writes files; other programs must not decide where a name leads.
 WRITES_FILES = re.compile(r"\bO_TRUNC\b|\bO_CREAT\b(?!.*\bO_EXCL\b)|\b(std::)?(ofstream|fopen|creat|mkstemp|tmpfile|tmpnam)\b|\bweakly_canonical\b")
 WRITTEN_BY = "base/output_file.hpp"
-MESSAGE_PASSING = re.compile(r'^\s*#\s*include\s*[<"](?:mpp/)?(mpi|shmem|shmemx)\.h[>"]')
-MAY_PASS_MESSAGES = ("src/comm/", "src/kernels/", "src/trace/", "include/merganser/comm/mpi.hpp", "tests/comm/", "tests/trace/", "examples/")
+MESSAGE_PASSING = re.compile(r'^\s*#\s*include\s*[<"](?:mpp/)?(mpi|mpi-ext|shmem|shmemx)\.h[>"]')
+MAY_PASS_MESSAGES = (
+    "src/comm/", "src/kernels/", "src/trace/", "include/merganser/comm/mpi.hpp",
+    "tests/comm/", "tests/kernels/", "tests/trace/", "tests/capi/", "tests/simulate/", "tools/simulate/", "examples/",
+)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]*)"')
 # Names of these rooms stand in merganser itself, because users of every other room need them; those of another room in
 # merganser::ROOM, those of the command in merganser::app. Private ones may stand deeper.

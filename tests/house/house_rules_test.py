@@ -83,11 +83,12 @@ class HouseRules(unittest.TestCase):
 
     def test_message_passing_outside_comm_is_found(self):
         for line in ("#include <mpi.h>\n", '# include "shmem.h"\n', "#include <mpp/shmem.h>\n"):
-            self.assert_breach("src/links/a.cpp", line, "only comm, kernels")
-            self.assert_breach("apps/a.cpp", line, "only comm, kernels")
-            for room in ("comm/backends", "kernels", "trace"):
-                self.assertEqual(self.breaches(f"src/{room}/a.cpp", line), [])
-            self.assertEqual(self.breaches("tests/comm/a.cpp", line), [])
+            for name in ("src/links/a.cpp", "apps/a.cpp", "tests/links/a.c", "tools/hosts/a.c"):
+                self.assert_breach(name, line, "only comm, kernels")
+            for folder in ("src/comm/backends", "src/kernels", "src/trace", "tests/comm", "tests/kernels", "tests/trace", "tests/capi",
+                           "tests/simulate", "tools/simulate", "examples/c"):
+                self.assertEqual(self.breaches(f"{folder}/a.cpp", line), [])
+                self.assertEqual(self.breaches(f"{folder}/a.c", line), [])
 
     def test_a_printing_library_is_found(self):
         for line in ("std::cout << 1;", "std::cerr << 1;", 'printf("a");', 'std::fprintf(stderr, "a");', 'fmt::print("a");'):
