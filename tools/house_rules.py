@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Checks the rules of the house that a compiler does not: python3 tools/house_rules.py [ROOT]. Exit 1 and one line per breach."""
+import posixpath
 import re
 import subprocess
 import sys
@@ -32,7 +33,7 @@ NO_LIBRARY = {"trace"}
 # libraries that comm has started, studies draw the very graphs of a paper.
 INSIDE = {"kernels": "comm", "studies": "graphs"}
 MAX_LINES = 450
-CODE = {".cpp", ".hpp", ".h", ".c"}
+CODE = {".cpp", ".hpp", ".h", ".c", ".cpp.in"}
 SHORT = CODE | {".f90", ".F90", ".py", ".sh", ".cmake", ".in", ""}
 TEXT = SHORT | {".txt", ".md", ".json"}
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|\b(place" r"holder|not im" r"plemented|st" r"ub)\b")
@@ -50,18 +51,33 @@ MAY_END_ROOM = ("src/comm/", "src/trace/")
 # Only base/output_file writes files; other programs must not decide where a name leads.
 WRITES_FILES = re.compile(r"\bO_TRUNC\b|\bO_CREAT\b(?!.*\bO_EXCL\b)|\b(std::)?(ofstream|fopen|creat|mkstemp|tmpfile|tmpnam)\b|\bweakly_canonical\b")
 WRITTEN_BY = "base/output_file.hpp"
-MESSAGE_PASSING = re.compile(r'^\s*#\s*include\s*[<"](?:mpp/)?(mpi|mpi-ext|shmem|shmemx)\.h[>"]')
+MESSAGE_PASSING = re.compile(r"(?:.*/)?((?:mpi|mpi-ext|shmem|shmemx|pshmem)\.h)")
 MAY_PASS_MESSAGES = (
-    "src/comm/", "src/kernels/", "src/trace/", "include/merganser/comm/mpi.hpp",
+    "src/comm/", "src/kernels/", "src/trace/", "include/merganser/comm/mpi.hpp", "cmake/plugin_table.cpp.in",
     "tests/comm/", "tests/kernels/", "tests/trace/", "tests/capi/", "tests/simulate/", "tools/simulate/", "examples/",
 )
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]*)"')
+# Comments, raw strings, strings and characters.
+PARTS = re.compile(
+    r'//[^\n]*|/\*.*?\*/|(?<!\w)(?:u8|[uUL])?R"(?P<end>[^()\s\\]{0,16})\(.*?\)(?P=end)"'
+    r"""|"(?:\\.|[^"\\\n])*"|'(?:\\(?:x[0-9a-fA-F]+|[0-7]+|.)|[^'\\\n])'""",
+    re.S,
+)
+# What includes, once comments are blank: a directive in any spelling, or C++20's import of a header.
+DIRECTIVE = re.compile(r"\s*(?:#|%:|\?\?=)\s*(include_next|include|import)\b\s*(.*)")
+IMPORT = re.compile(r'\s*(?:export\s+)?(import)\s*([<"].*)')
+HEADER = re.compile(r'"([^"]*)"|<([^>]*)>')
+# Highway includes a file again for each set of instructions: this file, and none beside it.
+AGAIN = re.compile(r"\s*(?:#|%:|\?\?=)\s*define\s+HWY_TARGET_INCLUDE\b\s*(.*)")
+# Of which room the tables are that CMake writes: kernels may see inside comm, too.
+TABLES = {"cmake/backend_table.cpp.in": "comm", "cmake/kernel_table.cpp.in": "kernels", "cmake/plugin_table.cpp.in": "kernels"}
 # Names of these rooms stand in merganser itself, because users of every other room need them; those of another room in
 # merganser::ROOM, those of the command in merganser::app. Private ones may stand deeper.
 COMMON = {"base", "stats", "geometry", "parcels", "cluster"}
 NAMESPACE = re.compile(r"^(?:inline )?namespace (merganser(?:::\w+)*)")
 # One form of including: the path from include/ or from the root of the tree.
 ROOTS = ("merganser/", "src/", "apps/", "python/src/", "tests/", "examples/")
+# What else a compiler would find there.
+OURS = ROOTS + ("include/", "python/", "tools/", "cmake/", "fortran/", "docs/")
 
 
 def files(root):
@@ -75,10 +91,22 @@ def files(root):
     return sorted(p for top in own for p in [top, *top.rglob("*")] if p.is_file() and ".git" not in p.parts)
 
 
-def without_comments_and_strings(text):
-    """The same lines, with comments and the insides of strings blanked."""
-    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
-    return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()) if m.group()[0] == "/" else '""', text)
+def spliced(text):
+    """The same number of lines, with one that ends in a backslash and the next ones in its place."""
+    return re.sub(r"(?:[^\n]*\\\n)+[^\n]*", lambda m: m[0].replace("\\\n", "") + "\n" * m[0].count("\\\n"), text)
+
+
+def blanked(text, strings):
+    """The same lines, with comments and the insides of raw strings blanked, and of strings on one line if asked."""
+
+    def instead(found):
+        if found[0][0] == "/":
+            return re.sub(r"[^\n]", " ", found[0])
+        if found["end"] is not None:
+            return '""' + "\n" * found[0].count("\n")
+        return '""' if strings else found[0]
+
+    return PARTS.sub(instead, text)
 
 
 def room_of(name):
@@ -90,13 +118,42 @@ def room_of(name):
     return None
 
 
+def check_included(name, room, line):
+    """A line without comments: what it includes, if it does, and in which form."""
+    again = AGAIN.match(line)
+    if again and again[1].strip() != f'"{name}"':
+        yield f'HWY_TARGET_INCLUDE is "{name}", the file that Highway is to include again'
+    directive = DIRECTIVE.match(line) or IMPORT.match(line)
+    if not directive:
+        return
+    how, what = directive[1], directive[2].strip()
+    header = HEADER.match(what)
+    if how != "include":
+        yield f"{how} {what}: headers are included, by #include"
+        return
+    if not header:
+        yield f"include {what}: write the name of the header, no macro"
+        return
+    quoted = header[1] is not None
+    path = header[1] if quoted else header[2]
+    passing = MESSAGE_PASSING.fullmatch(path)
+    if passing and not name.startswith(MAY_PASS_MESSAGES):
+        yield f"only comm, kernels and trace include {passing[1]}"
+    elif quoted and (not passing or "/" in path):
+        yield from check_include(name, room, path)
+    elif path.startswith((".", "/")) or path != posixpath.normpath(path):
+        yield f"include <{path}>: write the path without . and .."
+    elif path.startswith(OURS) and not (name.startswith("examples/") and path.startswith("merganser/")):
+        yield f'include <{path}>: what is ours is included in "", and in <merganser/...> by examples'
+
+
 def check_include(name, room, included):
     """A quoted include: its form, and whose header it is."""
     if name.startswith("examples/"):  # made to be copied: its own headers by their place, the library's in <>
-        if included.startswith(ROOTS) or included.startswith("."):
+        if included.startswith(OURS + (".", "/")) or included != posixpath.normpath(included):
             yield f'include "{included}": an example includes its own headers by their place, <merganser/...>, and no other'
         return
-    if not included.startswith(ROOTS):
+    if not included.startswith(ROOTS) or included != posixpath.normpath(included):
         yield f'include "{included}": write the path from include/ or from the root of the tree: {" ".join(ROOTS)}'
         return
     if included.startswith("python/") and not name.startswith("python/"):
@@ -107,7 +164,7 @@ def check_include(name, room, included):
             yield f"{included} is not for {name.split('/')[0]}/"
         return
     parts = included.split("/")
-    used = parts[1] if len(parts) > 2 else None
+    used = parts[1] if len(parts) > 2 else "capi" if included == "merganser/merganser.h" else None
     if name.startswith("tests/"):
         return
     if included.startswith("src/") and (room is None or used not in (room, INSIDE.get(room))):
@@ -126,15 +183,15 @@ def check_namespace(room, below):
 
 
 def check_code(name, text):
-    lines = text.split("\n")
-    code = without_comments_and_strings(text).split("\n")
+    text = spliced(text)
+    lines = zip(*(form.split("\n") for form in (text, blanked(text, False), blanked(text, True))))
     room = room_of(name)
     if room is not None and room not in ROOMS:
         yield 1, f"room {room} is not in the table; known: {' '.join(ROOMS)}"
         room = None
-    for number, (line, bare) in enumerate(zip(lines, code), 1):
-        if MESSAGE_PASSING.match(line) and not name.startswith(MAY_PASS_MESSAGES):
-            yield number, f"only comm, kernels and trace include {MESSAGE_PASSING.match(line)[1]}.h"
+    for number, (line, code, bare) in enumerate(lines, 1):
+        for what in check_included(name, room or TABLES.get(name), code):
+            yield number, what
         if room is not None or name.startswith("apps/"):
             if WRITES_FILES.search(bare):
                 yield number, f"{WRITES_FILES.search(bare)[0]} may write where a link leads; files are written by {WRITTEN_BY}"
@@ -142,9 +199,6 @@ def check_code(name, text):
             yield number, "no shell: start programs from argument vectors, by start_process() of apps"
         if NAMESPACE.match(bare) and (room is not None or name.startswith("apps/")):
             for what in check_namespace(room or "app", NAMESPACE.match(bare)[1].split("::")[1:]):
-                yield number, what
-        if INCLUDE.match(line) and not MESSAGE_PASSING.match(line):
-            for what in check_include(name, room, INCLUDE.match(line)[1]):
                 yield number, what
         if room is None:
             continue
@@ -167,7 +221,8 @@ def check(root):
     breaches = []
     for path in files(root):
         name = path.relative_to(root).as_posix()
-        if path.suffix not in TEXT or name == "LICENSE":
+        kind = ".cpp.in" if name.endswith(".cpp.in") else path.suffix
+        if kind not in TEXT or name == "LICENSE":
             continue
         try:
             text = path.read_text()
@@ -175,13 +230,13 @@ def check(root):
             continue
         found = []
         count = text.count("\n")
-        if count > MAX_LINES and (path.suffix in SHORT or path.name == "CMakeLists.txt"):
+        if count > MAX_LINES and (kind in SHORT or path.name == "CMakeLists.txt"):
             found.append((count, f"{count} lines; at most {MAX_LINES}, split by idea"))
         if not name.startswith(("CHANGELOG", "docs/decisions/")):
             for number, line in enumerate(text.split("\n"), 1):
                 if UNFINISHED.search(line):
                     found.append((number, f"mark of unfinished work: {UNFINISHED.search(line)[0]}"))
-        if path.suffix in CODE:
+        if kind in CODE:
             found += check_code(name, text)
         if name == "CMakeLists.txt":
             found += check_rooms_of_cmake(text)

@@ -51,6 +51,63 @@ class HouseRules(unittest.TestCase):
         self.assert_breach("src/links/a.cpp", '#include "apps/frame/table.hpp"\n', "is not for src/")
         self.assert_breach("apps/run/a.cpp", '#include "tests/support/ranks.hpp"\n', "is not for apps/")
 
+    def test_ours_in_angle_brackets_is_found_outside_examples(self):
+        for path in ("merganser/cluster/cluster.hpp", "src/links/scan.hpp", "apps/frame/table.hpp", "include/merganser/base/error.hpp",
+                     "tools/simulate/costs.hpp"):
+            for name in ("src/nearest/a.cpp", "apps/cluster/a.cpp", "tests/capi/a.c", "include/merganser/msf/a.h"):
+                self.assert_breach(name, f"#include <{path}>\n", "what is ours")
+        for path in ("../src/links/scan.hpp", "./scan.hpp", "/usr/include/stdio.h", "sys/../src/links/scan.hpp"):
+            for name in ("src/nearest/a.cpp", "examples/01_a.cpp"):
+                self.assert_breach(name, f"#include <{path}>\n", "without . and ..")
+        self.assert_breach("examples/01_a.cpp", "#include <src/links/scan.hpp>\n", "what is ours")
+
+    def test_a_way_around_in_a_path_is_found(self):
+        for path in ("merganser/base/../cluster/cluster.hpp", "merganser/./cluster/cluster.hpp", "merganser//cluster/cluster.hpp",
+                     "apps/../src/links/scan.hpp"):
+            for name in ("src/nearest/a.cpp", "apps/cluster/a.cpp"):
+                self.assert_breach(name, f'#include "{path}"\n', "write the path")
+
+    def test_an_include_is_found_in_every_spelling(self):
+        for line in ('#include"scan.hpp"', '#  include  "scan.hpp"', '/**/ #include "scan.hpp"', '/*\n*/ #/**/include/**/"scan.hpp"',
+                     '%:include "scan.hpp"', '??=include "scan.hpp"', '#include \\\n  "scan.hpp"', '#inc\\\nlude "scan.hpp"',
+                     '#include "scan.hpp"  // mine', "const char q = '\"';\n#include \"scan.hpp\"", 'f("/*");\n#include "scan.hpp"',
+                     "f('\\x22','/');\n#include \"scan.hpp\"", 'f(R"x(" /* )x");\n#include "scan.hpp"'):
+            for name in ("src/nearest/a.cpp", "tests/links/a.c", "apps/table.cpp.in"):
+                self.assert_breach(name, line + "\n", "write the path")
+
+    def test_what_only_looks_like_an_include_is_none(self):
+        for text in ('// #include "scan.hpp"\n', '/*\n#include "scan.hpp"\n*/\n', '// a \\\n#include "scan.hpp"\n',
+                     'f(R"(\n#include "scan.hpp"\n)");\n', '#define SCAN "scan.hpp"\n', "#ifdef INCLUDED  // include\n"):
+            self.assertEqual(self.breaches("src/nearest/a.cpp", text), [])
+
+    def test_headers_that_are_not_named_or_not_included_are_found(self):
+        for line in ("#include SCAN", "#include SCAN(links)", "#include /* links */ SCAN", "#include"):
+            self.assert_breach("src/nearest/a.cpp", line + "\n", "no macro")
+            self.assert_breach("examples/01_a.cpp", line + "\n", "no macro")
+        for line in ('#include_next "scan.hpp"', "#include_next <stdio.h>", '#import "scan.hpp"', 'import "scan.hpp";',
+                     "export import <vector>;"):
+            self.assert_breach("src/nearest/a.cpp", line + "\n", "by #include")
+
+    def test_highway_includes_the_same_file_again_and_no_other(self):
+        text = '#undef HWY_TARGET_INCLUDE\n#define HWY_TARGET_INCLUDE {}\n#include <hwy/foreach_target.h>\n'
+        self.assertEqual(self.breaches("src/nearest/a.cpp", text.format('"src/nearest/a.cpp"')), [])
+        for what in ('"src/links/scan.cpp"', '"a.cpp"', "<src/nearest/a.cpp>", "SCAN", ""):
+            self.assert_breach("src/nearest/a.cpp", text.format(what), "include again")
+
+    def test_a_table_that_cmake_writes_is_of_its_room(self):
+        inside_comm = '#include "src/comm/detail/plugin.hpp"\n'
+        inside_kernels = '#include "src/kernels/families/support/family.hpp"\n'
+        self.assertEqual(self.breaches("cmake/backend_table.cpp.in", inside_comm), [])
+        self.assertEqual(self.breaches("cmake/plugin_table.cpp.in", inside_comm + inside_kernels), [])
+        self.assert_breach("cmake/backend_table.cpp.in", inside_kernels, "private to room kernels")
+        self.assert_breach("cmake/other_table.cpp.in", inside_comm, "private to room comm")
+
+    def test_the_header_for_c_is_of_the_room_capi(self):
+        line = '#include "merganser/merganser.h"\n'
+        self.assert_breach("src/links/a.cpp", line, "may not use capi")
+        for name in ("src/capi/a.cpp", "tests/capi/a.c", "apps/run/a.cpp"):
+            self.assertEqual(self.breaches(name, line), [])
+
     def test_an_example_uses_public_headers_and_its_own_only(self):
         for path in ("src/links/scan.hpp", "apps/frame/table.hpp", "tests/support/ranks.hpp", "../apps/frame/table.hpp",
                      "merganser/links/links.hpp"):
@@ -82,13 +139,18 @@ class HouseRules(unittest.TestCase):
             self.assertEqual(self.breaches(name, f"namespace {good} {{}}\n"), [])
 
     def test_message_passing_outside_comm_is_found(self):
-        for line in ("#include <mpi.h>\n", '# include "shmem.h"\n', "#include <mpp/shmem.h>\n"):
-            for name in ("src/links/a.cpp", "apps/a.cpp", "tests/links/a.c", "tools/hosts/a.c"):
-                self.assert_breach(name, line, "only comm, kernels")
+        for line in ("#include <mpi.h>\n", '# include "shmem.h"\n', "#include <mpp/shmem.h>\n", "/**/ #include <mpi-ext.h>\n",
+                     "#include <x86_64-linux-gnu/mpich/mpi.h>\n", "#include \\\n<mpi.h>\n"):
+            for name in ("src/links/a.cpp", "apps/a.cpp", "apps/a.cpp.in", "tests/links/a.c", "tools/hosts/a.c",
+                         "include/merganser/comm/a.hpp", "cmake/backend_table.cpp.in"):
+                text = "#pragma once\n" + line if name.endswith(".hpp") else line
+                self.assert_breach(name, text, "only comm, kernels")
             for folder in ("src/comm/backends", "src/kernels", "src/trace", "tests/comm", "tests/kernels", "tests/trace", "tests/capi",
                            "tests/simulate", "tools/simulate", "examples/c"):
                 self.assertEqual(self.breaches(f"{folder}/a.cpp", line), [])
                 self.assertEqual(self.breaches(f"{folder}/a.c", line), [])
+            self.assertEqual(self.breaches("cmake/plugin_table.cpp.in", line), [])
+        self.assert_breach("src/comm/a.cpp", '#include "src/links/mpi.h"\n', "private to room links")
 
     def test_a_printing_library_is_found(self):
         for line in ("std::cout << 1;", "std::cerr << 1;", 'printf("a");', 'std::fprintf(stderr, "a");', 'fmt::print("a");'):
