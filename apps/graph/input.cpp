@@ -1,13 +1,13 @@
 #include "apps/graph/input.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "apps/frame/forecast.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/base/timer.hpp"
 
 namespace merganser::app {
 namespace {
@@ -103,7 +103,7 @@ std::string graph_format_names() {
 
 LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, const AfterLoading& after) {
   LoadedGraph loaded;
-  const auto start = std::chrono::steady_clock::now();
+  const double start = now();
   loaded.forecast = forecast_of(input, transport);
   check_room(input, loaded.forecast, after, transport);
   graphs::ReadLog read;
@@ -118,7 +118,7 @@ LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, cons
     tell(input, read, loaded.facts);
   else
     tell(input, loaded.facts);
-  loaded.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  loaded.seconds = now() - start;
   return loaded;
 }
 

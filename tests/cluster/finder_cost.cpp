@@ -1,11 +1,11 @@
 /// No test: what StarFinder::find costs beside search and pruning of the Clusterer, on the same parcels in turns in one run:
 /// test_cluster_finder_cost [turns]. One rank, 2.6 million parcels, half of them small.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "merganser/base/timing.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/cluster/star_finder.hpp"
 #include "merganser/comm/open.hpp"
@@ -41,15 +41,14 @@ void compare(comm::Transport& transport, bool shuffle, bool details, int turns) 
   Clusterer clusterer(transport, decomposition, parcels.schema(), options);
   StarFinder finder(transport, decomposition, {.details = details});
   std::vector<double> of_clusterer, of_finder, ratios;
-  for (int turn = 0; turn < turns; ++turn) {
+  const auto step = [&](std::int64_t) {
     Parcels copy = parcels;
     const StageTimes stages = clusterer.step(copy).seconds;
     of_clusterer.push_back(stages.search + stages.exchange + stages.graph + stages.prune);
-    const auto start = std::chrono::steady_clock::now();
-    finder.find(Points::rows(xyz.data(), ids.size()), small, ids);
-    of_finder.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    ratios.push_back(of_finder.back() / of_clusterer.back());
-  }
+  };
+  of_finder = seconds_of({.timed = turns}, step,
+                         [&](std::int64_t) { finder.find(Points::rows(xyz.data(), ids.size()), small, ids); });
+  for (std::size_t turn = 0; turn < of_finder.size(); ++turn) ratios.push_back(of_finder[turn] / of_clusterer[turn]);
   std::printf("%-8s %-15s %zu points, medians of %d turns: Clusterer %.1f ms, StarFinder %.1f ms, ratio %.3f\n",
               shuffle ? "shuffled" : "ordered", details ? "with details" : "without details", ids.size(), turns,
               1e3 * median(of_clusterer), 1e3 * median(of_finder), median(ratios));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "merganser/base/timing.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "merganser/flow/migrate.hpp"
 #include "merganser/flow/transfer.hpp"
@@ -45,7 +46,7 @@ Parcels parcels_in(const Grid& grid, std::int64_t per_cell) {
 }
 
 /// Processor time of this thread: other programs may share the processor.
-double now() {
+double processor_now() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
@@ -57,11 +58,9 @@ struct Timer {
   template <class Body>
   void operator()(const char* what, const Body& body) const {
     double least = 1e9;
-    for (int turn = 0; turn < turns; ++turn) {
-      const double start = now();
-      body();
-      least = std::min(least, now() - start);
-    }
+    repeat(
+        {.timed = turns}, processor_now, [](std::int64_t) {}, [&](std::int64_t) { body(); },
+        [&](std::int64_t, double begin, double end) { least = std::min(least, end - begin); });
     std::printf("%-15s %7.1f ns\n", what, 1e9 * least / static_cast<double>(parcels));
     std::fflush(stdout);
   }

@@ -1,8 +1,8 @@
 // The same finds through C++ and through C, for overhead.f90.
-#include <chrono>
 #include <cstdint>
 #include <memory>
 
+#include "merganser/base/timing.hpp"
 #include "merganser/cluster/star_finder.hpp"
 #include "merganser/comm/open.hpp"
 #include "merganser/merganser.h"
@@ -33,10 +33,9 @@ Finders& finders() {
 }
 
 template <class Find>
-double seconds_of(const Find& find) {
-  const auto start = std::chrono::steady_clock::now();
-  find();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+double seconds_once(const Find& find) {
+  return seconds_of(
+      {.timed = 1}, [](std::int64_t) {}, [&](std::int64_t) { find(); })[0];
 }
 
 }  // namespace
@@ -44,11 +43,11 @@ double seconds_of(const Find& find) {
 extern "C" double find_in_cpp(int n, const double* xyz, const std::uint8_t* small, const std::int64_t* ids) {
   const auto count = static_cast<std::size_t>(n);
   StarFinder& finder = finders().in_cpp;
-  return seconds_of([&] { finder.find(Points::rows(xyz, count), {small, count}, {ids, count}); });
+  return seconds_once([&] { finder.find(Points::rows(xyz, count), {small, count}, {ids, count}); });
 }
 
 extern "C" double find_in_c(int n, const double* xyz, const std::uint8_t* small, const std::int64_t* ids) {
   const mg_points points = {sizeof points, static_cast<std::size_t>(n), xyz, xyz + 1, xyz + 2, 3};
   mg_finder* const finder = finders().in_c;
-  return seconds_of([&] { mg_finder_find(finder, &points, small, ids); });
+  return seconds_once([&] { mg_finder_find(finder, &points, small, ids); });
 }
