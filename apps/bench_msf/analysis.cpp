@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apps/bench_msf/published.hpp"
+#include "merganser/stats/correlation.hpp"
 #include "merganser/stats/summary.hpp"
 
 namespace merganser::app {
@@ -69,7 +70,7 @@ std::vector<MsfCorrelations> correlations(const MsfResults& results, const std::
     ratio.push_back(at->arcs_per_vertex());
   }
   if (saved.size() < 3) return {};
-  return {{pub::pearson(edges, saved), pub::pearson(bytes, saved), pub::pearson(ratio, saved)}};
+  return {{pearson(edges, saved), pearson(bytes, saved), pearson(ratio, saved)}};
 }
 
 Json msf_derived_json(const MsfResults& results) {

@@ -2,10 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <iterator>
 #include <map>
-
-#include "merganser/stats/order_statistics.hpp"
+#include <utility>
 
 namespace merganser::app {
 namespace {
@@ -16,13 +15,6 @@ void append(std::vector<T>& to, std::vector<T>& from) {
 }
 
 }  // namespace
-
-Spread spread_of(std::vector<double> samples) {
-  if (samples.empty()) return {};
-  const double least = *std::min_element(samples.begin(), samples.end());
-  const auto count = static_cast<std::int64_t>(samples.size());
-  return {least, sample_median_interval(std::move(samples)), count};
-}
 
 void MsfResults::add(MsfResults more) {
   append(graphs, more.graphs);

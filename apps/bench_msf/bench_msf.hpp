@@ -6,18 +6,9 @@
 
 #include "apps/frame/fields.hpp"
 #include "apps/frame/record.hpp"
-#include "merganser/stats/summary.hpp"
+#include "merganser/stats/order_statistics.hpp"
 
 namespace merganser::app {
-
-/// A sample: its least, and its median with the 95 % interval by order statistics.
-struct Spread {
-  double min = 0;
-  Interval median;
-  std::int64_t count = 0;
-};
-/// All zero for an empty sample; the interval of 5 samples and fewer is all of it.
-[[nodiscard]] Spread spread_of(std::vector<double> samples);
 
 /// A name of graphs::generate(), or a file.
 struct BenchGraph {

@@ -1,7 +1,9 @@
 #include "apps/bench_msf/published.hpp"
 
-#include <cmath>
+#include <cstddef>
 #include <vector>
+
+#include "merganser/stats/correlation.hpp"
 
 namespace merganser::app::msf_published {
 namespace {
@@ -21,25 +23,6 @@ double correlation(double Webgraph::*with) {
 constexpr double increase(int from, int to) { return 100.0 * (to - from) / from; }
 
 }  // namespace
-
-double pearson(std::span<const double> x, std::span<const double> y) {
-  const auto n = static_cast<double>(x.size());
-  double mean_x = 0;
-  double mean_y = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    mean_x += x[i] / n;
-    mean_y += y[i] / n;
-  }
-  double xx = 0;
-  double yy = 0;
-  double xy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
-    yy += (y[i] - mean_y) * (y[i] - mean_y);
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
-  }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
-}
 
 std::array<Derived, 14> derived() {
   double mean = 0;

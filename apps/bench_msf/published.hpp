@@ -1,7 +1,6 @@
 #pragma once
 /// Numbers of [ing2021], and what follows from them. Where text and tables of the publication disagree both are here.
 #include <array>
-#include <span>
 #include <string_view>
 
 namespace merganser::app::msf_published {
@@ -79,9 +78,6 @@ inline constexpr std::array<ProductivityRow, 5> kProductivity{{{"Graph Part", 3,
                                                                {"Merge", 14, 25, 117, 185},
                                                                {"Post Proc", 24, 29, 128, 160},
                                                                {"Total", 82, 110, 1188, 1402}}};
-
-/// Correlation of two samples of one length, at least two long; 0 where one of them does not vary.
-[[nodiscard]] double pearson(std::span<const double> x, std::span<const double> y);
 
 /// What the publication derives from its tables, as printed and as they give it.
 struct Derived {

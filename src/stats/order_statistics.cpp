@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
@@ -106,6 +107,13 @@ Interval sample_median_interval(std::vector<double> samples, double confidence) 
   const std::size_t n = samples.size();
   const auto ends = quantile_bounds(n, 0.5, confidence).value_or(OrderStatistics{0, n - 1});
   return {samples[ends.low], (samples[(n - 1) / 2] + samples[n / 2]) / 2, samples[ends.high]};
+}
+
+Spread spread_of(std::vector<double> samples) {
+  if (samples.empty()) return {};
+  const double least = *std::min_element(samples.begin(), samples.end());
+  const auto count = static_cast<std::int64_t>(samples.size());
+  return {least, sample_median_interval(std::move(samples)), count};
 }
 
 Interval block_median_interval(std::span<const double> blocks, double confidence) {

@@ -49,29 +49,6 @@ TEST(Published, edges_are_arcs_per_vertex_times_vertices) {
     EXPECT_NEAR(g.arcs / g.vertices / g.arcs_per_vertex, 1, 0.01) << g.name;
 }
 
-TEST(Published, correlation_is_that_of_lines_and_of_nothing) {
-  const std::vector<double> x{1, 2, 3, 4};
-  EXPECT_DOUBLE_EQ(msf_published::pearson(x, std::vector<double>{5, 7, 9, 11}), 1);
-  EXPECT_DOUBLE_EQ(msf_published::pearson(x, std::vector<double>{3, 2, 1, 0}), -1);
-  EXPECT_DOUBLE_EQ(msf_published::pearson(x, std::vector<double>{1, -1, -1, 1}), 0);
-  EXPECT_DOUBLE_EQ(msf_published::pearson(x, std::vector<double>{2, 2, 2, 2}), 0);
-}
-
-TEST(Samples, have_an_interval_of_order_statistics) {
-  const Spread few = spread_of({3, 1, 2});
-  EXPECT_EQ(few.median.low, 1);
-  EXPECT_EQ(few.median.value, 2);
-  EXPECT_EQ(few.median.high, 3);
-  std::vector<double> fifteen;
-  for (int i = 15; i > 0; --i) fifteen.push_back(i);
-  const Spread many = spread_of(fifteen);  // ranks 4 and 12 of 15: P(Binomial(15, 1/2) <= 3) = 0.0176
-  EXPECT_EQ(many.median.low, 4);
-  EXPECT_EQ(many.median.value, 8);
-  EXPECT_EQ(many.median.high, 12);
-  EXPECT_EQ(many.min, 1);
-  EXPECT_EQ(spread_of({}).count, 0);
-}
-
 TEST(Plans, hold_what_the_tables_need_and_no_more) {
   MsfBenchOptions o;
   o.quick = true;

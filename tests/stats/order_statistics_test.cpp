@@ -81,6 +81,23 @@ TEST(QuantileInterval, is_the_whole_sample_where_that_is_small) {
   EXPECT_EQ(interval.high, 300);
 }
 
+TEST(Spread, has_the_least_and_an_interval_of_order_statistics) {
+  const Spread few = spread_of({3, 1, 2});
+  EXPECT_EQ(few.min, 1);
+  EXPECT_EQ(few.count, 3);
+  EXPECT_EQ(few.median.low, 1);
+  EXPECT_EQ(few.median.value, 2);
+  EXPECT_EQ(few.median.high, 3);
+  std::vector<double> fifteen;
+  for (int i = 15; i > 0; --i) fifteen.push_back(i);
+  const Spread many = spread_of(fifteen);  // ranks 4 and 12 of 15: P(Binomial(15, 1/2) <= 3) = 0.0176
+  EXPECT_EQ(many.median.low, 4);
+  EXPECT_EQ(many.median.value, 8);
+  EXPECT_EQ(many.median.high, 12);
+  EXPECT_EQ(many.min, 1);
+  EXPECT_EQ(spread_of({}).count, 0);
+}
+
 /// Blocks as rounds of a benchmark make them: each has a level of its own, neighbouring levels resemble each other, and
 /// the samples of a block scatter around its level with a tail on one side.
 std::vector<std::vector<double>> blocks_of(std::uint32_t launch, int blocks, int samples, double correlation) {

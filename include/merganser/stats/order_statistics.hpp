@@ -32,6 +32,16 @@ struct OrderStatistics {
 /// The median of independent samples with its interval, all of the sample where that is too small; 0 for no samples.
 [[nodiscard]] Interval sample_median_interval(std::vector<double> samples, double confidence = 0.95);
 
+/// A sample of times or other costs: its least, and its median with its interval.
+struct Spread {
+  double min = 0;
+  Interval median;         ///< as of sample_median_interval()
+  std::int64_t count = 0;  ///< of the sample
+};
+/// Spread of independent samples in any order, with the interval of 0.95. All zero for an empty sample; the interval of 5
+/// samples and fewer is all of it.
+[[nodiscard]] Spread spread_of(std::vector<double> samples);
+
 /// Interval of the median of what a series of blocks shows, from one number per block (the median of its samples), in
 /// order of time. For samples that are alike inside a block and may drift from block to block, where an interval from
 /// the samples themselves would be far too narrow: its width comes from the blocks alone.
