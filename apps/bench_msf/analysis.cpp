@@ -4,13 +4,13 @@
 #include <set>
 #include <utility>
 
-#include "apps/bench_msf/published.hpp"
 #include "merganser/stats/correlation.hpp"
 #include "merganser/stats/summary.hpp"
+#include "merganser/studies/msf_published.hpp"
 
 namespace merganser::app {
 
-namespace pub = msf_published;
+namespace pub = studies;
 
 std::string text_of(const MsfWay& w) { return w.model + " " + w.style + (w.post == "single" ? "" : " " + w.post); }
 
@@ -75,7 +75,7 @@ std::vector<MsfCorrelations> correlations(const MsfResults& results, const std::
 
 Json msf_derived_json(const MsfResults& results) {
   Json out;
-  for (const auto& d : pub::derived())
+  for (const auto& d : pub::derived_numbers())
     out["published"].push_back({{"what", d.what}, {"printed", d.printed}, {"recomputed", d.recomputed}});
   for (const auto& [before, after] :
        {std::pair{kMpi, kShmem}, {kMpiTuned, kShmem}, {kMpiTuned, kRma}, {kMpi, kMpiTuned}}) {

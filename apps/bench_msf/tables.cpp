@@ -4,14 +4,14 @@
 #include <set>
 
 #include "apps/bench_msf/analysis.hpp"
-#include "apps/bench_msf/published.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/stats/summary.hpp"
+#include "merganser/studies/msf_published.hpp"
 
 namespace merganser::app {
 namespace {
 
-namespace pub = msf_published;
+namespace pub = studies;
 
 std::string percent(double x) { return fixed_text(x, 2) + " %"; }
 std::string microseconds(double s) { return fixed_text(s * 1e6, 2); }
@@ -90,7 +90,7 @@ std::string barrier_table(const MsfPlan& plan, const MsfResults& r, const std::s
   auto rows = ranks_of(r, "barrier");
   for (const auto& p : pub::kBarrierMicroseconds) rows.insert(p.at);
   for (const int ranks : rows) {
-    const auto* known = row_at(pub::kBarrierMicroseconds, &pub::Pair::at, ranks);
+    const auto* known = row_at(pub::kBarrierMicroseconds, &pub::MpiAndShmem::at, ranks);
     std::vector<std::string> row{std::to_string(ranks), known ? fixed_text(known->mpi, 2) : "",
                                  known ? fixed_text(known->shmem, 2) : ""};
     for (const auto& m : plan.models) row.push_back(median_text(find(r, "barrier", m, ranks, 0)));
@@ -226,7 +226,7 @@ std::string scaling_table(const MsfResults& r, const std::string& not_comparable
   std::set<int> rows(ranks.begin(), ranks.end());
   for (const auto& p : pub::kProcessScaling) rows.insert(p.at);
   for (const int n : rows) {
-    const auto* known = row_at(pub::kProcessScaling, &pub::Pair::at, n);
+    const auto* known = row_at(pub::kProcessScaling, &pub::MpiAndShmem::at, n);
     std::vector<std::string> row{std::to_string(n), known ? percent(known->mpi) : "",
                                  known ? percent(known->shmem) : ""};
     for (const auto& way : {kMpi, kMpiTuned, kRma, kShmem}) {
@@ -274,7 +274,7 @@ std::string improvements_table(const MsfResults& r, const std::string& not_compa
   Table published({"published (T8)", "improvement"});
   for (const auto& g : pub::kWebgraphs) published.row({std::string(g.name), percent(g.improvement)});
   Table derived({"published numbers derived", "printed", "recomputed", ""});
-  for (const auto& d : pub::derived())
+  for (const auto& d : pub::derived_numbers())
     derived.row(
         {std::string(d.what), std::string(d.printed), fixed_text(d.recomputed, d.digits), std::string(d.remark)});
   const std::vector<std::pair<MsfWay, MsfWay>> pairs{

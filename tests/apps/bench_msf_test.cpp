@@ -1,11 +1,10 @@
-/// The study of forests: its numbers, plans, records and tables, and small runs of it.
+/// The study of forests: its plans, records and tables, and small runs of it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "apps/bench_msf/analysis.hpp"
-#include "apps/bench_msf/published.hpp"
 #include "merganser/base/error.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
@@ -23,30 +22,6 @@ using merganser::test::says;
 
 MsfPlan plan(const MsfBenchOptions& o, int here = 0, const Arguments& models = {"threads", "p2p", "shmem"}) {
   return plan_msf_bench(o, here, models, 2);
-}
-
-TEST(Published, derived_numbers_follow_from_the_tables_as_recomputed_by_hand) {
-  const auto derived = msf_published::derived();
-  const auto value = [&](std::string_view what) {
-    for (const auto& d : derived)
-      if (d.what == what) return d.recomputed;
-    ADD_FAILURE() << what;
-    return 0.0;
-  };
-  EXPECT_NEAR(value("mean improvement, percent (abstract)"), 30.855, 5e-4);
-  EXPECT_NEAR(value("Pearson with edges"), 0.714, 5e-4);
-  EXPECT_NEAR(value("Pearson with size"), 0.708, 5e-4);
-  EXPECT_NEAR(value("Pearson with E/V"), 0.861, 5e-4);
-  EXPECT_NEAR(value("more API calls, percent"), 34.15, 5e-3);
-  EXPECT_NEAR(value("more lines, percent"), 18.01, 5e-3);
-  EXPECT_NEAR(value("mean of the two, percent"), 26.1, 0.05);
-  EXPECT_EQ(value("API calls of the four functions, SHMEM"), 72);
-  EXPECT_EQ(value("lines of the four functions, MPI"), 546);
-}
-
-TEST(Published, edges_are_arcs_per_vertex_times_vertices) {
-  for (const auto& g : msf_published::kWebgraphs)
-    EXPECT_NEAR(g.arcs / g.vertices / g.arcs_per_vertex, 1, 0.01) << g.name;
 }
 
 TEST(Plans, hold_what_the_tables_need_and_no_more) {

@@ -1,11 +1,11 @@
-#include "apps/bench_msf/published.hpp"
+#include "merganser/studies/msf_published.hpp"
 
 #include <cstddef>
 #include <vector>
 
 #include "merganser/stats/correlation.hpp"
 
-namespace merganser::app::msf_published {
+namespace merganser::studies {
 namespace {
 
 constexpr std::string_view kNotAll = "what the rest is for is not told";
@@ -24,7 +24,7 @@ constexpr double increase(int from, int to) { return 100.0 * (to - from) / from;
 
 }  // namespace
 
-std::array<Derived, 14> derived() {
+std::array<DerivedNumber, 14> derived_numbers() {
   double mean = 0;
   for (const auto& g : kWebgraphs) mean += g.improvement / static_cast<double>(kWebgraphs.size());
   const auto& total = kProductivity.back();
@@ -57,4 +57,4 @@ std::array<Derived, 14> derived() {
   }};
 }
 
-}  // namespace merganser::app::msf_published
+}  // namespace merganser::studies

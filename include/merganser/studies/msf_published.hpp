@@ -1,9 +1,12 @@
 #pragma once
-/// Numbers of [ing2021], and what follows from them. Where text and tables of the publication disagree both are here.
+/// Numbers of [ing2021], forests by MPI and by OpenSHMEM, and what follows from them. Where text and tables of the
+/// publication disagree both are here.
 #include <array>
 #include <string_view>
 
-namespace merganser::app::msf_published {
+#include "merganser/base/language.hpp"
+
+namespace merganser::studies {
 
 /// A row of Table 1, with its columns of Tables 7 and 8. "Edges" are arcs: twice the undirected edges.
 struct Webgraph {
@@ -45,21 +48,21 @@ inline constexpr std::array<MemoryRow, 7> kMemoryRows{{
 }};
 
 /// Two numbers by a third: Table 4 (microseconds by nodes), 5 (percent by processes), 6 (percent by nodes).
-struct Pair {
+struct MpiAndShmem {
   int at;
   double mpi;
   double shmem;
 };
-inline constexpr std::array<Pair, 6> kBarrierMicroseconds{
+inline constexpr std::array<MpiAndShmem, 6> kBarrierMicroseconds{
     {{2, 1.24, 1.48}, {4, 5.16, 2.15}, {8, 7.12, 2.62}, {16, 12.72, 6.41}, {32, 13.10, 4.62}, {64, 14.48, 6.64}}};
-inline constexpr std::array<Pair, 7> kProcessScaling{{{4, 2.63, 10.04},
-                                                      {8, 25.16, 23.37},
-                                                      {12, 28.18, 29.96},
-                                                      {16, 28.46, 32.94},
-                                                      {20, 20.94, 17.28},
-                                                      {32, 14.93, 19.10},
-                                                      {64, -67.60, 2.43}}};
-inline constexpr std::array<Pair, 5> kNodeScaling{
+inline constexpr std::array<MpiAndShmem, 7> kProcessScaling{{{4, 2.63, 10.04},
+                                                             {8, 25.16, 23.37},
+                                                             {12, 28.18, 29.96},
+                                                             {16, 28.46, 32.94},
+                                                             {20, 20.94, 17.28},
+                                                             {32, 14.93, 19.10},
+                                                             {64, -67.60, 2.43}}};
+inline constexpr std::array<MpiAndShmem, 5> kNodeScaling{
     {{1, 19.53, 3.43}, {2, 14.94, 21.86}, {4, 22.16, 10.49}, {8, 17.90, 37.48}, {16, 13.40, 32.90}}};
 /// Figure 5: how much longer `leader` takes than `single`, percent by processes (MPI only).
 struct PostRow {
@@ -68,7 +71,7 @@ struct PostRow {
 };
 inline constexpr std::array<PostRow, 4> kPostProcessing{{{4, 1.1}, {8, 18.9}, {12, 21.7}, {16, 22.2}}};
 
-/// Table 9.
+/// A row of Table 9: API calls and lines of code.
 struct ProductivityRow {
   std::string_view function;
   int calls_mpi, calls_shmem, lines_mpi, lines_shmem;
@@ -80,13 +83,14 @@ inline constexpr std::array<ProductivityRow, 5> kProductivity{{{"Graph Part", 3,
                                                                {"Total", 82, 110, 1188, 1402}}};
 
 /// What the publication derives from its tables, as printed and as they give it.
-struct Derived {
-  std::string_view what;
-  std::string_view printed;
-  double recomputed;
-  int digits;
-  std::string_view remark;
+struct DerivedNumber {
+  std::string_view what;     ///< "Pearson with edges"
+  std::string_view printed;  ///< in the publication
+  double recomputed;         ///< from the tables above
+  int digits;                ///< after the point, to be compared with what is printed
+  std::string_view remark;   ///< on a difference; may be empty
 };
-[[nodiscard]] std::array<Derived, 14> derived();
+/// All of them: means and correlations of Table 8, sums and increases of Table 9, ratios of Table 4.
+[[nodiscard]] std::array<DerivedNumber, 14> derived_numbers();
 
-}  // namespace merganser::app::msf_published
+}  // namespace merganser::studies
