@@ -23,7 +23,7 @@ ROOMS = {
     "msf": "base comm geometry nearest links graphs",
     "cluster": "base comm geometry parcels links nearest",
     "flow": "base comm geometry announce parcels cluster",
-    "studies": "base stats comm graphs msf topology",
+    "studies": "base stats comm announce graphs msf topology",
     "capi": "base stats comm kernels geometry announce parcels links graphs topology msf cluster",
     "trace": "",
 }

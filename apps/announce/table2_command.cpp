@@ -4,17 +4,18 @@
 #include <algorithm>
 #include <iostream>
 
-#include "apps/announce/tables.hpp"
 #include "apps/frame/command.hpp"
 #include "apps/frame/record.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "merganser/studies/announce_published.hpp"
 
 namespace merganser::app {
 namespace {
 
 using namespace announce;
+using namespace studies;
 
 struct Table2Options {
   int budget = 28;

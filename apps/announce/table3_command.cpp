@@ -3,17 +3,18 @@
 
 #include <iostream>
 
-#include "apps/announce/tables.hpp"
 #include "apps/frame/command.hpp"
 #include "apps/frame/record.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "merganser/studies/announce_published.hpp"
 
 namespace merganser::app {
 namespace {
 
 using announce::ManhattanStreetNetwork;
+using namespace studies;
 
 struct Table3Options {
   bool exact = false;

@@ -1,14 +1,12 @@
-/// The experiment of `announce bench` and the tables: what is counted is what the formulas say.
+/// The experiment of `announce bench`: what is counted is what the formulas say.
 #include <gtest/gtest.h>
 
 #include "apps/announce/bench.hpp"
-#include "apps/announce/tables.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "tests/support/ranks.hpp"
 
 namespace {
 
-using merganser::announce::ManhattanStreetNetwork;
 using merganser::comm::Transport;
 using namespace merganser::app;
 using namespace merganser::test;
@@ -66,32 +64,6 @@ TEST(AnnounceBenchTest, counts_are_those_of_the_formulas_for_any_network_and_rhy
 TEST(AnnounceBenchTest, a_run_shorter_than_the_time_to_live_counts_too) {
   compare(20, {.dimension = 2, .size = 1, .steps = 2, .block = 1, .work_ms = 0, .edge = 0}, {Exchanged::network});
   compare(6, {.dimension = 3, .size = 1, .steps = 5, .work_ms = 0, .edge = 1}, {Exchanged::all_gather});
-}
-
-TEST(AnnounceTablesTest, the_rule_gives_61_of_the_63_published_diameters) {
-  int same = 0;
-  for (const auto& machine : published_machines()) {
-    for (std::size_t i = 0; i < machine.diameters.size(); ++i) {
-      const int n = kFirstDegree + static_cast<int>(i);
-      const int rule = ManhattanStreetNetwork(machine.processes, n).published_diameter();
-      same += rule == machine.diameters[i] ? 1 : 0;
-      EXPECT_EQ(rule != machine.diameters[i], unexplained_cell(machine.processes, n)) << machine.name << " " << n;
-      EXPECT_LE(machine.exact[i], rule + 1);
-    }
-  }
-  EXPECT_EQ(same, 61);
-}
-
-TEST(AnnounceTablesTest, a_search_is_compared_with_the_record) {
-  const auto known = known_diameter(ManhattanStreetNetwork(10240, 9), false);
-  EXPECT_TRUE(known.found.exact);
-  EXPECT_TRUE(known.consistent());
-  EXPECT_EQ(known.recorded, 13);
-  KnownDiameter wrong = known;
-  wrong.recorded = 12;
-  EXPECT_FALSE(wrong.consistent());
-  const auto own = known_diameter(ManhattanStreetNetwork(10240, {10, 1024}), false);
-  EXPECT_FALSE(own.recorded.has_value());
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
-#include "apps/announce/tables.hpp"
+#include "merganser/studies/announce_published.hpp"
 
-#include <fmt/core.h>
+#include <cstddef>
+#include <cstdint>
 
-namespace merganser::app {
+namespace merganser::studies {
 
 std::span<const PublishedMachine> published_machines() {
   static constexpr PublishedMachine kMachines[] = {
@@ -25,7 +26,7 @@ bool unexplained_cell(int processes, int degree) {
   return (processes == 114486 && degree == 3) || (processes == 2282544 && degree == 5);
 }
 
-std::string KnownDiameter::text() const { return fmt::format("{}{}", exact() ? "" : ">=", value()); }
+std::string KnownDiameter::text() const { return (exact() ? "" : ">=") + std::to_string(value()); }
 
 namespace {
 
@@ -60,4 +61,4 @@ KnownDiameter known_diameter(const announce::Network& network, bool exact) {
   return known;
 }
 
-}  // namespace merganser::app
+}  // namespace merganser::studies

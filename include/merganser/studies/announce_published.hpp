@@ -1,5 +1,5 @@
 #pragma once
-/// What is published of announcement networks, beside what is known of them here.
+/// Machines and diameters of Tables II and III of [berghoff2018], beside what is known of these networks here.
 #include <array>
 #include <optional>
 #include <span>
@@ -7,7 +7,7 @@
 
 #include "merganser/announce/network.hpp"
 
-namespace merganser::app {
+namespace merganser::studies {
 
 /// A row of Table II of [berghoff2018] and the row of its Table III for the same machine.
 struct PublishedMachine {
@@ -17,17 +17,21 @@ struct PublishedMachine {
   std::array<int, 9> diameters;  ///< Table III: degrees 2 to 10
   std::array<int, 9> exact;      ///< found from every vertex (announce table3 --exact); 0: not known
 };
+/// All seven, by size.
 [[nodiscard]] std::span<const PublishedMachine> published_machines();
 inline constexpr int kFirstDegree = 2;
 
-/// A cell of Table III that follows no rule found.
+/// True for the two cells of Table III that follow no rule found; the other 61 are
+/// announce::ManhattanStreetNetwork::published_diameter().
 [[nodiscard]] bool unexplained_cell(int processes, int degree);
 
 /// The two ways a diameter can be known.
 struct KnownDiameter {
   announce::Diameter found;     ///< now
   std::optional<int> recorded;  ///< exact, from an earlier search from every vertex
+  /// The diameter, or the greatest distance that is known of.
   [[nodiscard]] int value() const { return found.exact ? found.value : recorded.value_or(found.value); }
+  /// Whether value() is the diameter.
   [[nodiscard]] bool exact() const { return found.exact || recorded.has_value(); }
   /// False if the two contradict each other.
   [[nodiscard]] bool consistent() const {
@@ -35,7 +39,11 @@ struct KnownDiameter {
   }
   [[nodiscard]] std::string text() const;  ///< "33", ">=45"
 };
+/// What a search tells of the diameter of a network now, and what is on record for it: of Manhattan Street Networks of
+/// the published machines. Local. Up to 30,000 vertices the effort is that of announce::diameter(); beyond, 20 million
+/// arcs are followed at most to be exact, and a sample has four vertices: one where there are three million, or where the
+/// exact diameter is on record, which is only to be contradicted then.
 /// @param exact  no limit: hours and gigabytes for millions of vertices
 [[nodiscard]] KnownDiameter known_diameter(const announce::Network& network, bool exact);
 
-}  // namespace merganser::app
+}  // namespace merganser::studies

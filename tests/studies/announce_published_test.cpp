@@ -1,0 +1,45 @@
+#include "merganser/studies/announce_published.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace merganser::studies;
+using merganser::announce::ManhattanStreetNetwork;
+
+TEST(AnnouncePublished, the_rule_gives_61_of_the_63_published_diameters) {
+  int same = 0;
+  for (const auto& machine : published_machines()) {
+    for (std::size_t i = 0; i < machine.diameters.size(); ++i) {
+      const int n = kFirstDegree + static_cast<int>(i);
+      const int rule = ManhattanStreetNetwork(machine.processes, n).published_diameter();
+      same += rule == machine.diameters[i] ? 1 : 0;
+      EXPECT_EQ(rule != machine.diameters[i], unexplained_cell(machine.processes, n)) << machine.name << " " << n;
+      EXPECT_LE(machine.exact[i], rule + 1);
+    }
+  }
+  EXPECT_EQ(same, 61);
+}
+
+TEST(AnnouncePublished, text_tells_a_bound_from_the_diameter) {
+  const KnownDiameter bound{.found = {.value = 45, .exact = false, .sources = 1, .how = ""}, .recorded = {}};
+  EXPECT_EQ(bound.text(), ">=45");
+  KnownDiameter known = bound;
+  known.recorded = 47;
+  EXPECT_TRUE(known.consistent());
+  EXPECT_EQ(known.text(), "47");
+}
+
+TEST(AnnouncePublished, a_search_is_compared_with_the_record) {
+  const auto known = known_diameter(ManhattanStreetNetwork(10240, 9), false);
+  EXPECT_TRUE(known.found.exact);
+  EXPECT_TRUE(known.consistent());
+  EXPECT_EQ(known.recorded, 13);
+  KnownDiameter wrong = known;
+  wrong.recorded = 12;
+  EXPECT_FALSE(wrong.consistent());
+  const auto own = known_diameter(ManhattanStreetNetwork(10240, {10, 1024}), false);
+  EXPECT_FALSE(own.recorded.has_value());
+}
+
+}  // namespace
