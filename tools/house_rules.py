@@ -21,7 +21,7 @@ ROOMS = {
     "graphs": "base comm",
     "topology": "base stats comm kernels graphs",
     "msf": "base comm geometry nearest links graphs",
-    "cluster": "base comm geometry parcels links nearest",
+    "cluster": "base comm geometry announce parcels links nearest",
     "flow": "base comm geometry announce parcels cluster",
     "studies": "base stats comm announce graphs msf topology",
     "capi": "base stats comm kernels geometry announce parcels links graphs topology msf cluster",

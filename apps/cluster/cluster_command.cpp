@@ -12,7 +12,6 @@
 #include "apps/cluster/ledger.hpp"
 #include "apps/cluster/merge_options.hpp"
 #include "apps/cluster/picture.hpp"
-#include "apps/cluster/rehoming.hpp"
 #include "apps/cluster/results.hpp"
 #include "apps/cluster/running.hpp"
 #include "apps/cluster/step_table.hpp"
@@ -25,6 +24,7 @@
 #include "merganser/base/log.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/cluster/reference.hpp"
+#include "merganser/cluster/rehoming.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/io/parcel_file.hpp"
 

@@ -6,13 +6,13 @@
 
 #include "apps/cluster/difference.hpp"
 #include "apps/cluster/merge_options.hpp"
-#include "apps/cluster/rehoming.hpp"
 #include "apps/frame/gather.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/ranks.hpp"
 #include "apps/verify/cases.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/cluster/reference.hpp"
+#include "merganser/cluster/rehoming.hpp"
 #include "merganser/io/parcel_file.hpp"
 
 namespace merganser::app {

@@ -12,6 +12,7 @@
 #include "merganser/comm/collectives.hpp"
 #include "merganser/parcels/generate.hpp"
 #include "merganser/parcels/statistics.hpp"
+#include "tests/cluster/share.hpp"
 #include "tests/data/graph_cases.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -70,13 +71,6 @@ Outcome serial(const Parcels& all, const Grid& grid, const ClusterOptions& optio
   for (int i = 0; i < steps; ++i) o.report = cluster_reference(p, grid, options);
   o.digest = digest(p);
   return o;
-}
-
-Parcels share(const comm::Transport& t, const Parcels& all, const Decomposition& d) {
-  Parcels mine(all.schema());
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (d.owner({all.site(i).x, all.site(i).y, all.site(i).z}) == t.rank()) mine.append(all.site(i), all.row(i));
-  return mine;
 }
 
 /// Every rank takes its share of `all`, merges, and the outcome of all ranks is put together.

@@ -46,8 +46,9 @@ class Clusterer {
 
   /// Sends parcels that left this rank's block to their owner, with one neighbour wave, after bringing them back into
   /// periodic axes; a parcel outside a wall is clamped onto it. Parcels that are not a neighbour's travel on in the
-  /// next call; but after a step that merged over a large hole, the ranks around it make as many waves first as bring
-  /// its merged parcels to who may ask their owner. Called by every rank. @return parcels sent
+  /// next call (Rehoming makes as many as it takes); but after a step that merged over a large hole, the ranks around it
+  /// make as many waves first as bring its merged parcels to who may ask their owner. Called by every rank.
+  /// @return parcels sent
   std::int64_t rehome(Parcels& parcels);
   /// Of the parcels that the last rehome() sent, those that are not at their owner's yet. Local.
   [[nodiscard]] std::int64_t travelling() const;

@@ -1,10 +1,11 @@
-#include "apps/cluster/rehoming.hpp"
+#include "merganser/cluster/rehoming.hpp"
 
-#include <fmt/core.h>
+#include <string>
 
+#include "merganser/announce/network.hpp"
 #include "merganser/base/error.hpp"
 
-namespace merganser::app {
+namespace merganser {
 namespace {
 
 constexpr int kDegree = 4;
@@ -29,14 +30,13 @@ int Rehoming::operator()(Parcels& parcels) {
       if (travelling > 0) network_->announce(kTravelling, {});
       network_->drain([&away](const announce::Announcement&) { away = true; });
     } else if (travelling > 0) {
-      throw InputError(
-          fmt::format("merged parcels that belong to ranks which rank {} may not ask: {}; a merged parcel lies between "
-                      "its members, so volumes or positions are out of range",
-                      transport_.rank(), travelling));
+      throw InputError("merged parcels that belong to ranks which rank " + std::to_string(transport_.rank()) +
+                       " may not ask: " + std::to_string(travelling) +
+                       "; a merged parcel lies between its members, so volumes or positions are out of range");
     }
   }
   waves_ += made;
   return made;
 }
 
-}  // namespace merganser::app
+}  // namespace merganser

@@ -1,21 +1,22 @@
 /// Bringing parcels home over so many ranks that not everybody may ask everybody.
-#include "apps/cluster/rehoming.hpp"
+#include "merganser/cluster/rehoming.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "apps/frame/gather.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/reference.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "merganser/parcels/statistics.hpp"
+#include "tests/cluster/share.hpp"
+#include "tests/support/total_digest.hpp"
 
 namespace {
 
 using namespace merganser;
-using app::Rehoming;
+using namespace merganser::test;
 
 constexpr int kRanks = 40;
 constexpr double kRatio = 20;
@@ -45,13 +46,6 @@ Parcels parcels_in_bar(std::size_t per_block, unsigned seed) {
   return p;
 }
 
-Parcels share(const comm::Transport& t, const Parcels& all, const Decomposition& d) {
-  Parcels mine(all.schema());
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (d.owner({all.site(i).x, all.site(i).y, all.site(i).z}) == t.rank()) mine.append(all.site(i), all.row(i));
-  return mine;
-}
-
 bool all_home(const comm::Transport& t, const Parcels& mine, const Decomposition& d) {
   for (std::size_t i = 0; i < mine.size(); ++i)
     if (d.owner({mine.site(i).x, mine.site(i).y, mine.site(i).z}) != t.rank()) return false;
@@ -79,7 +73,7 @@ TEST(Rehoming, makes_the_same_number_of_waves_on_every_rank_however_far_one_parc
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
       Rehoming home(t, clusterer);
       ASSERT_TRUE(home.announces());
-      const Digest before = app::total_digest(t, digest(mine));
+      const Digest before = total_digest(t, mine);
       for (const int who : {kRanks, 7}) {  // nobody, one
         if (t.rank() == who) {
           ASSERT_GT(mine.size(), 0U);
@@ -93,7 +87,7 @@ TEST(Rehoming, makes_the_same_number_of_waves_on_every_rank_however_far_one_parc
         EXPECT_EQ(t.all_reduce(std::int64_t{waves}, comm::Op::max), waves);
         if (who == kRanks) {
           EXPECT_EQ(waves, 1);
-          EXPECT_EQ(app::total_digest(t, digest(mine)), before);
+          EXPECT_EQ(total_digest(t, mine), before);
         } else {
           EXPECT_GT(waves, 2);
         }
@@ -122,7 +116,7 @@ TEST(Rehoming, of_merged_parcels_keeps_runs_equal_to_the_reference_where_few_and
       }
       EXPECT_EQ((t.counters() - counted).collectives, 0);
       EXPECT_EQ(home.waves(), kSteps);
-      const Digest got = app::total_digest(t, digest(mine));
+      const Digest got = total_digest(t, mine);
       if (t.rank() == 0) {
         EXPECT_EQ(got, want) << per_block;
       }

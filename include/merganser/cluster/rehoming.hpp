@@ -6,9 +6,12 @@
 #include "merganser/announce/announcement_network.hpp"
 #include "merganser/cluster/cluster.hpp"
 
-namespace merganser::app {
+namespace merganser {
 
 /// Makes as many waves of Clusterer::rehome as it takes, on every rank the same number.
+///
+///     Rehoming home(transport, clusterer);                       // collective
+///     for (...) { clusterer.step(parcels); home(parcels); }      // neighbours only
 ///
 /// One wave is enough, and nothing else is sent, where Clusterer::home_in_one_wave() is true on every rank: up to 27
 /// ranks, and above that unless parcels are so few that blocks must ask farther than their neighbours. There each wave is
@@ -16,17 +19,19 @@ namespace merganser::app {
 /// on says so; without any such announcement all are home.
 class Rehoming {
  public:
-  /// Collective. Both must outlive this and stay where they are.
+  /// Asks all ranks whether one wave is enough, and makes the network where it is not. Collective. Both must outlive this
+  /// and stay where they are.
   Rehoming(comm::Transport& transport, Clusterer& clusterer);
 
-  /// Called by every rank after a step. No collective. @return waves made, the same on every rank
+  /// Brings the parcels of every rank home. Called by every rank after a step. No collective.
+  /// @return waves made, the same on every rank
   /// @throws InputError naming the rank if a parcel has come farther than merging can bring it, where one wave is enough
   int operator()(Parcels& parcels);
 
-  [[nodiscard]] std::int64_t waves() const noexcept { return waves_; }  ///< so far
-  [[nodiscard]] bool announces() const noexcept {
-    return network_.has_value();
-  }  ///< waves are followed by announcements
+  /// Waves made so far, the same on every rank.
+  [[nodiscard]] std::int64_t waves() const noexcept { return waves_; }
+  /// Whether waves are followed by announcements; the same on every rank.
+  [[nodiscard]] bool announces() const noexcept { return network_.has_value(); }
 
  private:
   comm::Transport& transport_;
@@ -35,4 +40,4 @@ class Rehoming {
   std::int64_t waves_ = 0;
 };
 
-}  // namespace merganser::app
+}  // namespace merganser
