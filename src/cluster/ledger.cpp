@@ -1,22 +1,28 @@
-#include "apps/cluster/ledger.hpp"
-
-#include <fmt/core.h>
+#include "merganser/cluster/ledger.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdio>
 #include <string>
 #include <tuple>
 
-#include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/questions.hpp"
 
-namespace merganser::app {
+namespace merganser {
 namespace {
 
-enum EntryKind : std::int64_t { kBefore, kAfter, kSource };
+enum EntryKind : std::int64_t { kEntryBefore, kEntryAfter, kEntrySource };
 
-std::string parcel(std::int64_t id) { return fmt::format("audit: parcel {} ", id); }
+std::string parcel(std::int64_t id) { return "audit: parcel " + std::to_string(id) + ' '; }
+
+/// All bits of it: 0x1.8p+1.
+std::string hex_text(double x) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%a", x);
+  return text.data();
+}
 
 }  // namespace
 
@@ -33,14 +39,14 @@ std::vector<Ledger::Entry> Ledger::exchange(const std::vector<Entry>& entries) c
 
 Ledger::Ledger(comm::Transport& transport, const Parcels& before) : transport_(transport) {
   std::vector<Entry> all;
-  for (std::size_t i = 0; i < before.size(); ++i) all.push_back({before.id(i), 0, before.site(i).volume, kBefore});
+  for (std::size_t i = 0; i < before.size(); ++i) all.push_back({before.id(i), 0, before.site(i).volume, kEntryBefore});
   before_ = exchange(all);
 }
 
 void Ledger::close(const Parcels& after, std::span<const StepReport::MergedPair> merged) {
   std::vector<Entry> all;
-  for (std::size_t i = 0; i < after.size(); ++i) all.push_back({after.id(i), 0, after.site(i).volume, kAfter});
-  for (const auto& [source, centre] : merged) all.push_back({source, centre, 0, kSource});
+  for (std::size_t i = 0; i < after.size(); ++i) all.push_back({after.id(i), 0, after.site(i).volume, kEntryAfter});
+  for (const auto& [source, centre] : merged) all.push_back({source, centre, 0, kEntrySource});
   const auto fates = exchange(all);
 
   // Each parcel before has one fate; those merged away are then entered at their centre.
@@ -57,11 +63,11 @@ void Ledger::close(const Parcels& after, std::span<const StepReport::MergedPair>
       if (fault.empty()) fault = parcel(e.id) + "is neither in the output nor merged";
       continue;
     }
-    if (fates[f].kind == kSource) {
-      members.push_back({fates[f].other, e.id, e.volume, kSource});
+    if (fates[f].kind == kEntrySource) {
+      members.push_back({fates[f].other, e.id, e.volume, kEntrySource});
     } else {
-      members.push_back({e.id, 0, e.volume, kBefore});
-      members.push_back({e.id, 0, fates[f].volume, kAfter});
+      members.push_back({e.id, 0, e.volume, kEntryBefore});
+      members.push_back({e.id, 0, fates[f].volume, kEntryAfter});
     }
     ++f;
   }
@@ -72,7 +78,7 @@ void Ledger::close(const Parcels& after, std::span<const StepReport::MergedPair>
   const auto books = exchange(members);
   for (std::size_t i = 0; i < books.size() && fault.empty();) {
     const std::int64_t id = books[i].id;
-    if (books[i].kind != kBefore) {
+    if (books[i].kind != kEntryBefore) {
       fault = parcel(id) + "took part in a merge as centre but is not in the output";
       break;
     }
@@ -87,4 +93,4 @@ void Ledger::close(const Parcels& after, std::span<const StepReport::MergedPair>
   });
 }
 
-}  // namespace merganser::app
+}  // namespace merganser

@@ -1,7 +1,8 @@
 /// The audit of a run: whatever is wrong with a result is found, and said alike on every rank.
+#include "merganser/cluster/ledger.hpp"
+
 #include <gtest/gtest.h>
 
-#include "apps/cluster/ledger.hpp"
 #include "merganser/base/error.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -33,7 +34,7 @@ std::string fault(comm::Transport& t, const std::vector<std::pair<std::int64_t, 
   std::vector<std::pair<std::int64_t, double>> before;
   for (std::int64_t id = 0; id < 6; ++id) before.emplace_back(id, 1.0 + static_cast<double>(id));
   if (twin) before.emplace_back(5, 6.0);
-  app::Ledger ledger(t, parcels(t, before));
+  Ledger ledger(t, parcels(t, before));
   try {
     ledger.close(parcels(t, after), t.rank() == t.size() - 1 ? merges : Merges());
   } catch (const VerificationError& e) {
