@@ -1,7 +1,6 @@
 // announce table2: degree and diameter of announcement networks for the machines of Table II, and the formulas of Table I.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <iostream>
 
 #include "apps/frame/command.hpp"
@@ -32,57 +31,6 @@ void describe(Table2Options& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
-// ---- Table I ----
-
-/// One regular network: what Table I says and what it is.
-struct Formula {
-  std::string network;
-  int published_degree, degree;
-  int published_diameter, diameter;
-  bool must;         ///< be as published
-  std::string note;  ///< why it is not: a letter of the table's foot
-};
-
-int power(int base, int exponent) {
-  int p = 1;
-  for (int i = 0; i < exponent; ++i) p *= base;
-  return p;
-}
-
-/// All degrees of all vertices, the greatest.
-int true_degree(const Network& network) {
-  int most = 0;
-  for (int v = 0; v < network.vertices(); ++v) most = std::max(most, static_cast<int>(network.out(v).size()));
-  return most;
-}
-
-std::vector<Formula> formulas() {
-  std::vector<Formula> all;
-  for (const int n : {3, 6, 10}) {
-    const HypercubeNetwork cube(1 << n);
-    all.push_back({cube.describe(), n, true_degree(cube), n, announce::diameter(cube).value, true, ""});
-  }
-  for (const auto& [edge, n] : {std::pair{4, 2}, {6, 3}, {5, 3}, {9, 4}}) {
-    const TorusNetwork torus(power(edge, n), n);
-    all.push_back(
-        {torus.describe(), 2 * n, true_degree(torus), n * (edge / 2), announce::diameter(torus).value, true, ""});
-  }
-  for (const auto& [edge, n] : {std::pair{4, 2}, {4, 3}, {8, 3}, {6, 2}, {6, 3}, {10, 3}, {5, 2}, {7, 3}, {9, 3}}) {
-    const ManhattanStreetNetwork streets(power(edge, n), n);
-    Formula f{streets.describe(), n, true_degree(streets), n * (edge / 2) + 1, announce::diameter(streets).value,
-              edge % 4 == 0,      ""};
-    if (edge % 4 == 2) f.note = "a";
-    if (edge % 2 == 1) f.note = "b";
-    if (const auto eq1 = streets.regular_diameter(); eq1 && *eq1 != f.diameter) f.must = true;  // then it is wrong here
-    all.push_back(f);
-  }
-  return all;
-}
-
-bool as_published(const Formula& f) { return f.degree == f.published_degree && f.diameter == f.published_diameter; }
-
-// ---- Table II ----
-
 struct Entry {
   std::string network;
   int degree;
@@ -93,17 +41,9 @@ struct Row {
   std::vector<Entry> entries;
 };
 
-/// The least degree of Table III within the budget; 10 where there is none.
-int degree_for(const PublishedMachine& machine, int budget) {
-  for (std::size_t i = 0; i < machine.diameters.size(); ++i) {
-    if (machine.diameters[i] <= budget) return kFirstDegree + static_cast<int>(i);
-  }
-  return kFirstDegree + static_cast<int>(machine.diameters.size()) - 1;
-}
-
 Row fill(const PublishedMachine& machine, const Table2Options& o) {
   Row row{&machine, {}};
-  const int n = degree_for(machine, o.budget);
+  const int n = machine.degree_within(o.budget);
   for (const auto name : network_names()) {
     const auto network = make_network(name, machine.processes, name == "torus" ? (n + 1) / 2 : n);
     row.entries.push_back({network->describe(), network->degree(), known_diameter(*network, o.exact)});
@@ -111,9 +51,9 @@ Row fill(const PublishedMachine& machine, const Table2Options& o) {
   return row;
 }
 
-Json record_json(const std::vector<Formula>& table1, const std::vector<Row>& table2) {
+Json record_json(const std::vector<RegularNetwork>& table1, const std::vector<Row>& table2) {
   Json out;
-  for (const Formula& f : table1) {
+  for (const RegularNetwork& f : table1) {
     out["table1"].push_back({{"network", f.network},
                              {"published_degree", f.published_degree},
                              {"degree", f.degree},
@@ -139,14 +79,14 @@ Json record_json(const std::vector<Formula>& table1, const std::vector<Row>& tab
   return out;
 }
 
-void print(const std::vector<Formula>& table1, const std::vector<Row>& table2) {
+void print(const std::vector<RegularNetwork>& table1, const std::vector<Row>& table2) {
   Table regular({"regular network", "degree", "published", "diameter", "published", ""});
-  for (const Formula& f : table1) {
+  for (const RegularNetwork& f : table1) {
     regular.row({f.network, std::to_string(f.degree), std::to_string(f.published_degree), std::to_string(f.diameter),
                  std::to_string(f.published_diameter),
-                 as_published(f) ? "as published"
-                 : f.must        ? "NOT REPRODUCED"
-                                 : "differs (" + f.note + ")"});
+                 f.as_published() ? "as published"
+                 : f.must         ? "NOT REPRODUCED"
+                                  : "differs (" + f.note + ")"});
   }
   Table machines({"machine", "cores", "manhattan", "torus", "hypercube", "debruijn"});
   for (const Row& row : table2) {
@@ -171,12 +111,12 @@ void print(const std::vector<Formula>& table1, const std::vector<Row>& table2) {
 
 int run(Table2Options& o, const Invocation& in) {
   const double start = now();
-  const auto table1 = formulas();
+  const auto table1 = regular_networks();
   std::vector<Row> table2;
   for (const auto& machine : published_machines().first(static_cast<std::size_t>(o.machines)))
     table2.push_back(fill(machine, o));
   bool good = true;
-  for (const Formula& f : table1) good = good && (!f.must || as_published(f));
+  for (const RegularNetwork& f : table1) good = good && (!f.must || f.as_published());
   for (const Row& row : table2) {
     for (const Entry& e : row.entries) good = good && e.diameter.consistent();
   }

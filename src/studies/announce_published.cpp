@@ -1,9 +1,57 @@
 #include "merganser/studies/announce_published.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace merganser::studies {
+namespace {
+
+int power(int base, int exponent) {
+  int p = 1;
+  for (int i = 0; i < exponent; ++i) p *= base;
+  return p;
+}
+
+/// All degrees of all vertices, the greatest.
+int true_degree(const announce::Network& network) {
+  int most = 0;
+  for (int v = 0; v < network.vertices(); ++v) most = std::max(most, static_cast<int>(network.out(v).size()));
+  return most;
+}
+
+}  // namespace
+
+std::vector<RegularNetwork> regular_networks() {
+  std::vector<RegularNetwork> all;
+  for (const int n : {3, 6, 10}) {
+    const announce::HypercubeNetwork cube(1 << n);
+    all.push_back({cube.describe(), n, true_degree(cube), n, announce::diameter(cube).value, true, ""});
+  }
+  for (const auto& [edge, n] : {std::pair{4, 2}, {6, 3}, {5, 3}, {9, 4}}) {
+    const announce::TorusNetwork torus(power(edge, n), n);
+    all.push_back(
+        {torus.describe(), 2 * n, true_degree(torus), n * (edge / 2), announce::diameter(torus).value, true, ""});
+  }
+  for (const auto& [edge, n] : {std::pair{4, 2}, {4, 3}, {8, 3}, {6, 2}, {6, 3}, {10, 3}, {5, 2}, {7, 3}, {9, 3}}) {
+    const announce::ManhattanStreetNetwork streets(power(edge, n), n);
+    RegularNetwork row{
+        streets.describe(), n, true_degree(streets), n * (edge / 2) + 1, announce::diameter(streets).value,
+        edge % 4 == 0,      ""};
+    if (edge % 4 == 2) row.note = "a";
+    if (edge % 2 == 1) row.note = "b";
+    const auto eq1 = streets.regular_diameter();
+    if (eq1 && *eq1 != row.diameter) row.must = true;  // then it is wrong here
+    all.push_back(row);
+  }
+  return all;
+}
+
+int PublishedMachine::degree_within(int budget) const {
+  const auto within = std::find_if(diameters.begin(), diameters.end() - 1, [&](int d) { return d <= budget; });
+  return kFirstDegree + static_cast<int>(within - diameters.begin());
+}
 
 std::span<const PublishedMachine> published_machines() {
   static constexpr PublishedMachine kMachines[] = {

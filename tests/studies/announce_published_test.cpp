@@ -21,6 +21,27 @@ TEST(AnnouncePublished, the_rule_gives_61_of_the_63_published_diameters) {
   EXPECT_EQ(same, 61);
 }
 
+TEST(AnnouncePublished, regular_networks_that_must_be_as_published_are) {
+  int same = 0, noted = 0;
+  for (const RegularNetwork& row : regular_networks()) {
+    EXPECT_TRUE(!row.must || row.as_published()) << row.network << ": " << row.degree << ", " << row.diameter;
+    EXPECT_EQ(row.must, row.note.empty()) << row.network;
+    same += row.as_published() ? 1 : 0;
+    noted += row.note.empty() ? 0 : 1;
+  }
+  EXPECT_EQ(noted, 6);
+  EXPECT_GE(same, 10);
+}
+
+TEST(AnnouncePublished, the_least_degree_within_a_budget_is_that_of_table_3) {
+  const PublishedMachine& machine = published_machines()[0];  // 102, 33, 21, 16, 15, 14, 13, 13, 13
+  EXPECT_EQ(machine.degree_within(102), 2);
+  EXPECT_EQ(machine.degree_within(101), 3);
+  EXPECT_EQ(machine.degree_within(20), 5);
+  EXPECT_EQ(machine.degree_within(13), 8);
+  EXPECT_EQ(machine.degree_within(1), 10);
+}
+
 TEST(AnnouncePublished, text_tells_a_bound_from_the_diameter) {
   const KnownDiameter bound{.found = {.value = 45, .exact = false, .sources = 1, .how = ""}, .recorded = {}};
   EXPECT_EQ(bound.text(), ">=45");

@@ -1,13 +1,27 @@
 #pragma once
-/// Machines and diameters of Tables II and III of [berghoff2018], beside what is known of these networks here.
+/// Formulas, machines and diameters of Tables I to III of [berghoff2018], beside what is known of these networks here.
 #include <array>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "merganser/announce/network.hpp"
 
 namespace merganser::studies {
+
+/// One regular network: what Table I of [berghoff2018] says, and what a search of it finds.
+struct RegularNetwork {
+  std::string network;
+  int published_degree, degree;
+  int published_diameter, diameter;
+  bool must;  ///< be as published
+  std::string
+      note;  ///< why it is not: "a" where Eq. (1) adds 1 and 4 does not divide every extent, "b" where an extent is odd
+  [[nodiscard]] bool as_published() const { return degree == published_degree && diameter == published_diameter; }
+};
+/// Hypercubes, tori and Manhattan Street Networks of up to a few thousand vertices. Local.
+[[nodiscard]] std::vector<RegularNetwork> regular_networks();
 
 /// A row of Table II of [berghoff2018] and the row of its Table III for the same machine.
 struct PublishedMachine {
@@ -16,6 +30,8 @@ struct PublishedMachine {
   int processes;                 ///< Table III
   std::array<int, 9> diameters;  ///< Table III: degrees 2 to 10
   std::array<int, 9> exact;      ///< found from every vertex (announce table3 --exact); 0: not known
+  /// The least degree whose published diameter is at most `budget`; 10 where there is none.
+  [[nodiscard]] int degree_within(int budget) const;
 };
 /// All seven, by size.
 [[nodiscard]] std::span<const PublishedMachine> published_machines();
