@@ -24,11 +24,13 @@ inline std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// What mpirun itself reads of settings, as a shell has it before a command: processes set the rest.
-inline std::string for_mpirun(const std::vector<comm::Setting>& settings) {
+/// What mpirun itself reads of settings, as a shell has it before a command: processes set the rest, but for programs that
+/// initialise MPI themselves, which are told to yield.
+inline std::string for_mpirun(const std::vector<comm::Setting>& settings, bool own_mpi = false) {
   std::string line;
   for (const auto& s : settings)
-    if (s.name.find("_ALLOW_") != std::string::npos || s.name.find("_rmaps_") != std::string::npos)
+    if (s.name.find("_ALLOW_") != std::string::npos || s.name.find("_rmaps_") != std::string::npos ||
+        (own_mpi && s.name.find("_yield_") != std::string::npos))
       line += s.name + '=' + s.value + ' ';
   return line;
 }

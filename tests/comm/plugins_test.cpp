@@ -134,7 +134,7 @@ class PluginRunsTest : public PluginsTest {
   }
   static void expect_well(int ranks, const std::string& words) {
     // The build has no MPI and so no settings; launchers of others do not look at those of Open MPI.
-    const std::string settings = for_mpirun(comm::launcher_settings("Open MPI", "none"));
+    const std::string settings = for_mpirun(comm::launcher_settings("Open MPI", "none"), true);
     const Outcome outcome = start(launched(ranks) + words, settings + "PROBE_PLUGINS=");
     EXPECT_EQ(outcome.code, 0) << outcome.output;
     for (const std::string part : {"this build has no MPI", "open: MPI is not initialised", "finalized with 0"})
