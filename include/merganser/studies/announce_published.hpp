@@ -18,6 +18,7 @@ struct RegularNetwork {
   bool must;  ///< be as published
   std::string
       note;  ///< why it is not: "a" where Eq. (1) adds 1 and 4 does not divide every extent, "b" where an extent is odd
+  /// Whether both numbers of the search are those of the table.
   [[nodiscard]] bool as_published() const { return degree == published_degree && diameter == published_diameter; }
 };
 /// Hypercubes, tori and Manhattan Street Networks of up to a few thousand vertices. Local.
