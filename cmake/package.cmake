@@ -1,4 +1,4 @@
-# What an outside project needs: installed targets, merganser-config.cmake and merganser.pc.
+# What an outside project needs: installed targets, merganser-config.cmake and the files of pkg-config.
 include(CMakePackageConfigHelpers)
 
 # merganser_find(package args...): find_package, repeated by the installed config file if the package was found.
@@ -38,8 +38,18 @@ function(merganser_pc_flags item result)
   set(${result} ${flags} PARENT_SCOPE)
 endfunction()
 
-# merganser_pc_file(name flags libraries): installs name.pc; the tree may be moved.
-function(merganser_pc_file MERGANSER_PC_NAME MERGANSER_PC_FLAGS MERGANSER_PC_LIBS)
+# merganser_cxx_runtime(result): what the C++ compiler links that compilers of C and Fortran do not: -lstdc++ -lm, or -lc++.
+function(merganser_cxx_runtime result)
+  set(libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+  list(REMOVE_ITEM libraries ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
+  list(FILTER libraries EXCLUDE REGEX "[/$<>-]")
+  list(REMOVE_DUPLICATES libraries)
+  list(TRANSFORM libraries PREPEND -l)
+  set(${result} ${libraries} PARENT_SCOPE)
+endfunction()
+
+# merganser_pc_file(name languages flags libraries): installs name.pc; the tree may be moved.
+function(merganser_pc_file MERGANSER_PC_NAME MERGANSER_PC_LANGUAGES MERGANSER_PC_FLAGS MERGANSER_PC_LIBS)
   set(file ${PROJECT_BINARY_DIR}/${MERGANSER_PC_NAME}.pc)
   file(RELATIVE_PATH MERGANSER_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/merganser.pc.in ${file}.in @ONLY)
@@ -47,8 +57,10 @@ function(merganser_pc_file MERGANSER_PC_NAME MERGANSER_PC_FLAGS MERGANSER_PC_LIB
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-# merganser.pc: our archives, the highest room first, then what they link from outside. merganser-shared.pc and, for
-# programs in C, merganser-c.pc: libmerganser.so, which knows itself what it needs.
+# For C++: merganser.pc, our archives, the highest room first, then what they link from outside, and merganser-shared.pc,
+# libmerganser.so, which knows itself what it needs. For C and Fortran, whose compilers take no options for C++ and link nothing
+# of it: merganser-c.pc, libmerganser.so where it is built, and merganser-c-static.pc, the archives. All that links archives
+# says so under Libs, so that pkg-config needs no --static; C++ is linked there too, since merganser.pc is used by mpif90 and cc.
 function(merganser_pkg_config)
   get_property(rooms GLOBAL PROPERTY MERGANSER_INSTALLED_ROOMS)
   set(archives "")
@@ -67,15 +79,18 @@ function(merganser_pkg_config)
     endif()
   endforeach()
   list(REMOVE_DUPLICATES outside)
-  string(JOIN " " libraries -L\${libdir} ${archives} ${outside} -pthread)
+  merganser_cxx_runtime(runtime)
+  string(JOIN " " libraries -L\${libdir} ${archives} ${outside} -pthread ${runtime})
+  set(shared_library "-L\${libdir} -lmerganser")
   set(headers -I\${includedir})
-  merganser_pc_file(merganser "${headers} -std=c++20 -ffp-contract=off" "${libraries}")
+  merganser_pc_file(merganser "C++" "${headers} -std=c++20 -ffp-contract=off" "${libraries}")
+  merganser_pc_file(merganser-c-static "C and Fortran" "${headers}" "${libraries}")
   get_property(shared GLOBAL PROPERTY MERGANSER_SHARED_TARGET)
   if(shared)
-    merganser_pc_file(merganser-shared "${headers} -std=c++20 -ffp-contract=off" "-L\${libdir} -lmerganser")
-    if(EXISTS ${PROJECT_SOURCE_DIR}/include/merganser/merganser.h)
-      merganser_pc_file(merganser-c "${headers}" "-L\${libdir} -lmerganser")
-    endif()
+    merganser_pc_file(merganser-shared "C++" "${headers} -std=c++20 -ffp-contract=off" "${shared_library}")
+    merganser_pc_file(merganser-c "C and Fortran" "${headers}" "${shared_library}")
+  else()
+    merganser_pc_file(merganser-c "C and Fortran" "${headers}" "${libraries}")
   endif()
 endfunction()
 
@@ -88,6 +103,7 @@ function(merganser_install)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/merganser DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN studies EXCLUDE)
   if(TARGET merganser)
+    merganser_runtime_path(merganser)
     install(TARGETS merganser RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
   set(where ${CMAKE_INSTALL_LIBDIR}/cmake/merganser)

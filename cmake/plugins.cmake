@@ -144,8 +144,8 @@ function(merganser_plugin abi)
   target_link_libraries(${target} PRIVATE merganser_shared)
   target_link_options(${target} PRIVATE LINKER:--version-script=${made}/plugin.map LINKER:-Bsymbolic-functions)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME merganser_${abi} PREFIX lib SUFFIX .so
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins LINK_DEPENDS ${made}/plugin.map UNITY_BUILD OFF
-    INSTALL_RPATH "$ORIGIN/..;$ORIGIN/../..")
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins LINK_DEPENDS ${made}/plugin.map UNITY_BUILD OFF)
+  merganser_runtime_path(${target} $ORIGIN/.. $ORIGIN/../..)
   install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/merganser/plugins COMPONENT plugins)
   message(STATUS "  plug-in ${abi}: ${MERGANSER_PLUGIN_${upper}_INCLUDE}")
   set_property(GLOBAL APPEND PROPERTY MERGANSER_PLUGIN_TARGETS ${target})

@@ -13,9 +13,11 @@ execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARI
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 find_package(nanobind CONFIG REQUIRED HINTS ${merganser_nanobind})
 
-# One file beside the extension: links by version are nothing that a wheel can hold.
+# One file beside the extension: links by version are nothing that a wheel can hold. The build folder python/ is laid out as
+# the package is, so that the same RUNPATH serves both.
 set_property(TARGET merganser_shared PROPERTY VERSION)
 set_property(TARGET merganser_shared PROPERTY SOVERSION)
+set_property(TARGET merganser_shared PROPERTY LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python)
 
 file(GLOB merganser_python_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/src/*.cpp)
 nanobind_add_module(merganser_core NB_STATIC NOMINSIZE ${merganser_python_sources})
@@ -24,10 +26,14 @@ target_include_directories(merganser_core PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(merganser_core PRIVATE MERGANSER_VERSION="${PROJECT_VERSION}")
 target_compile_options(merganser_core PRIVATE -Wno-pedantic)
 set_target_properties(merganser_core PROPERTIES OUTPUT_NAME _core UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4
-                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python INSTALL_RPATH $ORIGIN)
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python)
+merganser_runtime_path(merganser_core $ORIGIN)
 nanobind_add_stub(merganser_core_types MODULE _core OUTPUT ${PROJECT_BINARY_DIR}/python/_core.pyi
                   PYTHON_PATH ${PROJECT_BINARY_DIR}/python ${PROJECT_SOURCE_DIR}/python DEPENDS merganser_core)
 get_property(merganser_plugin_targets GLOBAL PROPERTY MERGANSER_PLUGIN_TARGETS)
+if(merganser_plugin_targets)
+  set_target_properties(${merganser_plugin_targets} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/plugins)
+endif()
 add_custom_target(merganser_python DEPENDS merganser_core merganser_core_types ${merganser_plugin_targets})
 
 install(TARGETS merganser_shared merganser_core LIBRARY DESTINATION merganser COMPONENT python)

@@ -34,6 +34,7 @@ function(merganser_shared_library)
     target_link_options(merganser_shared PRIVATE LINKER:--whole-archive,${whole},--no-whole-archive)
   endif()
   target_link_libraries(merganser_shared PRIVATE ${outside})
+  merganser_runtime_path(merganser_shared)
   target_link_options(merganser_shared PRIVATE LINKER:--version-script=${script} LINKER:-Bsymbolic-functions
                       LINKER:--no-undefined)
   target_compile_features(merganser_shared INTERFACE cxx_std_20)

@@ -25,5 +25,6 @@ if(found AND NOT MERGANSER_SIMULATED AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND 
     target_include_directories(merganser_trace SYSTEM PRIVATE ${MPI_C_INCLUDE_DIRS})
   endif()
   target_link_libraries(merganser_trace PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  merganser_runtime_path(merganser_trace)
   install(TARGETS merganser_trace LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/merganser)
 endif()

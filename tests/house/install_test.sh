@@ -13,6 +13,7 @@ fail() { echo "install_test: $*" >&2; exit 1; }
 quietly() { "$@" >"$temporary/log" 2>&1 || { cat "$temporary/log"; fail "failed: $*"; }; }
 
 quietly cmake --install "$build" --prefix "$prefix"
+python3 "$source/tools/runtime_paths.py" "$prefix" >"$temporary/log" || { cat "$temporary/log"; fail "RUNPATH of what is installed"; }
 if grep -rlE "($source|$build)(/|\"|$)" "$prefix" --include='*.cmake' --include='*.pc'; then
   fail "the installed files above name the source or build tree"
 fi
@@ -70,6 +71,34 @@ read -ra flags <<<"$(pkg-config --cflags --libs merganser)"
 quietly "$cxx" "$source/examples/01_cluster.cpp" "${flags[@]}" -o "$temporary/by_pkg_config"
 [ "$("$temporary/by_pkg_config" 2)" = "$one" ] || fail "another result through pkg-config"
 echo "pkg-config: the same"
+# Archives from compilers that know nothing of C++, as strictly as they can be asked.
+if [ -n "$(find "$prefix" -name merganser.h)" ]; then
+  for name in merganser merganser-c-static; do
+    read -ra flags <<<"$(pkg-config --cflags merganser-c-static)"
+    read -ra libraries <<<"$(pkg-config --libs "$name")"
+    quietly cc -std=c99 -Wall -Werror -pedantic "${flags[@]}" "$source/examples/c/stars_c.c" "${libraries[@]}" -o "$temporary/c_archives"
+    [ "$("$temporary/c_archives" 3)" = "$stars" ] || fail "stars_c has another result through $name"
+  done
+  echo "pkg-config from C, archives: the same"
+fi
+wrapper=$(sed -n 's/^MPI_Fortran_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+if [ -n "$fortran" ] && [ ${#launcher[@]} -gt 0 ] && [ -x "$wrapper" ]; then
+  for name in merganser-c-static merganser-c; do
+    mkdir "$temporary/$name"
+    cd "$temporary/$name" # where the compiler writes modules
+    folder=$(pkg-config --variable=fortrandir "$name")
+    read -ra flags <<<"$(pkg-config --cflags "$name")"
+    read -ra libraries <<<"$(pkg-config --libs "$name") -Wl,-rpath,$(pkg-config --variable=libdir "$name")"
+    files=()
+    for file in merganser_c.f90 merganser_transports.F90 merganser_columns.f90 merganser_stars.f90 merganser_steps.f90 merganser.f90; do
+      files+=("$folder/$file")
+    done
+    quietly "$wrapper" -Werror -DMERGANSER_MPI_F08 "${flags[@]}" "${files[@]}" "$source/examples/fortran/stars.f90" "${libraries[@]}" -o stars
+    [[ $("${launcher[@]}" 2 ./stars) == *"points merge on rank"* ]] || fail "stars in Fortran through $name"
+    cd - >/dev/null
+  done
+  echo "pkg-config from Fortran, archives and shared library: works"
+fi
 
 # outside FOLDER: configures and builds a project of two files; the lines of its CMakeLists.txt come on standard input.
 outside() {

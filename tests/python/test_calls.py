@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import merganser
 import numpy as np
@@ -145,3 +146,9 @@ print(len(merganser.stars(points, points[:, 0] < 0.3, ranks=2).centre))
 """
     done = run(code, env={**os.environ, names[0]: "1", names[1]: "4"})
     assert done.stdout.strip() == "500", done.stderr
+
+
+def test_no_library_is_looked_for_where_somebody_works():
+    tool = Path(__file__).resolve().parents[2] / "tools" / "runtime_paths.py"
+    done = subprocess.run([sys.executable, tool, Path(merganser.__file__).parent], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
