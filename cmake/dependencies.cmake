@@ -8,6 +8,18 @@ if(NOT TARGET hwy::hwy)
   merganser_find(hwy 1.0 REQUIRED)
 endif()
 
+# Kinds of vectors that nothing is compiled for. Vectors of SVE and RVV have no size that the compiler knows, so they cannot be
+# members of structures or elements of arrays, by which the kernels of the flow keep them in registers; NEON serves processors
+# with SVE. The bits are the same with all kinds.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm|riscv)")
+  set(highway hwy::hwy)
+  if(TARGET merganser_highway)
+    set(highway merganser_highway)  # hwy::hwy is another name of it
+  endif()
+  target_compile_definitions(${highway} INTERFACE
+                             "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)")
+endif()
+
 # Digests; compiled in, so that nothing of it is needed later.
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED DOC "Folder of xxhash.h (Debian: libxxhash-dev)")
 mark_as_advanced(XXHASH_INCLUDE_DIR)
@@ -27,7 +39,7 @@ function(merganser_link room)
   endif()
 endfunction()
 merganser_link(comm Threads::Threads)
-foreach(room links nearest parcels flow)
+foreach(room base links nearest parcels flow)
   merganser_link(${room} hwy::hwy)
 endforeach()
 # These files include themselves once for each kind of vectors, or hide what a class in a header holds.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/vectors.hpp"
 #include "src/comm/decorators/decorator.hpp"
 #include "src/comm/decorators/decorators.hpp"
 #include "src/comm/detail/models.hpp"
@@ -80,6 +81,7 @@ Wanted agreed(const OpenOptions& options, const Ranks& ranks) {
   Wanted wanted{detail::wanted_name(options.backend), {}};
   agree(ranks.control, [&] {
     detail::read_wait_limit_again();
+    choose_vectors();
     wanted.decorators = detail::parse_decorators(options.decorators);
     if (wanted.backend != "auto") check_model(detail::find_model(wanted.backend), ranks);
   });
@@ -151,6 +153,7 @@ Cartesian cartesian(int communicator) {
 std::unique_ptr<Transport> open_alone(const std::string& decorators) {
   const auto list = detail::parse_decorators(decorators);
   detail::read_wait_limit_again();
+  choose_vectors();
   return opened(detail::find_model("threads").start(), "", list);
 }
 
@@ -162,6 +165,7 @@ Session::Session(const RunOptions& options) {
                      " thread ranks; allowed: one in a process without a launcher, or run()");
   }
   detail::read_wait_limit();
+  choose_vectors();
   const auto decorators = detail::parse_decorators(options.decorators);
   detail::prove_over_world(*choice.entry);
   try {

@@ -10,6 +10,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/resources.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/base/vectors.hpp"
 #include "src/comm/decorators/decorators.hpp"
 #include "src/comm/detail/auto_choice.hpp"
 #include "src/comm/detail/models.hpp"
@@ -24,6 +25,7 @@ void run_on(const detail::BackendEntry& entry, const RunOptions& options, const 
             const std::function<void(Transport&)>& body) {
   detail::check_ranks(options, entry.info);
   detail::read_wait_limit();
+  choose_vectors();
   const auto decorators = detail::parse_decorators(options.decorators);
   const auto each = [&](detail::TransportBase& transport) {
     transport.note_choice(choice);

@@ -1,5 +1,6 @@
 // Compiled once per vector target by Highway; no fused operations, so that the bits are the same on every CPU. Vectors may
 // reach beyond what they are for, into what is written later or is free.
+#include "merganser/base/detail/highway.hpp"
 #include "src/flow/columns.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -234,7 +235,7 @@ std::size_t velocity_work(const Fold& fold) { return 26 * (fft::padded(fold.symm
 
 void solve_velocity(const Fold& fold, const std::array<SinePart, 2>& series, const Wave& wave, double spacing,
                     InColumn in, OutColumn out, double* work) {
-  HWY_DYNAMIC_DISPATCH(velocity)(fold, series, wave, spacing, in, out, work);
+  MERGANSER_DISPATCH(velocity)(fold, series, wave, spacing, in, out, work);
 }
 
 }  // namespace merganser::flow

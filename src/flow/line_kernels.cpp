@@ -4,6 +4,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "merganser/base/detail/highway.hpp"
 #include "src/flow/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -85,13 +86,13 @@ HWY_EXPORT(AddLine);
 HWY_EXPORT(FinishLine);
 
 void sum_four(const double* const (&from)[4], std::size_t n, double* to, bool add) {
-  HWY_DYNAMIC_DISPATCH(SumFour)(from, n, to, add);
+  MERGANSER_DISPATCH(SumFour)(from, n, to, add);
 }
 void sum_two(const double* a, const double* b, std::size_t n, double* to, bool add) {
-  HWY_DYNAMIC_DISPATCH(SumTwo)(a, b, n, to, add);
+  MERGANSER_DISPATCH(SumTwo)(a, b, n, to, add);
 }
-void add_line(const double* from, std::size_t n, double* to) { HWY_DYNAMIC_DISPATCH(AddLine)(from, n, to); }
-bool finish_line(std::size_t cells, double* line) { return HWY_DYNAMIC_DISPATCH(FinishLine)(cells, line); }
+void add_line(const double* from, std::size_t n, double* to) { MERGANSER_DISPATCH(AddLine)(from, n, to); }
+bool finish_line(std::size_t cells, double* line) { return MERGANSER_DISPATCH(FinishLine)(cells, line); }
 
 }  // namespace merganser::flow
 #endif

@@ -1,6 +1,4 @@
 // Compiled once per vector target by Highway; see the end of the file for the dispatch.
-// Vectors whose length is known to the running program alone cannot be members of structures.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/flow/placement_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -10,6 +8,7 @@
 #include <array>
 #include <numbers>
 
+#include "merganser/base/detail/highway.hpp"
 #include "src/flow/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -305,8 +304,9 @@ HWY_INLINE std::array<bool, 2> find(const Part& one, const Part& two, const Cell
   const T rest = tw::MulAdd(b.yz, tw::MulSub(b.xx, b.yz, tw::Mul(both(2), tw::Mul(b.xy, b.xz))),
                             tw::Mul(b.xz, tw::Mul(b.xz, b.yy)));
   b.zz = tw::Mul(tw::MulAdd(abc, abc, rest), inverse(cross(b.xx, b.yy, b.xy, b.xy)));
-  Vector major;
-  Vector middle;
+  // With a value, since the constructors that the compiler adds are compiled without the options of the target.
+  Vector major{both(0), both(0), both(0)};
+  Vector middle = major;
   half_axes(b, major, middle);
   // No ellipsoid has B33 <= 0; what is no number fails too.
   const M zz = tw::Gt(b.zz, both(0));
@@ -401,15 +401,15 @@ HWY_EXPORT(FindPoints);
 HWY_EXPORT(PlacePoints);
 
 bool find_cells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell) {
-  return HWY_DYNAMIC_DISPATCH(FindCells)(sites, n, cells, cell);
+  return MERGANSER_DISPATCH(FindCells)(sites, n, cells, cell);
 }
 std::size_t find_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                         const Cells& cells, Batch* batches) {
-  return HWY_DYNAMIC_DISPATCH(FindPoints)(sites, rows, index, count, cells, batches);
+  return MERGANSER_DISPATCH(FindPoints)(sites, rows, index, count, cells, batches);
 }
 std::size_t place_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                          const Cells& cells, Batch* batches) {
-  return HWY_DYNAMIC_DISPATCH(PlacePoints)(sites, rows, index, count, cells, batches);
+  return MERGANSER_DISPATCH(PlacePoints)(sites, rows, index, count, cells, batches);
 }
 
 }  // namespace merganser::flow

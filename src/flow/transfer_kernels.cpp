@@ -1,6 +1,4 @@
 // Compiled once per vector target by Highway; see the end of the file for the dispatch.
-// Vectors whose length is known to the running program alone cannot be members of structures.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/flow/transfer_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -9,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "merganser/base/detail/highway.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
 #include "src/flow/kernels.hpp"
 
@@ -404,23 +403,23 @@ HWY_EXPORT(EvenOutRun);
 
 void scatter_carried(const Site* sites, const double* rows, const Run& run, const Cells& cells, const Lines& lines,
                      Weighed& weighed, double* window) {
-  HWY_DYNAMIC_DISPATCH(ScatterCarried)(sites, rows, run, cells, lines, weighed, window);
+  MERGANSER_DISPATCH(ScatterCarried)(sites, rows, run, cells, lines, weighed, window);
 }
 void scatter_volume(const Site* sites, const Run& run, const Cells& cells, const Lines& lines, Weighed& weighed,
                     double* window) {
-  HWY_DYNAMIC_DISPATCH(ScatterVolume)(sites, run, cells, lines, weighed, window);
+  MERGANSER_DISPATCH(ScatterVolume)(sites, run, cells, lines, weighed, window);
 }
 void advance_run(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
                  const Push& stage, Leavers& leavers) {
-  HWY_DYNAMIC_DISPATCH(AdvanceRun)(sites, rows, run, cells, lines, flow, stage, leavers);
+  MERGANSER_DISPATCH(AdvanceRun)(sites, rows, run, cells, lines, flow, stage, leavers);
 }
 void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
                   Leavers& leavers) {
-  HWY_DYNAMIC_DISPATCH(DisplaceRun)(sites, run, cells, lines, displacement, leavers);
+  MERGANSER_DISPATCH(DisplaceRun)(sites, run, cells, lines, displacement, leavers);
 }
 void even_out_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
                   const Pull& pull, Leavers& leavers) {
-  HWY_DYNAMIC_DISPATCH(EvenOutRun)(sites, run, cells, lines, excess, pull, leavers);
+  MERGANSER_DISPATCH(EvenOutRun)(sites, run, cells, lines, excess, pull, leavers);
 }
 
 }  // namespace merganser::flow

@@ -4,6 +4,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "merganser/base/detail/highway.hpp"
 #include "merganser/links/links.hpp"
 #include "src/links/scan.hpp"
 
@@ -80,11 +81,11 @@ HWY_EXPORT(list_local);
 HWY_EXPORT(split_list);
 
 LocalLinks list_local(const std::uint32_t* target, std::uint32_t n, std::uint32_t* list) {
-  return HWY_DYNAMIC_DISPATCH(list_local)(target, n, list);
+  return MERGANSER_DISPATCH(list_local)(target, n, list);
 }
 
 SplitLinks split_list(const std::uint8_t* kinds, std::uint32_t* list, std::size_t count, std::uint32_t* apart) {
-  return HWY_DYNAMIC_DISPATCH(split_list)(kinds, list, count, apart);
+  return MERGANSER_DISPATCH(split_list)(kinds, list, count, apart);
 }
 
 }  // namespace merganser::links

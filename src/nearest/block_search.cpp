@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "merganser/base/detail/highway.hpp"
 #include "merganser/links/links.hpp"
 #include "src/nearest/block_search.hpp"
 
@@ -21,12 +22,12 @@ using VI = hn::Vec<I>;
 constexpr std::int32_t kFar = 0x7fffffff;
 constexpr std::uint32_t kCandidates = 256;  // numbers fit the low byte of a key
 
-/// A small parcel, in every lane; `self` is its number among the candidates, or none of theirs.
+/// A small parcel; `self` is its number among the candidates, or none of theirs.
 struct Parcel {
-  VF x;
-  VF y;
-  VF z;
-  VI self;
+  float x;
+  float y;
+  float z;
+  std::int32_t self;
 };
 
 /// The candidates of one node, gathered from four runs of memory.
@@ -80,8 +81,7 @@ struct Block {
       const std::uint32_t first = run == 0 ? 0 : end[run - 1];
       self = (number >= first && number < end[run]) ? number : self;
     }
-    const F f;
-    return {hn::Set(f, s.x[v]), hn::Set(f, s.y[v]), hn::Set(f, s.z[v]), hn::Set(I(), static_cast<std::int32_t>(self))};
+    return {s.x[v], s.y[v], s.z[v], static_cast<std::int32_t>(self)};
   }
   HWY_INLINE std::uint32_t run_of(std::uint32_t number) const {
     return static_cast<std::uint32_t>(number >= end[0]) + static_cast<std::uint32_t>(number >= end[1]) +
@@ -89,63 +89,72 @@ struct Block {
   }
 };
 
-/// Two smallest keys per lane. A key is a squared distance (single precision) with its low byte replaced by the number
-/// of the candidate, so that one integer minimum keeps distance and candidate together.
-struct Nearest {
-  VI first;
-  VI second;
+/// Takes a vector of candidates, by the bits of their squared distances, into the two smallest keys per lane. A key is a squared
+/// distance (single precision) with its low byte replaced by the number of the candidate, so that one integer minimum keeps
+/// distance and candidate together. Vectors of SVE cannot be members, so the keys of a parcel are two variables.
+HWY_INLINE void take(VI d2, VI number, VI self, VI& first, VI& second) {
+  const I i;
+  VI key = hn::OrAnd(number, d2, hn::Set(i, ~0xff));
+  key = hn::IfThenElse(hn::Eq(number, self), hn::Set(i, kFar), key);
+  second = hn::Min(second, hn::Max(first, key));
+  first = hn::Min(first, key);
+}
 
-  /// A vector of candidates, by the bits of their squared distances.
-  HWY_INLINE void take(VI d2, VI number, VI self) {
-    const I i;
-    VI key = hn::OrAnd(number, d2, hn::Set(i, ~0xff));
-    key = hn::IfThenElse(hn::Eq(number, self), hn::Set(i, kFar), key);
-    second = hn::Min(second, hn::Max(first, key));
-    first = hn::Min(first, key);
-  }
-  HWY_INLINE void begin() {
-    first = hn::Set(I(), kFar);
-    second = first;
-  }
-  /// Number of the candidate that is nearest beyond doubt and an upper bound of its distance; false if rounding leaves
-  /// more than one, or there is none.
-  HWY_INLINE bool unique(float coordinate_error, std::uint32_t* number, float* distance) const {
-    const I i;
-    const std::int32_t best = hn::GetLane(hn::MinOfLanes(i, first));
-    float d2;
-    const std::int32_t bits = best | 0xff;
-    __builtin_memcpy(&d2, &bits, sizeof d2);
-    const float error = 2.0F * coordinate_error;  // of a distance, > sqrt(3) * coordinate_error
-    const float d = std::sqrt(d2);
-    *distance = d * 1.0001F + error;
-    const float limit = d2 * (1.0F + 1.0F / 8192) + 4.01F * error * (d + error) + 1e-37F;
-    std::int32_t limit_bits;
-    __builtin_memcpy(&limit_bits, &limit, sizeof limit);
-    const VI l = hn::Set(i, (limit_bits | 0xff) + 1);
-    *number = static_cast<std::uint32_t>(best & 0xff);
-    return (best < 0x7f000000) & (hn::CountTrue(i, hn::Lt(first, l)) + hn::CountTrue(i, hn::Lt(second, l)) == 1);
-  }
-};
+/// Number of the candidate that is nearest beyond doubt and an upper bound of its distance; false if rounding leaves
+/// more than one, or there is none.
+HWY_INLINE bool is_unique(VI first, VI second, float coordinate_error, std::uint32_t* number, float* distance) {
+  const I i;
+  const std::int32_t best = hn::GetLane(hn::MinOfLanes(i, first));
+  float d2;
+  const std::int32_t bits = best | 0xff;
+  __builtin_memcpy(&d2, &bits, sizeof d2);
+  const float error = 2.0F * coordinate_error;  // of a distance, > sqrt(3) * coordinate_error
+  const float d = std::sqrt(d2);
+  *distance = d * 1.0001F + error;
+  const float limit = d2 * (1.0F + 1.0F / 8192) + 4.01F * error * (d + error) + 1e-37F;
+  std::int32_t limit_bits;
+  __builtin_memcpy(&limit_bits, &limit, sizeof limit);
+  const VI l = hn::Set(i, (limit_bits | 0xff) + 1);
+  *number = static_cast<std::uint32_t>(best & 0xff);
+  return (best < 0x7f000000) & (hn::CountTrue(i, hn::Lt(first, l)) + hn::CountTrue(i, hn::Lt(second, l)) == 1);
+}
 
-/// Searches for kCount parcels of one block together: candidates are loaded once, and the chains of minima interleave.
-template <int kCount>
-HWY_INLINE void search(const Block& block, const Parcel (&p)[kCount], Nearest (&nearest)[kCount]) {
+/// Bits of the squared distance.
+HWY_INLINE VI distance2(VF x, VF y, VF z, VF px, VF py, VF pz) {
+  const VF dx = hn::Sub(x, px);
+  const VF dy = hn::Sub(y, py);
+  const VF dz = hn::Sub(z, pz);
+  return hn::BitCast(I(), hn::MulAdd(dz, dz, hn::MulAdd(dy, dy, hn::Mul(dx, dx))));
+}
+
+/// Searches for two parcels of one block together, or for one (kTwo false): candidates are loaded once, and the chains of
+/// minima interleave.
+template <bool kTwo>
+HWY_INLINE void search(const Block& block, const Parcel& a, const Parcel& b, VI& a_first, VI& a_second, VI& b_first,
+                       VI& b_second) {
   const F f;
   const I i;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(f));
   const VI step = hn::Set(i, static_cast<std::int32_t>(lanes));
+  const VF ax = hn::Set(f, a.x);
+  const VF ay = hn::Set(f, a.y);
+  const VF az = hn::Set(f, a.z);
+  const VI a_self = hn::Set(i, a.self);
+  const VF bx = hn::Set(f, b.x);
+  const VF by = hn::Set(f, b.y);
+  const VF bz = hn::Set(f, b.z);
+  const VI b_self = hn::Set(i, b.self);
   VI number = hn::Iota(i, 0);
-  for (int k = 0; k < kCount; ++k) nearest[k].begin();
+  a_first = hn::Set(i, kFar);
+  a_second = a_first;
+  b_first = a_first;
+  b_second = a_first;
   for (std::uint32_t at = 0; at < block.size; at += lanes) {
     const VF x = hn::Load(f, block.x + at);
     const VF y = hn::Load(f, block.y + at);
     const VF z = hn::Load(f, block.z + at);
-    for (int k = 0; k < kCount; ++k) {
-      const VF dx = hn::Sub(x, p[k].x);
-      const VF dy = hn::Sub(y, p[k].y);
-      const VF dz = hn::Sub(z, p[k].z);
-      nearest[k].take(hn::BitCast(i, hn::MulAdd(dz, dz, hn::MulAdd(dy, dy, hn::Mul(dx, dx)))), number, p[k].self);
-    }
+    take(distance2(x, y, z, ax, ay, az), number, a_self, a_first, a_second);
+    if constexpr (kTwo) take(distance2(x, y, z, bx, by, bz), number, b_self, b_first, b_second);
     number = hn::Add(number, step);
   }
 }
@@ -181,13 +190,13 @@ void SearchNodes(const BlockSearch& s) {
           continue;
         }
         const Faces fx = faces(s, 0, jx);
-        const auto one = [&](std::uint32_t v, const Nearest& found_nearest) HWY_ATTR {
+        const auto one = [&](std::uint32_t v, VI first, VI second) HWY_ATTR {
           const float x = s.x[v];
           const float y = s.y[v];
           const float z = s.z[v];
           std::uint32_t number;
           float distance;
-          const bool found = found_nearest.unique(s.coordinate_error, &number, &distance);
+          const bool found = is_unique(first, second, s.coordinate_error, &number, &distance);
           const float reach = least(least(least(x - fx.lower, fx.upper - x), least(y - fy.lower, fy.upper - y)),
                                     least(z - fz.lower, fz.upper - z)) -
                               1.5F * s.coordinate_error;  // of the parcel and of a face, each computed
@@ -195,19 +204,22 @@ void SearchNodes(const BlockSearch& s) {
           s.target[v] = candidate;
           if (!(found & (distance < reach))) s.open->push_back({v, candidate});
         };
+        VI a_first = hn::Zero(I());
+        VI a_second = a_first;
+        VI b_first = a_first;
+        VI b_second = a_first;
         std::uint32_t k = begin;
         for (; k + 2 <= end; k += 2) {
-          const Parcel pair[2] = {block.parcel(s, s.by_node[k]), block.parcel(s, s.by_node[k + 1])};
-          Nearest nearest[2];
-          search(block, pair, nearest);
-          one(s.by_node[k], nearest[0]);
-          one(s.by_node[k + 1], nearest[1]);
+          const Parcel a = block.parcel(s, s.by_node[k]);
+          const Parcel b = block.parcel(s, s.by_node[k + 1]);
+          search<true>(block, a, b, a_first, a_second, b_first, b_second);
+          one(s.by_node[k], a_first, a_second);
+          one(s.by_node[k + 1], b_first, b_second);
         }
         if (k < end) {
-          const Parcel last[1] = {block.parcel(s, s.by_node[k])};
-          Nearest nearest[1];
-          search(block, last, nearest);
-          one(s.by_node[k], nearest[0]);
+          const Parcel last = block.parcel(s, s.by_node[k]);
+          search<false>(block, last, last, a_first, a_second, b_first, b_second);
+          one(s.by_node[k], a_first, a_second);
         }
       }
     }
@@ -225,8 +237,8 @@ namespace merganser::nearest {
 HWY_EXPORT(SearchNodes);
 HWY_EXPORT(TargetName);
 
-void block_search(const BlockSearch& s) { HWY_DYNAMIC_DISPATCH(SearchNodes)(s); }
-const char* block_search_target() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
+void block_search(const BlockSearch& s) { MERGANSER_DISPATCH(SearchNodes)(s); }
+const char* block_search_target() { return MERGANSER_DISPATCH(TargetName)(); }
 
 }  // namespace merganser::nearest
 #endif

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "merganser/base/detail/highway.hpp"
 #include "src/nearest/cell_keys.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -163,11 +164,11 @@ HWY_EXPORT(FilterCoordinates);
 
 bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
                std::uint32_t* key) {
-  return HWY_DYNAMIC_DISPATCH(CellKeys)(cells, points, first, count, key);
+  return MERGANSER_DISPATCH(CellKeys)(cells, points, first, count, key);
 }
 
 void filter_coordinates(const Vec3& lower, double scale, const Site* sites, std::size_t count, float* const (&to)[3]) {
-  HWY_DYNAMIC_DISPATCH(FilterCoordinates)(lower, scale, sites, count, to);
+  MERGANSER_DISPATCH(FilterCoordinates)(lower, scale, sites, count, to);
 }
 
 }  // namespace merganser::nearest

@@ -4,6 +4,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "merganser/base/detail/highway.hpp"
 #include "merganser/nearest/leaf_scan.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -326,12 +327,12 @@ HWY_EXPORT(LeafDistances);
 
 double scan_leaf(const LeafPoints& points, const LeafLists& lists, const double* lower, const double* upper,
                  std::uint32_t begin, std::uint32_t end) {
-  return HWY_DYNAMIC_DISPATCH(ScanLeaf)(points, lists, lower, upper, begin, end);
+  return MERGANSER_DISPATCH(ScanLeaf)(points, lists, lower, upper, begin, end);
 }
 
 void leaf_distances(const LeafPoints& points, const double* place, double most, std::uint32_t begin, std::uint32_t end,
                     double* to) {
-  HWY_DYNAMIC_DISPATCH(LeafDistances)(points, place, most, begin, end, to);
+  MERGANSER_DISPATCH(LeafDistances)(points, place, most, begin, end, to);
 }
 
 }  // namespace merganser::nearest

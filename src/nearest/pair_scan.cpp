@@ -4,6 +4,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "merganser/base/detail/highway.hpp"
 #include "merganser/nearest/pair_scan.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -91,7 +92,7 @@ HWY_EXPORT(PairDistances);
 
 void pair_distances(const PairPoints& points, const double* place, const double* most, std::size_t begin,
                     std::size_t end, double* to) {
-  HWY_DYNAMIC_DISPATCH(PairDistances)(points, place, most, begin, end, to);
+  MERGANSER_DISPATCH(PairDistances)(points, place, most, begin, end, to);
 }
 
 }  // namespace merganser::nearest

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "merganser/base/detail/highway.hpp"
 #include "src/flow/fft/transform.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -19,10 +20,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, kLanes>;
 using V = hn::Vec<D>;
 
-/// A vector of complex numbers.
+/// A vector of complex numbers. Its constructors are written out because those that the compiler adds are compiled without the
+/// options of the target, so that it could not put Highway's into them.
 struct C {
   V re;
   V im;
+  HWY_INLINE C() {}
+  HWY_INLINE C(V r, V i) : re(r), im(i) {}
 };
 HWY_INLINE C operator+(C a, C b) { return {hn::Add(a.re, b.re), hn::Add(a.im, b.im)}; }
 HWY_INLINE C operator-(C a, C b) { return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)}; }
@@ -194,7 +198,7 @@ class Lanes final : public Transform {
     }
   }
 
-  Block run(Block block, Block spare) override { return HWY_DYNAMIC_DISPATCH(run_stages)(stages_, block, spare); }
+  Block run(Block block, Block spare) override { return MERGANSER_DISPATCH(run_stages)(stages_, block, spare); }
 
  private:
   std::vector<Stage> stages_;

@@ -1,5 +1,6 @@
 // Compiled once per vector target by Highway; no fused operations, so that the bits are the same on every CPU.
 #include "src/flow/fft/rows.hpp"
+#include "merganser/base/detail/highway.hpp"
 
 #include <numbers>
 
@@ -15,9 +16,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, kLanes>;
 using V = hn::Vec<D>;
 
+/// A vector of complex numbers, as in lanes.cpp.
 struct C {
   V re;
   V im;
+  HWY_INLINE C() {}
+  HWY_INLINE C(V r, V i) : re(r), im(i) {}
 };
 HWY_INLINE C operator+(C a, C b) { return {hn::Add(a.re, b.re), hn::Add(a.im, b.im)}; }
 HWY_INLINE C operator-(C a, C b) { return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)}; }
@@ -203,16 +207,16 @@ RealRows::RealRows(const std::string& library, std::size_t n)
 }
 
 void RealRows::forward(InRows in, OutRows out, std::size_t im, std::size_t groups) {
-  HWY_DYNAMIC_DISPATCH(forward)(half(), in, out, im, groups);
+  MERGANSER_DISPATCH(forward)(half(), in, out, im, groups);
 }
 
 void RealRows::inverse(InRows in, std::size_t im, OutRows out, std::size_t groups) {
-  HWY_DYNAMIC_DISPATCH(inverse)(half(), in, im, out, groups);
+  MERGANSER_DISPATCH(inverse)(half(), in, im, out, groups);
 }
 
 void RealRows::derivative(InRows in, OutRows out, double period, std::size_t groups) {
   const double factor = std::numbers::pi / (period * static_cast<double>(half_));
-  HWY_DYNAMIC_DISPATCH(derivative)(half(), in, out, factor, groups);
+  MERGANSER_DISPATCH(derivative)(half(), in, out, factor, groups);
 }
 
 Half RealRows::half() {
@@ -223,7 +227,7 @@ ComplexRows::ComplexRows(const std::string& library, std::size_t n)
     : transform_(make_transform(library, n)), n_(n), memory_(4 * n * kLanes) {}
 
 void ComplexRows::run(OutRows re, double* im, std::size_t groups) {
-  HWY_DYNAMIC_DISPATCH(complex)
+  MERGANSER_DISPATCH(complex)
   (*transform_, n_, first_block(memory_, n_), second_block(memory_, n_), re, im, groups);
 }
 

@@ -1,0 +1,6 @@
+# test_digests: the kernels on one rank with every kind of vectors. It needs no test library, so that it can be built for
+# processors for which there is none (preset arm64).
+add_executable(test_digests EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/digests.cpp)
+target_include_directories(test_digests PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(test_digests PRIVATE merganser_cluster merganser_msf)
+set_target_properties(test_digests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
