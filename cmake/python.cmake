@@ -31,9 +31,6 @@ merganser_runtime_path(merganser_core $ORIGIN)
 nanobind_add_stub(merganser_core_types MODULE _core OUTPUT ${PROJECT_BINARY_DIR}/python/_core.pyi
                   PYTHON_PATH ${PROJECT_BINARY_DIR}/python ${PROJECT_SOURCE_DIR}/python DEPENDS merganser_core)
 get_property(merganser_plugin_targets GLOBAL PROPERTY MERGANSER_PLUGIN_TARGETS)
-if(merganser_plugin_targets)
-  set_target_properties(${merganser_plugin_targets} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/plugins)
-endif()
 add_custom_target(merganser_python DEPENDS merganser_core merganser_core_types ${merganser_plugin_targets})
 
 install(TARGETS merganser_shared merganser_core LIBRARY DESTINATION merganser COMPONENT python)
