@@ -8,9 +8,10 @@ if(NOT TARGET hwy::hwy)
   merganser_find(hwy 1.0 REQUIRED)
 endif()
 
-# Kinds of vectors that nothing is compiled for. Vectors of SVE and RVV have no size that the compiler knows, so they cannot be
-# members of structures or elements of arrays, by which the kernels of the flow keep them in registers; NEON serves processors
-# with SVE. The bits are the same with all kinds.
+# Kinds of vectors that are left out, the same bits being had without them. Vectors of SVE and RVV have no size that the compiler
+# knows, so they cannot be members of structures or elements of arrays, by which the kernels of the flow, the scan of leaves and
+# merges keep them in registers: NEON, which every processor with SVE has, serves these. Files without such vectors are compiled
+# for SVE too (merganser_sve_files below), once for all lengths.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm|riscv)")
   set(highway hwy::hwy)
   if(TARGET merganser_highway)
@@ -47,6 +48,13 @@ foreach(file flow/line_kernels flow/placement_kernels flow/transfer_kernels link
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${file}.cpp
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${merganser_blocks_not_watched}")
 endforeach()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^aarch64")
+  set(merganser_sve_files base/vectors links/scan nearest/block_search nearest/cell_keys nearest/pair_scan)
+  list(TRANSFORM merganser_sve_files REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/\\1.cpp")
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/base/vectors.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_property(SOURCE ${merganser_sve_files} APPEND PROPERTY COMPILE_OPTIONS -UHWY_DISABLED_TARGETS
+               "-DHWY_DISABLED_TARGETS=(HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
+endif()
 include(comm)
 include(kernels)
 include(trace)

@@ -2,6 +2,10 @@
 
 #include <hwy/targets.h>
 
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
@@ -47,6 +51,23 @@ std::int64_t find_target(const std::string& wanted) {
                    "\"; allowed on this processor: " + joined(vector_targets(), ", "));
 }
 
+/// Disables what is better than a target; a file that is not compiled for it uses the next one. Better ones have lower bits.
+void use_at_most(std::int64_t bit) {
+  // Both: the first holds when Highway looks again at what the processor has, the second from now on.
+  hwy::DisableTargets(bit - 1);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+/// Whether vectors of SVE are as long as those of NEON, which are cheaper to load then.
+bool has_short_sve() {
+#if HWY_ARCH_ARM_A64 && defined(__linux__)
+  const int length = ::prctl(PR_SVE_GET_VL);
+  return length >= 0 && (length & PR_SVE_VL_LEN_MASK) <= 16;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 std::vector<std::string> vector_targets() {
@@ -59,11 +80,11 @@ void choose_vectors() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (detail::vectors_chosen.load(std::memory_order_relaxed)) return;
+  (void)all_targets();  // before any is disabled
   if (const char* wanted = std::getenv("MERGANSER_SIMD"); wanted != nullptr && *wanted != '\0') {
-    // Both: the first holds when Highway looks again at what the processor has, the second from now on.
-    const std::int64_t bit = find_target(wanted);
-    hwy::DisableTargets(~bit);
-    hwy::GetChosenTarget().Update(bit);
+    use_at_most(find_target(wanted));
+  } else if (has_short_sve()) {
+    use_at_most(HWY_NEON);
   }
   detail::vectors_chosen.store(true, std::memory_order_release);
 }

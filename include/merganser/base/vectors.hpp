@@ -8,7 +8,7 @@
 namespace merganser {
 
 /// Lists the kinds of vectors that this build has kernels for and this processor can run, the best one first, as MERGANSER_SIMD
-/// takes them: "AVX3" (AVX-512), "AVX2", "SSE4", "SSSE3" on x86-64, "NEON" on arm64, and "SCALAR", one number at a time.
+/// takes them: "AVX3" (AVX-512), "AVX2", "SSE4", "SSSE3" on x86-64, "SVE" and "NEON" on arm64, and "SCALAR", one number at a time.
 /// nearest::CellList::vector_target() tells the one that runs.
 [[nodiscard]] std::vector<std::string> vector_targets();
 
