@@ -13,6 +13,7 @@
 #include "apps/frame/table.hpp"
 #include "apps/topo/launches.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/vectors.hpp"
 #include "merganser/nearest/cell_list.hpp"
 
 namespace merganser::app {
@@ -64,8 +65,10 @@ std::vector<std::string> warnings() {
 void print_machine() {
   const Machine m = machine();
   std::cout << "\nmachine\n  cpu        " << m.cpu << ", " << m.cores << " cores for this process\n  vectors    "
-            << m.vectors << "; the search uses " << nearest::CellList::vector_target() << "\n  memory     "
-            << bytes_text(static_cast<double>(m.available_bytes)) << " free of "
+            << m.vectors << "; kernels run on " << nearest::CellList::vector_target() << " of "
+            << joined(vector_targets(), ", ");
+  if (const char* forced = variable("MERGANSER_SIMD")) std::cout << " (MERGANSER_SIMD=" << forced << ')';
+  std::cout << "\n  memory     " << bytes_text(static_cast<double>(m.available_bytes)) << " free of "
             << bytes_text(static_cast<double>(m.memory_bytes)) << "\n  load       " << fixed_text(m.load[0], 2) << ' '
             << fixed_text(m.load[1], 2) << ' ' << fixed_text(m.load[2], 2) << "\n  system     " << m.kernel << '\n';
 }
@@ -135,6 +138,7 @@ Json doctor_json(const std::vector<Hint>& hints, const std::vector<Proven>& prov
   out["cores"] = m.cores;
   out["vectors"] = m.vectors;
   out["vector_target"] = nearest::CellList::vector_target();
+  out["vector_targets"] = vector_targets();
   out["memory_bytes"] = m.memory_bytes;
   out["load_average"] = m.load;
   out["models"] = json_list(comm::backends(), [](const comm::Backend& b) { return b.name; });

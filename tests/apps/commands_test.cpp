@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "merganser/base/vectors.hpp"
 #include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
@@ -93,6 +94,26 @@ TEST(Doctor, names_the_models_and_the_settings) {
   EXPECT_EQ(o.code, 0) << o.text();
   EXPECT_TRUE(says(o.out, "threads"));
   for (const auto& model : process_models()) EXPECT_TRUE(says(o.out, model)) << model;
+}
+
+TEST(Doctor, tells_the_vectors_that_run_and_every_command_has_the_same_digests_with_all) {
+  const std::string digest = run({"msf", "--points", "uniform:3:1024"}).digest();
+  ASSERT_NE(digest, "");
+  for (const std::string& name : merganser::vector_targets()) {
+    const Outcome o = run({"doctor"}, {{"MERGANSER_SIMD", name}});
+    EXPECT_TRUE(says(o.out, "kernels run on " + name + " of ")) << o.text();
+    EXPECT_EQ(run({"msf", "--points", "uniform:3:1024"}, {{"MERGANSER_SIMD", name}}).digest(), digest) << name;
+    EXPECT_EQ(run({"verify", "--ranks", "1", "--comm", "threads", "--samples", "1"}, {{"MERGANSER_SIMD", name}}).code,
+              0)
+        << name;
+  }
+  for (const Arguments& command : {Arguments{"doctor"}, Arguments{"msf", "--gen", "path:9"}}) {
+    const Outcome o = run(command, {{"MERGANSER_SIMD", "AVX1"}});
+    EXPECT_EQ(o.code, 2) << o.text();
+    EXPECT_TRUE(
+        says(o.err, "MERGANSER_SIMD is \"AVX1\"; allowed on this processor: " + merganser::vector_targets().front()))
+        << o.text();
+  }
 }
 
 TEST(Run, prints_the_command_and_its_reasons_without_starting_it) {
