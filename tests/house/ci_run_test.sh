@@ -48,16 +48,21 @@ before "end build" "begin test"
 before "end lint" "begin fuzz"
 before "end build" "begin sanitize"
 before "end build" "begin attack"
-for part in packages format docs build sanitizers races tests lint threads arm64 python fuzz attack; do
+for part in packages format docs build sanitizers races tests lint threads python fuzz attack; do
   says "^=== $part: passed in"
   says "^$part +passed +[0-9]+ +[0-9]+$"
 done
 says "^lint is at work"
+! grep -qF "begin arm64" "$temporary/events" || fail "a long part was begun without --all"
 says "^100% tests passed, 0 tests failed out of 7"
 [ "$(tail -n 1 "$temporary/out")" = "All of it passed" ] || fail "the last line does not say that all passed"
 [ "$(tail -n 2 "$temporary/out" | head -n 1)" = "100% tests passed, 0 tests failed out of 7" ] || fail "what ctest said is not last but one"
 at_once=$(awk '$1 == "begin" { n++ } $1 == "end" { n-- } n > most { most = n } END { print most }' "$temporary/events")
 [ "$at_once" -eq 2 ] || fail "$at_once parts at a time, not 2"
+
+run 0 --all
+before "end build" "begin arm64"
+says "^arm64 +passed"
 
 echo test >"$temporary/fails"
 run 1
