@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "merganser/base/detail/real_from_chars.hpp"
 #include "merganser/base/error.hpp"
 
 namespace merganser {
@@ -121,7 +122,7 @@ int parse_int(const std::string& text) {
 double parse_number(const std::string& text) {
   double v = 0;
   const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, v);
+  const auto [at, error] = detail::real_from_chars(text.data(), end, v);
   if (error != std::errc() || at != end || !std::isfinite(v)) reject(text, "a finite number");
   return v;
 }

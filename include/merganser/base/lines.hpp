@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "merganser/base/detail/real_from_chars.hpp"
 #include "merganser/base/language.hpp"
 
 namespace merganser {
@@ -92,7 +93,7 @@ inline bool parse_integer(std::string_view word, std::int64_t& value) {
 inline bool parse_real(std::string_view word, double& value) {
   if (word.starts_with('+')) word.remove_prefix(1);
   const char* const end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  const auto [stop, error] = detail::real_from_chars(word.data(), end, value);
   return error == std::errc() && stop == end && !std::isnan(value);
 }
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "merganser/base/detail/real_from_chars.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/simulated.hpp"
 
@@ -32,7 +32,7 @@ void read_cost(std::string_view part, Costs& costs) {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i] != part.substr(0, equals)) continue;
     const auto value = part.substr(equals + 1);
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), costs[i]);
+    const auto [end, error] = real_from_chars(value.data(), value.data() + value.size(), costs[i]);
     if (error != std::errc{} || end != value.data() + value.size() || !(costs[i] >= 0) || costs[i] > 1e3) refuse(part);
     return;
   }

@@ -1,8 +1,8 @@
 #include "src/graphs/generate/spec.hpp"
 
-#include <charconv>
 #include <cmath>
 
+#include "merganser/base/detail/real_from_chars.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/lines.hpp"
 #include "merganser/base/text.hpp"
@@ -37,7 +37,7 @@ std::uint64_t vertices_of(std::string_view text, std::string_view piece) {
 
 double degree_of(std::string_view text, std::string_view piece) {
   double degree = 0;
-  const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), degree);
+  const auto [end, error] = merganser::detail::real_from_chars(piece.data(), piece.data() + piece.size(), degree);
   if (piece.empty() || error != std::errc() || end != piece.data() + piece.size() || !(degree >= 0 && degree < 0x1p40))
     refuse(text, "\"" + std::string(piece) + "\" edges per vertex; allowed: a number from 0 on");
   return degree;
