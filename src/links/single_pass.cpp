@@ -26,7 +26,7 @@ class Buffer {
  public:
   T* grow(std::size_t n) {
     if (n > capacity_) {
-      data_ = std::make_unique_for_overwrite<T[]>(n);
+      data_ = std::unique_ptr<T[]>(new T[n]);
       capacity_ = n;
     }
     return data_.get();

@@ -10,6 +10,14 @@
 
 namespace merganser::msf {
 
+/// Waits for the threads of a team at the end of a block, however that is left.
+struct Joined {
+  std::vector<std::thread>& team;
+  ~Joined() {
+    for (std::thread& t : team) t.join();
+  }
+};
+
 /// Runs body(0) .. body(threads - 1) at the same time; throws the error of the lowest that failed.
 void in_parallel(int threads, const auto& body) {
   if (threads <= 1) {
@@ -25,7 +33,8 @@ void in_parallel(int threads, const auto& body) {
     }
   };
   {
-    std::vector<std::jthread> team;
+    std::vector<std::thread> team;
+    const Joined joined{team};
     for (int t = 1; t < threads; ++t) team.emplace_back(guarded, t);
     guarded(0);
   }

@@ -50,7 +50,7 @@ class IdTable {
   std::uint32_t& paged(std::uint64_t key) {
     auto& page = pages_[static_cast<std::size_t>(key >> kPageBits)];
     if (!page) {
-      page = std::make_unique_for_overwrite<std::uint32_t[]>(kPage);
+      page = std::unique_ptr<std::uint32_t[]>(new std::uint32_t[kPage]);
       std::fill_n(page.get(), kPage, kNone);
     }
     return page[static_cast<std::size_t>(key & (kPage - 1))];

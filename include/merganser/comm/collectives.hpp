@@ -169,7 +169,7 @@ template <class T, class Owner>
     ++first[owners[i] + 1];
   }
   for (std::size_t r = 0; r < ranks; ++r) first[r + 1] += first[r];
-  const auto sorted = std::make_unique_for_overwrite<std::byte[]>(records.size_bytes());
+  const auto sorted = std::unique_ptr<std::byte[]>(new std::byte[records.size_bytes()]);
   auto* const place = reinterpret_cast<T*>(sorted.get());
   std::vector<std::size_t> next(first.begin(), first.end() - 1);
   for (std::size_t i = 0; i < records.size(); ++i) std::memcpy(place + next[owners[i]]++, &records[i], sizeof(T));

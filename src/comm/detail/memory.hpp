@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "merganser/base/detail/shared_word.hpp"
 #include "src/comm/detail/keeper.hpp"
 
 namespace merganser::comm::detail {
@@ -34,7 +35,7 @@ class Memory : public Shared {
 
   /// A word that another rank puts.
   [[nodiscard]] std::uint64_t word(std::size_t offset) noexcept {
-    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(data() + offset)).load(std::memory_order_acquire);
+    return merganser::detail::load_word(*reinterpret_cast<std::uint64_t*>(data() + offset), std::memory_order_acquire);
   }
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "merganser/base/detail/shared_word.hpp"
 #include "src/comm/detail/one_sided.hpp"
 
 namespace merganser::comm::detail {
@@ -9,8 +10,8 @@ namespace {
 constexpr unsigned kRoundShift = 32;
 
 std::uint64_t load(const std::byte* slots, std::ptrdiff_t slot) {
-  auto* word = const_cast<std::uint64_t*>(reinterpret_cast<const std::uint64_t*>(slots) + slot);
-  return std::atomic_ref(*word).load(std::memory_order_acquire);
+  const auto* word = reinterpret_cast<const std::uint64_t*>(slots) + slot;
+  return merganser::detail::load_word(*word, std::memory_order_acquire);
 }
 
 std::int32_t ahead_of(std::uint32_t round, std::uint64_t word) {

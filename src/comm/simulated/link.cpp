@@ -29,7 +29,7 @@ class SimulatedLink final : public Link {
         tag_(tag),
         out_(graph.out),
         in_(graph.in),
-        buffer_(std::make_unique_for_overwrite<std::byte[]>(kPiece)),
+        buffer_(std::unique_ptr<std::byte[]>(new std::byte[kPiece])),
         partial_(graph.in.size()) {
     if (!graph.in.empty()) post();
   }

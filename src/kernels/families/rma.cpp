@@ -1,4 +1,5 @@
 // requires: MPI
+#include "merganser/base/detail/shared_word.hpp"
 #include "merganser/base/pinned.hpp"
 #include "src/kernels/families/mpi/mpi_exchange.hpp"
 #include "src/kernels/families/mpi/window.hpp"
@@ -185,7 +186,7 @@ class PutNotify final : public PutExchange {
   }
   [[nodiscard]] bool has_come(std::size_t arc, std::uint64_t epoch) const {
     auto* word = reinterpret_cast<std::uint64_t*>(window_->data() + plan_.flag(arc));
-    return std::atomic_ref(*word).load(std::memory_order_acquire) >= epoch;
+    return merganser::detail::load_word(*word, std::memory_order_acquire) >= epoch;
   }
   void await(std::size_t arc) {
     constexpr unsigned kLook = 4096;

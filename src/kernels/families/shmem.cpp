@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "merganser/base/detail/shared_word.hpp"
 #include "merganser/base/error.hpp"
 #include "src/kernels/families/openshmem/symmetric.hpp"
 #include "src/kernels/families/support/exchange_base.hpp"
@@ -99,7 +100,7 @@ class Signalled : public ShmemPutExchange {
   using ShmemPutExchange::ShmemPutExchange;
   [[nodiscard]] std::vector<int> missing() const override {
     return lacking([this](std::size_t arc, std::uint64_t epoch) {
-      return std::atomic_ref(*my_signal(arc)).load(std::memory_order_relaxed) >= epoch;
+      return merganser::detail::load_word(*my_signal(arc), std::memory_order_relaxed) >= epoch;
     });
   }
 

@@ -92,7 +92,7 @@ void drop_parallel(Part& part) {
   }
   std::uint32_t sum = 0;
   for (auto& at : begin) sum += std::exchange(at, sum);
-  const auto grouped = std::make_unique_for_overwrite<Live[]>(part.edges.size());
+  const auto grouped = std::unique_ptr<Live[]>(new Live[part.edges.size()]);
   for (const Live& e : part.edges) grouped[begin[e.a]++] = e;
 
   // Where the edge kept so far to every component is; the positions of one group follow those of the group before.

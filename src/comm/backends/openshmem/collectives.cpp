@@ -4,12 +4,12 @@
 #include <shmem.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
+#include "merganser/base/detail/shared_word.hpp"
 #include "src/comm/backends/openshmem/puts.hpp"
 #include "src/comm/detail/registry.hpp"
 #include "src/comm/detail/waiter.hpp"
@@ -58,8 +58,7 @@ void ShmemCollectives::barrier(const char* what) {
   for (std::size_t round = 0; distance < size_; ++round, distance *= 2) {
     Waiter waiter(describe);
     put_word(words() + round, barriers_, pe((rank_ + distance) % size_));
-    const std::atomic_ref<std::uint64_t> mine(words()[round]);
-    while (mine.load(std::memory_order_acquire) < barriers_) {
+    while (merganser::detail::load_word(words()[round], std::memory_order_acquire) < barriers_) {
       let_shmem_work(idle_word());
       waiter.idle();
     }
@@ -94,8 +93,7 @@ const ShmemCollectives::Slot& ShmemCollectives::hear(int rank, Slot* slot) {
            ", which may wait for others itself";
   };
   Waiter waiter(describe);
-  const std::atomic_ref<std::uint64_t> number(slot->number);
-  while (number.load(std::memory_order_acquire) < reductions_) {
+  while (merganser::detail::load_word(slot->number, std::memory_order_acquire) < reductions_) {
     let_shmem_work(idle_word());
     waiter.idle();
   }
