@@ -68,7 +68,7 @@ void describe(ClusterCommand& o, V&& option) {
   option(
       "attribute", o.attributes,
       "variables of IN beside EPIC's and how they merge: mean (by volume), sum, centre or largest (of that member), or "
-      "drop, to leave one out",
+      "drop, to leave one out; missing=skip behind a rule: parcels may lack a value, such members do not count",
       Kind{"NAME:RULE,..."});
   describe(o.method, option);
   describe(o.ranks, option);
@@ -127,8 +127,9 @@ class Run {
   Profile profile_;
   io::ParcelFileInfo info_;
   Parcels parcels_;
-  Parcels original_;                   // on rank 0, for the reference
-  std::vector<io::FilePlace> places_;  // for the labels
+  Parcels original_;                       // on rank 0, for the reference
+  std::vector<io::FilePlace> places_;      // for the labels
+  std::vector<io::MissingFound> missing_;  // let pass by a rule
   std::optional<Labels> labels_;
   Moments before_, after_;
   std::vector<Conserved> quantities_;
@@ -155,7 +156,7 @@ void Run::read() {
     info_.grid.box.periodic = o_.periodic;
     if (!o_.labels.empty()) labels_.emplace(t_);
     check_room();
-    parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_, labels_ ? &places_ : nullptr); });
+    parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_, labels_ ? &places_ : nullptr, &missing_); });
   }
   const Scope s(profile_, "distribute");
   const Decomposition blocks = together([&] { return decompose(info_.grid, o_.blocks, parcels_, t_); });
@@ -170,8 +171,6 @@ void Run::check_room() {
   const double ranks = t_.size(), parcels = static_cast<double>(info_.parcels);
   const double container = static_cast<double>(Parcels(info_.schema).parcel_bytes());
   const double containers = 2.2 + (o_.output.empty() ? 0 : 0.7) + (o_.picture.empty() ? 0 : 1.1) + (o_.audit ? 2.4 : 0);
-  const double cells = static_cast<double>(info_.grid.cells[0]) * static_cast<double>(info_.grid.cells[1]) *
-                       static_cast<double>(info_.grid.cells[2]);
   Need need;
   need.what = o_.input + " (" + count_text(info_.parcels) + " parcels, " + grid_text(info_.grid) + ")";
   need.rank_bytes =
@@ -180,7 +179,7 @@ void Run::check_room() {
     need.rank_bytes += std::ceil(parcels / ranks) * 64;
     need.first_bytes += parcels * 48;
   }
-  if (o_.method.search == Search::cells8) need.rank_bytes += std::ceil(cells / ranks) * 8;
+  need.rank_bytes += search_bytes(o_.method.search, info_.grid, t_.size());
   if (o_.reference) need.first_bytes += 4 * parcels * container;
   need.disk_bytes = o_.output.empty() ? 0 : parcels * parcel_file_bytes(info_.schema);
   need.file = o_.output;
@@ -308,6 +307,7 @@ void Run::report() {
     record["traffic"] = traffic_json(traffic);
   }
   record["conservation"] = conservation_json(quantities_, before_, after_, all_.merged);
+  for (const io::MissingFound& m : missing_) record["missing"][bytes_to_utf8(m.name)] = m.count;
   record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
   record["result"] = result_json(first_, last_, all_, sums_, digest_);
   if (may_report(in_.table)) print(record, stages, others);
@@ -327,6 +327,9 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
       << clusterer_->decomposition().describe() << ", search " << search_name(o_.method.search) << ", prune "
       << prune_name(o_.method.prune) << (o_.steps > 1 ? fmt::format(", {} steps", o_.steps) : "") << '\n';
   if (!t_.choice().empty()) out << t_.choice() << '\n';
+  for (const io::MissingFound& m : missing_)
+    out << m.name << ": " << count_text(m.count) << " of " << count_text(info_.parcels)
+        << " parcels without a value, skipped (missing=skip)\n";
   out << '\n' << counts_table(first_, last_, all_) << '\n' << clusters_table(all_) << '\n';
   std::vector<std::string> names(kStages.begin(), kStages.end());
   names.back() = "whole step";

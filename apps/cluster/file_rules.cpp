@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "merganser/base/error.hpp"
@@ -48,20 +49,37 @@ void check_dropped(const FileRules& rules, const std::string& input, const io::P
                        (known.empty() ? "nothing that would need it" : joined(known)));
 }
 
+/// An item of what follows a rule: missing=skip or missing=refuse. @return false for another word
+bool take_missing(const std::string& word, FileRules& rules, const std::string& last) {
+  constexpr std::string_view kBegin = "missing=";
+  if (word.substr(0, kBegin.size()) != kBegin || word.find(':') != std::string::npos) return false;
+  const std::string what = word.substr(kBegin.size());
+  if (what != "skip" && what != "refuse")
+    throw UsageError("--attribute " + word + ": allowed: missing=skip or missing=refuse, behind a rule");
+  if (rules.merged.empty() || rules.merged.back().name != last)
+    throw UsageError("--attribute " + word + ": allowed behind a rule that merges, as in humidity:mean,missing=skip");
+  if (is_in(rules.with_missing, last)) throw UsageError("--attribute: " + last + " has two of missing=; allowed: one");
+  rules.with_missing.push_back(last);
+  rules.merged.back().skip_missing = what == "skip";
+  return true;
+}
+
 }  // namespace
 
 FileRules parse_file_rules(const std::vector<std::string>& words) {
   FileRules rules;
   std::vector<std::string> seen;
   for (const std::string& word : words) {
+    if (take_missing(word, rules, seen.empty() ? "" : seen.back())) continue;
     const std::size_t colon = word.rfind(':');
     const std::string name = word.substr(0, colon);
     const std::string rule = colon == std::string::npos ? "" : word.substr(colon + 1);
     const auto* const known =
         std::find_if(kRules.begin(), kRules.end(), [&](const auto& r) { return r.first == rule; });
     if (name.empty() || (known == kRules.end() && rule != kDrop))
-      throw UsageError("--attribute " + word +
-                       ": allowed: NAME:RULE, where RULE is mean, sum, centre, largest or drop");
+      throw UsageError(
+          "--attribute " + word +
+          ": allowed: NAME:RULE, where RULE is mean, sum, centre, largest or drop, and behind it missing=skip");
     if (is_in(seen, name)) throw UsageError("--attribute: " + name + " has two rules; allowed: one");
     seen.push_back(name);
     if (known == kRules.end()) {

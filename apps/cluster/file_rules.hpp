@@ -1,5 +1,5 @@
 #pragma once
-/// What becomes of variables of a parcel file that EPIC does not know: --attribute NAME:RULE,...
+/// What becomes of variables of a parcel file that EPIC does not know: --attribute NAME:RULE[,missing=skip],...
 #include <string>
 #include <vector>
 
@@ -10,9 +10,10 @@ namespace merganser::app {
 struct FileRules {
   std::vector<io::VariableRule> merged;
   std::vector<std::string> dropped;
+  std::vector<std::string> with_missing;  ///< names whose rule says what becomes of missing values
 };
 
-/// @throws UsageError for a text that is no NAME:RULE, an unknown rule, a name given twice
+/// @throws UsageError for a text that is no NAME:RULE, an unknown rule, a name given twice, a missing= without a rule
 [[nodiscard]] FileRules parse_file_rules(const std::vector<std::string>& words);
 
 /// Adds the variables that have a rule to what is read. Where an output will be written, everything else must have one

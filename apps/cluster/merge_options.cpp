@@ -1,5 +1,7 @@
 #include "apps/cluster/merge_options.hpp"
 
+#include <cmath>
+
 #include "apps/frame/table.hpp"
 
 namespace merganser::app {
@@ -51,6 +53,10 @@ double balance_bytes(const BlockOptions& blocks, const Grid& grid, int ranks) {
   double planes = 0;
   for (const auto cells : grid.cells) planes += static_cast<double>(cells);
   return planes * sizeof(std::int64_t) * (1 + ranks);
+}
+
+double search_bytes(Search search, const Grid& grid, int ranks) {
+  return search == Search::cells8 ? std::ceil(static_cast<double>(grid.cell_count()) / ranks) * 8 : 0;
 }
 
 std::string grid_text(const Grid& grid) {

@@ -69,6 +69,8 @@ void describe(BlockOptions& o, V&& option) {
   return static_cast<double>(Parcels(schema).parcel_bytes()) + 4;
 }
 
+/// Bytes on each rank for the search: cells8 has numbers for every cell, whether parcels are there or not.
+[[nodiscard]] double search_bytes(Search search, const Grid& grid, int ranks);
 [[nodiscard]] std::string grid_text(const Grid& grid);  ///< "32 x 32 x 32 cells, periodic in xy"
 
 }  // namespace merganser::app

@@ -96,7 +96,7 @@ std::vector<Conserved> conserved(const Moments& before, const Moments& after, co
           volume * box.extent[axis]);
   std::size_t at = 0;
   for (const auto& attribute : schema.attributes()) {
-    if (attribute.rule != Rule::mean && attribute.rule != Rule::sum) continue;
+    if (!is_conserved(attribute.rule)) continue;
     for (int c = 0; c < attribute.components && at < before.volume_attribute.size(); ++c, ++at) {
       std::string name = attribute.components == 1 ? attribute.name : fmt::format("{}[{}]", attribute.name, c);
       if (static_cast<std::size_t>(c) < attribute.component_names.size())

@@ -228,6 +228,7 @@ std::vector<flow::Statistics> read_statistics(const std::string& path) {
   const auto values_of = [&](const char* name) -> const io::FileValues& {
     const io::FileValues* found = io::find_variable(file, name);
     if (found == nullptr) throw InputError(path + ": the variable " + name + " is missing; not statistics of a flow");
+    io::require_values(path, file, name);
     return *found;
   };
   std::vector<flow::Statistics> rows(static_cast<std::size_t>(values_of("step").count));

@@ -164,6 +164,8 @@ class Verification {
       Need need;
       need.what = file + " (" + count_text(info.parcels) + " parcels)";
       need.rank_bytes = kContainers * static_cast<double>(info.parcels) * Parcels().parcel_bytes();
+      need.what += " on " + grid_text(info.grid);
+      for (const Search search : plan_.searches) need.rank_bytes += search_bytes(search, info.grid, 1);
       need.of_file = true;
       need.help = "smaller files";
       require(need, o_.room.force);

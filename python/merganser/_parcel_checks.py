@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._errors import InputError
 
 POSITION = ("x_position", "y_position", "z_position")
@@ -14,6 +15,8 @@ COLUMNS = {
     "B": ("B11", "B12", "B13", "B22", "B23"),
 }
 OWN = {*POSITION, "volume", "merganser_id", *(name for names in COLUMNS.values() for name in names)}
+FILL = 9.969209968386869e36
+"""NetCDF's fill value of doubles."""
 _LENGTH = (1e-40, 1e40)
 _VOLUME = (1e-120, 1e120)
 _SHAPE = (1e-80, 1e80)
@@ -26,8 +29,10 @@ def check_grid(where: str, lower: Any, extent: Any, cells: Any) -> None:
         for value in values:
             if not least <= value <= _LENGTH[1]:
                 raise InputError(f"{where}: {name} {value}; allowed: {least} to {_LENGTH[1]}")
-    if any(c < 1 or c != int(c) for c in cells) or np.prod(np.asarray(cells, dtype=float)) > 2.0**62:
-        raise InputError(f"{where}: ncells {list(cells)}; allowed: whole numbers from 1 on, at most 2^62 in all")
+    if any(not 1 <= c <= 2.0**53 or c != int(c) for c in cells):
+        raise InputError(f"{where}: ncells {list(cells)}; allowed: whole numbers from 1 on")
+    _core.check_grid(f"{where}: ncells, origin and extent", [float(x) for x in lower], [float(x) for x in extent],
+                     [int(c) for c in cells])
 
 
 def check_parcels(where: str, parcels: Any, box: Any, periodic: Any) -> None:
@@ -44,11 +49,14 @@ def check_parcels(where: str, parcels: Any, box: Any, periodic: Any) -> None:
     for attribute, (rule, components) in parcels.schema.attributes.items():
         if rule == "ellipsoid":
             _check_shape(where, parcels[attribute], volume)
-        elif rule in ("mean", "sum"):
+        elif rule in ("mean", "sum", "mean_present", "sum_present"):
             values = parcels[attribute].reshape(len(volume), components)
             for i in range(components):
                 names = COLUMNS.get(attribute, (attribute,) if components == 1 else ())
-                _between(where, names[i] if names else f"{attribute}_{i}", values[:, i], -_MOST, _MOST)
+                column = values[:, i]
+                if rule.endswith("_present"):  # NaN stands for a missing value
+                    column = np.where(np.isnan(column), 0.0, column)
+                _between(where, names[i] if names else f"{attribute}_{i}", column, -_MOST, _MOST)
 
 
 def check_ids(where: str, ids: np.ndarray) -> None:
@@ -80,6 +88,10 @@ def _between(where: str, name: str, values: np.ndarray, least: float, most: floa
 
 
 def _all(where: str, name: str, values: np.ndarray, fine: np.ndarray, allowed: str) -> None:
+    if values.dtype.kind == "f" and (values == FILL).any():
+        first = int(np.argmax(values == FILL))
+        raise InputError(f"{where}: parcel {first}: {name} is {FILL}; allowed: any number but NetCDF's fill value, which means "
+                         "missing")
     if not fine.all():
         first = int(np.argmin(fine))
         raise InputError(f"{where}: parcel {first}: {name} is {values[first]}; allowed: {allowed}")

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from ._arrays import box_of
+from . import _core
 from ._errors import InputError, UsageError
-from ._parcel_checks import COLUMNS, OWN, POSITION, check_grid, check_ids, check_parcels
+from ._missing import missing_in, parse_rule, require_present
+from ._parcel_checks import COLUMNS, FILL, OWN, POSITION, check_grid, check_ids, check_parcels
 from ._parcels import Parcels, Schema, _cells_of
-
-_RULES = {"mean": "mean", "sum": "sum", "centre": "keep_centre", "largest": "keep_largest", "keep_centre": "keep_centre",
-          "keep_largest": "keep_largest", "drop": None}
-"""Names of rules, those of the command too, and the schema's."""
 
 
 def _netcdf() -> Any:
@@ -31,7 +29,9 @@ def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] 
 
     time_index  which of several time levels: -1 is the last
     attributes  further variables over the parcels, with the rules by which they merge: {"humidity": "mean"}; "mean", "sum",
-                "keep_centre" (centre), "keep_largest" (largest), or "drop", for those that are not wanted
+                "keep_centre" (centre), "keep_largest" (largest), or "drop", for those that are not wanted. Behind a rule
+                ",missing=skip": parcels may lack a value, which is NaN then; members without one do not count in a mean or
+                sum (rules "mean_present", "sum_present" of the schema)
 
     Gives the parcels, with the attributes of EPIC that the file has, and a record: `box` as (lower, upper), `periodic` (of the
     file, or as EPIC has it: x and y), `cells`, `time`, and `passed_over`, the names of variables over the parcels that are not
@@ -39,9 +39,12 @@ def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] 
     (the command `cluster` gives ids by content). Of the rest of the file nothing is kept. Everything is checked as the command
     does, except what docs/python.md names. Raises InputError, naming the first bad parcel by its place.
     """
-    name = os.fspath(path)
+    name = os.fsdecode(path)
+    library = _netcdf()
+    _core.check_self_contained(name)
     try:
-        file = _netcdf().Dataset(name)
+        plain = os.path.isabs(name) and "//" not in name
+        file = library.Dataset(name if plain else os.path.realpath(name))  # else netCDF4 may take it for an address
     except OSError as error:
         raise InputError(f"{name}: {error}; allowed: a parcel file of EPIC") from None
     with file:
@@ -52,20 +55,19 @@ def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] 
 
 
 def _read(file: Any, name: str, time_index: int, rules: dict[str, str]) -> tuple[Parcels, dict[str, Any]]:
-    file.set_auto_scale(False)
+    file.set_auto_maskandscale(False)
     if "n_parcels" not in file.dimensions:
         raise InputError(f"{name}: no dimension n_parcels; allowed: a parcel file of EPIC")
     n = len(file.dimensions["n_parcels"])
     record = _heading(file, name, time_index)
-    known, chosen = _schema_of(file, name), {}
+    known, chosen, skips = _schema_of(file, name), {}, {}
     others = [v.name for v in file.variables.values() if "n_parcels" in v.dimensions and v.name not in OWN]
     for variable, rule in rules.items():
-        if rule not in _RULES:
-            raise UsageError(f"attributes: {variable}: {rule!r}; allowed: {', '.join(_RULES)}")
+        merges, skips[variable] = parse_rule(variable, rule)
         if variable not in others:
             raise UsageError(f"attributes: {variable}; allowed: of {name} {', '.join(others) or 'none'}")
-        if _RULES[rule] is not None:
-            chosen[variable] = _RULES[rule]
+        if merges is not None:
+            chosen[variable] = merges
     record["passed_over"] = [variable for variable in others if variable not in chosen]
     silent = [variable for variable in others if variable not in rules]
     if silent:
@@ -78,7 +80,7 @@ def _read(file: Any, name: str, time_index: int, rules: dict[str, str]) -> tuple
         columns = [_values(file, name, v, n, time_index) for v in COLUMNS[attribute]]
         parcels[attribute] = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
     for variable, rule in chosen.items():
-        parcels[variable] = _other(file, name, variable, n, time_index, rule in ("mean", "sum"))
+        parcels[variable] = _other(file, name, variable, n, time_index, skips[variable])
     if "merganser_id" in file.variables:
         ids = _values(file, name, "merganser_id", n, time_index, np.int64)
         check_ids(name, ids)
@@ -108,38 +110,44 @@ def _values(file: Any, name: str, variable: str, n: int, time_index: int, dtype:
     if found.dtype != dtype:
         raise InputError(f"{name}: {variable} has type {found.dtype}; allowed: {np.dtype(dtype)}")
     values = _level(found, name, n, time_index)
-    if np.ma.is_masked(values):
-        raise InputError(f"{name}: {variable} lacks values; allowed: a value for each parcel")
-    return np.ascontiguousarray(np.ma.getdata(values), dtype=dtype)  # little-endian too
+    require_present(name, variable, *missing_in(name, found, values), "a value for every parcel")
+    return np.ascontiguousarray(values, dtype=dtype)  # little-endian too
 
 
-def _level(found: Any, name: str, n: int, time_index: int) -> np.ma.MaskedArray:
+def _level(found: Any, name: str, n: int, time_index: int) -> np.ndarray:
     for attribute, neutral in (("scale_factor", 1), ("add_offset", 0)):
         if attribute in found.ncattrs() and np.any(found.getncattr(attribute) != neutral):
             raise InputError(f"{name}: {found.name} is packed: {attribute} = {found.getncattr(attribute)}; allowed: values as "
                              'they are, as "ncpdq --unpack" makes them')
+    if str(getattr(found, "_Unsigned", "")).lower() == "true":
+        raise InputError(f"{name}: {found.name} has an attribute _Unsigned, so that its values are not what its type says; allowed: "
+                         "values of an unsigned type")
     if found.ndim not in (1, 2) or found.shape[-1] != n or found.dimensions[-1] != "n_parcels":
         raise InputError(f"{name}: {found.name} has shape {found.shape} over {found.dimensions}; allowed: (t, n_parcels) or "
                          f"(n_parcels), of length {n}")
     if found.ndim == 2 and not -found.shape[0] <= time_index < found.shape[0]:
         if n == 0:
-            return np.ma.zeros(0, dtype=found.dtype)
+            return np.zeros(0, dtype=found.dtype)
         raise InputError(f"{name}: {found.name} has {found.shape[0]} time levels; allowed: time_index within them, not {time_index}")
-    return np.ma.asarray(found[time_index] if found.ndim == 2 else found[:])
+    return np.asarray(found[time_index] if found.ndim == 2 else found[:])
 
 
-def _other(file: Any, name: str, variable: str, n: int, time_index: int, computed: bool) -> np.ndarray:
-    """A variable that is not EPIC's, as float64. Raises InputError for what would not come back as it is."""
+def _other(file: Any, name: str, variable: str, n: int, time_index: int, skip: bool) -> np.ndarray:
+    """A variable that is not EPIC's, as float64; NaN for what is missing, if that may be (skip). Raises InputError for what
+    would not come back as it is."""
     found = file.variables[variable]
     if not isinstance(found.dtype, np.dtype) or found.dtype.kind not in "iuf":
         raise InputError(f"{name}: {variable} has type {found.dtype}; allowed: numbers")
-    values = _level(found, name, n, time_index)
-    if computed and np.ma.is_masked(values):
-        raise InputError(f"{name}: {variable} lacks values; allowed: a value for each parcel, for rules that compute")
-    exact = np.ma.getdata(values)
+    exact = _level(found, name, n, time_index)
+    missing, why = missing_in(name, found, exact)
+    if not skip:
+        require_present(name, variable, missing, why, "a value for every parcel, or a rule with missing=skip")
+    exact = np.where(missing, exact.dtype.type(0), exact)
     if exact.dtype.kind in "iu" and n and max(abs(int(exact.min())), abs(int(exact.max()))) > 2**53:
         raise InputError(f"{name}: {variable} has numbers beyond 2^53; allowed: those below, which float64 holds")
-    return exact.astype(np.float64)
+    values = exact.astype(np.float64)
+    values[missing] = np.nan
+    return values
 
 
 def _heading(file: Any, name: str, time_index: int) -> dict[str, Any]:
@@ -154,11 +162,17 @@ def _heading(file: Any, name: str, time_index: int) -> dict[str, Any]:
         if values.shape != (3,) or values.dtype.kind not in "iuf":
             raise InputError(f"{name}: the global attribute {key} is {attributes[key]!r}; allowed: 3 numbers")
         given[key] = values.astype(np.float64)
+    if not np.isin(given["periodic"], (0, 1)).all():
+        raise InputError(f"{name}: the global attribute periodic is {attributes['periodic']!r}; allowed: 3 times 0 or 1")
     check_grid(name, given["origin"], given["extent"], given["ncells"])
     record: dict[str, Any] = {"box": (given["origin"].tolist(), (given["origin"] + given["extent"]).tolist()),
                               "periodic": (given["periodic"] != 0).tolist(), "cells": given["ncells"].astype(int).tolist()}
     if "t" in file.variables and file.variables["t"].ndim == 1 and len(file.variables["t"]):
         record["time"] = float(file.variables["t"][time_index])
+        missing, why = missing_in(name, file.variables["t"], np.atleast_1d(np.asarray(file.variables["t"][time_index])))
+        if missing.any() or not np.isfinite(record["time"]):
+            raise InputError(f'{name}: variable "t": level {time_index} is {record["time"]}, missing ({why}); allowed: finite '
+                             "numbers")
     return record
 
 
@@ -228,5 +242,6 @@ def _write(file: Any, parcels: Parcels, columns: dict[str, tuple[str, ...]], tim
     put("merganser_id", parcels["id"], "i8")
     for attribute, names in columns.items():
         values = parcels[attribute].reshape(len(parcels), len(names))
+        skips = parcels.schema.attributes[attribute][0] not in ("mean", "sum", "ellipsoid")
         for column, variable in enumerate(names):
-            put(variable, values[:, column])
+            put(variable, np.where(np.isnan(values[:, column]), FILL, values[:, column]) if skips else values[:, column])

@@ -18,8 +18,8 @@ class Schema:
 
         Schema({"salt": "mean", "colour": ("keep_largest", 3)})
 
-    Each attribute has a rule, or (rule, components): "mean" (weighted by volume), "sum", "keep_centre", "keep_largest", or
-    "ellipsoid" (5 components: B11 B12 B13 B22 B23).
+    Each attribute has a rule, or (rule, components): "mean" (weighted by volume), "sum", "keep_centre", "keep_largest",
+    "mean_present" and "sum_present" (of the members whose value is not NaN), or "ellipsoid" (5 components: B11 B12 B13 B22 B23).
     """
 
     def __init__(self, attributes: dict[str, Any]):

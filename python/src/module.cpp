@@ -93,6 +93,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // a communicator may keep its ranks until MPI ends, after the interpreter
   bind_errors();
   bind_files(m);
+  bind_parcel_files(m);
   bind_team(m);
   bind_forest(m);
   bind_trees(m);

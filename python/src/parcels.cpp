@@ -25,6 +25,8 @@ const std::vector<std::pair<std::string, Rule>>& rules() {
                                                                 {"sum", Rule::sum},
                                                                 {"keep_centre", Rule::keep_centre},
                                                                 {"keep_largest", Rule::keep_largest},
+                                                                {"mean_present", Rule::mean_present},
+                                                                {"sum_present", Rule::sum_present},
                                                                 {"ellipsoid", Rule::ellipsoid}};
   return all;
 }

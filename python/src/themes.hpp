@@ -6,6 +6,7 @@ namespace merganser::python {
 
 void bind_errors();
 void bind_files(nanobind::module_& m);
+void bind_parcel_files(nanobind::module_& m);
 void bind_team(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_trees(nanobind::module_& m);

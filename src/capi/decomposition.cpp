@@ -13,7 +13,7 @@ Grid grid_of(const mg_box* box, const std::int64_t* cells, bool one = false) {
   if (one && cells == nullptr) return grid;
   need(cells, "cells");
   for (std::size_t a = 0; a < 3; ++a) {
-    within<std::int64_t>(cells[a], 1, std::int64_t{1} << 31, "cells");
+    within<std::int64_t>(cells[a], 1, kMaxAxisCells, "cells");
     grid.cells[a] = cells[a];
   }
   return grid;

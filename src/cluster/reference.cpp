@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
 
 #include "merganser/base/error.hpp"
@@ -255,6 +258,22 @@ void ellipsoid_reference(std::span<const Member> members, const Geometry& g, std
 
 std::int64_t id_of(const Member& m) { return std::bit_cast<std::int64_t>(m.row[0]); }
 
+/// Of the members that have a value; NaN if none has.
+double present_reference(std::span<const Member> members, std::size_t column, bool weighted) {
+  std::vector<Member> with_value;
+  std::copy_if(members.begin(), members.end(), std::back_inserter(with_value),
+               [&](const Member& m) { return !std::isnan(m.row[column]); });
+  if (with_value.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto term = [&](const Member& m) { return (weighted ? m.site->volume : 1) * m.row[column]; };
+  double sum = term(with_value[0]);
+  double volume = with_value[0].site->volume;
+  for (std::size_t i = 1; i < with_value.size(); ++i) {
+    sum = sum + term(with_value[i]);
+    volume = volume + with_value[i].site->volume;
+  }
+  return weighted ? sum * (1.0 / volume) : sum;
+}
+
 /// One attribute of a merged parcel, except for callbacks.
 void attribute_reference(const Attribute& attribute, std::span<const Member> members, const Geometry& g,
                          std::size_t offset, double* out) {
@@ -268,6 +287,8 @@ void attribute_reference(const Attribute& attribute, std::span<const Member> mem
       double sum = members[0].row[c];
       for (std::size_t i = 1; i < members.size(); ++i) sum = sum + members[i].row[c];
       *out = sum;
+    } else if (attribute.rule == Rule::mean_present || attribute.rule == Rule::sum_present) {
+      *out = present_reference(members, c, attribute.rule == Rule::mean_present);
     } else if (attribute.rule == Rule::keep_largest) {
       *out = std::max_element(members.begin(), members.end(), [](const Member& a, const Member& b) {
                if (a.site->volume != b.site->volume) return a.site->volume < b.site->volume;

@@ -78,29 +78,8 @@ std::array<int, 3> parse_shape(const Grid& grid, int ranks, const std::string& t
 
 }  // namespace
 
-void check_grid(const Grid& grid) {
-  for (int a = 0; a < 3; ++a) {
-    if (grid.cells[a] < 1)
-      throw InputError("grid: " + std::to_string(grid.cells[a]) + " cells on axis " + "xyz"[a] +
-                       "; allowed: at least 1");
-    const double extent = grid.box.extent[a];
-    const double lower = grid.box.lower[a];
-    // Beyond these, squared distances underflow or overflow.
-    if (!(extent >= 1e-100 && extent <= 1e100 && std::isfinite(lower))) {
-      char text[160];
-      std::snprintf(text, sizeof text,
-                    "grid: axis %c from %g, extent %g; allowed: extents from 1e-100 to 1e100, a finite origin",
-                    "xyz"[a], lower, extent);
-      throw InputError(text);
-    }
-  }
-}
-
 Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& shape) : grid_(grid) {
   check_grid(grid);
-  const double cells =
-      static_cast<double>(grid.cells[0]) * static_cast<double>(grid.cells[1]) * static_cast<double>(grid.cells[2]);
-  if (cells > 0x1p62) throw InputError("grid: " + cells_text(grid) + " in all; allowed: up to 2^62");
   if (ranks < 1) throw UsageError("ranks: " + std::to_string(ranks) + "; allowed: at least 1");
   if (ranks > grid.cell_count())
     throw InputError(std::to_string(ranks) + " ranks for " + cells_text(grid) + "; allowed: at most one rank per cell");

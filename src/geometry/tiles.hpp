@@ -6,9 +6,6 @@
 
 namespace merganser {
 
-/// @throws InputError for cells or a box that no decomposition can have
-void check_grid(const Grid& grid);
-
 struct Decomposition::Tiles {
   std::vector<Block> blocks;                 ///< by rank; faces at the box's own have exactly its coordinates
   std::vector<std::vector<int>> neighbours;  ///< by rank, ascending

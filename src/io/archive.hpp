@@ -27,7 +27,7 @@ void fields(A& a, FileStorage& v) {
 }
 template <class A>
 void fields(A& a, FileVariable& v) {
-  a(v.name, v.dimensions, v.attributes, v.storage, v.values);
+  a(v.name, v.dimensions, v.attributes, v.storage, v.values, v.unwritten, v.skip_missing);
 }
 template <class A>
 void fields(A& a, FileDimension& v) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "merganser/base/options.hpp"
+#include "src/io/missing.hpp"
 
 namespace merganser::io {
 namespace {
@@ -50,6 +51,7 @@ void take_from_file(Column& column, const FileHeading& heading) {
   if (column.in_file == nullptr) return;
   column.type = static_cast<FileType>(column.in_file->values.type);
   column.storage = column.in_file->storage;
+  column.may_lack = column.may_lack || column.in_file->skip_missing;
 }
 
 /// The numbers of a type between which every whole one is that of a double.
@@ -111,6 +113,7 @@ std::vector<Column> columns(const Schema& schema, const FileHeading& heading) {
                     .offset = offset,
                     .computed = a.rule != Rule::keep_centre && a.rule != Rule::keep_largest,
                     .epic = Schema::epic().has(a.name),
+                    .may_lack = is_of_present(a.rule),
                     .storage = {}};
       if (index >= a.component_names.size() && a.components > 1) column.name += "_" + std::to_string(c);
       column.long_name = a.rule == Rule::ellipsoid ? column.name + " element of shape matrix" : "parcel " + column.name;
@@ -157,14 +160,16 @@ void gather(const Parcels& parcels, const Column& column, std::size_t first, dou
 
 void to_file_type(const Column& column, const double* values, std::size_t count, std::vector<std::byte>& out) {
   out.resize(count * type_bytes(column.type));
-  if (column.bits() || column.type == FileType::f64) {
+  const bool fills = column.may_lack && column.computed;
+  const auto fill = fills ? missing_values(column).value() : std::nullopt;
+  if (!fills && (column.bits() || column.type == FileType::f64)) {
     if (count > 0) std::memcpy(out.data(), values, out.size());
     return;
   }
   with_type(column.type, [&](auto zero) {
     using T = decltype(zero);
     for (std::size_t i = 0; i < count; ++i) {
-      const T value = static_cast<T>(values[i]);
+      const T value = fill && std::isnan(values[i]) ? static_cast<T>(*fill) : static_cast<T>(values[i]);
       std::memcpy(out.data() + i * sizeof value, &value, sizeof value);
     }
   });

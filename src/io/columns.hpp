@@ -42,7 +42,8 @@ struct Column {
   std::size_t offset = 0;  ///< in doubles
   bool computed = true;    ///< merging computes with it: a finite double. Else its bits are kept and mean nothing here.
   FileType type = FileType::f64;
-  bool epic = true;  ///< one of EPIC's, which are doubles
+  bool epic = true;       ///< one of EPIC's, which are doubles
+  bool may_lack = false;  ///< a parcel may have no value: NaN where merging computes with it, else the bits of the file
   FileStorage storage;
   const FileVariable* in_file = nullptr;  ///< what the file it comes from says of it
 

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "merganser/base/error.hpp"
 #include "merganser/io/data_file.hpp"
 #include "src/io/columns.hpp"
+#include "src/io/missing.hpp"
 
 namespace merganser::io {
 namespace {
@@ -105,6 +107,40 @@ const FileGroup* find_group(const FileGroup& group, std::string_view name) { ret
 const FileValues* find_variable(const FileGroup& group, std::string_view name) {
   const FileVariable* found = find_named(group.variables, name);
   return found == nullptr ? nullptr : &found->values;
+}
+
+MissingMask find_missing(const FileVariable& variable) {
+  const auto type = static_cast<FileType>(variable.values.type);
+  const MissingValues missing(type, variable.attributes, variable.unwritten);
+  if (!missing.problem().empty()) throw InputError("variable \"" + variable.name + "\": " + missing.problem());
+  const Column column{.name = variable.name, .computed = false, .type = type, .storage = {}};
+  std::vector<double> values = numbers_of(variable.values);
+  if (column.bits() && !values.empty())
+    std::memcpy(values.data(), variable.values.bytes.data(), values.size() * sizeof(double));
+  MissingMask mask;
+  for (const double value : values) {
+    const MissingValues::Kind kind = missing.of(column, value);
+    mask.missing.push_back(kind == MissingValues::Kind::present ? 0 : 1);
+    if (mask.missing.back() != 0 && mask.why.empty()) mask.why = missing.reason(kind);
+  }
+  return mask;
+}
+
+void require_values(const std::string& path, const FileGroup& group, std::string_view name) {
+  const FileVariable* const found = find_named(group.variables, name);
+  if (found == nullptr) return;
+  MissingMask mask;
+  try {
+    mask = find_missing(*found);
+  } catch (const InputError& e) {
+    throw InputError(path + ": " + e.what());
+  }
+  const auto count = std::count(mask.missing.begin(), mask.missing.end(), 1);
+  if (count == 0) return;
+  const auto first = std::find(mask.missing.begin(), mask.missing.end(), 1) - mask.missing.begin();
+  throw InputError(path + ": variable \"" + found->name + "\": " + std::to_string(count) + " of " +
+                   std::to_string(mask.missing.size()) + " values are missing, the first at place " +
+                   std::to_string(first) + " (" + mask.why + "); allowed: numbers");
 }
 
 }  // namespace merganser::io

@@ -6,10 +6,12 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
+#include "src/io/missing.hpp"
 
 namespace merganser::io {
 namespace {
 
+constexpr std::size_t kSiteColumns = 4;  // position and volume
 constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
 
 std::string outside(const std::string& name, double value, double low, double high) {
@@ -47,18 +49,31 @@ std::string check_shape(const double* b5, double volume) {
   return {};
 }
 
+/// What is wrong with a value that would be read again as a missing one. Empty: nothing.
+std::string check_missing(const Column& column, const MissingValues& missing, double value) {
+  const MissingValues::Kind kind = missing.of(column, value);
+  if (kind == MissingValues::Kind::present) return {};
+  if (column.may_lack && (!column.computed || kind == MissingValues::Kind::nan)) return {};
+  if (kind == MissingValues::Kind::nan) return column.computed ? std::string() : column.name + " is missing (NaN)";
+  return column.name + " is " + (column.bits() ? std::string("a number") : number_text(value)) +
+         ", which in this variable means missing (" + missing.reason(kind) + ")";
+}
+
 std::string check_value(const Column& column, double value, double most) {
+  if (column.may_lack && std::isnan(value)) return {};
   if (!std::isfinite(value)) return column.name + " is " + number_text(value) + "; it must be finite";
   if (std::fabs(value) > most) return outside(column.name, value, -most, most);
   return check_fit(column, value);
 }
 
 /// The attributes of one parcel, given the columns of its row.
-std::string check_row(const Schema& schema, const double* row, double volume, const Column* column) {
+std::string check_row(const Schema& schema, const double* row, double volume, const Column* column,
+                      const MissingValues* missing) {
   const double* values = row + 1;
   for (const Attribute& attribute : schema.attributes()) {
-    for (int c = 0; c < attribute.components; ++c, ++column) {
+    for (int c = 0; c < attribute.components; ++c, ++column, ++missing) {
       const double most = attribute.rule == Rule::ellipsoid ? kMostShape : kMostAttribute;
+      if (std::string wrong = check_missing(*column, *missing, values[c]); !wrong.empty()) return wrong;
       std::string wrong = column->computed ? check_value(*column, values[c], most) : check_fit(*column, values[c]);
       if (!wrong.empty()) return wrong;
     }
@@ -84,11 +99,17 @@ void wrap_parcels(Parcels& parcels, const Box& box) {
 
 void check_parcels(const Parcels& parcels, const Box& box, std::span<const Column> columns,
                    const std::function<std::string(std::size_t)>& name) {
-  const Column* const first = columns.data() + 4;  // behind position and volume
+  std::vector<MissingValues> missing;
+  for (const Column& column : columns) missing.push_back(missing_values(column));
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const Site& site = parcels.site(i);
     std::string wrong = check_site(site, box);
-    if (wrong.empty()) wrong = check_row(parcels.schema(), parcels.row(i), site.volume, first);
+    const std::array<double, kSiteColumns> values{site.x, site.y, site.z, site.volume};
+    for (std::size_t c = 0; c < values.size() && wrong.empty(); ++c)
+      wrong = check_missing(columns[c], missing[c], values[c]);
+    if (wrong.empty())
+      wrong = check_row(parcels.schema(), parcels.row(i), site.volume, columns.data() + kSiteColumns,
+                        missing.data() + kSiteColumns);
     if (!wrong.empty()) throw InputError(name(i) + ": " + wrong);
   }
 }

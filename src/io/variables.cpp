@@ -5,6 +5,7 @@
 #include "merganser/base/text.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/columns.hpp"
+#include "src/io/missing.hpp"
 
 namespace merganser::io {
 namespace {
@@ -26,9 +27,30 @@ void check_rule(const FileVariable& variable, const VariableRule& rule) {
   const std::string name = "variable " + rule.name + ", of type " + type_name(type) + ", ";
   if (rule.rule == Rule::mean && is_integer(type))
     throw UsageError(name + "cannot hold a mean; allowed: sum, centre, largest");
+  if (rule.rule == Rule::sum && has_attribute(variable, "_Unsigned"))
+    throw UsageError(
+        name + "has an attribute _Unsigned, so that its values are not what their type says; allowed: centre, largest");
   if (rule.rule == Rule::sum && has_attribute(variable, "add_offset"))
     throw UsageError(name + "has an add_offset, so that its values cannot be summed; allowed: " +
                      (is_integer(type) ? "" : "mean, ") + "centre, largest");
+}
+
+/// The rule by which values merge, given that some may be missing.
+Rule rule_of_present(const FileVariable& variable, const VariableRule& rule) {
+  const bool computes = rule.rule == Rule::mean || rule.rule == Rule::sum;
+  if (!rule.skip_missing || !computes) return rule.rule;
+  const auto type = static_cast<FileType>(variable.values.type);
+  if (!MissingValues(type, variable.attributes, variable.unwritten).value())
+    throw UsageError("variable " + rule.name + ", of type " + type_name(type) +
+                     ", has no value that means missing, so that missing=skip could not write one; allowed: with an "
+                     "attribute _FillValue");
+  return rule.rule == Rule::mean ? Rule::mean_present : Rule::sum_present;
+}
+
+FileVariable* column_of(ParcelFileInfo& info, const std::string& name) {
+  const auto at = std::find_if(info.heading.columns.begin(), info.heading.columns.end(),
+                               [&](const FileVariable& v) { return v.name == name; });
+  return at == info.heading.columns.end() ? nullptr : &*at;
 }
 
 }  // namespace
@@ -48,14 +70,15 @@ void add_variables(const std::string& path, ParcelFileInfo& info, std::span<cons
   for (const VariableRule& rule : sorted) {
     if (is_own_name(rule.name) || rule.name == "t" || rule.name == "vorticity" || rule.name == "B")
       throw UsageError("variable " + rule.name + " is one of EPIC's, whose rules are fixed");
-    const FileVariable* variable = info.heading.column(rule.name);
+    FileVariable* const variable = column_of(info, rule.name);
     if (variable == nullptr) {
       const std::string known = joined(passed_over(info));
       throw UsageError(path + " has no variable " + rule.name + " of numbers over its parcels; it has " +
                        (known.empty() ? "none beside EPIC's" : "beside EPIC's " + known));
     }
     check_rule(*variable, rule);
-    attributes.push_back({rule.name, 1, rule.rule, {rule.name}, text_of(*variable, "units")});
+    variable->skip_missing = rule.skip_missing;
+    attributes.push_back({rule.name, 1, rule_of_present(*variable, rule), {rule.name}, text_of(*variable, "units")});
   }
   info.schema = Schema(std::move(attributes));
 }

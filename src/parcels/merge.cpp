@@ -1,6 +1,8 @@
 #include "merganser/parcels/merge.hpp"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "merganser/base/error.hpp"
@@ -69,6 +71,23 @@ const Member& largest(std::span<const Member> members) {
   return *best;
 }
 
+/// Mean by volume, or sum, of the values that are there. @return NaN if none is
+double merge_present(const Star& star, std::size_t column, bool weighted) {
+  double sum = 0;
+  double volume = 0;
+  bool any = false;
+  for (const Member& m : star.members) {
+    const double value = m.row[column];
+    if (std::isnan(value)) continue;
+    const double term = weighted ? m.site->volume * value : value;
+    sum = any ? sum + term : term;
+    volume += m.site->volume;
+    any = true;
+  }
+  if (!any) return std::numeric_limits<double>::quiet_NaN();
+  return weighted ? sum * (1 / volume) : sum;
+}
+
 void merge_attribute(const MergeRules& rules, std::size_t index, std::size_t offset, const Star& star, double* out) {
   const Attribute& attribute = rules.schema->attributes()[index];
   const auto components = static_cast<std::size_t>(attribute.components);
@@ -87,6 +106,11 @@ void merge_attribute(const MergeRules& rules, std::size_t index, std::size_t off
         for (const Member& m : star.members.subspan(1)) sum += m.row[offset + c];
         out[c] = sum;
       }
+      return;
+    case Rule::mean_present:
+    case Rule::sum_present:
+      for (std::size_t c = 0; c < components; ++c)
+        out[c] = merge_present(star, offset + c, attribute.rule == Rule::mean_present);
       return;
     case Rule::keep_centre:
       std::memcpy(out, centre.row + offset, components * sizeof(double));

@@ -35,7 +35,7 @@ Schema::Schema(std::vector<Attribute> attributes) : attributes_(std::move(attrib
     if (a.rule == Rule::ellipsoid && a.components != 5)
       throw UsageError("attribute " + a.name + ": an ellipsoid has 5 components (B11 B12 B13 B22 B23), not " +
                        std::to_string(a.components));
-    if (a.rule > Rule::callback)
+    if (a.rule > Rule::sum_present)
       throw UsageError("attribute " + a.name + ": rule " + std::to_string(static_cast<int>(a.rule)) +
                        "; allowed: a value of Rule");
     offsets_.push_back(at);

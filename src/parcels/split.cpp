@@ -72,7 +72,8 @@ Layout layout_of(const Schema& schema) {
   std::size_t offset = 1;
   for (const Attribute& a : schema.attributes()) {
     if (a.rule == Rule::ellipsoid && layout.shape == 0) layout.shape = offset;
-    if (a.rule == Rule::sum) layout.sums.emplace_back(offset, static_cast<std::size_t>(a.components));
+    if (is_conserved(a.rule) && a.rule != Rule::mean)
+      layout.sums.emplace_back(offset, static_cast<std::size_t>(a.components));
     offset += static_cast<std::size_t>(a.components);
   }
   if (layout.shape == 0)

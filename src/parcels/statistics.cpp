@@ -1,6 +1,7 @@
 #include "merganser/parcels/statistics.hpp"
 
 #include <bit>
+#include <cmath>
 
 #include "merganser/base/text.hpp"
 
@@ -67,7 +68,7 @@ Moments moments(const Parcels& parcels, const Box& box) {
   std::size_t offset = 1;
   for (const Attribute& a : parcels.schema().attributes()) {
     for (int c = 0; c < a.components; ++c, ++offset)
-      if (a.rule == Rule::mean || a.rule == Rule::sum) columns.push_back({offset, a.rule == Rule::mean});
+      if (is_conserved(a.rule)) columns.push_back({offset, a.rule == Rule::mean});
   }
   Moments m;
   m.parcels = static_cast<std::int64_t>(parcels.size());
@@ -81,6 +82,7 @@ Moments moments(const Parcels& parcels, const Box& box) {
       if (!box.periodic[a]) m.volume_position[a].add(s.volume * position[a]);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const double value = row[columns[c].offset];
+      if (std::isnan(value)) continue;  // missing: of rule sum_present
       m.volume_attribute[c].add(columns[c].weighted ? s.volume * value : value);
     }
   }

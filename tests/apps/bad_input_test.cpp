@@ -59,7 +59,7 @@ std::vector<BadInput> bad_inputs() {
        {"in.nc", "truncated"}},
       {"variable_missing", spoiled([](EpicFile& f) { f.variables.erase("B13"); }), {"variable B13 is missing"}},
       {"wrong_length", spoiled([](EpicFile& f) { f.variables["B12"].resize(5); }), {"B12 has length 5"}},
-      {"nan_position", value("y_position", 3, nan), {"parcel 3", "y_position is nan", "must be finite"}},
+      {"nan_position", value("y_position", 3, nan), {"variable \"y_position\"", "of parcel 3 (NaN)"}},
       {"infinite_position", value("x_position", 5, inf), {"parcel 5", "x_position is inf"}},
       {"no_volume", value("volume", 2, 0), {"parcel 2", "volume is 0", "must be positive"}},
       {"negative_volume", value("volume", 4, -3), {"parcel 4", "volume is -3"}},

@@ -75,7 +75,8 @@ TEST_F(Bounds, configurations_that_no_machine_holds_are_refused_with_what_they_n
       if (command[0] == "gen") command.insert(command.end(), {"-o", out_});
       expect_refused(command, {" parcels in ", ": needs about ", "there is ", "fewer --cells", "--force"});
     }
-  expect_refused({"gen", "random", "--cells", "2147483647,2147483647,2147483647", "-o", out_}, {"allowed: up to 2^40"});
+  expect_refused({"gen", "random", "--cells", "2147483647,2147483647,2147483647", "-o", out_},
+                 {"2147483647 cells; allowed: 1 to 16777216"});
 }
 
 TEST_F(Bounds, times_and_tables_that_grow_with_a_count_are_refused_where_they_do_not_fit) {

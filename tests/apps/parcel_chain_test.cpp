@@ -236,6 +236,59 @@ TEST(ParcelAttributes, without_a_rule_are_refused_by_name_and_the_old_output_sta
   EXPECT_EQ(run({"cluster", in, "-o", out, "--attribute", "humidity:drop,mass:sum,label:drop"}).code, 0);
 }
 
+/// The lattice with a further variable of which every third parcel lacks a value.
+EpicFile with_gaps() {
+  EpicFile file = lattice([](std::size_t i) { return i; });
+  file.more = [](int id) {
+    int shape[2] = {0, 0};
+    int variable = 0;
+    const double fill = -999;
+    const std::size_t start[2] = {0, 0}, count[2] = {1, kEdge * kEdge * kEdge};
+    std::vector<double> values(count[1]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = i % 3 == 1 ? fill : 1 + std::sin(static_cast<double>(i));
+    ASSERT_EQ(nc_inq_dimid(id, "t", &shape[0]), NC_NOERR);
+    ASSERT_EQ(nc_inq_dimid(id, "n_parcels", &shape[1]), NC_NOERR);
+    ASSERT_EQ(nc_def_var(id, "humidity", NC_DOUBLE, 2, shape, &variable), NC_NOERR);
+    ASSERT_EQ(nc_put_att_double(id, variable, "_FillValue", NC_DOUBLE, 1, &fill), NC_NOERR);
+    ASSERT_EQ(nc_put_vara_double(id, variable, start, count, values.data()), NC_NOERR);
+  };
+  return file;
+}
+
+TEST(ParcelAttributes, that_lack_values_need_a_rule_for_that_and_are_never_numbers) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc"), out = folder.file("out.nc");
+  with_gaps().make(in);
+  for (const char* rule : {"mean", "sum", "centre", "largest", "mean,missing=refuse"}) {
+    const Outcome o = run({"cluster", in, "-o", out, "--attribute", std::string("humidity:") + rule, "--ranks", "2"});
+    EXPECT_EQ(o.code, 3) << o.text();
+    EXPECT_NE(
+        o.err.find("variable \"humidity\": 333 of 1000 values are missing, the first of parcel 1 (_FillValue -999)"),
+        std::string::npos)
+        << o.err;
+  }
+  for (const char* rule : {"mean", "sum", "centre", "largest"}) {
+    const std::string skip = std::string("humidity:") + rule + ",missing=skip";
+    std::set<std::string> digests;
+    for (const char* ranks : {"1", "3"}) {
+      const Outcome o =
+          run({"cluster", in, "-o", out, "--attribute", skip, "--reference", "--audit", "--ranks", ranks});
+      digests.insert(expect_success(o).digest());
+      EXPECT_NE(o.out.find("humidity: 333 of 1,000 parcels without a value, skipped (missing=skip)"), std::string::npos)
+          << o.out;
+    }
+    EXPECT_EQ(digests.size(), 1U) << rule;
+    for (const double x : column<double>(out, "humidity"))
+      EXPECT_TRUE(x == -999 || (x >= 0 && x < 40)) << rule << ' ' << x;
+    EXPECT_EQ(run({"cluster", out, "--attribute", std::string("humidity:") + rule}).code, 3) << rule;
+    expect_success(run({"cluster", out, "--attribute", skip}));
+  }
+  for (const char* rule : {"missing=skip", "humidity:drop,missing=skip", "humidity:mean,missing=zero",
+                           "humidity:mean,missing=skip,missing=skip"})
+    EXPECT_EQ(run({"cluster", in, "--attribute", rule}).code, 2) << rule;
+}
+
 TEST(ParcelAttributes, must_be_the_same_in_all_files_of_a_benchmark) {
   const Folder folder;
   const std::string in = folder.file("in.nc"), still = folder.file("still.nc");

@@ -297,9 +297,11 @@ TEST(Errors, say_what_is_wrong_and_what_is_allowed) {
 
 TEST(Errors, name_the_axis_of_an_impossible_grid) {
   const auto error = [](const Grid& grid) { return test::refusal([&] { Decomposition d(grid, 1); }); };
-  EXPECT_EQ(error(unit_grid({4, 0, 2})), "grid: 0 cells on axis y; allowed: at least 1");
-  EXPECT_EQ(error(unit_grid({1 << 21, 1 << 21, 1 << 21})),
-            "grid: 2097152x2097152x2097152 cells in all; allowed: up to 2^62");
+  EXPECT_EQ(error(unit_grid({4, 0, 2})), "grid: axis y: 0 cells; allowed: 1 to 16777216");
+  EXPECT_EQ(error(unit_grid({1, 1, kMaxAxisCells + 1})), "grid: axis z: 16777217 cells; allowed: 1 to 16777216");
+  EXPECT_EQ(error(unit_grid({1 << 14, 1 << 13, 1 << 13})),
+            "grid: 16384x8192x8192 cells; allowed: fewer than 2^40 in all");
+  EXPECT_EQ(error(unit_grid({1 << 14, 1 << 13, (1 << 13) - 1})), "nothing was thrown");
   for (const double extent : {0.0, -1.0, double{NAN}, double{INFINITY}}) {
     Grid grid = unit_grid({4, 3, 2});
     grid.box.extent[2] = extent;
@@ -308,6 +310,21 @@ TEST(Errors, name_the_axis_of_an_impossible_grid) {
   Grid grid = unit_grid({4, 3, 2});
   grid.box.lower[0] = NAN;
   EXPECT_NE(error(grid).find("axis x"), std::string::npos) << error(grid);
+}
+
+TEST(Errors, cells_that_doubles_at_the_corners_do_not_tell_apart_are_refused_by_every_kind_of_blocks) {
+  const auto grid = [](double lower, double extent, std::int64_t cells) {
+    return Grid{{{lower, 0, 0}, {extent, 1, 1}, {true, true, true}}, {cells, 1, 1}};
+  };
+  const std::string what =
+      "grid: axis x from 1e+17, extent 1, 4 cells: their edges, 0.25, cannot be told apart there, "
+      "where doubles are 16 apart; allowed: edges of at least 4 times that";
+  EXPECT_EQ(test::refusal([&] { Decomposition d(grid(1e17, 1, 4), 1); }), what);
+  EXPECT_EQ(test::refusal([&] { static_cast<void>(Decomposition::from_cuts(grid(1e17, 1, 4), {})); }), what);
+  EXPECT_EQ(test::refusal([&] { static_cast<void>(Decomposition::from_boxes(grid(1e17, 1, 4), {})); }), what);
+  EXPECT_EQ(test::refusal([&] { check_grid(grid(-1e17, 64, 1), "in.nc"); }), "nothing was thrown");
+  EXPECT_EQ(test::refusal([&] { check_grid(grid(-1e17, 64, 2), "in.nc"); }).find("in.nc: axis x from -1e+17"), 0U);
+  EXPECT_EQ(test::refusal([&] { check_grid(grid(-1, 1, kMaxAxisCells)); }), "nothing was thrown");
 }
 
 TEST(Decomposition, a_box_whose_distances_would_not_be_numbers_is_refused) {

@@ -157,6 +157,8 @@ TEST(BvGraph, bad_files_are_refused_with_the_place) {
       {replaced("zetak=3", "zetak=99"), "zetak \"99\"; allowed: 1 to 32"},
       {replaced("version=0", "version=1"), "version"},
       {replaced("BVGraph\nnodes", "ImmutableGraph\nnodes"), "graphclass"},
+      {replaced("BVGraph\nnodes", "BVGraphOfArcs\nnodes"), "graphclass"},
+      {replaced("BVGraph\nnodes", "BVGraph\nunderlyinggraph=../other\nnodes"), "underlyinggraph"},
       {replaced("compressionflags=", "compressionflags=RESIDUALS_GOLOMB"), "compressionflags \"RESIDUALS_GOLOMB\""},
       {replaced("compressionflags=", "compressionflags=RESIDUALS_GAMMA"), ""},
       {replaced("windowsize=7", "windowsize=1"), ""},

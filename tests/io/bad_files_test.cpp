@@ -85,7 +85,22 @@ std::vector<BadFile> bad_files() {
        [](EpicFile& f) {
          f.attributes["ncells"] = {1e15, 1e15, 4};
        },
-       {"more than 2^62 cells"}},
+       {"axis x: 1000000000000000 cells; allowed: 1 to 16777216"}},
+      {"cells_beyond_memory",
+       [](EpicFile& f) {
+         f.attributes["ncells"] = {16384, 8192, 8192};
+       },
+       {"16384x8192x8192 cells; allowed: fewer than 2^40 in all"}},
+      {"far_origin",
+       [](EpicFile& f) {
+         f.attributes["origin"] = {1e17, -1, -1};
+       },
+       {"ncells, origin and extent: axis x from 1e+17", "cannot be told apart"}},
+      {"half_periodic",
+       [](EpicFile& f) {
+         f.attributes["periodic"] = {1, 1, 0.5};
+       },
+       {"periodic holds 0.5; allowed: 0 or 1"}},
       {"negative_extent",
        [](EpicFile& f) {
          f.attributes["extent"] = {2, -2, 2};
@@ -101,19 +116,21 @@ std::vector<BadFile> bad_files() {
          f.attributes["origin"] = {kNan, 0, 0};
        },
        {"origin is not finite"}},
-      {"nan_position", value("y_position", 3, kNan), {"parcel 3: y_position is nan", "finite"}},
+      {"nan_position",
+       value("y_position", 3, kNan),
+       {"variable \"y_position\": 1 of 6 values is missing, of parcel 3 (NaN); allowed"}},
       {"infinite_position", value("x_position", 5, -kInf), {"parcel 5: x_position is -inf"}},
       {"above_the_wall", value("z_position", 0, 1.5), {"parcel 0: z_position is 1.5", "outside the walls", "-1 to 1"}},
       {"below_the_wall", value("z_position", 1, -7), {"parcel 1: z_position is -7, outside the walls"}},
       {"zero_volume", value("volume", 2, 0), {"parcel 2: volume is 0; it must be positive"}},
       {"negative_volume", value("volume", 4, -3), {"parcel 4: volume is -3; it must be positive"}},
-      {"nan_volume", value("volume", 4, kNan), {"parcel 4: volume is nan"}},
+      {"nan_volume", value("volume", 4, kNan), {"variable \"volume\"", "of parcel 4 (NaN)"}},
       {"infinite_volume", value("volume", 4, kInf), {"parcel 4: volume is inf"}},
-      {"nan_buoyancy", value("buoyancy", 0, kNan), {"parcel 0: buoyancy is nan; it must be finite"}},
+      {"nan_buoyancy", value("buoyancy", 0, kNan), {"variable \"buoyancy\"", "of parcel 0 (NaN)"}},
       {"nan_vorticity", value("z_vorticity", 0, kInf), {"parcel 0: z_vorticity is inf"}},
       {"singular_ellipsoid", value("B12", 3, 0.01), {"parcel 3: the ellipsoid is singular", "B12 = 0.01"}},
       {"negative_ellipsoid", value("B11", 5, -0.01), {"parcel 5: the ellipsoid is singular", "B11 = -0.01"}},
-      {"nan_ellipsoid", value("B23", 1, kNan), {"parcel 1: B23 is nan"}},
+      {"nan_ellipsoid", value("B23", 1, kNan), {"variable \"B23\"", "of parcel 1 (NaN)"}},
       {"wild_ellipsoid", value("B23", 1, 1e160), {"parcel 1: B23 is 1e+160; allowed: -1e+80 to 1e+80"}},
       {"tiny_ellipsoid",
        [](EpicFile& f) {

@@ -259,7 +259,8 @@ TEST_P(Carried, variables_that_are_called_as_dimensions_are_written) {
         }
       };
     });
-    const std::vector<io::VariableRule> rules{{"row", Rule::keep_centre}, {"world%size", Rule::keep_centre}};
+    const std::vector<io::VariableRule> rules{{"row", Rule::keep_centre, true},
+                                              {"world%size", Rule::keep_centre, true}};
     io::ParcelFileInfo info = io::read_info(in, t);
     io::add_variables(in, info, rules);
     const Parcels parcels = io::read_parcels(in, info, t);

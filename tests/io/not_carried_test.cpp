@@ -92,6 +92,9 @@ TEST(NotCarriedNames, of_what_is_called_as_variables_of_every_written_file_are_l
     ok(nc_def_grp(id, "world%size", &number));
     ok(nc_def_var(id, "t", NC_FLOAT, 1, &time, &number));
     ok(nc_put_att_float(id, number, "_FillValue", NC_FLOAT, 1, &fill));  // t is written as doubles
+    const std::size_t first = 0;
+    const double zero = 0;
+    ok(nc_put_var1_double(id, number, &first, &zero));
   };
   file.make(in);
   const io::ParcelFileInfo info = io::read_info(in);

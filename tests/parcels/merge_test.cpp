@@ -343,6 +343,28 @@ TEST(MergeStar, follows_the_rule_of_each_attribute) {
   EXPECT_EQ(merged(parcels, open_box(1)).row(0)[4], 5);
 }
 
+TEST(MergeStar, counts_only_members_with_a_value_under_the_rules_of_present_ones) {
+  const Schema schema({{"mean", 1, Rule::mean_present, {"mean"}, ""}, {"sum", 1, Rule::sum_present, {"sum"}, ""}});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto merge = [&](std::array<double, 3> values) {
+    Parcels parcels(schema);
+    const std::array<double, 3> volumes{1, 2, 3};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double row[4] = {0, values[i], values[i], 0};
+      parcels.append({0, 0, 0, volumes[i]}, row);
+      parcels.set_id(i, static_cast<std::int64_t>(i));
+    }
+    const Parcels one = merged(parcels, open_box(1));
+    return std::array<double, 2>{one.row(0)[1], one.row(0)[2]};
+  };
+  EXPECT_EQ(merge({1, 2, 5}), (std::array<double, 2>{20 * (1.0 / 6), 8}));
+  EXPECT_EQ(merge({nan, 2, 5}), (std::array<double, 2>{19 * (1.0 / 5), 7}));
+  EXPECT_EQ(merge({1, nan, nan}), (std::array<double, 2>{1, 1}));
+  const auto none = merge({nan, nan, nan});
+  EXPECT_TRUE(std::isnan(none[0]) && std::isnan(none[1]));
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(none[0]), std::bit_cast<std::uint64_t>(nan)) << "one bit pattern, for digests";
+}
+
 TEST(MergeStar, names_the_attribute_whose_callback_is_missing) {
   const Schema schema({{"odd", 1, Rule::callback, {"odd"}, ""}});
   Parcels parcels(schema);

@@ -1,4 +1,5 @@
 """Files of parcels that are not what they must be, and variables that are not EPIC's."""
+import pathlib
 import warnings
 
 import merganser
@@ -37,12 +38,19 @@ def without(name):
 
 @pytest.mark.parametrize("change, says", [
     (put("volume", -1.0), "parcel 3: volume is -1.0; allowed: 1e-120 to"),
-    (put("volume", np.nan), "parcel 3: volume is nan"),
+    (put("volume", np.nan), r'variable "volume": 1 of 40 values is missing, of parcel 3 \(NaN\)'),
+    (put("y_position", 9.969209968386869e36, slice(5, 8)), r'"y_position": 3 of 40 values are missing, the first of parcel 5 \(never'),
+    (put("merganser_id", -9223372036854775806), '"merganser_id": 1 of 40 values is missing'),
+    (attribute("B12", "missing_value", "none"), "the attribute missing_value has .* values of type char; allowed: numbers"),
+    (attribute(None, "periodic", [1, 1, 2]), "periodic is .*; allowed: 3 times 0 or 1"),
+    (attribute(None, "origin", [1e17, 0.0, 0.0]), "axis x from 1e[+]17.* cannot be told apart"),
+    (attribute(None, "ncells", [1e9, 1e9, 4.0]), "axis x: 1000000000 cells; allowed: 1 to 16777216"),
+    (attribute(None, "ncells", [16384, 8192, 8192]), "fewer than 2\\^40 in all"),
     (put("volume", np.inf), "parcel 3: volume is inf"),
-    (put("x_position", np.nan), "parcel 3: x_position is nan"),
+    (put("x_position", np.nan), '"x_position": 1 of 40'),
     (put("z_position", 1.5), "parcel 3: z_position is 1.5; allowed: 0.0 to 1.0, within the walls"),
     (put("B11", 0.0), "parcel 3: B11 B22 - B12"),
-    (put("B22", np.nan), "parcel 3: B22 is nan"),
+    (put("B22", np.nan), '"B22": 1 of 40'),
     (put("B11", 1e90), "parcel 3: B11 is 1e"),
     (put("buoyancy", np.inf), "parcel 3: buoyancy is inf"),
     (put("y_vorticity", -1e101), "parcel 3: y_vorticity is -1e"),
@@ -163,3 +171,40 @@ def test_damaged_files_are_refused(path, keep):
 def test_no_parcels_are_parcels(tmp_path):
     merganser.write_parcels(tmp_path / "x.nc", merganser.Parcels(None, 0), box=(0, 1), cells=2)
     assert len(merganser.read_parcels(tmp_path / "x.nc")[0]) == 0
+
+
+def test_missing_values_of_other_variables_are_refused_or_skipped_by_a_rule(path, tmp_path):
+    values = np.arange(40) / 8
+    values[[3, 7]] = -999
+    with netCDF4.Dataset(path, "a") as file:
+        file.createVariable("humidity", "f8", ("t", "n_parcels"), fill_value=-999.0)[0, :] = values
+        file.createVariable("count", "i4", ("n_parcels",))[:] = np.arange(40)
+        file.variables["count"].valid_max = np.int32(38)
+    with pytest.raises(merganser.InputError, match=r'"humidity": 2 of 40 values are missing, the first of parcel 3 \(_FillValue -999\)'):
+        merganser.read_parcels(path, attributes={"humidity": "largest", "count": "drop"})
+    rules = {"humidity": "mean,missing=skip", "count": "sum,missing=skip"}
+    parcels, _ = merganser.read_parcels(path, attributes=rules)
+    assert np.flatnonzero(np.isnan(parcels["humidity"])).tolist() == [3, 7]
+    assert np.flatnonzero(np.isnan(parcels["count"])).tolist() == [39]
+    assert parcels.schema.attributes["humidity"] == ("mean_present", 1)
+    merganser.write_parcels(tmp_path / "again.nc", parcels, box=(0, 1), cells=2)
+    again, _ = merganser.read_parcels(tmp_path / "again.nc", attributes=rules)
+    assert again.digest == parcels.digest
+    with pytest.raises(merganser.InputError, match="never written"):
+        merganser.read_parcels(tmp_path / "again.nc", attributes={"humidity": "mean", "count": "drop"})
+    for bad in ("mean,missing=zero", "drop,missing=skip", ",missing=skip"):
+        with pytest.raises(merganser.UsageError, match="missing=skip"):
+            merganser.read_parcels(path, attributes={"humidity": bad, "count": "drop"})
+    parcels["buoyancy"] = np.r_[9.969209968386869e36, np.zeros(39)]
+    with pytest.raises(merganser.InputError, match="parcel 0: buoyancy .* means missing"):
+        merganser.write_parcels(tmp_path / "again.nc", parcels, box=(0, 1), cells=2)
+
+
+@pytest.mark.parametrize("name", ["external_link_new", "dense", "external_storage_old", "filter_new"])
+def test_files_that_lead_to_others_are_refused_before_they_are_opened(name, monkeypatch):
+    seeds = pathlib.Path(__file__).parents[1] / "fuzz" / "seeds" / "hdf5_references"
+    monkeypatch.setattr(netCDF4, "Dataset", lambda *_, **__: pytest.fail("opened"))
+    with pytest.raises(merganser.InputError, match="another file|plug-in"):
+        merganser.read_parcels(seeds / f"refused-{name}")
+    with pytest.raises(merganser.InputError, match="No such file"):
+        merganser.read_parcels("http://127.0.0.1:9/in.nc")

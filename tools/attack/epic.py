@@ -128,8 +128,34 @@ def spoil(parcels, step):
     elif what == "order":
         order = numpy.random.default_rng(rest[0]).permutation(parcels.count)
         parcels.variables = {n: v[order] for n, v in parcels.variables.items()}
+    elif what == "lacks":
+        lack(parcels, *rest)
     elif what == "group":
         parcels.groups.append(rest[0])
+
+
+def lack(parcels, name, kind, places):
+    """Values of a variable that are missing, told so in one of the ways that there are."""
+    if name not in parcels.variables:
+        return
+    told = {"nan": (math.nan, {}), "unwritten": (9.969209968386869e36, {}), "fill": (-999.0, {}),
+            "missing_value": (-999.0, {"missing_value": -999.0}),
+            "missing_list": (-999.0, {"missing_value": numpy.array([-9999.0, -999.0])}),
+            "valid_range": (1e5, {"valid_range": numpy.array([-1e4, 1e4])}), "valid_max": (1e5, {"valid_max": 1e4})}
+    value, attributes = told[kind]
+    parcels.variables[name][[p for p in places if p < len(parcels.variables[name])]] = value
+    if kind == "fill":
+        parcels.fills[name] = value
+    parcels.chunks[name] = attributes
+
+
+def present_here(what):
+    """Values of a variable that are not missing."""
+    import netCDF4
+    content, name = what
+    file = netCDF4.Dataset("memory.nc", "r", memory=content)
+    values = numpy.ma.masked_invalid(numpy.ma.asarray(file.variables[name][-1]))
+    return [float(x) for x in values.compressed()]
 
 
 def build_here(steps):
@@ -214,6 +240,11 @@ def volume(content):
     return ask("volume", content)
 
 
+def present(content, name):
+    """Values of a variable that are not missing; None if it cannot be read."""
+    return ask("present", (content, name))
+
+
 def choose(random):
     """One step at random."""
     name = random.choice(REQUIRED)
@@ -243,6 +274,6 @@ def choose(random):
     ], [12, 5, 6, 3, 2, 2, 3, 6, 2, 2, 2, 2, 2, 2, 2, 3, 1, 1])[0]
 
 
-HELPS = {"build": build_here, "read": read_here, "volume": volume_here}
+HELPS = {"build": build_here, "read": read_here, "volume": volume_here, "present": present_here}
 if __name__ == "__main__":
     serve()

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 #include "merganser/base/language.hpp"
 
@@ -98,5 +99,19 @@ struct Grid {
     return static_cast<std::int64_t>(std::round((x - box.lower[axis]) / spacing(axis)));
   }
 };
+
+/// Cells along one axis at most, and in all fewer than: what balances blocks keeps a number for every cell of an axis, and
+/// what numbers cells does so in 64-bit integers and in memory of the ranks.
+inline constexpr std::int64_t kMaxAxisCells = std::int64_t{1} << 24;
+inline constexpr double kMaxCells = 0x1p40;
+/// Edge of a cell at least, in units of the spacing of doubles at the corners of the box.
+inline constexpr double kMinCellSpacings = 4;
+
+/// Checks that cells can be counted and told apart: from 1 to kMaxAxisCells along each axis, fewer than kMaxCells in all, a
+/// finite origin, extents from 1e-100 to 1e100 (squared distances neither underflow nor overflow), and edges of cells that
+/// are at least kMinCellSpacings times the distance between neighbouring doubles at the corners of the box. Decompositions
+/// and the readers and writers of files call it. Local. @throws InputError beginning with `name`, with the value and what is
+/// allowed
+void check_grid(const Grid& grid, const std::string& name = "grid");
 
 }  // namespace merganser

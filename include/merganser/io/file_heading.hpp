@@ -39,6 +39,9 @@ struct FileVariable {
   std::vector<FileAttribute> attributes;
   FileStorage storage;
   FileValues values;  ///< of those over the parcels the type alone
+  std::vector<FileAttribute>
+      unwritten;              ///< a `_FillValue` that is not one value of the type: it is obeyed, not carried
+  bool skip_missing = false;  ///< a parcel may lack a value: rule missing=skip
 };
 
 /// A dimension of a file.

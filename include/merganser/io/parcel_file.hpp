@@ -27,6 +27,15 @@ struct ParcelFileInfo {
 struct VariableRule {
   std::string name;
   Rule rule = Rule::mean;
+  /// Parcels may lack a value: such members count neither in a mean nor in a sum, and a merged parcel lacks one if all
+  /// members do, or the one whose value it keeps. Else a missing value is an error.
+  bool skip_missing = false;
+};
+
+/// A variable of which parcels of a file lack a value.
+struct MissingFound {
+  std::string name;
+  std::int64_t count = 0;  ///< parcels
 };
 
 /// Where a parcel stood in the file, from 0.
@@ -48,7 +57,8 @@ struct FilePlace {
 [[nodiscard]] std::vector<std::string> passed_over(const ParcelFileInfo& info);
 
 /// Adds variables of the file to `info.schema`, in the order of their names, each as an attribute of one component.
-/// Numbers of any type; with keep_centre and keep_largest every bit is kept. Local.
+/// Numbers of any type; with keep_centre and keep_largest every bit is kept; with skip_missing mean becomes mean_present and
+/// sum becomes sum_present. Local.
 /// @throws UsageError, naming variable and rule, if the file has no such variable, EPIC defines its rule, or rule and
 /// type do not go together
 void add_variables(const std::string& path, ParcelFileInfo& info, std::span<const VariableRule> rules);
@@ -58,12 +68,18 @@ void add_variables(const std::string& path, ParcelFileInfo& info, std::span<cons
 /// axes are wrapped. Ids are those of the file; where it has none, the places of the parcels in the order of
 /// (x, y, z, volume, attributes), so that a file in another order gives the same. Errors are agreed on: every rank
 /// throws the same InputError, naming the parcel by its place in the file.
+/// A missing value (NaN, `_FillValue`, `missing_value`, outside `valid_range`, never written) is an error that names the
+/// variable, how many there are and the first, except where the rule says skip_missing. There it becomes NaN under the rules
+/// that compute, which become mean_present and sum_present; under those that keep, the bits stay.
 /// @param places  gets the places of this rank's parcels, if not null
+/// @param missing  gets variables whose missing values were let pass, the same on all ranks, if not null
 [[nodiscard]] Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::Transport& transport,
-                                   std::vector<FilePlace>* places = nullptr);
+                                   std::vector<FilePlace>* places = nullptr,
+                                   std::vector<MissingFound>* missing = nullptr);
 
 /// Rounds attributes to the types that their variables have in the file, and checks that every parcel may be written:
-/// what read_parcels() checks, and that values fit their types. Collective.
+/// what read_parcels() checks, that values fit their types, and that none would be read again as a missing one. NaN of
+/// mean_present and sum_present is written as the variable's fill value. Collective.
 /// @throws InputError on every rank, naming the parcel by its id, the value and what is allowed
 void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, const FileHeading& heading,
                  comm::Transport& transport);

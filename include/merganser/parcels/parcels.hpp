@@ -35,7 +35,18 @@ enum class Rule : std::uint8_t {
   keep_largest,  ///< that of the member of largest volume (lowest id among equals)
   ellipsoid,     ///< B11 B12 B13 B22 B23 of an ellipsoid: second moment, rescaled to the volume (5 components)
   callback,      ///< ClusterOptions::callbacks, or MergeRules::callbacks below it
+  mean_present,  ///< volume-weighted mean of the members whose value is not NaN, which means missing; NaN if all are
+  sum_present,   ///< sum of the members whose value is not NaN; NaN if all are
 };
+
+/// True for rules under which a total of all parcels stays: of volume times value for `mean`, of values for the sums.
+[[nodiscard]] constexpr bool is_conserved(Rule rule) noexcept {
+  return rule == Rule::mean || rule == Rule::sum || rule == Rule::sum_present;
+}
+/// True for rules that take NaN for a missing value.
+[[nodiscard]] constexpr bool is_of_present(Rule rule) noexcept {
+  return rule == Rule::mean_present || rule == Rule::sum_present;
+}
 
 /// One attribute of every parcel.
 struct Attribute {

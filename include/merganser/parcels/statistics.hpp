@@ -27,7 +27,7 @@ struct Moments {
   std::int64_t parcels = 0;
   ExactSum volume;
   ExactSum volume_position[3];             ///< on wall axes; periodic axes are not well defined and stay 0
-  std::vector<ExactSum> volume_attribute;  ///< per component of mean attributes: sum of V a; sum attributes: sum of a
+  std::vector<ExactSum> volume_attribute;  ///< per component of rule mean: sum of V a; of the sums: sum of a
   /// Adds those of another rank.
   void add(const Moments& o);
 };

@@ -82,8 +82,13 @@ BvProperties read_properties(const std::string& base) {
                        std::to_string(high));
     return value;
   };
-  if (const auto kind = text("graphclass"); !kind.empty() && kind.find("BVGraph") == std::string::npos)
+  // "class it.unimi..." and "it.unimi.dsi.big.webgraph.BVGraph" too; other classes may be made of graphs in other files.
+  if (const auto kind = text("graphclass"); !kind.empty() && kind.substr(kind.rfind('.') + 1) != "BVGraph")
     throw InputError(path + ": graphclass " + shown(kind) + "; allowed: it.unimi.dsi.webgraph.BVGraph");
+  if (const auto other = text("underlyinggraph"); !other.empty())
+    throw InputError(path + ": underlyinggraph " + shown(other) +
+                     ": it is made of a graph in other files; allowed: graphs that hold "
+                     "their own lists");
   if (const auto order = text("endianness"); !order.empty() && order != "big")
     throw InputError(path + ": endianness " + shown(order) + "; allowed: big");
   BvProperties p;

@@ -81,7 +81,7 @@ class DataReader {
     unlimited_.resize(static_cast<std::size_t>(dimensions));
     check(nc_inq_unlimdims(file_.id(), &unlimited, unlimited_.data()), "the dimensions");
     unlimited_.resize(static_cast<std::size_t>(unlimited));
-    for (int i = 0; i < attributes; ++i) attribute(i, out);
+    for (int i = 0; i < attributes; ++i) attribute(NC_GLOBAL, i, out.attributes);
     for (int i = 0; i < variables; ++i) variable(i, out);
     return out;
   }
@@ -99,29 +99,32 @@ class DataReader {
     return static_cast<std::size_t>(bytes);
   }
 
-  void attribute(int number, FileGroup& out) {
+  /// @param of  a variable, or NC_GLOBAL
+  void attribute(int of, int number, std::vector<FileAttribute>& out) {
     Name name{};
     nc_type type = NC_NAT;
     std::size_t length = 0;
-    check(nc_inq_attname(file_.id(), NC_GLOBAL, number, name.data()), "an attribute");
-    check(nc_inq_att(file_.id(), NC_GLOBAL, name.data(), &type, &length), name.data());
+    check(nc_inq_attname(file_.id(), of, number, name.data()), "an attribute");
+    check(nc_inq_att(file_.id(), of, name.data(), &type, &length), name.data());
     if (type_bytes(static_cast<FileType>(type)) == 0) return;
     FileAttribute a{name.data(), {type, static_cast<std::int64_t>(length), {}, {}}};
     a.values.bytes.resize(room(static_cast<double>(length), type, a.name));
-    if (length > 0) check(nc_get_att(file_.id(), NC_GLOBAL, name.data(), a.values.bytes.data()), a.name);
-    out.attributes.push_back(std::move(a));
+    if (length > 0) check(nc_get_att(file_.id(), of, name.data(), a.values.bytes.data()), a.name);
+    out.push_back(std::move(a));
   }
 
   void variable(int number, FileGroup& out) {
     Name name{};
     nc_type type = NC_NAT;
     int rank = 0;
+    int attributes = 0;
     std::array<int, NC_MAX_VAR_DIMS> dims{};
-    check(nc_inq_var(file_.id(), number, name.data(), &type, &rank, dims.data(), nullptr), "a variable");
+    check(nc_inq_var(file_.id(), number, name.data(), &type, &rank, dims.data(), &attributes), "a variable");
     if (!is_number(static_cast<FileType>(type))) return;
     FileVariable v;
     v.name = name.data();
     v.values.type = type;
+    for (int i = 0; i < attributes; ++i) attribute(number, i, v.attributes);
     double all = 1;
     VariablePart part{std::vector<std::size_t>(static_cast<std::size_t>(rank) + 1, 0),
                       std::vector<std::size_t>(static_cast<std::size_t>(rank) + 1, 1)};

@@ -8,8 +8,10 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/io/data_file.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/archive.hpp"
+#include "src/io/missing.hpp"
 #include "src/io/netcdf/heading.hpp"
 #include "src/io/parcel_check.hpp"
 
@@ -48,10 +50,8 @@ Grid read_grid(const NcFile& file) {
   };
   Grid grid;
   grid.box.periodic = {true, true, false};
-  double all_cells = 1;
   for (std::size_t a = 0; a < 3; ++a) {
     grid.cells[a] = whole_number(file, "ncells", cells[a]);
-    all_cells *= cells[a];
     if (!(extent[a] > 0) || !std::isfinite(extent[a]))
       throw limit("extent", extent[a], "it must be positive and finite");
     if (extent[a] < kLeastLength || extent[a] > kMostLength)
@@ -62,10 +62,13 @@ Grid read_grid(const NcFile& file) {
     grid.box.lower[a] = origin[a];
     grid.box.extent[a] = extent[a];
   }
-  if (all_cells > 0x1p62) throw InputError(file.path() + ": ncells has more than 2^62 cells in all");
+  check_grid(grid, file.path() + ": ncells, origin and extent");
   if (file.has_attribute("periodic")) {
     const std::vector<double> periodic = file.attribute("periodic", 3);
-    for (std::size_t a = 0; a < 3; ++a) grid.box.periodic[a] = periodic[a] != 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (periodic[a] != 0 && periodic[a] != 1) throw limit("periodic", periodic[a], "allowed: 0 or 1");
+      grid.box.periodic[a] = periodic[a] != 0;
+    }
   }
   return grid;
 }
@@ -88,7 +91,7 @@ void check_unpacked(const NcFile& file, const std::string& name) {
   }
 }
 
-double read_time(const NcFile& file) {
+double read_time(const NcFile& file, const FileHeading& heading) {
   const auto variable = file.variable("t");
   const auto levels = file.dimension("t");
   if (!variable || !levels || *levels == 0) return 0;
@@ -100,6 +103,13 @@ double read_time(const NcFile& file) {
   const auto last = static_cast<std::size_t>(*levels - 1);
   double time = 0;
   file.check(nc_get_var1_double(file.id(), *variable, &last, &time), "read the time");
+  const FileVariable* const about = heading.column("t");
+  const MissingValues missing(static_cast<FileType>(type), about->attributes, about->unwritten);
+  if (const auto kind = missing.of(time); kind != MissingValues::Kind::present || !std::isfinite(time))
+    throw InputError(
+        file.path() + ": variable \"t\": level " + std::to_string(last) + " is " + number_text(time) +
+        (kind == MissingValues::Kind::present ? std::string() : ", missing (" + missing.reason(kind) + ")") +
+        "; allowed: finite numbers");
   return time;
 }
 
@@ -114,7 +124,8 @@ ParcelFileInfo info_of(const NcFile& file, std::int64_t bytes) {
     throw InputError(file.path() + ": n_parcels is " + std::to_string(info.parcels) + ", but the file has only " +
                      std::to_string(bytes) + " bytes; truncated or damaged");
   info.grid = read_grid(file);
-  info.time = read_time(file);
+  info.heading = read_heading(file);
+  info.time = read_time(file, info.heading);
   std::vector<Attribute> attributes;
   for (const Attribute& a : Schema::epic().attributes())
     if (a.name == "B" || has_all(file, a.component_names)) attributes.push_back(a);
@@ -126,7 +137,6 @@ ParcelFileInfo info_of(const NcFile& file, std::int64_t bytes) {
   for (const Column& column : columns(info.schema, {})) look_at(column);
   info.has_ids = file.variable(std::string(kIdName)).has_value();
   if (info.has_ids) look_at(id_column({}));
-  info.heading = read_heading(file);
   int format = 0;
   file.call("find its format", [&] { return nc_inq_format(file.id(), &format); });
   info.classic = format != NC_FORMAT_NETCDF4 && format != NC_FORMAT_NETCDF4_CLASSIC;
@@ -165,7 +175,7 @@ Variable find(const NcFile& file, const Column& column, std::int64_t parcels) {
 bool netcdf_available() noexcept { return true; }
 
 ParcelFileInfo read_info(const std::string& path) {
-  const std::int64_t bytes = check_readable(path);
+  const std::int64_t bytes = check_self_contained(path);
   return info_of(NcFile::open(path), bytes);
 }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <map>
+#include <span>
 
 #include "merganser/base/error.hpp"
 #include "src/io/columns.hpp"
@@ -93,6 +95,10 @@ class HeadingReader {
                : std::to_string(type);
   }
 
+  static bool is_odd_fill(const FileAttribute& a, nc_type holds) {
+    return holds != NC_NAT && a.name == "_FillValue" && (a.values.type != holds || a.values.count != 1);
+  }
+
   /// @param holds  the variable's type, for what it is filled with: the library reads an attribute of another one, and does
   /// not write it
   std::vector<FileAttribute> attributes(VariableNumber of, nc_type holds, int count, const std::string& owner) {
@@ -106,10 +112,8 @@ class HeadingReader {
       const std::string what = "the attribute " + std::string(name.data()) + " of " + owner;
       check(nc_inq_att(id, variable, name.data(), &type, &length), what);
       FileAttribute a{name.data(), {type, static_cast<std::int64_t>(length), {}, {}}};
-      if (holds != NC_NAT && a.name == "_FillValue" && (type != holds || length != 1)) {
-        heading_.lost.push_back({a.name, what.substr(4) + ", which is not one value of its type"});
-        continue;
-      }
+      const bool odd = is_odd_fill(a, holds);
+      if (odd) heading_.lost.push_back({a.name, what.substr(4) + ", which is not one value of its type"});
       if (type == NC_STRING) {
         a.values.strings =
             texts(length, what, [&](char** to) { return nc_get_att_string(of.group, of.variable, name.data(), to); });
@@ -117,7 +121,7 @@ class HeadingReader {
         a.values.bytes.resize(length * type_bytes(static_cast<FileType>(type)));
         if (length > 0) check(nc_get_att(id, variable, name.data(), a.values.bytes.data()), what);
       } else {
-        heading_.lost.push_back({name.data(), what.substr(4) + ", of type " + type_text(id, type)});
+        if (!odd) heading_.lost.push_back({name.data(), what.substr(4) + ", of type " + type_text(id, type)});
         continue;
       }
       out.push_back(std::move(a));
@@ -163,12 +167,13 @@ class HeadingReader {
     const bool over_parcels = is_in(v.dimensions, "n_parcels");
     if (type >= NC_FIRSTUSERTYPEID && !own) return lose(full, "of type " + type_text(id, type));
     const nc_type holds = root && v.name == "t" ? NC_DOUBLE : type;  // when it is written
-    v.attributes = attributes({id, number}, holds, count, full);
+    for (FileAttribute& a : attributes({id, number}, holds, count, full))
+      (is_odd_fill(a, holds) ? v.unwritten : v.attributes).push_back(std::move(a));
     v.storage = storage(id, number, v.dimensions.size());
     if (own || (root && over_parcels)) return column(std::move(v), own);
     if (over_parcels) return lose(full, "over the parcels but in a group");
     if (is_in(v.dimensions, "world%size")) return lose(full, "which has a value for every rank");
-    if (values(id, number, full, v)) out.variables.push_back(std::move(v));
+    if (values({id, number}, {dims.data(), v.dimensions.size()}, full, v)) out.variables.push_back(std::move(v));
   }
 
   void column(FileVariable v, bool own) {
@@ -199,16 +204,26 @@ class HeadingReader {
     return s;
   }
 
+  /// The library looks at every variable of the file to tell the length of a dimension that may grow: it is asked once.
+  std::size_t length_of(int id, int dimension, const std::string& of) {
+    const auto known = lengths_.find(dimension);
+    if (known != lengths_.end()) return known->second;
+    std::size_t length = 0;
+    check(nc_inq_dimlen(id, dimension, &length), "the shape of " + of);
+    lengths_.emplace(dimension, length);
+    return length;
+  }
+
   /// Reads the values, of a time dimension the last level. @return false if they are too many
-  bool values(int id, int number, const std::string& full, FileVariable& v) {
+  bool values(VariableNumber of, std::span<const int> dimensions, const std::string& full, FileVariable& v) {
+    const auto [id, number] = of;
     VariablePart part{std::vector<std::size_t>(v.dimensions.size() + 1, 0),
                       std::vector<std::size_t>(v.dimensions.size() + 1, 1)};
     auto& [start, length, by_rows] = part;
     double all = 1;
     for (std::size_t d = 0; d < v.dimensions.size(); ++d) {
-      int dimension = -1;
-      check(nc_inq_dimid(id, v.dimensions[d].c_str(), &dimension), "the shape of " + full);
-      check(nc_inq_dimlen(id, dimension, &length[d]), "the shape of " + full);
+      const int dimension = dimensions[d];
+      length[d] = length_of(id, dimension, full);
       if (d > 0 && is_in(unlimited_, dimension)) by_rows = true;
       if (dimension == time_ && length[d] > 0) {
         start[d] = length[d] - 1;
@@ -238,6 +253,7 @@ class HeadingReader {
   NetcdfLock lock_;
   int time_ = -1;               // the dimension of which the last level is taken
   std::vector<int> unlimited_;  // dimensions of groups so far
+  std::map<int, std::size_t> lengths_;
   FileHeading heading_;
   std::size_t carried_ = 0;
 };

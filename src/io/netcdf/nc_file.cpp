@@ -1,17 +1,14 @@
 #include "src/io/netcdf/nc_file.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <string_view>
+#include <filesystem>
 #include <utility>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
+#include "merganser/io/data_file.hpp"
 
 namespace merganser::io {
 namespace {
@@ -19,6 +16,13 @@ namespace {
 std::string reason(int status) {
   if (status > 0) return std::strerror(status);
   return nc_strerror(status);
+}
+
+/// The library takes names for addresses of servers ("http://...") or for instructions ("[mode=bytes]...", "...#mode=zarr").
+/// None of these begins with a slash and has no "//".
+std::string local_name(const std::string& path) {
+  if (path.starts_with('/') && path.find("//") == std::string::npos) return path;
+  return std::filesystem::canonical(path).string();
 }
 
 int open_status(int status, const std::string& path) {
@@ -37,28 +41,11 @@ NetcdfLock::NetcdfLock(const std::string& path)
       }()),
       call_(path.c_str()) {}
 
-std::int64_t check_readable(const std::string& path) {
-  struct stat s {};
-  if (stat(path.c_str(), &s) != 0) throw InputError("cannot read " + path + ": " + std::strerror(errno));
-  if (!S_ISREG(s.st_mode)) throw InputError("cannot read " + path + ": not a plain file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError("cannot read " + path + ": " + std::strerror(errno));
-  if (s.st_size == 0) throw InputError(path + ": the file is empty");
-  std::array<char, 8> head{};
-  file.read(head.data(), head.size());
-  const std::string_view begin(head.data(), static_cast<std::size_t>(file.gcount()));
-  const bool classic =
-      begin.size() >= 4 && begin.starts_with("CDF") && std::strchr("\x01\x02\x05", begin[3]) != nullptr;
-  if (!classic && begin != std::string_view("\x89HDF\r\n\x1a\n", 8))
-    throw InputError(path + ": not a NetCDF file; its first bytes are neither those of HDF5 nor CDF");
-  return static_cast<std::int64_t>(s.st_size);
-}
-
 NcFile NcFile::open(const std::string& path) {
-  check_readable(path);
+  check_self_contained(path);
   const NetcdfLock lock(path);
   int id = -1;
-  open_status(nc_open(path.c_str(), NC_NOWRITE, &id), path);
+  open_status(nc_open(local_name(path).c_str(), NC_NOWRITE, &id), path);
   return {id, path, false};
 }
 

@@ -87,8 +87,4 @@ struct VariablePart {
 /// Reads it, if it is not empty, values of so many bytes each. Call under the lock. @return NetCDF status
 [[nodiscard]] int get_part(int group, int variable, const VariablePart& part, std::size_t value_bytes, void* to);
 
-/// Checks what NetCDF's own messages hide: that the file is there, readable, not empty, and begins as NetCDF does.
-/// @throws InputError @return its size in bytes
-std::int64_t check_readable(const std::string& path);
-
 }  // namespace merganser::io

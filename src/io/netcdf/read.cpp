@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <span>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
@@ -7,6 +9,7 @@
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/columns.hpp"
 #include "src/io/layout.hpp"
+#include "src/io/missing.hpp"
 #include "src/io/netcdf/header.hpp"
 #include "src/io/numbering.hpp"
 #include "src/io/parcel_check.hpp"
@@ -86,6 +89,44 @@ class Reader {
   void close() { file_.reset(); }
   [[nodiscard]] const Layout& slices() const { return slices_; }
 
+  /// Looks for missing values of a column in what this rank has read.
+  void look_for_missing(const Column& column, Parcels& parcels) {
+    const MissingValues missing = missing_values(column);
+    if (!missing.problem().empty())
+      throw InputError(path_ + ": variable \"" + column.name + "\": " + missing.problem());
+    MissingCount found{column.name};
+    const std::int64_t first = slices_.first[static_cast<std::size_t>(transport_.rank())];
+    const auto count = static_cast<std::size_t>(slices_.count(transport_.rank()));
+    constexpr std::size_t kPart = 4096;  // stays in the cache
+    values_.resize(std::min(kPart, count));
+    for (std::size_t done = 0; done < count; done += kPart) {
+      const std::span<double> part(values_.data(), std::min(kPart, count - done));
+      const std::int64_t before = found.count;
+      gather(parcels, column, done, part.data(), part.size());
+      count_missing(column, missing, first + static_cast<std::int64_t>(done), part, found);
+      if (found.count > before && column.computed) scatter(parcels, column, done, part.data(), part.size());
+    }
+    missing_.push_back(std::move(found));
+  }
+
+  /// What all ranks have found, columns in order. Collective.
+  [[nodiscard]] std::vector<MissingCount> all_missing() {
+    constexpr auto kNone = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t kKinds = 8;
+    std::vector<std::int64_t> counts, firsts;
+    for (const MissingCount& m : missing_) {
+      counts.push_back(m.count);
+      firsts.push_back(m.count == 0 ? kNone : m.first * kKinds + static_cast<int>(m.kind));
+    }
+    transport_.all_reduce(std::span<std::int64_t>(counts), comm::Op::sum);
+    transport_.all_reduce(std::span<std::int64_t>(firsts), comm::Op::min);
+    std::vector<MissingCount> all;
+    for (std::size_t i = 0; i < missing_.size(); ++i)
+      all.push_back(
+          {missing_[i].name, counts[i], firsts[i] / kKinds, static_cast<MissingValues::Kind>(firsts[i] % kKinds)});
+    return all;
+  }
+
  private:
   int read_slice(const Variable& variable, const Column& column, Parcels& parcels) {
     const std::int64_t first = slices_.first[static_cast<std::size_t>(transport_.rank())];
@@ -129,7 +170,28 @@ class Reader {
   bool by_itself_;
   std::optional<NcFile> file_;
   std::vector<double> values_;
+  std::vector<MissingCount> missing_;  // of this rank
 };
+
+/// Looks for missing values in all columns. Collective. @throws InputError on every rank for the first column that may have
+/// none; @return those of the others
+std::vector<MissingFound> check_missing(Reader& reader, const std::string& path, const ParcelFileInfo& info,
+                                        std::span<const Column> list, Parcels& parcels, comm::Transport& transport) {
+  comm::agree(transport, [&] {
+    for (const Column& column : list) reader.look_for_missing(column, parcels);
+  });
+  std::vector<MissingFound> found;
+  const std::vector<MissingCount> all = reader.all_missing();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (all[i].count == 0) continue;
+    found.push_back({all[i].name, all[i].count});
+    if (list[i].may_lack) continue;
+    throw InputError(path + ": " + missing_text(all[i], info.parcels, missing_values(list[i])) +
+                     "; allowed: a value for every parcel" +
+                     (list[i].epic || list[i].name == kIdName ? "" : ", or a rule with missing=skip"));
+  }
+  return found;
+}
 
 /// Checks the ids that have been read, or gives them. The parcels come with their ids or, without, their places.
 void number(const std::string& path, const ParcelFileInfo& info, std::int64_t first, Parcels& parcels,
@@ -152,20 +214,22 @@ void number(const std::string& path, const ParcelFileInfo& info, std::int64_t fi
 }  // namespace
 
 Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::Transport& transport,
-                     std::vector<FilePlace>* places) {
+                     std::vector<FilePlace>* places, std::vector<MissingFound>* missing) {
   Reader reader(path, info, transport);
   const std::int64_t first = reader.slices().first[static_cast<std::size_t>(transport.rank())];
   const auto count = static_cast<std::size_t>(reader.slices().count(transport.rank()));
   Parcels parcels(info.schema);
   comm::agree(transport, [&] { parcels.resize(count); });
   const std::vector<Column> list = columns(parcels.schema(), info.heading);
-  for (const Column& column : list) reader.read(column, parcels);
-  if (info.has_ids) {
-    reader.read(id_column(info.heading), parcels);
-  } else {
+  std::vector<Column> with_ids = list;
+  if (info.has_ids) with_ids.push_back(id_column(info.heading));
+  for (const Column& column : with_ids) reader.read(column, parcels);
+  if (!info.has_ids) {
     for (std::size_t i = 0; i < count; ++i) parcels.set_id(i, first + static_cast<std::int64_t>(i));
   }
   reader.close();
+  std::vector<MissingFound> found = check_missing(reader, path, info, with_ids, parcels, transport);
+  if (missing != nullptr) *missing = std::move(found);
   comm::agree(transport, [&] {
     wrap_parcels(parcels, info.grid.box);
     check_parcels(parcels, info.grid.box, list, [&](std::size_t i) {

@@ -20,7 +20,8 @@ ParcelFileInfo read_info(const std::string& path) { refuse(path); }
 
 ParcelFileInfo read_info(const std::string& path, comm::Transport&) { refuse(path); }
 
-Parcels read_parcels(const std::string& path, const ParcelFileInfo&, comm::Transport&, std::vector<FilePlace>*) {
+Parcels read_parcels(const std::string& path, const ParcelFileInfo&, comm::Transport&, std::vector<FilePlace>*,
+                     std::vector<MissingFound>*) {
   refuse(path);
 }
 

@@ -37,7 +37,16 @@ int begin_model() {
 }
 
 std::string model_path() {
-  static const std::string path = file_of("parcels-in-memory.nc", "\x89HDF\r\n\x1a\n" + std::string(1 << 14, '\0'));
+  static const std::string path = [] {
+    // An HDF5 file with a root that holds nothing, which leads nowhere.
+    std::string bytes("\x89HDF\r\n\x1a\n");
+    bytes.resize(1 << 14);
+    bytes[13] = bytes[14] = 8;                   // of addresses and lengths
+    std::fill_n(bytes.begin() + 48, 8, '\xff');  // no driver
+    bytes[64] = 96;                              // header of the root
+    bytes[96] = 1;                               // its version
+    return file_of("parcels-in-memory.nc", bytes);
+  }();
   return path;
 }
 

@@ -1,0 +1,64 @@
+"""Missing values of a NetCDF variable, by the library's rule (docs/parcel-files.md)."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._errors import InputError, UsageError
+
+_TYPES = {"i1": 1, "i2": 3, "i4": 4, "f4": 5, "f8": 6, "u1": 7, "u2": 8, "u4": 9, "i8": 10, "u8": 11}
+"""NetCDF's numbers of its types."""
+_TEXT = 2
+RULES = {"mean": "mean", "sum": "sum", "centre": "keep_centre", "largest": "keep_largest", "keep_centre": "keep_centre",
+         "keep_largest": "keep_largest", "drop": None}
+"""Names of rules, those of the command too, and the schema's."""
+
+
+def parse_rule(variable: str, text: str) -> tuple[str | None, bool]:
+    """The schema's rule (None: drop), and whether parcels may lack a value: "mean", "mean,missing=skip". Raises UsageError."""
+    rule, _, more = text.partition(",") if isinstance(text, str) else (text, "", "")
+    if rule not in RULES or more not in ("", "missing=skip", "missing=refuse") or (more and RULES[rule] is None):
+        raise UsageError(f"attributes: {variable}: {text!r}; allowed: {', '.join(RULES)}, and behind one that merges "
+                         "\",missing=skip\" or \",missing=refuse\"")
+    skip = more == "missing=skip"
+    name = RULES[rule]
+    return (f"{name}_present" if skip and name in ("mean", "sum") else name), skip
+
+
+def _native(values: Any) -> tuple[int, int, bytes] | None:
+    """Type, count and bytes of an attribute; None for what is neither numbers nor text."""
+    if isinstance(values, str):
+        return _TEXT, len(values.encode()), values.encode()
+    array = np.atleast_1d(np.asarray(values))
+    if array.dtype.kind not in "iuf" or array.dtype.str[1:] not in _TYPES:
+        return (_TEXT, array.size, b"") if array.dtype.kind in "OUS" else None
+    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    return _TYPES[array.dtype.str[1:]], array.size, array.tobytes()
+
+
+def missing_in(where: str, variable: Any, values: np.ndarray) -> tuple[np.ndarray, str]:
+    """Which values, as they stand in the file, are missing, and why the first is. Raises InputError for attributes that do
+    not tell."""
+    attributes = []
+    for name in ("_FillValue", "missing_value", "valid_range", "valid_min", "valid_max", "scale_factor", "add_offset",
+                 "_Unsigned"):
+        native = _native(variable.getncattr(name)) if name in variable.ncattrs() else None
+        if native is not None:
+            attributes.append((name, *native))
+    array = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+    try:
+        mask, why = _core.find_missing(variable.name, _TYPES[array.dtype.str[1:]], array.size, array.tobytes(),
+                                        attributes)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    return np.frombuffer(mask, dtype=np.uint8).astype(bool), why
+
+
+def require_present(where: str, name: str, missing: np.ndarray, why: str, allowed: str) -> None:
+    """Raises InputError if a value is missing, with how many and the first."""
+    if missing.any():
+        count, first = int(missing.sum()), int(np.argmax(missing))
+        words = "values is missing, of parcel" if count == 1 else "values are missing, the first of parcel"
+        raise InputError(f'{where}: variable "{name}": {count} of {len(missing)} {words} {first} ({why}); allowed: {allowed}')
