@@ -65,9 +65,22 @@ Grid read_grid(const NcFile& file) {
   if (all_cells > 0x1p62) throw InputError(file.path() + ": ncells has more than 2^62 cells in all");
   if (file.has_attribute("periodic")) {
     const std::vector<double> periodic = file.attribute("periodic", 3);
-    for (std::size_t a = 0; a < 3; ++a) grid.box.periodic[a] = periodic[a] != 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (periodic[a] != 0 && periodic[a] != 1) throw limit("periodic", periodic[a], "allowed: 0 and 1");
+      grid.box.periodic[a] = periodic[a] == 1;
+    }
   }
   return grid;
+}
+
+/// Cell volume / smallest volume that is not small, if the file says it.
+std::optional<double> read_ratio(const NcFile& file) {
+  if (!file.has_attribute("min_vratio")) return std::nullopt;
+  const double ratio = file.attribute("min_vratio", 1)[0];
+  if (!(ratio > 0) || !std::isfinite(ratio))
+    throw InputError(file.path() + ": the global attribute min_vratio holds " + number_text(ratio) +
+                     "; allowed: numbers above 0");
+  return ratio;
 }
 
 /// Merging computes with numbers as they are stored. @throws InputError if they are meant otherwise
@@ -114,6 +127,8 @@ ParcelFileInfo info_of(const NcFile& file, std::int64_t bytes) {
     throw InputError(file.path() + ": n_parcels is " + std::to_string(info.parcels) + ", but the file has only " +
                      std::to_string(bytes) + " bytes; truncated or damaged");
   info.grid = read_grid(file);
+  info.says_periodic = file.has_attribute("periodic");
+  info.min_volume_ratio = read_ratio(file);
   info.time = read_time(file);
   std::vector<Attribute> attributes;
   for (const Attribute& a : Schema::epic().attributes())
