@@ -34,20 +34,21 @@ void describe(BenchAnnounce& o, V&& option) {
   option("size", e.size,
          "bytes of an announcement, and of each rank's fixed part of an all-gather; published: 400, "
          "8000, 800000",
-         between(1, 1 << 30));
+         between(1, 1 << 30), UsedWith{"--exchange network|all-gather|non-blocking|neighborhood"});
   option("steps", e.steps, "steps of each variant", at_least(1));
   option("work-ms", e.work_ms, "artificial work of a step, a busy wait; published: 65", between(0, 3600000));
   option("edge", e.edge, "cells along the edge of a block; each of six sides sends edge^2 doubles to its neighbour",
          between(0, 10000));
-  option("every", e.every, "each rank announces once in so many steps", at_least(1));
+  option("every", e.every, "each rank announces once in so many steps", at_least(1), UsedWith{"--exchange network"});
   option("exchange", o.exchange,
          "variants, measured in turns; non-blocking and neighborhood are all-gathers too. Left out where the model "
          "does not have one",
          Words{exchange_names()}, Kind{"LIST"});
   option("block", e.block, "steps of a variant before the next has its turn", at_least(1));
   option("network", e.network, "manhattan, torus, hypercube or debruijn",
-         Words{{announce::network_names().begin(), announce::network_names().end()}});
-  option("dimension", e.dimension, "of manhattan and torus; the degree of debruijn; published: 5", between(2, 30));
+         Words{{announce::network_names().begin(), announce::network_names().end()}}, UsedWith{"--exchange network"});
+  option("dimension", e.dimension, "of manhattan and torus; the degree of debruijn; published: 5", between(2, 30),
+         UsedWith{"--exchange network"}, NotWith{"--network hypercube"});
   describe(o.ranks, option);
   describe(o.room, option);
   option.section("Output");

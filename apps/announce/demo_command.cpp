@@ -13,7 +13,7 @@ namespace {
 using demo::DemoOptions;
 using Owner = announce::BlockLedger::Owner;
 
-/// One list of options for both; those of the other simulation are refused.
+/// One list of options for both.
 struct AnnounceDemo {
   DemoOptions demo;
   std::vector<int> blocks{16, 8};
@@ -45,12 +45,14 @@ void describe(AnnounceDemo& a, V&& option) {
   option("speed", o.droplet.speed, "at which they pass each other along x, cells per step", between(0, 0.35));
   option("drift", o.droplet.drift, "at which both rise, cells per step", between(0, 0.35));
   option("growth", o.droplet.growth, "of their radius by condensation, cells per step, about", between(-0.02, 0.02));
+  option.restrict({"owner", "radius", "speed", "drift", "growth"}, UsedWith{"WHAT droplet"});
   option.section("Potts");
   option("seed", o.potts.seed, "of all random numbers");
   option("pitch", o.potts.pitch, "sites between the seeds of cells", at_least(8));
   option("volume", o.potts.volume, "of a grown cell, in sites", at_least(25));
   option("reach", o.potts.reach, "sites from the centre of a cell that it may extend", at_least(4));
   option("temperature", o.potts.temperature, "of the fluctuations", positive());
+  option.restrict({"seed", "pitch", "volume", "reach", "temperature"}, UsedWith{"WHAT potts"});
   describe(o.ranks, option);
   describe(a.room, option);
 }
@@ -62,15 +64,6 @@ void preset(AnnounceDemo& a) {
   a.blocks = {5, 3};
   a.edge = 24;
   a.demo.steps = 80;
-}
-
-void refuse_foreign(const AnnounceDemo& a, const Invocation& in) {
-  const bool potts = a.demo.what == "potts";
-  for (const auto& o : in.table.options())
-    if (o.given && o.section == (potts ? "Droplet" : "Potts")) {
-      throw UsageError("--" + o.name + " belongs to " + (potts ? "droplet" : "potts") + ", not to " + a.demo.what +
-                       "; allowed: options of the simulation that is run");
-    }
 }
 
 /// Measured with up to 64 million cells: every rank knows of all blocks; sites of potts are gathered in the end.
@@ -86,7 +79,6 @@ Need need_of(const AnnounceDemo& a, int ranks) {
 
 int run(AnnounceDemo& a, const Invocation& in) {
   DemoOptions& o = a.demo;
-  refuse_foreign(a, in);
   o.droplet.blocks = o.potts.blocks = a.blocks;
   o.droplet.edge = o.potts.edge = a.edge;
   const bool potts = o.what == "potts";

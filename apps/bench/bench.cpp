@@ -17,8 +17,9 @@ namespace merganser::app {
 namespace {
 
 /// Options that a started run gets from its parent, not from the user.
-constexpr std::array<std::string_view, 8> kOfParent{"ranks",   "json",    "csv",   "compare",
-                                                    "repeats", "timeout", "quiet", "here"};
+constexpr std::array<std::string_view, 14> kOfParent{
+    "sub-communicator", "ranks", "json", "csv", "compare", "repeats", "timeout", "quiet", "here", "comm", "prune",
+    "search",           "epoch", "steps"};
 
 bool is_model(const std::string& word) {
   return std::any_of(comm::backends().begin(), comm::backends().end(), [&](const auto& b) { return b.name == word; });
@@ -169,10 +170,13 @@ class Bench {
     PrivateFolder folder(folder_of_ranks());
     const std::string path = folder.file("record.json");
     std::vector<std::string> arguments = arguments_again(in_, kOfParent);
-    arguments.insert(arguments.end(),
-                     {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
-                      "--search=" + search_name(variant.method.search), "--epoch=" + epoch_name(variant.method.epoch),
-                      fmt::format("--steps={}", o_.steps), "--json=" + path, "--quiet", "--here"});
+    arguments.insert(arguments.end(), {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
+                                       "--search=" + search_name(variant.method.search),
+                                       fmt::format("--steps={}", o_.steps), "--json=" + path, "--quiet", "--here"});
+    if (variant.method.prune == Prune::iterative) {
+      arguments.push_back("--epoch=" + epoch_name(variant.method.epoch));
+      if (variant.method.sub_communicator) arguments.emplace_back("--sub-communicator");
+    }
     const int code = launch(plan_launch(set.ranks, arguments, true), o_.timeout);
     if (code == kTimedOut) throw CommError(fmt::format("the run on {} ranks did not end in time", set.ranks));
     if (code != 0) return code;
@@ -194,6 +198,14 @@ class Bench {
 };
 
 }  // namespace
+
+CompareWords compare_words() {
+  const auto words = [](const auto& choices) {
+    return joined(choices.words, "|", [](const auto& choice) { return choice.first; });
+  };
+  return {words(prune_choices()), words(search_choices()), words(epoch_choices()), model_names().substr(5),
+          process_model_names()};
+}
 
 void preset_bench(BenchOptions& o) {
   const bool comparing = !o.compare.empty();

@@ -28,6 +28,12 @@ struct BenchOptions {
   bool here = false;  ///< this process was started to measure; it starts no others
 };
 
+/// What --compare may name, kind by kind, as conditions have it: "p2p|rma".
+struct CompareWords {
+  std::string prunes, searches, epochs, models, processes;
+};
+[[nodiscard]] CompareWords compare_words();
+
 template <class V>
 void describe(BenchOptions& o, V&& option) {
   option.section("Measurement");
@@ -37,15 +43,22 @@ void describe(BenchOptions& o, V&& option) {
          "two prunings, searches, epochs or models, measured in turns in this run; reports the ratio of their times",
          Kind{"A,B"}, Initial{"none"});
   option("ranks", o.ranks, "numbers of ranks, one run each; threads, or started under the launcher for other models",
-         at_least(1), Initial{"1, or those of the launcher"});
-  option("weak", o.weak, "the grid is that of one rank, and grows with the ranks, along x and y in turn");
-  option("comm", o.comm, "communication model; auto: threads alone, the fastest under a launcher", Kind{model_names()});
-  option("timeout", o.timeout, "seconds that a run under the launcher may take", positive());
+         at_least(1), Initial{"1, or those of the launcher"}, own_ranks_advice("-n"), own_ranks_advice("-np"));
+  const CompareWords words = compare_words();
+  const std::string compare = "--compare ";
+  option("comm", o.comm, "communication model; auto: threads alone, the fastest under a launcher", Kind{model_names()},
+         UsedWith{"without --compare", compare + words.prunes + '|' + words.searches + '|' + words.epochs});
+  option("timeout", o.timeout, "seconds that a run under the launcher may take", positive(),
+         UsedWith{"--comm " + words.processes, compare + words.processes});
   option.section("Method");
   describe_search(o.method, option);
+  option.restrict({"search"},
+                  UsedWith{"without --compare", compare + words.prunes + '|' + words.epochs + '|' + words.models});
   option("prune", o.prune, "closed form without global synchronisation, or the published sweeps; all: a series of each",
-         prune_words_and_all());
-  describe_iterative(o.method, option);
+         prune_words_and_all(), UsedWith{"without --compare", compare + words.searches + '|' + words.models});
+  describe_iterative(o.method, option,
+                     UsedWith{"--prune iterative|all", compare + "iterative", compare + words.epochs});
+  option.restrict({"epoch"}, NotWith{compare + words.epochs});
   describe(o.blocks, option);
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
@@ -63,7 +76,8 @@ void preset_bench(BenchOptions& o);
 
 /// A benchmark: named series, each with its set-up.
 struct BenchProgram {
-  std::vector<std::string> series;  ///< "shuffled", "ordered"
+  std::vector<std::string> series;   ///< "shuffled", "ordered"
+  const Answers* answers = nullptr;  ///< what files and options said; null: no file was asked
   std::function<BenchSetup(const std::string& series, int ranks)> setup;
   /// Words about published numbers for a series, or empty. Called where results are printed.
   std::function<std::string(const std::string& series, const BenchSeries&)> published;

@@ -5,6 +5,7 @@
 #include "apps/bench/bench.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
 #include "merganser/io/parcel_file.hpp"
 
 namespace merganser::app {
@@ -12,7 +13,7 @@ namespace {
 
 struct BenchFiles {
   std::vector<std::string> files;
-  double min_volume_ratio = 20;
+  FileOptions file;
   BenchOptions bench;
 };
 
@@ -21,12 +22,12 @@ void describe(BenchFiles& o, V&& option) {
   option.positional("FILE", o.files, "EPIC parcel files of one grid, taken in turn", Required{}, Reads{});
   describe(o.bench, option);
   option.section("Parcels");
-  option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small", positive());
+  describe_ratio(o.file, option, "20, which the published program has built in");
 }
 
 void preset(BenchFiles& o) {
   preset_bench(o.bench);
-  o.min_volume_ratio = BenchFiles().min_volume_ratio;
+  o.file = {};
 }
 
 /// Containers at a time were measured with 2.1 million parcels.
@@ -41,8 +42,11 @@ Need need_of(const BenchFiles& o, const Grid& grid, std::int64_t parcels, int ra
   return need;
 }
 
+std::string ratio_text(const io::ParcelFileInfo& info) {
+  return info.min_volume_ratio ? number_text(*info.min_volume_ratio) : "none";
+}
+
 int run(BenchFiles& o, const Invocation& in) {
-  if (o.bench.weak) throw UsageError("--weak: a file has the grid it has; allowed with bench random only");
   const io::ParcelFileInfo first = io::read_info(o.files[0]);
   std::int64_t most = 0;
   for (const auto& f : o.files) {
@@ -50,16 +54,24 @@ int run(BenchFiles& o, const Invocation& in) {
     most = std::max(most, info.parcels);
     if (!(info.grid == first.grid))
       throw InputError(f + " has another grid than " + o.files[0] + "; allowed: files of one grid in a benchmark");
+    if (!o.file.min_volume_ratio && info.min_volume_ratio != first.min_volume_ratio)
+      throw InputError(f + " and " + o.files[0] + " have different attributes min_vratio, " + ratio_text(info) +
+                       " and " + ratio_text(first) + "; allowed: files of one ratio, or --min-volume-ratio for all");
     if (!(info.schema == first.schema))
       throw InputError("vorticity or buoyancy is in one of " + o.files[0] + " and " + f +
                        " only; allowed: files of the same variables in a benchmark");
   }
+  Answers answers(o.files[0]);
+  const double ratio = ratio_of(o.file, first, 20, answers);
+  if (comm::launcher_world().rank == 0 && !o.bench.here)
+    for (const auto& warning : answers.warnings()) log(Level::warning, 0, warning);
   BenchProgram program;
+  program.answers = &answers;
   program.series = {"files"};
   program.setup = [&](const std::string&, int ranks) {
     BenchSetup setup;
     setup.grid = first.grid;
-    setup.min_volume_ratio = o.min_volume_ratio;
+    setup.min_volume_ratio = ratio;
     setup.need = need_of(o, first.grid, most, ranks);
     setup.make = [&o](comm::Transport& t, const Decomposition& d, int cycle) {
       const std::string& path = o.files[static_cast<std::size_t>(cycle) % o.files.size()];
@@ -76,8 +88,8 @@ int run(BenchFiles& o, const Invocation& in) {
 }
 
 constexpr std::string_view kBenchFilesText =
-    "Times merge steps of parcels read from files, one file per cycle; reading is not timed. The default volume ratio\n"
-    "is the one the published program has built in.\n\n"
+    "Times merge steps of parcels read from files, one file per cycle; reading is not timed. The volume ratio is\n"
+    "what the files say, or that which the published program has built in.\n\n"
     "  merganser bench files run_*_parcels.nc --steps 20\n"
     "  merganser bench files in.nc --ranks 1,2,4 --comm p2p --csv times.csv\n";
 

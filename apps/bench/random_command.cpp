@@ -16,6 +16,8 @@ struct BenchRandom {
 template <class V>
 void describe(BenchRandom& o, V&& option) {
   describe(o.bench, option);
+  option.section("Measurement");
+  option("weak", o.bench.weak, "the grid is that of one rank, and grows with the ranks, along x and y in turn");
   describe(o.grid, option);
   describe_random(o.parcels, option);
   option("order", o.orders, "order of the parcels on each rank: shuffled, ordered (cell by cell), or both",

@@ -51,6 +51,8 @@ BenchReport::BenchReport(const BenchOptions& o, const Invocation& in, const Benc
   if (prints_ && comm::launcher_world().rank == 0 && m.load[0] > 0.5)
     std::cout << "note: the load was " << fixed_text(m.load[0], 1) << " on " << m.cores
               << " cores before this run; times are longer than on a quiet machine\n\n";
+  if (prints_ && comm::launcher_world().rank == 0 && program.answers != nullptr)
+    std::cout << program.answers->text() << "\n\n";
 }
 
 void BenchReport::print(const SeriesSet& set, const std::string& name, const BenchSeries& s) const {
@@ -137,6 +139,7 @@ Json BenchReport::json() const {
     placement = {s.ranks, s.model, s.choice, "", s.decomposition};
   }
   Json record = make_record(in_, placement);
+  if (program_.answers != nullptr) program_.answers->put(record);
   Json& result = record["result"];
   result = Json::object();
   if (!sets_.empty())

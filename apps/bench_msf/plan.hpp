@@ -49,7 +49,7 @@ void describe(MsfBenchOptions& o, auto&& option) {
          Kind{"FILE,FILE,..."}, Initial{"none"}, Reads{});
   option("gen", o.gen, "graphs to make, as of msf --gen; the first two are also those of the memory configurations",
          Kind{"NAME,NAME,..."}, Initial{"six of 2^18 vertices; --quick: of 2^13"});
-  option("ranks", o.ranks, "numbers of ranks, a launch each", at_least(1),
+  option("ranks", o.ranks, "numbers of ranks, a launch each", at_least(1), Instead{"-n", "allowed: --ranks {value}"},
          Initial{"1,2,4,8 and up to 64 where there are cores; --quick: 1,2,4"});
   option("models", o.models, "communication models", Kind{"LIST"},
          Initial{"all that the launcher starts; threads without one"});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <limits>
 #include <optional>
 
 #include "apps/cluster/difference.hpp"
@@ -37,8 +38,7 @@ struct ClusterCommand {
   std::string json, csv, picture, labels;
   std::vector<std::string> attributes;
   int steps = 1;
-  double min_volume_ratio = 40;
-  AxisFlags periodic{true, true, false};
+  FileOptions file;
   MethodOptions method;
   RankOptions ranks;
   BlockOptions blocks;
@@ -61,10 +61,9 @@ void describe(ClusterCommand& o, V&& option) {
          "output that holds it",
          Kind{"FILE"}, Writes{});
   option.section("Merging");
-  option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small, V_min = V_cell / R",
-         positive(), Kind{"R"});
+  describe_ratio(o.file, option, "40");
   option("steps", o.steps, "merge steps, one after the other", at_least(1));
-  option("periodic", o.periodic, "periodic axes, as letters; the others have walls");
+  describe_periodic(o.file, option);
   option(
       "attribute", o.attributes,
       "variables of IN beside EPIC's and how they merge: mean (by volume), sum, centre or largest (of that member), or "
@@ -93,7 +92,7 @@ bool shows_one_line(const OptionTable& table) {
 class Run {
  public:
   Run(const ClusterCommand& o, const FileRules& rules, const Invocation& in, comm::Transport& t)
-      : o_(o), rules_(rules), in_(in), t_(t) {}
+      : o_(o), rules_(rules), in_(in), t_(t), answers_(o.input) {}
 
   void all() {
     read();
@@ -110,6 +109,8 @@ class Run {
 
  private:
   void read();
+  void ask_file();
+  void warn_of_none_small();
   void check_room();
   void merge();
   StepReport step(int number);
@@ -124,6 +125,9 @@ class Run {
   const FileRules& rules_;
   const Invocation& in_;
   comm::Transport& t_;
+  Answers answers_;
+  double ratio_ = 0;
+  double smallest_ = 0;  // volume before the first step, of all ranks
   Profile profile_;
   io::ParcelFileInfo info_;
   Parcels parcels_;
@@ -153,7 +157,7 @@ void Run::read() {
       info_ = io::read_info(o_.input, t_);
       apply_file_rules(rules_, o_.input, o_.output, info_, t_.rank());
     });
-    info_.grid.box.periodic = o_.periodic;
+    ask_file();
     if (!o_.labels.empty()) labels_.emplace(t_);
     check_room();
     parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_, labels_ ? &places_ : nullptr, &missing_); });
@@ -161,9 +165,31 @@ void Run::read() {
   const Scope s(profile_, "distribute");
   const Decomposition blocks = together([&] { return decompose(info_.grid, o_.blocks, parcels_, t_); });
   together([&] { distribute(parcels_, blocks, t_); });
-  ClusterOptions options = cluster_options(o_.method, o_.min_volume_ratio);
+  ClusterOptions options = cluster_options(o_.method, ratio_);
   options.lineage = o_.audit || labels_ || !o_.picture.empty();
   clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
+}
+
+/// What options and file say about the box and about what is small.
+void Run::ask_file() {
+  const AxisFlags periodic = periodic_of(o_.file, info_, answers_);
+  info_.grid.box.periodic = {periodic[0], periodic[1], periodic[2]};
+  ratio_ = ratio_of(o_.file, info_, 40, answers_);
+  io::set_min_volume_ratio(info_.heading, ratio_);
+  for (const auto& warning : answers_.warnings()) log(Level::warning, t_.rank(), warning);
+}
+
+/// A ratio that does not belong to the file looks like this.
+void Run::warn_of_none_small() {
+  if (all_.small > 0) return;
+  const double small_volume = info_.grid.cell_volume() / ratio_;
+  log(Level::warning, t_.rank(),
+      info_.parcels == 0
+          ? o_.input + " holds no parcel: nothing was merged"
+          : fmt::format("0 of {} parcels are small, nothing was merged: the smallest volume is {}, small is below {} "
+                        "(cell volume {} / {})",
+                        count_text(info_.parcels), number_text(smallest_), number_text(small_volume),
+                        number_text(info_.grid.cell_volume()), answers_.text("min-volume-ratio")));
 }
 
 /// Containers at a time were measured with 2.1 million parcels on one and two ranks.
@@ -200,6 +226,9 @@ void Run::check_room() {
 void Run::merge() {
   before_ = total_moments(t_, moments(parcels_, info_.grid.box));
   if (o_.reference) original_ = collect(t_, parcels_);
+  smallest_ = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < parcels_.size(); ++i) smallest_ = std::min(smallest_, parcels_.site(i).volume);
+  t_.all_reduce(std::span(&smallest_, 1), comm::Op::min);
   Rehoming home(t_, *clusterer_);
   std::optional<RunningTotals> running;
   if (o_.steps > 1) running.emplace(t_, o_.steps, shows_one_line(in_.table));
@@ -226,7 +255,7 @@ StepReport Run::step(int number) {
   std::optional<SceneRecorder> recorder;
   if (o_.audit) ledger.emplace(t_, parcels_);
   if (!o_.picture.empty() && number + 1 == o_.steps) {
-    recorder.emplace(t_, info_.grid, info_.grid.cell_volume() / o_.min_volume_ratio);
+    recorder.emplace(t_, info_.grid, info_.grid.cell_volume() / ratio_);
     recorder->before(parcels_);
   }
   const comm::TrafficCount before = t_.traffic();
@@ -252,6 +281,7 @@ void Run::add_up() {
   all_ = total_report(t_, mine_);
   first_ = total_report(t_, first_);
   last_ = total_report(t_, last_);
+  warn_of_none_small();
 }
 
 void Run::compare() {
@@ -260,7 +290,7 @@ void Run::compare() {
   together([&] {
     comm::agree(t_, [&] {
       if (t_.rank() != 0) return;
-      const ClusterOptions options = cluster_options(o_.method, o_.min_volume_ratio);
+      const ClusterOptions options = cluster_options(o_.method, ratio_);
       for (int i = 0; i < o_.steps; ++i) cluster_reference(original_, info_.grid, options);
       const std::string difference = first_difference(original_, got);
       if (!difference.empty()) throw VerificationError("not as the serial reference: " + difference);
@@ -309,6 +339,7 @@ void Run::report() {
   record["conservation"] = conservation_json(quantities_, before_, after_, all_.merged);
   for (const io::MissingFound& m : missing_) record["missing"][bytes_to_utf8(m.name)] = m.count;
   record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
+  answers_.put(record);
   record["result"] = result_json(first_, last_, all_, sums_, digest_);
   if (may_report(in_.table)) print(record, stages, others);
   if (!o_.json.empty()) write_record(o_.json, record);
@@ -322,7 +353,8 @@ void Run::report() {
 void Run::print(const Json& record, const std::vector<Summary>& stages, const std::vector<Summary>& others) {
   auto& out = std::cout;
   out << o_.input << ": " << grid_text(info_.grid) << ", time " << general_text(info_.time, 6) << "; small below 1/"
-      << general_text(o_.min_volume_ratio, 6) << " of a cell\n"
+      << general_text(ratio_, 6) << " of a cell\n"
+      << answers_.text() << '\n'
       << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks "
       << clusterer_->decomposition().describe() << ", search " << search_name(o_.method.search) << ", prune "
       << prune_name(o_.method.prune) << (o_.steps > 1 ? fmt::format(", {} steps", o_.steps) : "") << '\n';
@@ -368,6 +400,9 @@ constexpr std::string_view kClusterText =
     "Totals of a run of several steps are announced from neighbour to neighbour: on a terminal, and with --log info, "
     "a\n"
     "line tells how far the run is, with totals that are some steps old.\n\n"
+    "The box and what is small are what the file says (attributes periodic and min_vratio); options override it, with "
+    "a\n"
+    "warning. Both are written into the output.\n\n"
     "  merganser cluster in.nc -o out.nc --min-volume-ratio 20\n"
     "  merganser cluster in.nc -o out.nc --ranks 2 --json run.json --picture slab.svg\n"
     "  merganser run -n 4 -- cluster in.nc -o out.nc --comm rma --audit\n";

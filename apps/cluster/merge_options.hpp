@@ -1,10 +1,13 @@
 #pragma once
 /// Options of a merge step, shared by the commands that make one.
+#include <optional>
 #include <string>
 
+#include "apps/frame/answers.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/geometry/decomposition.hpp"
+#include "merganser/io/parcel_file.hpp"
 
 namespace merganser::app {
 
@@ -30,17 +33,37 @@ void describe_search(MethodOptions& o, V&& option) {
          search_choices());
 }
 template <class V>
-void describe_iterative(MethodOptions& o, V&& option) {
-  option("epoch", o.epoch, "how one-sided models open access epochs in --prune iterative", epoch_choices());
-  option("sub-communicator", o.sub_communicator, "--prune iterative on ranks that have links only");
+void describe_iterative(MethodOptions& o, V&& option, const UsedWith& iterative) {
+  option("epoch", o.epoch, "how one-sided models open access epochs in --prune iterative", epoch_choices(), iterative);
+  option("sub-communicator", o.sub_communicator, "--prune iterative on ranks that have links only", iterative);
 }
 template <class V>
 void describe(MethodOptions& o, V&& option) {
   option.section("Method");
   describe_search(o, option);
   option("prune", o.prune, "closed form without global synchronisation, or the published sweeps", prune_choices());
-  describe_iterative(o, option);
+  describe_iterative(o, option, UsedWith{"--prune iterative"});
 }
+
+/// Options that a parcel file can answer.
+struct FileOptions {
+  std::optional<double> min_volume_ratio;
+  std::optional<AxisFlags> periodic;
+};
+template <class V>
+void describe_ratio(FileOptions& o, V&& option, const char* otherwise) {
+  option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small, V_min = V_cell / R",
+         positive(), Kind{"R"}, FromInput{std::string("min_vratio of the file, else ") + otherwise});
+}
+template <class V>
+void describe_periodic(FileOptions& o, V&& option) {
+  option("periodic", o.periodic, "periodic axes, as letters; the others have walls",
+         FromInput{"periodic of the file, else xy"});
+}
+/// The ratio that counts; `otherwise` where neither the option nor the file says it.
+[[nodiscard]] double ratio_of(const FileOptions& o, const io::ParcelFileInfo& info, double otherwise, Answers& answers);
+/// The periodic axes that count.
+[[nodiscard]] AxisFlags periodic_of(const FileOptions& o, const io::ParcelFileInfo& info, Answers& answers);
 
 /// How cells are dealt to ranks.
 struct BlockOptions {
@@ -48,9 +71,13 @@ struct BlockOptions {
   bool balance = false;
 };
 template <class V>
-void describe(BlockOptions& o, V&& option) {
+void describe_decomposition(BlockOptions& o, V&& option) {
   option.section("Blocks");
   option("decomposition", o.decomposition, "auto (least surface), 1d, 2d, 3d, or a shape like 2x2x1", Kind{"SHAPE"});
+}
+template <class V>
+void describe(BlockOptions& o, V&& option) {
+  describe_decomposition(o, option);
   option("balance", o.balance, "place the cuts so that every rank has about as many parcels");
 }
 

@@ -31,7 +31,8 @@ template <class V>
 void describe(DoctorCommand& o, V&& option) {
   option("measure", o.measure,
          "measure between two ranks, with and without the settings of merganser run; about half a minute");
-  option("rounds", o.rounds, "launches with each of the settings that --measure compares", at_least(1));
+  option("rounds", o.rounds, "launches with each of the settings that --measure compares", at_least(1),
+         UsedWith{"--measure"});
   option("record", o.record, "look at this record of topo bench", Kind{"FILE"}, Reads{});
   option("json", o.json, "the same as JSON (- for standard output)", Kind{"FILE"}, Writes{});
 }

@@ -61,23 +61,30 @@ flow::Case case_of(const std::string& name) {
 }
 
 void describe(FlowCommand& o, auto&& option) {
-  option.positional("CASE", o.which, "rayleigh-taylor, taylor-green or thermal; none with --restart");
+  option.positional("CASE", o.which, "rayleigh-taylor, taylor-green or thermal", NotWith{"--restart"});
   option("restart", o.restart, "parcel file to go on from: a snapshot, or a file of EPIC", Kind{"FILE"}, Reads{});
   describe(o.schedule, option);
   option.section("Output");
   option("output", o.output, "files are BASE_NNNNNNNNNN_parcels.nc, _fields.nc, and BASE_parcel_stats.nc", Letter{'o'},
          Kind{"BASE"});
-  option("fields", o.fields, "write fields with every snapshot");
+  option("fields", o.fields, "write fields with every snapshot", UsedWith{"--output"});
   option("pictures", o.pictures,
-         "draw (SVG) buoyancy with every snapshot, and at the end small parcels and clusters over time");
+         "draw (SVG) buoyancy with every snapshot, and at the end small parcels and clusters over time",
+         UsedWith{"--output"});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("statistics", o.statistics,
          "how statistics of ranks come together: announced from neighbour to neighbour, or by a collective call",
          flow::statistics_ways());
   option.section("Case");
   describe(o.initial, option);
+  option.restrict({"cells", "perturbation", "amplitude", "thermal-buoyancy", "thermal-radius", "thermal-height"},
+                  NotWith{"--restart"});
+  option.restrict({"perturbation"}, UsedWith{"CASE rayleigh-taylor"});
+  option.restrict({"amplitude"}, UsedWith{"CASE taylor-green"});
+  option.restrict({"thermal-buoyancy", "thermal-radius", "thermal-height"}, UsedWith{"CASE thermal"});
   option.section("Model");
   describe(o.model, option);
+  option.restrict({"gradient-factor", "max-compression"}, NotWith{"--corrections 0"});
   option.section("Blocks");
   option("decomposition", o.decomposition, "blocks of cells: auto (least surface) or AxBx1", Kind{"SHAPE"});
   describe(o.ranks, option);
@@ -93,6 +100,7 @@ void preset(FlowCommand& o) {
 struct FlowStart {
   std::optional<flow::Case> which;         ///< an initial condition ...
   std::optional<io::ParcelFileInfo> file;  ///< ... or a file
+  std::optional<Answers> answers;          ///< and what it and the options say
   Grid grid;
   Progress progress;
   std::vector<flow::Statistics> statistics;  ///< of the states before
@@ -120,7 +128,14 @@ FlowStart start_of(FlowCommand& o, const OptionTable& table) {
     return start;
   }
   start.file = io::read_info(o.restart);
-  take_options(o.restart, *start.file, table, o.model);
+  take_options(o.restart, *start.file, table, o.model, start.answers.emplace(o.restart));
+  const auto& flags = start.file->grid.box.periodic;
+  const AxisFlags periodic{flags[0], flags[1], flags[2]};
+  start.answers->note("periodic", merganser::detail::value_of(periodic),
+                      start.file->says_periodic ? merganser::detail::value_of(periodic) : OptionValue(std::monostate()),
+                      false, "EPIC's files, without the attribute periodic, are periodic in x and y");
+  if (comm::launcher_world().rank == 0)
+    for (const auto& warning : start.answers->warnings()) log(Level::warning, 0, warning);
   start.progress = read_progress(o.restart, *start.file);
   start.grid = start.file->grid;
   if (start.progress.state.begun) start.statistics = rows_before(o.restart, start.progress.state.step);
@@ -316,6 +331,7 @@ class FlowRun : Pinned {
                                     model_->decomposition().describe()});
     for (std::size_t i = 0; i < names.size(); ++i) record["timings"][names[i]] = summary_json(seconds[i]);
     record["counters_of_rank_0"] = counters_json(counters);
+    if (start_.answers) start_.answers->put(record);
     record["result"] = statistics_json(rows_.back(), volume_of(start_.grid));
     record["result"]["steps_made"] = steps_;
     record["result"].update(counts_json(sum_counts(rows_)));
@@ -335,7 +351,8 @@ class FlowRun : Pinned {
     out << (o_.which.empty() ? o_.restart : o_.which) << ": " << grid_text(start_.grid) << "; " << t_.size()
         << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks " << model_->decomposition().describe()
         << '\n'
-        << flow_text(s) << "; " << steps_ << " steps in " << seconds_text(seconds[0].max) << '\n'
+        << (start_.answers ? start_.answers->grouped_text() + '\n' : std::string()) << flow_text(s) << "; " << steps_
+        << " steps in " << seconds_text(seconds[0].max) << '\n'
         << "kinetic energy " << general_text(s.kinetic_energy, 6) << ", enstrophy " << general_text(s.enstrophy, 6)
         << ", volume off by " << general_text(record["result"]["volume_error"].get<double>(), 3) << '\n'
         << count_text(sum.splits) << " splits, " << count_text(sum.merges) << " merged away, clusters of 2, 3, ...:";
@@ -369,8 +386,6 @@ int run(FlowCommand& o, const Invocation& in) {
   if (o.which.empty() == o.restart.empty())
     throw UsageError("either a CASE or --restart FILE; allowed cases: " +
                      joined(flow::cases().words, ", ", [](const auto& word) { return word.first; }));
-  if (o.output.empty() && (o.schedule.snapshots > 0 || o.schedule.consecutive > 0 || o.pictures))
-    throw UsageError("--snapshots, --consecutive and --pictures write files: say their name by -o BASE");
   if (o.schedule.snapshots_from > o.schedule.until)
     throw UsageError("--snapshots-from " + number_text(o.schedule.snapshots_from) + "; allowed: up to --until, " +
                      number_text(o.schedule.until));

@@ -16,11 +16,14 @@ struct ScheduleOptions {
 };
 void describe(ScheduleOptions& o, auto&& option) {
   option("until", o.until, "time at which the run ends: at the first state from there on", positive(), Kind{"T"});
-  option("snapshots", o.snapshots, "snapshots, evenly in time from --snapshots-from to --until", between(0, 1000000));
-  option("snapshots-from", o.snapshots_from, "time of the first of them", at_least(0), Kind{"T"});
-  option("consecutive", o.consecutive, "snapshots of so many successive states beside these", between(0, 1000000));
+  option("snapshots", o.snapshots, "snapshots, evenly in time from --snapshots-from to --until", between(0, 1000000),
+         UsedWith{"--output"});
+  option("snapshots-from", o.snapshots_from, "time of the first of them", at_least(0), Kind{"T"},
+         UsedWith{"--snapshots"}, NotWith{"--snapshots 0|1"});
+  option("consecutive", o.consecutive, "snapshots of so many successive states beside these", between(0, 1000000),
+         UsedWith{"--output"});
   option("consecutive-from", o.consecutive_from, "they follow the first state from this time on", at_least(0),
-         Kind{"T"});
+         Kind{"T"}, UsedWith{"--consecutive"});
 }
 
 /// Goes through the states of a run in their order.

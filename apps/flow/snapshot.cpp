@@ -131,25 +131,41 @@ std::string text_of(const io::FileGroup& group, std::string_view name) {
 /// Sets an option unless the user did. @throws InputError
 class OptionSetter {
  public:
-  OptionSetter(const std::string& path, const OptionTable& given, flow::FlowOptions& options)
-      : path_(path), given_(given), table_(options) {}
+  OptionSetter(const std::string& path, const OptionTable& given, flow::FlowOptions& options, Answers& answers)
+      : path_(path), given_(given), in_file_(options), file_table_(in_file_), table_(options), answers_(answers) {}
 
   void set(std::string_view option, const std::string& text, std::string_view attribute) {
-    if (given_.given(option)) return;
-    for (const Option& o : table_.options()) {
+    for (std::size_t i = 0; i < table_.options().size(); ++i) {
+      const Option& o = file_table_.options()[i];
+      const Option& own = table_.options()[i];
       if (o.name != option) continue;
+      if (o.flag && text != "true" && text != "false")
+        throw InputError(
+            fmt::format("{}: {} gives --{}: \"{}\"; allowed: true and false", path_, attribute, option, text));
       try {
         o.set(text);
+        if (!given_.given(option)) own.set(text);
       } catch (const Error& e) {
         throw InputError(fmt::format("{}: {} gives --{}: {}", path_, attribute, option, e.what()));
       }
+      answers_.note(o.name, own.value(), o.value(), given_.given(option), "");
     }
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Notes those that the file does not give.
+  void finish() {
+    for (const Option& o : table_.options())
+      if (!answers_.knows(o.name))
+        answers_.note(o.name, o.value(), OptionValue(std::monostate()), given_.given(o.name), "default");
   }
 
  private:
   const std::string& path_;
   const OptionTable& given_;
+  flow::FlowOptions in_file_;
+  OptionTable file_table_;
   OptionTable table_;
+  Answers& answers_;
 };
 
 void take_own_options(const io::FileGroup& group, OptionSetter& to) {
@@ -164,9 +180,14 @@ void take_epic_options(const io::FileGroup& root, OptionSetter& to) {
                                                                          {"gradient_pref", "gradient-factor"},
                                                                          {"max_compression", "max-compression"},
                                                                          {"rk_order", "rk-order"}}};
-  for (const auto& [name, option] : kNumbers)
-    if (const auto value = number_of(root, name))
-      to.set(option, number_text(*value), std::string("the attribute ") + name);
+  for (const auto& [name, option] : kNumbers) {
+    const auto value = number_of(root, name);
+    // Not passed over: a default would take its place in silence.
+    if (!value && io::find_attribute(root, name) != nullptr)
+      throw InputError(
+          fmt::format("{}: the attribute {} is not one number; allowed: a number for --{}", to.path(), name, option));
+    if (value) to.set(option, number_text(*value), std::string("the attribute ") + name);
+  }
   if (const std::string ignored = text_of(root, "l_ignore_bndry_zeta_flag"); !ignored.empty())
     to.set("keep-surface-vorticity", ignored, "the attribute l_ignore_bndry_zeta_flag");
   if (const std::string damped = text_of(root, "damping_l_surface_vorticity"); !damped.empty())
@@ -222,15 +243,19 @@ void write_snapshot(const std::string& path, const Parcels& parcels, const Decom
 }
 
 void take_options(const std::string& path, const io::ParcelFileInfo& info, const OptionTable& given,
-                  flow::FlowOptions& options) {
-  OptionSetter to(path, given, options);
+                  flow::FlowOptions& options, Answers& answers) {
+  OptionSetter to(path, given, options, answers);
   const io::FileGroup* const ours = io::find_group(info.heading.root, kGroup);
   const io::FileGroup* const all = ours == nullptr ? nullptr : io::find_group(*ours, kOptionsGroup);
   if (all != nullptr) {
     take_own_options(*all, to);
+    // A command that changed it since, as cluster, has changed this attribute alone.
+    if (info.min_volume_ratio)
+      to.set("min-volume-ratio", number_text(*info.min_volume_ratio), "the attribute min_vratio");
   } else {
     take_epic_options(info.heading.root, to);
   }
+  to.finish();
 }
 
 Progress read_progress(const std::string& path, const io::ParcelFileInfo& info) {

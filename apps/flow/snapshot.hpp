@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/frame/answers.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/flow/model.hpp"
 #include "merganser/io/parcel_file.hpp"
@@ -34,10 +35,10 @@ struct Progress {
 void write_snapshot(const std::string& path, const Parcels& parcels, const Decomposition& decomposition,
                     const Progress& progress, const flow::FlowOptions& options, comm::Transport& transport);
 
-/// Sets options from a file, ours or EPIC's, but those that `given` names. Local.
+/// Sets options from a file, ours or EPIC's, but those that `given` names, and notes where all come from. Local.
 /// @throws InputError naming the attribute, for a value that is not allowed
 void take_options(const std::string& path, const io::ParcelFileInfo& info, const OptionTable& given,
-                  flow::FlowOptions& options);
+                  flow::FlowOptions& options, Answers& answers);
 /// The progress of a file of ours; of EPIC's the time, nothing begun. Local. @throws InputError for what cannot be
 [[nodiscard]] Progress read_progress(const std::string& path, const io::ParcelFileInfo& info);
 

@@ -6,6 +6,7 @@
 #include "apps/frame/provenance.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/comm/runtime.hpp"
 
 namespace merganser::app {
@@ -52,7 +53,9 @@ void print_overview(std::ostream& out) {
 }
 
 void print_help(std::ostream& out, const Command& c) {
-  out << "usage: merganser " << c.name << c.synopsis() << "\n\n" << c.text << '\n' << c.options();
+  c.table([&](const OptionTable& table) {
+    out << "usage: merganser " << c.name << table.synopsis() << "\n\n" << c.text << '\n' << table.help();
+  });
 }
 
 /// The command that the arguments begin with and how many words its name has.
@@ -80,17 +83,17 @@ bool is_family(const std::string& word) {
 }
 
 [[noreturn]] void unknown_verb(std::span<const std::string> arguments) {
-  std::vector<std::string> names;
-  std::string known;
-  const std::string typed = arguments[0] + (is_family(arguments[0]) && arguments.size() > 1 ? ' ' + arguments[1] : "");
+  const bool family = is_family(arguments[0]);
+  const std::string typed = arguments[0] + (family && arguments.size() > 1 ? ' ' + arguments[1] : "");
+  std::vector<std::string> names, of_family;
   for (const Command* c : commands()) {
     if (c->hidden) continue;
     names.emplace_back(c->name);
-    known += (known.empty() ? " " : ", ") + names.back();
+    if (family && c->name.starts_with(arguments[0] + ' ')) of_family.push_back(names.back());
   }
-  const std::string near = closest(typed, names);
-  throw UsageError("unknown verb " + typed + "; known:" + known +
-                   (near.empty() ? "" : " (did you mean " + near + "?)"));
+  const std::string near = closest(typed, family ? of_family : names);
+  if (!near.empty()) throw UsageError("unknown verb " + typed + "; did you mean " + near + '?');
+  throw UsageError("unknown verb " + typed + "; known: " + joined(family ? of_family : names, ", "));
 }
 
 int help_on(std::span<const std::string> arguments) {

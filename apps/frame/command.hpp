@@ -1,5 +1,6 @@
 #pragma once
 /// A verb of the command line program. A file commands/NAME.cpp defines `NAME_command`; CMake makes the table of them.
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,8 +22,8 @@ struct Command {
   std::string_view name;     ///< one or two words
   std::string_view summary;  ///< one line
   std::string_view text;     ///< paragraphs and examples of --help
-  std::string (*options)();  ///< option part of --help
-  std::string (*synopsis)();
+  void (*table)(
+      const std::function<void(OptionTable&)>& with);  ///< calls it with the options, of an instance of its own
   int (*run)(const Command& self, std::span<const std::string> arguments);  ///< returns the exit code
   bool hidden = false;
 };
@@ -61,14 +62,10 @@ void describe(Whole<O>& o, V&& option) {
 }
 
 template <class O>
-std::string options_help() {
+void with_table(const std::function<void(OptionTable&)>& with) {
   Whole<O> o;
-  return OptionTable(o).help();
-}
-template <class O>
-std::string synopsis() {
-  Whole<O> o;
-  return OptionTable(o).synopsis();
+  OptionTable table(o);
+  with(table);
 }
 
 /// Parses, lets `preset(O&)` (if there is one) set what an option like --like-paper stands for under the options given,
@@ -78,11 +75,14 @@ int run_command(const Command& self, std::span<const std::string> arguments) {
   Whole<O> o;
   if constexpr (requires { preset(o.own); }) {
     Whole<O> first;
-    OptionTable(first).parse(arguments);
+    OptionTable table(first);
+    table.set_command(std::string(self.name));
+    table.parse(arguments);
     o.own = first.own;
     preset(o.own);
   }
   OptionTable table(o);
+  table.set_command(std::string(self.name));
   table.parse(arguments);
   start_log(o.log);
   check_paths(table);
@@ -92,7 +92,7 @@ int run_command(const Command& self, std::span<const std::string> arguments) {
 
 template <class O, int (*body)(O&, const Invocation&)>
 constexpr Command make_command(std::string_view name, std::string_view summary, std::string_view text) {
-  return {name, summary, text, detail::options_help<O>, detail::synopsis<O>, detail::run_command<O, body>};
+  return {name, summary, text, detail::with_table<O>, detail::run_command<O, body>};
 }
 
 /// Finds the verb in the arguments and runs it; --help and --version too. @return exit code @throws UsageError

@@ -31,6 +31,13 @@ namespace {
 
 std::string model_names() { return "auto|" + joined(comm::backends(), "|", &comm::Backend::name); }
 
+std::string process_model_names() {
+  std::string out;
+  for (const auto& b : comm::backends())
+    if (b.processes) out += (out.empty() ? "" : "|") + std::string(b.name);
+  return out.empty() ? "p2p" : out;  // a name that this build does not have, and refuses
+}
+
 comm::ModelChoice choose_model(std::span<const comm::MeasuredModel> models) {
   std::vector<Candidate> candidates;
   for (const auto& m : models) candidates.push_back({std::string(m.name), m.passes_ns, 0});

@@ -18,6 +18,18 @@ struct RankOptions {
 };
 /// Names of the models in this build, "auto" first: "auto|threads|p2p".
 [[nodiscard]] std::string model_names();
+/// Of the models whose ranks are processes, as conditions of options have them: "p2p|rma".
+[[nodiscard]] std::string process_model_names();
+
+/// For those who type `typed` as to a launcher.
+[[nodiscard]] inline Instead ranks_advice(std::string typed) {
+  return {std::move(typed),
+          "allowed: --ranks {value} for threads, merganser run -n {value} -- {command} ... for processes"};
+}
+/// The same where the verb starts its ranks itself.
+[[nodiscard]] inline Instead own_ranks_advice(std::string typed) {
+  return {std::move(typed), "allowed: --ranks {value}"};
+}
 
 template <class V>
 void describe(RankOptions& o, V&& option) {
@@ -25,7 +37,7 @@ void describe(RankOptions& o, V&& option) {
   option("comm", o.comm, "communication model; auto measures those that are there and keeps the fastest",
          Kind{model_names()});
   option("ranks", o.ranks, "ranks as threads of this process; under a launcher: a check of its number (0: any)",
-         at_least(0));
+         at_least(0), ranks_advice("-n"), ranks_advice("-np"), ranks_advice("--np"));
   option("decorators", o.decorators, "comma list of checked and chaos:SEED, for tests", Kind{"LIST"});
 }
 

@@ -51,9 +51,20 @@ Json provenance_json(const Placement& p) {
 
 }  // namespace
 
+namespace {
+
+Json plain_json(std::monostate) { return nullptr; }
+Json plain_json(const auto& value) { return value; }
+
+}  // namespace
+
+Json value_json(const OptionValue& value) {
+  return std::visit([](const auto& v) { return plain_json(v); }, value);
+}
+
 Json options_json(const OptionTable& table) {
   Json out = Json::object();
-  for (const auto& o : table.options()) out[o.name] = std::visit([](const auto& v) { return Json(v); }, o.value());
+  for (const auto& o : table.options()) out[o.name] = value_json(o.value());
   return out;
 }
 

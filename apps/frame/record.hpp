@@ -24,6 +24,7 @@ struct Placement {
 /// Record with schema, command, options and provenance filled in; the caller adds timings, counters and results.
 [[nodiscard]] Json make_record(const Invocation& in, const Placement& placement);
 [[nodiscard]] Json options_json(const OptionTable& table);
+[[nodiscard]] Json value_json(const OptionValue& value);  ///< null where there is none
 [[nodiscard]] Json summary_json(const Summary& s);
 [[nodiscard]] Json counters_json(const comm::Counters& c);
 /// Back from a record. @throws what the JSON library does if one is missing

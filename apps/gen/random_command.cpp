@@ -39,7 +39,7 @@ void describe(GenRandomOptions& o, auto&& option) {
   describe_random(o.parcels, option);
   option("shuffle", o.parcels.shuffle, "random order on each rank instead of cell by cell");
   describe(o.ranks, option);
-  describe(o.blocks, option);
+  describe_decomposition(o.blocks, option);
   describe(o.room, option);
 }
 
@@ -91,11 +91,14 @@ int run(GenRandomOptions& o, const Invocation& in) {
     const Decomposition blocks = together([&] { return decompose(grid, o.blocks, Parcels(), t); });
     const Parcels parcels = generate_random(o.parcels, blocks, t.rank());
     const Written w = describe_parcels(t, parcels, grid.cell_volume() / o.parcels.min_volume_ratio);
-    together([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t); });
+    io::FileHeading heading;
+    io::set_min_volume_ratio(heading, o.parcels.min_volume_ratio);
+    together([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t, heading); });
     if (t.rank() != 0) return;
     const double share = w.parcels > 0 ? static_cast<double>(w.small) / static_cast<double>(w.parcels) : 0;
     std::cout << o.output << ": " << count_text(w.parcels) << " parcels, " << percent_text(share)
-              << " of them small, on " << grid_text(grid) << "\ndigest " << w.digest.text() << '\n';
+              << " of them small (below 1/" << general_text(o.parcels.min_volume_ratio, 6) << " of a cell), on "
+              << grid_text(grid) << "\ndigest " << w.digest.text() << '\n';
     if (o.json.empty()) return;
     Json record = make_record(
         in, {t.size(), std::string(t.name()), std::string(t.choice()), o.ranks.decorators, blocks.describe()});

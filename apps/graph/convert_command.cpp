@@ -25,11 +25,12 @@ void describe(GraphConvertOptions& o, auto&& option) {
   option.positional("GRAPH", o.input.file,
                     "graph to read (docs/graph-files.md); of a BVGraph its name without extension", Reads{});
   option.positional("OUT", o.output, "file to write; without it the graph is only told of; with --gen the only file",
-                    Writes{});
+                    Writes{}, Instead{"-o", "{command} takes the file to write as its last argument: {value}"},
+                    Instead{"--output", "{command} takes the file to write as its last argument: {value}"});
   describe_graph_options(o.input, option);
   option.section("Output");
   option("to", o.to, "format of OUT: edge-list, matrix-market, metis, dimacs, parhip, binary", Kind{"NAME"},
-         Initial{"by its extension"});
+         Initial{"by its extension"}, UsedWith{"OUT", "--gen"});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   describe(o.ranks, option);
 }
@@ -64,6 +65,7 @@ AfterLoading writing(const GraphConvertOptions& o, graphs::Format format) {
 }
 
 int run(GraphConvertOptions& o, const Invocation& in) {
+  o.input.seed_given = in.table.given("seed");
   if (!o.input.gen.empty() && o.output.empty()) std::swap(o.input.file, o.output);
   if (o.output.empty() && !o.to.empty()) throw UsageError("--to without OUT; allowed: with it");
   const graphs::Format format = o.output.empty() ? graphs::Format::binary

@@ -46,7 +46,6 @@ void check_choice(const GraphInput& input) {
     throw UsageError(input.file.empty() ? "no graph; allowed: GRAPH or --gen NAME"
                                         : "GRAPH " + input.file + " and --gen " + input.gen + "; allowed: one of them");
   }
-  if (!input.gen.empty() && !input.format.empty()) throw UsageError("--format with --gen; allowed: with GRAPH");
 }
 
 /// Of made graphs.
@@ -109,6 +108,8 @@ LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, cons
   graphs::ReadLog read;
   loaded.graph = input.gen.empty() ? graphs::read_graph(input.file, read_options(input), transport, read)
                                    : graphs::generate(input.gen, generate_options(input), transport);
+  if (read.weighted && input.seed_given)
+    throw UsageError("--seed is not used: " + input.file + " has weights; allowed: without it, or with --weights");
   loaded.lines = read.lines;
   if (transport.rank() == 0)
     for (const std::string& line : read.lines) log(Level::info, 0, input.file + ": " + line);

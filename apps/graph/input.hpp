@@ -17,6 +17,7 @@ struct GraphInput {
   std::string format;
   std::string weights;
   std::uint64_t seed = 1;
+  bool seed_given = false;  ///< refused then where nothing is made with it; set by the command
   ForceOption room;
 };
 /// Names of the file formats: "edge-list|metis|...".
@@ -30,7 +31,8 @@ void describe_graph_options(GraphInput& o, V&& option) {
          "make a graph: rmat:N:DEG, rgg2d:N:DEG, rgg3d:N:DEG, gnm:N:DEG, ba:N:DEG with 2^N vertices and DEG 2^N edges; "
          "grid:AxB[xC][:periodic], path:V, star:V, complete:V",
          Kind{"NAME"});
-  option("format", o.format, "format of GRAPH", Kind{graph_format_names()}, Initial{"what the file shows"});
+  option("format", o.format, "format of GRAPH", Kind{graph_format_names()}, Initial{"what the file shows"},
+         NotWith{"--gen"});
   option("weights", o.weights,
          "made weights: uniform, uniform:LIMIT (1 to LIMIT), signed, float32, float64, unit, euclidean (rgg only)",
          Kind{"NAME"}, Initial{"those of the file, else uniform"});
@@ -38,11 +40,13 @@ void describe_graph_options(GraphInput& o, V&& option) {
   describe(o.room, option);
 }
 
-/// The file is the positional GRAPH, which stands first.
+/// The file is the positional GRAPH, which stands first. For verbs that have --points too.
 void describe(GraphInput& o, auto&& option) {
   option.positional("GRAPH", o.file, "file of a graph (docs/graph-files.md); of a BVGraph its name without extension",
-                    Reads{});
+                    Reads{}, NotWith{"--gen", "--points"});
   describe_graph_options(o, option);
+  option.restrict({"gen", "format", "weights"}, NotWith{"--points"});
+  option.restrict({"seed"}, UsedWith{"GRAPH", "--gen", "--points uniform:*|normal:*|clusters:*|line:*"});
 }
 
 struct LoadedGraph {

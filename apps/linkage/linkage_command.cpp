@@ -43,27 +43,34 @@ void describe(LinkageCommand& o, auto&& option) {
   option(
       "min-samples", o.min_samples,
       "of points: mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
-      between(1, 1 << 20), Initial{"1, with --method hdbscan as min-cluster-size"});
+      between(1, 1 << 20), Initial{"1, with --method hdbscan as min-cluster-size"}, UsedWith{"--points"});
   option("most-distances", o.most_distances,
          "of points beyond 16 dimensions, where every pair is compared: more are refused, with what they would cost",
-         at_least(1));
+         at_least(1), UsedWith{"--points"});
   option.section("Clusters");
   option("method", o.method, "single linkage, or clusters of any density",
          Choices<Method>{{{"single", Method::single}, {"hdbscan", Method::hdbscan}}});
-  option("height", o.height, "of single: clusters are what edges up to this weight connect", Initial{"none"});
+  option("height", o.height, "of single: clusters are what edges up to this weight connect", Initial{"none"},
+         UsedWith{"--method single"}, NotWith{"--clusters"});
   option("clusters", o.clusters, "of single: at most K clusters; merges of one height are made together", at_least(1),
-         Kind{"K"}, Initial{"none"});
-  option("break-ties", o.break_ties, "with --clusters: exactly K, merges of one height in the order of vertices");
-  option("join", o.join, "of single: join the components of a graph at infinite height, for n - 1 merges in all");
+         Kind{"K"}, Initial{"none"}, UsedWith{"--method single"});
+  option("break-ties", o.break_ties, "with --clusters: exactly K, merges of one height in the order of vertices",
+         UsedWith{"--clusters"});
+  option("join", o.join, "of single: join the components of a graph at infinite height, for n - 1 merges in all",
+         UsedWith{"--method single"}, NotWith{"--points"});
   option("threads", o.threads, "threads of each rank while the forest is found", between(1, 1024));
   option.section("HDBSCAN* (--method hdbscan)");
   describe(o.hdbscan, option);
+  option.restrict({"min-cluster-size", "selection", "epsilon", "allow-single-cluster", "max-cluster-size", "ties"},
+                  UsedWith{"--method hdbscan"});
   option.section("Output (.npy: an array of NumPy, else text)");
   option("linkage", o.linkage, "merges, as SciPy's functions take them: a b height size", Kind{"FILE"}, Writes{});
-  option("labels", o.labels, "cluster of each vertex, from 0; -1 is noise", Kind{"FILE"}, Writes{});
+  option("labels", o.labels, "cluster of each vertex, from 0; -1 is noise", Kind{"FILE"}, Writes{},
+         UsedWith{"--height", "--clusters", "--method hdbscan"});
   option("probabilities", o.probabilities, "of hdbscan: how strongly each point belongs to its cluster", Kind{"FILE"},
-         Writes{});
-  option("condensed", o.condensed, "of hdbscan: condensed tree, parent child lambda size", Kind{"FILE"}, Writes{});
+         Writes{}, UsedWith{"--method hdbscan"});
+  option("condensed", o.condensed, "of hdbscan: condensed tree, parent child lambda size", Kind{"FILE"}, Writes{},
+         UsedWith{"--method hdbscan"});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   describe(o.ranks, option);
 }
@@ -310,33 +317,8 @@ class LinkageRun {
   Json timings_;
 };
 
-/// What cannot be together, before any rank starts.
-void check_choice(const LinkageCommand& o, const OptionTable& table) {
-  const bool dense = o.method == Method::hdbscan;
-  const bool cut = table.given("height") || table.given("clusters");
-  if (!o.points.points.empty() && (!o.graph.file.empty() || !o.graph.gen.empty()))
-    throw UsageError("--points with a graph; allowed: one of them");
-  if (o.points.points.empty() && table.given("min-samples"))
-    throw UsageError("--min-samples with a graph; allowed: with --points");
-  if (table.given("height") && table.given("clusters"))
-    throw UsageError("--height and --clusters; allowed: one of them");
-  if (dense && (cut || o.break_ties || o.join))
-    throw UsageError("--method hdbscan with --height, --clusters, --break-ties or --join; allowed: --method single");
-  if (o.break_ties && !table.given("clusters")) throw UsageError("--break-ties without --clusters; allowed: with it");
-  if (!dense && !o.labels.empty() && !cut)
-    throw UsageError("--labels without a cut; allowed: with --height, --clusters or --method hdbscan");
-  for (const auto& [name, file] : {std::pair{"--condensed", &o.condensed}, {"--probabilities", &o.probabilities}}) {
-    if (!dense && !file->empty()) throw UsageError(std::string(name) + " without --method hdbscan; allowed: with it");
-  }
-  for (const char* name :
-       {"min-cluster-size", "selection", "epsilon", "allow-single-cluster", "max-cluster-size", "ties"}) {
-    if (!dense && table.given(name))
-      throw UsageError(std::string("--") + name + " without --method hdbscan; allowed: with it");
-  }
-}
-
 int run(LinkageCommand& o, const Invocation& in) {
-  check_choice(o, in.table);
+  o.graph.seed_given = in.table.given("seed");
   return on_ranks(o.ranks, [&](comm::Transport& t) { LinkageRun(o, in, t).all(); });
 }
 

@@ -43,13 +43,22 @@ void describe(MsfCommand& o, V&& option) {
   describe(o.graph, option);
   describe(o.points, option);
   describe(o.euclidean, option);
+  option.restrict({"leaf", "neighbours", "min-samples", "most-distances"}, UsedWith{"--points"});
   option.section("Forest");
   option("algo", o.algo, "auto: the fast way; mnd: the published multi-node Boruvka",
-         Choices<Algo>{{{"auto", Algo::automatic}, {"mnd", Algo::mnd}}});
-  option("maximum", o.maximum, "the maximum spanning forest instead");
+         Choices<Algo>{{{"auto", Algo::automatic}, {"mnd", Algo::mnd}}}, NotWith{"--points"});
+  option("maximum", o.maximum, "the maximum spanning forest instead", NotWith{"--points"});
   describe(o.fast, option);
+  option.restrict({"method", "policy", "base-case"}, NotWith{"--points", "--algo mnd"});
+  option.restrict({"policy", "base-case"}, NotWith{"--method kruskal"});
+  option.restrict({"threads"}, NotWith{"--algo mnd"});
   option.section("Published algorithm (--algo mnd)");
   describe(o.mnd, option);
+  option.restrict({"style", "post", "independent-threshold", "mst-threshold", "stall-threshold", "ring-share",
+                   "leader-group", "chunk", "carrier"},
+                  UsedWith{"--algo mnd"});
+  option.restrict({"leader-group"}, UsedWith{"--post leader"});
+  option.restrict({"chunk", "carrier"}, UsedWith{"--style tuned"});
   option.section("Output");
   option("output", o.output, "edges of the forest: a graph file, format by its extension", Letter{'o'}, Kind{"FILE"},
          Writes{});
@@ -130,10 +139,6 @@ void MsfRun::load() {
   const AfterLoading after = after_loading();
   if (of_points()) {
     together([&] {
-      if (!o_.graph.file.empty() || !o_.graph.gen.empty())
-        throw UsageError("--points with a graph; allowed: one of them");
-      if (o_.maximum || o_.algo == Algo::mnd)
-        throw UsageError("--points with --maximum or --algo mnd; allowed: graphs");
       PointsOptions points = o_.points;
       points.seed = o_.graph.seed;
       points.force = o_.graph.room.force;
@@ -278,6 +283,7 @@ void MsfRun::tell() {
 }
 
 int run(MsfCommand& o, const Invocation& in) {
+  o.graph.seed_given = in.table.given("seed");
   if (!o.output.empty()) graphs::check_writable(graphs::format_of_path(o.output));
   return on_ranks(o.ranks, [&](comm::Transport& t) { MsfRun(o, in, t).all(); });
 }

@@ -31,14 +31,15 @@ void describe(PointsOptions& o, V&& option) {
   option("metric", o.metric,
          "distance of points: root of the sum of squares, sum or greatest of the differences, or the angle in radians "
          "between latitude, longitude and another",
-         msf::distances());
+         msf::distances(), UsedWith{"--points"});
   option("angle", o.angle, "unit of latitudes and longitudes, with --metric great-circle",
-         Choices<msf::Angle>{{{"radians", msf::Angle::radians}, {"degrees", msf::Angle::degrees}}});
-  option("periodic", o.periodic, "periodic axes, as letters");
+         Choices<msf::Angle>{{{"radians", msf::Angle::radians}, {"degrees", msf::Angle::degrees}}},
+         UsedWith{"--metric great-circle"});
+  option("periodic", o.periodic, "periodic axes, as letters", UsedWith{"--points"});
   option("periodic-axes", o.periodic_axes, "the same by number from 0, for points of more than three dimensions",
-         Kind{"A,B,...|all"}, Initial{"none"});
+         Kind{"A,B,...|all"}, Initial{"none"}, UsedWith{"--points"});
   option("extent", o.extent, "length of the periodic box, one number or one per axis, from 0", Kind{"L|LX,LY,..."},
-         Initial{"that of made points; needed for a file"});
+         Initial{"that of made points; needed for a file"}, UsedWith{"--periodic", "--periodic-axes"});
 }
 
 /// Says in the log what comparing all pairs of points will cost; as a warning if that is long.

@@ -21,7 +21,8 @@ struct RunCommand {
 template <class V>
 void describe(RunCommand& o, V&& option) {
   option.positional("VERB", o.verb, "the verb and its arguments, after -- or as they are", Required{}, Rest{});
-  option("ranks", o.ranks, "processes to start", Letter{'n'}, at_least(1), Kind{"N"});
+  option("ranks", o.ranks, "processes to start", Letter{'n'}, at_least(1), Kind{"N"},
+         Instead{"-np", "allowed: -n {value}"}, Instead{"--np", "allowed: -n {value}"});
   option("launcher", o.launcher, "this launcher instead of the one that is found: a name on PATH or a path",
          Kind{"NAME|PATH"});
   option("dry-run", o.dry_run, "print the command and why each setting, and start nothing");

@@ -35,21 +35,22 @@ struct TopoAdviseCommand {
 
 template <class V>
 void describe(TopoAdviseCommand& o, V&& option) {
-  option.positional("FILE", o.files, "process graph (.bin .adj .mtx .graph) or traffic of topo extract", Reads{});
+  option.positional("FILE", o.files, "process graph (.bin .adj .mtx .graph) or traffic of topo extract", Reads{},
+                    NotWith{"--evaluate"});
   option("record", o.records, "records of topo bench: predict from them instead of measuring", Kind{"FILE,..."},
-         Reads{});
+         Reads{}, NotWith{"--evaluate"});
   option("sizes", o.sizes, "bytes along an arc: weights (those of the graph) or numbers", Kind{"LIST"},
-         Initial{"weights, or 8,1024,65536 where the graph has none"});
+         Initial{"weights, or 8,1024,65536 where the graph has none"}, NotWith{"--evaluate"});
   option("models", o.models,
          "communication models to choose from: all, or some of p2p, neighborhood, rma, shmem, threads", Kind{"LIST"},
          Initial{"those of processes; threads where there are no others"});
   option("class", o.completion, "completion class that is shown first: what must be true when an exchange returns",
-         Words{{kernels::kCompletionNames.begin(), kernels::kCompletionNames.end()}});
+         Words{{kernels::kCompletionNames.begin(), kernels::kCompletionNames.end()}}, NotWith{"--evaluate"});
   option("max-ranks", o.max_ranks, "most ranks that are started to measure", at_least(1),
-         Initial{"2 for each core, 8 at least"});
+         Initial{"2 for each core, 8 at least"}, NotWith{"--record", "--evaluate"});
   option("time", o.time, "seconds of measuring, for each size",
-         Check{"above 0, up to 1e9", [](double x) { return x > 0 && x <= 1e9; }});
-  option("launches", o.launches, "times the job is started to measure", at_least(1));
+         Check{"above 0, up to 1e9", [](double x) { return x > 0 && x <= 1e9; }}, NotWith{"--record", "--evaluate"});
+  option("launches", o.launches, "times the job is started to measure", at_least(1), NotWith{"--record", "--evaluate"});
   option("evaluate", o.evaluate, "how good advice from these records is: each graph is left out in turn",
          Kind{"FILE,..."}, Reads{});
   option.section("Output");

@@ -7,6 +7,7 @@
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/forecast.hpp"
+#include "apps/frame/ranks.hpp"
 #include "apps/topo/bench_record.hpp"
 #include "merganser/topology/measure.hpp"
 
@@ -61,7 +62,8 @@ void describe(TopoBenchOptions& o, V&& option) {
   option("kernels", o.kernels, "kernels: default, all, or names", Kind{"LIST"});
   option("sizes", o.sizes, "bytes along an arc: numbers, or weights (those of the graph), or weights*X",
          Kind{"N,N,..."});
-  option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), Initial{"4"});
+  option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), Initial{"4"},
+         own_ranks_advice("-n"), own_ranks_advice("-np"));
   option.section("How");
   option(
       "sync", o.sync,

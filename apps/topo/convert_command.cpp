@@ -22,10 +22,12 @@ struct TopoConvertOptions {
 template <class V>
 void describe(TopoConvertOptions& o, V&& option) {
   option.positional("IN", o.input, "process graph to read", Required{}, Reads{});
-  option.positional("OUT", o.output, "file to write; without it the graph is only told of", Writes{});
+  option.positional("OUT", o.output, "file to write; without it the graph is only told of", Writes{},
+                    Instead{"-o", "{command} takes the file to write as its last argument: {value}"},
+                    Instead{"--output", "{command} takes the file to write as its last argument: {value}"});
   option.section("Formats: binary, adjacency, pairs, matrix-market, metis");
   option("from", o.from, "format of IN", Kind{"NAME"}, Initial{"what IN holds"});
-  option("format", o.format, "format of OUT", Kind{"NAME"}, Initial{"by the extension of OUT"});
+  option("format", o.format, "format of OUT", Kind{"NAME"}, Initial{"by the extension of OUT"}, UsedWith{"OUT"});
   option.section("Graph");
   option("ranks", o.ranks, "make it coarser: so many blocks of consecutive ranks, weights added", at_least(1),
          Initial{"as in IN"});
@@ -34,7 +36,6 @@ void describe(TopoConvertOptions& o, V&& option) {
 
 int run(TopoConvertOptions& o, const Invocation& in) {
   if (comm::launcher_world().rank > 0) return 0;  // one process converts
-  if (!o.format.empty() && o.output.empty()) throw UsageError("--format without OUT; allowed: with it");
   graphs::ProcessGraphFormat format{};
   if (!o.output.empty())
     format = o.format.empty() ? graphs::process_format_of_path(o.output) : graphs::process_format_of_name(o.format);

@@ -43,13 +43,13 @@ void describe(TopoExtractOptions& o, V&& option) {
   option.section("Source");
   option("from", o.from, "run record, file of topo extract, folder or parts of a trace, files of Open MPI's monitoring",
          Kind{"FILES"}, Reads{});
-  option("ranks", o.ranks, "processes of PROGRAM to start", Letter{'n'}, at_least(1), Kind{"N"});
+  option("ranks", o.ranks, "processes of PROGRAM to start", Letter{'n'}, at_least(1), Kind{"N"}, NotWith{"--from"});
   option("phase", o.phase, "of a trace: only the phase that MPI_Pcontrol(N) begins", Kind{"N"}, Initial{"all"});
   option.section("Output");
   option("output", o.output,
          "process graph to write, by extension (.bin .txt .adj .mtx .graph), or all of the traffic (.json)",
          Letter{'o'}, Kind{"FILE"}, Writes{});
-  option("arcs", o.arcs, "heaviest arcs shown", at_least(0));
+  option("arcs", o.arcs, "heaviest arcs shown", at_least(0), NotWith{"--output -"});
 }
 
 std::optional<int> phase_of(const TopoExtractOptions& o) {
@@ -196,13 +196,10 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   return code;
 }
 
-int run(TopoExtractOptions& o, const Invocation& in) {
+int run(TopoExtractOptions& o, const Invocation&) {
   if (comm::launcher_world().rank > 0) return 0;  // one process extracts
   if (o.from.empty() && o.words.empty()) {
     throw UsageError("topo extract: neither --from FILES nor a program to start; allowed: one of them");
-  }
-  if (!o.from.empty() && in.table.given("ranks")) {
-    throw UsageError("--ranks with --from; allowed with a program to start");
   }
   if (o.from.empty() && comm::launched()) {
     throw UsageError(fmt::format("topo extract starts {} itself; call it without a launcher, with -n {}", o.words[0],

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "apps/frame/ranks.hpp"
 #include "apps/frame/table.hpp"
 #include "apps/topo/graph_facts.hpp"
 #include "merganser/base/error.hpp"
@@ -33,59 +34,32 @@ void describe(TopoGenOptions& o, V&& option) {
   option("output", o.output, "file to write; without it the graph is only told of", Letter{'o'}, Kind{"FILE"},
          Writes{});
   option("format", o.format, "binary, adjacency, pairs, matrix-market or metis", Kind{"NAME"},
-         Initial{"by the file's extension"});
+         Initial{"by the file's extension"}, UsedWith{"--output"});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option.section("Graph");
-  option("ranks", o.graph.ranks, "ranks of the graph", at_least(1));
-  option("seed", o.graph.seed, "seed; the graph is a function of it and the options alone");
+  option("ranks", o.graph.ranks, "ranks of the graph", at_least(1), own_ranks_advice("-n"));
+  option("seed", o.graph.seed, "seed; the graph is a function of it and the options alone",
+         UsedWith{"KIND random*|small-world*|power-law*|geometric*|rgg*"});
   option("degree", o.graph.degree,
          "random: degree of every rank; small-world, power-law: even; geometric, rgg: mean degree of the process graph",
-         at_least(0), Initial{"that of the kind"});
-  option("dims", o.graph.dims, "torus, grid: ranks along x, y, z", at_least(1), Initial{"as equal as can be"});
-  option("periodic", o.graph.periodic, "torus: periodic axes, as letters");
-  option("rewire", o.graph.rewire, "small-world: share of the edges that get a new end", between(0, 1));
-  option("senders", o.graph.fan_in, "incast: ranks that send to rank 0", at_least(1), Initial{"all others"});
+         at_least(0), Initial{"that of the kind"}, UsedWith{"KIND random*|small-world*|power-law*|geometric*|rgg*"},
+         NotWith{"KIND random:*|small-world:*|power-law:*|geometric:*|rgg:*", "--compat"});
+  option("dims", o.graph.dims, "torus, grid: ranks along x, y, z", at_least(1), Initial{"as equal as can be"},
+         UsedWith{"KIND torus*|grid*"}, NotWith{"KIND torus*:*|grid*:*"});
+  option("periodic", o.graph.periodic, "torus: periodic axes, as letters", UsedWith{"KIND torus*"});
+  option("rewire", o.graph.rewire, "small-world: share of the edges that get a new end", between(0, 1),
+         UsedWith{"KIND small-world*"});
+  option("senders", o.graph.fan_in, "incast: ranks that send to rank 0", at_least(1), Initial{"all others"},
+         UsedWith{"KIND incast*"}, NotWith{"KIND incast:*"});
   option.section("Random geometric graph of vertices (rgg)");
-  option("vertices", o.graph.vertices, "vertices per rank", at_least(1));
-  option("cross", o.graph.cross, "cross edges in percent of the vertex edges", at_least(0));
-  option("ghost-bytes", o.graph.ghost_bytes, "weight of an arc per ghost vertex; 0: every weight is 1", at_least(0));
+  option("vertices", o.graph.vertices, "vertices per rank", at_least(1), UsedWith{"KIND rgg*"});
+  option("cross", o.graph.cross, "cross edges in percent of the vertex edges", at_least(0), UsedWith{"KIND rgg*"},
+         NotWith{"KIND rgg:*", "--degree"});
+  option("ghost-bytes", o.graph.ghost_bytes, "weight of an arc per ghost vertex; 0: every weight is 1", at_least(0),
+         UsedWith{"KIND rgg*"}, NotWith{"--compat"});
   option("compat", o.compat, "neve: the published generator, bit for bit but for its cross edges, which have --seed",
-         Words{{"neve"}});
-  option("lcg", o.lcg, "with --compat neve: its other random numbers, with their overflow");
-}
-
-/// Options that only some kinds take, named with others, are a mistake.
-void check_given(const TopoGenOptions& o, std::string_view kind, const OptionTable& table) {
-  struct Rule {
-    const char* option;
-    std::vector<std::string_view> kinds;  ///< beginnings
-  };
-  const Rule rules[] = {{"degree", {"random", "small-world", "power-law", "geometric", "rgg"}},
-                        {"dims", {"torus", "grid"}},
-                        {"periodic", {"torus"}},
-                        {"rewire", {"small-world"}},
-                        {"senders", {"incast"}},
-                        {"vertices", {"rgg"}},
-                        {"cross", {"rgg"}},
-                        {"ghost-bytes", {"rgg"}},
-                        {"compat", {"rgg"}},
-                        {"lcg", {"rgg"}}};
-  for (const Rule& rule : rules) {
-    bool takes = false;
-    std::string names;
-    for (const auto k : rule.kinds) {
-      takes = takes || kind.starts_with(k);
-      names += (names.empty() ? "" : ", ") + std::string(k);
-    }
-    if (table.given(rule.option) && !takes)
-      throw UsageError("--" + std::string(rule.option) + " with " + std::string(kind) + "; allowed with: " + names);
-  }
-  if (o.lcg && o.compat.empty()) throw UsageError("--lcg without --compat neve; allowed: with it");
-  if (o.compat.empty()) return;
-  for (const char* option : {"degree", "ghost-bytes"})
-    if (table.given(option))
-      throw UsageError("--" + std::string(option) +
-                       " with --compat neve, which has no such thing; allowed: without it");
+         Words{{"neve"}}, UsedWith{"KIND rgg*"});
+  option("lcg", o.lcg, "with --compat neve: its other random numbers, with their overflow", UsedWith{"--compat"});
 }
 
 std::string cross_text(double percent, std::int64_t edges, std::uint64_t seed) {
@@ -143,8 +117,6 @@ graphs::ProcessGraph make_own(const TopoGenOptions& o, std::string_view kind, Js
 int run(TopoGenOptions& o, const Invocation& in) {
   if (comm::launcher_world().rank > 0) return 0;  // one process makes the graph
   const std::string kind(graphs::parse_process_graph_text(o.kind, o.graph));
-  check_given(o, kind, in.table);
-  if (!o.format.empty() && o.output.empty()) throw UsageError("--format without --output; allowed: with it");
   graphs::ProcessGraphFormat format{};
   if (!o.output.empty())
     format = o.format.empty() ? graphs::process_format_of_path(o.output) : graphs::process_format_of_name(o.format);

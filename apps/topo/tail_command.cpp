@@ -49,7 +49,8 @@ void describe(TopoTail& o, V&& option) {
   option("aggressor-ranks", o.aggressor_ranks, "ranks that are aggressors; the others are victims", at_least(0),
          Initial{"every second"});
   option.section("How");
-  option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), Initial{"4"});
+  option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), Initial{"4"},
+         own_ranks_advice("-n"), own_ranks_advice("-np"));
   option("time", o.time, "seconds, all told", positive());
   option("seed", o.seed, "of random graphs, of the order of rounds and of the bootstrap");
   option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",

@@ -28,10 +28,11 @@ struct Input {
 Input load(const VerifyPlan& plan, std::size_t index, comm::Transport& t) {
   Input in;
   if (index >= static_cast<std::size_t>(plan.samples)) {
-    const std::string& path = plan.files[index - static_cast<std::size_t>(plan.samples)];
+    const std::size_t file = index - static_cast<std::size_t>(plan.samples);
+    const std::string& path = plan.files[file];
     const io::ParcelFileInfo info = io::read_info(path, t);
     in.grid = info.grid;
-    in.ratio = plan.file_ratio;
+    in.ratio = plan.file_ratios.at(file);
     in.mine = io::read_parcels(path, info, t);
     return in;
   }
@@ -215,8 +216,8 @@ int run_all(const VerifyPlan& plan, const std::string& model, int ranks, Tally& 
 }
 
 Json to_json(const VerifyPlan& plan) {
-  Json out = {{"samples", plan.samples},       {"seed", plan.seed},   {"files", Json::array()},
-              {"file_ratio", plan.file_ratio}, {"chaos", plan.chaos}, {"ranks", plan.ranks},
+  Json out = {{"samples", plan.samples},         {"seed", plan.seed},   {"files", Json::array()},
+              {"file_ratios", plan.file_ratios}, {"chaos", plan.chaos}, {"ranks", plan.ranks},
               {"expected", plan.expected}};
   for (const auto& file : plan.files) out["files"].push_back(bytes_to_utf8(file));
   for (const Search s : plan.searches) out["searches"].push_back(static_cast<int>(s));
@@ -229,7 +230,7 @@ VerifyPlan verify_plan(const Json& json) {
   plan.samples = json.at("samples").get<int>();
   plan.seed = json.at("seed").get<std::uint64_t>();
   for (const auto& file : json.at("files")) plan.files.push_back(utf8_to_bytes(file.get<std::string>()));
-  plan.file_ratio = json.at("file_ratio").get<double>();
+  plan.file_ratios = json.at("file_ratios").get<std::vector<double>>();
   plan.chaos = json.at("chaos").get<int>();
   plan.ranks = json.at("ranks").get<std::vector<int>>();
   plan.expected = json.at("expected").get<std::vector<std::vector<std::string>>>();

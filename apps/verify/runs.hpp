@@ -13,7 +13,7 @@ struct VerifyPlan {
   int samples = 10;
   std::uint64_t seed = 1;
   std::vector<std::string> files;
-  double file_ratio = 20;
+  std::vector<double> file_ratios;  ///< by file: cell volume / smallest volume that is not small
   std::vector<Search> searches;
   std::vector<Prune> prunes;
   int chaos = 0;  ///< chaos seeds per model, dealt to the numbers of ranks in turn

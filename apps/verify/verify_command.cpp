@@ -17,6 +17,7 @@
 #include "apps/frame/table.hpp"
 #include "apps/verify/cases.hpp"
 #include "apps/verify/runs.hpp"
+#include "merganser/base/log.hpp"
 #include "merganser/base/private_folder.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/io/parcel_file.hpp"
@@ -33,7 +34,7 @@ struct VerifyCommand {
   int samples = 18;
   std::uint64_t seed = 1;
   int chaos = 0;
-  double min_volume_ratio = 20;
+  FileOptions file;
   double timeout = 900;
   std::string json;
   ForceOption room;
@@ -51,21 +52,22 @@ template <class V>
 void describe(VerifyCommand& o, V&& option) {
   option.positional("FILE", o.files, "EPIC parcel files to verify besides the generated inputs", Reads{});
   option.section("What is compared");
-  option("ranks", o.ranks, "numbers of ranks", at_least(1));
+  option("ranks", o.ranks, "numbers of ranks", at_least(1), own_ranks_advice("-n"), own_ranks_advice("-np"));
   option("comm", o.comm, "models: all, or some of " + model_names().substr(5), Kind{"LIST"});
   option("prune", o.prune, "prunings: all, single-pass, iterative", all_or(prune_choices()), Kind{"LIST"});
   option("search", o.search, "searches: all, exact, cells8", all_or(search_choices()), Kind{"LIST"});
   option.section("Inputs");
   option("samples", o.samples, "generated inputs: random ones, lattices with exact ties, coincident parcels, ...",
          at_least(0));
-  option("seed", o.seed, "seed of the generated inputs");
+  option("seed", o.seed, "seed of the generated inputs", NotWith{"--samples 0"});
   option("chaos", o.chaos,
          "seeds, per model, of runs whose messages are reordered, split and delayed in every legal way", at_least(0));
-  option("min-volume-ratio", o.min_volume_ratio, "for FILEs: cell volume / smallest volume that is not small",
-         positive());
+  describe_ratio(o.file, option, "20");
+  option.restrict({"min-volume-ratio"}, UsedWith{"FILE"});
   option.section("Output");
   option("json", o.json, "run record to write", Kind{"FILE"}, Writes{});
-  option("timeout", o.timeout, "seconds a launched job may take", positive());
+  option("timeout", o.timeout, "seconds a launched job may take", positive(),
+         UsedWith{"--comm all|" + process_model_names()});
   describe(o.room, option);
 }
 
@@ -121,7 +123,6 @@ class Verification {
     plan_.samples = o.samples;
     plan_.seed = o.seed;
     plan_.files = o.files;
-    plan_.file_ratio = o.min_volume_ratio;
     plan_.searches = chosen(o.search, search_choices());
     plan_.prunes = chosen(o.prune, prune_choices());
     plan_.chaos = o.chaos;
@@ -143,6 +144,7 @@ class Verification {
   }
 
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
+  [[nodiscard]] const VerifyPlan& plan() const { return plan_; }
 
  private:
   /// Ranks, files and digests of all runs, before the first is made.
@@ -161,6 +163,9 @@ class Verification {
     constexpr double kContainers = 7;  // the input, a run on it, the reference, and what is gathered to compare
     for (const auto& file : o_.files) {
       const io::ParcelFileInfo info = io::read_info(file);
+      plan_.file_ratios.push_back(ratio_of(o_.file, info, 20, answers_.emplace_back(file)));
+      for (const auto& warning : answers_.back().warnings()) log(Level::warning, 0, warning);
+      std::cout << file << ": " << answers_.back().text() << '\n';
       Need need;
       need.what = file + " (" + count_text(info.parcels) + " parcels)";
       need.rank_bytes = kContainers * static_cast<double>(info.parcels) * Parcels().parcel_bytes();
@@ -230,6 +235,7 @@ class Verification {
   VerifyPlan plan_;
   PrivateFolder work_{folder_of_ranks()};
   std::vector<Line> lines_;
+  std::vector<Answers> answers_;  // by file
 };
 
 Json lines_json(const std::vector<Line>& lines) {
@@ -260,6 +266,7 @@ int run(VerifyCommand& o, const Invocation& in) {
                 {"failures", failures},
                 {"broken", broken},
                 {"first_failure", first},
+                {"file_ratios", v.plan().file_ratios},
                 {"lines", lines_json(v.lines())}});
   if (failures > 0)
     throw VerificationError(count_text(failures) + " of " + count_text(runs) +

@@ -34,7 +34,8 @@ def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] 
                 sum (rules "mean_present", "sum_present" of the schema)
 
     Gives the parcels, with the attributes of EPIC that the file has, and a record: `box` as (lower, upper), `periodic` (of the
-    file, or as EPIC has it: x and y), `cells`, `time`, and `passed_over`, the names of variables over the parcels that are not
+    file, or as EPIC has it: x and y), `min_volume_ratio` (the file's `min_vratio`, None where it does not say; Clusterer takes
+    both), `cells`, `time`, and `passed_over`, the names of variables over the parcels that are not
     in them; those that `attributes` does not name are a UserWarning too. Ids are merganser_id of the file, or else places in it
     (the command `cluster` gives ids by content). Of the rest of the file nothing is kept. Everything is checked as the command
     does, except what docs/python.md names. Raises InputError, naming the first bad parcel by its place.
@@ -166,7 +167,8 @@ def _heading(file: Any, name: str, time_index: int) -> dict[str, Any]:
         raise InputError(f"{name}: the global attribute periodic is {attributes['periodic']!r}; allowed: 3 times 0 or 1")
     check_grid(name, given["origin"], given["extent"], given["ncells"])
     record: dict[str, Any] = {"box": (given["origin"].tolist(), (given["origin"] + given["extent"]).tolist()),
-                              "periodic": (given["periodic"] != 0).tolist(), "cells": given["ncells"].astype(int).tolist()}
+                              "periodic": (given["periodic"] != 0).tolist(), "cells": given["ncells"].astype(int).tolist(),
+                              "min_volume_ratio": _ratio(attributes, name)}
     if "t" in file.variables and file.variables["t"].ndim == 1 and len(file.variables["t"]):
         record["time"] = float(file.variables["t"][time_index])
         missing, why = missing_in(name, file.variables["t"], np.atleast_1d(np.asarray(file.variables["t"][time_index])))
@@ -176,12 +178,23 @@ def _heading(file: Any, name: str, time_index: int) -> dict[str, Any]:
     return record
 
 
+def _ratio(attributes: dict[str, Any], name: str) -> float | None:
+    """Cell volume / smallest volume that is not small, if the file says it."""
+    if "min_vratio" not in attributes:
+        return None
+    value = np.atleast_1d(attributes["min_vratio"])
+    if value.shape != (1,) or value.dtype.kind not in "iuf" or not 0 < value[0] < np.inf:
+        raise InputError(f"{name}: the global attribute min_vratio is {attributes['min_vratio']!r}; allowed: a number above 0")
+    return float(value[0])
+
+
 def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: float = 0.0,
-                  periodic: Any = (True, True, False)) -> None:
+                  periodic: Any = (True, True, False), min_volume_ratio: float | None = None) -> None:
     """Writes parcels as a file of EPIC, with their ids. Needs the package netCDF4. The file appears whole or not at all.
 
     Attributes of other names are written as variables of these names (several components: name_0, name_1, ...). Parcels are
-    checked as read_parcels() does: on axes that are not `periodic` they must lie within the box. Raises InputError.
+    checked as read_parcels() does: on axes that are not `periodic` they must lie within the box. With `min_volume_ratio` the
+    file says below which share of a cell parcels are small (`min_vratio`). Raises InputError.
     """
     from . import __version__, _core
 
@@ -198,12 +211,16 @@ def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: fl
     check_grid(name, lower, extent, numbers)
     check_ids(name, parcels["id"])
     check_parcels(name, parcels, (lower, upper), flags)
+    if min_volume_ratio is not None and not 0 < min_volume_ratio < np.inf:
+        raise UsageError(f"min_volume_ratio: {min_volume_ratio!r}; allowed: None, or a number above 0")
     output = _core.OutputFile(name)
     try:
         with _netcdf().Dataset(output.name, "w", format="NETCDF4") as file:
             file.setncatts({"merganser_version": __version__, "file_type": "parcels", "Conventions": "CF-1.9",
                             "ncells": np.asarray(numbers, dtype=np.int32), "origin": np.asarray(lower),
                             "extent": np.asarray(extent), "periodic": np.asarray(flags, dtype=np.int32)})
+            if min_volume_ratio is not None:
+                file.setncattr("min_vratio", float(min_volume_ratio))
             _write(file, parcels, columns, time)
     except (OSError, RuntimeError) as error:
         raise InputError(f"{name}: cannot be written ({error})") from None

@@ -141,19 +141,20 @@ class Clusterer:
         clusterer = Clusterer(parcels, (64, 64, 64), box=(0, 1), periodic=[True, True, False])
         report = clusterer.step()               # a record: before, small, merged, after, seconds, ...
 
-    A parcel is small if its volume is below cell volume / min_volume_ratio. With `comm` the parcels are this rank's; they
+    A parcel is small if its volume is below cell volume / min_volume_ratio (None: 40, as for
+    files that do not say; of a file: `record["min_volume_ratio"]`). With `comm` the parcels are this rank's; they
     go to the ranks that own their place, when it is made and, to neighbours, before each step. The parcels that result do
     not depend on the number of ranks. Making one is collective; step() waits for neighbours only. After parcels have moved
     far, call distribute().
     """
 
     def __init__(self, parcels: Parcels, cells: Iterable[int], *, box: Any, periodic: Any = False,
-                 min_volume_ratio: float = 40, comm: Any = None, shape: str = "auto", model: str = "auto"):
+                 min_volume_ratio: float | None = None, comm: Any = None, shape: str = "auto", model: str = "auto"):
         if not isinstance(parcels, Parcels):
             raise TypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
         self.parcels = parcels
         lower, extent, flags = box_of(box, periodic, 3)
-        ratio = number(min_volume_ratio, "min_volume_ratio")
+        ratio = number(40 if min_volume_ratio is None else min_volume_ratio, "min_volume_ratio")
         if not ratio > 0:
             raise UsageError(f"min_volume_ratio: {ratio}; allowed: above 0")
         self._core = _core.clusterer(team_of(comm, 1, model), parcels._core, lower, extent, flags, _cells_of(cells),

@@ -11,21 +11,6 @@
 namespace merganser {
 namespace {
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
 }  // namespace
@@ -49,6 +34,7 @@ std::string number_text(double x) {
 
 namespace {
 
+std::string text_of(std::monostate) { return {}; }
 std::string text_of(bool v) { return v ? "true" : "false"; }
 std::string text_of(std::int64_t v) { return std::to_string(v); }
 std::string text_of(double v) { return number_text(v); }
@@ -62,19 +48,6 @@ std::string text_of(const std::vector<T>& v) {
 
 std::string value_text(const OptionValue& value) {
   return std::visit([](const auto& v) { return text_of(v); }, value);
-}
-
-std::string closest(std::string_view word, std::span<const std::string> known) {
-  std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const auto& k : known) {
-    const std::size_t d = edit_distance(word, k);
-    if (d < least) {
-      least = d;
-      best = k;
-    }
-  }
-  return best;
 }
 
 std::vector<std::string> split_commas(const std::string& text) {
@@ -205,19 +178,6 @@ bool OptionTable::given(std::string_view name) const {
   return std::any_of(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name && o.given; });
 }
 
-void OptionTable::unknown(const std::string& argument) const {
-  std::vector<std::string> names;
-  std::string known;
-  for (const auto& o : options_) {
-    if (o.positional || o.hidden) continue;
-    names.push_back("--" + o.name);
-    known += ' ' + names.back();
-  }
-  const std::string near = closest(argument, names);
-  throw UsageError("unknown option " + argument + "; known:" + known +
-                   (near.empty() ? "" : " (did you mean " + near + "?)"));
-}
-
 void OptionTable::set_named(const std::string& argument, std::span<const std::string> rest, std::size_t& used) {
   const bool is_long = argument.starts_with("--");
   std::string name = argument.substr(is_long ? 2 : 1);
@@ -241,7 +201,8 @@ void OptionTable::set_named(const std::string& argument, std::span<const std::st
     for (auto& candidate : options_)
       if (name.size() == 1 && candidate.letter == name[0]) o = &candidate;
   }
-  if (o == nullptr) unknown(is_long ? "--" + name : argument);
+  if (o == nullptr)
+    unknown(is_long ? "--" + name : argument, has_value ? std::span<const std::string>(&value, 1) : rest);
   if (o->flag) {
     if (has_value)
       throw UsageError("--" + o->name + " has the value " + quoted(value) + "; allowed: --" + o->name + " or --no-" +
@@ -252,6 +213,7 @@ void OptionTable::set_named(const std::string& argument, std::span<const std::st
     value = rest[0];
     used = 1;
   }
+  check_once(*o, value);
   try {
     o->set(value);
   } catch (const UsageError& e) {
@@ -291,6 +253,7 @@ void OptionTable::parse(std::span<const std::string> arguments) {
   }
   for (const auto& o : options_)
     if (o.required && !o.given) throw UsageError((o.positional ? o.name : "--" + o.name) + " is missing: " + o.help);
+  check_uses();
 }
 
 std::string OptionTable::synopsis() const {
@@ -321,7 +284,7 @@ std::string OptionTable::help() const {
       left.clear();
     }
     left.resize(kColumn, ' ');
-    std::string text = o.help;
+    std::string text = o.help + uses_text(o);
     if (!o.initial.empty() && !o.positional) text += " [" + o.initial + ']';
     std::size_t column = kColumn;
     out += left;

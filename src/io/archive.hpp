@@ -56,7 +56,7 @@ void fields(A& a, Attribute& v) {
 template <class A>
 void fields(A& a, ParcelFileInfo& v) {
   std::vector<Attribute> attributes = v.schema.attributes();
-  a(v.grid, v.parcels, v.time, v.classic, v.has_ids, attributes, v.heading);
+  a(v.grid, v.says_periodic, v.min_volume_ratio, v.parcels, v.time, v.classic, v.has_ids, attributes, v.heading);
   if constexpr (A::kReads) v.schema = Schema(std::move(attributes));
 }
 

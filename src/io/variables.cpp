@@ -1,8 +1,12 @@
 /// Further variables of a parcel file as attributes of its parcels.
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/io/data_file.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/columns.hpp"
 #include "src/io/missing.hpp"
@@ -54,6 +58,18 @@ FileVariable* column_of(ParcelFileInfo& info, const std::string& name) {
 }
 
 }  // namespace
+
+void set_min_volume_ratio(FileHeading& heading, double ratio) {
+  if (!(ratio > 0) || !std::isfinite(ratio))
+    throw UsageError("min_vratio: " + number_text(ratio) + "; allowed: above 0");
+  FileValues value = file_values(std::span<const double>(&ratio, 1));
+  for (FileAttribute& a : heading.root.attributes) {
+    if (a.name != "min_vratio") continue;
+    a.values = std::move(value);
+    return;
+  }
+  heading.root.attributes.push_back({"min_vratio", std::move(value)});
+}
 
 std::vector<std::string> passed_over(const ParcelFileInfo& info) {
   std::vector<std::string> names;

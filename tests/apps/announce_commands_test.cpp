@@ -66,9 +66,10 @@ TEST(AnnounceBenchCommand, misuse_is_one_line_and_exit_code_2) {
       {{"--exchange", "none,network,none"}, "--exchange: none stands twice"},
       {{"--exchange", "soup"}, "soup"},
       {{"--exchange", "neighborhood", "--comm", "threads", "--ranks", "2"}, "allowed: a variant that the model has"},
+      {{"--exchange", "none", "--size", "8"}, "--size: \"8\" is not used here; allowed only with --exchange network|"},
       {{"--dimension", "1"}, "dimension"}};
   for (const auto& [more, text] : cases) {
-    const Outcome o = run(small_bench(more));
+    const Outcome o = run(Arguments{"announce", "bench", "--steps", "2", "--work-ms", "0", "--edge", "2"} + more);
     EXPECT_EQ(o.code, 2) << text << '\n' << o.text();
     EXPECT_TRUE(says(o.err, text)) << o.text();
     EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;

@@ -69,8 +69,8 @@ TEST(AnnounceDemo, misuse_is_one_line_and_exit_code_2) {
   const std::vector<std::pair<Arguments, std::string>> cases{
       {{}, "WHAT is missing"},
       {{"soup"}, "droplet"},
-      {{"droplet", "--pitch", "9"}, "--pitch belongs to potts"},
-      {{"potts", "--radius", "9"}, "--radius belongs to droplet"},
+      {{"droplet", "--pitch", "9"}, "--pitch: \"9\" is not used here; allowed only with WHAT potts"},
+      {{"potts", "--radius", "9"}, "--radius: \"9\" is not used here; allowed only with WHAT droplet"},
       {{"potts", "--edge", "20"}, "--edge 20; allowed: even numbers from 2 * reach + 6 = 22"},
       {{"droplet", "--edge", "4", "--ranks", "9"}, "use longer edges or fewer ranks"},
       {{"droplet", "--blocks", "4"}, "--blocks: 1 numbers; allowed: two"},

@@ -162,7 +162,7 @@ TEST(Flow, says_what_is_wrong_with_its_options) {
   };
   refuses({}, 2, "either a CASE or --restart");
   refuses({"kelvin-helmholtz"}, 2, "rayleigh-taylor, taylor-green, thermal");
-  refuses({"thermal", "--snapshots", "3"}, 2, "-o BASE");
+  refuses({"thermal", "--snapshots", "3"}, 2, "--snapshots: \"3\" is not used here; allowed only with --output");
   refuses({"thermal", "--cells", "9"}, 3, "even");
   refuses({"thermal", "--cells", "8", "--snapshots-from", "7", "--snapshots", "2", "-o", folder.file("a")}, 2,
           "--until");

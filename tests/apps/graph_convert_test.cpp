@@ -68,7 +68,7 @@ TEST(GraphConvert, misuse_and_bad_input_are_one_line_each) {
   const std::vector<std::tuple<Arguments, int, std::string>> cases{
       {{}, 2, "no graph; allowed: GRAPH or --gen NAME"},
       {{"a", "b.mgr", "--gen", "path:3"}, 2, "allowed: one of them"},
-      {{"--gen", "path:3", "--format", "metis"}, 2, "--format with --gen"},
+      {{"--gen", "path:3", "--format", "metis"}, 2, "--format: \"metis\" is not used with --gen"},
       {{"--gen", "pth:3"}, 2, "graph \"pth:3\" is none that is known"},
       {{"--gen", "path:3", "--weights", "euclidean"}, 2, "euclidean"},
       {{"--gen", "path:3", folder.file("x"), "--to", "bvgraph"}, 2, "read only; allowed: edge-list"},

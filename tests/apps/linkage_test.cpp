@@ -121,14 +121,18 @@ TEST(Linkage, refuses_what_cannot_be_with_the_code_of_the_error) {
   };
   const Arguments path{"--gen", "path:5"};
   refuse({}, 2, "no graph");
-  refuse(path + Arguments{"--points", "line:5"}, 2, "--points with a graph");
-  refuse(path + Arguments{"--labels", "l.txt"}, 2, "--labels without a cut");
-  refuse(path + Arguments{"--condensed", "c.txt"}, 2, "--condensed without --method hdbscan");
-  refuse(path + Arguments{"--min-cluster-size", "3"}, 2, "--min-cluster-size without --method hdbscan");
-  refuse(path + Arguments{"--height", "1", "--clusters", "2"}, 2, "--height and --clusters");
-  refuse(path + Arguments{"--method", "hdbscan", "--height", "1"}, 2, "--method hdbscan with --height");
-  refuse(path + Arguments{"--min-samples", "3"}, 2, "--min-samples with a graph");
-  refuse(path + Arguments{"--break-ties"}, 2, "--break-ties without --clusters");
+  refuse(path + Arguments{"--points", "line:5"}, 2, "--gen: \"path:5\" is not used with --points");
+  refuse(path + Arguments{"--labels", "l.txt"}, 2, "--labels: \"l.txt\" is not used here; allowed only with --height");
+  refuse(path + Arguments{"--condensed", "c.txt"}, 2,
+         "--condensed: \"c.txt\" is not used here; allowed only with --method hdbscan");
+  refuse(path + Arguments{"--min-cluster-size", "3"}, 2,
+         "--min-cluster-size: \"3\" is not used here; allowed only with --method hdbscan");
+  refuse(path + Arguments{"--height", "1", "--clusters", "2"}, 2, "--height: \"1\" is not used with --clusters");
+  refuse(path + Arguments{"--method", "hdbscan", "--height", "1"}, 2,
+         "--height: \"1\" is not used here; allowed only with --method single");
+  refuse(path + Arguments{"--min-samples", "3"}, 2,
+         "--min-samples: \"3\" is not used here; allowed only with --points");
+  refuse(path + Arguments{"--break-ties"}, 2, "--break-ties is not used here; allowed only with --clusters");
   refuse(path + Arguments{"--clusters", "6", "--break-ties"}, 2, "allowed: 1 to 5");
   refuse({"--gen", "gnm:5:1", "--clusters", "2", "--ranks", "2"}, 2, "components; allowed: 3 to 32");
   refuse({"no_such_file.tsv"}, 3, "no_such_file.tsv");

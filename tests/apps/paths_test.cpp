@@ -47,7 +47,7 @@ class Paths : public testing::Test {
 TEST_F(Paths, a_result_is_no_input) {
   refuse({"msf", at("g.txt"), "--labels", at("g.txt")}, "--labels: \"" + at("g.txt") + "\" is read as GRAPH; allowed");
   refuse({"msf", at("g.txt"), "-o", at("g.txt")}, "is read as GRAPH");
-  refuse({"linkage", "--points", at("p.txt"), "--labels", at("p.txt")}, "is read as --points");
+  refuse({"linkage", "--points", at("p.txt"), "--clusters", "2", "--labels", at("p.txt")}, "is read as --points");
   refuse({"compare", at("r.json"), at("r.json"), "--json", at("r.json")}, "is read as BEFORE");
   refuse({"graph", "convert", at("g.txt"), at("g.txt")}, "is read as GRAPH");
   refuse({"topo", "convert", at("t.adj"), at("t.adj")}, "is read as IN");

@@ -154,7 +154,7 @@ TEST_F(TopoExtractTest, what_holds_no_traffic_is_refused) {
   expect_refused(run({"topo", "extract", "--from", good, write("p.trace", part(0, 1))}), 3, "different kinds");
   expect_refused(run({"topo", "extract", "--from", good, "--phase", "1"}), 2, "--phase 1");
   expect_refused(run({"topo", "extract", "--from", good, "--phase", "x"}), 2, "--phase");
-  expect_refused(run({"topo", "extract", "--from", good, "-n", "2"}), 2, "--ranks with --from");
+  expect_refused(run({"topo", "extract", "--from", good, "-n", "2"}), 2, "--ranks: \"2\" is not used with --from");
   expect_refused(run({"topo", "extract", "--from", good, "-o", path("a.xyz")}), 2, "xyz");
 }
 

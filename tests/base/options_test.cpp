@@ -79,7 +79,6 @@ TEST(Options, take_values_after_a_space_an_equals_sign_or_a_letter) {
   EXPECT_EQ(parsed({"in", "--steps", "7"}).steps, 7);
   EXPECT_EQ(parsed({"--steps=8", "in"}).steps, 8);
   EXPECT_EQ(parsed({"-s", "9", "in"}).steps, 9);
-  EXPECT_EQ(parsed({"in", "--steps", "1", "--steps", "2"}).steps, 2);
   EXPECT_EQ(parsed({"in", "--big=-3"}).big, -3);
   EXPECT_EQ(parsed({"in", "--big", "-3"}).big, -3);
 }
@@ -96,7 +95,7 @@ TEST(Options, read_every_type) {
   EXPECT_EQ(s.periodic, (AxisFlags{true, false, true}));
   EXPECT_EQ(s.model, "none");
   EXPECT_EQ(s.inner.ratio, 0.5);
-  EXPECT_FALSE(parsed({"in", "--loud", "--no-loud"}).loud);
+  EXPECT_FALSE(parsed({"in", "--no-loud"}).loud);
   EXPECT_EQ(parsed({"in", "--periodic", "none"}).periodic, (AxisFlags{false, false, false}));
   EXPECT_EQ(parsed({"in", "--", "--steps"}).more, std::vector<std::string>{"--steps"});
 }
@@ -104,9 +103,9 @@ TEST(Options, read_every_type) {
 TEST(Options, refuse_with_the_option_the_value_and_what_is_allowed) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{}, "FILE is missing: a file"},
-      {{"in", "--step", "3"}, "unknown option --step; known: --steps"},
-      {{"in", "--step", "3"}, "did you mean --steps?"},
-      {{"in", "-x"}, "unknown option -x"},
+      {{"in", "--step", "3"}, "unknown option --step; did you mean --steps?"},
+      {{"in", "-x"}, "unknown option -x; known: --steps --big"},
+      {{"in", "--per", "x"}, "did you mean --periodic?"},  // the only one that begins so
       {{"in", "--steps"}, "--steps needs a value: N"},
       {{"in", "--steps", "0"}, "--steps: \"0\"; allowed: at least 1"},
       {{"in", "--steps", "1.5"}, "allowed: an integer"},
@@ -128,6 +127,109 @@ TEST(Options, refuse_with_the_option_the_value_and_what_is_allowed) {
       {{"in", "--model", "some"}, "allowed: any|none"}};
   for (const auto& [arguments, text] : cases)
     EXPECT_NE(error_of(arguments).find(text), std::string::npos) << text << " in: " << error_of(arguments);
+}
+
+TEST(Options, are_given_once) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"--steps", "1", "--steps", "2"}, "--steps: \"1\" and \"2\" are given; allowed: the option once"},
+      {{"-s", "1", "--steps=1"}, "--steps: \"1\" and \"1\" are given"},
+      {{"--ranks", "1", "--ranks", "2"}, "allowed: the option once, with its values between commas"},
+      {{"--loud", "--no-loud"}, "--loud and --no-loud are given; allowed: one of them"},
+      {{"--loud", "--loud"}, "--loud is given twice; allowed: once"},
+      {{"--model", "any", "--model", "none"}, "\"any\" and \"none\""}};
+  for (auto [arguments, text] : cases) {
+    arguments.insert(arguments.begin(), "in");
+    EXPECT_NE(error_of(arguments).find(text), std::string::npos) << text << " in: " << error_of(arguments);
+  }
+}
+
+struct Modal {
+  std::string file, made, out, mode = "fast";
+  std::vector<std::string> models{"all"};
+  int seed = 1, chunk = 2, depth = 3, sides = 4;
+  bool verbose = false;
+  std::optional<double> ratio;
+  std::optional<AxisFlags> periodic;
+};
+template <class V>
+void describe(Modal& o, V&& option) {
+  option.positional("FILE", o.file, "input");
+  option("make", o.made, "instead of FILE", NotWith{"FILE"});
+  option("mode", o.mode, "how", Words{{"fast", "deep", "none"}});
+  option("models", o.models, "some");
+  option("seed", o.seed, "of what is made", UsedWith{"--make random*:2|noise"});
+  option("chunk", o.chunk, "of fast", UsedWith{"--mode fast"}, NotWith{"--verbose"});
+  option("depth", o.depth, "of deep", UsedWith{"--mode deep", "--models all|p2p"});
+  option("sides", o.sides, "of both", UsedWith{"without --make", "--verbose"});
+  option("verbose", o.verbose, "say more");
+  option("ratio", o.ratio, "of the file", positive(), FromInput{"what FILE says, else 40"});
+  option("periodic", o.periodic, "axes", FromInput{"what FILE says"});
+  option("output", o.out, "result", Letter{'o'}, UsedWith{"FILE"},
+         Instead{"-f", "allowed: FILE as an argument, or {command} --make {value}"});
+}
+
+std::string modal_error(const std::vector<std::string>& arguments) {
+  Modal m;
+  OptionTable table(m);
+  table.set_command("tool");
+  try {
+    table.parse(arguments);
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Options, that_a_run_does_not_use_are_refused) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"in"}, ""},
+      {{"in", "--make", "x"}, "--make: \"x\" is not used with FILE; allowed: without it"},
+      {{"--seed", "3"}, "--seed: \"3\" is not used here; allowed only with --make random*:2|noise"},
+      {{"--seed", "1"}, "--seed: \"1\" is not used here"},  // the default too
+      {{"--seed", "3", "--make", "random:3"}, "--seed: \"3\" is not used here"},
+      {{"--seed", "3", "--make", "random:3:2"}, ""},
+      {{"--make", "noise", "--seed", "3"}, ""},
+      {{"--chunk", "3"}, ""},
+      {{"--chunk", "3", "--mode", "deep"}, "--chunk: \"3\" is not used here; allowed only with --mode fast"},
+      {{"--chunk", "3", "--verbose"}, "--chunk: \"3\" is not used with --verbose"},
+      {{"--chunk", "3", "--no-verbose"}, ""},
+      {{"--depth", "3"}, ""},
+      {{"--depth", "3", "--models", "rma,p2p"}, ""},
+      {{"--depth", "3", "--models", "rma"}, "allowed only with --mode deep or with --models all|p2p"},
+      {{"--sides", "3"}, ""},
+      {{"--sides", "3", "--make", "x"}, "allowed only without --make or with --verbose"},
+      {{"--sides", "3", "--make", "none"}, ""},
+      {{"-o", "x"}, "--output: \"x\" is not used here"},
+      {{"-o", "x", "in"}, ""},
+      {{"--chunk", "nan", "--mode", "deep"}, "--chunk: \"nan\"; allowed: an integer"}};
+  for (const auto& [arguments, text] : cases) {
+    const std::string error = modal_error(arguments);
+    EXPECT_EQ(error.empty(), text.empty()) << error;
+    EXPECT_NE(error.find(text), std::string::npos) << text << " in: " << error;
+  }
+  Modal m;
+  const std::string help = OptionTable(m).help();
+  for (const char* part : {"of fast (only with --mode fast) (not with --verbose)", "[what FILE says, else 40]"})
+    EXPECT_NE(help.find(part), std::string::npos) << help;
+}
+
+TEST(Options, that_the_input_gives_have_no_default) {
+  Modal m;
+  OptionTable table(m);
+  table.parse(std::vector<std::string>{"in"});
+  EXPECT_FALSE(m.ratio.has_value());
+  for (const auto& o : table.options()) EXPECT_EQ(o.from_input, o.value() == OptionValue(std::monostate())) << o.name;
+  OptionTable again(m);
+  again.parse(std::vector<std::string>{"--ratio", "20", "--periodic", "xz"});
+  EXPECT_EQ(m.ratio, 20);
+  EXPECT_EQ(m.periodic, (AxisFlags{true, false, true}));
+  EXPECT_EQ(modal_error({"--ratio", "-1"}), "--ratio: \"-1\"; allowed: greater than 0");
+}
+
+TEST(Options, advice_for_what_is_no_option_stands_alone) {
+  EXPECT_EQ(modal_error({"-f", "in.nc"}), "unknown option -f; allowed: FILE as an argument, or tool --make in.nc");
+  EXPECT_EQ(modal_error({"-f"}), "unknown option -f; allowed: FILE as an argument, or tool --make VALUE");
+  EXPECT_EQ(modal_error({"--outptu", "x"}), "unknown option --outptu; did you mean --output?");
 }
 
 TEST(Options, a_refused_value_leaves_the_one_before) {

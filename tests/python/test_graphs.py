@@ -98,7 +98,7 @@ def test_parcel_files_keep_every_bit(tmp_path):
     back, record = merganser.read_parcels(tmp_path / "x_parcels.nc")
     assert back.digest == parcels.digest
     assert record == {"box": ([-1.0] * 3, [1.0] * 3), "periodic": [True, True, False], "cells": [4, 4, 4], "time": 2.5,
-                      "passed_over": []}
+                      "min_volume_ratio": None, "passed_over": []}
     (tmp_path / "bad.nc").write_bytes(b"nothing")
     with pytest.raises(merganser.InputError, match="bad.nc"):
         merganser.read_parcels(tmp_path / "bad.nc")

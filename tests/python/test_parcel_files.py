@@ -142,6 +142,26 @@ def test_what_cannot_be_read_back_is_not_written(tmp_path):
         merganser.write_parcels(tmp_path / "y.nc", clash, box=(0, 1), cells=2)
 
 
+def test_the_file_says_its_box_and_what_is_small(tmp_path):
+    parcels = merganser.random_parcels(2, box=(0, 1), per_cell=5)
+    name = tmp_path / "x.nc"
+    merganser.write_parcels(name, parcels, box=(0, 1), cells=2, periodic=[False, True, True], min_volume_ratio=7.5)
+    record = merganser.read_parcels(name)[1]
+    assert record["min_volume_ratio"] == 7.5 and record["periodic"] == [False, True, True]
+    given = {key: record[key] for key in ("cells", "box", "periodic", "min_volume_ratio")}
+    small = int((parcels["volume"] < 1 / 8 / 7.5).sum())
+    assert merganser.Clusterer(parcels, **given).step()["small"] == small
+    for attribute, value in (("min_vratio", 0.0), ("min_vratio", np.nan), ("min_vratio", [1.0, 2.0]), ("periodic", [1, 2, 0])):
+        with netCDF4.Dataset(name, "a") as file:
+            file.setncattr(attribute, value)
+        with pytest.raises(merganser.InputError, match=f"attribute {attribute}"):
+            merganser.read_parcels(name)
+        with netCDF4.Dataset(name, "a") as file:
+            file.setncattr("min_vratio", 7.5)
+    with pytest.raises(merganser.UsageError, match="min_volume_ratio"):
+        merganser.write_parcels(name, parcels, box=(0, 1), cells=2, min_volume_ratio=-1)
+
+
 def test_a_file_appears_whole_and_leaves_nothing_beside_it(tmp_path, monkeypatch):
     parcels = merganser.random_parcels(2, box=(0, 1), per_cell=5)
     (tmp_path / "link.nc").symlink_to("parcels.nc")

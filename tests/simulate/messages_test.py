@@ -76,7 +76,7 @@ class Messages(Simulated):
         # Contraction on 48 ranks sends bundles over a grid of ranks; its end is an all-gather and a tree.
         for method in ("kruskal", "boruvka"):
             theirs, ours = self.commands("--machine", "archer2", "--ranks", "48", "--per-node", "8", "--", "msf", "--gen", "rmat:12:8",
-                                         "--method", method, "--base-case", "64")
+                                         "--method", method, *(["--base-case", "64"] if method == "boruvka" else []))
             self.assertEqual(theirs["result"]["digest"], ours["result"]["digest"])
             a, b = theirs["timings"]["forest"], ours["timings"]["forest"]
             self.assertAlmostEqual(b / a, 1, delta=0.05, msg=f"{method}: {a} over SMPI, {b} as timers")

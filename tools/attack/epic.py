@@ -188,6 +188,12 @@ def read_here(content):
             variable[...]
 
 
+def attributes_here(content):
+    import netCDF4
+    file = netCDF4.Dataset("memory.nc", "r", memory=content)
+    return {name: numpy.atleast_1d(file.getncattr(name)).tolist() for name in file.ncattrs()}
+
+
 def serve():
     """The helper: reads (name of a function, argument), writes its result, until there is no more."""
     source, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -243,13 +249,16 @@ def volume(content):
 def present(content, name):
     """Values of a variable that are not missing; None if it cannot be read."""
     return ask("present", (content, name))
+def attributes(content):
+    """Global attributes of a file as lists; None if it cannot be read."""
+    return ask("attributes", content)
 
 
 def choose(random):
     """One step at random."""
     name = random.choice(REQUIRED)
     value = random.choice(BAD)
-    grid = random.choice(["ncells", "extent", "origin"])
+    grid = random.choice(["ncells", "extent", "origin", "periodic", "min_vratio"])
     return random.choices([
         ("value", name, random.randrange(60), value),
         ("all", name, value),
@@ -274,6 +283,6 @@ def choose(random):
     ], [12, 5, 6, 3, 2, 2, 3, 6, 2, 2, 2, 2, 2, 2, 2, 3, 1, 1])[0]
 
 
-HELPS = {"build": build_here, "read": read_here, "volume": volume_here, "present": present_here}
+HELPS = {"build": build_here, "read": read_here, "volume": volume_here, "present": present_here, "attributes": attributes_here}
 if __name__ == "__main__":
     serve()

@@ -76,7 +76,8 @@ def forest_cases(o):
     for measured in ([False] if o.work == "none" else [False, True]):
         for method in ("kruskal", "boruvka"):
             for ranks in o.ranks:
-                arguments = ["msf", "--gen", o.graph, "--method", method, "--base-case", str(BASE_CASE), "--comm", o.comm[0], "--force"]
+                base_case = ["--base-case", str(BASE_CASE)] if method == "boruvka" else []  # Kruskal's does not use it
+                arguments = ["msf", "--gen", o.graph, "--method", method, *base_case, "--comm", o.comm[0], "--force"]
                 series = f"{method}, {'work as measured' if measured else 'messages only'}"
 
                 def run(ranks=ranks, arguments=arguments, measured=measured, method=method):

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,9 +24,21 @@
 
 namespace merganser {
 
-/// Value of an option as the run record keeps it.
+/// Value of an option as the run record keeps it; std::monostate: none, where the input gives it.
 using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
-                                 std::vector<double>, std::vector<std::string>>;
+                                 std::vector<double>, std::vector<std::string>, std::monostate>;
+
+/// When an option is used: UsedWith or NotWith, as parse() checks it and --help shows it.
+struct UseRule {
+  bool unless = false;                  ///< true: used where none of the conditions holds; false: where one does
+  std::vector<std::string> conditions;  ///< as of UsedWith
+};
+
+/// What is said where somebody types an option that a table does not have.
+struct Advice {
+  std::string typed;  ///< "-n"
+  std::string text;   ///< "{value}" stands for the argument after it, "{command}" for the table's command
+};
 
 /// What a program does with the files that an option names.
 enum class FileRole : std::uint8_t { none, reads, writes };
@@ -43,9 +56,12 @@ struct Option {
   bool list = false;  ///< a positional that takes every remaining positional argument
   bool rest = false;  ///< and, after its first, every remaining argument
   bool required = false;
-  bool hidden = false;  ///< not in --help
-  bool given = false;   ///< set by parse()
+  bool hidden = false;      ///< not in --help
+  bool given = false;       ///< set by parse()
+  bool from_input = false;  ///< has no default of its own: the input gives the value
   FileRole role = FileRole::none;
+  std::vector<UseRule> uses;                    ///< all must hold where the option is given
+  std::vector<Advice> advice;                   ///< for options that the table does not have
   std::function<void(const std::string&)> set;  ///< @throws UsageError without the option's name
   std::function<OptionValue()> value;
 };
@@ -86,6 +102,29 @@ struct Required {};
 struct Reads {};
 /// The same of files that are written.
 struct Writes {};
+/// The option is used only where one of the conditions holds; parse() refuses it elsewhere. A condition is "--NAME" (of a
+/// positional argument: "NAME"): given, not empty, and switched on if it is a flag. Or "--NAME WORD|WORD": its value, given
+/// or not, is one of the words, of a list one of its values is; '*' stands for any text. "without CONDITION" turns one round. A
+/// value "none" counts as not given. Several rules must all hold.
+struct UsedWith : UseRule {
+  /// Makes the rule of these conditions, of which one must hold.
+  UsedWith(std::initializer_list<std::string> any) : UseRule{false, any} {}
+};
+/// The option is not used where one of the conditions holds; parse() refuses it there.
+struct NotWith : UseRule {
+  /// Makes the rule of these conditions, of which none may hold.
+  NotWith(std::initializer_list<std::string> any) : UseRule{true, any} {}
+};
+/// The input of the program may give the value, so the option has no default: its type is std::optional. --help shows
+/// `text` in the place of the default: where the value comes from, and what holds where the input does not say.
+struct FromInput {
+  std::string text;
+};
+/// What to say where somebody types `typed`, which is no option here.
+struct Instead : Advice {
+  /// Makes the advice for what is typed; placeholders as of Advice::text.
+  Instead(std::string typed_option, std::string advice) : Advice{std::move(typed_option), std::move(advice)} {}
+};
 /// Words and what they stand for, for enumerations.
 template <class E>
 struct Choices {
@@ -109,8 +148,11 @@ using AxisFlags = std::array<bool, 3>;
 [[nodiscard]] std::string number_text(double x);
 /// A value as --help and messages show it.
 [[nodiscard]] std::string value_text(const OptionValue& value);
-/// The known word closest to `word`, if it is close enough to be a slip of the hand; else empty.
+/// The known word that `word` is a slip of the hand for: the closest one if it is close, else the only one that begins with
+/// `word`; empty if there is none. Dashes in front do not count.
 [[nodiscard]] std::string closest(std::string_view word, std::span<const std::string> known);
+/// When an option is used, as --help says it: " (only with --method hdbscan)"; empty where no rule is.
+[[nodiscard]] std::string uses_text(const Option& o);
 /// Pieces between commas. An empty text has none. @throws UsageError for an empty piece
 [[nodiscard]] std::vector<std::string> split_commas(const std::string& text);
 
@@ -144,8 +186,26 @@ void read(const std::string& text, std::array<std::int64_t, 3>& v);
 void read(const std::string& text, AxisFlags& v);
 
 template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+constexpr const char* kind_of(const std::optional<T>&) {
+  return kind_of(T());
+}
+template <class T>
+void read(const std::string& text, std::optional<T>& v) {
+  T value{};
+  read(text, value);
+  v = std::move(value);
+}
+
+template <class T>
 OptionValue value_of(const T& v) {
-  if constexpr (std::is_same_v<T, std::uint64_t>) {
+  if constexpr (is_optional<T>) {
+    return v ? value_of(*v) : OptionValue(std::monostate());
+  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
     if (v > static_cast<std::uint64_t>(INT64_MAX)) return std::to_string(v);
     return static_cast<std::int64_t>(v);
   } else if constexpr (std::is_same_v<T, int>) {
@@ -161,7 +221,9 @@ OptionValue value_of(const T& v) {
 
 template <class T>
 void check_all(const Check& check, const T& v, const std::string& text) {
-  if constexpr (requires { v.begin(); }) {
+  if constexpr (is_optional<T>) {
+    check_all(check, *v, text);
+  } else if constexpr (requires { v.begin(); }) {
     for (const auto& x : v) apply_check(check, static_cast<double>(x), text);
   } else {
     apply_check(check, static_cast<double>(v), text);
@@ -212,9 +274,20 @@ class OptionTable : Pinned {
     finish(o);
   }
 
+  /// Rules and advice for options that another struct describes.
+  template <class Rule>
+  void restrict(std::initializer_list<std::string_view> names, const Rule& rule) {
+    for (const auto name : names)
+      for (Option& o : options_)
+        if (o.name == name) apply(o, nullptr, rule);
+  }
+
   // ---- for programs ----
+  /// Tells messages which command the options belong to, as "topo bench".
+  void set_command(std::string name) { command_ = std::move(name); }
   /// Sets the options from arguments: --name value, --name=value, -x value, --flag, --no-flag, positional; after "--"
-  /// everything is positional. @throws UsageError naming the option, the value and what is allowed
+  /// everything is positional. An option may be given once, a list too. Options that a rule says are not used here are
+  /// refused. @throws UsageError naming the option, the value and what is allowed
   void parse(std::span<const std::string> arguments);
   /// All options, in the order in which describe() names them.
   [[nodiscard]] const std::vector<Option>& options() const noexcept { return options_; }
@@ -276,6 +349,14 @@ class OptionTable : Pinned {
   static void apply(Option& o, const void*, Required) { o.required = true; }
   static void apply(Option& o, const void*, Reads) { o.role = FileRole::reads; }
   static void apply(Option& o, const void*, Writes) { o.role = FileRole::writes; }
+  static void apply(Option& o, const void*, UsedWith rule) { o.uses.push_back(std::move(rule)); }
+  static void apply(Option& o, const void*, NotWith rule) { o.uses.push_back(std::move(rule)); }
+  static void apply(Option& o, const void*, Instead advice) { o.advice.push_back(std::move(advice)); }
+  template <class T>
+  static void apply(Option& o, const std::optional<T>*, FromInput from) {
+    o.initial = std::move(from.text);
+    o.from_input = true;
+  }
   static void apply(Option& o, const std::string*, Words words);
   static void apply(Option& o, const std::vector<std::string>*, Words words);
   [[nodiscard]] Option named(std::string name, std::string help) const;
@@ -283,10 +364,14 @@ class OptionTable : Pinned {
   Option* find(const std::string& name);
   void set_named(const std::string& argument, std::span<const std::string> rest, std::size_t& used);
   bool set_positional(const std::string& argument);
-  [[noreturn]] void unknown(const std::string& argument) const;
+  void check_once(const Option& o, const std::string& value) const;
+  void check_uses() const;
+  [[nodiscard]] bool holds(const std::string& condition) const;
+  [[noreturn]] void unknown(const std::string& argument, std::span<const std::string> rest) const;
 
   std::vector<Option> options_;
   std::string section_;
+  std::string command_;
 };
 
 }  // namespace merganser

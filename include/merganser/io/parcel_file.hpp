@@ -1,5 +1,6 @@
 #pragma once
 /// EPIC parcel files (NetCDF-4). What is read, written and carried through: docs/parcel-files.md.
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +15,10 @@ namespace merganser::io {
 
 /// What a parcel file says of itself: read_info() fills it, add_variables() extends it, read_parcels() goes by it.
 struct ParcelFileInfo {
-  Grid grid;  ///< axes x and y periodic, z walls, as EPIC's
+  Grid grid;  ///< its box periodic as the attribute `periodic` says, else in x and y, as EPIC's files are
+  bool says_periodic = false;  ///< the attribute `periodic` is there
+  /// The attribute `min_vratio`, above 0, if it is there: cell volume / smallest volume that is not small.
+  std::optional<double> min_volume_ratio;
   std::int64_t parcels = 0;
   double time = 0;
   bool classic = false;  ///< a format before NetCDF-4, which processes cannot open together
@@ -52,6 +56,9 @@ struct FilePlace {
 [[nodiscard]] ParcelFileInfo read_info(const std::string& path);
 /// The same on all ranks: rank 0 reads and tells the others. Collective.
 [[nodiscard]] ParcelFileInfo read_info(const std::string& path, comm::Transport& transport);
+
+/// Sets the attribute `min_vratio` of files written with this heading. Local. @throws UsageError unless above 0 and finite
+void set_min_volume_ratio(FileHeading& heading, double ratio);
 
 /// Variables over the parcels that `info.schema` does not hold, by name: read_parcels() passes them over.
 [[nodiscard]] std::vector<std::string> passed_over(const ParcelFileInfo& info);

@@ -51,8 +51,9 @@ const ProcessGraphKind* find_kind(std::string_view name) {
         (known.empty() ? "" : ", ") + names.back() + (k.parameter.empty() ? "" : "[:" + std::string(k.parameter) + "]");
   }
   const std::string near = closest(name, names);
-  throw UsageError("unknown process graph \"" + std::string(name) + "\"; allowed: " + known + beside +
-                   (near.empty() ? "" : " (did you mean " + near + "?)"));
+  const std::string what = "unknown process graph \"" + std::string(name) + "\"; ";
+  if (!near.empty()) throw UsageError(what + "did you mean " + near + '?');
+  throw UsageError(what + "allowed: " + known + beside);
 }
 
 /// `o.degree` as a whole number of `least` to ranks - 1, or what the kind has by itself.

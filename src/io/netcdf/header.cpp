@@ -73,6 +73,16 @@ Grid read_grid(const NcFile& file) {
   return grid;
 }
 
+/// Cell volume / smallest volume that is not small, if the file says it.
+std::optional<double> read_ratio(const NcFile& file) {
+  if (!file.has_attribute("min_vratio")) return std::nullopt;
+  const double ratio = file.attribute("min_vratio", 1)[0];
+  if (!(ratio > 0) || !std::isfinite(ratio))
+    throw InputError(file.path() + ": the global attribute min_vratio holds " + number_text(ratio) +
+                     "; allowed: numbers above 0");
+  return ratio;
+}
+
 /// Merging computes with numbers as they are stored. @throws InputError if they are meant otherwise
 void check_unpacked(const NcFile& file, const std::string& name) {
   const auto variable = file.variable(name);
@@ -126,6 +136,8 @@ ParcelFileInfo info_of(const NcFile& file, std::int64_t bytes) {
   info.grid = read_grid(file);
   info.heading = read_heading(file);
   info.time = read_time(file, info.heading);
+  info.says_periodic = file.has_attribute("periodic");
+  info.min_volume_ratio = read_ratio(file);
   std::vector<Attribute> attributes;
   for (const Attribute& a : Schema::epic().attributes())
     if (a.name == "B" || has_all(file, a.component_names)) attributes.push_back(a);

@@ -1,5 +1,7 @@
 """All classes of attacks, in the order in which a short run takes them."""
-from . import chains, inputs, json, kills, limits, links, missing, names, options, paths, references, signals
+from . import (chains, columns, defaults, ellipsoids, inputs, json, kills, limits, links, missing, misuse, names, options, paths,
+               planted, references, secrets, signals, streams)
 
-ALL = [inputs.ATTACK, options.ATTACK, paths.ATTACK, links.ATTACK, json.ATTACK, names.ATTACK, chains.ATTACK, limits.ATTACK,
-       missing.ATTACK, references.ATTACK, signals.ATTACK, kills.ATTACK]
+ALL = [inputs.ATTACK, columns.ATTACK, options.ATTACK, defaults.ATTACK, paths.ATTACK, links.ATTACK, json.ATTACK, names.ATTACK,
+       chains.ATTACK, ellipsoids.ATTACK, missing.ATTACK, references.ATTACK, limits.ATTACK, misuse.ATTACK, signals.ATTACK,
+       kills.ATTACK, streams.ATTACK, secrets.ATTACK, planted.ATTACK]

@@ -1,0 +1,93 @@
+// options: the options of every verb as JSON, and what the parser says to command lines, without running any. For tests and
+// for completion in shells.
+#include <iostream>
+
+#include "apps/frame/command.hpp"
+#include "apps/frame/json.hpp"
+#include "apps/frame/record.hpp"
+#include "merganser/base/error.hpp"
+
+namespace merganser::app {
+namespace {
+
+struct ListOptions {
+  std::string lines;
+};
+void describe(ListOptions& o, auto&& option) {
+  option.positional(
+      "FILE", o.lines,
+      "JSON list of command lines, each the verb and a list of its arguments: prints what is wrong with each", Reads{});
+}
+
+Json option_json(const Option& o) {
+  Json uses = Json::array(), advice = Json::array();
+  for (const UseRule& rule : o.uses) uses.push_back({{"unless", rule.unless}, {"conditions", rule.conditions}});
+  for (const Advice& a : o.advice) advice.push_back(a.typed);
+  return {{"name", o.name},
+          {"letter", o.letter == 0 ? std::string() : std::string(1, o.letter)},
+          {"kind", o.kind},
+          {"flag", o.flag},
+          {"positional", o.positional},
+          {"list", o.list},
+          {"required", o.required},
+          {"hidden", o.hidden},
+          {"file", o.role == FileRole::reads    ? "read"
+                   : o.role == FileRole::writes ? "written"
+                                                : ""},
+          {"default", value_json(o.value())},
+          {"default_text", o.initial},
+          {"from_input", o.from_input},
+          {"uses", uses},
+          {"advice", advice}};
+}
+
+Json tables_json() {
+  Json out = Json::object();
+  for (const Command* c : commands()) {
+    if (c->hidden) continue;
+    Json& options = out[std::string(c->name)] = Json::array();
+    c->table([&](const OptionTable& table) {
+      for (const Option& o : table.options()) options.push_back(option_json(o));
+    });
+  }
+  return out;
+}
+
+/// What the parser refuses in a command line; null if nothing.
+Json refusal(const Json& line) {
+  const auto verb = line.at(0).get<std::string>();
+  const auto arguments = line.at(1).get<std::vector<std::string>>();
+  for (const Command* c : commands()) {
+    if (c->name != verb) continue;
+    Json out;
+    c->table([&](OptionTable& table) {
+      try {
+        table.set_command(verb);
+        table.parse(arguments);
+      } catch (const UsageError& e) {
+        out = e.what();
+      }
+    });
+    return out;
+  }
+  throw UsageError("no verb " + verb);
+}
+
+int run(ListOptions& o, const Invocation&) {
+  if (o.lines.empty()) {
+    std::cout << json_text(tables_json(), 1) << '\n';
+    return 0;
+  }
+  Json out = Json::array();
+  for (const Json& line : read_json(o.lines)) out.push_back(refusal(line));
+  std::cout << json_text(out, 1) << '\n';
+  return 0;
+}
+
+}  // namespace
+
+extern const Command options_command;
+const Command options_command = hidden(make_command<ListOptions, run>(
+    "list-options", "options of every verb as JSON", "Prints the options of every verb, with their rules, as JSON.\n"));
+
+}  // namespace merganser::app
