@@ -82,7 +82,7 @@ Outline View::outline(const Parcels& parcels, std::size_t i) const {
   const double radius = std::cbrt(0.75 * volume / M_PI) * scale_ * kOutline;
   if (!parcels.schema().has("B")) return {radius, radius, 0};
   const double* b5 = parcels.row(i) + parcels.schema().offset("B");
-  if (singular(b5)) return {radius, radius, 0};
+  if (singular(b5, volume)) return {radius, radius, 0};
   const double full[3][3] = {{b5[0], b5[1], b5[2]}, {b5[1], b5[3], b5[4]}, {b5[2], b5[4], b33(b5, volume)}};
   const double p = full[u_][u_];
   const double q = full[v_][v_];

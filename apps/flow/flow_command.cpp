@@ -256,6 +256,7 @@ class FlowRun : Pinned {
       }
       if (due && o_.pictures) draw_section(*model_, snapshot_name(o_.output, progress_.snapshot, "buoyancy.svg"), t_);
       if (last) break;
+      check_end();
       model_->advance();
       ++steps_;
       const double seconds = now() - from;
@@ -266,6 +267,17 @@ class FlowRun : Pinned {
     model_->conclude();
     loop_seconds_ = now() - began_;
     write_results();
+  }
+
+  /// A run that would not end is refused, by every rank alike. After observe().
+  void check_end() const {
+    constexpr double kMaxSteps = 1e9;  // more than ten days at a millisecond each
+    const double steps = (o_.schedule.until - model_->state().time) / model_->dt();
+    if (steps > kMaxSteps)
+      throw InputError(
+          fmt::format("--until {}: at t = {} the time step is {}, so that {} steps are to go; allowed: up to {}",
+                      number_text(o_.schedule.until), number_text(model_->state().time), number_text(model_->dt()),
+                      general_text(steps, 3), number_text(kMaxSteps)));
   }
 
   /// The state between two steps, before anything of the next one is done with it.

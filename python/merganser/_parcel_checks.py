@@ -19,7 +19,8 @@ FILL = 9.969209968386869e36
 """NetCDF's fill value of doubles."""
 _LENGTH = (1e-40, 1e40)
 _VOLUME = (1e-120, 1e120)
-_SHAPE = (1e-80, 1e80)
+_SHAPE = (1e-200, 1e80)
+_MIN_MINOR = 1e-14  # of B11 B22: a minor below lies in the last digits of the stored elements
 _MOST = 1e100
 
 
@@ -74,11 +75,15 @@ def _check_shape(where: str, b: np.ndarray, volume: np.ndarray) -> None:
     for name, values in zip(COLUMNS["B"], b.T):
         _between(where, name, values, -_SHAPE[1], _SHAPE[1])
     with np.errstate(all="ignore"):
-        minor = b11 * b22 - b12 * b12
-        _all(where, "B11 B22 - B12^2", minor, (b11 > 0) & (b22 > 0) & (minor > 1e-14 * b11 * b22),
-             "positive, as B11 and B22 are: the ellipsoid is singular")
+        square, minor = b11 * b22, b11 * b22 - b12 * b12
         product = (0.75 / np.pi) * volume
-        b33 = (product * product + b23 * (b11 * b23 - 2 * (b12 * b13)) + b13 * (b13 * b22)) / minor
+        counted = np.maximum(minor, _MIN_MINOR * square)
+        unsure = ((b11 * b23 - b12 * b13) ** 2 / b11 + product * product) / counted
+        longest = np.maximum(np.maximum(b11, b22), b13 / b11 * b13)
+        fine = (minor > _MIN_MINOR * square) | ((minor > -_MIN_MINOR * square) & (unsure <= 1e-12 * longest))
+        _all(where, "B11 B22 - B12^2", minor, (b11 > 0) & (b22 > 0) & fine,
+             "positive, as B11 and B22 are, by more than its rounding unless the ellipsoid is a needle: this one is singular")
+        b33 = b13 / b11 * b13 + unsure
     for name, values in (("B11", b11), ("B22", b22), ("B33, which follows from the others,", b33)):
         _between(where, name, values, *_SHAPE)
 

@@ -231,7 +231,7 @@ class Stars:
     def merge(self, volume: Any, attributes: dict[str, Any] | None = None, schema: Schema | None = None) -> Merged:
         """Merges the stars: attributes of points go to their centres, and points that merged away are left out. Collective.
 
-        volume      (n,) above 0
+        volume      (n,), 1e-120 to 1e120
         attributes  by name, (n,) or (n, c)
         schema      how each merges; without: means weighted by volume
         """
@@ -245,8 +245,9 @@ class Stars:
             shapes = {name: c.shape for name, c in columns.items()}
             raise InputError(f"attributes: arrays of shapes {shapes}; allowed: those of {schema!r}, each with {n} rows")
         volume = line(volume, "volume", np.float64, n)
-        if not (np.isfinite(volume).all() and (volume > 0).all()):
-            raise InputError(f"volume: {volume.min()} among them; allowed: finite numbers above 0")
+        bad = np.flatnonzero(~((volume >= 1e-120) & (volume <= 1e120)))
+        if len(bad):
+            raise InputError(f"volume: row {bad[0]}: {volume[bad[0]]}; allowed: 1e-120 to 1e120")
         table = np.zeros((n, 5 + sum(wanted.values())))
         table[:, :d], table[:, 3], table[:, 4] = self._points, volume, self.ids.view(np.float64)
         at = 5

@@ -3,9 +3,11 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/open.hpp"
+#include "merganser/parcels/limits.hpp"
 #include "python/src/parcels.hpp"
 #include "python/src/team.hpp"
 #include "python/src/themes.hpp"
@@ -19,6 +21,16 @@ struct StepOptions {
   ClusterOptions cluster;
   std::string shape;
 };
+
+/// Refuses volumes, attributes and shapes that cannot be merged, as the readers of files do. @throws InputError
+void check_values(const Parcels& parcels) {
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const double volume = parcels.site(i).volume;
+    std::string wrong = volume_error(volume);
+    if (wrong.empty()) wrong = row_error(parcels.schema(), parcels.row(i), volume);
+    if (!wrong.empty()) throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": " + wrong);
+  }
+}
 
 /// Steps on parcels that stay where they are, in the library's own memory.
 class ClustererObject : Pinned {
@@ -40,6 +52,7 @@ class ClustererObject : Pinned {
     const auto report = std::make_shared<StepReport>();
     run([report](State& state, comm::Transport&) {
       const auto use = state.parcels->use();
+      check_values(*use);
       state.clusterer->rehome(*use);
       *report = state.clusterer->step(*use);
     });

@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "merganser/base/error.hpp"
+#include "merganser/parcels/limits.hpp"
 #include "python/src/schema.hpp"
 #include "python/src/themes.hpp"
 
@@ -161,6 +162,11 @@ nb::tuple merge_rows(const Stars& stars, const Schema& schema, const Rows<double
   for (const Attribute& a : schema.attributes())
     if (a.rule == Rule::callback)
       throw UsageError("merge: attribute " + a.name + " merges by a callback; allowed: a rule");
+  for (std::size_t i = 0; i < rows.shape(0); ++i) {
+    const double* const row = rows.data() + i * rows.shape(1);
+    if (const std::string wrong = row_error(schema, row + 4, row[3]); !wrong.empty())
+      throw InputError("row " + std::to_string(i) + ": " + wrong);
+  }
   std::pair<std::vector<double>, std::vector<std::int64_t>> merged;
   {
     const nb::gil_scoped_release free;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "merganser/base/id_table.hpp"
+#include "merganser/parcels/limits.hpp"
 #include "src/capi/objects.hpp"
 
 namespace merganser::capi {
@@ -31,8 +32,7 @@ Site site_of(const mg_columns& c, double z, std::size_t i) {
   const std::size_t at = i * c.position_stride;
   Site site{finite(c.x[at], i, "x"), finite(c.y[at], i, "y"), c.z != nullptr ? finite(c.z[at], i, "z") : z,
             c.volume[i]};
-  if (!(site.volume > 0) || !std::isfinite(site.volume))
-    throw_parcel(i, "the volume", site.volume, "positive, finite numbers");
+  if (!is_volume(site.volume)) throw InputError("parcel " + std::to_string(i) + ": " + volume_error(site.volume));
   return site;
 }
 
@@ -77,6 +77,8 @@ void copy_in(const mg_columns& c, double z, Parcels& parcels) {
     for (std::size_t a = 0; a < c.attributes; ++a)
       row[1 + a] = finite(c.columns[a][i * stride_of(c, a)], i, "an attribute");
     for (std::size_t a = 1 + c.attributes; a < width; ++a) row[a] = 0;
+    if (const std::string wrong = row_error(parcels.schema(), row, parcels.site(i).volume); !wrong.empty())
+      throw InputError("parcel " + std::to_string(i) + ": " + wrong);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/parcels/limits.hpp"
 #include "merganser/parcels/packed.hpp"
 
 namespace merganser {
@@ -18,9 +19,7 @@ namespace {
 
 void check_volume(const Parcels& parcels, std::size_t i) {
   const double volume = parcels.site(i).volume;
-  if (volume > 0 && std::isfinite(volume)) return;
-  throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": volume " + std::to_string(volume) +
-                   "; must be positive and finite");
+  if (!is_volume(volume)) throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": " + volume_error(volume));
 }
 
 /// A parcel on its way to a member of a component.

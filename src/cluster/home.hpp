@@ -21,7 +21,7 @@ void check_ranks(const Decomposition& decomposition, const comm::Transport& tran
 /// A number that reads back to the same bits.
 [[nodiscard]] std::string exact_text(double value);
 
-/// What a step asks of the parcels of a rank, but that no other rank has their ids: at home, volumes positive and finite,
+/// What a step asks of the parcels of a rank, but that no other rank has their ids: at home, volumes within bounds,
 /// ids distinct. For the decorator `checked`. @throws InputError
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank);
 /// The same of points, but for volumes.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/parcels/limits.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -77,11 +78,16 @@ void ColumnMerge::check(std::size_t points) const {
       !std::all_of(c.attributes.begin(), c.attributes.end(), usable))
     throw UsageError("merge: a column is null or has stride 0; allowed: an array of " + std::to_string(points) +
                      " numbers for x, y, the volume and each component");
+  std::vector<double> row(width_);
   for (std::size_t i = 0; i < points; ++i) {
     const double volume = c.volume.data[i * c.volume.stride];
-    if (volume > 0 && std::isfinite(volume)) continue;
-    throw InputError("point " + std::to_string(i) + ": volume " + std::to_string(volume) +
-                     "; must be positive and finite");
+    std::string wrong = volume_error(volume);
+    if (wrong.empty()) {
+      Site site;
+      read(static_cast<std::uint32_t>(i), site, row.data());
+      wrong = row_error(*rules_.schema, row.data(), volume);
+    }
+    if (!wrong.empty()) throw InputError("point " + std::to_string(i) + ": " + wrong);
   }
 }
 

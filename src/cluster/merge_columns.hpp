@@ -18,7 +18,7 @@ class ColumnMerge {
     std::int64_t first;  ///< of the first point, where they are not given
   };
   /// @throws UsageError where the columns are not those of the schema, or not for `points` points; InputError for a
-  /// volume that is not positive and finite
+  /// volume or attributes outside the bounds of parcels/limits.hpp
   ColumnMerge(const MergeRules& rules, const Columns& columns, std::size_t points, const Ids& ids);
 
   [[nodiscard]] std::size_t row_bytes() const { return sizeof(Site) + width_ * sizeof(double); }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "merganser/base/error.hpp"
+#include "merganser/parcels/detail/merge_epic.hpp"
 
 namespace merganser {
 namespace reference {
@@ -234,7 +235,31 @@ Geometry geometry_of(const Box& box, std::span<const Member> members) {
   return g;
 }
 
-void ellipsoid_reference(std::span<const Member> members, const Geometry& g, std::size_t offset, double* out) {
+/// Whether the sums of doubles above are right to 1e-12: see detail::ShapeSum. Else detail::wide_shape is asked.
+bool is_plain(const Box& box, std::span<const Member> members, std::size_t offset, const Shape& s) {
+  bool plain = members.size() <= 1 + detail::kMaxPlainSources;
+  for (const Member& m : members) {
+    const double* b = m.row + offset;
+    plain = plain && b[0] * b[3] <= detail::kMaxCancellation * (b[0] * b[3] - b[1] * b[1]);
+  }
+  const double bound = (s.b11 * s.b22) * s.b33;
+  plain = plain && bound <= detail::kMaxCancellation * det3(s);
+  plain = plain && bound >= detail::kMinDeterminant && bound <= detail::kMaxDeterminant;
+  const std::array<double, 3> spread{s.b11, s.b22, s.b33};
+  const auto coordinate = [](const Member& m, std::size_t a) {
+    return a == 0 ? m.site->x : a == 1 ? m.site->y : m.site->z;
+  };
+  for (std::size_t a = 0; a < 3; ++a)
+    for (const Member& m : members) {
+      const double far = std::fabs(coordinate(m, a) - coordinate(members[0], a));
+      const bool across = box.periodic[a] && far > 0.5 * box.extent[a];
+      plain = plain && !(across && far * far > detail::kMaxSpreadSquared * spread[a]);
+    }
+  return plain;
+}
+
+void ellipsoid_reference(const Box& box, std::span<const Member> members, const Geometry& g, std::size_t offset,
+                         double* out) {
   double s11 = 0, s12 = 0, s13 = 0, s22 = 0, s23 = 0, s33 = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
     const double* b = members[i].row + offset;
@@ -248,7 +273,12 @@ void ellipsoid_reference(std::span<const Member> members, const Geometry& g, std
     s13 = s13 + share * (b[2] + (5 * x) * z);
     s22 = s22 + share * (b[3] + (5 * y) * y);
     s23 = s23 + share * (b[4] + (5 * y) * z);
-    s33 = s33 + share * (b33(b, volume) + (5 * z) * z);
+    s33 = s33 + share * (detail::b33_plain(b, volume, b[0] * b[3] - b[1] * b[1]) + (5 * z) * z);
+  }
+  if (!is_plain(box, members, offset, {s11, s12, s13, s22, s23, s33})) {
+    std::vector<detail::ShapeMember> all;
+    for (const Member& m : members) all.push_back({*m.site, m.row + offset});
+    if (detail::wide_shape(detail::Images(box), all, out)) return;
   }
   const double abc = g.volume * (0.75 / std::numbers::pi);
   const double f = cube_root((abc * abc) / det3(Shape{s11, s12, s13, s22, s23, s33}));
@@ -275,9 +305,9 @@ double present_reference(std::span<const Member> members, std::size_t column, bo
 }
 
 /// One attribute of a merged parcel, except for callbacks.
-void attribute_reference(const Attribute& attribute, std::span<const Member> members, const Geometry& g,
+void attribute_reference(const Box& box, const Attribute& attribute, std::span<const Member> members, const Geometry& g,
                          std::size_t offset, double* out) {
-  if (attribute.rule == Rule::ellipsoid) return ellipsoid_reference(members, g, offset, out);
+  if (attribute.rule == Rule::ellipsoid) return ellipsoid_reference(box, members, g, offset, out);
   for (std::size_t c = offset; c < offset + static_cast<std::size_t>(attribute.components); ++c, ++out) {
     if (attribute.rule == Rule::mean) {
       double sum = members[0].site->volume * members[0].row[c];
@@ -345,7 +375,7 @@ void merge_reference(const MergeRules& rules, std::span<const Member> members, S
           throw UsageError("attribute " + attribute.name + " is merged by a callback, but none is given");
         rules.callbacks[i](members, g.volume, merged.data() + offset);
       } else {
-        attribute_reference(attribute, members, g, offset, merged.data() + offset);
+        attribute_reference(rules.box, attribute, members, g, offset, merged.data() + offset);
       }
       offset += static_cast<std::size_t>(attribute.components);
     }

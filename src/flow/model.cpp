@@ -9,6 +9,7 @@
 #include "merganser/base/exact_sum.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/cluster/cluster.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/flow/migrate.hpp"
 #include "src/flow/model_parts.hpp"
 
@@ -16,6 +17,19 @@ namespace merganser::flow {
 namespace {
 
 constexpr double kMostRate = 1e50;  // 1/s; beyond, steps lead nowhere
+
+/// A value within the range that the option of the command has. @throws UsageError
+template <class T>
+void check_value(const char* name, const T& value, const Check& check) {
+  if (!check.ok(static_cast<double>(value)))
+    throw UsageError(std::string(name) + ": " + number_text(static_cast<double>(value)) +
+                     "; allowed: " + check.allowed);
+}
+
+void check_values(FlowOptions options) {
+  describe(options, []([[maybe_unused]] const char* name, [[maybe_unused]] const auto& value, const char*,
+                       const auto&... checks) { (check_value(name, value, checks), ...); });
+}
 
 ClusterOptions merging(const FlowOptions& options) {
   ClusterOptions out;
@@ -186,7 +200,10 @@ struct Model::Impl {
       throw InputError(where() + ": the largest strain rate is " + number_text(most[0]) +
                        ", the largest buoyancy frequency " + number_text(most[1]) + "; allowed: up to " +
                        number_text(kMostRate));
-    if (!std::isfinite(row.dt))
+    if (row.dt > 0 && state.time + row.dt == state.time)
+      throw InputError(where() + ": the time step " + number_text(row.dt) +
+                       " does not advance the time; allowed: steps above " + number_text(0x1p-53 * state.time));
+    if (!std::isfinite(row.dt) || !(row.dt > 0))
       throw InputError("nothing limits the time step at t = " + number_text(state.time) +
                        ": there is neither strain nor a gradient of buoyancy; allowed: a flow that moves, or will");
   }
@@ -325,8 +342,10 @@ struct Model::Impl {
 };
 
 Model::Model(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options,
-             StatisticsWay way)
-    : impl_(std::make_unique<Impl>(transport, decomposition, options, way)) {}
+             StatisticsWay way) {
+  comm::agree(transport, [&] { check_values(options); });
+  impl_ = std::make_unique<Impl>(transport, decomposition, options, way);
+}
 Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 

@@ -195,7 +195,7 @@ void Placement::refuse_points(const Parcels& parcels, std::size_t place) const {
     const std::string who = "parcel " + std::to_string(parcels.id(i)) + " at " + place_text(parcels.site(i));
     double reach = 0;
     for (int a = 0; a < 3; ++a) reach = std::max({reach, std::fabs(batch.first[a][0]), std::fabs(batch.second[a][0])});
-    if (singular(b) || !(b33(b, parcels.site(i).volume) > 0) || !std::isfinite(reach)) {
+    if (singular(b, parcels.site(i).volume) || !(b33(b, parcels.site(i).volume) > 0) || !std::isfinite(reach)) {
       std::string shape;
       for (int c = 0; c < 5; ++c) shape += (c > 0 ? ", " : "") + std::to_string(b[c]);
       throw InputError(who + " has volume " + std::to_string(parcels.site(i).volume) + " and B = (" + shape +

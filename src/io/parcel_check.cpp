@@ -5,7 +5,6 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
-#include "merganser/parcels/detail/ellipsoid.hpp"
 #include "src/io/missing.hpp"
 
 namespace merganser::io {
@@ -30,23 +29,7 @@ std::string check_site(const Site& site, const Box& box) {
     if (!box.periodic[a] && (x < low || x > high))
       return name() + ", outside the walls; allowed: " + number_text(low) + " to " + number_text(high);
   }
-  if (!(site.volume > 0) || !std::isfinite(site.volume))
-    return "volume is " + number_text(site.volume) + "; it must be positive and finite";
-  if (site.volume < kLeastVolume || site.volume > kMostVolume)
-    return outside("volume", site.volume, kLeastVolume, kMostVolume);
-  return {};
-}
-
-std::string check_shape(const double* b5, double volume) {
-  if (singular(b5))
-    return "the ellipsoid is singular: B11 = " + number_text(b5[0]) + ", B12 = " + number_text(b5[1]) +
-           ", B22 = " + number_text(b5[3]) + "; B11, B22 and B11 B22 - B12^2 must be positive";
-  const auto bad = [](double x) { return !(x >= kLeastShape && x <= kMostShape); };
-  if (bad(b5[0])) return outside("B11", b5[0], kLeastShape, kMostShape);
-  if (bad(b5[3])) return outside("B22", b5[3], kLeastShape, kMostShape);
-  if (const double rest = b33(b5, volume); bad(rest))
-    return outside("B33, which follows from the volume and the other elements,", rest, kLeastShape, kMostShape);
-  return {};
+  return volume_error(site.volume);
 }
 
 /// What is wrong with a value that would be read again as a missing one. Empty: nothing.
@@ -72,13 +55,13 @@ std::string check_row(const Schema& schema, const double* row, double volume, co
   const double* values = row + 1;
   for (const Attribute& attribute : schema.attributes()) {
     for (int c = 0; c < attribute.components; ++c, ++column, ++missing) {
-      const double most = attribute.rule == Rule::ellipsoid ? kMostShape : kMostAttribute;
+      const double most = attribute.rule == Rule::ellipsoid ? kMaxShape : kMaxAttribute;
       if (std::string wrong = check_missing(*column, *missing, values[c]); !wrong.empty()) return wrong;
       std::string wrong = column->computed ? check_value(*column, values[c], most) : check_fit(*column, values[c]);
       if (!wrong.empty()) return wrong;
     }
     if (attribute.rule == Rule::ellipsoid)
-      if (std::string wrong = check_shape(values, volume); !wrong.empty()) return wrong;
+      if (std::string wrong = shape_error(values, volume); !wrong.empty()) return wrong;
     values += attribute.components;
   }
   return {};

@@ -5,18 +5,13 @@
 #include <string>
 
 #include "merganser/geometry/box.hpp"
+#include "merganser/parcels/limits.hpp"
 #include "merganser/parcels/parcels.hpp"
 #include "src/io/columns.hpp"
 
 namespace merganser::io {
 
-/// Bounds on magnitudes, far beyond any fluid's: products, squares, third powers and sums over 2^62 parcels of what is
-/// within them stay finite, in merging as in reports.
-inline constexpr double kLeastVolume = 1e-120;
-inline constexpr double kMostVolume = 1e120;
-inline constexpr double kLeastShape = 1e-80;  ///< B11, B22, B33
-inline constexpr double kMostShape = 1e80;
-inline constexpr double kMostAttribute = 1e100;
+// Bounds of volumes, shapes and attributes: parcels/limits.hpp.
 inline constexpr double kLeastLength = 1e-40;  ///< of the box along an axis
 inline constexpr double kMostLength = 1e40;
 

@@ -38,7 +38,13 @@ class Sites {
       if (given_.norm() == euclidean::Norm::squares) s *= s;
       sum = given_.norm() == euclidean::Norm::most ? std::max(sum, s) : sum + s;
     }
-    return sum;
+    if (!given_.sphere() || !(sum > nearest::kFarChord2)) return sum;
+    double square = 0;
+    for (std::size_t i = 0; i < axes_; ++i) {
+      const double s = at_[a * axes_ + i] + at_[b * axes_ + i];
+      square += s * s;
+    }
+    return nearest::far_on_sphere(square);
   }
   [[nodiscard]] double weight(double compared) const {
     return euclidean::weight_of(compared, given_.norm(), given_.sphere());

@@ -4,9 +4,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <limits>
-
 #include "merganser/base/detail/highway.hpp"
+#include "merganser/parcels/limits.hpp"
 #include "src/nearest/cell_keys.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -42,8 +41,7 @@ struct ParcelLoader {
     const D d;
     VD volume;
     hn::LoadInterleaved4(d, &sites[at].x, x, y, z, volume);
-    fit = hn::And(fit,
-                  hn::And(hn::Gt(volume, hn::Zero(d)), hn::Le(volume, hn::Set(d, std::numeric_limits<double>::max()))));
+    fit = hn::And(fit, hn::And(hn::Ge(volume, hn::Set(d, kMinVolume)), hn::Le(volume, hn::Set(d, kMaxVolume))));
     kind = hn::DemoteTo(I(), hn::IfThenZeroElse(hn::Lt(volume, hn::Set(d, small_volume)), hn::Set(d, 1.0)));
   }
 };

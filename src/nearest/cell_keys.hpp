@@ -18,7 +18,7 @@ struct CellArithmetic {
 };
 
 /// key[i] = 2 * cell of point first + i, + 1 if it is not small, for `count` points.
-/// @return false if a position is not allowed or a volume not positive and finite; the keys are then of no use
+/// @return false if a position is not allowed or a volume not is_volume(); the keys are then of no use
 bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
                std::uint32_t* key);
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "merganser/base/error.hpp"
+#include "merganser/parcels/limits.hpp"
 #include "src/nearest/block_search.hpp"
 #include "src/nearest/cell_keys.hpp"
 #include "src/nearest/crowded_trees.hpp"
@@ -142,8 +143,8 @@ CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
         if (!inside) [[unlikely]]
           throw InputError(points.text(i) + " at " + point_text(s) +
                            " is not inside its rank's block; bring parcels home (rehome, distribute) before a step");
-        if (!(s.volume > 0 && s.volume <= std::numeric_limits<double>::max())) [[unlikely]]
-          throw InputError(points.text(i) + ": volume " + std::to_string(s.volume) + "; must be positive and finite");
+        if (!is_volume(s.volume)) [[unlikely]]
+          throw InputError(points.text(i) + ": " + volume_error(s.volume));
         const auto cell = (cell_on_axis(2, s.z) * cells_[1] + cell_on_axis(1, s.y)) * cells_[0] + cell_on_axis(0, s.x);
         key[i] = static_cast<std::uint32_t>(2 * cell + (points.is_small(i) ? 0 : 1));
       }

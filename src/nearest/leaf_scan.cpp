@@ -223,6 +223,41 @@ struct Many {
   }
 };
 
+/// Points of the unit sphere: see kFarChord2.
+struct Sphere {
+  static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
+    const D d;
+    const V chord2 = Three<false>::gaps(points, lower, upper, at);
+    const auto far = hn::Gt(chord2, hn::Set(d, kFarChord2));
+    if (hn::AllFalse(d, far)) return chord2;
+    alignas(64) double bound[8];
+    hn::Store(chord2, d, bound);
+    for (std::size_t i = 0; i < hn::Lanes(d); ++i) bound[i] = least_on_sphere(bound[i]);
+    return hn::Load(d, bound);
+  }
+
+  const LeafPoints& points;
+  double place[3];
+
+  HWY_INLINE Sphere(const LeafPoints& p, std::uint32_t self)
+      : points(p), place{p.axis[0][self], p.axis[1][self], p.axis[2][self]} {}
+  HWY_INLINE Sphere(const LeafPoints& p, const double* at) : points(p), place{at[0], at[1], at[2]} {}
+  HWY_INLINE V operator()(std::uint32_t at, V /*most*/) const {
+    const D d;
+    const V ax = hn::Set(d, place[0]);
+    const V ay = hn::Set(d, place[1]);
+    const V az = hn::Set(d, place[2]);
+    const V x = hn::LoadU(d, points.axis[0] + at);
+    const V y = hn::LoadU(d, points.axis[1] + at);
+    const V z = hn::LoadU(d, points.axis[2] + at);
+    const V chord2 = square_sum(hn::Sub(ax, x), hn::Sub(ay, y), hn::Sub(az, z));
+    const auto far = hn::Gt(chord2, hn::Set(d, kFarChord2));
+    if (hn::AllFalse(d, far)) return chord2;
+    const V sum = hn::Sqrt(square_sum(hn::Add(ax, x), hn::Add(ay, y), hn::Add(az, z)));
+    return hn::IfThenElse(far, hn::Max(hn::Sub(hn::Set(d, 4.0), sum), hn::Set(d, kFarChord2)), chord2);
+  }
+};
+
 template <class Space, bool kCore, bool kOne>
 HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::uint32_t q, const Run& run) {
   const D d;
@@ -286,6 +321,7 @@ double ScanLeaf(const LeafPoints& points, const LeafLists& lists, const double* 
                 std::uint32_t begin, std::uint32_t end) {
   const ScanBox box{lower, upper, {begin, end}};
   const bool one = !points.periodic && lists.keep == hn::Lanes(D());
+  if (points.sphere) return scan_cores<Sphere, false>(points, lists, box);
   if (points.norm == Norm::sum) return scan_cores<Many<true, Norm::sum>, false>(points, lists, box);
   if (points.norm == Norm::most) return scan_cores<Many<true, Norm::most>, false>(points, lists, box);
   if (points.axes > 3) {
@@ -310,6 +346,7 @@ HWY_INLINE void distances_in(const LeafPoints& points, const double* place, doub
 void LeafDistances(const LeafPoints& points, const double* place, double most, std::uint32_t begin, std::uint32_t end,
                    double* to) {
   const Run run{begin, end};
+  if (points.sphere) return distances_in<Sphere>(points, place, most, run, to);
   if (points.norm == Norm::sum) return distances_in<Many<true, Norm::sum>>(points, place, most, run, to);
   if (points.norm == Norm::most) return distances_in<Many<true, Norm::most>>(points, place, most, run, to);
   if (points.periodic) return distances_in<Many<true, Norm::squares>>(points, place, most, run, to);

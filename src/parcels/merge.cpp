@@ -53,14 +53,21 @@ Star survey(std::span<const Member> members, const Box& box) {
 
 void merge_ellipsoid(const Star& star, std::size_t offset, double* out) {
   const Site& centre = *star.members[0].site;
-  Shape sum{0, 0, 0, 0, 0, 0};
+  const detail::Images images(star.box);
+  detail::ShapeSum sum;
   for (std::size_t i = 0; i < star.members.size(); ++i) {
     const Member& m = star.members[i];
     Vec3 r = i == 0 ? Vec3{} : displacement(star.box, *m.site, centre);
     for (int a = 0; a < 3; ++a) r[a] = i == 0 ? -star.shift[a] : r[a] - star.shift[a];
-    detail::add_moment(sum, m.site->volume * star.w, m.row + offset, m.site->volume, r);
+    sum.reach(*m.site, centre);
+    sum.add(m.site->volume * star.w, m.row + offset, m.site->volume, r);
   }
-  detail::store_shape(sum, star.volume, out);
+  const auto members = [&] {
+    std::vector<detail::ShapeMember> all;
+    for (const Member& m : star.members) all.push_back({*m.site, m.row + offset});
+    return all;
+  };
+  detail::store_shape(images, sum, star.members.size() - 1, star.volume, out, members);
 }
 
 const Member& largest(std::span<const Member> members) {

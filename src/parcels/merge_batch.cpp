@@ -1,5 +1,6 @@
 // Compiled once per vector target by Highway; see the end of the file for the dispatch. The order of operations is that
-// of detail/merge_epic.hpp, and nothing is fused.
+// of detail/merge_epic.hpp, and nothing is fused. Vectors of SVE have no size: they are neither members nor elements of
+// arrays here, and what outlives a block lies in memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/parcels/merge_batch.cpp"
 #include <hwy/foreach_target.h>
@@ -16,146 +17,222 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, EpicMergeBatch::kLanes>;
 using V = hn::Vec<D>;
+using M = hn::Mask<D>;
 
-struct Vectors {
-  V b11, b12, b13, b22, b23, b33;
-};
+constexpr std::size_t kLanes = EpicMergeBatch::kLanes;
+/// Fields of a member, or numbers of any kind, of all lanes.
+using Row = double[kLanes];
 
-HWY_INLINE V rest33(V b11, V b12, V b13, V b22, V b23) {
+HWY_INLINE V rest33(V m11, V m12, V m13, V m22, V m23) {
   const D d;
-  const V inner = hn::Sub(hn::Mul(b11, b23), hn::Mul(hn::Set(d, 2.0), hn::Mul(b12, b13)));
-  return hn::Add(hn::Mul(b23, inner), hn::Mul(b13, hn::Mul(b13, b22)));
+  const V inner = hn::Sub(hn::Mul(m11, m23), hn::Mul(hn::Set(d, 2.0), hn::Mul(m12, m13)));
+  return hn::Add(hn::Mul(m23, inner), hn::Mul(m13, hn::Mul(m13, m22)));
 }
-HWY_INLINE V minor33(V b11, V b12, V b22) { return hn::Sub(hn::Mul(b11, b22), hn::Mul(b12, b12)); }
 HWY_INLINE V product_of_axes(V volume) { return hn::Mul(volume, hn::Set(D(), 0.75 / std::numbers::pi)); }
 
-HWY_INLINE void add_moment(Vectors& sum, V share, const double (*m)[EpicMergeBatch::kLanes], V volume, V x, V y, V z) {
+/// Adds (V_i w) (B_i + 5 r r^T), m the member's fields. @return whether the member's minor has kept its digits
+HWY_INLINE M add_moment(V& s11, V& s12, V& s13, V& s22, V& s23, V& s33, std::size_t at, V share, const Row* m, V volume,
+                        V x, V y, V z) {
   const D d;
-  const V b11 = hn::Load(d, m[8]);
-  const V b12 = hn::Load(d, m[9]);
-  const V b13 = hn::Load(d, m[10]);
-  const V b22 = hn::Load(d, m[11]);
-  const V b23 = hn::Load(d, m[12]);
+  const V m11 = hn::Load(d, m[8] + at);
+  const V m12 = hn::Load(d, m[9] + at);
+  const V m13 = hn::Load(d, m[10] + at);
+  const V m22 = hn::Load(d, m[11] + at);
+  const V m23 = hn::Load(d, m[12] + at);
+  const V product = hn::Mul(m11, m22);
+  const V minor = hn::Sub(product, hn::Mul(m12, m12));
   const V abc = product_of_axes(volume);
-  const V b33 = hn::Div(hn::Add(hn::Mul(abc, abc), rest33(b11, b12, b13, b22, b23)), minor33(b11, b12, b22));
+  const V m33 = hn::Div(hn::Add(hn::Mul(abc, abc), rest33(m11, m12, m13, m22, m23)), minor);
   const V five = hn::Set(d, 5.0);
   const V x5 = hn::Mul(five, x);
   const V y5 = hn::Mul(five, y);
   const V z5 = hn::Mul(five, z);
-  sum.b11 = hn::Add(sum.b11, hn::Mul(share, hn::Add(b11, hn::Mul(x5, x))));
-  sum.b12 = hn::Add(sum.b12, hn::Mul(share, hn::Add(b12, hn::Mul(x5, y))));
-  sum.b13 = hn::Add(sum.b13, hn::Mul(share, hn::Add(b13, hn::Mul(x5, z))));
-  sum.b22 = hn::Add(sum.b22, hn::Mul(share, hn::Add(b22, hn::Mul(y5, y))));
-  sum.b23 = hn::Add(sum.b23, hn::Mul(share, hn::Add(b23, hn::Mul(y5, z))));
-  sum.b33 = hn::Add(sum.b33, hn::Mul(share, hn::Add(b33, hn::Mul(z5, z))));
+  s11 = hn::Add(s11, hn::Mul(share, hn::Add(m11, hn::Mul(x5, x))));
+  s12 = hn::Add(s12, hn::Mul(share, hn::Add(m12, hn::Mul(x5, y))));
+  s13 = hn::Add(s13, hn::Mul(share, hn::Add(m13, hn::Mul(x5, z))));
+  s22 = hn::Add(s22, hn::Mul(share, hn::Add(m22, hn::Mul(y5, y))));
+  s23 = hn::Add(s23, hn::Mul(share, hn::Add(m23, hn::Mul(y5, z))));
+  s33 = hn::Add(s33, hn::Mul(share, hn::Add(m33, hn::Mul(z5, z))));
+  return hn::Le(product, hn::Mul(hn::Set(d, detail::kMaxCancellation), minor));
 }
 
-/// Box::displacement along one axis.
-struct Axis {
-  V half;
-  V minus_half;
-  V extent;
-  HWY_INLINE Axis(const detail::Images& images, int axis)
-      : half(hn::Set(D(), images.half[axis])),
-        minus_half(hn::Set(D(), -images.half[axis])),
-        extent(hn::Set(D(), images.box.extent[axis])) {}
-  HWY_INLINE V displacement(V a, V b) const {
-    const V d = hn::Sub(a, b);
-    const V below = hn::IfThenElse(hn::Lt(d, minus_half), hn::Add(d, extent), d);
-    return hn::IfThenElse(hn::Gt(d, half), hn::Sub(d, extent), below);
-  }
-};
+/// Images::along. `far` becomes the greatest distance in coordinates so far.
+HWY_INLINE V displacement(const detail::Images& images, int axis, V a, V b, double* far) {
+  const D d;
+  const V half = hn::Set(d, images.half[axis]);
+  const V extent = hn::Set(d, images.box.extent[axis]);
+  const V plain = hn::Sub(a, b);
+  hn::Store(hn::Max(hn::Load(d, far), hn::Abs(plain)), d, far);
+  const V below = hn::IfThenElse(hn::Lt(plain, hn::Neg(half)), hn::Add(plain, extent), plain);
+  return hn::IfThenElse(hn::Gt(plain, half), hn::Sub(plain, extent), below);
+}
+
+/// Whether displacements along an axis have kept their digits across its edge: ShapeSum::is_plain.
+HWY_INLINE M is_near(const detail::Images& images, int axis, const double* far, V spread) {
+  const D d;
+  const V reach = hn::Load(d, far);
+  return hn::Or(hn::Le(reach, hn::Set(d, images.half[axis])),
+                hn::Le(hn::Mul(reach, reach), hn::Mul(hn::Set(d, detail::kMaxSpreadSquared), spread)));
+}
 
 /// cube_root for lanes known to be in its first range, the first guess given.
 HWY_INLINE V cube_root_from(V x, V y) {
   const D d;
-  const auto c = [&](double v) { return hn::Set(d, v); };
-  const V inverse = hn::Div(c(1), x);
-  const V e = hn::Sub(hn::Mul(hn::Mul(hn::Mul(y, y), y), inverse), c(1));
-  const V e2 = hn::Mul(e, e);
   const auto& p = detail::kCubeRoot;
-  const V low = hn::Add(hn::Sub(c(p[0]), hn::Mul(c(p[1]), e)), hn::Mul(hn::Sub(c(p[2]), hn::Mul(c(p[3]), e)), e2));
-  const V high = hn::Add(hn::Sub(c(p[4]), hn::Mul(c(p[5]), e)), hn::Mul(c(p[6]), e2));
+  const V one = hn::Set(d, 1.0);
+  const V inverse = hn::Div(one, x);
+  const V e = hn::Sub(hn::Mul(hn::Mul(hn::Mul(y, y), y), inverse), one);
+  const V e2 = hn::Mul(e, e);
+  const V low = hn::Add(hn::Sub(hn::Set(d, p[0]), hn::Mul(hn::Set(d, p[1]), e)),
+                        hn::Mul(hn::Sub(hn::Set(d, p[2]), hn::Mul(hn::Set(d, p[3]), e)), e2));
+  const V high = hn::Add(hn::Sub(hn::Set(d, p[4]), hn::Mul(hn::Set(d, p[5]), e)), hn::Mul(hn::Set(d, p[6]), e2));
   const V z = hn::Mul(y, hn::Add(low, hn::Mul(high, hn::Mul(e2, e2))));
-  return hn::Sub(z, hn::Mul(hn::Sub(hn::Mul(hn::Mul(z, z), z), x), hn::Mul(z, hn::Mul(inverse, c(1.0 / 3)))));
+  return hn::Sub(z, hn::Mul(hn::Sub(hn::Mul(hn::Mul(z, z), z), x), hn::Mul(z, hn::Mul(inverse, hn::Set(d, 1.0 / 3)))));
+}
+
+/// Arrays of a lot while it is merged.
+struct Work {
+  alignas(64) Row d[3 * EpicMergeBatch::kMaxSources];  ///< displacements of the sources from the centre: x y z, x y z
+  alignas(64) Row far[3];
+  alignas(64) Row out[EpicMergeBatch::kFields];
+  alignas(64) Row ratio;
+  alignas(64) Row guess;
+  alignas(64) Row plain;  ///< 1 where doubles are enough for the shape, else 0
+};
+
+/// Lanes from `at` on: volume and means, and where the merged parcels lie.
+HWY_INLINE void merge_sites(const EpicMergeBatch::Lot& lot, std::size_t sources, const detail::Images& images,
+                            std::size_t at, Work& work) {
+  const D d;
+  const auto& m = lot.member;
+  const V cx = hn::Load(d, m[0][0] + at);
+  const V cy = hn::Load(d, m[0][1] + at);
+  const V cz = hn::Load(d, m[0][2] + at);
+  const V cv = hn::Load(d, m[0][3] + at);
+  V volume = cv;
+  V sx = hn::Zero(d);
+  V sy = sx;
+  V sz = sx;
+  for (Row& far : work.far) hn::Store(hn::Zero(d), d, far + at);
+  for (std::size_t i = 1; i <= sources; ++i) {
+    const V v = hn::Load(d, m[i][3] + at);
+    const V dx = displacement(images, 0, hn::Load(d, m[i][0] + at), cx, work.far[0] + at);
+    const V dy = displacement(images, 1, hn::Load(d, m[i][1] + at), cy, work.far[1] + at);
+    const V dz = displacement(images, 2, hn::Load(d, m[i][2] + at), cz, work.far[2] + at);
+    Row* const kept = work.d + 3 * (i - 1);
+    hn::Store(dx, d, kept[0] + at);
+    hn::Store(dy, d, kept[1] + at);
+    hn::Store(dz, d, kept[2] + at);
+    volume = hn::Add(volume, v);
+    if (i == 1) {  // not 0 + v d, which would lose the sign of a zero
+      sx = hn::Mul(v, dx);
+      sy = hn::Mul(v, dy);
+      sz = hn::Mul(v, dz);
+    } else {
+      sx = hn::Add(sx, hn::Mul(v, dx));
+      sy = hn::Add(sy, hn::Mul(v, dy));
+      sz = hn::Add(sz, hn::Mul(v, dz));
+    }
+  }
+  const V w = hn::Div(hn::Set(d, 1.0), volume);
+  hn::Store(hn::Mul(sx, w), d, work.out[0] + at);  // the shift, for now
+  hn::Store(hn::Mul(sy, w), d, work.out[1] + at);
+  hn::Store(hn::Mul(sz, w), d, work.out[2] + at);
+  hn::Store(volume, d, work.out[3] + at);
+  for (std::size_t c = 4; c < 4 + detail::kEpicMeans; ++c) {
+    V mean = hn::Mul(cv, hn::Load(d, m[0][c] + at));
+    for (std::size_t i = 1; i <= sources; ++i)
+      mean = hn::Add(mean, hn::Mul(hn::Load(d, m[i][3] + at), hn::Load(d, m[i][c] + at)));
+    hn::Store(hn::Mul(mean, w), d, work.out[c] + at);
+  }
+}
+
+/// Lanes from `at` on: shapes, and positions. After merge_sites().
+HWY_INLINE void merge_shapes(const EpicMergeBatch::Lot& lot, std::size_t sources, const detail::Images& images,
+                             std::size_t at, Work& work) {
+  const D d;
+  const auto& m = lot.member;
+  const V sx = hn::Load(d, work.out[0] + at);
+  const V sy = hn::Load(d, work.out[1] + at);
+  const V sz = hn::Load(d, work.out[2] + at);
+  const V cv = hn::Load(d, m[0][3] + at);
+  const V volume = hn::Load(d, work.out[3] + at);
+  const V w = hn::Div(hn::Set(d, 1.0), volume);
+  V s11 = hn::Zero(d);
+  V s12 = s11;
+  V s13 = s11;
+  V s22 = s11;
+  V s23 = s11;
+  V s33 = s11;
+  M plain =
+      add_moment(s11, s12, s13, s22, s23, s33, at, hn::Mul(cv, w), m[0], cv, hn::Neg(sx), hn::Neg(sy), hn::Neg(sz));
+  for (std::size_t i = 1; i <= sources; ++i) {
+    const V v = hn::Load(d, m[i][3] + at);
+    const Row* const kept = work.d + 3 * (i - 1);
+    plain = hn::And(plain, add_moment(s11, s12, s13, s22, s23, s33, at, hn::Mul(v, w), m[i], v,
+                                      hn::Sub(hn::Load(d, kept[0] + at), sx), hn::Sub(hn::Load(d, kept[1] + at), sy),
+                                      hn::Sub(hn::Load(d, kept[2] + at), sz)));
+  }
+  hn::Store(hn::Add(hn::Load(d, m[0][0] + at), sx), d, work.out[0] + at);
+  hn::Store(hn::Add(hn::Load(d, m[0][1] + at), sy), d, work.out[1] + at);
+  hn::Store(hn::Add(hn::Load(d, m[0][2] + at), sz), d, work.out[2] + at);
+  const V abc = product_of_axes(volume);
+  const V product = hn::Mul(s11, s22);
+  const V det = hn::Sub(hn::Mul(s33, hn::Sub(product, hn::Mul(s12, s12))), rest33(s11, s12, s13, s22, s23));
+  const V bound = hn::Mul(product, s33);
+  plain = hn::And(plain, hn::Le(bound, hn::Mul(hn::Set(d, detail::kMaxCancellation), det)));
+  plain = hn::And(plain, hn::And(hn::Ge(bound, hn::Set(d, detail::kMinDeterminant)),
+                                 hn::Le(bound, hn::Set(d, detail::kMaxDeterminant))));
+  plain = hn::And(
+      plain, hn::And(is_near(images, 0, work.far[0] + at, s11),
+                     hn::And(is_near(images, 1, work.far[1] + at, s22), is_near(images, 2, work.far[2] + at, s33))));
+  hn::Store(hn::IfThenElseZero(plain, hn::Set(d, 1.0)), d, work.plain + at);
+  const V q = hn::Div(hn::Mul(abc, abc), det);
+  hn::Store(q, d, work.ratio + at);
+  for (std::size_t lane = at; lane < at + hn::Lanes(d); ++lane)
+    work.guess[lane] = detail::cube_root_guess(work.ratio[lane]);
+  V root = cube_root_from(q, hn::Load(d, work.guess + at));
+  const M ordinary = hn::And(hn::Ge(q, hn::Set(d, 0x1p-960)), hn::Le(q, hn::Set(d, 0x1p960)));
+  if (!hn::AllTrue(d, ordinary)) {
+    for (std::size_t lane = at; lane < at + hn::Lanes(d); ++lane) work.guess[lane] = cube_root(work.ratio[lane]);
+    root = hn::Load(d, work.guess + at);
+  }
+  hn::Store(hn::Mul(root, s11), d, work.out[8] + at);
+  hn::Store(hn::Mul(root, s12), d, work.out[9] + at);
+  hn::Store(hn::Mul(root, s13), d, work.out[10] + at);
+  hn::Store(hn::Mul(root, s22), d, work.out[11] + at);
+  hn::Store(hn::Mul(root, s23), d, work.out[12] + at);
+}
+
+/// The shape of one star for which doubles are not enough.
+HWY_NOINLINE void widen(const EpicMergeBatch::Lot& lot, std::size_t sources, const detail::Images& images,
+                        std::size_t lane, Work& work) {
+  double b5[EpicMergeBatch::kMaxSources + 1][detail::kEpicShape];
+  detail::ShapeMember members[EpicMergeBatch::kMaxSources + 1];
+  for (std::size_t i = 0; i <= sources; ++i) {
+    const Row* const m = lot.member[i];
+    for (std::size_t k = 0; k < detail::kEpicShape; ++k) b5[i][k] = m[8 + k][lane];
+    members[i] = {{m[0][lane], m[1][lane], m[2][lane], m[3][lane]}, b5[i]};
+  }
+  double out[detail::kEpicShape];
+  if (!detail::wide_shape(images, {members, sources + 1}, out)) return;
+  for (std::size_t k = 0; k < detail::kEpicShape; ++k) work.out[8 + k][lane] = out[k];
 }
 
 void MergeLot(EpicMergeBatch::Lot& lot, std::size_t sources, const Box& box) {
   const D d;
-  constexpr std::size_t kLanes = EpicMergeBatch::kLanes;
   const detail::Images images(box);
-  const Axis ax(images, 0);
-  const Axis ay(images, 1);
-  const Axis az(images, 2);
-  auto& m = lot.member;
-  alignas(64) double out[EpicMergeBatch::kFields][kLanes];
-  alignas(64) double ratio[kLanes];
-  alignas(64) double guess[kLanes];
+  Work work;
   for (std::size_t at = 0; at < kLanes; at += hn::Lanes(d)) {
-    const auto load = [&](std::size_t i, std::size_t f) { return hn::Load(d, &m[i][f][at]); };
-    const auto column = [&](std::size_t i) { return reinterpret_cast<const double(*)[kLanes]>(&m[i][0][at]); };
-    const V cx = load(0, 0);
-    const V cy = load(0, 1);
-    const V cz = load(0, 2);
-    const V cv = load(0, 3);
-    V dx[EpicMergeBatch::kMaxSources + 1];
-    V dy[EpicMergeBatch::kMaxSources + 1];
-    V dz[EpicMergeBatch::kMaxSources + 1];
-    V volume = cv;
-    V mean[detail::kEpicMeans];
-    for (std::size_t c = 0; c < detail::kEpicMeans; ++c) mean[c] = hn::Mul(cv, load(0, 4 + c));
-    V sx = hn::Zero(d);
-    V sy = sx;
-    V sz = sx;
-    for (std::size_t i = 1; i <= sources; ++i) {
-      const V v = load(i, 3);
-      dx[i] = ax.displacement(load(i, 0), cx);
-      dy[i] = ay.displacement(load(i, 1), cy);
-      dz[i] = az.displacement(load(i, 2), cz);
-      volume = hn::Add(volume, v);
-      sx = i == 1 ? hn::Mul(v, dx[i]) : hn::Add(sx, hn::Mul(v, dx[i]));
-      sy = i == 1 ? hn::Mul(v, dy[i]) : hn::Add(sy, hn::Mul(v, dy[i]));
-      sz = i == 1 ? hn::Mul(v, dz[i]) : hn::Add(sz, hn::Mul(v, dz[i]));
-      for (std::size_t c = 0; c < detail::kEpicMeans; ++c) mean[c] = hn::Add(mean[c], hn::Mul(v, load(i, 4 + c)));
-    }
-    const V w = hn::Div(hn::Set(d, 1.0), volume);
-    sx = hn::Mul(sx, w);
-    sy = hn::Mul(sy, w);
-    sz = hn::Mul(sz, w);
-    const V zero = hn::Zero(d);
-    Vectors sum{zero, zero, zero, zero, zero, zero};
-    add_moment(sum, hn::Mul(cv, w), column(0), cv, hn::Neg(sx), hn::Neg(sy), hn::Neg(sz));
-    for (std::size_t i = 1; i <= sources; ++i) {
-      const V v = load(i, 3);
-      add_moment(sum, hn::Mul(v, w), column(i), v, hn::Sub(dx[i], sx), hn::Sub(dy[i], sy), hn::Sub(dz[i], sz));
-    }
-    hn::Store(hn::Add(cx, sx), d, &out[0][at]);
-    hn::Store(hn::Add(cy, sy), d, &out[1][at]);
-    hn::Store(hn::Add(cz, sz), d, &out[2][at]);
-    hn::Store(volume, d, &out[3][at]);
-    for (std::size_t c = 0; c < detail::kEpicMeans; ++c) hn::Store(hn::Mul(mean[c], w), d, &out[4 + c][at]);
-    const V abc = product_of_axes(volume);
-    const V det = hn::Sub(hn::Mul(sum.b33, minor33(sum.b11, sum.b12, sum.b22)),
-                          rest33(sum.b11, sum.b12, sum.b13, sum.b22, sum.b23));
-    const V q = hn::Div(hn::Mul(abc, abc), det);
-    hn::Store(q, d, &ratio[at]);
-    for (std::size_t lane = at; lane < at + hn::Lanes(d); ++lane) guess[lane] = detail::cube_root_guess(ratio[lane]);
-    V root = cube_root_from(q, hn::Load(d, &guess[at]));
-    const auto ordinary = hn::And(hn::Ge(q, hn::Set(d, 0x1p-960)), hn::Le(q, hn::Set(d, 0x1p960)));
-    if (!hn::AllTrue(d, ordinary)) {
-      for (std::size_t lane = at; lane < at + hn::Lanes(d); ++lane) guess[lane] = cube_root(ratio[lane]);
-      root = hn::Load(d, &guess[at]);
-    }
-    hn::Store(hn::Mul(root, sum.b11), d, &out[8][at]);
-    hn::Store(hn::Mul(root, sum.b12), d, &out[9][at]);
-    hn::Store(hn::Mul(root, sum.b13), d, &out[10][at]);
-    hn::Store(hn::Mul(root, sum.b22), d, &out[11][at]);
-    hn::Store(hn::Mul(root, sum.b23), d, &out[12][at]);
+    merge_sites(lot, sources, images, at, work);
+    merge_shapes(lot, sources, images, at, work);
   }
   for (std::size_t lane = 0; lane < lot.count; ++lane) {
-    *lot.site[lane] = {detail::settle(box, 0, out[0][lane]), detail::settle(box, 1, out[1][lane]),
-                       detail::settle(box, 2, out[2][lane]), out[3][lane]};
-    for (std::size_t f = 4; f < EpicMergeBatch::kFields; ++f) lot.row[lane][f - 3] = out[f][lane];
+    if (work.plain[lane] == 0) [[unlikely]]
+      widen(lot, sources, images, lane, work);
+    *lot.site[lane] = {detail::settle(box, 0, work.out[0][lane]), detail::settle(box, 1, work.out[1][lane]),
+                       detail::settle(box, 2, work.out[2][lane]), work.out[3][lane]};
+    for (std::size_t f = 4; f < EpicMergeBatch::kFields; ++f) lot.row[lane][f - 3] = work.out[f][lane];
   }
   lot.count = 0;
 }

@@ -61,7 +61,7 @@ std::vector<BadInput> bad_inputs() {
       {"wrong_length", spoiled([](EpicFile& f) { f.variables["B12"].resize(5); }), {"B12 has length 5"}},
       {"nan_position", value("y_position", 3, nan), {"variable \"y_position\"", "of parcel 3 (NaN)"}},
       {"infinite_position", value("x_position", 5, inf), {"parcel 5", "x_position is inf"}},
-      {"no_volume", value("volume", 2, 0), {"parcel 2", "volume is 0", "must be positive"}},
+      {"no_volume", value("volume", 2, 0), {"parcel 2", "volume is 0", "allowed: 1e-120"}},
       {"negative_volume", value("volume", 4, -3), {"parcel 4", "volume is -3"}},
       {"singular_shape", value("B12", 3, 0.01), {"parcel 3", "ellipsoid is singular"}},
       {"outside_the_walls", value("z_position", 1, -7), {"parcel 1", "z_position is -7, outside the walls", "-1 to 1"}},

@@ -167,6 +167,9 @@ TEST(Flow, says_what_is_wrong_with_its_options) {
   refuses({"thermal", "--cells", "8", "--snapshots-from", "7", "--snapshots", "2", "-o", folder.file("a")}, 2,
           "--until");
   refuses({"thermal", "--cells", "8", "--ranks", "2", "--decomposition", "1x1x2"}, 3, "z whole");
+  refuses({"thermal", "--cells", "8", "--alpha", "1e-320"}, 2, "1e-06");
+  refuses({"rayleigh-taylor", "--cells", "8", "--perturbation", "1e20"}, 2, "1e+06");
+  refuses({"rayleigh-taylor", "--cells", "8", "--until", "1e300"}, 3, "steps are to go; allowed: up to");
   refuses({"--restart", folder.file("none.nc")}, 3, "none.nc");
   refuses({"thermal", "--cells", "8", "-o", folder.file("none/a")}, 3, "none");
   ASSERT_EQ(run(kHurried + Arguments{"--until", "0.5", "-o", folder.file("b"), "--snapshots", "1"}).code, 0);

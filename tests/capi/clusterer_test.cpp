@@ -207,7 +207,8 @@ TEST(ClustererInC, refuses_columns_that_it_cannot_use_and_keeps_what_it_has) {
     };
     const double nan = std::numeric_limits<double>::quiet_NaN();
     refused([&](auto& a, auto&) { a.xyz[4] = nan; }, MG_INPUT, "parcel 1: y is nan");
-    refused([&](auto& a, auto&) { a.volume[0] = 0; }, MG_INPUT, "parcel 0: the volume is 0");
+    refused([&](auto& a, auto&) { a.volume[0] = 0; }, MG_INPUT, "parcel 0: volume is 0; allowed: 1e-120");
+    refused([&](auto& a, auto&) { a.volume[1] = 1e-310; }, MG_INPUT, "parcel 1: volume is 1e-310; allowed: 1e-120");
     refused([&](auto& a, auto&) { a.attributes[0][1] = 1 / 0.0; }, MG_INPUT, "parcel 1: an attribute is inf");
     refused([&](auto& a, auto&) { a.ids[1] = 1; }, MG_INPUT, "parcel 1: id 1 stands twice");
     refused([&](auto&, auto& r) { r.attributes = 2; }, MG_USAGE, "columns: 2 of attributes; the schema has 1");

@@ -164,15 +164,17 @@ void step_with(Transport& t, const Change& change) {
 
 std::vector<Misuse> of_parcels() {
   return {
-      {"negative_volume", "parcel id 6: volume -1.000000; must be positive and finite",
+      {"negative_volume", "parcel id 6: volume is -1; allowed: 1e-120 to 1e+120",
        [](Transport& t) { distribute_with(t, [](Parcels& p) { p.site(6).volume = -1; }); }},
-      {"no_volume", "parcel id 6: volume 0.000000",
+      {"no_volume", "parcel id 6: volume is 0;",
        [](Transport& t) { distribute_with(t, [](Parcels& p) { p.site(6).volume = 0; }); }},
-      {"volume_not_a_number", "parcel id 6: volume nan",
+      {"volume_without_a_reciprocal", "parcel id 6: volume is 1e-310; allowed: 1e-120",
+       [](Transport& t) { distribute_with(t, [](Parcels& p) { p.site(6).volume = 1e-310; }); }},
+      {"volume_not_a_number", "parcel id 6: volume is nan",
        [](Transport& t) {
          distribute_with(t, [](Parcels& p) { p.site(6).volume = std::numeric_limits<double>::quiet_NaN(); });
        }},
-      {"infinite_volume", "parcel id 6: volume inf",
+      {"infinite_volume", "parcel id 6: volume is inf",
        [](Transport& t) {
          distribute_with(t, [](Parcels& p) { p.site(6).volume = std::numeric_limits<double>::infinity(); });
        }},
@@ -248,9 +250,11 @@ std::string complaint_of_a_step(const char* decorators, void (*change)(Parcels&)
 
 TEST(StepMisuseTest, volumes_that_are_none_are_refused_in_every_step) {
   if (comm::launched()) GTEST_SKIP() << "a rank fails alone";
-  EXPECT_NE(complaint_of_a_step("", [](Parcels& p) { p.site(1).volume = -2; }).find("volume -2"), std::string::npos);
+  EXPECT_NE(complaint_of_a_step("", [](Parcels& p) { p.site(1).volume = -2; }).find("volume is -2"), std::string::npos);
+  EXPECT_NE(complaint_of_a_step("", [](Parcels& p) { p.site(1).volume = 1e-310; }).find("volume is 1e-310"),
+            std::string::npos);
   EXPECT_NE(complaint_of_a_step("", [](Parcels& p) { p.site(0).volume = std::numeric_limits<double>::quiet_NaN(); })
-                .find("must be positive and finite"),
+                .find("volume is nan; allowed"),
             std::string::npos);
 }
 

@@ -423,9 +423,12 @@ TEST(StarFinder, refuses_columns_that_do_not_match) {
     EXPECT_NE(refusal<UsageError>([&] { (void)finder.merge(rules, columns); }).find("0 ids; allowed: the 30"),
               std::string::npos);
     columns = arrays.columns();
-    arrays.numbers[3][4] = -1;
-    EXPECT_NE(refusal<InputError>([&] { (void)finder.merge(rules, columns); }).find("point 4: volume -1"),
-              std::string::npos);
+    for (const auto& [volume, text] :
+         {std::pair(-1.0, "volume is -1"), std::pair(1e-310, "volume is 1e-310; allowed")}) {
+      arrays.numbers[3][4] = volume;
+      EXPECT_NE(refusal<InputError>([&] { (void)finder.merge(rules, columns); }).find("point 4: " + std::string(text)),
+                std::string::npos);
+    }
   });
 }
 

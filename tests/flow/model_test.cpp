@@ -219,6 +219,35 @@ TEST(Model, refuses_a_flow_that_nothing_moves) {
   });
 }
 
+TEST(Model, refuses_options_that_the_command_refuses) {
+  on_one_rank([](comm::Transport& t) {
+    const Grid grid = case_grid(Case::thermal, on_cells(8));
+    for (double FlowOptions::*field : {&FlowOptions::alpha, &FlowOptions::min_volume_ratio, &FlowOptions::coriolis_z})
+      for (const double bad : {1e300, -1e300, std::nan("")}) {
+        FlowOptions options;
+        options.*field = bad;
+        EXPECT_THROW(Model(t, flow::decompose(grid, 1), options), UsageError) << bad;
+      }
+  });
+}
+
+TEST(Model, refuses_a_step_that_does_not_advance_the_time) {
+  on_one_rank([](comm::Transport& t) {
+    const Grid grid = case_grid(Case::rayleigh_taylor, on_cells(8));
+    const Decomposition blocks = flow::decompose(grid, 1);
+    Model model(t, blocks, {});
+    RunState late;
+    late.time = 1e18;
+    model.begin(begin_with(t, blocks, Case::rayleigh_taylor, on_cells(8)), late);
+    try {
+      model.observe();
+      FAIL() << "no error";
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find("does not advance the time"), std::string::npos) << e.what();
+    }
+  });
+}
+
 TEST(Model, refuses_to_begin_without_parcels) {
   on_one_rank([](comm::Transport& t) {
     Model model(t, flow::decompose(case_grid(Case::rayleigh_taylor, on_cells(8)), 1), {});

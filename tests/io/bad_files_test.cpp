@@ -122,8 +122,8 @@ std::vector<BadFile> bad_files() {
       {"infinite_position", value("x_position", 5, -kInf), {"parcel 5: x_position is -inf"}},
       {"above_the_wall", value("z_position", 0, 1.5), {"parcel 0: z_position is 1.5", "outside the walls", "-1 to 1"}},
       {"below_the_wall", value("z_position", 1, -7), {"parcel 1: z_position is -7, outside the walls"}},
-      {"zero_volume", value("volume", 2, 0), {"parcel 2: volume is 0; it must be positive"}},
-      {"negative_volume", value("volume", 4, -3), {"parcel 4: volume is -3; it must be positive"}},
+      {"zero_volume", value("volume", 2, 0), {"parcel 2: volume is 0; allowed: 1e-120"}},
+      {"negative_volume", value("volume", 4, -3), {"parcel 4: volume is -3; allowed: 1e-120"}},
       {"nan_volume", value("volume", 4, kNan), {"variable \"volume\"", "of parcel 4 (NaN)"}},
       {"infinite_volume", value("volume", 4, kInf), {"parcel 4: volume is inf"}},
       {"nan_buoyancy", value("buoyancy", 0, kNan), {"variable \"buoyancy\"", "of parcel 0 (NaN)"}},
@@ -134,11 +134,11 @@ std::vector<BadFile> bad_files() {
       {"wild_ellipsoid", value("B23", 1, 1e160), {"parcel 1: B23 is 1e+160; allowed: -1e+80 to 1e+80"}},
       {"tiny_ellipsoid",
        [](EpicFile& f) {
-         value("B11", 1, 1e-160)(f);
+         value("B11", 1, 1e-210)(f);
          value("B12", 1, 0)(f);
        },
-       {"parcel 1: B11 is 1e-160; allowed: 1e-80 to 1e+80"}},
-      {"long_ellipsoid", value("volume", 2, 1e99), {"parcel 2: B33", "is 5.7", "e+200; allowed: 1e-80 to 1e+80"}},
+       {"parcel 1: B11 is 1e-210; allowed: 1e-200 to 1e+80"}},
+      {"long_ellipsoid", value("volume", 2, 1e99), {"parcel 2: B33", "is 5.7", "e+200; allowed: 1e-200 to 1e+80"}},
       {"wild_buoyancy", value("buoyancy", 3, -1e160), {"parcel 3: buoyancy is -1e+160; allowed: -1e+100 to 1e+100"}},
       {"wild_vorticity", value("x_vorticity", 3, 1e160), {"parcel 3: x_vorticity is 1e+160; allowed"}},
       {"wild_volume", value("volume", 3, 1e160), {"parcel 3: volume is 1e+160; allowed: 1e-120 to 1e+120"}},

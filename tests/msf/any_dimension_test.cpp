@@ -206,6 +206,67 @@ TEST(TreesOnTheSphere, have_angles_as_weights_and_one_pole) {
   });
 }
 
+/// Angle between two places in radians, with more digits than doubles have, also where they are opposite.
+long double angle_between(const double* a, const double* b) {
+  const long double half_turn = std::sin((static_cast<long double>(b[1]) - a[1]) / 2);
+  const long double rise = std::sin((static_cast<long double>(b[0]) - a[0]) / 2);
+  const long double level = std::sin((static_cast<long double>(b[0]) + a[0]) / 2);
+  const long double other = std::cos((static_cast<long double>(b[1]) - a[1]) / 2);
+  const long double away = std::cos((static_cast<long double>(b[0]) - a[0]) / 2);
+  const long double near =
+      rise * rise * other * other + std::pow(std::cos((b[0] + static_cast<long double>(a[0])) / 2) * half_turn, 2);
+  const long double far = away * away * other * other + level * level * half_turn * half_turn;
+  return 2 * std::atan2(std::sqrt(near), std::sqrt(far));
+}
+
+TEST(TreesOnTheSphere, keep_their_digits_at_antipodes) {
+  on_threads(1, [](comm::Transport& t) {
+    msf::Report report;
+    Random random(7, 0, 0);
+    const double pi = 3.14159265358979323846;
+    for (int i = 0; i < 300; ++i) {
+      const double gap = std::pow(10.0, random.uniform(-12, 0));
+      const double turn = random.uniform(0, 2 * pi);
+      const double a[2] = {random.uniform(-1.2, 1.2), random.uniform(-3, 3)};
+      const double b[2] = {-a[0] + 0.3 * gap * std::cos(turn), a[1] + pi + gap * std::sin(turn)};
+      for (const bool swap : {false, true}) {
+        const std::vector<double> places =
+            swap ? std::vector<double>{b[0], b[1], a[0], a[1]} : std::vector<double>{a[0], a[1], b[0], b[1]};
+        const msf::Points points{{2, msf::Distance::great_circle, msf::Angle::radians, {}}, places, {}};
+        const auto forest = msf::euclidean_forest(points, t, {}, report);
+        const double weight = graphs::weight_of(graphs::WeightKind::float64, forest.edges[0].weight);
+        ASSERT_NEAR(weight, static_cast<double>(angle_between(a, b)), 4e-15) << gap;
+        msf::EuclideanOptions options;
+        options.min_samples = 2;
+        EXPECT_EQ(msf::euclidean_forest(points, t, options, report).edges[0].weight, forest.edges[0].weight);
+        EXPECT_EQ(msf::prim(points, t, 1).edges[0].weight, forest.edges[0].weight);
+      }
+    }
+  });
+}
+
+TEST(TreesOnTheSphere, of_two_opposite_caps_have_the_shortest_way_between_them) {
+  Swarm caps{"caps", {}, {}};
+  caps.space = {2, msf::Distance::great_circle, msf::Angle::radians, {}};
+  Random random(8, 0, 0);
+  for (int i = 0; i < 60; ++i) {
+    const double side = i % 2 == 0 ? 0 : 3.14159265358979323846;
+    caps.at.push_back({random.uniform(-1, 1) * 1e-7, side + random.uniform(-1, 1) * 1e-7});
+  }
+  long double shortest = 4;
+  for (std::size_t i = 0; i < caps.at.size(); i += 2)
+    for (std::size_t j = 1; j < caps.at.size(); j += 2)
+      shortest = std::min(shortest, angle_between(caps.at[i].data(), caps.at[j].data()));
+  for (const int ranks : {1, 3})
+    on_threads(ranks, [&](comm::Transport& t) {
+      msf::Report report;
+      const Edges edges = gathered(msf::euclidean_forest(dealt(caps, t, 1), t, {}, report).edges, t);
+      double longest = 0;
+      for (const auto& e : edges) longest = std::max(longest, graphs::weight_of(graphs::WeightKind::float64, e.weight));
+      EXPECT_NEAR(longest, static_cast<double>(shortest), 2e-15) << ranks << " ranks";
+    });
+}
+
 TEST(TreesOfBadPoints, are_refused) {
   on_threads(2, [](comm::Transport& t) {
     msf::Report report;

@@ -114,7 +114,7 @@ TEST(GenerateRandom, draws_from_the_distributions_of_the_paper) {
     }
     ASSERT_LE(std::fabs(row[4]), 1);
     buoyancy += row[4] * row[4];
-    ASSERT_FALSE(singular(row + 5));
+    ASSERT_FALSE(singular(row + 5, parcels.site(i).volume));
     const Axes a = axes(row + 5, parcels.site(i).volume);
     ASSERT_LE(a.square[0], a.square[2] * 16.0001);
     ac += std::sqrt(a.square[0] / a.square[2]);

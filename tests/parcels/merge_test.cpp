@@ -56,7 +56,7 @@ TEST(Shape, b33_and_determinant_belong_together) {
     const double product = squares[0] * squares[1] * squares[2];
     EXPECT_NEAR(det3({b[0], b[1], b[2], b[3], b[4], b[5]}), product, 1e-13 * product);
     EXPECT_NEAR(b33(b.data(), volume_of(squares)), b[5], 1e-12 * b[5]);
-    EXPECT_FALSE(singular(b.data()));
+    EXPECT_FALSE(singular(b.data(), volume_of(squares)));
   }
 }
 
@@ -65,7 +65,7 @@ TEST(Shape, b33_does_not_depend_on_the_unit_of_length) {
   const Frame f = frame(0.3, 0.7);
   for (const double unit : {1e-12, 1e-3, 1e12}) {
     const auto b = shape({squares[0] * unit, squares[1] * unit, squares[2] * unit}, f);
-    EXPECT_FALSE(singular(b.data())) << unit;
+    EXPECT_FALSE(singular(b.data(), volume_of(squares) * std::pow(unit, 1.5))) << unit;
     EXPECT_NEAR(b33(b.data(), volume_of(squares) * std::pow(unit, 1.5)), b[5], 1e-13 * b[5]) << unit;
   }
 }
@@ -74,11 +74,15 @@ TEST(Shape, what_b33_cannot_be_recovered_from_is_singular) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();
   const double good[5] = {1, 0.5, 0, 1, 0};
-  EXPECT_FALSE(singular(good));
+  EXPECT_FALSE(singular(good, 1));
   const double bad[][5] = {{1, 1, 0, 1, 0},   {1, 1.5, 0, 1, 0},       {0, 0, 0, 1, 0},        {1, 0, 0, 0, 0},
                            {-1, 0, 0, -1, 0}, {nan, 0, 0, 1, 0},       {1, 0, inf, 1, 0},      {1, 0, 0, 1, nan},
                            {0, 0, 0, 0, 0},   {1, 1 - 1e-16, 0, 1, 0}, {1e200, 0, 0, 1e200, 0}};
-  for (const auto& b : bad) EXPECT_TRUE(singular(b)) << b[0] << ' ' << b[1] << ' ' << b[3];
+  const double thin[5] = {1, 1, 0.5, 1, 0.5};  // a needle, whose B33 is B13^2 / B11
+  EXPECT_FALSE(singular(thin, 1e-16));
+  EXPECT_NEAR(b33(thin, 1e-16), 0.25, 1e-15);
+  EXPECT_TRUE(singular(thin, 1e-9)) << "or a disc";
+  for (const auto& b : bad) EXPECT_TRUE(singular(b, 1)) << b[0] << ' ' << b[1] << ' ' << b[3];
 }
 
 Box open_box(double half) { return {{-half, -half, -half}, {2 * half, 2 * half, 2 * half}, {true, true, false}}; }

@@ -86,6 +86,24 @@ def test_merging_keeps_sums_and_weighted_means():
     assert largest.attributes["salt"][5] == salt[members[np.argmax(volume[members])]]
 
 
+@pytest.mark.parametrize("volume", [0.0, -1.0, 1e-310, 1e130, np.nan])
+def test_volumes_out_of_range_are_named(volume):
+    points, small = swarm(50)
+    volumes = np.ones(50)
+    volumes[7] = volume
+    with pytest.raises(merganser.InputError, match="volume: row 7: .*allowed: 1e-120 to 1e120"):
+        merganser.stars(points, small).merge(volumes)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e101])
+def test_attributes_that_cannot_be_averaged_are_named(value):
+    points, small = swarm(50)
+    salt = np.ones(50)
+    salt[9] = value
+    with pytest.raises(merganser.InputError, match="row 9: salt is "):
+        merganser.stars(points, small).merge(np.ones(50), {"salt": salt})
+
+
 def test_migrating_in_one_process_moves_nothing():
     points, small = swarm(50)
     found = merganser.stars(points, small)

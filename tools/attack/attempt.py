@@ -54,8 +54,8 @@ def read_again(case, result, folder, world):
     for words in case.read_again:
         again = world.run(words, folder)
         # The output was read; it is the result of merging it once more that is refused. That may be: where volumes are
-        # far too small for their distances (1e-22 in cells of 0.5), shapes become flat to the last bit, and merging
-        # two of these gives one that is singular.
+        # far too small for their distances (1e-22 in cells of 0.5), a merge can give a vertical disc that five elements
+        # do not describe (docs/parcel-files.md).
         refused = again.code == 3 and again.err.startswith(b"input: the result of ")
         if again.code not in WROTE and not refused:
             what = again.err.decode(errors="replace")[:300]

@@ -173,6 +173,16 @@ def volume_here(content):
     return math.fsum(numpy.ravel(values[-1] if values.ndim == 2 else values).tolist())  # the last time is the one that counts
 
 
+def columns_here(content):
+    """{name: values} of all variables over the parcels, of the last time."""
+    import netCDF4
+    file = netCDF4.Dataset("memory.nc", "r", memory=content)
+    file.set_auto_maskandscale(False)
+    count = len(file.dimensions["n_parcels"])
+    out = {name: numpy.asarray(variable[...]) for name, variable in file.variables.items()}
+    return {name: values.reshape(-1, count)[-1].tolist() for name, values in out.items() if values.shape[-1:] == (count,)}
+
+
 def read_here(content):
     """Reads all that there is, as a reader of parcels may have to."""
     import netCDF4
@@ -225,6 +235,11 @@ def ask(function, argument):
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             close()
             return None
+
+
+def columns(content):
+    """Values of all variables over the parcels, by name; None if the file cannot be read."""
+    return ask("columns", content)
 
 
 def close():
@@ -283,6 +298,7 @@ def choose(random):
     ], [12, 5, 6, 3, 2, 2, 3, 6, 2, 2, 2, 2, 2, 2, 2, 3, 1, 1])[0]
 
 
-HELPS = {"build": build_here, "read": read_here, "volume": volume_here, "present": present_here, "attributes": attributes_here}
+HELPS = {"build": build_here, "columns": columns_here, "read": read_here, "volume": volume_here, "present": present_here,
+         "attributes": attributes_here}
 if __name__ == "__main__":
     serve()

@@ -44,7 +44,7 @@ typedef struct mg_columns {
   double* y;
   double* z;               ///< NULL in two dimensions
   size_t position_stride;  ///< of x, y and z; 0: 1. 3 for x = xyz, y = xyz + 1, z = xyz + 2
-  double* volume;          ///< > 0, stride 1
+  double* volume;          ///< 1e-120 to 1e120, stride 1
   size_t attributes;       ///< columns of attributes: mg_schema_columns()
   double* const* columns;  ///< one per component, in the order of the schema
   const size_t* strides;   ///< of each of them; NULL: 1
@@ -75,7 +75,7 @@ typedef struct mg_step_numbers {
 MG_API int mg_clusterer_new(mg_transport* transport, mg_decomposition* decomposition, mg_schema* schema,
                             const mg_clusterer_options* options, mg_clusterer** clusterer);
 /// Takes a copy of the caller's parcels, in place of what was there. Local. Refused: a coordinate or attribute that is not
-/// finite, a volume that is not positive.
+/// finite, a volume out of range, a shape that is none.
 MG_API int mg_clusterer_put(mg_clusterer* clusterer, const mg_columns* columns);
 /// Brings every parcel to its owner, from wherever it is. Collective.
 MG_API int mg_clusterer_distribute(mg_clusterer* clusterer);

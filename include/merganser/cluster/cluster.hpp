@@ -70,7 +70,7 @@ class Clusterer {
 /// (set-up). Beside the parcels it moves the ids, 8 bytes each, to find those that are there twice, unless they ascend on
 /// every rank and the ranges of ranks are apart, as in what a file gives.
 /// @throws UsageError if the decomposition is for another number of ranks, or ranks differ in it or in the schema
-/// @throws InputError for a coordinate that is not finite, a volume that is not positive and finite, or an id that two
+/// @throws InputError for a coordinate that is not finite, a volume that is not from 1e-120 to 1e120, or an id that two
 /// parcels have; all on every rank alike, with nothing moved yet
 void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Transport& transport);
 

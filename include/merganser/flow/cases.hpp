@@ -35,11 +35,12 @@ struct CaseOptions {
 /// Lists the fields of CaseOptions.
 void describe(CaseOptions& o, auto&& option) {
   option("cells", o.cells, "cells along x; even, at least 4", between(4, 1 << 20));
-  option("perturbation", o.perturbation, "rayleigh-taylor: amplitude of the perturbation", at_least(0));
-  option("amplitude", o.amplitude, "taylor-green: amplitude of the velocity", positive());
-  option("thermal-buoyancy", o.thermal_buoyancy, "thermal: buoyancy of the sphere", positive());
-  option("thermal-radius", o.thermal_radius, "thermal: its radius", positive());
-  option("thermal-height", o.thermal_height, "thermal: z of its centre, the middle of the box is 0");
+  option("perturbation", o.perturbation, "rayleigh-taylor: amplitude of the perturbation", between(0, 1e6));
+  option("amplitude", o.amplitude, "taylor-green: amplitude of the velocity", between(1e-6, 1e6));
+  option("thermal-buoyancy", o.thermal_buoyancy, "thermal: buoyancy of the sphere", between(1e-6, 1e6));
+  option("thermal-radius", o.thermal_radius, "thermal: its radius", between(1e-3, 1e3));
+  option("thermal-height", o.thermal_height, "thermal: z of its centre, the middle of the box is 0",
+         between(-1e3, 1e3));
 }
 
 /// Vorticity and buoyancy at a point.

@@ -12,6 +12,10 @@
 ///       the six entries 11 12 13 22 23 33,  B_i,33 = b33(B_i, V_i);
 ///       f = cube_root(square(V (0.75 / pi)) / det3(S));  B_jk = f * S_jk
 ///
+/// det3(S) cancels where members are flat, long, or small beside their distances, and so does b33. Where more than
+/// detail::kMaxCancellation is lost, the shape is evaluated with a mantissa as wide as it takes (detail::wide_shape): it is
+/// right to 1e-12 of the axes for any members. Where the entries of all members are 0, no shape is given: they stay 0.
+///
 /// Each sum S_jk starts from 0, the others from their first term. A centre without sources is left as it is, bit for bit.
 /// The id of the centre stays. Sources: [frey2025]; EPIC 0.14.3 for the factor 5 (exact second moment of an ellipsoid).
 #include <functional>

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <type_traits>
 
 #include "merganser/nearest/leaf_scan.hpp"
@@ -38,12 +39,12 @@ auto with_axes(std::size_t dimension, const auto& body) {
 #define MERGANSER_CLASS(KIND_AND_NAME, D) template KIND_AND_NAME<D>;     // NOLINT(bugprone-macro-parentheses)
 #define MERGANSER_FUNCTION(NAME, D) template decltype(NAME<D>) NAME<D>;  // NOLINT(bugprone-macro-parentheses)
 
-/// The distance that belongs to what is compared. On the sphere that is the angle of a squared chord.
+/// The distance that belongs to what is compared. On the sphere that is an angle: see nearest::kFarChord2.
 inline double weight_of(double compared, Norm norm, bool sphere) {
   if (norm != Norm::squares) return compared;
+  if (sphere && compared > nearest::kFarChord2) return std::numbers::pi - 2 * std::asin((4 - compared) / 2);
   const double chord = std::sqrt(compared);
-  if (!sphere) return chord;
-  return 2 * std::asin(chord < 2 ? chord / 2 : 1.0);
+  return sphere ? 2 * std::asin(chord / 2) : chord;
 }
 
 /// No less than anything that is compared whose distance is up to `weight`.
@@ -51,7 +52,7 @@ inline double compared_above(double weight, Norm norm, bool sphere) {
   constexpr double kMore = 1 + 1e-12;  // above what rounds in both directions
   if (norm != Norm::squares) return weight;
   if (!sphere) return weight * weight * kMore;
-  if (weight > 3.14) return std::numeric_limits<double>::infinity();
+  if (weight > 2.09) return 4 - 2 * std::sin(std::max(std::numbers::pi - weight, 0.0) / 2) + 1e-12;  // 120 degrees
   const double chord = 2 * std::sin(weight / 2);
   return chord * chord * kMore;
 }
@@ -113,7 +114,10 @@ struct Metric {
     Place<D> s;
     if (plain()) {
       for (std::size_t i = 0; i < D; ++i) s[i] = a[i] - b[i];
-      return squares(s);
+      const double d2 = squares(s);
+      if (!sphere || !(d2 > nearest::kFarChord2)) return d2;
+      for (std::size_t i = 0; i < D; ++i) s[i] = a[i] + b[i];
+      return nearest::far_on_sphere(squares(s));
     }
     for (std::size_t i = 0; i < D; ++i) {
       const double d = std::fabs(a[i] - b[i]);
@@ -126,7 +130,7 @@ struct Metric {
     if (plain()) {
       for (std::size_t i = 0; i < D; ++i)
         s[i] = std::max(std::max(b.lower[i] - a.upper[i], a.lower[i] - b.upper[i]), 0.0);
-      return squares(s);
+      return sphere ? nearest::least_on_sphere(squares(s)) : squares(s);
     }
     for (std::size_t i = 0; i < D; ++i) {
       const double gap = std::max(std::max(b.lower[i] - a.upper[i], a.lower[i] - b.upper[i]), 0.0);

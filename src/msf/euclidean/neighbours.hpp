@@ -28,6 +28,7 @@ template <std::size_t D>
   points.period = tree.metric().period.data();
   points.periodic = tree.metric().periodic();
   points.norm = tree.metric().norm;
+  points.sphere = tree.metric().sphere;
   return points;
 }
 

@@ -2,8 +2,11 @@
 /// The merge of one star for EPIC's schema (id, vorticity 3, buoyancy, B 5) as straight-line code: the same bits as the
 /// general merge_star. Inline, so that a loop over clusters can be compiled around it.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "merganser/geometry/box.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
@@ -39,28 +42,75 @@ struct Images {
   }
 };
 
-/// Adds (V_i w) (B_i + 5 r r^T) to `sum`.
-inline void add_moment(Shape& sum, double share, const double* b5, double volume, const Vec3& r) {
-  const double r1 = 5 * r[0];
-  const double r2 = 5 * r[1];
-  const double r3 = 5 * r[2];
-  sum.b11 += share * (b5[0] + r1 * r[0]);
-  sum.b12 += share * (b5[1] + r1 * r[1]);
-  sum.b13 += share * (b5[2] + r1 * r[2]);
-  sum.b22 += share * (b5[3] + r2 * r[1]);
-  sum.b23 += share * (b5[4] + r2 * r[2]);
-  sum.b33 += share * (b33(b5, volume) + r3 * r[2]);
-}
+/// One parcel of a star: its site and its five entries.
+struct ShapeMember {
+  Site site;
+  const double* b5;
+};
+
+/// The shape of a star's merged parcel by arithmetic with a wide mantissa: right to 1e-15 whatever cancels, and the same
+/// bits everywhere. @param members  centre first. @return false, and b5 is not written, where some member is no ellipsoid
+bool wide_shape(const Images& images, std::span<const ShapeMember> members, double* b5);
+
+/// A star of more sources than these sums too many roundings for kMaxCancellation.
+inline constexpr std::size_t kMaxPlainSources = 64;
+/// Across a periodic edge a displacement has the rounding of the distance in coordinates: up to this many times the
+/// spread of the parcels, squared, it does not matter.
+inline constexpr double kMaxSpreadSquared = 0x1p18;
+/// Determinants between these bounds have neither overflowed nor lost digits to underflow.
+inline constexpr double kMinDeterminant = 0x1p-900;
+inline constexpr double kMaxDeterminant = 0x1p900;
+
+/// The summed second moment of a star, and whether doubles are enough for it.
+struct ShapeSum {
+  Shape s{0, 0, 0, 0, 0, 0};
+  Vec3 far{0, 0, 0};  ///< greatest distance in coordinates from the centre
+  bool plain = true;
+
+  /// A source's distance in coordinates from the centre.
+  void reach(const Site& a, const Site& b) {
+    far = {std::max(far[0], std::fabs(a.x - b.x)), std::max(far[1], std::fabs(a.y - b.y)),
+           std::max(far[2], std::fabs(a.z - b.z))};
+  }
+  /// Adds (V_i w) (B_i + 5 r r^T).
+  void add(double share, const double* b5, double volume, const Vec3& r) {
+    const double r1 = 5 * r[0];
+    const double r2 = 5 * r[1];
+    const double r3 = 5 * r[2];
+    const double minor = minor33(b5[0], b5[1], b5[3]);
+    plain = plain && b5[0] * b5[3] <= kMaxCancellation * minor;
+    s.b11 += share * (b5[0] + r1 * r[0]);
+    s.b12 += share * (b5[1] + r1 * r[1]);
+    s.b13 += share * (b5[2] + r1 * r[2]);
+    s.b22 += share * (b5[3] + r2 * r[1]);
+    s.b23 += share * (b5[4] + r2 * r[2]);
+    s.b33 += share * (b33_plain(b5, volume, minor) + r3 * r[2]);
+  }
+  /// Whether the determinant `det` of the sum has kept its digits.
+  [[nodiscard]] bool is_plain(const Images& images, double det) const {
+    const double bound = s.b11 * s.b22 * s.b33;
+    const auto is_near = [&](int axis, double spread) {
+      return far[axis] <= images.half[axis] || far[axis] * far[axis] <= kMaxSpreadSquared * spread;
+    };
+    return plain && bound <= kMaxCancellation * det && bound >= kMinDeterminant && bound <= kMaxDeterminant &&
+           is_near(0, s.b11) && is_near(1, s.b22) && is_near(2, s.b33);
+  }
+};
 
 /// Rescales the summed second moment to the volume and stores its five entries.
-inline void store_shape(const Shape& sum, double volume, double* b5) {
+/// @param members  gives the star's members, centre first, where doubles are not enough
+inline void store_shape(const Images& images, const ShapeSum& sum, std::size_t sources, double volume, double* b5,
+                        const auto& members) {
   const double abc = semi_axes_product(volume);
-  const double f = cube_root(abc * abc / det3(sum));
-  b5[0] = f * sum.b11;
-  b5[1] = f * sum.b12;
-  b5[2] = f * sum.b13;
-  b5[3] = f * sum.b22;
-  b5[4] = f * sum.b23;
+  const double det = det3(sum.s);
+  if (!sum.is_plain(images, det) || sources > kMaxPlainSources) [[unlikely]]
+    if (wide_shape(images, members(), b5)) return;
+  const double f = cube_root(abc * abc / det);
+  b5[0] = f * sum.s.b11;
+  b5[1] = f * sum.s.b12;
+  b5[2] = f * sum.s.b13;
+  b5[3] = f * sum.s.b22;
+  b5[4] = f * sum.s.b23;
 }
 
 /// Merges `sources` >= 1 sources into the centre in place. source_site(i), source_row(i): the i-th source in ascending
@@ -86,20 +136,24 @@ inline void merge_epic(const Images& images, Site& centre_site, double* row, std
   const double w = 1 / volume;
   for (double& x : shift) x *= w;
 
-  Shape sum{0, 0, 0, 0, 0, 0};
-  add_moment(sum, centre.volume * w, row + kEpicShape, centre.volume, {-shift[0], -shift[1], -shift[2]});
-  add_moment(sum, s1.volume * w, row1 + kEpicShape, s1.volume, {d1[0] - shift[0], d1[1] - shift[1], d1[2] - shift[2]});
-  for (std::size_t i = 1; i < sources; ++i) {
+  ShapeSum sum;
+  sum.add(centre.volume * w, row + kEpicShape, centre.volume, {-shift[0], -shift[1], -shift[2]});
+  for (std::size_t i = 0; i < sources; ++i) {
     const Site& s = source_site(i);
     const Vec3 d = images.displacement(s, centre);
-    add_moment(sum, s.volume * w, source_row(i) + kEpicShape, s.volume,
-               {d[0] - shift[0], d[1] - shift[1], d[2] - shift[2]});
+    sum.reach(s, centre);
+    sum.add(s.volume * w, source_row(i) + kEpicShape, s.volume, {d[0] - shift[0], d[1] - shift[1], d[2] - shift[2]});
   }
 
   centre_site = {settle(images.box, 0, centre.x + shift[0]), settle(images.box, 1, centre.y + shift[1]),
                  settle(images.box, 2, centre.z + shift[2]), volume};
   for (std::size_t c = 0; c < kEpicMeans; ++c) row[1 + c] = mean[c] * w;
-  store_shape(sum, volume, row + kEpicShape);
+  const auto members = [&] {
+    std::vector<ShapeMember> out{{centre, row + kEpicShape}};
+    for (std::size_t i = 0; i < sources; ++i) out.push_back({source_site(i), source_row(i) + kEpicShape});
+    return out;
+  };
+  store_shape(images, sum, sources, volume, row + kEpicShape, members);
 }
 
 }  // namespace merganser::detail
