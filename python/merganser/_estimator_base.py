@@ -124,9 +124,10 @@ class Estimator:
 
     def _real_rows(self, X: Any) -> np.ndarray:
         """X as (n, d) float64, C-ordered: in place if that is what it is."""
-        if is_sparse(X):
+        distances = getattr(self, "metric", None) == "precomputed"
+        if is_sparse(X) or (distances and any(str(dtype).startswith("Sparse") for dtype in _dtypes(X))):
             allowed = "dense arrays (X.toarray())"
-            if getattr(self, "metric", None) == "precomputed":
+            if distances:
                 allowed = ("a dense array with the distance of every pair. Pairs that X does not store have none, and would be at "
                            "distance 0 in X.toarray(); the forest of the pairs that are stored is minimum_spanning_forest(X)")
             raise TypeError(f"{type(self).__name__}: X is sparse; allowed: {allowed}")
@@ -156,6 +157,11 @@ class Estimator:
 
 def _same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and a == b)
+
+
+def _dtypes(X: Any) -> Any:
+    """Those of the columns of a data frame."""
+    return X.dtypes if hasattr(X, "columns") and hasattr(X, "dtypes") else ()
 
 
 def _feature_names(X: Any) -> np.ndarray | None:

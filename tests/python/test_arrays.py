@@ -111,6 +111,9 @@ def test_sparse_distances_are_refused_without_advice_that_makes_absent_pairs_equ
     with pytest.raises(TypeError, match="the distance of every pair") as found:
         merganser.HDBSCAN(2, metric="precomputed").fit(sparse.csr_matrix(np.eye(4)))
     assert "would be at distance 0" in str(found.value)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="the distance of every pair"):
+        merganser.HDBSCAN(2, metric="precomputed").fit(pandas.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(np.eye(4))))
 
 
 def test_columns_of_data_frames_are_named():
