@@ -13,7 +13,7 @@ namespace merganser {
 /// The cells of a row one by one, without the blanks around them and without quotes (").
 class TableCells {
  public:
-  /// @param separator  ',', ';' or '\t': exactly one stands between two cells; ' ': any number of blanks and tabs
+  /// @param separator  ',', ';' or a tab: exactly one stands between two cells; ' ': any number of blanks and tabs
   TableCells(std::string_view row, char separator);
   /// Goes to the next cell. @return false behind the last one
   bool next() {
