@@ -108,6 +108,7 @@ TEST(TextTable, what_is_no_text_is_named_by_its_first_bytes) {
                          "1 2\n"),
             "");
   EXPECT_EQ(foreign_text("1 2 # \0"sv), "") << "a zero byte alone is refused where it stands, if not in a comment";
+  EXPECT_EQ(foreign_text("%\0\0\0\n2 0"sv), "");
   EXPECT_EQ(foreign_text(""), "");
 }
 
