@@ -281,7 +281,8 @@ std::string foreign_text(std::string_view head) {
   if (const auto known = known_signature(head); !known.empty()) return known;
   // Every other byte of the first two characters is 0.
   const auto is_zero = [&](std::size_t at) { return head[at] == '\0'; };
-  const bool pairs = head.size() > 3 && is_zero(0) == is_zero(2) && is_zero(1) == is_zero(3) && is_zero(0) != is_zero(1);
+  const bool pairs =
+      head.size() > 3 && is_zero(0) == is_zero(2) && is_zero(1) == is_zero(3) && is_zero(0) != is_zero(1);
   if (pairs)
     return "text in UTF-16, by its zero bytes; allowed: text in UTF-8 or ASCII (iconv -f UTF-16 -t UTF-8 FILE > NEW)";
   return {};
