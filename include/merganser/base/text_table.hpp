@@ -31,7 +31,9 @@ class TableCells {
     cell_ = {begin, static_cast<std::size_t>(at_ - begin)};
     return true;
   }
+  /// The cell, without blanks around it and quotes.
   [[nodiscard]] std::string_view cell() const { return cell_; }
+  /// Whether the cell stands in quotes.
   [[nodiscard]] bool quoted() const { return quoted_; }
   /// A quote has no end on this line, or something else than a separator follows it.
   [[nodiscard]] bool malformed() const { return malformed_; }
