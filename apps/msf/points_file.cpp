@@ -48,7 +48,7 @@ Lines read_lines(const std::string& file, std::uint64_t size, const comm::Transp
   return {text.substr(first + 1), begin + first};
 }
 
-/// A line without its comment, which # begins outside of quotes, and without blanks at its ends.
+/// A line without its comment, which # begins outside of quotes, and without blanks at its end.
 std::string_view row_of(std::string_view line) {
   for (auto at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1)) {
     if (std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at), '"') % 2 != 0) continue;
@@ -56,7 +56,12 @@ std::string_view row_of(std::string_view line) {
     break;
   }
   while (line.ends_with(' ')) line.remove_suffix(1);
-  return line.find_first_not_of(" \t") == std::string_view::npos ? std::string_view() : line;
+  return line;
+}
+
+/// Whether a row has no cells. Tabs alone are empty cells where tabs separate.
+bool is_blank(std::string_view row, char separator) {
+  return row.find_first_not_of(separator == '\t' ? " " : " \t") == std::string_view::npos;
 }
 
 /// What rank 0 finds for all.
@@ -113,12 +118,15 @@ Found find_head(const std::string& file) {
   FirstLines lines(file);
   if (const auto what = foreign_text(lines.chunk()); !what.empty()) throw InputError(file + ": " + what);
   std::string rows[2];
-  std::uint64_t first_line = 0, first_at = 0;
+  std::uint64_t first_line = 0, first_at = 0, tabs_line = 0;
   for (std::size_t found = 0; found < 2 && lines.next();) {
     if (has_bare_return(lines.line))
       throw InputError(fmt::format("{}: line {}: {}", file, lines.number, kBareReturnText));
     const auto row = row_of(lines.line);
-    if (row.empty()) continue;
+    if (is_blank(row, ' ')) {
+      if (found == 0 && tabs_line == 0 && !row.empty()) tabs_line = lines.number;
+      continue;
+    }
     if (found == 0) {
       first_line = lines.number;
       first_at = lines.at;
@@ -202,7 +210,7 @@ Text parse_text(const Lines& lines, const Found& found) {
       text.why = kBareReturnText;
     } else {
       const std::string_view row = row_of(line);
-      if (row.empty() || walk.at() == found.head.heading_at) continue;
+      if (is_blank(row, found.head.dialect.separator) || walk.at() == found.head.heading_at) continue;
       ++text.rows;
       text.why = parse_row(row, found.head.dialect, found.names, text);
       if (text.why.empty()) continue;

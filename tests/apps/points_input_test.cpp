@@ -178,6 +178,8 @@ TEST_F(PointsFile, of_text_that_is_wrong_is_refused_with_row_column_and_line) {
   refused("1,2,3\n4,5,\n", ": row 2 (line 2), column 3: an empty cell");
   refused("1,,3\n,2,3\n5,6,\n", ": row 1 (line 1), column 2: an empty cell");
   refused("x\ty\n1\t2\n3\t\n", ": row 2 (line 3), column 2 (y): an empty cell");
+  refused("1\t2\n\t\n3\t4\n", ": row 2 (line 2), column 1: an empty cell");
+  refused("\n\t\n1\t2\n3\t4\n", ": row 1 (line 2), column 1: an empty cell");
   refused("1;2,5\n1.5;2\n", ": a decimal point in line 2, a decimal comma in line 1");
   refused("x\n1,5\n", "column 1 (x): \"1,5\"");
   refused(",x,y\n0,0.5,1.5\n", ": row 1 (line 1), heading, column 1 has no name: it is an index");
@@ -206,7 +208,7 @@ TEST_F(PointsFile, of_text_is_read_in_every_dialect_and_what_it_was_is_told) {
   const struct {
     const char *text, *format;
   } samples[] = {
-      {"1.5 2\n -3\t4.25\n.5 1", "2 columns; separated by blanks; no heading"},
+      {"\t\n1.5 2\n -3\t4.25\n \t \n.5 1", "2 columns; separated by blanks; no heading"},
       {"x1,x2\n1.5,2\n-3, 4.25\n0.5,1\n", "2 columns x1, x2; separator ','; heading"},
       {"# a comment\n\nPC1\tPC2 # names\n1.5\t2\n\n-3\t4.25\t\n0.5\t1",
        "2 columns PC1, PC2; separated by tabs; heading"},

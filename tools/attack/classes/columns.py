@@ -16,11 +16,13 @@ class Dialect:
 
     def __init__(self, random, columns):
         self.separator = random.choice(SEPARATORS)
-        self.comma = self.separator.strip() != "," and columns > 1 and random.random() < 0.3
         self.quoted = random.random() < 0.2
         self.heading = random.choice(NAMES)[:columns] if random.random() < 0.5 else None
         if self.heading and (" " in self.heading[0]) and not self.separator.strip() and not self.quoted:
             self.heading = [name.split()[0] for name in self.heading]
+        # Commas and blanks alone do not tell which of them separates.
+        tells = ";" in self.separator or self.separator == "\t" or (self.heading and not self.separator.strip())
+        self.comma = bool(tells) and random.random() < 0.3
         self.mark = random.random() < 0.2
         self.end = random.choice(["\n", "\r\n"])
         self.comments = random.random() < 0.3
@@ -49,7 +51,7 @@ def cell_fault(values):
 
 
 def missing_row(random, rows, dialect):
-    rows[0] = [random.choice(["nan", "NA", ""])] * len(rows[0])
+    rows[0] = [random.choice(["nan", "NA", "" if dialect.separator.strip(" ") else "NaN"])] * len(rows[0])
     dialect.heading = None
     return f"row 1 is {rows[0]}"
 
