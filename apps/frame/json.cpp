@@ -10,6 +10,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/output_file.hpp"
+#include "merganser/base/text_table.hpp"
 #include "merganser/base/utf8.hpp"
 
 namespace merganser::app {
@@ -132,6 +133,7 @@ std::string json_text(const Json& json, int indent) {
 }
 
 Json parse_json(std::string_view text, const std::string& name) {
+  if (const auto what = foreign_text(text.substr(0, 512)); !what.empty()) throw InputError(name + ": " + what);
   Builder builder(name);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return std::move(builder.result);

@@ -99,6 +99,7 @@ class LinkageRun {
     timed("forest", [&] { find(); });
     report_.progress = {};
     totals_ = msf::totals(forest_, t_);
+    alone_ = vertices_without_edge(forest_, totals_, t_);
     timed("gather", [&] { forest_ = together([&] { return msf::gather_forest(forest_, t_); }); });
     cluster();
     tell();
@@ -123,7 +124,7 @@ class LinkageRun {
       points.force = o_.graph.room.force;
       set_ = load_points(points, t_, after);
     });
-    points_ = static_cast<std::uint64_t>(t_.all_reduce(static_cast<std::int64_t>(set_.size()), comm::Op::sum));
+    points_ = static_cast<std::uint64_t>(t_.all_reduce(static_cast<std::int64_t>(set_.points.size()), comm::Op::sum));
   }
 
   /// The search works beside the graph or the points; the dendrogram and what is made of it lie on rank 0.
@@ -159,9 +160,9 @@ class LinkageRun {
       options.min_samples = static_cast<int>(samples());
       options.most_distances = o_.most_distances;
       options.forecast = tell_forecast;
-      forest_ = msf::euclidean_forest(set_, t_, options, report_);
-      if (one_by_one() && options.min_samples > 1) nearest_ = msf::nearest_lists(set_, t_, options, report_);
-      set_ = {};
+      forest_ = msf::euclidean_forest(set_.points, t_, options, report_);
+      if (one_by_one() && options.min_samples > 1) nearest_ = msf::nearest_lists(set_.points, t_, options, report_);
+      set_.points.coordinates = std::vector<double>();  // {} would keep the memory
     });
   }
 
@@ -217,7 +218,8 @@ class LinkageRun {
         write();
         Json record =
             make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators, ""});
-        record["input"] = of_points() ? Json{{"source", o_.points.points}, {"points", points_}} : loaded_.facts;
+        record["input"] =
+            of_points() ? points_json(o_.points, set_, static_cast<std::int64_t>(points_)) : loaded_.facts;
         record["timings"] = timings_;
         record["phases"] = phases["phases"];
         record["facts"] = phases["facts"];
@@ -241,13 +243,13 @@ class LinkageRun {
   void print(const Json& record) {
     auto& out = std::cout;
     if (of_points()) {
-      out << o_.points.points << ": " << count_text(static_cast<std::int64_t>(points_)) << " points\n";
+      out << points_text(o_.points, set_, static_cast<std::int64_t>(points_)) << '\n';
     } else {
       out << graph_input_text(loaded_.facts) << '\n';
       for (const auto& line : loaded_.lines) out << line << '\n';
     }
     out << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name()
-        << "; minimum spanning forest: " << forest_text(totals_);
+        << "; minimum spanning forest: " << forest_text(totals_, alone_);
     const Json& result = record["result"];
     const auto& merges = found_.dendrogram.merges;
     out << "dendrogram: " << count_text(static_cast<std::int64_t>(merges.size())) << " merges";
@@ -275,7 +277,7 @@ class LinkageRun {
 
   [[nodiscard]] Json result() const {
     const auto& d = found_.dendrogram;
-    Json out = {{"forest", forest_json(totals_, d.vertices)}};
+    Json out = {{"forest", forest_json(totals_, d.vertices, alone_)}};
     out["merges"] = d.merges.size();
     out["linkage_digest"] = digest_of(d);
     if (found_.labels.empty() && !dense()) return out;
@@ -307,12 +309,13 @@ class LinkageRun {
   comm::Transport& t_;
   PeakWatch peak_;
   LoadedGraph loaded_;
-  msf::Points set_;
+  LoadedPoints set_;
   std::uint64_t points_ = 0;  // of all ranks
   msf::Report report_;
   msf::Forest forest_;
   msf::NearestLists nearest_;  // on rank 0, if merges of one height are undone one by one
   msf::ForestTotals totals_;
+  std::int64_t alone_ = 0;  // vertices without an edge
   Found found_;
   Json timings_;
 };

@@ -106,11 +106,12 @@ class MsfRun {
   comm::Transport& t_;
   PeakWatch peak_;
   LoadedGraph loaded_;
-  msf::Points points_;
+  LoadedPoints set_;
   std::int64_t items_ = 0;  // edges or points of all ranks
   msf::Report report_;
   msf::Forest forest_;
   msf::ForestTotals totals_;
+  std::int64_t alone_ = 0;  // vertices without an edge
   double load_seconds_ = 0;
   double seconds_ = 0;
   Json verified_;
@@ -142,9 +143,9 @@ void MsfRun::load() {
       PointsOptions points = o_.points;
       points.seed = o_.graph.seed;
       points.force = o_.graph.room.force;
-      points_ = load_points(points, t_, after);
+      set_ = load_points(points, t_, after);
     });
-    items_ = t_.all_reduce(static_cast<std::int64_t>(points_.size()), comm::Op::sum);
+    items_ = t_.all_reduce(static_cast<std::int64_t>(set_.points.size()), comm::Op::sum);
   } else {
     loaded_ = together([&] { return load_graph(o_.graph, t_, after); });
     items_ = t_.all_reduce(static_cast<std::int64_t>(loaded_.graph.size()), comm::Op::sum);
@@ -168,13 +169,14 @@ void MsfRun::find() {
   euclidean.threads = o_.fast.threads;
   euclidean.forecast = tell_forecast;
   forest_ = together([&] {
-    return of_points() ? msf::euclidean_forest(points_, t_, euclidean, report_) : search(o_.algo, o_.fast, report_);
+    return of_points() ? msf::euclidean_forest(set_.points, t_, euclidean, report_) : search(o_.algo, o_.fast, report_);
   });
   double seconds[1] = {now() - start};
   t_.all_reduce(seconds, comm::Op::max);
   seconds_ = seconds[0];
   report_.progress = {};
   totals_ = msf::totals(forest_, t_);
+  alone_ = vertices_without_edge(forest_, totals_, t_);
 }
 
 void MsfRun::check() {
@@ -184,7 +186,7 @@ void MsfRun::check() {
       if (items_ > kMostPairs)
         throw UsageError("--verify of " + count_text(items_) + " points; allowed: up to " + count_text(kMostPairs) +
                          ", all pairs of them are compared");
-      const auto other = msf::totals(msf::prim(points_, t_, o_.euclidean.min_samples), t_);
+      const auto other = msf::totals(msf::prim(set_.points, t_, o_.euclidean.min_samples), t_);
       if (other.digest != totals_.digest)
         throw VerificationError("digest " + totals_.digest + ", weight " + totals_.weight + "; all pairs give digest " +
                                 other.digest + ", weight " + other.weight);
@@ -255,21 +257,18 @@ void MsfRun::tell() {
   const std::string unit = of_points() ? "points" : "edges";
   Json record =
       make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators, ""});
-  record["input"] = of_points() ? Json{{"source", o_.points.points}, {"points", items_}} : loaded_.facts;
+  record["input"] = of_points() ? points_json(o_.points, set_, items_) : loaded_.facts;
   record["timings"] = {{"load", load_seconds_}, {"forest", seconds_}};
   record["rate"] = {{unit + "_per_second", rate}};
   record["phases"] = phases["phases"];
   record["facts"] = phases["facts"];
   record["memory"] = {{"peak_bytes_most", peak}, {"method", peak_.method()}};
-  record["result"] = forest_json(totals_, forest_.vertices);
+  record["result"] = forest_json(totals_, forest_.vertices, alone_);
   if (!verified_.is_null()) record["verified"] = verified_;
   if (may_report(in_.table)) {
-    std::cout << (of_points() ? fmt::format("{}: {} points in {} dimension{}", o_.points.points, count_text(items_),
-                                            points_.dimension, points_.dimension == 1 ? "" : "s")
-                              : graph_input_text(loaded_.facts))
-              << '\n';
+    std::cout << (of_points() ? points_text(o_.points, set_, items_) : graph_input_text(loaded_.facts)) << '\n';
     for (const auto& line : loaded_.lines) std::cout << line << '\n';
-    std::cout << (o_.maximum ? "maximum" : "minimum") << " spanning forest: " << forest_text(totals_)
+    std::cout << (o_.maximum ? "maximum" : "minimum") << " spanning forest: " << forest_text(totals_, alone_)
               << seconds_text(seconds_) << method_text(phases) << " on " << t_.size()
               << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ": " << fixed_text(rate * 1e-6, 2)
               << " million " << unit << "/s; input took " << seconds_text(load_seconds_) << "; at most "

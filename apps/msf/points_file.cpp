@@ -4,192 +4,293 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <string_view>
 
 #include "apps/frame/npy.hpp"
+#include "apps/msf/points_bytes.hpp"
+#include "apps/msf/points_npy.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/lines.hpp"
+#include "merganser/base/log.hpp"
+#include "merganser/base/text.hpp"
+#include "merganser/base/text_table.hpp"
 #include "merganser/comm/collectives.hpp"
 
 namespace merganser::app {
 namespace {
 
-using Columns = WordsBetween<' ', '\t', '\r', ',', ';'>;
-constexpr std::uint64_t kLongest = 1 << 16;      // bytes of a line
-constexpr std::uint64_t kMostColumns = 1 << 16;  // of .npy
+constexpr std::uint64_t kMaxLine = 1 << 16;  // bytes of a line
+constexpr const char* kLongLine = "more than 65,536 bytes; allowed: the coordinates of one point";
 
-/// Bytes from `begin` on, as many as are wanted and there.
-std::string read_bytes(const std::string& file, std::uint64_t begin, std::uint64_t count) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError(file + ": cannot be opened; allowed: a file that can be read");
-  std::string bytes(count, '\0');
-  in.seekg(static_cast<std::streamoff>(begin));
-  in.read(bytes.data(), static_cast<std::streamsize>(count));
-  if (in.bad()) throw InputError(fmt::format("{}: cannot be read at byte {}; allowed: a readable file", file, begin));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
-  return bytes;
-}
-
-std::uint64_t share(std::uint64_t total, int rank, int ranks) {
-  const auto r = static_cast<std::uint64_t>(rank);
-  const auto p = static_cast<std::uint64_t>(ranks);
-  return total / p * r + total % p * r / p;
-}
-
-// ---- text ----
-
-/// The lines that begin in this rank's bytes; the last one cut where it is longer than any may be.
-std::string read_lines(const std::string& file, std::uint64_t size, const comm::Transport& t) {
-  const std::uint64_t begin = share(size, t.rank(), t.size());
-  const std::uint64_t end = share(size, t.rank() + 1, t.size());
+/// The lines that begin in this rank's bytes; the last one cut where it is longer than any may be. Begins at `offset`.
+struct Lines {
+  std::string text;
+  std::uint64_t offset = 0;
+};
+Lines read_lines(const std::string& file, std::uint64_t size, const comm::Transport& t) {
+  const PointsBytes in(file);
+  const std::uint64_t begin = share_begin(size, t.rank(), t.size());
+  const std::uint64_t end = share_begin(size, t.rank() + 1, t.size());
   const std::uint64_t before = begin > 0 ? 1 : 0;  // tells whether a line begins here
-  std::string text = read_bytes(file, begin - before, end - begin + before);
+  std::string text = in.read(begin - before, end - begin + before);
   while (begin < end && !text.empty() && text.back() != '\n') {
-    const std::string more = read_bytes(file, begin - before + text.size(), kLongest + 1);
+    const std::string more = in.read(begin - before + text.size(), kMaxLine + 1);
     const auto stop = more.find('\n');
     text.append(more, 0, stop == std::string::npos ? std::string::npos : stop + 1);
-    if (more.empty() || more.size() > kLongest) break;
+    if (more.empty() || more.size() > kMaxLine) break;
   }
-  if (before == 0) return text;
+  if (before == 0) return {std::move(text), 0};
   const auto first = text.find('\n');
   // What ends beyond this rank's bytes began before them.
   if (first == std::string::npos || first >= end - begin) return {};
-  return text.substr(first + 1);
+  return {text.substr(first + 1), begin + first};
+}
+
+/// A line without its comment, which # begins outside of quotes, and without blanks at its end.
+std::string_view row_of(std::string_view line) {
+  for (auto at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1)) {
+    if (std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at), '"') % 2 != 0) continue;
+    line = line.substr(0, at);
+    break;
+  }
+  while (line.ends_with(' ')) line.remove_suffix(1);
+  return line;
+}
+
+/// Whether a row has no cells. Tabs alone are empty cells where tabs separate.
+bool is_blank(std::string_view row, char separator) {
+  return row.find_first_not_of(separator == '\t' ? " " : " \t") == std::string_view::npos;
+}
+
+/// What rank 0 finds for all.
+struct Head {
+  TableDialect dialect;
+  std::uint64_t heading_at = UINT64_MAX;  ///< offset of the line of the heading
+};
+struct Found {
+  Head head;
+  std::vector<std::string> names;  ///< of columns; empty: no heading
+  std::string note;
+};
+
+/// The lines at the beginning of a file, read as far as they are wanted.
+class FirstLines {
+ public:
+  explicit FirstLines(const std::string& file) : in_(file), text_(in_.read(0, kChunk)) {
+    if (text_.starts_with(kUtf8Mark)) next_ = kUtf8Mark.size();
+  }
+  [[nodiscard]] std::string_view chunk() const { return text_; }
+  /// @return false at the end, and at a line that is longer than any may be and has no CR in it
+  bool next() {
+    auto end = text_.find('\n', next_);
+    if (end == std::string::npos && text_.size() == kChunk) {
+      offset_ += next_;
+      next_ = 0;
+      text_ = in_.read(offset_, kChunk);
+      end = text_.find('\n');
+    }
+    if (next_ >= text_.size()) return false;
+    end = std::min(end, text_.size());
+    at = offset_ + next_;
+    line = std::string_view(text_).substr(next_, end - next_);
+    next_ = end + 1;
+    ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return line.size() <= kMaxLine || has_bare_return(line);
+  }
+
+  std::string_view line;
+  std::uint64_t number = 0;  ///< of the line, from 1
+  std::uint64_t at = 0;      ///< its offset
+
+ private:
+  static constexpr std::uint64_t kChunk = 2 * kMaxLine;
+  PointsBytes in_;
+  std::string text_;
+  std::uint64_t offset_ = 0;
+  std::size_t next_ = 0;
+};
+
+/// Looks for the first two rows. Local. @throws InputError for what is no table
+Found find_head(const std::string& file) {
+  FirstLines lines(file);
+  if (const auto what = foreign_text(lines.chunk()); !what.empty()) throw InputError(file + ": " + what);
+  std::string rows[2];
+  std::uint64_t first_line = 0, first_at = 0, tabs_line = 0;
+  for (std::size_t found = 0; found < 2 && lines.next();) {
+    if (has_bare_return(lines.line))
+      throw InputError(fmt::format("{}: line {}: {}", file, lines.number, kBareReturnText));
+    const auto row = row_of(lines.line);
+    if (is_blank(row, ' ')) {
+      if (found == 0 && tabs_line == 0 && !row.empty()) tabs_line = lines.number;
+      continue;
+    }
+    if (found == 0) {
+      first_line = lines.number;
+      first_at = lines.at;
+    }
+    rows[found++] = row;
+  }
+  TableStart start = find_dialect(rows[0], rows[1]);
+  if (!start.refusal.empty()) throw InputError(fmt::format("{}: row 1 (line {}), {}", file, first_line, start.refusal));
+  return {
+      {start.dialect, start.dialect.heading ? first_at : UINT64_MAX}, std::move(start.names), std::move(start.note)};
 }
 
 struct Text {
   std::vector<double> numbers;
-  std::size_t columns = 0;
-  std::uint64_t lines = 0;  ///< of all kinds
-  std::uint64_t wrong = 0;  ///< line that is wrong, from 1; 0: none
+  std::uint64_t lines = 0;       ///< of all kinds
+  std::uint64_t rows = 0;        ///< of numbers
+  std::uint64_t wrong_line = 0;  ///< the first that is wrong, from 1; 0: none
+  std::uint64_t wrong_row = 0;
   std::string why;
+  std::uint64_t point_line = 0;  ///< the first with a decimal point; 0: none
+  std::uint64_t comma_line = 0;  ///< the first with a decimal comma
 };
 
-/// Numbers of one line, behind those there. @return false with `why`
-bool parse_line(std::string_view line, Text& text) {
-  const std::size_t before = text.numbers.size();
-  if (line.size() > kLongest) {
-    text.why = "more than 65,536 bytes; allowed: the coordinates of one point";
+/// A number with a decimal comma. @return false if it is none
+bool parse_with_comma(std::string_view cell, double& value) {
+  if (cell.size() > 64 || std::count(cell.begin(), cell.end(), ',') != 1 || cell.find('.') != std::string_view::npos)
     return false;
-  }
-  Columns words(line.substr(0, line.find('#')));
-  for (auto word = words.next(); !word.empty(); word = words.next()) {
-    double value = 0;
-    if (!parse_real(word, value) || !std::isfinite(value)) {
-      text.why = "\"" + std::string(word.substr(0, 40)) + "\"; allowed: finite numbers";
-      return false;
+  std::string with_point(cell);
+  std::replace(with_point.begin(), with_point.end(), ',', '.');
+  return parse_real(with_point, value);
+}
+
+/// Whether a comma may be a decimal mark: not beside separators, nor in one column, where it could separate two.
+bool allows_commas(const TableDialect& dialect) { return dialect.separator != ',' && dialect.columns > 1; }
+
+/// @return why the row is wrong; empty: its numbers are behind those there
+std::string parse_row(std::string_view row, const TableDialect& dialect, const std::vector<std::string>& names,
+                      Text& text) {
+  std::uint64_t column = 0;
+  const bool commas = allows_commas(dialect);
+  for (TableCells cells(row, dialect.separator); cells.next();) {
+    const std::string_view cell = cells.cell();
+    if (column == dialect.columns && cell.empty() && dialect.separator == '\t') continue;  // a tab that ends the row
+    if (++column > dialect.columns) continue;
+    double value = 0;  // of a cell that is no number parse_real() leaves what its beginning is
+    bool is_number = !cells.malformed() && parse_real(cell, value);
+    if (is_number && commas && text.point_line == 0 && cell.find('.') != std::string_view::npos)
+      text.point_line = text.lines;
+    if (!is_number && !cells.malformed() && commas && parse_with_comma(cell, value)) {
+      is_number = true;
+      if (text.comma_line == 0) text.comma_line = text.lines;
+    }
+    if (!is_number || !std::isfinite(value)) {
+      return fmt::format("column {}{}: {}; allowed: finite numbers", column,
+                         names.empty() ? std::string() : fmt::format(" ({})", names[column - 1]),
+                         cells.malformed() ? "a quote without an end, or text behind it" : cell_text(cell));
     }
     text.numbers.push_back(value);
   }
-  const std::size_t count = text.numbers.size() - before;
-  if (count == 0) return true;
-  if (text.columns == 0) text.columns = count;
-  if (count == text.columns) return true;
-  text.why = fmt::format("{} numbers, {} before; allowed: the same in every line", count, text.columns);
-  return false;
+  if (column == dialect.columns) return {};
+  return fmt::format("column {}: {}, {} {} in the row; allowed: {}, as in {}", std::min(column, dialect.columns) + 1,
+                     column > dialect.columns ? "one too many" : "is not there", column, column == 1 ? "cell" : "cells",
+                     dialect.columns, dialect.heading ? "the heading" : "row 1");
 }
 
-bool is_header(std::string_view line) {
-  const auto word = Columns(line).next();
-  return !word.empty() && std::string_view("0123456789+-.#").find(word.front()) == std::string_view::npos &&
-         line.find_first_of("0123456789") == std::string_view::npos;
-}
-
-Text parse_text(std::string_view bytes, bool first) {
+Text parse_text(const Lines& lines, const Found& found) {
   Text text;
-  for (LineWalk walk(bytes); walk.next();) {
+  std::string_view bytes = lines.text;
+  std::uint64_t offset = lines.offset;
+  if (offset == 0 && bytes.starts_with(kUtf8Mark)) {
+    offset = kUtf8Mark.size();
+    bytes.remove_prefix(offset);
+  }
+  for (LineWalk walk(bytes, offset); walk.next();) {
     ++text.lines;
-    if (text.wrong != 0) continue;
-    if (first && text.lines == 1 && is_header(walk.line())) continue;
-    if (!parse_line(walk.line(), text)) text.wrong = text.lines;
+    if (text.wrong_line != 0) continue;
+    const std::string_view line = walk.line();
+    if (line.size() > kMaxLine) {
+      text.why = kLongLine;
+    } else if (has_bare_return(line)) {
+      text.why = kBareReturnText;
+    } else {
+      const std::string_view row = row_of(line);
+      if (is_blank(row, found.head.dialect.separator) || walk.at() == found.head.heading_at) continue;
+      ++text.rows;
+      text.why = parse_row(row, found.head.dialect, found.names, text);
+      if (text.why.empty()) continue;
+      text.wrong_row = text.rows;
+    }
+    text.wrong_line = text.lines;
   }
   return text;
 }
 
-msf::Points read_text(const std::string& file, std::uint64_t size, comm::Transport& transport) {
-  Text text;
-  comm::agree(transport, [&] { text = parse_text(read_lines(file, size, transport), transport.rank() == 0); });
-  const auto lines = comm::all_gather_value(transport, text.lines);
-  const auto columns = comm::all_gather_value(transport, static_cast<std::uint64_t>(text.columns));
-  const auto here = static_cast<std::size_t>(transport.rank());
-  std::uint64_t dimension = 0;
-  for (const auto c : columns)
-    if (dimension == 0) dimension = c;
+/// Refuses a table with a decimal point in one row and a decimal comma in another, wherever they stand. Collective.
+/// @return whether it has decimal commas
+bool check_marks(const std::string& file, const Text& text, const std::vector<std::uint64_t>& lines,
+                 comm::Transport& transport) {
+  const auto points = comm::all_gather_value(transport, text.point_line);
+  const auto commas = comm::all_gather_value(transport, text.comma_line);
+  const auto first_of = [&](const std::vector<std::uint64_t>& marks) -> std::uint64_t {
+    std::uint64_t before = 0;
+    for (std::size_t rank = 0; rank < marks.size(); before += lines[rank], ++rank)
+      if (marks[rank] != 0) return before + marks[rank];
+    return 0;
+  };
+  const std::uint64_t point = first_of(points), comma = first_of(commas);
   comm::agree(transport, [&] {
-    const std::uint64_t before = std::accumulate(lines.begin(), lines.begin() + transport.rank(), std::uint64_t{0});
-    if (text.wrong != 0) throw InputError(fmt::format("{}, line {}: {}", file, before + text.wrong, text.why));
-    if (dimension == 0) throw InputError(file + ": no points; allowed: at least one line of numbers");
-    if (columns[here] != 0 && columns[here] != dimension)
-      throw InputError(
-          fmt::format("{}, from line {} on: {} numbers in a line, {} before; allowed: the same in every line", file,
-                      before + 1, columns[here], dimension));
+    if (point != 0 && comma != 0)
+      throw InputError(fmt::format(
+          "{}: a decimal point in line {}, a decimal comma in line {}; allowed: one of the two", file, point, comma));
   });
-  msf::Points points;
-  points.dimension = static_cast<int>(dimension);
-  points.coordinates = std::move(text.numbers);
-  return points;
+  return comma != 0;
 }
 
-// ---- .npy ----
-
-struct Npy {
-  std::uint64_t data = 0;  ///< where it begins
-  std::uint64_t rows = 0;
-  std::uint64_t columns = 0;
-  std::uint64_t bytes = 8;  ///< of a number
-};
-
-Npy parse_npy(const std::string& file, std::uint64_t size) {
-  const NpyHead head = parse_npy_head(file, read_bytes(file, 0, kMostNpyHead));
-  if (head.type != "'<f8'" && head.type != "'<f4'")
-    throw InputError(file + ": numbers of type " + head.type.substr(0, 40) + "; allowed: '<f8', '<f4'");
-  if (head.fortran_order) throw InputError(file + ": columns one after the other; allowed: rows (C order)");
-  if (head.shape.size() != 2 || head.shape[1] < 1 || head.shape[1] > kMostColumns ||
-      head.shape[0] > (std::uint64_t{1} << 48U) / head.shape[1])
-    throw InputError(file + ": shape " + head.shape_text.substr(0, 40) + "; allowed: (n, 1) to (n, 65536)");
-  const Npy npy{head.data, head.shape[0], head.shape[1], head.type == "'<f4'" ? 4U : 8U};
-  if (size - npy.data != npy.rows * npy.columns * npy.bytes)
-    throw InputError(fmt::format("{}: {} bytes behind the header; allowed: {}, as its shape says", file,
-                                 size - npy.data, npy.rows * npy.columns * npy.bytes));
-  return npy;
-}
-
-msf::Points read_npy(const std::string& file, std::uint64_t size, const comm::Transport& transport) {
-  const Npy npy = parse_npy(file, size);
-  const std::uint64_t first = share(npy.rows, transport.rank(), transport.size());
-  const std::uint64_t rows = share(npy.rows, transport.rank() + 1, transport.size()) - first;
-  const std::uint64_t row_bytes = npy.columns * npy.bytes;
-  const std::string bytes = read_bytes(file, npy.data + first * row_bytes, rows * row_bytes);
-  if (bytes.size() != rows * row_bytes)
-    throw InputError(file + ": ended while it was read; allowed: a file that stays");
-  msf::Points points;
-  points.dimension = static_cast<int>(npy.columns);
-  points.coordinates.resize(rows * npy.columns);
-  for (std::size_t i = 0; i < points.coordinates.size(); ++i) {
-    if (npy.bytes == 8) {
-      std::memcpy(&points.coordinates[i], bytes.data() + 8 * i, 8);
-      continue;
-    }
-    float x = 0;
-    std::memcpy(&x, bytes.data() + 4 * i, 4);
-    points.coordinates[i] = static_cast<double>(x);
-  }
-  return points;
+PointsOfFile read_text(const std::string& file, std::uint64_t size, comm::Transport& transport) {
+  Found found;
+  comm::agree(transport, [&] {
+    if (transport.rank() == 0) found = find_head(file);
+  });
+  found.head = comm::from_first(transport, std::span(&found.head, 1)).at(0);
+  const auto names = comm::from_first(transport, joined(found.names, "\n"));
+  found.names.clear();
+  if (found.head.dialect.heading)
+    for (const auto name : split_at(std::string_view(names.data(), names.size()), '\n')) found.names.emplace_back(name);
+  Text text;
+  comm::agree(transport, [&] { text = parse_text(read_lines(file, size, transport), found); });
+  const auto lines = comm::all_gather_value(transport, text.lines), rows = comm::all_gather_value(transport, text.rows);
+  const auto before = [&](const std::vector<std::uint64_t>& counts) {
+    return std::accumulate(counts.begin(), counts.begin() + transport.rank(), std::uint64_t{0});
+  };
+  comm::agree(transport, [&] {
+    if (text.wrong_row != 0)
+      throw InputError(fmt::format("{}: row {} (line {}), {}", file, before(rows) + text.wrong_row,
+                                   before(lines) + text.wrong_line, text.why));
+    if (text.wrong_line != 0)
+      throw InputError(fmt::format("{}: line {}: {}", file, before(lines) + text.wrong_line, text.why));
+    if (std::accumulate(rows.begin(), rows.end(), std::uint64_t{0}) == 0)
+      throw InputError(file + ": no points; allowed: at least one row of numbers");
+  });
+  PointsOfFile out;
+  out.format = dialect_text(found.head.dialect, found.names);
+  if (check_marks(file, text, lines, transport)) out.format += "; decimal commas";
+  if (!found.note.empty()) log(Level::warning, transport.rank(), file + ": " + found.note);
+  out.points.dimension = static_cast<int>(found.head.dialect.columns);
+  out.points.coordinates = std::move(text.numbers);
+  return out;
 }
 
 std::uint64_t file_size(const std::string& file) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) throw InputError(file + ": not a file; allowed: text or .npy");
+  const bool regular = std::filesystem::is_regular_file(file, error);
+  if (error) throw InputError("cannot read " + file + ": " + error.message() + "; allowed: a file that can be read");
+  if (!regular) throw InputError(file + ": not a file; allowed: text or .npy");
   const std::uint64_t size = std::filesystem::file_size(file, error);
-  if (error) throw InputError(file + ": its size is not known; allowed: a file that can be read");
+  if (error) throw InputError("cannot read " + file + ": " + error.message() + "; allowed: a file that can be read");
   return size;
 }
 
-bool is_npy(const std::string& file) { return read_bytes(file, 0, kNpyMagic.size()) == kNpyMagic; }
+bool is_npy(const std::string& file) { return PointsBytes(file).read(0, kNpyMagic.size()) == kNpyMagic; }
+
+PointsArray array_of(const std::string& file, std::uint64_t size) {
+  return parse_points_array(file, PointsBytes(file).read(0, kMostNpyHead), size);
+}
 
 }  // namespace
 
@@ -197,18 +298,18 @@ PointsSize size_of_points(const std::string& file) {
   const std::uint64_t size = file_size(file);
   const auto bytes = static_cast<double>(size);
   if (is_npy(file)) {
-    const Npy npy = parse_npy(file, size);
-    return {static_cast<double>(npy.rows), true, static_cast<int>(npy.columns), 3 * bytes};
+    const PointsArray array = array_of(file, size);
+    return {static_cast<double>(array.rows), true, static_cast<int>(array.columns), 3 * bytes};
   }
-  const std::string head = read_bytes(file, 0, kLongest);
-  const auto columns = static_cast<int>(std::max<std::size_t>(1, parse_text(head, true).columns));
+  const auto columns = static_cast<int>(std::max<std::uint64_t>(1, find_head(file).head.dialect.columns));
+  const std::string head = PointsBytes(file).read(0, kMaxLine);
   const auto lines = static_cast<double>(std::max<std::ptrdiff_t>(1, std::count(head.begin(), head.end(), '\n')));
   const double points = head.empty() ? 0 : std::ceil(bytes / static_cast<double>(head.size()) * lines);
   // The text, and its numbers in a list that grows.
   return {points, false, columns, bytes + 2 * 8 * columns * points};
 }
 
-msf::Points read_points(const std::string& file, comm::Transport& transport) {
+PointsOfFile read_points(const std::string& file, comm::Transport& transport) {
   std::uint64_t size = 0;
   bool npy = false;
   comm::agree(transport, [&] {
@@ -216,9 +317,9 @@ msf::Points read_points(const std::string& file, comm::Transport& transport) {
     npy = is_npy(file);
   });
   if (!npy) return read_text(file, size, transport);
-  msf::Points points;
-  comm::agree(transport, [&] { points = read_npy(file, size, transport); });
-  return points;
+  PointsOfFile out;
+  comm::agree(transport, [&] { out.points = read_points_array(file, array_of(file, size), transport); });
+  return out;
 }
 
 }  // namespace merganser::app

@@ -183,7 +183,7 @@ void tell_forecast(const msf::PairsForecast& f) {
                   f.dimension, f.distances, seconds_text(f.seconds), bytes_text(f.rank_bytes)));
 }
 
-msf::Points load_points(const PointsOptions& options, comm::Transport& transport, const AfterLoading& after) {
+LoadedPoints load_points(const PointsOptions& options, comm::Transport& transport, const AfterLoading& after) {
   Made made;
   bool is_made = false;
   comm::agree(transport, [&] {
@@ -199,18 +199,35 @@ msf::Points load_points(const PointsOptions& options, comm::Transport& transport
     if (!is_made) size = size_of_points(options.points);
   });
   check_room(options, size, !is_made, after, transport);
-  msf::Points points;
+  LoadedPoints loaded;
+  msf::Points& points = loaded.points;
   double natural = 0;
   if (is_made) {
     comm::agree(transport, [&] { points = make_points(made, options.seed, transport); });
     natural = made.shape == "normal" ? 0 : made.shape == "lattice" ? static_cast<double>(made.more) : 1;
   } else {
-    points = read_points(options.points, transport);
+    auto [of_file, format] = read_points(options.points, transport);
+    points = std::move(of_file);
+    loaded.format = std::move(format);
+    if (!loaded.format.empty()) log(Level::info, transport.rank(), options.points + ": " + loaded.format);
   }
   comm::agree(transport, [&] { points.periods = make_periods(options, points.dimension, natural); });
   points.metric = options.metric;
   points.angle = options.angle;
-  return points;
+  return loaded;
+}
+
+std::string points_text(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count) {
+  const int d = loaded.points.dimension;
+  std::string text =
+      fmt::format("{}: {} points in {} dimension{}", options.points, count_text(count), d, d == 1 ? "" : "s");
+  return loaded.format.empty() ? text : text + "\ntext: " + loaded.format;
+}
+
+Json points_json(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count) {
+  Json facts = {{"source", options.points}, {"points", count}, {"dimension", loaded.points.dimension}};
+  if (!loaded.format.empty()) facts["format"] = loaded.format;
+  return facts;
 }
 
 }  // namespace merganser::app

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apps/frame/forecast.hpp"
+#include "apps/frame/json.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/comm/transport.hpp"
 #include "merganser/msf/euclidean.hpp"
@@ -45,11 +46,21 @@ void describe(PointsOptions& o, V&& option) {
 /// Says in the log what comparing all pairs of points will cost; as a warning if that is long.
 void tell_forecast(const msf::PairsForecast& forecast);
 
+struct LoadedPoints {
+  msf::Points points;
+  std::string format;  ///< how a table of text is written, the same on every rank; empty of others
+};
+
 /// This rank's share of the points: of n points rank r has numbers n r / P to below n (r + 1) / P, as made or in the order
 /// of the file (of a text, those whose lines begin in its share of the bytes); they have no ids. Made points do not depend on the number of ranks. Collective.
 /// @throws UsageError for a SPEC or extent that cannot be, InputError for a file with its place; either, as forecast.hpp
 /// says, where what the tree of so many points needs is not there; on every rank
-[[nodiscard]] msf::Points load_points(const PointsOptions& options, comm::Transport& transport,
-                                      const AfterLoading& after = {});
+[[nodiscard]] LoadedPoints load_points(const PointsOptions& options, comm::Transport& transport,
+                                       const AfterLoading& after = {});
+
+/// What a report says of points, `count` of all ranks: where they are from, their dimension, how a table of text is written.
+[[nodiscard]] std::string points_text(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count);
+/// The same for a run record.
+[[nodiscard]] Json points_json(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count);
 
 }  // namespace merganser::app

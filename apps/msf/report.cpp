@@ -1,7 +1,11 @@
 #include "apps/msf/report.hpp"
 
+#include <algorithm>
+#include <span>
+
 #include "apps/frame/table.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/graphs/edges.hpp"
 #include "merganser/stats/summary.hpp"
 
 namespace merganser::app {
@@ -71,19 +75,35 @@ std::string phases_table(const Json& phases) {
   return table.text();
 }
 
-Json forest_json(const msf::ForestTotals& totals, std::uint64_t vertices) {
-  return {{"vertices", vertices},
-          {"edges", totals.edges},
-          {"trees", totals.components},
-          {"weight", totals.weight},
-          {"weight_value", totals.weight_value},
+std::int64_t vertices_without_edge(const msf::Forest& forest, const msf::ForestTotals& totals,
+                                   comm::Transport& transport) {
+  if (totals.components <= 1) return 0;
+  std::vector<std::uint64_t> ends;
+  ends.reserve(2 * forest.edges.size());
+  for (const auto& e : forest.edges) ends.insert(ends.end(), {e.low, e.high});
+  const auto ranges = graphs::Ranges::even(forest.vertices, transport.size());
+  const auto rank = static_cast<std::size_t>(transport.rank());
+  std::vector<bool> has_edge(ranges.first[rank + 1] - ranges.first[rank]);
+  comm::send_to_owners_in_rounds(
+      transport, std::span<const std::uint64_t>(ends), [&](std::uint64_t v) { return ranges.owner(v); },
+      [&](std::span<const std::uint64_t> came) {
+        for (const std::uint64_t v : came) has_edge[v - ranges.first[rank]] = true;
+      });
+  const auto alone = std::count(has_edge.begin(), has_edge.end(), false);
+  return transport.all_reduce(static_cast<std::int64_t>(alone), comm::Op::sum);
+}
+
+Json forest_json(const msf::ForestTotals& totals, std::uint64_t vertices, std::int64_t alone) {
+  return {{"vertices", vertices},           {"edges", totals.edges},   {"trees", totals.components - alone},
+          {"vertices_without_edge", alone}, {"weight", totals.weight}, {"weight_value", totals.weight_value},
           {"digest", totals.digest}};
 }
 
-std::string forest_text(const msf::ForestTotals& totals) {
-  return count_text(totals.edges) + " edges in " + count_text(totals.components) +
-         (totals.components == 1 ? " tree" : " trees") + ", weight " + totals.weight + "\ndigest " + totals.digest +
-         '\n';
+std::string forest_text(const msf::ForestTotals& totals, std::int64_t alone) {
+  const std::int64_t trees = totals.components - alone;
+  std::string text = count_text(totals.edges) + " edges in " + count_text(trees) + (trees == 1 ? " tree" : " trees");
+  if (alone > 0) text += ", and " + count_text(alone) + (alone == 1 ? " vertex" : " vertices") + " without an edge";
+  return text + ", weight " + totals.weight + "\ndigest " + totals.digest + '\n';
 }
 
 }  // namespace merganser::app

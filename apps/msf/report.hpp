@@ -13,8 +13,13 @@ namespace merganser::app {
 /// Table of phases_json(): seconds over ranks, messages, bytes.
 [[nodiscard]] std::string phases_table(const Json& phases);
 
-[[nodiscard]] Json forest_json(const msf::ForestTotals& totals, std::uint64_t vertices);
-/// "645,671 edges in 402,905 trees, weight 595706889854167\ndigest ..."
-[[nodiscard]] std::string forest_text(const msf::ForestTotals& totals);
+/// Vertices of all ranks that no edge of a forest has: those without an edge to another vertex, as ids that do not occur. Collective.
+[[nodiscard]] std::int64_t vertices_without_edge(const msf::Forest& forest, const msf::ForestTotals& totals,
+                                                 comm::Transport& transport);
+
+/// @param alone  vertices_without_edge(); the others are in trees
+[[nodiscard]] Json forest_json(const msf::ForestTotals& totals, std::uint64_t vertices, std::int64_t alone);
+/// "645,671 edges in 2 trees, and 402,903 vertices without an edge; weight 595706889854167\ndigest ..."
+[[nodiscard]] std::string forest_text(const msf::ForestTotals& totals, std::int64_t alone);
 
 }  // namespace merganser::app

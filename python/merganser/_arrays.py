@@ -9,25 +9,144 @@ import numpy as np
 from ._errors import InputError, UsageError
 
 
-def _array(values: Any, name: str) -> np.ndarray:
-    """Any array: NumPy's, what has `__array__` or `__dlpack__` on the CPU, or nested sequences."""
+_EXACT = 2**53
+"""Whole numbers up to this are float64 without rounding."""
+
+
+def array_of(values: Any, name: str) -> np.ndarray:
+    """Any array: NumPy's, what has `__array__` or `__dlpack__` on the CPU, a data frame, or nested sequences.
+
+    All arrays of callers come through here. Raises InputError for masked and missing values, TypeError for what is no array of
+    numbers: sparse matrices, text, objects.
+    """
     if type(values) is np.ndarray:
-        return values
+        return _numbers(values, name)
+    _check_masks(values, name)
+    if isinstance(values, np.ma.MaskedArray):
+        return _numbers(values.data, name)
     if not isinstance(values, np.ndarray) and not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
         device = values.__dlpack_device__()[0]
         if int(device) != 1:
             raise TypeError(f"{name}: an array on device {int(device)} of DLPack; allowed: 1, the CPU")
         return np.from_dlpack(values)
-    if isinstance(values, np.ma.MaskedArray):
-        if np.ma.is_masked(values):
-            raise InputError(f"{name}: an array with masked values; allowed: arrays without")
-        values = values.data
-    if hasattr(values, "tocsr") and not hasattr(values, "__array__"):
+    if is_sparse(values):
         raise TypeError(f"{name}: a sparse {type(values).__name__}; allowed: dense arrays")
+    if hasattr(values, "columns") and hasattr(values, "dtypes"):
+        return _frame(values, name)
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
     except (ValueError, TypeError) as error:
         raise TypeError(f"{name}: a {type(values).__name__} that is no array of numbers ({error})") from None
+    return _numbers(array, name)
+
+
+def plain_array(values: Any, name: str) -> np.ndarray:
+    """An array of any dtype, that of the caller: structures and text too. Raises InputError for masked values."""
+    _check_masks(values, name)
+    return values.data if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+
+
+def is_sparse(values: Any) -> bool:
+    """Whether it is a sparse matrix or array, as SciPy's."""
+    return hasattr(values, "tocsr") and not hasattr(values, "__array__")
+
+
+def _check_masks(values: Any, name: str) -> None:
+    """Refuses masked values, also those of masked arrays in lists, whose masks NumPy would drop."""
+    if isinstance(values, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(values)
+        if masked.dtype.names is not None:  # a mask for each field
+            masked = np.any([masked[field] for field in masked.dtype.names], axis=0)
+        if masked.any():
+            place = ", ".join(str(int(i)) for i in np.argwhere(masked)[0]) if masked.ndim else ""
+            raise InputError(f"{name}: {np.count_nonzero(masked)} masked values, the first at [{place}]; allowed: arrays "
+                             "without (leave out what has one, or fill it)")
+    elif isinstance(values, (list, tuple)):
+        for part in values:
+            if isinstance(part, (np.ma.MaskedArray, list, tuple)):
+                _check_masks(part, name)
+
+
+def _numbers(array: np.ndarray, name: str) -> np.ndarray:
+    """The array itself, or float64 numbers of an array of objects."""
+    if array.dtype.kind != "O":
+        return array
+    types = set(map(type, array.flat))
+    if types and types <= {bool, np.bool_}:
+        return array.astype(np.bool_)
+    if types and types <= {float, np.float64, np.float32}:
+        return array.astype(np.float64)
+    if array.ndim == 1 and types and all(issubclass(t, (int, np.integer)) and t is not bool for t in types):
+        return _whole_objects(array, name)
+    out = np.empty(array.shape)
+    for place in np.ndindex(array.shape):
+        out[place] = _number_of(array[place], f"{name}: {list(place)}")
+    return out
+
+
+def _whole_objects(array: np.ndarray, name: str) -> np.ndarray:
+    """Whole numbers of Python as int64 or uint64."""
+    values = [int(x) for x in array]
+    if values and not -(2**63) <= min(values) <= max(values) < 2**64:
+        raise InputError(f"{name}: whole numbers beyond 64 bits; allowed: from -2^63 to below 2^64")
+    return np.array(values, dtype=np.uint64 if values and max(values) >= 2**63 else np.int64)
+
+
+def _number_of(value: Any, where: str) -> float:
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value is np.ma.masked:
+        raise InputError(f"{where}: a missing value ({value}); allowed: numbers")
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{where}: the text {value[:40]!r}; allowed: numbers")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(value, complex):
+            raise InputError(f"{where}: {value!r}. Complex data not supported; allowed: real numbers") from None
+        raise TypeError(f"{where}: a {type(value).__name__}; allowed: numbers ({error})") from None
+    if isinstance(value, (int, np.integer)) and int(number) != int(value):
+        raise InputError(f"{where}: {value} is no float64 (the nearest is {int(number)}); allowed: whole numbers up to 2^53")
+    return number
+
+
+def _frame(frame: Any, name: str) -> np.ndarray:
+    """A data frame (pandas, polars, ...): refuses text, missing values and what is no number by the name of the column."""
+    if hasattr(frame, "compute"):  # of dask
+        frame = frame.compute()
+    kinds = [getattr(dtype, "kind", None) if isinstance(dtype, np.dtype) else None for dtype in frame.dtypes]
+    if kinds and len(set(map(str, frame.dtypes))) == 1 and kinds[0] is not None and kinds[0] in "fiub":
+        return np.asarray(frame)  # of one type, so that nothing is rounded
+    columns = []
+    for place, label in enumerate(frame.columns):
+        column = frame.iloc[:, place] if hasattr(frame, "iloc") else frame[label]
+        where = f"{name}: column {label!r}"
+        missing = column.isna() if hasattr(column, "isna") else column.is_null() if hasattr(column, "is_null") else None
+        if kinds[place] != "f" and missing is not None and missing.any():
+            rows_missing = np.flatnonzero(np.asarray(missing))
+            raise InputError(f"{where}: {len(rows_missing)} missing values, the first in row {rows_missing[0]}; allowed: numbers")
+        numbers = np.asarray(column.to_numpy())
+        if numbers.dtype.kind == "O":
+            numbers = np.array([_number_of(x, f"{where}, row {row}") for row, x in enumerate(numbers)], dtype=np.float64)
+        if numbers.dtype.kind == "c":
+            raise InputError(f"{where}: {numbers.dtype}. Complex data not supported; allowed: real numbers")
+        if numbers.dtype.kind not in "fiub":
+            raise TypeError(f"{where}: of {numbers.dtype}; allowed: real numbers")
+        columns.append(as_float64(numbers, where))
+    return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
+
+
+def as_float64(array: np.ndarray, name: str) -> np.ndarray:
+    """Real numbers as float64, C-ordered: in place if that is what they are.
+
+    Raises InputError for whole numbers beyond 2^53 that float64 does not hold.
+    """
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
+        if int(array.max()) > _EXACT or int(array.min()) < -_EXACT:
+            for place in np.argwhere((array > _EXACT) | (array < -_EXACT) if array.dtype.kind == "i" else array > _EXACT):
+                value = int(array[tuple(place)])
+                if int(float(value)) != value:
+                    raise InputError(f"{name}: {value} at {place.tolist()} is no float64 (the nearest is {int(float(value))}); "
+                                     "allowed: whole numbers up to 2^53")
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def _check_real(array: np.ndarray, name: str) -> None:
@@ -35,18 +154,27 @@ def _check_real(array: np.ndarray, name: str) -> None:
         raise TypeError(f"{name}: an array of {array.dtype}; allowed: real numbers")
 
 
+def reals(values: Any, name: str) -> np.ndarray:
+    """Float64 numbers of one or two dimensions, C-ordered: in place if that is what they are."""
+    array = array_of(values, name)
+    _check_real(array, name)
+    if array.ndim not in (1, 2):
+        raise InputError(f"{name}: an array of shape {array.shape}; allowed: (n,) or (n, c)")
+    return as_float64(array, name)
+
+
 def rows(values: Any, name: str) -> np.ndarray:
     """Float64 numbers, (n, d) with d at least 1, C-ordered: in place if that is what they are."""
-    array = _array(values, name)
+    array = array_of(values, name)
     _check_real(array, name)
     if array.ndim != 2 or array.shape[1] == 0:
         raise InputError(f"{name}: an array of shape {array.shape}; allowed: (n, d), d coordinates of each of n points")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return as_float64(array, name)
 
 
 def line(values: Any, name: str, dtype: Any, n: int | None = None) -> np.ndarray:
     """Numbers of a dtype in one dimension, C-ordered; whole numbers only for those of whole numbers."""
-    array = _array(values, name)
+    array = array_of(values, name)
     wanted = np.dtype(dtype)
     if array.size == 0 and array.ndim == 1:
         array = array.astype(wanted)
@@ -60,12 +188,14 @@ def line(values: Any, name: str, dtype: Any, n: int | None = None) -> np.ndarray
         raise InputError(f"{name}: {array.min()}; allowed: numbers from 0 on")
     if wanted == np.int64 and array.dtype == np.uint64 and array.size and array.max() >= 2**63:
         raise InputError(f"{name}: {array.max()}; allowed: numbers below 2^63")
+    if wanted == np.float64:
+        return as_float64(array, name)
     return np.ascontiguousarray(array, dtype=wanted)
 
 
 def mask(values: Any, name: str, n: int) -> np.ndarray:
     """A byte per point: 1 or 0."""
-    array = _array(values, name)
+    array = array_of(values, name)
     if array.dtype != np.bool_:
         raise TypeError(f"{name}: an array of {array.dtype}; allowed: bool, one per point")
     if array.shape != (n,):
@@ -88,6 +218,7 @@ def whole(value: Any, name: str, least: int, most: int = 2**31 - 1) -> int:
 
 def number(value: Any, name: str) -> float:
     """A real number that is not NaN."""
+    _check_masks(value, name)
     if isinstance(value, (str, bytes, complex)):
         raise TypeError(f"{name}: a {type(value).__name__}; allowed: a number")
     try:
@@ -104,6 +235,8 @@ def box_of(box: Any, periodic: Any, d: int) -> tuple[list[float], list[float], l
 
     `box` is None or (lower, upper), each one number for all axes or one for each.
     """
+    _check_masks(periodic, "periodic")
+    _check_masks(box, "box")
     flags = np.asarray(periodic)
     if flags.dtype != np.bool_ or flags.shape not in ((), (d,)):
         raise UsageError(f"periodic: {periodic!r}; allowed: True, False, or {d} of them")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import rows as rows_of
 from ._errors import UsageError
 
 
@@ -114,7 +115,7 @@ def _fit_share(kind: type, params: dict[str, Any], ranks: list[int], offsets: li
     group = world.Get_group().Incl(ranks)
     comm = world.Create_group(group)
     try:
-        arrays = [np.asarray(block, dtype=np.float64) for block in blocks]
+        arrays = [rows_of(block, "X") for block in blocks]
         columns = comm.allreduce(arrays[0].shape[1] if arrays else 0, op=MPI.MAX)
         rows = arrays[0] if len(arrays) == 1 else np.concatenate([np.empty((0, columns)), *arrays])
         sizes = [len(array) for array in arrays]

@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+import warnings
+from typing import Any, Callable
 
 import numpy as np
 
+from ._arrays import array_of, as_float64, is_sparse
 from ._errors import InputError, UsageError
 
 
@@ -72,10 +74,63 @@ class Estimator:
             del self.feature_names_in_
         return array
 
+    def _rows_on_all(self, X: Any, check: Callable[[Any], np.ndarray]) -> np.ndarray:
+        """What `check` makes of X. With comm it is collective: what one rank refuses all do, and columns have one order."""
+        comm = getattr(self, "comm", None)
+        if comm is None or not hasattr(comm, "allgather"):
+            return check(X)
+        array = error = names = None
+        try:
+            array, names = check(X), _feature_names(X)
+        except (TypeError, ValueError) as refused:
+            error = refused
+        told = comm.allgather((None if error is None else str(error), None if names is None else list(names)))
+        if error is not None:
+            raise error
+        for rank, (text, _) in enumerate(told):
+            if text is not None:
+                raise InputError(f"rank {rank}: {text}")
+        known = [(rank, theirs) for rank, (_, theirs) in enumerate(told) if theirs is not None]
+        for rank, theirs in known:
+            if theirs != known[0][1]:
+                raise InputError(f"X: columns {theirs[:8]} on rank {rank}, {known[0][1][:8]} on rank {known[0][0]}; allowed: the "
+                                 "same in one order")
+        return array
+
+    def _check_names(self, X: Any) -> None:
+        """Compares the names of the columns of X with those that were fitted, as scikit-learn does.
+
+        Raises InputError for other names or another order; warns where only one of both has names.
+        """
+        fitted, names = getattr(self, "feature_names_in_", None), _feature_names(X)
+        name = type(self).__name__
+        if fitted is None and names is not None:
+            warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
+        elif fitted is not None and names is None:
+            warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names", stacklevel=4)
+        elif fitted is not None and list(fitted) != list(names):
+            shown = [", ".join(map(repr, some[:8])) + (", ..." if len(some) > 8 else "") for some in (names, fitted)]
+            order = " Feature names must be in the same order as they were in fit." if set(fitted) == set(names) else ""
+            raise InputError(f"The feature names should match those that were passed during fit.{order} points: columns "
+                             f"{shown[0]}; allowed: {shown[1]}")
+
+    def _fresh_rows(self, X: Any) -> np.ndarray:
+        """New points as (m, d) float64, with the columns that were fitted."""
+        self._check_names(X)
+        fresh = self._real_rows(X)
+        if fresh.shape[1] != self.n_features_in_:
+            raise InputError(f"points: {fresh.shape[1]} features; allowed: {self.n_features_in_}, as fitted")
+        return fresh
+
     def _real_rows(self, X: Any) -> np.ndarray:
         """X as (n, d) float64, C-ordered: in place if that is what it is."""
-        if hasattr(X, "tocsr") and not hasattr(X, "__array__"):
-            raise TypeError(f"{type(self).__name__}: X is sparse; allowed: dense arrays (X.toarray())")
+        distances = getattr(self, "metric", None) == "precomputed"
+        if is_sparse(X) or (distances and any(str(dtype).startswith("Sparse") for dtype in _dtypes(X))):
+            allowed = "dense arrays (X.toarray())"
+            if distances:
+                allowed = ("a dense array with the distance of every pair. Pairs that X does not store have none, and would be at "
+                           "distance 0 in X.toarray(); the forest of the pairs that are stored is minimum_spanning_forest(X)")
+            raise TypeError(f"{type(self).__name__}: X is sparse; allowed: {allowed}")
         array = _real_array(X)
         if array.ndim != 2:
             raise InputError(
@@ -104,6 +159,11 @@ def _same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
 
+def _dtypes(X: Any) -> Any:
+    """Those of the columns of a data frame."""
+    return X.dtypes if hasattr(X, "columns") and hasattr(X, "dtypes") else ()
+
+
 def _feature_names(X: Any) -> np.ndarray | None:
     """Names of the columns of a data frame, if all are strings. Raises TypeError if only some are."""
     columns = getattr(X, "columns", None)
@@ -116,17 +176,12 @@ def _feature_names(X: Any) -> np.ndarray | None:
 
 
 def _real_array(X: Any) -> np.ndarray:
-    if not hasattr(X, "__array__") and hasattr(X, "__dlpack__"):
-        X = np.from_dlpack(X)
-    try:
-        array = np.asarray(X)
-    except ValueError as error:
-        raise InputError(f"X: no array of numbers ({error})") from None
+    array = array_of(X, "X")
     if array.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is an array of {array.dtype}; allowed: real numbers")
-    if array.dtype.kind not in "fiubO":
+    if array.dtype.kind not in "fiub":
         raise InputError(f"X: an array of {array.dtype}; allowed: real numbers")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return as_float64(array, "X")
 
 
 def threads_of(n_jobs: int | None) -> int:

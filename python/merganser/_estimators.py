@@ -35,7 +35,7 @@ class _TreeEstimator(Estimator):
     """What both estimators do: the tree of X, on this process, threads of it or the ranks of a communicator."""
 
     def _tree(self, X: Any, min_samples: int, least: int) -> Forest:
-        array = self._check_rows(X)
+        array = self._rows_on_all(X, self._check_rows)
         self._points = None
         if self.metric == "precomputed":
             if self.comm is not None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import line, number, rows, whole
+from ._arrays import array_of, line, number, rows, whole
 from ._errors import UsageError
 from ._trees import Forest
 
@@ -37,7 +37,7 @@ def cut(linkage: Any, height: float | None = None, count: int | None = None, *, 
         linkage = _core.linkage(linkage)
         if linkage is None:
             raise UsageError("cut: rank 0 alone has the linkage of a forest over ranks; allowed: to cut it there")
-    z = np.asarray(linkage)
+    z = array_of(linkage, "linkage")
     z = np.zeros((0, 4)) if z.size == 0 else rows(z, "linkage")
     if height is not None:
         return _core.cut_by_height(z, number(height, "height"))
@@ -93,7 +93,7 @@ def _sequence(forest: Forest, nearest: tuple[Any, Any] | None) -> tuple[Any, np.
     """The edges as scikit-learn finds them, and in which order it merges them. Both are empty on ranks other than 0."""
     if nearest is not None and not isinstance(nearest, _core.NearestLists):
         points, core_distances = nearest
-        nearest = _core.NearestLists.of(np.ascontiguousarray(points, dtype=np.int64),
+        nearest = _core.NearestLists.of(np.ascontiguousarray(array_of(points, "nearest"), dtype=np.int64),
                                         line(core_distances, "nearest", np.float64))
     growth = _core.grow(forest, nearest)
     return growth, np.argsort(growth.weights).astype(np.uint32)

@@ -6,7 +6,7 @@ from typing import Any, Iterable, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import box_of, line, mask, number, rows, whole
+from ._arrays import array_of, box_of, line, mask, number, plain_array, reals, rows, whole
 from ._errors import InputError, UsageError
 from ._team import team_of
 
@@ -111,7 +111,7 @@ class Parcels:
         if len(parts) == 1:
             self._core.set(*parts[0], line(values, name, np.float64, n))
             return
-        array = np.asarray(values)
+        array = array_of(values, name)
         if array.shape != (n, len(parts)):
             raise InputError(f"{name}: an array of shape {array.shape}; allowed: ({n}, {len(parts)})")
         for column, part in enumerate(parts):
@@ -219,7 +219,7 @@ class Stars:
 
         The dtype and the shape of rows are the same on every rank.
         """
-        array = np.ascontiguousarray(array)
+        array = np.ascontiguousarray(plain_array(array, "migrate"))
         if array.ndim == 0 or len(array) != len(self.centre) or array.dtype.hasobject:
             raise InputError(f"migrate: an array of shape {array.shape} and {array.dtype}; allowed: a row of numbers for "
                              f"each of {len(self.centre)} points")
@@ -236,7 +236,7 @@ class Stars:
         schema      how each merges; without: means weighted by volume
         """
         n, d = self._points.shape
-        columns = {name: np.asarray(values, dtype=np.float64) for name, values in (attributes or {}).items()}
+        columns = {name: reals(values, name) for name, values in (attributes or {}).items()}
         widths = {name: 1 if c.ndim == 1 else c.shape[-1] for name, c in columns.items()}
         if schema is None:
             schema = Schema({name: ("mean", width) for name, width in widths.items()})

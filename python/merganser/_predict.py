@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import InputError, UsageError
+from ._errors import UsageError
 from ._estimators import HDBSCAN
 from ._nearest import join
 
@@ -18,7 +18,7 @@ def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np
     new points do not see each other.
 
     clusterer  a fitted HDBSCAN. With `comm` the call is collective, and `points` are this rank's, any number
-    points     (m, d) numbers, d as fitted
+    points     (m, d) numbers, d as fitted; a data frame has the columns of the fitted one, in the same order
 
     Gives labels (int64, -1 is noise) and strengths (float64, 0 to 1). The search is exact over all points (hdbscan looks at
     the 2 min_samples nearest, with core distances of one neighbour less). Time O(log n) per point after a tree of the fitted
@@ -29,9 +29,7 @@ def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np
     clusterer._check_fitted()
     if getattr(clusterer, "_points", None) is None:
         raise UsageError("clusterer: fitted to distances or to an array of dask; allowed: fitted to points")
-    fresh = clusterer._real_rows(points)
-    if fresh.shape[1] != clusterer.n_features_in_:
-        raise InputError(f"points: {fresh.shape[1]} features; allowed: {clusterer.n_features_in_}, as fitted")
+    fresh = clusterer._rows_on_all(points, clusterer._fresh_rows)
     nearest, reach = join(clusterer._points, fresh, clusterer._samples, **clusterer._search())
     with np.errstate(divide="ignore"):
         lambdas = 1 / reach

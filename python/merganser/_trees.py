@@ -6,7 +6,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arrays import box_of, line, rows, whole
+from ._arrays import array_of, box_of, line, rows, whole
 from ._errors import InputError, UsageError
 from ._forecast import PairsForecast, limits
 from ._team import team_of
@@ -70,9 +70,9 @@ def minimum_spanning_forest(graph: Any, *, maximum: bool = False, comm: Any = No
                             model: str = "auto") -> Forest:
     """The minimum spanning forest of a graph in the strict order (weight, low, high), the same on any number of ranks.
 
-    graph    a sparse matrix or array of SciPy (entries that are stored are edges, 0 too; of (i, j) and (j, i) the lighter
-             counts), or (n, u, v, w): edges between u[i] and v[i] of 0 .. n - 1. With `comm` this rank's share of the edges;
-             loops and parallel edges are allowed
+    graph    a sparse matrix or array of SciPy (entries that are stored are edges, 0 too; entries that repeat at one (i, j) are
+             added up, as SciPy does; of (i, j) and (j, i) the lighter counts), or (n, u, v, w): edges between u[i] and v[i] of
+             0 .. n - 1, of which parallel ones stay apart. With `comm` this rank's share of the edges; loops are allowed
     maximum  of greatest weight instead
 
     Weights of whole numbers stay whole; others become float64. Raises InputError for NaN and ends that are no vertices.
@@ -84,7 +84,8 @@ def minimum_spanning_forest(graph: Any, *, maximum: bool = False, comm: Any = No
 
 def _edges_of(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
     if hasattr(graph, "tocoo"):
-        coo = graph.tocoo()
+        coo = graph.tocoo(copy=True)
+        coo.sum_duplicates()
         if coo.ndim != 2 or coo.shape[0] != coo.shape[1]:
             raise InputError(f"graph: a matrix of shape {coo.shape}; allowed: (n, n)")
         parts = (coo.shape[0], coo.row, coo.col, coo.data)
@@ -95,7 +96,7 @@ def _edges_of(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
     n = whole(parts[0], "n", 0, 2**62)
     u = line(parts[1], "u", np.int64)
     v = line(parts[2], "v", np.int64, len(u))
-    w = np.asarray(parts[3])
+    w = array_of(parts[3], "w")
     kinds = {"u": np.uint64, "i": np.int64, "b": np.uint64}
     return n, u, v, line(w, "w", kinds.get(w.dtype.kind, np.float64), len(u))
 

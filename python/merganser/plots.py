@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import reals
+
 _STEPS = 200
 """Most steps in the outline of a cluster."""
 
@@ -133,7 +135,7 @@ def dendrogram(linkage: Any, *, axis: Any = None, leaves: int = 40, least: int |
     from matplotlib.collections import LineCollection
 
     axis = plt.gca() if axis is None else axis
-    rows = np.asarray(linkage, dtype=np.float64).reshape(-1, 4)
+    rows = reals(linkage, "linkage").reshape(-1, 4)
     top = _Top(rows, max(2, int(leaves)), max(1, (len(rows) + 1) // 200) if least is None else max(1, int(least)))
     solid, dotted = top.brackets()
     axis.add_collection(LineCollection(solid, colors="C0", linewidths=1.0))

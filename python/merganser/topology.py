@@ -14,8 +14,12 @@ ProcessGraph = _core.ProcessGraph
 
 
 def from_scipy(matrix: Any) -> ProcessGraph:
-    """The graph of a sparse (ranks, ranks) matrix of SciPy: entry (i, j) are the bytes that i sends to j. No loops."""
-    csr = matrix.tocsr()
+    """The graph of a sparse (ranks, ranks) matrix of SciPy: entry (i, j) are the bytes that i sends to j. No loops.
+
+    Entries that repeat at one (i, j) are added up, as SciPy does.
+    """
+    csr = matrix.tocsr(copy=True)
+    csr.sum_duplicates()
     if csr.shape[0] != csr.shape[1]:
         raise UsageError(f"matrix: of shape {csr.shape}; allowed: (ranks, ranks)")
     return ProcessGraph(line(csr.indptr, "indptr", np.int64), line(csr.indices, "indices", np.int64),

@@ -203,6 +203,18 @@ TEST_F(BadOutput, a_full_disk_is_an_error_and_leaves_the_old_file_and_no_other) 
   EXPECT_EQ(old, "old");
 }
 
+TEST_F(BadOutput, where_no_descriptor_is_left_is_told_as_that) {
+  int told = 0;
+  for (int limit = 5; limit <= 9; ++limit) {
+    const std::string limited = "ulimit -n " + std::to_string(limit) + "; exec \"$0\" \"$@\"";
+    const Outcome o =
+        Program({"/bin/sh", "-c", limited, command_path(), "cluster", in_, "-o", folder_.file("o.nc")}).wait(kSoon);
+    EXPECT_FALSE(says(o, "Permission denied")) << o.text();
+    told += says(o, "Too many open files") ? 1 : 0;
+  }
+  EXPECT_GT(told, 0);
+}
+
 /// HDF5 1.10 reads through a wild pointer here; a later one may refuse it by itself.
 TEST(BadInput, that_crashes_the_library_below_is_refused_like_any_other) {
   const auto file = std::filesystem::path(__FILE__).parent_path().parent_path() / "data" / "hdf5_crash.nc";

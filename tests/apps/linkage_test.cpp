@@ -86,6 +86,7 @@ TEST(Linkage, finds_dense_clusters_of_points_in_a_file) {
   const std::string points = folder.file("p.txt");
   {
     std::ofstream out(points);
+    out << "x1 x2\n";
     for (const int x : {0, 100}) {
       for (int i = 0; i < 6; ++i) out << x + i * i << ' ' << i << '\n';
     }
@@ -101,6 +102,8 @@ TEST(Linkage, finds_dense_clusters_of_points_in_a_file) {
   EXPECT_EQ(probabilities.front(), 1);
   EXPECT_EQ(probabilities.back(), 0);
   EXPECT_TRUE(says(o, "clusters: 2, noise: 1 points; sizes: 6 6")) << o.text();
+  EXPECT_TRUE(says(o, "p.txt: 13 points in 2 dimensions\ntext: 2 columns x1, x2; separated by blanks; heading\n"))
+      << o.text();
   std::istringstream condensed(bytes_of(folder.file("c.txt")));
   int rows = 0;
   for (std::string line; std::getline(condensed, line);) ++rows;

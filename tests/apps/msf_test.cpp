@@ -56,6 +56,20 @@ TEST(Msf, writes_the_forest_the_labels_and_a_record) {
   EXPECT_TRUE(says(most, "weight 14")) << most.text();
 }
 
+TEST(Msf, vertices_without_an_edge_are_told_apart_from_trees) {
+  const Folder folder;
+  const std::string graph = folder.file("g.txt");
+  std::ofstream(graph) << "# Nodes: 4 Edges: 3\n1\t2\n2\t3\n3\t7\n";
+  for (const char* ranks : {"1", "3"}) {
+    const Outcome o = run({"msf", graph, "--ranks", ranks, "--json", folder.file("r.json")});
+    EXPECT_TRUE(says(o, "3 edges in 1 tree, and 4 vertices without an edge, weight ")) << o.text();
+    EXPECT_TRUE(says(o, "edge list: 2 columns; separated by tabs; no heading\n")) << o.text();
+    const Json record = Json::parse(bytes_of(folder.file("r.json")));
+    EXPECT_EQ(record["result"]["trees"], 1);
+    EXPECT_EQ(record["result"]["vertices_without_edge"], 4);
+  }
+}
+
 TEST(Msf, sparse_ids_come_back_as_they_were) {
   const Folder folder;
   const std::string graph = folder.file("sparse.tsv");

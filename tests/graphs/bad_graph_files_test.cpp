@@ -33,12 +33,12 @@ const std::string kBanner = "%%MatrixMarket matrix coordinate ";
 const std::vector<BadGraph> kBad{
     {"empty.txt", "", "the file is empty"},
     {"a.txt.gz", "\x1f\x8b no stream", "gzip"},  // with zlib and without
-    {"a.txt", "0 1\n1 x\n", ": line 2: vertex \"x\"; allowed: 0 to below 2^63"},
+    {"a.txt", "0 1\n1 x\n", ": line 2: column 2: vertex \"x\"; allowed: 0 to below 2^63"},
     {"a.txt", "0 1\n1\n", ": line 2: \"1\"; allowed: two ids"},
     {"a.txt", "0 1\n# c\n1 2 3\n", ": line 3: \"1 2 3\" has 3 columns; allowed: 2"},
     {"a.txt", "0 1 2 3 4\n", ": line 1: \"0 1 2 3 4\"; allowed: two ids"},
-    {"a.txt", "0 1 1\n1 2 nan\n", ": line 2: weight \"nan\""},
-    {"a.txt", "0 1 1\n1 2 1e999\n", ": line 2: weight \"1e999\""},
+    {"a.txt", "0 1 1\n1 2 nan\n", ": line 2: column 3: weight \"nan\""},
+    {"a.txt", "0 1 1\n1 2 1e999\n", ": line 2: column 3: weight \"1e999\""},
     {"a.txt", "0 1 18446744073709551616\n", "weight \"18446744073709551616\"; allowed: an integer to 64 bit"},
     {"a.txt", "0 1 18446744073709551615\n1 2 -1\n", "beside negative ones"},
     {"a.txt", "1 2 -29\n2 3 1\n1 1 9223372036854775808\n3 3 9223372036854775809\n",
@@ -52,6 +52,21 @@ const std::vector<BadGraph> kBad{
     {"a.txt", "% bip\n# vertices: 4\n1 1\n3 2\n",
      ": vertex 2 of the second column, behind 3 of the first; allowed: 4 together"},
     {"a.txt", std::string(2 << 20, '7'), "allowed:"},
+    {"a.csv", "0,1,,5\n", ": line 1: column 3: an empty cell"},
+    {"a.txt", "0 1 2,5\n", ": line 1: column 1: vertex \"0 1 2\""},
+    {"a.txt", "0 1 2\n1 2 2,5\n", ": line 2: column 3: weight \"2,5\""},
+    {"a.csv", "0;1;2,5\n", ": line 1: column 3: weight \"2,5\""},
+    {"a.csv", ",source,target\n0,0,1\n", ": line 1: heading, column 1 has no name: it is an index"},
+    {"a.csv", "weight,source,target\n5,0,1\n", ": line 1: heading, column 1 \"weight\"; allowed: both ends"},
+    {"a.csv", "source,target\nsource,target\n", ": line 2: column 1: vertex \"source\""},
+    {"a.txt", "0 1\r1 2\r", ": line 1: a carriage return (CR)"},
+    {"a.mtx", "%%MatrixMarket matrix coordinate real general\r1 1 0\r", ": line 1: a carriage return (CR)"},
+    {"a.txt.bz2", "BZh91AY&SY", ": packed by bzip2; allowed: the unpacked file (bzip2 -dk FILE)"},
+    {"a.mtx.xz", {"\xfd\x37zXZ\0", 6}, ": packed by xz"},
+    {"a.parhip", "BZh91AY&SYBZh91AY&SYBZh91AY&SY", ": packed by bzip2"},
+    {"a.txt", {"0\0 \0001\0\n\0", 8}, ": text in UTF-16"},
+    {"b.graph", {"\x01\x80\0\x7f\0\0", 6}, "b.graph is there, "},
+    {"a.metis", "2 1 001\n2 1,5\n1 1,5\n", ": line 2: weight \"1,5\""},
     {"a.mtx", "%%MatrixMarket matrix array real general\n", ": line 1:"},
     {"a.mtx", kBanner + "complex general\n2 2 1\n1 1 1 1\n", "field \"complex\"; allowed: pattern, integer, real"},
     {"a.mtx", kBanner + "real hermitian\n2 2 1\n1 1 1\n", "symmetry \"hermitian\""},
@@ -143,7 +158,7 @@ TEST(BadGraphFiles, the_first_of_several_errors_is_told) {
       static_cast<void>(read_whole(folder.file("a.txt"), {}, ranks));
       ADD_FAILURE();
     } catch (const InputError& e) {
-      EXPECT_NE(std::string(e.what()).find("line 100: vertex \"bad100\""), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("line 100: column 2: vertex \"bad100\""), std::string::npos) << e.what();
     }
   }
 }

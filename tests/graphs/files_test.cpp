@@ -45,7 +45,7 @@ std::uint64_t real(double weight) { return graphs::bits_of(weight); }
 std::uint64_t negative(std::int64_t weight) { return graphs::bits_of(weight); }
 
 TEST_F(GraphFiles, edge_lists_have_two_three_or_four_columns_and_comments) {
-  const WholeGraph two = read("a.txt", "# Directed graph\n# Nodes: 4 Edges: 4\n0\t1\n1\t0\n\n2 2\r\n1,3\n");
+  const WholeGraph two = read("a.txt", "# Directed graph\n# Nodes: 4 Edges: 4\n0\t1\n1\t0\n\n2\t2\r\n1\t3\t\n");
   EXPECT_EQ(two.log.format, Format::edge_list);
   EXPECT_EQ(two.vertices, 4U);
   EXPECT_EQ(two.log.arcs, 4U);
@@ -63,6 +63,36 @@ TEST_F(GraphFiles, edge_lists_have_two_three_or_four_columns_and_comments) {
   EXPECT_EQ(four.kind, WeightKind::signed_integer);
   EXPECT_EQ(four.edges, (std::vector<Edge24>{{1, 2, negative(-1)}, {2, 3, negative(3)}}));
   EXPECT_TRUE(says(four.log, "fourth column is not used"));
+}
+
+TEST_F(GraphFiles, edge_lists_may_have_headings_quotes_any_separator_and_a_byte_order_mark) {
+  const std::vector<Edge24> wanted{{0, 1, 5}, {1, 2, 7}};
+  const struct {
+    const char *text, *told;
+  } samples[] = {
+      {"0 1 5\n1 2\t7\n", "edge list: 3 columns; separated by blanks; no heading"},
+      {"source,target,weight\n0,1,5\n1, 2,7\n", "edge list: 3 columns source, target, weight; separator ','; heading"},
+      {"% a comment\n\"x1\";\"x2\";\"x3\"\n\"0\";1;5\n1;2;7\n",
+       "edge list: 3 columns x1, x2, x3; separator ';'; heading"},
+      {"\xef\xbb\xbf"
+       "0\t1\t5\n1\t2\t7\n",
+       "edge list: 3 columns; separated by tabs; no heading"},
+      {"\xef\xbb\xbf"
+       "to from w\n0 1 5\n1 2 7\n",
+       "edge list: 3 columns to, from, w; separated by blanks; heading"}};
+  for (const auto& sample : samples) {
+    const WholeGraph g = read("a.csv", sample.text);
+    EXPECT_EQ(g.edges, wanted) << sample.text;
+    EXPECT_TRUE(says(g.log, sample.told)) << sample.text << g.log.lines[0];
+  }
+  EXPECT_TRUE(read("a.txt", "\xef\xbb\xbf# Undirected\n0 1\n").log.directed == false) << "a comment behind the mark";
+  EXPECT_EQ(read("b", "\xef\xbb\xbf%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n2 3 7\n").edges,
+            wanted);
+  EXPECT_EQ(read("c.metis",
+                 "\xef\xbb\xbf"
+                 "3 2 001\n2 5\n1 5 3 7\n2 7\n")
+                .edges,
+            wanted);
 }
 
 TEST_F(GraphFiles, weights_are_integers_to_64_bit_or_numbers) {

@@ -65,13 +65,13 @@ TEST_F(ReadersAgree, on_files_that_one_of_them_refused_once) {
   const std::string banner = "%%MatrixMarket matrix coordinate ";
   const Text samples[] = {
       {kMatrix, banner + "integer skew-symmetric\n3 3 2\n2 1 5\n3 2 7\n"},
-      {kMatrix, banner + "integer symmetric\n3 3 2\n1 2 5\n3 2 7\n"},                        // one above the diagonal
-      {kMatrix, banner + "real general kept by hand\n3 3 2\n1 2 5\n3 2 7.25\n"},             // more words
-      {kMatrix, banner + "real symmetric\n 3,3\t2\n  % a comment\n\n2,1,+5\n3\t2 1e3\r\n"},  // separators, a plus
+      {kMatrix, banner + "integer symmetric\n3 3 2\n1 2 5\n3 2 7\n"},                          // one above the diagonal
+      {kMatrix, banner + "real general kept by hand\n3 3 2\n1 2 5\n3 2 7.25\n"},               // more words
+      {kMatrix, banner + "real symmetric\n 3 3\t2\n  % a comment\n\n2  1\t+5\n3\t2 1e3\r\n"},  // separators, a plus
       {kMatrix, banner + "pattern symmetric\n3 3 3\n1 1\n2 1\n3 2"},
       {kMetis, "3 3 001\n1 9 2 5\n1 5 3 7\n2 7\n3 1\n"},  // a loop, wrong number of neighbours: see below
       {kMetis, "3 3 001\n1 9 1 9 2 5\n1 5 3 7\n2 7\n"},   // a loop at both of its ends
-      {kMetis, " % by hand\n 3,2 001\n2,5\n\t% between\n1 5\t3,2.5\n2 +2.5\n"},
+      {kMetis, " % by hand\n 3\t2 001\n2  5\n\t% between\n1 5\t3 2.5\n2 +2.5\n"},
       {kMetis, "3 2 001\n2 0\n1 0 3 18014398509481984\n2 18014398509481984\n"},  // no bytes, beyond 2^53
       {kMetis, "2 1 0 0\n2\n1\n"},
       {kMetis, "2 1 010 70\n" +

@@ -1,33 +1,39 @@
 // Edge lists: one edge on a line, two ids and perhaps a weight and a time. SNAP, KONECT, TSV and CSV files are such.
 #include <algorithm>
+#include <array>
 
+#include "merganser/base/text_table.hpp"
 #include "src/graphs/files/raw_sink.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
 
+constexpr std::uint64_t kMaxColumns = 4;
+
 bool is_comment(std::string_view line) {
+  line = BlankWords(line).rest();
   return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");
 }
+bool is_row(std::string_view line) {
+  if (!line.empty() && line.front() >= '0' && line.front() <= '9') return true;  // as nearly all are
+  return !BlankWords(line).rest().empty() && !is_comment(line);
+}
 
-/// What the comments before the first edge say.
+/// What the lines before the first edge say.
 struct Preface {
   std::uint64_t vertices = 0;
   bool vertices_known = false;
   bool konect = false;  ///< ids from 1 on
   bool bipartite = false;
   bool undirected = false;
-  bool weights = true;  ///< of a third column
-  int columns = 0;      ///< of the first edge; 0: not seen
+  bool weights = true;                    ///< of a third column
+  TableDialect dialect;                   ///< 0 columns: not seen
+  std::vector<std::string> names;         ///< of columns
+  std::uint64_t heading_at = UINT64_MAX;  ///< offset of the line of the heading
 };
 
-int count_words(std::string_view line) {
-  int count = 0;
-  for (Words words(line); !words.next().empty();) ++count;
-  return count;
-}
-
 void read_comment(std::string_view line, bool first, Preface& preface) {
+  line = BlankWords(line).rest();
   Words words(line.substr(line.starts_with("//") ? 2 : 1));
   const std::string_view word = words.next();
   if (first && line.starts_with('%') && (word == "sym" || word == "asym" || word == "bip")) {
@@ -42,59 +48,113 @@ void read_comment(std::string_view line, bool first, Preface& preface) {
   }
 }
 
-Preface read_preface(const std::string& head) {
-  Preface preface;
-  bool first = true;
-  for (LineWalk walk(head); walk.next(); first = false) {
-    const std::string_view line = walk.line();
-    if (is_comment(line)) {
-      read_comment(line, first, preface);
-    } else if (const int columns = count_words(line); columns > 0) {
-      if (walk.after() < head.size() || head.size() < kHeadBytes) preface.columns = columns;
-      break;
-    }
+/// Where a name of a column says that it stands, from 1; 0: anywhere.
+std::size_t place_of(std::string_view name) {
+  std::string word;
+  for (const char c : name)
+    if (c != '_' && c != ' ') word += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  constexpr std::array<std::array<std::string_view, 7>, 3> kNames{
+      {{"source", "src", "from", "fromnodeid", "fromid", "node1", "vertex1"},
+       {"target", "dst", "to", "tonodeid", "toid", "node2", "vertex2"},
+       {"weight", "w", "value", "cost", "distance", "length", "capacity"}}};
+  for (std::size_t place = 0; place < kNames.size(); ++place)
+    for (const auto known : kNames[place])
+      if (word == known) return place + 1;
+  return 0;
+}
+
+/// Refuses names of columns in another order than edge lists have.
+void check_order(const std::string& path, std::uint64_t line, const std::vector<std::string>& names) {
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const std::size_t place = place_of(names[c]);
+    if (place != 0 && (place == 3) != (c == 2))  // both ends may be in either order
+      throw PlacedError(0, path + ": line " + std::to_string(line) + ": heading, column " + std::to_string(c + 1) +
+                               " " + shown(names[c]) + "; allowed: both ends of an edge first, then its weight");
   }
+}
+
+Preface read_preface(const std::string& path, std::string_view head) {
+  Preface preface;
+  std::array<std::string_view, 2> rows;
+  std::uint64_t number = 0, first_line = 0, first_at = 0;
+  std::size_t found = 0;
+  for (LineWalk walk(head); walk.next() && found < rows.size();) {
+    ++number;
+    const std::string_view line = walk.line();
+    if (found == 0 && is_comment(line)) read_comment(line, number == 1, preface);
+    if (!is_row(line)) continue;
+    if (walk.after() >= head.size() && head.size() >= kHeadBytes) break;  // it may go on
+    if (found == 0) {
+      first_line = number;
+      first_at = walk.at();
+    }
+    rows[found++] = line;
+  }
+  TableStart start = find_dialect(rows[0], rows[1]);
+  if (!start.refusal.empty())
+    throw PlacedError(0, path + ": line " + std::to_string(first_line) + ": " + start.refusal);
+  check_order(path, first_line, start.names);
+  preface.dialect = start.dialect;
+  preface.names = std::move(start.names);
+  if (start.dialect.heading) preface.heading_at = first_at;
   return preface;
 }
 
 class EdgeListParser {
  public:
   EdgeListParser(const Text& text, const Preface& preface, Raw& raw)
-      : text_(text), raw_(raw), first_(preface.konect ? 1 : 0), columns_(preface.columns), preface_(preface) {}
+      : text_(text), raw_(raw), first_(preface.konect ? 1 : 0), columns_(preface.dialect.columns), preface_(preface) {}
 
   void operator()(const Piece& piece) {
     for (LineWalk walk(piece.text, piece.offset); walk.next();) {
-      const std::string_view line = walk.line();
-      if (is_comment(line)) continue;
-      Words words(line);
-      const std::string_view a = words.next();
-      if (a.empty()) continue;
-      const std::string_view b = words.next(), weight = words.next(), time = words.next();
-      const int columns = b.empty() ? 1 : weight.empty() ? 2 : time.empty() ? 3 : words.next().empty() ? 4 : 5;
-      if (columns_ == 0) columns_ = columns;
-      if (columns < 2 || columns > 4)
-        text_.fail(piece, walk.at(), shown(line) + "; allowed: two ids, and perhaps a weight and a time");
-      if (columns != columns_) {
-        text_.fail(piece, walk.at(),
-                   shown(line) + " has " + std::to_string(columns) + " columns; allowed: " + std::to_string(columns_) +
-                       ", as in the lines before");
-      }
-      const std::uint64_t from = id(piece, walk, a), to = id(piece, walk, b);
-      RawSink{text_, piece, raw_}.entry(walk.at(), from, to, preface_.weights ? weight : std::string_view());
-      if (preface_.bipartite) raw_.left = std::max(raw_.left, from + 1);
+      if (is_row(walk.line()) && walk.at() != preface_.heading_at) add(piece, walk.line(), walk.at());
     }
   }
-  [[nodiscard]] int columns() const { return columns_; }
+  [[nodiscard]] std::uint64_t columns() const { return columns_; }
 
  private:
-  std::uint64_t id(const Piece& piece, const LineWalk& walk, std::string_view word) const {
+  void add(const Piece& piece, std::string_view line, std::uint64_t at) {
+    std::array<std::string_view, kMaxColumns> cell;
+    std::uint64_t columns = 0;
+    const char separator = preface_.dialect.separator;
+    for (TableCells cells(line, separator); cells.next();) {
+      const bool ends_row = separator == '\t' && columns == columns_ && cells.cell().empty();
+      if (ends_row) continue;  // a tab behind the last cell
+      if (columns < kMaxColumns) cell[columns] = cells.cell();
+      ++columns;
+      if (cells.malformed() || cells.cell().empty())
+        text_.fail(piece, at,
+                   "column " + std::to_string(columns) + ": " +
+                       (cells.malformed() ? "a quote without an end, or text behind it" : cell_text({})) +
+                       "; allowed: ids from 0 on, and a number for a weight");
+    }
+    if (columns_ == 0) columns_ = columns;
+    if (columns < 2 || columns > kMaxColumns)
+      text_.fail(piece, at, shown(line) + "; allowed: two ids, and perhaps a weight and a time");
+    if (columns != columns_) {
+      text_.fail(piece, at,
+                 shown(line) + " has " + std::to_string(columns) + " columns; allowed: " + std::to_string(columns_) +
+                     ", as in the lines before");
+    }
+    const std::uint64_t from = id(piece, at, cell[0], 1), to = id(piece, at, cell[1], 2);
+    const std::string_view weight = preface_.weights ? cell[2] : std::string_view();
+    if (weight.empty())
+      raw_.add(from, to);
+    else if (!raw_.add(from, to, weight))
+      text_.fail(piece, at, "column 3: weight " + shown(weight) + "; allowed: an integer to 64 bit or a number");
+    if (preface_.bipartite) raw_.left = std::max(raw_.left, from + 1);
+  }
+
+  std::uint64_t id(const Piece& piece, std::uint64_t at, std::string_view word, int column) const {
     std::uint64_t value = 0;
     if (!parse_id(word, value) || value < first_)
-      text_.fail(piece, walk.at(), "vertex " + shown(word) + "; allowed: " + std::to_string(first_) + " to below 2^63");
+      text_.fail(piece, at,
+                 "column " + std::to_string(column) + ": vertex " + shown(word) +
+                     "; allowed: " + std::to_string(first_) + " to below 2^63");
     if (preface_.vertices_known && value >= preface_.vertices) {
-      text_.fail(piece, walk.at(),
-                 "vertex " + shown(word) + "; allowed: below " + std::to_string(preface_.vertices) +
-                     ", the number of vertices told above");
+      text_.fail(piece, at,
+                 "column " + std::to_string(column) + ": vertex " + shown(word) + "; allowed: below " +
+                     std::to_string(preface_.vertices) + ", the number of vertices told above");
     }
     return value - first_;
   }
@@ -102,7 +162,7 @@ class EdgeListParser {
   const Text& text_;
   Raw& raw_;
   std::uint64_t first_;
-  int columns_;
+  std::uint64_t columns_;
   const Preface& preface_;
 };
 
@@ -110,16 +170,20 @@ class EdgeListParser {
 
 Raw read_edge_list(const Source& source) {
   const auto text = Text::open(source.path, source.transport);
-  const Preface preface = read_preface(text->head());
+  Preface preface;
   agree_first(source.transport, [&] {
+    preface = read_preface(source.path, text->head());
+    if (preface.heading_at == 0) preface.heading_at = text->start();
     if (preface.vertices_known) check_vertices(*text, preface.vertices, "vertices");
   });
   Raw raw(source.path, source.sharing);
   EdgeListParser parser(*text, preface, raw);
   text->each({}, [&](const Piece& piece) { parser(piece); });
-  const auto all = [&](int columns, comm::Op op) { return source.transport.all_reduce(std::int64_t{columns}, op); };
+  const auto all = [&](std::uint64_t columns, comm::Op op) {
+    return source.transport.all_reduce(static_cast<std::int64_t>(columns), op);
+  };
   const auto most_columns = all(parser.columns(), comm::Op::max);
-  const auto fewest_columns = all(parser.columns() == 0 ? 5 : parser.columns(), comm::Op::min);
+  const auto fewest_columns = all(parser.columns() == 0 ? kMaxColumns + 1 : parser.columns(), comm::Op::min);
   agree_first(source.transport, [&] {
     if (most_columns > fewest_columns)
       throw InputError(source.path + ": lines of " + std::to_string(fewest_columns) + " and of " +
@@ -130,11 +194,43 @@ Raw read_edge_list(const Source& source) {
   raw.weighted = most_columns >= 3 && preface.weights;
   raw.directed = !preface.undirected;
   raw.bipartite = preface.bipartite;
+  if (preface.dialect.columns > 0) raw.lines.push_back("edge list: " + dialect_text(preface.dialect, preface.names));
   if (preface.konect) raw.lines.emplace_back("KONECT file: ids are made to begin with 0");
   if (preface.bipartite) raw.lines.emplace_back("bipartite: ids of the second column follow those of the first");
   if (most_columns == 4) raw.lines.emplace_back("the fourth column is not used");
   source.log.compressed = text->compressed();
   return raw;
+}
+
+Sizes sizes_of_edge_list(const std::string& path, std::string_view head) {
+  const Preface preface = read_preface(path, head);
+  std::uint64_t lines = 0, bytes = 0, greatest = 0;
+  bool real = false;
+  for (LineWalk walk(head); walk.next();) {
+    if (!is_row(walk.line())) continue;
+    TableCells cells(walk.line(), preface.dialect.separator);
+    const auto next = [&] { return cells.next() ? cells.cell() : std::string_view(); };
+    const std::string_view a = next(), b = next(), weight = next();
+    std::uint64_t from = 0, to = 0;
+    if (!parse_id(a, from) || !parse_id(b, to)) continue;
+    ++lines;
+    bytes += walk.after() - walk.at();
+    greatest = std::max({greatest, from + 1, to + 1});
+    real = real || weight.find_first_of(".eE-") != std::string_view::npos;
+  }
+  Sizes sizes;
+  if (lines == 0) return sizes;
+  if (head.size() < kHeadBytes) {
+    sizes.arcs = lines;
+  } else {
+    // Compressed edge lists shrink to a quarter or less.
+    const std::uint64_t size = File(path).size(), text = path.ends_with(".gz") ? 5 * size : size;
+    sizes.arcs = text / (bytes / lines) + 1;
+  }
+  sizes.vertices = std::min(std::max(greatest, sizes.arcs / 8), 2 * sizes.arcs);
+  sizes.exact = false;
+  sizes.edge_bytes = real ? sizeof(Edge16) : 0;
+  return sizes;
 }
 
 }  // namespace merganser::graphs::detail

@@ -47,11 +47,14 @@ const Extension* extension_of(const std::string& path) {
 
 /// By the first line that is no comment; a METIS file looks like an edge list and is told by its extension alone.
 Format format_of_head(const std::string& path) {
-  const std::string head = head_of(path);
+  std::string head = any_head_of(path);
   if (head.empty()) throw InputError(path + ": the file is empty; allowed: a graph");
   if (head.starts_with("MRGNGRPH")) return Format::binary;
-  if (head.starts_with("%%MatrixMarket")) return Format::matrix_market;
-  if (head.substr(0, 24).find('\0') != std::string::npos) return Format::parhip;
+  const bool two_bytes =
+      head.size() > 3 && (head[0] == '\0') != (head[1] == '\0') && (head[2] == '\0') != (head[3] == '\0');
+  if (!two_bytes && head.substr(0, 24).find('\0') != std::string::npos) return Format::parhip;
+  head = head_of(path);
+  if (Words(head).rest().starts_with("%%MatrixMarket")) return Format::matrix_market;
   for (LineWalk walk(head); walk.next();) {
     const std::string_view first = Words(walk.line()).next();
     if (first == "p") return Format::dimacs;
@@ -103,7 +106,9 @@ void make_weights(EdgeList& graph, const ReadOptions& options, ReadLog& log) {
 }
 
 Format chosen(const std::string& path, const ReadOptions& options) {
-  return options.format.empty() ? detect_format(path) : format_of_name(options.format);
+  const Format format = options.format.empty() ? detect_format(path) : format_of_name(options.format);
+  if (format == Format::parhip || format == Format::binary) check_unpacked(path);
+  return format;
 }
 
 void check_weights(const ReadOptions& options) {
@@ -114,36 +119,6 @@ void check_weights(const ReadOptions& options) {
 
 std::uint64_t bytes_of(const std::string& path, Format format) {
   return File(format == Format::bvgraph ? path + ".graph" : path).size();
-}
-
-/// Sizes of an edge list, from the lines at its beginning.
-Sizes guess_edge_list(const std::string& path, const std::string& head) {
-  std::uint64_t lines = 0, bytes = 0, greatest = 0;
-  bool real = false;
-  for (LineWalk walk(head); walk.next();) {
-    const std::string_view line = walk.line();
-    Words words(line);
-    const std::string_view a = words.next(), b = words.next(), weight = words.next();
-    std::uint64_t from = 0, to = 0;
-    if (!parse_id(a, from) || !parse_id(b, to)) continue;
-    ++lines;
-    bytes += walk.after() - walk.at();
-    greatest = std::max({greatest, from + 1, to + 1});
-    real = real || weight.find_first_of(".eE-") != std::string_view::npos;
-  }
-  Sizes sizes;
-  if (lines == 0) return sizes;
-  if (head.size() < kHeadBytes) {
-    sizes.arcs = lines;
-  } else {
-    // Compressed edge lists shrink to a quarter or less.
-    const std::uint64_t size = File(path).size(), text = path.ends_with(".gz") ? 5 * size : size;
-    sizes.arcs = text / (bytes / lines) + 1;
-  }
-  sizes.vertices = std::min(std::max(greatest, sizes.arcs / 8), 2 * sizes.arcs);
-  sizes.exact = false;
-  sizes.edge_bytes = real ? sizeof(Edge16) : 0;
-  return sizes;
 }
 
 }  // namespace
@@ -167,8 +142,15 @@ Format format_of_path(const std::string& path) {
 
 Format detect_format(const std::string& path) {
   if (std::filesystem::exists(path + ".properties") && std::filesystem::exists(path + ".graph")) return Format::bvgraph;
+  const auto refuse_half = [](const std::string& name) {
+    throw InputError(name + ".graph is there, " + name + ".properties is not; allowed: both, if it is a BVGraph");
+  };
+  if (!std::filesystem::exists(path) && std::filesystem::exists(path + ".graph")) refuse_half(path);
   const File file(path);
   if (file.size() == 0) throw InputError(path + ": the file is empty; allowed: a graph");
+  if (path.ends_with(".graph") && any_head_of(path).find('\0') != std::string::npos &&
+      !std::filesystem::exists(path.substr(0, path.size() - 6) + ".properties"))
+    refuse_half(path.substr(0, path.size() - 6));
   if (path.ends_with(".graph") && std::filesystem::exists(path.substr(0, path.size() - 6) + ".properties")) {
     throw InputError(path + " is part of a BVGraph; allowed: its name without extension, " +
                      path.substr(0, path.size() - 6));
@@ -196,7 +178,7 @@ Forecast forecast_file(const std::string& path, const ReadOptions& options, int 
   const Format format = chosen(path, options);
   Sizes sizes;
   if (format == Format::edge_list)
-    sizes = guess_edge_list(path, head_of(path));
+    sizes = sizes_of_edge_list(path, head_of(path));
   else if (format == Format::matrix_market)
     sizes = sizes_of_matrix_market(path, head_of(path));
   else if (format == Format::metis)

@@ -95,6 +95,7 @@ struct Sizes {
   bool twice = false;            ///< every edge stands twice
   std::uint64_t edge_bytes = 0;  ///< 0: by the weights
 };
+[[nodiscard]] Sizes sizes_of_edge_list(const std::string& path, std::string_view head);
 [[nodiscard]] Sizes sizes_of_matrix_market(const std::string& path, std::string_view head);
 [[nodiscard]] Sizes sizes_of_metis(const std::string& path, std::string_view head);
 [[nodiscard]] Sizes sizes_of_dimacs(const std::string& path, std::string_view head);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 
+#include "merganser/base/text_table.hpp"
 #include "merganser/comm/collectives.hpp"
 
 namespace merganser::graphs::detail {
@@ -31,6 +32,19 @@ struct Before {
   std::uint64_t comments = 0;
 };
 
+/// Refuses what is no text, and puts blanks in the place of a byte order mark. @return the offset behind that
+std::uint64_t check_text(const std::string& path, std::string& head) {
+  if (const auto what = foreign_text(head); !what.empty()) throw InputError(path + ": " + what);
+  for (auto at = head.find('\r'); at != std::string::npos && at + 1 < head.size(); at = head.find('\r', at + 1)) {
+    if (head[at + 1] == '\n') continue;
+    throw InputError(path + ": line " + std::to_string(1 + lines_in(std::string_view(head).substr(0, at))) + ": " +
+                     std::string(kBareReturnText));
+  }
+  if (!head.starts_with(kUtf8Mark)) return 0;
+  head.replace(0, kUtf8Mark.size(), kUtf8Mark.size(), ' ');
+  return kUtf8Mark.size();
+}
+
 bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
 /// A file and its first bytes, as they are.
@@ -55,11 +69,12 @@ std::string inflated_head(const std::string& path) {
 class Plain final : public Text {
  public:
   Plain(Begun begun, comm::Transport& transport) : Text(begun.file->path(), transport), file_(std::move(begun.file)) {
-    head_ = std::move(begun.head);
+    agree_first(transport, [&] { take_head(std::move(begun.head)); });
     file_bytes_ = file_->size();
   }
 
-  void each(const Each& how, const std::function<void(const Piece&)>& use) override {
+ private:
+  void each_from(const Each& how, const std::function<void(const Piece&)>& use) override {
     Before before;
     if (how.numbered) {
       Before mine;
@@ -96,7 +111,6 @@ class Plain final : public Text {
     });
   }
 
- private:
   [[nodiscard]] std::uint64_t line_at(std::uint64_t offset) const override {
     if (offset > kCountedBytes) return 0;
     std::uint64_t line = 1;
@@ -168,14 +182,14 @@ class Gzip final : public Text {
   Gzip(const File& file, comm::Transport& transport) : Text(file.path(), transport) {
     compressed_ = true;
     file_bytes_ = file.size();
-    agree_first(transport, [&] { head_ = inflated_head(path_); });
-  }
-
-  void each(const Each& how, const std::function<void(const Piece&)>& use) override {
-    agree_first(transport_, [&] { share_out(how, use); });
+    agree_first(transport, [&] { take_head(inflated_head(path_)); });
   }
 
  private:
+  void each_from(const Each& how, const std::function<void(const Piece&)>& use) override {
+    agree_first(transport_, [&] { share_out(how, use); });
+  }
+
   struct Label {
     std::uint64_t offset, line, comments, more;
   };
@@ -271,6 +285,11 @@ std::unique_ptr<Text> Text::open(const std::string& path, comm::Transport& trans
   return std::make_unique<Plain>(std::move(begun), transport);
 }
 
+void Text::take_head(std::string head) {
+  start_ = check_text(path_, head);
+  head_ = std::move(head);
+}
+
 void Text::fail(const Piece& piece, std::uint64_t at, const std::string& what) const {
   const std::uint64_t line =
       piece.line > 0 ? piece.line + lines_in(piece.text.substr(0, at - piece.offset)) : line_at(at);
@@ -278,9 +297,21 @@ void Text::fail(const Piece& piece, std::uint64_t at, const std::string& what) c
   throw PlacedError(at, path_ + ": line " + std::to_string(line) + ": " + what);
 }
 
-std::string head_of(const std::string& path) {
+void check_unpacked(const std::string& path) {
+  if (const auto what = known_signature(begin_reading(path).head); !what.empty()) throw InputError(path + ": " + what);
+}
+
+std::string any_head_of(const std::string& path) {
   std::string head = begin_reading(path).head;
-  return is_gzip(head) ? inflated_head(path) : head;
+  if (is_gzip(head)) return inflated_head(path);
+  if (const auto what = known_signature(head); !what.empty()) throw InputError(path + ": " + what);
+  return head;
+}
+
+std::string head_of(const std::string& path) {
+  std::string head = any_head_of(path);
+  static_cast<void>(check_text(path, head));
+  return head;
 }
 
 }  // namespace merganser::graphs::detail

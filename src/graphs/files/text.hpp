@@ -1,5 +1,6 @@
 #pragma once
 /// Text files, plain or compressed, shared among ranks in pieces of whole lines.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,12 +23,15 @@ struct Piece {
 class Text {
  public:
   virtual ~Text() = default;
-  /// Opens a file; one that begins as gzip does is decompressed. Collective. @throws InputError on every rank
+  /// Opens a file; one that begins as gzip does is decompressed. Collective.
+  /// @throws InputError on every rank for what is no text by its beginning, too: packed otherwise, UTF-16, lines that end with CR
   static std::unique_ptr<Text> open(const std::string& path, comm::Transport& transport);
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// The beginning of the text, the same on every rank.
+  /// The beginning of the text, the same on every rank; blanks stand for a byte order mark.
   [[nodiscard]] const std::string& head() const { return head_; }
+  /// Offset of the first line, behind a byte order mark.
+  [[nodiscard]] std::uint64_t start() const { return start_; }
   [[nodiscard]] bool compressed() const { return compressed_; }
   /// Bytes on the disk.
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
@@ -39,12 +43,18 @@ class Text {
   };
   /// Hands every line of the text to some rank: consecutive ones to each, in order. Collective; an error that `use`
   /// throws on any rank is thrown on all.
-  virtual void each(const Each& how, const std::function<void(const Piece&)>& use) = 0;
+  void each(Each how, const std::function<void(const Piece&)>& use) {
+    how.begin = std::max(how.begin, start_);
+    each_from(how, use);
+  }
 
   /// @throws PlacedError "path: line 3: what" @param at  offset of the line in the text
   [[noreturn]] void fail(const Piece& piece, std::uint64_t at, const std::string& what) const;
 
  protected:
+  virtual void each_from(const Each& how, const std::function<void(const Piece&)>& use) = 0;
+  /// Takes a beginning that is that of a text. @throws InputError for another
+  void take_head(std::string head);
   Text(std::string path, comm::Transport& transport) : path_(std::move(path)), transport_(transport) {}
   /// Number of the line at an offset; 0 where finding out would take long.
   [[nodiscard]] virtual std::uint64_t line_at(std::uint64_t offset) const = 0;
@@ -52,12 +62,18 @@ class Text {
   std::string path_;
   comm::Transport& transport_;
   std::string head_;
+  std::uint64_t start_ = 0;  ///< offset behind a byte order mark
   bool compressed_ = false;
   std::uint64_t file_bytes_ = 0;
 };
 
-/// First bytes of a text file on this rank alone, decompressed. @throws InputError
+/// First bytes of a text file on this rank alone, decompressed; blanks stand for a byte order mark.
+/// @throws InputError for what is no text, too
 [[nodiscard]] std::string head_of(const std::string& path);
+/// Refuses a packed file, one packed by gzip too. Local. @throws InputError
+void check_unpacked(const std::string& path);
+/// First bytes of any file on this rank alone, decompressed. @throws InputError for other packings than gzip
+[[nodiscard]] std::string any_head_of(const std::string& path);
 inline constexpr std::size_t kHeadBytes = std::size_t{1} << 16;
 
 /// A decompressor on one rank. Without zlib its constructor throws.

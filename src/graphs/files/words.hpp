@@ -4,7 +4,7 @@
 
 namespace merganser::graphs::detail {
 
-/// Between blanks, tabs and commas.
-using Words = WordsBetween<' ', '\t', ',', '\r'>;
+/// Between blanks and tabs.
+using Words = BlankWords;
 
 }  // namespace merganser::graphs::detail

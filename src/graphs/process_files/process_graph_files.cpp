@@ -9,6 +9,7 @@
 #include "merganser/base/output_file.hpp"
 #include "merganser/base/resources.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/base/text_table.hpp"
 #include "src/graphs/files/disk.hpp"
 #include "src/graphs/process_files/formats.hpp"
 #include "src/graphs/process_files/parsing.hpp"
@@ -32,7 +33,9 @@ constexpr ProcessGraphFormat kFormats[] = {ProcessGraphFormat::binary, ProcessGr
                                            ProcessGraphFormat::metis};
 constexpr std::string_view kNames[] = {"binary", "adjacency", "pairs", "matrix-market", "metis"};
 
-/// The bytes of a file. @throws InputError if it is no plain file, cannot be read or takes too much memory
+constexpr std::size_t kBinaryBytes = 16;  ///< with a byte 0 among the first ones a file is binary
+
+/// The bytes of a file; of a text without a byte order mark. @throws InputError if it is no plain file, cannot be read or takes too much memory
 std::string read_whole(const std::string& path) {
   const File file(path);
   // The graph that is made of them takes as much again, and more.
@@ -41,13 +44,18 @@ std::string read_whole(const std::string& path) {
                      "; allowed: up to half the memory that is there, " + bytes_text(static_cast<double>(there)));
   std::string bytes(static_cast<std::size_t>(file.size()), '\0');
   bytes.resize(file.read(0, bytes.data(), bytes.size()));  // fewer if it was cut meanwhile
+  if (const auto what = known_signature(bytes); !what.empty()) throw InputError(path + ": " + what);
+  if (bytes.substr(0, kBinaryBytes).find('\0') != std::string::npos) return bytes;
+  if (bytes.starts_with(kUtf8Mark)) bytes.erase(0, kUtf8Mark.size());
+  for (auto at = bytes.find('\r'); at != std::string::npos && at + 1 < bytes.size(); at = bytes.find('\r', at + 1))
+    if (bytes[at + 1] != '\n') FileBytes(path, bytes).fail(at, std::string(kBareReturnText));
   return bytes;
 }
 
 /// The format that the first bytes of a file show.
 ProcessGraphFormat detect(const std::string& path, const std::string& bytes) {
   if (bytes.empty()) throw InputError(path + ": the file is empty; allowed: a process graph");
-  if (bytes.substr(0, 16).find('\0') != std::string::npos) return ProcessGraphFormat::binary;
+  if (bytes.substr(0, kBinaryBytes).find('\0') != std::string::npos) return ProcessGraphFormat::binary;
   bool ranks_told = false;  // by a comment, which is all that a graph without arcs has
   const FileBytes file(path, bytes);
   for (LineWalk walk(bytes); walk.next();) {

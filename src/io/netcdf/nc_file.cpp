@@ -1,7 +1,11 @@
 #include "src/io/netcdf/nc_file.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -13,7 +17,15 @@
 namespace merganser::io {
 namespace {
 
+/// NetCDF-4 gives EACCES for whatever HDF5 could not open, also where no descriptor was left.
+bool has_no_descriptor() {
+  const int probe = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (probe >= 0) ::close(probe);
+  return probe < 0 && (errno == EMFILE || errno == ENFILE);
+}
+
 std::string reason(int status) {
+  if (status == EACCES && has_no_descriptor()) return std::strerror(errno);
   if (status > 0) return std::strerror(status);
   return nc_strerror(status);
 }

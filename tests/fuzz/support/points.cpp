@@ -20,7 +20,7 @@ struct WholeCloud {
 WholeCloud points_on(int ranks, const std::string& path) {
   std::vector<msf::Points> parts(static_cast<std::size_t>(ranks));
   comm::run({"threads", ranks, "", {}},
-            [&](comm::Transport& t) { parts[static_cast<std::size_t>(t.rank())] = app::read_points(path, t); });
+            [&](comm::Transport& t) { parts[static_cast<std::size_t>(t.rank())] = app::read_points(path, t).points; });
   WholeCloud whole;
   for (const auto& part : parts) {
     require(part.coordinates.size() == part.size() * static_cast<std::size_t>(part.dimension),

@@ -1,0 +1,30 @@
+#pragma once
+/// Points from arrays of NumPy (.npy).
+#include <cstdint>
+#include <string>
+
+#include "merganser/comm/transport.hpp"
+#include "merganser/msf/euclidean.hpp"
+
+namespace merganser::app {
+
+/// An array of numbers in a file.
+struct PointsArray {
+  std::uint64_t data = 0;  ///< where it begins
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  std::uint64_t bytes = 8;    ///< of a number
+  bool big_endian = false;    ///< highest byte first
+  bool column_major = false;  ///< columns one after the other (Fortran order)
+};
+
+/// What the head of a file tells. Local.
+/// @param head  first bytes of the file @param size  of the file in bytes
+/// @throws InputError for what is no array (n, d) of float32 or float64
+[[nodiscard]] PointsArray parse_points_array(const std::string& file, std::string_view head, std::uint64_t size);
+
+/// This rank's rows of an array. Local. @throws InputError where the file ends too early
+[[nodiscard]] msf::Points read_points_array(const std::string& file, const PointsArray& array,
+                                            const comm::Transport& transport);
+
+}  // namespace merganser::app

@@ -1,0 +1,291 @@
+#include "merganser/base/text_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <span>
+#include <vector>
+
+#include "merganser/base/log.hpp"
+#include "merganser/base/text.hpp"
+
+namespace merganser {
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+struct Cell {
+  std::string_view text;
+  CellKind kind;
+  bool quoted;
+};
+
+std::vector<Cell> cells_of(std::string_view row, char separator) {
+  std::vector<Cell> cells;
+  for (TableCells walk(row, separator); walk.next();)
+    cells.push_back({walk.cell(), cell_kind(walk.cell()), walk.quoted()});
+  return cells;
+}
+
+bool has(const std::vector<Cell>& cells, CellKind kind) {
+  return std::any_of(cells.begin(), cells.end(), [&](const Cell& c) { return c.kind == kind; });
+}
+
+/// Whether a character stands in a row outside of quotes.
+bool stands_in(std::string_view row, char what) {
+  bool quoted = false;
+  return std::any_of(row.begin(), row.end(), [&](char c) {
+    quoted = quoted != (c == '"');
+    return c == what && !quoted;
+  });
+}
+
+/// Every cell between tabs is one word: with blanks in cells, tabs and blanks separate alike.
+bool is_of_tabs(std::string_view row) {
+  const auto cells = cells_of(row, '\t');
+  return std::all_of(cells.begin(), cells.end(), [](const Cell& c) {
+    return c.quoted ||
+           (c.text.find(' ') == std::string_view::npos && !c.text.starts_with(',') && !c.text.ends_with(','));
+  });
+}
+
+char separator_of(std::string_view first, std::string_view second) {
+  if (stands_in(first, ';')) return ';';
+  if (stands_in(first, '\t')) {
+    const bool second_fits = !second.empty() && stands_in(second, '\t') && is_of_tabs(second) &&
+                             cells_of(second, '\t').size() == cells_of(first, '\t').size();
+    if (is_of_tabs(first) || second_fits) return '\t';
+  }
+  return stands_in(first, ',') ? ',' : ' ';
+}
+
+/// "1,5, 2,5": commas may be decimal marks or separators.
+bool is_ambiguous(std::string_view row) {
+  if (row.find('.') != std::string_view::npos) return false;
+  bool tight = false, loose = false;
+  for (std::size_t at = 1; at + 1 < row.size(); ++at) {
+    if (row[at] != ',') continue;
+    tight = tight || (is_digit(row[at - 1]) && is_digit(row[at + 1]));
+    loose = loose || is_blank(row[at + 1]);
+  }
+  return tight && loose;
+}
+
+bool ends_with_tab(std::string_view row) { return trimmed(row, " ").ends_with('\t'); }
+
+constexpr const char* kIndex =
+    "heading, column 1 has no name: it is an index, as pandas and R write one; allowed: a table without it (pandas: "
+    "to_csv(FILE, "
+    "index=False), where columns have no names header=False too; R: row.names = FALSE), or a name for the column if it "
+    "is a "
+    "coordinate";
+
+std::string check_heading(const std::vector<Cell>& names, std::size_t cells_below) {
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    if (!names[c].text.empty() && (c > 0 || !names[c].text.starts_with("Unnamed: "))) continue;
+    const std::string what = "heading, column " + std::to_string(c + 1) + " has no name";
+    return c > 0 ? what + "; allowed: a name for each column" : kIndex;
+  }
+  if (cells_below == names.size() + 1)
+    return "heading of " + std::to_string(names.size()) + " names above " + std::to_string(cells_below) +
+           " cells, column 1 has none: names of rows, as R writes them; allowed: a table without them (row.names = "
+           "FALSE)";
+  return {};
+}
+
+bool is_whole(std::string_view cell, std::size_t value) { return cell == std::to_string(value); }
+bool is_fraction(const Cell& cell) {
+  return cell.kind == CellKind::number && cell.text.find_first_of(".,") != std::string_view::npos;
+}
+
+/// Whether cells are 0, 1, ..., as pandas names columns that have no names.
+bool counts_from_zero(std::span<const Cell> cells) {
+  std::size_t counted = 0;
+  while (counted < cells.size() && is_whole(cells[counted].text, counted)) ++counted;
+  return counted == cells.size();
+}
+
+/// Rows of numbers that look like what pandas writes beside the numbers.
+std::string note_on(const std::vector<Cell>& first, const std::vector<Cell>& second) {
+  const std::size_t columns = first.size();
+  if (columns < 2 || second.size() != columns) return {};
+  if (counts_from_zero(first) && std::any_of(second.begin(), second.end(), is_fraction))
+    return "row 1 is 0, 1, ... and is read as numbers; names of columns are left out by to_csv(FILE, header=False)";
+  const bool index = (is_whole(first[0].text, 0) && is_whole(second[0].text, 1)) ||
+                     (is_whole(first[0].text, 1) && is_whole(second[0].text, 2));
+  if (index && std::all_of(first.begin() + 1, first.end(), is_fraction) &&
+      std::all_of(second.begin() + 1, second.end(), is_fraction))
+    return "column 1 counts rows and is read as numbers; an index is left out by to_csv(FILE, index=False)";
+  return {};
+}
+
+struct Signature {
+  std::string_view bytes;
+  std::string_view what;
+};
+using namespace std::string_view_literals;
+constexpr std::array kSignatures{
+    Signature{"\x1f\x8b"sv, "packed by gzip; allowed: the unpacked file (gzip -dk FILE)"},
+    Signature{"BZh"sv, "packed by bzip2; allowed: the unpacked file (bzip2 -dk FILE)"},
+    Signature{"\xfd\x37zXZ\0"sv, "packed by xz; allowed: the unpacked file (xz -dk FILE)"},
+    Signature{"\x28\xb5\x2f\xfd"sv, "packed by Zstandard; allowed: the unpacked file (zstd -dk FILE)"},
+    Signature{"\x04\x22\x4d\x18"sv, "packed by LZ4; allowed: the unpacked file (lz4 -dk FILE)"},
+    Signature{"LZIP"sv, "packed by lzip; allowed: the unpacked file (lzip -dk FILE)"},
+    Signature{"\x1f\x9d"sv, "packed by compress; allowed: the unpacked file (gzip -dk FILE)"},
+    Signature{"7z\xbc\xaf\x27\x1c"sv, "a 7z archive; allowed: the unpacked file (7z x FILE)"},
+    Signature{"PK\x03\x04"sv, "a ZIP archive, as .npz and .xlsx are too; allowed: an unpacked file"},
+    Signature{"PK\x05\x06"sv, "an empty ZIP archive; allowed: text"},
+    Signature{"\x89HDF\r\n\x1a\n"sv, "an HDF5 or NetCDF-4 file; allowed: text"},
+    Signature{"CDF\x01"sv, "a NetCDF file; allowed: text"},
+    Signature{"CDF\x02"sv, "a NetCDF file; allowed: text"},
+    Signature{"CDF\x05"sv, "a NetCDF file; allowed: text"},
+    Signature{"PAR1"sv, "a Parquet file; allowed: text"},
+    Signature{"ARROW1"sv, "an Arrow file; allowed: text"},
+    Signature{"\x93NUMPY"sv, "an array of NumPy (.npy); allowed: text"},
+    Signature{"MATLAB 5.0"sv, "a MATLAB file; allowed: text"},
+    Signature{"%PDF"sv, "a PDF file; allowed: text"},
+    Signature{"\xff\xfe\0\0"sv, "UTF-32; allowed: text in UTF-8 or ASCII (iconv -f UTF-32 -t UTF-8 FILE > NEW)"},
+    Signature{"\0\0\xfe\xff"sv, "UTF-32; allowed: text in UTF-8 or ASCII (iconv -f UTF-32 -t UTF-8 FILE > NEW)"},
+    Signature{"\xff\xfe"sv, "UTF-16; allowed: text in UTF-8 or ASCII (iconv -f UTF-16 -t UTF-8 FILE > NEW)"},
+    Signature{"\xfe\xff"sv, "UTF-16; allowed: text in UTF-8 or ASCII (iconv -f UTF-16 -t UTF-8 FILE > NEW)"}};
+
+}  // namespace
+
+TableCells::TableCells(std::string_view row, char separator)
+    : at_(row.data()), end_(row.data() + row.size()), separator_(separator) {
+  while (end_ != at_ && end_[-1] == ' ') --end_;
+}
+
+void TableCells::skip_blanks() {
+  while (at_ != end_ && (*at_ == ' ' || (*at_ == '\t' && separator_ != '\t'))) ++at_;
+}
+
+bool TableCells::next_between() {
+  if (done_) return false;
+  skip_blanks();
+  quoted_ = at_ != end_ && *at_ == '"';
+  if (quoted_) {
+    take_quoted();
+  } else {
+    const char* const begin = at_;
+    while (at_ != end_ && *at_ != separator_) ++at_;
+    const char* last = at_;
+    while (last != begin && is_blank(last[-1])) --last;
+    cell_ = {begin, static_cast<std::size_t>(last - begin)};
+  }
+  if (at_ == end_)
+    done_ = true;
+  else
+    ++at_;
+  return true;
+}
+
+void TableCells::take_quoted() {
+  const char* const begin = at_ + 1;
+  const char* last = begin;
+  while (last != end_ && (*last != '"' || (last + 1 != end_ && last[1] == '"'))) last += *last == '"' ? 2 : 1;
+  malformed_ = malformed_ || last == end_;
+  cell_ = {begin, static_cast<std::size_t>(last - begin)};
+  at_ = last == end_ ? last : last + 1;
+  if (separator_ == ' ') {
+    malformed_ = malformed_ || (at_ != end_ && !is_blank(*at_));
+    return;
+  }
+  skip_blanks();
+  malformed_ = malformed_ || (at_ != end_ && *at_ != separator_);
+  while (at_ != end_ && *at_ != separator_) ++at_;
+}
+
+CellKind cell_kind(std::string_view cell) {
+  cell = trimmed(cell);
+  if (cell.empty()) return CellKind::empty;
+  std::string_view digits = cell;
+  if (digits.front() == '+' || digits.front() == '-') digits.remove_prefix(1);
+  if (!digits.empty() && (digits.front() == '.' || digits.front() == ',')) digits.remove_prefix(1);
+  if (!digits.empty() && is_digit(digits.front())) return CellKind::number;
+  std::string word;
+  for (const char c : cell)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  static constexpr std::array kMissing{"nan", "na",  "null",     "none",   "nil",
+                                       "nat", "inf", "infinity", "nanind", "missing"};
+  const bool marks_alone = word.empty() && cell.find_first_not_of("-?.*_+") == std::string_view::npos;
+  const bool known = std::find(kMissing.begin(), kMissing.end(), word) != kMissing.end();
+  return marks_alone || known ? CellKind::missing : CellKind::name;
+}
+
+TableStart find_dialect(std::string_view first, std::string_view second) {
+  TableStart start;
+  if (first.empty()) return start;
+  const char separator = separator_of(first, second);
+  auto cells = cells_of(first, separator);
+  const auto below = cells_of(second, separator);
+  if (separator == '\t' && cells.size() > 1 && ends_with_tab(first) && (second.empty() || ends_with_tab(second)))
+    cells.pop_back();  // a tab that ends every row separates nothing
+  start.dialect = {separator, has(cells, CellKind::name) && !has(cells, CellKind::number), cells.size()};
+  if (start.dialect.heading) {
+    start.refusal = check_heading(cells, second.empty() ? 0 : below.size());
+    for (const Cell& c : cells) start.names.push_back(one_line(c.text, 40));
+    return start;
+  }
+  if (cells.size() > 1 && cells[0].kind == CellKind::empty && counts_from_zero(std::span(cells).subspan(1))) {
+    start.refusal = kIndex;
+    return start;
+  }
+  const auto is_quoted = [](const Cell& c) { return c.quoted; };
+  if (std::all_of(cells.begin(), cells.end(), is_quoted) && !below.empty() &&
+      std::none_of(below.begin(), below.end(), is_quoted))
+    start.refusal =
+        "column 1: numbers in quotes above others without, a heading or a row; allowed: names that are no numbers";
+  else if (separator == ',' && is_ambiguous(first))
+    start.refusal =
+        "column 1: commas between digits and commas before blanks, decimal marks or separators; allowed: decimal "
+        "points, or "
+        "';' between cells with decimal commas";
+  else
+    start.note = note_on(cells, below);
+  return start;
+}
+
+std::string dialect_text(const TableDialect& dialect, const std::vector<std::string>& names) {
+  std::string text = std::to_string(dialect.columns) + (dialect.columns == 1 ? " column" : " columns");
+  constexpr std::size_t kMaxShown = 16;
+  if (!names.empty())
+    text += " " + joined(std::span(names).first(std::min(kMaxShown, names.size()))) +
+            (names.size() > kMaxShown ? ", ..." : "");
+  if (dialect.columns > 1)
+    text += dialect.separator == ' '    ? "; separated by blanks"
+            : dialect.separator == '\t' ? "; separated by tabs"
+                                        : std::string("; separator '") + dialect.separator + "'";
+  return text + (dialect.heading ? "; heading" : "; no heading");
+}
+
+std::string cell_text(std::string_view cell) {
+  if (cell.empty()) return "an empty cell, a missing value";
+  std::string text = "\"" + std::string(cell.substr(0, 40)) + "\"";
+  if (cell_kind(cell) == CellKind::missing) text += ", a missing or infinite value";
+  return text;
+}
+
+std::string known_signature(std::string_view head) {
+  for (const auto& known : kSignatures)
+    if (head.starts_with(known.bytes)) return std::string(known.what);
+  constexpr std::size_t kTarAt = 257;
+  if (head.size() > kTarAt && head.substr(kTarAt).starts_with("ustar"))
+    return "a tar archive; allowed: an unpacked file (tar -xf FILE)";
+  return {};
+}
+
+std::string foreign_text(std::string_view head) {
+  if (const auto known = known_signature(head); !known.empty()) return known;
+  // Every other byte of the first two characters is 0.
+  const auto is_zero = [&](std::size_t at) { return head[at] == '\0'; };
+  const bool pairs =
+      head.size() > 3 && is_zero(0) == is_zero(2) && is_zero(1) == is_zero(3) && is_zero(0) != is_zero(1);
+  if (pairs)
+    return "text in UTF-16, by its zero bytes; allowed: text in UTF-8 or ASCII (iconv -f UTF-16 -t UTF-8 FILE > NEW)";
+  return {};
+}
+
+}  // namespace merganser

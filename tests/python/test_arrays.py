@@ -1,0 +1,168 @@
+"""What callers give: masked, missing and unexact values are refused by place, in every entry point; data frames by column."""
+import numpy as np
+import pytest
+
+import merganser
+
+POINTS = np.array([[0.0, 0], [0, 1], [5, 5], [5, 6], [9, 9], [9, 8]])
+
+
+def masked(values, place):
+    array = np.ma.array(values, dtype=float)
+    array[place] = np.ma.masked
+    return array
+
+
+def merged(**columns):
+    found = merganser.stars(POINTS, np.array([True] + 5 * [False]))
+    return found.merge(columns.pop("volume", np.ones(6)), columns)
+
+
+def parcels_with(name, values):
+    parcels = merganser.Parcels(n=6)
+    parcels[name] = values
+    return parcels
+
+
+FITTED = merganser.HDBSCAN(2).fit(POINTS)
+BAD = masked(POINTS, (1, 1))
+LINE = masked(np.ones(6), 2)
+ENDS = np.array([0, 1]), np.array([1, 2])
+CALLS = {
+    "HDBSCAN": lambda: merganser.HDBSCAN(2).fit(BAD),
+    "HDBSCAN of distances": lambda: merganser.HDBSCAN(2, metric="precomputed").fit(masked(np.zeros((3, 3)), (0, 2))),
+    "SingleLinkage": lambda: merganser.SingleLinkage(2).fit(BAD),
+    "a list of masked rows": lambda: merganser.SingleLinkage(2).fit(list(BAD)),
+    "approximate_predict": lambda: merganser.approximate_predict(FITTED, BAD),
+    "euclidean_tree": lambda: merganser.euclidean_tree(BAD),
+    "ids of a tree": lambda: merganser.euclidean_tree(POINTS, ids=np.ma.array(range(6), mask=[0, 0, 1, 0, 0, 0])),
+    "stars": lambda: merganser.stars(BAD, np.ones(6, bool)),
+    "small": lambda: merganser.stars(POINTS, np.ma.array(6 * [True], mask=[0, 1, 0, 0, 0, 0])),
+    "box": lambda: merganser.stars(POINTS, np.ones(6, bool), box=(masked(np.zeros(2), 0), 10)),
+    "volume of merge": lambda: merged(volume=LINE),
+    "attributes of merge": lambda: merged(salt=LINE),
+    "migrate": lambda: merganser.stars(POINTS, np.ones(6, bool)).migrate(LINE),
+    "structures": lambda: merganser.stars(POINTS, np.ones(6, bool)).migrate(
+        np.ma.array(np.zeros(6, "f8,i4"), mask=[(0, 0), (0, 1)] + 4 * [(0, 0)])),
+    "weights": lambda: merganser.minimum_spanning_forest((3, *ENDS, masked(np.ones(2), 0))),
+    "ends": lambda: merganser.minimum_spanning_forest((3, np.ma.array([0, 1], mask=[0, 1]), ENDS[1], np.ones(2))),
+    "cut": lambda: merganser.cut(masked(np.ones((2, 4)), (0, 2)), height=1),
+    "a column of parcels": lambda: parcels_with("volume", LINE),
+    "positions of parcels": lambda: parcels_with("position", masked(np.zeros((6, 3)), (3, 1))),
+    "ids of parcels": lambda: parcels_with("id", np.ma.array(range(6), mask=[0, 0, 0, 0, 0, 1])),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_masked_values_are_refused(call):
+    with pytest.raises(merganser.InputError, match=r"1 masked values, the first at \["):
+        call()
+
+
+def test_masked_arrays_without_masked_values_are_read():
+    plain = merganser.HDBSCAN(2).fit(POINTS).labels_
+    assert (merganser.HDBSCAN(2).fit(np.ma.array(POINTS)).labels_ == plain).all()
+    assert (merganser.HDBSCAN(2).fit(np.ma.array(POINTS, mask=np.zeros((6, 2)))).labels_ == plain).all()
+
+
+def test_objects_are_numbers_or_refused_by_their_place():
+    assert merganser.euclidean_tree(POINTS.astype(object)).digest == merganser.euclidean_tree(POINTS).digest
+    for value, error, text in ((None, merganser.InputError, "a missing value"), ("x", TypeError, "the text 'x'"),
+                               ("1.5", TypeError, "the text '1.5'"), ({}, TypeError, "a dict"),
+                               (2**53 + 1, merganser.InputError, "no float64"), (1j, ValueError, "Complex data not supported")):
+        array = POINTS.astype(object)
+        array[2, 1] = value
+        for call in (merganser.euclidean_tree, merganser.HDBSCAN(2).fit):
+            with pytest.raises(error, match=text) as found:
+                call(array)
+            assert "[2, 1]" in str(found.value)
+
+
+def test_whole_numbers_that_float64_does_not_hold_are_refused():
+    array = np.array([[0, 1], [2**53 + 1, 3], [2**53, 5]])
+    for call in (merganser.euclidean_tree, merganser.HDBSCAN(2).fit):
+        with pytest.raises(merganser.InputError, match=rf"{2**53 + 1} at \[1, 0\] is no float64"):
+            call(array)
+    array[1, 0] = 2**60  # is one
+    assert merganser.euclidean_tree(array).vertices == 3
+
+
+def test_entries_of_sparse_graphs_that_repeat_are_added_up():
+    sparse = pytest.importorskip("scipy.sparse")
+    rows, columns, weights = [0, 0, 1, 0], [1, 1, 2, 2], [2.0, 3.0, 1.0, 4.0]
+    once = merganser.minimum_spanning_forest((3, [0, 1, 0], [1, 2, 2], [5.0, 1.0, 4.0]))
+    coo = sparse.coo_matrix((weights, (rows, columns)), shape=(3, 3))
+    csr = sparse.csr_matrix((weights, [1, 1, 2, 2], [0, 3, 4, 4]), shape=(3, 3))  # (0, 1) twice, (0, 2), (1, 2)
+    csr.data[:] = [2.0, 3.0, 4.0, 1.0]
+    assert not csr.has_canonical_format
+    for matrix in (coo, csr, sparse.coo_array(coo)):
+        assert merganser.minimum_spanning_forest(matrix).digest == once.digest
+        assert matrix.nnz == 4, "what was given stays as it was"
+    zero = sparse.csr_matrix(([0.0], ([0], [1])), shape=(2, 2))
+    assert len(merganser.minimum_spanning_forest(zero)) == 1, "stored zeros are edges"
+    graph = merganser.topology.from_scipy(sparse.coo_matrix(([2.0, 3.0], ([0, 0], [1, 1])), shape=(2, 2)))
+    assert merganser.topology.to_scipy(graph)[0, 1] == 5
+
+
+def test_sparse_distances_are_refused_without_advice_that_makes_absent_pairs_equal_points():
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match=r"allowed: dense arrays \(X.toarray\(\)\)"):
+        merganser.HDBSCAN(2).fit(sparse.csr_matrix(POINTS))
+    with pytest.raises(TypeError, match="the distance of every pair") as found:
+        merganser.HDBSCAN(2, metric="precomputed").fit(sparse.csr_matrix(np.eye(4)))
+    assert "would be at distance 0" in str(found.value)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="the distance of every pair"):
+        merganser.HDBSCAN(2, metric="precomputed").fit(pandas.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(np.eye(4))))
+
+
+def test_columns_of_data_frames_are_named():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": pandas.array(POINTS[:, 0].astype(int), dtype="Int64"), "y": POINTS[:, 1]})
+    assert (merganser.HDBSCAN(2).fit(frame).labels_ == FITTED.labels_).all()
+    assert merganser.stars(frame, pandas.array([True] + 5 * [False], dtype="boolean"), ids=frame.index).centre[0] == 1
+    with pytest.raises(merganser.InputError, match="column 'n': 9007199254740993"):
+        merganser.euclidean_tree(pandas.DataFrame({"n": [0, 2**53 + 1], "x": [0.5, 1]}))
+    missing = frame.copy()
+    missing.loc[3, "x"] = pandas.NA
+    text = frame.assign(city=list("abcdef"))
+    time = frame.assign(when=pandas.date_range("2026-01-01", periods=6))
+    for given, error, part in ((missing, merganser.InputError, "column 'x': 1 missing values, the first in row 3"),
+                               (text, TypeError, "column 'city', row 0: the text 'a'"), (time, TypeError, "column 'when': of datetime")):
+        for call in (merganser.HDBSCAN(2).fit, merganser.euclidean_tree, merganser.SingleLinkage(2).fit):
+            with pytest.raises(error, match=part):
+                call(given)
+
+
+def test_new_points_have_the_columns_that_were_fitted():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(POINTS, columns=["x", "y"])
+    fitted = merganser.HDBSCAN(2).fit(frame)
+    labels = fitted.approximate_predict(frame)[0]
+    with pytest.raises(ValueError, match="feature names should match.* same order"):
+        fitted.approximate_predict(frame[["y", "x"]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.approximate_predict(frame.rename(columns={"y": "z"}))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        assert (fitted.approximate_predict(POINTS)[0] == labels).all()
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        FITTED.approximate_predict(frame)
+
+
+class TwoRanks:
+    """What of a communicator the check of rows uses: the other rank has told something."""
+
+    def __init__(self, other):
+        self.other = other
+
+    def allgather(self, mine):
+        return [self.other, mine]
+
+
+def test_ranks_agree_on_columns_and_on_what_is_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(POINTS, columns=["x", "y"])
+    with pytest.raises(merganser.InputError, match="columns .* on rank 1.* on rank 0"):
+        merganser.HDBSCAN(2, comm=TwoRanks((None, ["y", "x"]))).fit(frame)
+    with pytest.raises(merganser.InputError, match="rank 0: X: 1 masked"):
+        merganser.HDBSCAN(2, comm=TwoRanks(("X: 1 masked values", None))).fit(frame)
