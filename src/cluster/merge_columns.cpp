@@ -6,7 +6,10 @@
 #include <cstring>
 #include <string>
 
-#include "merganser/base/error.hpp"
+#include "merganser/base/indexed_text.hpp"
+#include "merganser/base/options.hpp"
+#include "merganser/geometry/box_checks.hpp"
+#include "src/cluster/distinct_ids.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -72,6 +75,11 @@ void ColumnMerge::check(std::size_t points) const {
     throw UsageError("merge: " + std::to_string(c.attributes.size()) + " columns of attributes; allowed: " +
                      std::to_string(components) + ", one for each component of the schema");
   if (points == 0) return;
+  if (ids_.given) {
+    Points all;
+    all.size = points;
+    IdSet().assign({all, nullptr, c.ids.data(), 0, 0});  // members of a star are put in their order
+  }
   const auto usable = [](const Column& column) { return column.data != nullptr && column.stride > 0; };
   if (!usable(c.x) || !usable(c.y) || !usable(c.volume) ||
       !std::all_of(c.attributes.begin(), c.attributes.end(), usable))
@@ -80,15 +88,16 @@ void ColumnMerge::check(std::size_t points) const {
   for (std::size_t i = 0; i < points; ++i) {
     const double volume = c.volume.data[i * c.volume.stride];
     if (volume > 0 && std::isfinite(volume)) continue;
-    throw InputError("point " + std::to_string(i) + ": volume " + std::to_string(volume) +
-                     "; must be positive and finite");
+    throw Indexed<InputError>(IndexedText("point ") + Index{i} + ": volume " + number_text(volume) +
+                              "; must be positive and finite");
   }
 }
 
 void ColumnMerge::read(std::uint32_t position, Site& site, double* row) const {
   const auto at = [&](const Column& column) { return column.data[position * column.stride]; };
-  site = {at(columns_.x), at(columns_.y), columns_.z.data != nullptr ? at(columns_.z) : rules_.box.lower[2],
-          at(columns_.volume)};
+  const Vec3 p = wrapped(
+      rules_.box, {at(columns_.x), at(columns_.y), columns_.z.data != nullptr ? at(columns_.z) : rules_.box.lower[2]});
+  site = {p[0], p[1], p[2], at(columns_.volume)};
   row[0] = std::bit_cast<double>(id(position));
   const std::size_t components = columns_.attributes.size();
   for (std::size_t c = 0; c < components; ++c) row[1 + c] = at(columns_.attributes[c]);

@@ -164,9 +164,9 @@ void step_with(Transport& t, const Change& change) {
 
 std::vector<Misuse> of_parcels() {
   return {
-      {"negative_volume", "parcel id 6: volume -1.000000; must be positive and finite",
+      {"negative_volume", "parcel id 6: volume -1; must be positive and finite",
        [](Transport& t) { distribute_with(t, [](Parcels& p) { p.site(6).volume = -1; }); }},
-      {"no_volume", "parcel id 6: volume 0.000000",
+      {"no_volume", "parcel id 6: volume 0; must",
        [](Transport& t) { distribute_with(t, [](Parcels& p) { p.site(6).volume = 0; }); }},
       {"volume_not_a_number", "parcel id 6: volume nan",
        [](Transport& t) {
