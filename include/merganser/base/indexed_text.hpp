@@ -48,8 +48,9 @@ class IndexedText {
     }
     return out.append(text_, done);
   }
-  /// The words alone, and by position: where among them it stands, and its value.
+  /// The words alone.
   [[nodiscard]] const std::string& words() const noexcept { return text_; }
+  /// By position: where among the words it stands, and its value.
   [[nodiscard]] const std::vector<std::pair<std::size_t, std::size_t>>& indices() const noexcept { return indices_; }
 
  private:

@@ -57,6 +57,7 @@ class PointSet {
   }
   /// From now on bin() tells by Unwrapped if a point is outside of the box on a periodic axis, or on its upper face.
   void wrap_on_demand() noexcept { on_demand_ = true; }
+  /// Whether it does.
   [[nodiscard]] bool wraps_on_demand() const noexcept { return on_demand_; }
   /// The same points of a caller's, with their mask and ids, elsewhere.
   [[nodiscard]] PointSet at(const Points& points) const {
