@@ -267,7 +267,7 @@ def refusal(call, kind):
 tree = lambda: merganser.euclidean_tree(points, comm=MPI.COMM_WORLD)
 assert "allowed: after MPI.Init()" in refusal(tree, merganser.UsageError), refusal(tree, merganser.UsageError)
 MPI.Init()
-found = merganser.stars(points, np.ones(100, bool), comm=MPI.COMM_WORLD)
+found = merganser.stars(points, np.ones(100, bool), comm=MPI.COMM_WORLD, model="p2p")
 tree()
 MPI.Finalize()
 assert "allowed: before MPI.Finalize()" in refusal(tree, merganser.UsageError)
