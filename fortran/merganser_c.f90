@@ -82,6 +82,11 @@ module merganser_c
        import :: c_ptr
        type(c_ptr) :: text
      end function mg_error
+     function mg_error_from(first) bind(c) result(text)
+       import :: c_int, c_ptr
+       integer(c_int), value :: first
+       type(c_ptr) :: text
+     end function mg_error_from
      subroutine mg_end_job(exit_code) bind(c)
        import :: c_int
        integer(c_int), value :: exit_code

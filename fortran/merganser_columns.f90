@@ -33,14 +33,20 @@ module merganser_columns
      integer :: n = 0
      type(c_ptr) :: columns(most_columns) = c_null_ptr
      integer(c_size_t) :: strides(most_columns) = 1
+     ! Entries of the arrays that were named; -1: none was, -2: arrays of one name differ.
+     integer :: room_positions = -1, room_volume = -1, room_ids = -1
+     integer :: room_columns(most_columns) = -1
    contains
-     procedure :: positions => columns_positions
+     procedure, private :: positions_rows
+     procedure, private :: positions_columns
+     generic :: positions => positions_rows, positions_columns
      procedure :: volumes => columns_volumes
      procedure :: identities => columns_identities
      procedure, private :: columns_one
      procedure, private :: columns_several
      generic :: attribute => columns_one, columns_several
      procedure :: record => columns_record  !< for the modules of the library
+     procedure :: error => columns_error    !< likewise
   end type mg_columns
 
 contains
@@ -75,7 +81,7 @@ contains
     call mg_settle(mg_schema_add(this%handle, mg_bytes_of(name), int(components, c_int), int(rule, c_int)), stat, errmsg)
   end subroutine schema_add
 
-  !> Lets go of it.
+  !> Lets go of it; nothing to do if there is none.
   subroutine schema_free(this, stat, errmsg)
     class(mg_schema), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -96,22 +102,41 @@ contains
   ! ---- columns ----
 
   !> Positions: (3, n) or (2, n).
-  subroutine columns_positions(this, xyz)
+  subroutine positions_rows(this, xyz)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: xyz(:, :)
     this%x = c_null_ptr
     this%y = c_null_ptr
     this%z = c_null_ptr
-    this%position_stride = size(xyz, 1, c_size_t)
+    this%position_stride = max(size(xyz, 1, c_size_t), 1_c_size_t)
+    this%room_positions = merge(size(xyz, 2), -2, size(xyz, 1) == 2 .or. size(xyz, 1) == 3)
     if (size(xyz) == 0) return
     this%x = c_loc(xyz(1, 1))
     if (size(xyz, 1) > 1) this%y = c_loc(xyz(2, 1))
     if (size(xyz, 1) > 2) this%z = c_loc(xyz(3, 1))
-  end subroutine columns_positions
+  end subroutine positions_rows
+
+  !> The same in two or three columns of n.
+  subroutine positions_columns(this, x, y, z)
+    class(mg_columns), intent(inout) :: this
+    real(c_double), intent(in), target, contiguous :: x(:), y(:)
+    real(c_double), intent(in), target, contiguous, optional :: z(:)
+    this%x = c_null_ptr
+    this%y = c_null_ptr
+    this%z = c_null_ptr
+    this%position_stride = 1
+    this%room_positions = merge(size(x), -2, size(y) == size(x))
+    if (size(x) > 0) this%x = c_loc(x)
+    if (size(y) > 0) this%y = c_loc(y)
+    if (.not. present(z)) return
+    if (size(z) /= size(x)) this%room_positions = -2
+    if (size(z) > 0) this%z = c_loc(z)
+  end subroutine positions_columns
 
   subroutine columns_volumes(this, volume)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: volume(:)
+    this%room_volume = size(volume)
     this%volume = c_null_ptr
     if (size(volume) > 0) this%volume = c_loc(volume)
   end subroutine columns_volumes
@@ -119,6 +144,7 @@ contains
   subroutine columns_identities(this, ids)
     class(mg_columns), intent(inout) :: this
     integer(c_int64_t), intent(in), target, contiguous :: ids(:)
+    this%room_ids = size(ids)
     this%ids = c_null_ptr
     if (size(ids) > 0) this%ids = c_loc(ids)
   end subroutine columns_identities
@@ -128,7 +154,8 @@ contains
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: values(:)
     this%n = this%n + 1
-    if (this%n > most_columns) return  ! refused by record()
+    if (this%n > most_columns) return  ! refused by error()
+    this%room_columns(this%n) = size(values)
     if (size(values) > 0) this%columns(this%n) = c_loc(values)
   end subroutine columns_one
 
@@ -140,10 +167,56 @@ contains
     do c = 1, size(values, 1)
        this%n = this%n + 1
        if (this%n > most_columns) return
+       this%room_columns(this%n) = size(values, 2)
        this%strides(this%n) = size(values, 1, c_size_t)
        if (size(values, 2) > 0) this%columns(this%n) = c_loc(values(c, 1))
     end do
   end subroutine columns_several
+
+  !> What is wrong with the columns for n parcels; empty: nothing. ids: whether there must be some.
+  function columns_error(this, n, ids) result(text)
+    class(mg_columns), intent(in) :: this
+    integer, intent(in) :: n
+    logical, intent(in), optional :: ids
+    character(len=:), allocatable :: text
+    integer :: c
+    logical :: need_ids
+    need_ids = .false.
+    if (present(ids)) need_ids = ids
+    text = ''
+    if (n < 0) then
+       text = 'parcels: '//mg_integer_text(n)//'; allowed: 0 and more'
+       return
+    end if
+    if (this%n > most_columns) then
+       text = 'attributes: '//mg_integer_text(this%n)//' columns; allowed: up to '//mg_integer_text(most_columns)
+       return
+    end if
+    if (this%room_positions == -2) then
+       text = 'positions: allowed: (2, n), (3, n), or columns of one length'
+       return
+    end if
+    call need('positions', this%room_positions, .true.)
+    call need('volumes', this%room_volume, .true.)
+    call need('identities', this%room_ids, need_ids)
+    do c = 1, this%n
+       call need('attributes: column '//mg_integer_text(c), this%room_columns(c), .true.)
+    end do
+
+  contains
+
+    subroutine need(name, room, must_be)
+      character(len=*), intent(in) :: name
+      integer, intent(in) :: room
+      logical, intent(in) :: must_be
+      if (text /= '' .or. n == 0 .or. room >= n .or. (room < 0 .and. .not. must_be)) return
+      if (room < 0) then
+         text = name//': none named; allowed: an array of '//mg_integer_text(n)//' or more'
+      else
+         text = mg_length_error(name, room, mg_integer_text(n)//' or more, one for each parcel')
+      end if
+    end subroutine need
+  end function columns_error
 
   !> As C takes it, for n parcels.
   function columns_record(this, n) result(record)

@@ -75,10 +75,17 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(c_points) :: points
+    this%n = 0
+    if (size(xyz, 1) /= 2 .and. size(xyz, 1) /= 3) then
+       call mg_refuse(mg_usage, 'xyz: '//mg_integer_text(size(xyz, 1))//' rows; allowed: 2 or 3', stat, errmsg)
+       return
+    end if
     points%stride = size(xyz, 1, c_size_t)
-    if (size(xyz) > 0) points%x = c_loc(xyz(1, 1))
-    if (size(xyz, 1) > 1 .and. size(xyz) > 0) points%y = c_loc(xyz(2, 1))
-    if (size(xyz, 1) > 2 .and. size(xyz) > 0) points%z = c_loc(xyz(3, 1))
+    if (size(xyz) > 0) then
+       points%x = c_loc(xyz(1, 1))
+       points%y = c_loc(xyz(2, 1))
+       if (size(xyz, 1) == 3) points%z = c_loc(xyz(3, 1))
+    end if
     call find_points(this, points, size(xyz, 2), small, ids, stat, errmsg)
   end subroutine find_rows_bytes
 
@@ -104,16 +111,19 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(c_points) :: points
-    integer :: n
-    n = merge(size(x), -1, size(x) == size(y) .and. size(x) == size(z))
+    this%n = 0
+    if (size(y) /= size(x) .or. size(z) /= size(x)) then
+       call mg_refuse(mg_usage, 'x, y, z: '//mg_integer_text(size(x))//', '//mg_integer_text(size(y))//' and '// &
+            mg_integer_text(size(z))//' entries; allowed: as many of each', stat, errmsg)
+       return
+    end if
     points%stride = 1
     if (size(x) > 0) points%x = c_loc(x)
     if (size(y) > 0) points%y = c_loc(y)
     if (size(z) > 0) points%z = c_loc(z)
-    call find_points(this, points, n, small, ids, stat, errmsg)
+    call find_points(this, points, size(x), small, ids, stat, errmsg)
   end subroutine find_columns_bytes
 
-  !> Arrays of different lengths are refused by C as a length that no array has.
   subroutine find_points(this, points, n, small, ids, stat, errmsg)
     class(mg_finder), intent(inout) :: this
     type(c_points), intent(inout) :: points
@@ -124,18 +134,23 @@ contains
     character(len=*), intent(inout), optional :: errmsg
     type(c_ptr) :: mask, identities
     integer(c_int) :: status
-    logical :: alike
+    this%n = 0
     mask = c_null_ptr
     identities = c_null_ptr
     points%bytes = c_sizeof(points)
     points%count = int(n, c_size_t)
-    alike = n == size(small)
+    if (size(small) /= n) then
+       call mg_refuse(mg_usage, mg_length_error('small', size(small), per_point(n)), stat, errmsg)
+       return
+    end if
     if (size(small) > 0) mask = c_loc(small)
     if (present(ids)) then
-       alike = alike .and. n == size(ids)
+       if (size(ids) /= n) then
+          call mg_refuse(mg_usage, mg_length_error('ids', size(ids), per_point(n)), stat, errmsg)
+          return
+       end if
        if (size(ids) > 0) identities = c_loc(ids)
     end if
-    if (.not. alike) points%count = -1
     status = mg_finder_find(this%handle, points, mask, identities)
     this%n = merge(n, 0, status == mg_ok)
     call mg_settle(status, stat, errmsg)
@@ -152,34 +167,34 @@ contains
     character(len=*), intent(inout), optional :: errmsg
     type(c_ptr) :: ranks, positions, ids, distances
     integer(c_int) :: status
-    logical :: room
+    character(len=:), allocatable :: short
     integer :: i
     ranks = c_null_ptr
     positions = c_null_ptr
     ids = c_null_ptr
     distances = c_null_ptr
-    room = .true.
+    short = ''
     if (present(rank)) then
-       room = room .and. size(rank) >= this%n
+       call need_room('rank', size(rank), this%n, short)
        if (size(rank) > 0) ranks = c_loc(rank)
     end if
     if (present(position)) then
-       room = room .and. size(position) >= this%n
+       call need_room('position', size(position), this%n, short)
        if (size(position) > 0) positions = c_loc(position)
     end if
     if (present(id)) then
-       room = room .and. size(id) >= this%n
+       call need_room('id', size(id), this%n, short)
        if (size(id) > 0) ids = c_loc(id)
     end if
     if (present(distance2)) then
-       room = room .and. size(distance2) >= this%n
+       call need_room('distance2', size(distance2), this%n, short)
        if (size(distance2) > 0) distances = c_loc(distance2)
     end if
-    if (room) then
-       status = mg_finder_places(this%handle, ranks, positions, ids, distances)
-    else
-       status = too_short(this)
+    if (short /= '') then
+       call mg_refuse(mg_usage, short, stat, errmsg)
+       return
     end if
+    status = mg_finder_places(this%handle, ranks, positions, ids, distances)
     if (present(position) .and. status == mg_ok) then
        do i = 1, this%n
           if (position(i) >= 0) position(i) = position(i) + 1
@@ -188,12 +203,20 @@ contains
     call mg_settle(status, stat, errmsg)
   end subroutine finder_places
 
-  !> The status of an array that is too short for what is found, with C's text for it.
-  function too_short(this) result(status)
-    class(mg_finder), intent(in) :: this
-    integer(c_int) :: status
-    status = mg_finder_migrate(this%handle, c_null_ptr, huge(0_c_size_t), c_null_ptr, 0_c_size_t)
-  end function too_short
+  function per_point(n) result(text)
+    integer, intent(in) :: n
+    character(len=:), allocatable :: text
+    text = mg_integer_text(n)//', one for each point'
+  end function per_point
+
+  !> Writes what is wrong with an array of `entries` entries that must have n or more, if that is not known of another yet.
+  subroutine need_room(name, entries, n, text)
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: entries, n
+    character(len=:), allocatable, intent(inout) :: text
+    if (entries >= n .or. text /= '') return
+    text = mg_length_error(name, entries, mg_integer_text(n)//' or more, one for each point')
+  end subroutine need_room
 
   !> Number of points that leave for the rank of their centre; 0 if nothing was found.
   function finder_leaving(this) result(n)
@@ -279,17 +302,23 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(c_ptr) :: from, to
-    integer(c_int) :: status
     from = c_null_ptr
     to = c_null_ptr
     if (size(rows) > 0) from = c_loc(rows)
     if (size(arrived) > 0) to = c_loc(arrived)
-    if (size(rows, 2) < this%n .or. size(arrived, 1) /= size(rows, 1)) then
-       status = too_short(this)
+    if (size(rows, 2) < this%n) then
+       call mg_refuse(mg_usage, mg_length_error('rows', size(rows, 2), mg_integer_text(this%n)// &
+            ' or more, one for each point'), stat, errmsg)
+    else if (size(arrived, 1) /= size(rows, 1)) then
+       call mg_refuse(mg_usage, 'arrived: rows of '//mg_integer_text(size(arrived, 1))//' numbers; allowed: '// &
+            mg_integer_text(size(rows, 1))//', as in rows', stat, errmsg)
+    else if (size(arrived, 2) < this%arriving()) then
+       call mg_refuse(mg_usage, mg_length_error('arrived', size(arrived, 2), mg_integer_text(this%arriving())// &
+            ' or more, one for each arrival'), stat, errmsg)
     else
-       status = mg_finder_migrate(this%handle, from, 8 * size(rows, 1, c_size_t), to, 8 * size(arrived, kind=c_size_t))
+       call mg_settle(mg_finder_migrate(this%handle, from, 8 * size(rows, 1, c_size_t), to, &
+            8 * size(arrived, kind=c_size_t)), stat, errmsg)
     end if
-    call mg_settle(status, stat, errmsg)
   end subroutine migrate_reals
 
   !> An array of the points whose entries for what arrives follow at n + 1, n + 2, ...: it must have room for them. Called by
@@ -350,20 +379,20 @@ contains
     character(kind=c_char), pointer :: memory(:)
     type(c_ptr) :: behind
     integer(c_size_t) :: first, room
-    integer(c_int) :: status
+    if (entries < this%n + this%arriving()) then
+       call mg_refuse(mg_usage, mg_length_error('values', entries, mg_integer_text(this%n + this%arriving())// &
+            ' or more, for '//mg_integer_text(this%n)//' points and '//mg_integer_text(this%arriving())//' arrivals'), &
+            stat, errmsg)
+       return
+    end if
     first = int(this%n, c_size_t) * bytes
     room = int(entries, c_size_t) * bytes - first
-    if (room < 0) then
-       status = too_short(this)
-    else
-       behind = c_null_ptr
-       if (room > 0) then
-          call c_f_pointer(address, memory, [first + room])
-          behind = c_loc(memory(first + 1))
-       end if
-       status = mg_finder_migrate(this%handle, address, bytes, behind, room)
+    behind = c_null_ptr
+    if (room > 0) then
+       call c_f_pointer(address, memory, [first + room])
+       behind = c_loc(memory(first + 1))
     end if
-    call mg_settle(status, stat, errmsg)
+    call mg_settle(mg_finder_migrate(this%handle, address, bytes, behind, room), stat, errmsg)
   end subroutine append
 
   !> Merges the stars of the last find in the caller's columns by the rules of a schema: sources travel and are taken out,
@@ -377,13 +406,19 @@ contains
     character(len=*), intent(inout), optional :: errmsg
     integer(c_size_t) :: n
     integer(c_int) :: status
+    left = this%n
+    if (columns%error(this%n) /= '') then
+       call mg_refuse(mg_usage, columns%error(this%n), stat, errmsg)
+       return
+    end if
     n = int(this%n, c_size_t)
     status = mg_finder_merge(this%handle, schema%handle, columns%record(this%n), n)
     left = int(n)
+    if (status == mg_ok) this%n = 0
     call mg_settle(status, stat, errmsg)
   end subroutine finder_merge
 
-  !> Lets go of it.
+  !> Lets go of it; nothing to do if there is none.
   subroutine finder_free(this, stat, errmsg)
     class(mg_finder), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -391,6 +426,7 @@ contains
     integer(c_int) :: status
     status = mg_finder_free(this%handle)
     this%handle = c_null_ptr
+    this%n = 0
     call mg_settle(status, stat, errmsg)
   end subroutine finder_free
 

@@ -73,6 +73,10 @@ contains
     integer, intent(in) :: n
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
+    if (columns%error(n, .true.) /= '') then
+       call mg_refuse(mg_usage, columns%error(n, .true.), stat, errmsg)
+       return
+    end if
     call mg_settle(mg_clusterer_put(this%handle, columns%record(n)), stat, errmsg)
   end subroutine clusterer_put
 
@@ -133,6 +137,11 @@ contains
     integer(c_size_t) :: parcels
     integer(c_int) :: status
     parcels = 0
+    n = 0
+    if (columns%error(room, .true.) /= '') then
+       call mg_refuse(mg_usage, columns%error(room, .true.), stat, errmsg)
+       return
+    end if
     status = mg_clusterer_get(this%handle, columns%record(room), parcels)
     n = int(parcels)
     call mg_settle(status, stat, errmsg)
@@ -155,7 +164,7 @@ contains
     call mg_settle(status, stat, errmsg)
   end subroutine clusterer_digest
 
-  !> Lets go of it.
+  !> Lets go of it; nothing to do if there is none.
   subroutine clusterer_free(this, stat, errmsg)
     class(mg_clusterer), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -345,7 +354,7 @@ contains
     steps = int(number)
   end function announcer_time
 
-  !> Lets go of it.
+  !> Lets go of it; nothing to do if there is none.
   subroutine announcer_free(this, stat, errmsg)
     class(mg_announcer), intent(inout) :: this
     integer, intent(out), optional :: stat

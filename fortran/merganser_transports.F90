@@ -11,7 +11,8 @@ module merganser_transports
   use merganser_c
   implicit none
   private
-  public :: mg_box, mg_transport, mg_decomposition, mg_version_text, mg_settle, mg_text_of, mg_bytes_of
+  public :: mg_box, mg_transport, mg_decomposition, mg_version_text, mg_settle, mg_refuse, mg_length_error, mg_text_of, &
+       mg_bytes_of, mg_integer_text
 
   !> Statuses of calls: what stat= is given.
   integer, parameter, public :: mg_ok = 0, mg_verification = 1, mg_usage = 2, mg_input = 3, mg_communication = 4, &
@@ -59,7 +60,8 @@ module merganser_transports
      generic :: cartesian => cartesian_f08
 #endif
      procedure :: block => decomposition_block
-     procedure :: owners => decomposition_owners
+     procedure, private :: owners_rows, owners_columns
+     generic :: owners => owners_rows, owners_columns
      procedure :: free => decomposition_free
      final :: decomposition_final
   end type mg_decomposition
@@ -72,14 +74,41 @@ contains
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
-    if (present(stat)) stat = int(status)
+    if (present(stat)) stat = mg_ok
     if (status == mg_ok) return
-    if (present(errmsg)) errmsg = mg_text_of(mg_error())
-    if (present(stat)) return
-    write (error_unit, '(2a)') 'merganser: ', mg_text_of(mg_error())
-    flush (error_unit)
-    call mg_end_job(status)
+    call mg_refuse(int(status), mg_text_of(mg_error_from(1_c_int)), stat, errmsg)
   end subroutine mg_settle
+
+  !> The same for an error that is found here, before C is called.
+  subroutine mg_refuse(status, text, stat, errmsg)
+    integer, intent(in) :: status
+    character(len=*), intent(in) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    if (present(stat)) stat = status
+    if (present(errmsg)) errmsg = text
+    if (present(stat)) return
+    write (error_unit, '(2a)') 'merganser: ', text
+    flush (error_unit)
+    call mg_end_job(int(status, c_int))
+  end subroutine mg_refuse
+
+  !> Words for an array of the wrong length: "small: 2 entries; allowed: 4, one for each point".
+  function mg_length_error(name, entries, allowed) result(text)
+    character(len=*), intent(in) :: name, allowed
+    integer, intent(in) :: entries
+    character(len=:), allocatable :: text
+    text = name//': '//mg_integer_text(entries)//' entries; allowed: '//allowed
+  end function mg_length_error
+
+  !> An integer without blanks.
+  function mg_integer_text(number) result(text)
+    integer, intent(in) :: number
+    character(len=:), allocatable :: text
+    character(len=24) :: room
+    write (room, '(i0)') number
+    text = trim(room)
+  end function mg_integer_text
 
   !> A text of C's.
   function mg_text_of(text) result(copy)
@@ -212,7 +241,8 @@ contains
     choice = mg_text_of(text)
   end function transport_choice
 
-  !> Lets go of it. Collective; before MPI_Finalize. It ends when nothing that was made over it is left.
+  !> Lets go of it; nothing to do if there is none. Collective; before MPI_Finalize. It ends when nothing that was made over it
+  !! is left.
   subroutine transport_close(this, stat, errmsg)
     class(mg_transport), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -287,12 +317,21 @@ contains
     integer, intent(in), optional :: cells(3)
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
-    integer :: ranks
-    ranks = merge(size(lower, 2), 0, all(shape(lower) == shape(upper)) .and. size(lower, 1) == 3)
     call decomposition_final(this)
-    call mg_settle(mg_decomposition_from_boxes(box_in_c(box), cells_in_c(cells), lower, upper, int(ranks, c_int), &
-         this%handle), stat, errmsg)
+    if (size(lower, 1) /= 3 .or. any(shape(lower) /= shape(upper))) then
+       call mg_refuse(mg_usage, 'lower, upper: arrays of shape '//shape_text(lower)//' and '//shape_text(upper)// &
+            '; allowed: (3, ranks) both', stat, errmsg)
+       return
+    end if
+    call mg_settle(mg_decomposition_from_boxes(box_in_c(box), cells_in_c(cells), lower, upper, &
+         int(size(lower, 2), c_int), this%handle), stat, errmsg)
   end subroutine decomposition_from_boxes
+
+  function shape_text(array) result(text)
+    real(c_double), intent(in) :: array(:, :)
+    character(len=:), allocatable :: text
+    text = '('//mg_integer_text(size(array, 1))//', '//mg_integer_text(size(array, 2))//')'
+  end function shape_text
 
   !> Every rank gives its own block, as it has it over a Cartesian communicator. Collective.
   subroutine decomposition_of_ranks(this, transport, box, lower, upper, cells, stat, errmsg)
@@ -352,21 +391,46 @@ contains
     call mg_settle(mg_decomposition_block(this%handle, int(rank, c_int), lower, upper), stat, errmsg)
   end subroutine decomposition_block
 
-  !> The rank that owns each point.
-  subroutine decomposition_owners(this, xyz, owners, stat, errmsg)
+  !> The rank that owns each point of xyz(3, n). Periodic axes are wrapped. owners(n): -1 after an error.
+  subroutine owners_rows(this, xyz, owners, stat, errmsg)
     class(mg_decomposition), intent(in) :: this
     real(c_double), intent(in), contiguous :: xyz(:, :)
     integer(c_int32_t), intent(out), contiguous :: owners(:)
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
-    integer(c_size_t) :: n
-    n = int(min(size(xyz, 2), size(owners)), c_size_t)
-    if (size(xyz, 1) /= 3) n = -1
     owners = -1
-    call mg_settle(mg_decomposition_owners(this%handle, xyz, n, owners), stat, errmsg)
-  end subroutine decomposition_owners
+    if (size(xyz, 1) /= 3) then
+       call mg_refuse(mg_usage, 'xyz: an array of shape '//shape_text(xyz)//'; allowed: (3, n)', stat, errmsg)
+    else if (size(owners) /= size(xyz, 2)) then
+       call mg_refuse(mg_usage, mg_length_error('owners', size(owners), mg_integer_text(size(xyz, 2))// &
+            ', one for each point'), stat, errmsg)
+    else
+       call mg_settle(mg_decomposition_owners(this%handle, xyz, size(xyz, 2, c_size_t), owners), stat, errmsg)
+    end if
+  end subroutine owners_rows
 
-  !> Lets go of it.
+  !> The same for positions in three columns, which are copied.
+  subroutine owners_columns(this, x, y, z, owners, stat, errmsg)
+    class(mg_decomposition), intent(in) :: this
+    real(c_double), intent(in) :: x(:), y(:), z(:)
+    integer(c_int32_t), intent(out), contiguous :: owners(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(c_double), allocatable :: xyz(:, :)
+    owners = -1
+    if (size(y) /= size(x) .or. size(z) /= size(x)) then
+       call mg_refuse(mg_usage, 'x, y, z: '//mg_integer_text(size(x))//', '//mg_integer_text(size(y))//' and '// &
+            mg_integer_text(size(z))//' entries; allowed: as many of each', stat, errmsg)
+       return
+    end if
+    allocate (xyz(3, size(x)))
+    xyz(1, :) = x
+    xyz(2, :) = y
+    xyz(3, :) = z
+    call this%owners_rows(xyz, owners, stat, errmsg)
+  end subroutine owners_columns
+
+  !> Lets go of it; nothing to do if there is none.
   subroutine decomposition_free(this, stat, errmsg)
     class(mg_decomposition), intent(inout) :: this
     integer, intent(out), optional :: stat

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit as _atexit
 
+from . import _interpreter  # refuses those that the extension cannot serve, before it is loaded
 from . import _core
 from ._core import __version__
 from ._errors import CommError, Error, InputError, UsageError, VerificationError

@@ -277,8 +277,9 @@ def stars(points: Any, small: Any, *, ids: Any = None, box: Any = None, periodic
 
     points  (n, 2) or (n, 3); float64 in C order is read in place. With `comm` this rank's share, in any places
     small   bool per point: it looks for a partner, which may be small or not
-    ids     distinct over all ranks; they decide between equal distances. Without: in order, rank after rank
-    box     (lower, upper), which holds all points; needed where an axis is periodic; without: the least one
+    ids     distinct over all ranks, or InputError; they decide between equal distances. Without: in order, rank after rank
+    box     (lower, upper), needed where an axis is periodic; points outside of it are wrapped there, and refused on other axes.
+            Without: the least one
     block   (lower, upper) of this rank's part of the box, if all its points lie in it, as those of a simulation do: then
             ranks talk to neighbours only, and no point travels. Needs comm and box
     """

@@ -35,6 +35,12 @@ def _team_over(comm: Any, model: str) -> _core.Team:
     global _keyval
     if not isinstance(comm, MPI.Comm):
         raise TypeError(f"comm: a {type(comm).__name__}; allowed: a communicator of mpi4py")
+    # MPI ends a program that asks for more than this before and after.
+    if not MPI.Is_initialized():
+        raise UsageError("comm: MPI is not initialised; allowed: after MPI.Init(), which importing mpi4py.MPI calls unless "
+                         "mpi4py.rc.initialize is False")
+    if MPI.Is_finalized():
+        raise UsageError("comm: MPI is finalised; allowed: before MPI.Finalize()")
     if comm == MPI.COMM_NULL:
         raise UsageError("comm: MPI.COMM_NULL; allowed: a communicator")
     if _keyval is None:

@@ -5,7 +5,10 @@
 #include <numeric>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
+#include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/geometry/box_checks.hpp"
 #include "python/src/stars.hpp"
 
 namespace merganser::python {
@@ -39,15 +42,25 @@ struct CentreOf {
   Place centre;
 };
 
+/// A point as it is given.
 Vec3 point(const StarTask& task, std::size_t i, const Box& box) {
   const std::size_t d = task.points.shape(1);
   const double* const p = task.points.data() + i * d;
   return {p[0], p[1], d == 3 ? p[2] : box.lower[2]};
 }
 
-[[noreturn]] void refuse(const Vec3& p, std::size_t i) {
-  throw InputError("points: point " + std::to_string(i) + " is (" + std::to_string(p[0]) + ", " + std::to_string(p[1]) +
-                   ", " + std::to_string(p[2]) + "); allowed: finite numbers inside the box");
+/// The place of a point: periodic axes are wrapped.
+Vec3 place_of(const StarTask& task, std::size_t i, const Box& box) { return wrapped(box, point(task, i, box)); }
+
+constexpr double kMostCoordinate = 1e150;  // where no box is given: squares stay finite
+
+[[noreturn]] void refuse(const StarTask& task, const Vec3& p, std::size_t i) {
+  std::string at = "(" + number_text(p[0]) + ", " + number_text(p[1]);
+  if (task.points.shape(1) == 3) at += ", " + number_text(p[2]);
+  const std::string allowed =
+      task.box ? "finite numbers between the walls of the box " + box_text(*task.box)
+               : "finite numbers from " + number_text(-kMostCoordinate) + " to " + number_text(kMostCoordinate);
+  throw InputError("points: point " + std::to_string(i) + " is " + at + "); allowed: " + allowed);
 }
 
 /// The box that was given, or the least around all points.
@@ -58,10 +71,10 @@ Box box_of(const StarTask& task, RowRange share, comm::Transport& transport) {
   comm::agree(transport, [&] {
     for (std::size_t i = share.begin; i < share.end; ++i) {
       const Vec3 p = point(task, i, task.box ? *task.box : zero);
-      const bool good = task.box ? task.box->contains(p) : std::all_of(p.begin(), p.end(), [](double x) {
-        return std::isfinite(x) && std::fabs(x) <= 1e150;
+      const bool good = task.box ? between_walls(*task.box, p) : std::all_of(p.begin(), p.end(), [](double x) {
+        return std::isfinite(x) && std::fabs(x) <= kMostCoordinate;
       });
-      if (!good) refuse(p, i);
+      if (!good) refuse(task, p, i);
       for (std::size_t a = 0; a < 3; ++a) {
         corners[0][a] = std::min(corners[0][a], p[a]);
         corners[1][a] = std::max(corners[1][a], p[a]);
@@ -93,7 +106,7 @@ Decomposition blocks_of(const StarTask& task, RowRange share, const Box& box, co
   std::array<std::vector<std::int64_t>, 3> weight;
   for (std::size_t a = 0; a < 3; ++a) weight[a].assign(static_cast<std::size_t>(grid.cells[a]), 0);
   for (std::size_t i = share.begin; i < share.end; ++i) {
-    const Vec3 p = point(task, i, box);
+    const Vec3 p = place_of(task, i, box);
     for (int a = 0; a < 3; ++a) ++weight[a][static_cast<std::size_t>(grid.cell(a, p[a]))];
   }
   for (auto& axis : weight) {
@@ -110,15 +123,17 @@ Decomposition blocks_given(const StarTask& task, const Box& box, comm::Transport
   return Decomposition::from_boxes(Grid{box}, comm::all_gather_value(transport, *task.block));
 }
 
-void find_here(const StarTask& task, StarFinder& finder, const Stars& stars) {
+void find_here(const StarTask& task, StarFinder& finder, comm::Transport& transport, const Stars& stars) {
   const std::size_t n = task.points.shape(0);
   const double* const p = task.points.data();
-  finder.find(task.points.shape(1) == 3 ? Points::rows(p, n) : Points::rows_2d(p, n), span_of(task.small), stars.ids);
+  const Points points = task.points.shape(1) == 3 ? Points::rows(p, n) : Points::rows_2d(p, n);
+  if (transport.size() > 1) comm::agree(transport, [&] { finder.check(points, span_of(task.small), stars.ids); });
+  finder.find(points, span_of(task.small), stars.ids);
 }
 
 /// Stars of points that lie where they belong.
-void find_in_place(const StarTask& task, StarFinder& finder, Stars& stars) {
-  find_here(task, finder, stars);
+void find_in_place(const StarTask& task, StarFinder& finder, comm::Transport& transport, Stars& stars) {
+  find_here(task, finder, transport, stars);
   for (const StarLink& l : finder.links()) {
     stars.centre[l.source] = l.centre;
     stars.rank[l.source] = l.rank;
@@ -157,8 +172,8 @@ void find_by_travel(const StarTask& task, RowRange share, const Decomposition& b
   std::vector<Traveller> mine;
   mine.reserve(share.size());
   for (std::size_t i = share.begin; i < share.end; ++i)
-    mine.push_back({point(task, i, stars.box), stars.ids[i - share.begin], static_cast<std::uint32_t>(i - share.begin),
-                    transport.rank(), task.small.data()[i]});
+    mine.push_back({place_of(task, i, stars.box), stars.ids[i - share.begin],
+                    static_cast<std::uint32_t>(i - share.begin), transport.rank(), task.small.data()[i]});
   auto came = comm::send_to_owners(transport, std::span<const Traveller>(mine), [&](const Traveller& t) {
                 return blocks.owner(t.at);
               }).flat();
@@ -202,6 +217,7 @@ void find_stars(const StarTask& task, RowRange share, comm::Transport& transport
   stars.rank.assign(share.size(), transport.rank());
   if (task.ids) {
     stars.ids.assign(task.ids->data() + share.begin, task.ids->data() + share.end);
+    if (transport.size() > 1) check_distinct(stars.ids, transport);
   } else {
     stars.ids.resize(share.size());
     std::iota(stars.ids.begin(), stars.ids.end(),
@@ -210,7 +226,7 @@ void find_stars(const StarTask& task, RowRange share, comm::Transport& transport
   if (transport.size() == 1 || task.block) {
     StarFinder finder(transport, task.block ? blocks_given(task, stars.box, transport)
                                             : Decomposition(Grid{stars.box}, transport.size()));
-    find_in_place(task, finder, stars);
+    find_in_place(task, finder, transport, stars);
   } else {
     find_by_travel(task, share, blocks_of(task, share, stars.box, transport), transport, stars);
   }

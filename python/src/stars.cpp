@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "merganser/base/error.hpp"
+#include "merganser/geometry/box_checks.hpp"
 #include "merganser/parcels/limits.hpp"
 #include "python/src/schema.hpp"
 #include "python/src/themes.hpp"
@@ -100,7 +101,9 @@ class Merging {
       if (!stays(i)) continue;
       kept.push_back(static_cast<std::int64_t>(i));
       const double* const row = rows_.data() + i * width;
-      out.insert(out.end(), row, row + width);
+      const Vec3 place = wrapped(stars_.box, {row[0], row[1], row[2]});
+      out.insert(out.end(), place.begin(), place.end());
+      out.insert(out.end(), row + 3, row + width);
       const std::size_t first = next;
       while (next < members_.size() && members_[next].centre == static_cast<std::int64_t>(i)) ++next;
       if (next > first) merge(row, {members_.data() + first, next - first}, out.data() + out.size() - width);
@@ -134,7 +137,8 @@ class Merging {
     });
   }
   [[nodiscard]] Parcel parcel(const double* row) const {
-    Parcel p{{row[0], row[1], row[2], row[3]}, std::vector<double>(rules_.schema->width())};
+    const Vec3 place = wrapped(stars_.box, {row[0], row[1], row[2]});
+    Parcel p{{place[0], place[1], place[2], row[3]}, std::vector<double>(rules_.schema->width())};
     std::copy(row + 4, row + rows_.shape(1), p.row.begin());
     return p;
   }

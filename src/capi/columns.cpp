@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "merganser/base/id_table.hpp"
+#include "merganser/base/indexed_text.hpp"
+#include "merganser/base/options.hpp"
 #include "merganser/parcels/limits.hpp"
 #include "src/capi/objects.hpp"
 
@@ -19,8 +21,8 @@ void check_strides(const mg_columns& c) {
 }
 
 [[noreturn]] void throw_parcel(std::size_t i, const char* what, double value, const char* allowed) {
-  throw InputError("parcel " + std::to_string(i) + ": " + what + " is " + std::to_string(value) +
-                   "; allowed: " + allowed);
+  throw Indexed<InputError>(IndexedText("parcel ") + Index{i} + ": " + what + " is " + number_text(value) +
+                            "; allowed: " + allowed);
 }
 
 double finite(double value, std::size_t i, const char* what) {
@@ -43,8 +45,8 @@ void check_ids(std::span<const std::int64_t> ids) {
   IdTable seen(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (seen.insert(static_cast<std::uint64_t>(ids[i])) != i)
-      throw InputError("parcel " + std::to_string(i) + ": id " + std::to_string(ids[i]) +
-                       " stands twice; allowed: each id once");
+      throw Indexed<InputError>(IndexedText("parcel ") + Index{i} + ": id " + std::to_string(ids[i]) +
+                                " stands twice; allowed: each id once");
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
+#include "merganser/base/indexed_text.hpp"
 #include "merganser/capi/transport.h"
 #include "merganser/cluster/cartesian.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/geometry/box_checks.hpp"
 #include "src/capi/objects.hpp"
 
 namespace merganser::capi {
@@ -21,10 +23,11 @@ Grid grid_of(const mg_box* box, const std::int64_t* cells, bool one = false) {
 
 int owner_of(const Decomposition& d, const double* xyz, std::size_t i) {
   const Vec3 p{xyz[3 * i], xyz[3 * i + 1], xyz[3 * i + 2]};
-  if (!d.grid().box.contains(p))
-    throw InputError("point " + std::to_string(i) + " at (" + std::to_string(p[0]) + ", " + std::to_string(p[1]) +
-                     ", " + std::to_string(p[2]) + "); allowed: inside the box");
-  return d.owner(p);
+  const Box& box = d.grid().box;
+  if (!between_walls(box, p))
+    throw Indexed<InputError>(IndexedText("point ") + Index{i} + " at " + point_text(p) + " is outside of the box " +
+                              box_text(box) + "; allowed: finite numbers between the walls");
+  return d.owner(wrapped(box, p));
 }
 
 Decomposition::Block block_of(const double* lower, const double* upper) {

@@ -161,7 +161,10 @@ int mg_finder_new(mg_transport* transport, mg_decomposition* decomposition, cons
 }
 
 int mg_finder_find(mg_finder* finder, const mg_points* points, const uint8_t* small, const int64_t* ids) {
-  return guard([&] { object_of<FinderObject>(finder)->find(points_of(points), small, ids); });
+  return guard<FinderObject>(finder, [&](FinderObject& object) {
+    object.forget();  // whatever is wrong with the arguments
+    object.find(points_of(points), small, ids);
+  });
 }
 
 int mg_finder_links(mg_finder* finder, const mg_link** links, size_t* count) {

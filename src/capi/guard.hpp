@@ -14,6 +14,8 @@ namespace merganser::capi {
 /// Keeps the text of the exception that is being handled for mg_error(), and the exception for whoever started this
 /// thread. Returns its status.
 int keep_error() noexcept;
+/// Text of this thread's last failed call, with positions in arrays counted from `first`, 0 or 1.
+const char* error_from(int first) noexcept;
 /// Throws again what this thread's last failed call caught, if its status was `status`; else an error that tells it.
 [[noreturn]] void rethrow_kept(int status);
 

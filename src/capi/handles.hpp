@@ -53,10 +53,12 @@ int guard_get(const void* handle, Value* where, const char* name, const Get& get
     *where = get(object);
   });
 }
-/// guard() for a function that frees a handle.
+/// guard() for a function that frees a handle. Null is none, and nothing to be done.
 template <class T>
 int guard_free(const void* handle) noexcept {
-  return guard([&] { free_handle<T>(handle).reset(); });
+  return guard([&] {
+    if (handle != nullptr) free_handle<T>(handle).reset();
+  });
 }
 /// Keeps a new object and gives its handle. @throws UsageError if `handle` is null
 template <class T, class Handle, class... Arguments>

@@ -2,6 +2,7 @@
 #include <exception>
 #include <new>
 
+#include "merganser/base/indexed_text.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "src/capi/guard.hpp"
 
@@ -16,10 +17,14 @@ struct Failure {
 };
 thread_local Failure failure;
 
+void copy(std::string_view text, std::array<char, 4096>& room) noexcept {
+  const std::size_t length = std::min(text.size(), room.size() - 1);
+  std::copy_n(text.data(), length, room.data());
+  room[length] = '\0';
+}
+
 int keep_as(int status, std::string_view text) noexcept {
-  const std::size_t length = std::min(text.size(), failure.text.size() - 1);
-  std::copy_n(text.data(), length, failure.text.data());
-  failure.text[length] = '\0';
+  copy(text, failure.text);
   failure.status = status;
   failure.error = std::current_exception();
   return status;
@@ -41,6 +46,23 @@ int keep_error() noexcept {
   } catch (...) {
     return keep_as(MG_INTERNAL, "an exception without a text");
   }
+}
+
+/// What failed last, with positions in arrays counted from `first`.
+const char* error_from(int first) noexcept {
+  if (first != 1 || !failure.error) return failure.text.data();
+  thread_local std::array<char, 4096> text;
+  try {
+    std::rethrow_exception(failure.error);
+  } catch (const HasIndices& e) {
+    try {
+      copy(e.indexed_text().text(1), text);
+      return text.data();
+    } catch (...) {  // no memory for the other text
+    }
+  } catch (...) {
+  }
+  return failure.text.data();
 }
 
 void rethrow_kept(int status) {
@@ -69,6 +91,7 @@ extern "C" {
 int mg_abi(void) { return MG_ABI; }
 const char* mg_version(void) { return MERGANSER_VERSION; }
 const char* mg_error(void) { return merganser::capi::failure.text.data(); }
+const char* mg_error_from(int first) { return merganser::capi::error_from(first); }
 void mg_end_job(int exit_code) { merganser::comm::abort(exit_code); }
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "merganser/base/options.hpp"
 #include "merganser/comm/open.hpp"
 #include "merganser/comm/plugins.hpp"
 #include "src/capi/objects.hpp"
@@ -28,8 +29,8 @@ Box box_of(const mg_box* given) {
     box.periodic[a] = flag(record.periodic[a], "box: periodic");
     const double upper = box.lower[a] + box.extent[a];
     if (!std::isfinite(box.lower[a]) || !std::isfinite(upper) || !(upper > box.lower[a]))
-      throw InputError("box: extent " + std::to_string(box.extent[a]) + " from " + std::to_string(box.lower[a]) +
-                       " on axis " + std::to_string(a) + "; allowed: finite numbers, the extent positive");
+      throw InputError("box: extent " + number_text(box.extent[a]) + " from " + number_text(box.lower[a]) +
+                       " on axis " + "xyz"[a] + "; allowed: finite numbers, the extent positive");
   }
   return box;
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "merganser/base/error.hpp"
+#include "merganser/base/indexed_text.hpp"
 
 namespace merganser {
 
@@ -16,8 +16,9 @@ Decomposition decomposition_of(const Grid& grid, const comm::Cartesian& cartesia
   for (std::size_t i = 0; i < count; ++i) {
     const auto axis = static_cast<std::size_t>(axes[i]);
     if (axis > 2 || named[axis])
-      throw UsageError("axis " + std::to_string(axes[i]) + " of the grid for axis " + std::to_string(i) +
-                       " of a Cartesian communicator; allowed: 0, 1, 2, each once");
+      throw Indexed<UsageError>(IndexedText("axis ") + Index{axis} + " of the grid for axis " + Index{i} +
+                                " of a Cartesian communicator; allowed: " + Index{0} + ", " + Index{1} + ", " +
+                                Index{2} + ", each once");
     named[axis] = true;
     shape[axis] = cartesian.shape[i];
   }

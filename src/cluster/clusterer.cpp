@@ -5,8 +5,10 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
 #include "merganser/base/simulated.hpp"
 #include "merganser/cluster/cluster.hpp"
+#include "src/cluster/distinct_ids.hpp"
 #include "src/cluster/home.hpp"
 #include "src/cluster/pack.hpp"
 #include "src/cluster/star_core.hpp"
@@ -20,7 +22,7 @@ cluster::StarOptions stars_of(const ClusterOptions& o) { return {{o.search, fals
 
 void check(const ClusterOptions& o, const Schema& schema) {
   if (!(o.min_volume_ratio > 0) || !std::isfinite(o.min_volume_ratio))
-    throw UsageError("min-volume-ratio: " + std::to_string(o.min_volume_ratio) + "; must be positive and finite");
+    throw UsageError("min-volume-ratio: " + number_text(o.min_volume_ratio) + "; must be positive and finite");
   cluster::check(stars_of(o));
   for (std::size_t i = 0; i < schema.attributes().size(); ++i)
     if (schema.attributes()[i].rule == Rule::callback && (i >= o.callbacks.size() || !o.callbacks[i]))
@@ -32,7 +34,7 @@ std::vector<comm::Same> same_of(const ClusterOptions& o, const Schema& schema, c
   std::string callbacks;
   for (const auto& c : o.callbacks) callbacks += c ? '1' : '0';
   auto same = cluster::same_of(schema, d);
-  same.push_back({"min-volume-ratio", cluster::exact_text(o.min_volume_ratio)});
+  same.push_back({"min-volume-ratio", number_text(o.min_volume_ratio)});
   for (auto& same_star : cluster::same_of(stars_of(o))) same.push_back(std::move(same_star));
   same.push_back({"the list of callbacks given", "'" + callbacks + "'"});
   same.push_back({"the argument `parcels`", parcels ? "given" : "null"});
@@ -91,6 +93,13 @@ struct Clusterer::Impl {
         std::max(n * schema.width() * sizeof(double), nearest::CellList::scratch_bytes(parcels.size()));
     if (sorted.bytes() < n * sizeof(Site)) sorted = RawBuffer(), sorted = RawBuffer(n * sizeof(Site));
     if (spare_rows.bytes() < rows) spare_rows = RawBuffer(), spare_rows = RawBuffer(rows);
+  }
+
+  /// With the decorator `checked`: what is wrong on one rank, or between ranks, is told to every rank.
+  void check(const Parcels& parcels) {
+    comm::agree(transport, [&] { cluster::check_parcels(parcels, decomposition, transport.rank()); });
+    cluster::check_distinct_over_ranks("parcel id", nearest::PointSet(parcels, 0).ids(nullptr), parcels.size(),
+                                       transport);
   }
 
   void migrate(const Parcels& parcels) {
@@ -175,7 +184,7 @@ StepReport Clusterer::step(Parcels& parcels) {
   if (parcels.size() > kMostParcels)
     throw InputError("step: " + std::to_string(parcels.size()) + " parcels on one rank; allowed: up to " +
                      std::to_string(kMostParcels) + "; use more ranks");
-  if (impl_->checked) cluster::check_parcels(parcels, impl_->decomposition, impl_->transport.rank());
+  if (impl_->checked) impl_->check(parcels);
   return impl_->step(parcels);
 }
 

@@ -86,6 +86,8 @@ DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition
 
 bool DistributedSearch::ask(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& report) {
   points_ = &points;
+  own_ids_.assign(points);
+  foreign_ids_.begin(own_ids_, rank_);
   nearest::CellList::Cut cut;
   if (options_.search == Search::cells8) {
     const auto c = decomposition_.coordinates(rank_);
@@ -216,6 +218,7 @@ void DistributedSearch::answer() {
     if (!was_asked_[arc]) continue;
     const auto questions = mailbox_.records<Question>(arc);
     for (const Question& q : questions.first(questions.size() - open_neighbours_[arc])) {
+      if (q.id != INT64_MAX) meet(q.id, mailbox_.graph().in[arc]);
       nearest::Best best{q.distance2, q.id, links::kNone};
       if (options_.search == Search::cells8) {
         cells_.nearest_cells8({q.point}, id, best);
@@ -237,6 +240,7 @@ void DistributedSearch::answer() {
     for (std::size_t k = 0; k < answers.size(); ++k) {
       const Answer& a = answers[k];
       if (a.vertex == links::kNone) continue;
+      meet(a.id, mailbox_.graph().in[arc]);
       Open& o = open_[asked_[arc][k]];
       nearest::Best& best = o.local.best;
       const bool none = best.vertex == links::kNone && o.far_vertex == links::kNone;
@@ -329,6 +333,7 @@ void DistributedSearch::take_announcements() {
     for (std::uint32_t slot = 0; slot < count; ++slot) {
       Announcement a;
       std::memcpy(&a, message.data() + slot * sizeof a, sizeof a);
+      meet(a.source_id, rank);
       std::uint32_t position = 0;
       if (options_.positions) std::memcpy(&position, positions + slot * sizeof position, sizeof position);
       links_.in.push_back({a.target, a.source, arc, slot, a.source_id, a.distance2, rank, position});

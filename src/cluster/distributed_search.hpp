@@ -9,6 +9,7 @@
 #include "merganser/geometry/decomposition.hpp"
 #include "merganser/nearest/cell_list.hpp"
 #include "src/cluster/cover.hpp"
+#include "src/cluster/distinct_ids.hpp"
 
 namespace merganser::cluster {
 
@@ -50,6 +51,7 @@ class DistributedSearch {
 
   /// Bins, then asks the neighbours (one wave). False if neither this rank nor a neighbour has anything to do: the step
   /// is over, but for far links. `sorted` and `scratch`: see CellList::sort.
+  /// @throws InputError before anything is sent for a point that is not in this rank's block, or an id that two have
   bool ask(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& report);
   /// Answers and takes answers (one wave); afterwards every link is known to its source, but for far ones.
   void answer();
@@ -65,6 +67,8 @@ class DistributedSearch {
   [[nodiscard]] std::vector<FarQuestion> far_questions();
   /// Improves `best` if a point of this rank is nearer to `point`; sorts them first if ask() did not have to.
   void nearest(const Vec3& point, Site* sorted, std::byte* scratch, nearest::Best& best);
+  /// Takes note of the id of a point of another rank. @throws InputError if a point of this rank or of a third one has it
+  void meet(std::int64_t id, int rank) { foreign_ids_.meet(id, rank); }
   /// The link of a vertex with a far question is a far one.
   void settle_far(std::uint32_t vertex);
 
@@ -100,6 +104,8 @@ class DistributedSearch {
   bool sorted_ = false;  // the cells, in this step
   SearchOptions options_;
   const nearest::PointSet* points_ = nullptr;
+  IdSet own_ids_;
+  ForeignIds foreign_ids_;
   nearest::CellList cells_;
   links::Links links_;
   std::vector<double> distance2_;  // cells8: squared length of each link

@@ -66,6 +66,7 @@ void FarSearch::answer(DistributedSearch& search, Site* sorted, std::byte* scrat
     if (q.rank == rank_ || std::binary_search(neighbours.begin(), neighbours.end(), q.rank) ||
         decomposition_.distance2_to_block(q.point, rank_) > q.distance2)
       continue;
+    search.meet(q.source_id, q.rank);
     nearest::Best best{q.distance2, q.id, kNone};
     search.nearest(q.point, sorted, scratch, best);
     if (best.vertex == kNone) continue;
@@ -99,6 +100,8 @@ void FarSearch::take_links(DistributedSearch& search) {
     const Answer& a = best_[i];
     if (a.rank < 0) continue;
     links_.push_back({q.rank, a.rank, q.vertex, a.vertex, q.position, a.position, q.source_id, a.id, a.distance2});
+    if (q.rank != rank_) search.meet(q.source_id, q.rank);
+    if (a.rank != rank_) search.meet(a.id, a.rank);
     if (q.rank == rank_) search.settle_far(q.vertex);
   }
 }

@@ -1,17 +1,18 @@
 #include "src/cluster/home.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/geometry/box_checks.hpp"
 #include "merganser/parcels/limits.hpp"
 #include "merganser/parcels/packed.hpp"
+#include "src/cluster/distinct_ids.hpp"
 
 namespace merganser {
 namespace cluster {
@@ -36,7 +37,7 @@ std::vector<Traveller> leave(Parcels& parcels, const Decomposition& d, int rank,
   std::vector<std::uint8_t> gone(parcels.size(), 0);
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     Site& s = parcels.site(i);
-    settle(d.grid().box, parcels, i, s);
+    settle(d.grid().box, parcels, i, s, Walls::clamp);
     const int owner = d.owner({s.x, s.y, s.z});
     if (owner == rank || std::binary_search(neighbours.begin(), neighbours.end(), owner)) continue;
     const int to = around.reaching(owner);
@@ -85,64 +86,25 @@ std::int64_t bring_near(Parcels& parcels, const Decomposition& d, int rank, comm
   return sent;
 }
 
-/// @throws InputError if two of the sorted ids are equal
-void refuse_twin(const std::vector<std::int64_t>& sorted) {
-  const auto twin = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twin == sorted.end()) return;
-  throw InputError("parcel id " + std::to_string(*twin) + " is there twice; ids must be distinct over all ranks");
-}
-
-/// The ids of a rank in a line, where they are in order.
-struct IdRange {
-  std::int64_t ascending = 1;
-  std::int64_t count = 0;
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-};
-
-IdRange id_range(const Parcels& parcels) {
-  const std::size_t n = parcels.size();
-  if (n == 0) return {};
-  IdRange range{1, static_cast<std::int64_t>(n), parcels.id(0), parcels.id(n - 1)};
-  for (std::size_t i = 1; i < n; ++i) {
-    if (parcels.id(i - 1) >= parcels.id(i)) range.ascending = 0;
-  }
-  return range;
-}
-
-/// Whether the ids of no two ranks can be the same, and those of no rank. Collective.
-bool surely_distinct(const Parcels& parcels, comm::Transport& transport) {
-  std::vector<IdRange> all;
-  for (const IdRange& range : comm::all_gather_value(transport, id_range(parcels))) {
-    if (range.ascending == 0) return false;
-    if (range.count > 0) all.push_back(range);
-  }
-  std::sort(all.begin(), all.end(), [](const IdRange& a, const IdRange& b) { return a.first < b.first; });
-  return std::adjacent_find(all.begin(), all.end(),
-                            [](const IdRange& a, const IdRange& b) { return b.first <= a.last; }) == all.end();
-}
-
-/// Each id goes to a rank that it says itself, where equal ones meet. Collective. @throws InputError on every rank
-void check_ids(const Parcels& parcels, comm::Transport& transport) {
-  if (surely_distinct(parcels, transport)) return;
-  const auto ranks = static_cast<std::uint64_t>(transport.size());
-  std::vector<std::vector<std::int64_t>> to(ranks);
-  for (std::size_t i = 0; i < parcels.size(); ++i)
-    to[static_cast<std::uint64_t>(parcels.id(i)) % ranks].push_back(parcels.id(i));
-  std::vector<std::int64_t> met = comm::all_to_all(transport, std::move(to)).flat();
-  std::sort(met.begin(), met.end());
-  comm::agree(transport, [&] { refuse_twin(met); });
-}
-
 }  // namespace
 
-void settle(const Box& box, const Parcels& parcels, std::size_t i, Site& s) {
+void settle(const Box& box, const Parcels& parcels, std::size_t i, Site& s, Walls walls) {
+  const Vec3 given{s.x, s.y, s.z};
   double* const x[3] = {&s.x, &s.y, &s.z};
   for (int a = 0; a < 3; ++a) {
-    if (!std::isfinite(*x[a]))
+    if (!std::isfinite(given[a]))
       throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": coordinate " + "xyz"[a] + " is " +
-                       std::to_string(*x[a]) + "; must be finite");
-    *x[a] = box.periodic[a] ? box.wrap(a, *x[a]) : std::clamp(*x[a], box.lower[a], box.lower[a] + box.extent[a]);
+                       number_text(given[a]) + "; must be finite");
+    if (box.periodic[a]) {
+      *x[a] = box.wrap(a, given[a]);
+      continue;
+    }
+    const double inside = std::clamp(given[a], box.lower[a], box.lower[a] + box.extent[a]);
+    if (walls == Walls::refuse && std::fabs(given[a] - inside) > rounding_of(box, a))
+      throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(given) +
+                       " is outside of a wall of the box " + box_text(box) +
+                       "; allowed: positions between the walls; periodic axes are wrapped");
+    *x[a] = inside;
   }
 }
 
@@ -166,12 +128,6 @@ void check_ranks(const Decomposition& decomposition, const comm::Transport& tran
                    std::to_string(transport.size()) + "; they must be equal");
 }
 
-std::string exact_text(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.17g", value);
-  return text.data();
-}
-
 std::vector<comm::Same> same_of(const Schema& schema, const Decomposition& decomposition) {
   std::string attributes;
   for (const Attribute& a : schema.attributes())
@@ -185,14 +141,13 @@ std::vector<comm::Same> same_of(const Decomposition& decomposition) {
   const Grid& grid = decomposition.grid();
   std::string box;
   for (int a = 0; a < 3; ++a) {
-    box += std::to_string(grid.cells[a]) + " cells from " + exact_text(grid.box.lower[a]) + " over " +
-           exact_text(grid.box.extent[a]) + (grid.box.periodic[a] ? ", periodic; " : ", walls; ");
+    box += std::to_string(grid.cells[a]) + " cells from " + number_text(grid.box.lower[a]) + " over " +
+           number_text(grid.box.extent[a]) + (grid.box.periodic[a] ? ", periodic; " : ", walls; ");
   }
   return {{"the grid", "'" + box + "'"}, {"the decomposition", decomposition.identity()}};
 }
 
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank) {
-  std::vector<std::int64_t> ids;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const Site& s = parcels.site(i);
     const Vec3 p{s.x, s.y, s.z};
@@ -200,38 +155,24 @@ void check_parcels(const Parcels& parcels, const Decomposition& decomposition, i
     // What is not in the box has no owner.
     const int owner = decomposition.grid().box.contains(p) ? decomposition.owner(p) : -1;
     if (owner != rank)
-      throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + exact_text(p[0]) + ", " +
-                       exact_text(p[1]) + ", " + exact_text(p[2]) + " is on rank " + std::to_string(rank) + ", but " +
+      throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(p) + " is on rank " +
+                       std::to_string(rank) + ", but " +
                        (owner < 0 ? "not inside the box" : "belongs to rank " + std::to_string(owner)) +
                        "; bring parcels home (rehome, distribute) before a step");
-    ids.push_back(parcels.id(i));
   }
-  std::sort(ids.begin(), ids.end());
-  refuse_twin(ids);
 }
 
 void check_points(const nearest::PointSet& points, const Decomposition& decomposition, int rank) {
   const auto block = decomposition.block(rank);
   const Box& box = decomposition.grid().box;
-  Vec3 slack;  // faces and positions are rounded, each in its way
-  for (int a = 0; a < 3; ++a) slack[a] = 1e-12 * (box.extent[a] + std::fabs(box.lower[a]));
-  std::vector<std::int64_t> ids;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Site s = points.site(i);
     const Vec3 p{s.x, s.y, s.z};
     bool inside = true;
     for (int a = 0; a < 3; ++a)
-      inside = inside && p[a] >= block.lower[a] - slack[a] && p[a] <= block.upper[a] + slack[a];
-    if (!inside)
-      throw InputError(points.text(i) + " at " + exact_text(s.x) + ", " + exact_text(s.y) + ", " + exact_text(s.z) +
-                       " is outside the box of rank " + std::to_string(rank) + ", from " + exact_text(block.lower[0]) +
-                       ", " + exact_text(block.lower[1]) + ", " + exact_text(block.lower[2]) + " to " +
-                       exact_text(block.upper[0]) + ", " + exact_text(block.upper[1]) + ", " +
-                       exact_text(block.upper[2]));
-    ids.push_back(points.id(i));
+      inside = inside && p[a] >= block.lower[a] - rounding_of(box, a) && p[a] <= block.upper[a] + rounding_of(box, a);
+    if (!inside) throw Indexed<InputError>(points.outside_text(i, block.lower, block.upper, box));
   }
-  std::sort(ids.begin(), ids.end());
-  refuse_twin(ids);
 }
 
 Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox,
@@ -244,7 +185,7 @@ Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, c
   bool any = false;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     Site& s = parcels.site(i);
-    settle(box, parcels, i, s);
+    settle(box, parcels, i, s, Walls::clamp);
     const int owner = decomposition.owner({s.x, s.y, s.z});
     if (owner == rank) continue;
     auto at = std::lower_bound(neighbours.begin(), neighbours.end(), owner);
@@ -270,7 +211,8 @@ Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, c
 void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Transport& transport) {
   comm::agree(transport, [&] { cluster::check_ranks(decomposition, transport); });
   comm::check_same(transport, "distribute", cluster::same_of(parcels.schema(), decomposition));
-  cluster::check_ids(parcels, transport);
+  cluster::check_distinct_over_ranks("parcel id", nearest::PointSet(parcels, 0).ids(nullptr), parcels.size(),
+                                     transport);
   const Box& box = decomposition.grid().box;
   std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
   std::vector<std::uint8_t> gone(parcels.size(), 0);
@@ -278,7 +220,7 @@ void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Tran
     for (std::size_t i = 0; i < parcels.size(); ++i) {
       Site& s = parcels.site(i);
       cluster::check_volume(parcels, i);
-      cluster::settle(box, parcels, i, s);
+      cluster::settle(box, parcels, i, s, cluster::Walls::refuse);
       const int owner = decomposition.owner({s.x, s.y, s.z});
       if (owner == transport.rank()) continue;
       append_parcel(to[static_cast<std::size_t>(owner)], s, parcels.row(i), parcels.schema().width());

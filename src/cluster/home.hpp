@@ -1,5 +1,6 @@
 #pragma once
 /// The way of parcels to their owner, and what is asked of them.
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,14 +19,16 @@ void check_ranks(const Decomposition& decomposition, const comm::Transport& tran
 /// Grid and decomposition as values that every rank must give alike; with a schema as well.
 [[nodiscard]] std::vector<comm::Same> same_of(const Decomposition& decomposition);
 [[nodiscard]] std::vector<comm::Same> same_of(const Schema& schema, const Decomposition& decomposition);
-/// A number that reads back to the same bits.
-[[nodiscard]] std::string exact_text(double value);
 
-/// What a step asks of the parcels of a rank, but that no other rank has their ids: at home, volumes within bounds,
-/// ids distinct. For the decorator `checked`. @throws InputError
+/// What a step asks of the parcels of a rank, but for their ids (distinct_ids.hpp): at home, volumes within bounds. For the
+/// decorator `checked`. @throws InputError
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank);
-/// The same of points, but for volumes.
+/// The same of points, but for volumes: in the block of their rank.
 void check_points(const nearest::PointSet& points, const Decomposition& decomposition, int rank);
+/// How far beyond a face of the box rounding may have brought a position, on one axis.
+[[nodiscard]] inline double rounding_of(const Box& box, int axis) {
+  return 1e-12 * (box.extent[axis] + std::fabs(box.lower[axis]));
+}
 
 struct Rehomed {
   std::int64_t sent = 0;
@@ -37,8 +40,11 @@ struct Rehomed {
 Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox,
                FarComponent* around);
 
-/// Into the box: wrapped on periodic axes, clamped on walls. @throws InputError if it is not finite
-void settle(const Box& box, const Parcels& parcels, std::size_t i, Site& s);
+/// What becomes of a parcel outside of a wall: one that is given is refused, unless it is beyond by rounding; one that has moved
+/// there between steps is put onto it.
+enum class Walls : std::uint8_t { refuse, clamp };
+/// Into the box: wrapped on periodic axes. @throws InputError if it is not finite, or outside of a wall that refuses
+void settle(const Box& box, const Parcels& parcels, std::size_t i, Site& s, Walls walls);
 /// Removes the marked parcels, keeping the order of the others.
 void remove(Parcels& parcels, const std::vector<std::uint8_t>& gone);
 

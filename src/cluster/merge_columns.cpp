@@ -7,7 +7,11 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/indexed_text.hpp"
+#include "merganser/base/options.hpp"
+#include "merganser/geometry/box_checks.hpp"
 #include "merganser/parcels/limits.hpp"
+#include "src/cluster/distinct_ids.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -73,6 +77,11 @@ void ColumnMerge::check(std::size_t points) const {
     throw UsageError("merge: " + std::to_string(c.attributes.size()) + " columns of attributes; allowed: " +
                      std::to_string(components) + ", one for each component of the schema");
   if (points == 0) return;
+  if (ids_.given) {
+    Points all;
+    all.size = points;
+    IdSet().assign({all, nullptr, c.ids.data(), 0, 0});  // members of a star are put in their order
+  }
   const auto usable = [](const Column& column) { return column.data != nullptr && column.stride > 0; };
   if (!usable(c.x) || !usable(c.y) || !usable(c.volume) ||
       !std::all_of(c.attributes.begin(), c.attributes.end(), usable))
@@ -87,14 +96,15 @@ void ColumnMerge::check(std::size_t points) const {
       read(static_cast<std::uint32_t>(i), site, row.data());
       wrong = row_error(*rules_.schema, row.data(), volume);
     }
-    if (!wrong.empty()) throw InputError("point " + std::to_string(i) + ": " + wrong);
+    if (!wrong.empty()) throw Indexed<InputError>(IndexedText("point ") + Index{i} + ": " + wrong);
   }
 }
 
 void ColumnMerge::read(std::uint32_t position, Site& site, double* row) const {
   const auto at = [&](const Column& column) { return column.data[position * column.stride]; };
-  site = {at(columns_.x), at(columns_.y), columns_.z.data != nullptr ? at(columns_.z) : rules_.box.lower[2],
-          at(columns_.volume)};
+  const Vec3 p = wrapped(
+      rules_.box, {at(columns_.x), at(columns_.y), columns_.z.data != nullptr ? at(columns_.z) : rules_.box.lower[2]});
+  site = {p[0], p[1], p[2], at(columns_.volume)};
   row[0] = std::bit_cast<double>(id(position));
   const std::size_t components = columns_.attributes.size();
   for (std::size_t c = 0; c < components; ++c) row[1 + c] = at(columns_.attributes[c]);

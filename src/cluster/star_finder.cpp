@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "src/cluster/distinct_ids.hpp"
 #include "src/cluster/home.hpp"
 #include "src/cluster/merge_columns.hpp"
 #include "src/cluster/star_core.hpp"
@@ -55,13 +58,26 @@ struct StarFinder::Impl {
     core.forget();  // so that nothing of the last find is left where this one is refused
     if (checked) check(set);
     make_room(points);
-    if (core.find(set, reinterpret_cast<Site*>(sorted.data()), scratch.data(), numbers, laps)) {
+    if (search(set, laps)) {
       list_links();
       list_arrivals();
       laps.to(numbers.seconds.prune);
     }
     numbers.after = numbers.before - static_cast<std::int64_t>(link_count);
     numbers.counters = transport.counters() - counted;
+  }
+
+  /// Most callers have wrapped their points: they are copied and wrapped only if the first reading finds one that is not.
+  bool search(const nearest::PointSet& set, cluster::Laps& laps) {
+    auto* const sites = reinterpret_cast<Site*>(sorted.data());
+    given.emplace(set);
+    given->wrap_on_demand();
+    try {
+      return core.find(*given, sites, scratch.data(), numbers, laps);
+    } catch (const nearest::Unwrapped&) {  // nothing has been sent
+      given.emplace(wrap(set));
+      return core.find(*given, sites, scratch.data(), numbers, laps);
+    }
   }
 
   void make_room(std::size_t n) {
@@ -131,9 +147,55 @@ struct StarFinder::Impl {
     numbers.merged = static_cast<std::int64_t>(link_count - leaving.size() + arrivals.size());
   }
 
-  /// With the decorator `checked`: what bin() would find on this rank alone is told to every rank.
+  /// With the decorator `checked`: what find() would meet on this rank alone, or not at all, is told to every rank.
   void check(const nearest::PointSet& set) {
-    comm::agree(transport, [&] { cluster::check_points(set, decomposition, transport.rank()); });
+    comm::agree(transport, [&] {
+      try {
+        check_here(set);
+      } catch (const Indexed<InputError>& e) {  // positions are those on this rank
+        throw Indexed<InputError>(IndexedText("rank " + std::to_string(transport.rank()) + ": ") + e.indexed_text());
+      }
+    });
+    cluster::check_distinct_over_ranks("id", set.ids(nullptr), set.size(), transport);
+  }
+
+  void check_here(const nearest::PointSet& set) {
+    cluster::check_points(wrap(set), decomposition, transport.rank());
+    cluster::IdSet().assign(set);
+  }
+
+  /// As a search reads them.
+  [[nodiscard]] nearest::PointSet set_of(const Points& points, std::span<const std::uint8_t> small,
+                                         std::span<const std::int64_t> numbers) const {
+    return {points, small.data(), numbers.empty() ? nullptr : numbers.data(),
+            static_cast<std::int64_t>(transport.rank()) << kIdBits, decomposition.grid().box.lower[2]};
+  }
+
+  /// A copy of the points with periodic axes wrapped. A point on the upper face of a periodic axis
+  /// stays there where this rank's block ends there too.
+  [[nodiscard]] nearest::PointSet wrap(const nearest::PointSet& set) {
+    const Box& box = decomposition.grid().box;
+    const Points& from = set.points();
+    const auto block = decomposition.block(transport.rank());
+    const auto in_block = [&](int a, double x) {
+      const double slack = cluster::rounding_of(box, a);
+      return x >= block.lower[a] - slack && x <= block.upper[a] + slack;
+    };
+    const double* const axes[3] = {from.x, from.y, from.z};
+    const std::size_t width = from.z != nullptr ? 3 : 2;
+    wrapped.resize(width * from.size);
+    for (std::size_t i = 0; i < from.size; ++i) {
+      bool inside = true;
+      for (std::size_t a = 0; a < width; ++a) {
+        const int axis = static_cast<int>(a);
+        const double x = axes[a][i * from.stride];
+        const double y = std::isfinite(x) ? box.wrap(axis, x) : x;
+        wrapped[i * width + a] = in_block(axis, y) || !in_block(axis, x) ? y : x;
+        inside = inside && in_block(axis, wrapped[i * width + a]);
+      }
+      if (!inside) throw Indexed<InputError>(set.outside_text(i, block.lower, block.upper, box));
+    }
+    return set.at(width == 3 ? Points::rows(wrapped.data(), from.size) : Points::rows_2d(wrapped.data(), from.size));
   }
 
   comm::Transport& transport;
@@ -141,6 +203,8 @@ struct StarFinder::Impl {
   cluster::StarCore core;
   bool details;
   bool checked;
+  std::optional<nearest::PointSet> given;  // what the search reads
+  std::vector<double> wrapped;             // rows of points that did not all lie in the box
   RawBuffer sorted;
   RawBuffer scratch;
   RawBuffer links;  // StarLink each
@@ -175,8 +239,12 @@ void StarFinder::find(const Points& points, std::span<const std::uint8_t> small,
   }
   const std::int64_t first_id = static_cast<std::int64_t>(impl_->transport.rank()) << kIdBits;
   impl_->ids = {!ids.empty(), first_id};
-  impl_->find(
-      {points, small.data(), ids.empty() ? nullptr : ids.data(), first_id, impl_->decomposition.grid().box.lower[2]});
+  impl_->find(impl_->set_of(points, small, ids));
+}
+
+void StarFinder::check(const Points& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
+  check_lengths(points, small, ids);
+  impl_->check_here(impl_->set_of(points, small, ids));
 }
 
 std::span<const StarLink> StarFinder::links() const {
@@ -199,6 +267,7 @@ void StarFinder::migrate(std::span<const std::byte> rows, std::size_t row_bytes,
 }
 
 void StarFinder::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& arrived) {
+  impl_->core.mailbox().check_usable();
   arrived.clear();
   const std::uint32_t* const order = impl_->core.search().cells().order();
   impl_->core.migrate(

@@ -4,7 +4,9 @@
 #include <array>
 #include <exception>
 #include <new>
+#include <utility>
 
+#include "merganser/base/indexed_text.hpp"
 #include "src/comm/detail/bytes.hpp"
 #include "src/comm/detail/transport_base.hpp"
 
@@ -165,41 +167,48 @@ enum class Kind : std::uint8_t { none, verification, usage, input, comm, coded, 
 struct Failure {
   Kind kind = Kind::none;
   int exit_code = 0;
-  std::string text;
+  IndexedText text;
   std::exception_ptr original;
 };
+
+/// The text of an error, with the positions in it where it tells them.
+IndexedText text_of(const Error& error) {
+  const auto* const indexed = dynamic_cast<const HasIndices*>(&error);
+  return indexed != nullptr ? indexed->indexed_text() : IndexedText(error.what());
+}
 
 Failure failure_of(const std::function<void()>& local) {
   try {
     local();
   } catch (const VerificationError& e) {
-    return {Kind::verification, e.exit_code(), e.what(), std::current_exception()};
+    return {Kind::verification, e.exit_code(), text_of(e), std::current_exception()};
   } catch (const UsageError& e) {
-    return {Kind::usage, e.exit_code(), e.what(), std::current_exception()};
+    return {Kind::usage, e.exit_code(), text_of(e), std::current_exception()};
   } catch (const InputError& e) {
-    return {Kind::input, e.exit_code(), e.what(), std::current_exception()};
+    return {Kind::input, e.exit_code(), text_of(e), std::current_exception()};
   } catch (const CommError& e) {
-    return {Kind::comm, e.exit_code(), e.what(), std::current_exception()};
+    return {Kind::comm, e.exit_code(), text_of(e), std::current_exception()};
   } catch (const Error& e) {
-    return {Kind::coded, e.exit_code(), e.what(), std::current_exception()};
+    return {Kind::coded, e.exit_code(), text_of(e), std::current_exception()};
   } catch (const std::bad_alloc& e) {
-    return {Kind::memory, 0, e.what(), std::current_exception()};
+    return {Kind::memory, 0, IndexedText(e.what()), std::current_exception()};
   } catch (const std::exception& e) {
-    return {Kind::other, 0, e.what(), std::current_exception()};
+    return {Kind::other, 0, IndexedText(e.what()), std::current_exception()};
   } catch (...) {
-    return {Kind::other, 0, "unknown error", std::current_exception()};
+    return {Kind::other, 0, IndexedText("unknown error"), std::current_exception()};
   }
   return {};
 }
 
-[[noreturn]] void rethrow(Kind kind, int exit_code, const std::string& text) {
+[[noreturn]] void rethrow(Kind kind, int exit_code, const IndexedText& indexed) {
+  const std::string text = indexed.text();
   switch (kind) {
     case Kind::verification:
       throw VerificationError(text);
     case Kind::usage:
-      throw UsageError(text);
+      throw Indexed<UsageError>(indexed);
     case Kind::input:
-      throw InputError(text);
+      throw Indexed<InputError>(indexed);
     case Kind::comm:
       throw CommError(text);
     case Kind::coded:
@@ -211,6 +220,45 @@ Failure failure_of(const std::function<void()>& local) {
       break;
   }
   throw std::runtime_error(text);
+}
+
+/// A failure as bytes: positions in its text stay what they are, since the ranks' callers may count them differently.
+detail::Bytes card_of(const Failure& failure) {
+  detail::Bytes card;
+  if (failure.kind == Kind::none) return card;
+  detail::append(card, failure.kind);
+  detail::append(card, failure.exit_code);
+  detail::append(card, failure.text.indices().size());
+  for (const auto& [at, value] : failure.text.indices()) {
+    detail::append(card, at);
+    detail::append(card, value);
+  }
+  const auto words = std::as_bytes(std::span(failure.text.words()));
+  card.insert(card.end(), words.begin(), words.end());
+  return card;
+}
+
+Failure failure_in(const detail::Bytes& card) {
+  Failure failure{detail::read<Kind>(card), detail::read<int>(card, sizeof(Kind)), {}, nullptr};
+  std::size_t from = sizeof(Kind) + sizeof(int);
+  const auto next = [&] {
+    const auto number = detail::read<std::size_t>(card, from);
+    from += sizeof number;
+    return number;
+  };
+  std::vector<std::pair<std::size_t, std::size_t>> indices(next());
+  for (auto& [at, value] : indices) {
+    at = next();
+    value = next();
+  }
+  const std::string_view words(reinterpret_cast<const char*>(card.data()) + from, card.size() - from);
+  std::size_t done = 0;
+  for (const auto& [at, value] : indices) {
+    failure.text = std::move(failure.text) + words.substr(done, at - done) + Index{value};
+    done = at;
+  }
+  failure.text = std::move(failure.text) + words.substr(done);
+  return failure;
 }
 
 }  // namespace
@@ -262,22 +310,13 @@ void agree(Transport& transport, const std::function<void()>& local) {
   ++transport.counters().collectives;
   transport.do_reduce({&failures, 1}, Op::sum);
   if (failures == 0) return;
-  detail::Bytes card;
-  if (mine.kind != Kind::none) {
-    detail::append(card, mine.kind);
-    detail::append(card, mine.exit_code);
-    const auto text = std::as_bytes(std::span(mine.text));
-    card.insert(card.end(), text.begin(), text.end());
-  }
-  const auto all = transport.do_all_gather(card);
+  const auto all = transport.do_all_gather(card_of(mine));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].empty()) continue;
-    constexpr std::size_t kText = sizeof(Kind) + sizeof(int);
-    const auto& bytes = all[rank];
-    const std::string text(reinterpret_cast<const char*>(bytes.data()) + kText, bytes.size() - kText);
-    detail::note_agreed_error(text);
+    const Failure theirs = failure_in(all[rank]);
+    detail::note_agreed_error(theirs.text.text());
     if (static_cast<int>(rank) == transport.rank()) std::rethrow_exception(mine.original);
-    rethrow(detail::read<Kind>(bytes), detail::read<int>(bytes, sizeof(Kind)), text);
+    rethrow(theirs.kind, theirs.exit_code, theirs.text);
   }
 }
 

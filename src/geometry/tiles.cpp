@@ -6,6 +6,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
 
 namespace merganser {
 namespace {
@@ -15,8 +16,7 @@ constexpr double kRounding = 1e-9;  // of an edge of the box: faces nearer to ea
 std::string block_text(const Decomposition::Block& b) {
   std::string text;
   for (int a = 0; a < 3; ++a)
-    text +=
-        std::string(a == 0 ? "" : " x ") + "[" + std::to_string(b.lower[a]) + ", " + std::to_string(b.upper[a]) + "]";
+    text += std::string(a == 0 ? "" : " x ") + "[" + number_text(b.lower[a]) + ", " + number_text(b.upper[a]) + "]";
   return text;
 }
 
@@ -88,7 +88,7 @@ Decomposition Decomposition::from_boxes(const Grid& grid, std::vector<Block> blo
   }
   // Blocks that do not overlap miss what their shares lack of the whole.
   if (std::fabs(shares - 1) > 6 * kRounding * static_cast<double>(blocks.size()))
-    throw InputError("boxes hold " + std::to_string(100 * shares) +
+    throw InputError("boxes hold " + number_text(100 * shares) +
                      " % of the domain; allowed: boxes that leave nothing out");
   Decomposition d(grid);
   d.kind_ = Kind::boxes;

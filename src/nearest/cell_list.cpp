@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
 #include "merganser/parcels/limits.hpp"
 #include "src/nearest/block_search.hpp"
 #include "src/nearest/cell_keys.hpp"
@@ -17,12 +17,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kAhead = 24;  // prefetch distance, in parcels
 constexpr std::size_t kLot = 128;   // parcels
-
-std::string point_text(const Site& s) {
-  char text[128];
-  std::snprintf(text, sizeof text, "(%.17g, %.17g, %.17g)", s.x, s.y, s.z);
-  return text;
-}
 
 /// Single-precision coordinates for the kernel.
 struct Filter {
@@ -125,8 +119,15 @@ CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
   const std::size_t half_cells = 2 * static_cast<std::size_t>(cell_count());
   start_.assign(half_cells + 2, 0);
   if (key_.size() < n_) key_ = std::vector<std::uint32_t>(n_);
-  const Vec3 low{region_.lower[0] - slack_, region_.lower[1] - slack_, region_.lower[2] - slack_};
-  const Vec3 high{region_.upper[0] + slack_, region_.upper[1] + slack_, region_.upper[2] + slack_};
+  Vec3 low;
+  Vec3 high;
+  for (int a = 0; a < 3; ++a) {
+    low[a] = region_.lower[a] - slack_;
+    high[a] = region_.upper[a] + slack_;
+    if (!points.wraps_on_demand() || !box_.periodic[a]) continue;
+    low[a] = std::max(low[a], box_.lower[a]);
+    high[a] = std::min(high[a], std::nextafter(box_.lower[a] + box_.extent[a], -kInfinity));
+  }
   std::uint32_t* const count = start_.data() + 2;  // shifted by two: the scatter leaves starts in place
   CellArithmetic arithmetic{lower_, inverse_width_, {}, low, high};
   for (int a = 0; a < 3; ++a) arithmetic.cells[a] = static_cast<std::int32_t>(cells_[a]);
@@ -140,11 +141,12 @@ CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
         const Site s = points.site(i);
         const bool inside = ((s.x >= low[0]) & (s.x <= high[0]) & (s.y >= low[1]) & (s.y <= high[1]) & (s.z >= low[2]) &
                              (s.z <= high[2])) != 0;
+        if (!inside && points.wraps_on_demand()) [[unlikely]]
+          throw Unwrapped{};
         if (!inside) [[unlikely]]
-          throw InputError(points.text(i) + " at " + point_text(s) +
-                           " is not inside its rank's block; bring parcels home (rehome, distribute) before a step");
+          throw Indexed<InputError>(points.outside_text(i, region_.lower, region_.upper, box_));
         if (!is_volume(s.volume)) [[unlikely]]
-          throw InputError(points.text(i) + ": " + volume_error(s.volume));
+          throw Indexed<InputError>(points.text(i) + ": " + volume_error(s.volume));
         const auto cell = (cell_on_axis(2, s.z) * cells_[1] + cell_on_axis(1, s.y)) * cells_[0] + cell_on_axis(0, s.x);
         key[i] = static_cast<std::uint32_t>(2 * cell + (points.is_small(i) ? 0 : 1));
       }

@@ -1,5 +1,10 @@
 #include "merganser/nearest/point_set.hpp"
 
+#include <algorithm>
+#include <cmath>
+
+#include "merganser/geometry/box_checks.hpp"
+
 namespace merganser::nearest {
 
 PointSet::PointSet(const Parcels& parcels, double small_volume)
@@ -19,9 +24,23 @@ PointSet::PointSet(const Points& points, const std::uint8_t* small, const std::i
       id_stride_(sizeof(std::int64_t)),
       first_id_(first_id) {}
 
-std::string PointSet::text(std::size_t i) const {
-  if (small_ == nullptr) return "parcel id " + std::to_string(id(i));
-  return "point " + std::to_string(i) + (id_base_ != nullptr ? " (id " + std::to_string(id(i)) + ")" : "");
+IndexedText PointSet::text(std::size_t i) const {
+  if (small_ == nullptr) return IndexedText("parcel id " + std::to_string(id(i)));
+  return IndexedText("point ") + Index{i} + (id_base_ != nullptr ? " (id " + std::to_string(id(i)) + ")" : "");
+}
+
+IndexedText PointSet::outside_text(std::size_t i, const Vec3& lower, const Vec3& upper, const Box& box) const {
+  const Site s = site(i);
+  const Vec3 p{s.x, s.y, s.z};
+  const IndexedText where = text(i) + " at " + point_text(p);
+  if (!std::all_of(p.begin(), p.end(), [](double x) { return std::isfinite(x); }))
+    return where + "; allowed: finite numbers";
+  const std::string block = ", " + point_text(lower) + " to " + point_text(upper);
+  if (small_ == nullptr)
+    return where + " is not inside its rank's block" + block +
+           "; bring parcels home (rehome, distribute) before a step";
+  return where + " is outside of its rank's block" + block + " of the box " + box_text(box) +
+         "; allowed: points in the block, once periodic axes are wrapped";
 }
 
 }  // namespace merganser::nearest

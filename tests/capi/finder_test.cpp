@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/runtime.hpp"
@@ -226,10 +227,10 @@ TEST(FinderInC, refuses_what_comes_before_it_has_found_and_arrays_that_are_too_s
     size_t count = 0;
     EXPECT_EQ(mg_finder_links(c.finder, &links, &count), MG_USAGE);  // the stars before are no more
     EXPECT_EQ(std::string(mg_error()).find("finder: no stars"), 0U) << mg_error();
-    c.arrays.xyz[7] = 1e9;
+    const double z = std::exchange(c.arrays.xyz[8], 1e9);
     EXPECT_EQ(mg_finder_find(c.finder, &c.points, c.small.data(), nullptr), MG_INPUT);
     EXPECT_EQ(mg_finder_find(c.finder, &c.points, nullptr, nullptr), MG_USAGE);
-    c.arrays.xyz[7] = c.arrays.xyz[4];
+    c.arrays.xyz[8] = z;
     EXPECT_OK(mg_finder_find(c.finder, &c.points, c.small.data(), nullptr));
     mg_star_lists lists{};
     lists.size = sizeof lists;

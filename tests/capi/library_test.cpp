@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "merganser/base/indexed_text.hpp"
 #include "merganser/merganser.h"
 #include "src/capi/guard.hpp"
 #include "src/capi/handles.hpp"
@@ -46,15 +47,35 @@ TEST(Guard, cuts_a_text_that_is_longer_than_its_room) {
 }
 
 TEST(Guard, keeps_a_text_for_every_thread) {
-  EXPECT_EQ(mg_transport_close(nullptr), MG_USAGE);
+  EXPECT_EQ(mg_transport_barrier(nullptr), MG_USAGE);
   const std::string here = mg_error();
   std::string there;
   std::thread([&] {
     there = mg_error();
-    static_cast<void>(mg_schema_free(nullptr));
+    static_cast<void>(mg_schema_columns(nullptr, nullptr));
   }).join();
   EXPECT_EQ(there, "");
   EXPECT_EQ(mg_error(), here);
+}
+
+TEST(Guard, counts_positions_from_zero_or_one_where_the_text_has_them) {
+  EXPECT_EQ(capi::guard([] {
+              throw Indexed<InputError>(IndexedText("point ") + Index{0} + " of rank 0 is that of point " + Index{41});
+            }),
+            MG_INPUT);
+  EXPECT_STREQ(mg_error(), "point 0 of rank 0 is that of point 41");
+  EXPECT_STREQ(mg_error_from(0), "point 0 of rank 0 is that of point 41");
+  EXPECT_STREQ(mg_error_from(1), "point 1 of rank 0 is that of point 42");
+  EXPECT_EQ(capi::guard([] { throw UsageError("cells: 0"); }), MG_USAGE);
+  EXPECT_STREQ(mg_error_from(1), "cells: 0");
+}
+
+TEST(Handles, that_are_null_can_be_freed) {
+  EXPECT_OK(mg_schema_free(nullptr));
+  EXPECT_OK(mg_transport_close(nullptr));
+  EXPECT_OK(mg_decomposition_free(nullptr));
+  EXPECT_OK(mg_finder_free(nullptr));
+  EXPECT_OK(mg_clusterer_free(nullptr));
 }
 
 TEST(Handles, that_are_null_freed_or_of_another_kind_are_refused_with_a_text) {

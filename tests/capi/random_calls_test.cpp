@@ -28,7 +28,7 @@ class RandomCalls {
     for (int i = 0; i < calls; ++i) {
       random_.choose_spoil();
       const auto& [name, call] = all[random_.below(all.size())];
-      ASSERT_EQ(mg_measurement_free(nullptr), MG_USAGE);  // leaves a text that no call below can leave
+      ASSERT_EQ(mg_measurement_count(nullptr, nullptr), MG_USAGE);  // leaves a text that no call below can leave
       const std::string before = mg_error();
       const int status = call();
       ASSERT_EQ(kStatuses.count(status), 1U) << name << ": status " << status << ", " << mg_error();

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
@@ -344,9 +345,19 @@ TEST(StarFinder, refuses_what_it_cannot_read_and_names_it) {
     cloud.xyz[3 * 7] = std::numeric_limits<double>::quiet_NaN();
     EXPECT_NE(refusal<InputError>(find).find("point 7 (id " + std::to_string(cloud.ids[7]) + ") at (nan"),
               std::string::npos);
-    cloud.xyz[3 * 7] = 3.5;  // the box ends at 3
-    EXPECT_NE(refusal<InputError>(find).find("point 7"), std::string::npos);
     cloud.xyz[3 * 7] = x;
+    const double z = std::exchange(cloud.xyz[3 * 7 + 2], 4.0000000001);  // beyond the wall
+    EXPECT_NE(
+        refusal<InputError>(find).find(", 4.0000000001) is outside of its rank's block, (-1, 0.25, 2) to (3, 3.25, 4) "
+                                       "of the box [-1, 3) x [0.25, 3.25) x [2, 4], periodic in x and y"),
+        std::string::npos)
+        << refusal<InputError>(find);
+    cloud.xyz[3 * 7 + 2] = z;
+    const std::int64_t id = std::exchange(cloud.ids[9], cloud.ids[7]);
+    EXPECT_NE(refusal<InputError>(find).find("point 9: id " + std::to_string(cloud.ids[7]) + " is that of point 7"),
+              std::string::npos)
+        << refusal<InputError>(find);
+    cloud.ids[9] = id;
     find();
     EXPECT_FALSE(finder.links().empty());
     std::vector<std::byte> arrived;
@@ -371,7 +382,7 @@ TEST(StarFinder, with_the_decorator_checked_every_rank_hears_of_a_bad_point) {
     try {
       finder.find(Points::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
     } catch (const InputError& e) {
-      if (std::string(e.what()).find("outside the box of rank 1") != std::string::npos) ++heard;
+      if (std::string(e.what()).find("rank 1: point 0 (id ") != std::string::npos) ++heard;
     }
   });
   EXPECT_EQ(heard, 3);
@@ -391,8 +402,9 @@ TEST(StarFinder, has_nothing_to_send_after_a_find_that_was_refused) {
     // One point, which is nowhere: positions of the last find are beyond what is there now.
     const double nowhere[] = {1e9, 0, 0};
     const std::uint8_t small[] = {1};
-    EXPECT_NE(refusal<InputError>([&] { finder.find(Points::rows(nowhere, 1), small); }).find("outside the box"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal<InputError>([&] { finder.find(Points::rows(nowhere, 1), small); }).find("outside of its rank's block"),
+        std::string::npos);
     EXPECT_TRUE(finder.links().empty() && finder.leaving().empty() && finder.arrivals().empty());
     int packed = 0;
     std::vector<std::byte> arrived;

@@ -41,6 +41,41 @@ def test_ctrl_c_ends_a_long_call_within_about_a_second(ranks):
     assert float(done.stdout) < 3  # 1 s where nothing else runs
 
 
+@pytest.mark.parametrize("first", ["main", "sub"])
+def test_an_import_in_a_sub_interpreter_is_refused_and_leaves_the_main_one_as_it_was(first):
+    code = """
+try:
+    import _xxsubinterpreters as interpreters
+    make, run = interpreters.create, interpreters.run_string
+except ImportError:  # Python 3.13 and later
+    import _interpreters
+    make, run = lambda: _interpreters.create("legacy"), _interpreters.run_string
+if FIRST == "main":
+    import merganser
+for _ in range(2):
+    run(make(), '''
+try:
+    import merganser
+except ImportError as error:
+    assert "allowed: the main interpreter" in str(error), error
+else:
+    raise AssertionError("imported")
+import sys
+assert not [name for name in sys.modules if name.startswith(("merganser", "numpy"))]
+''')
+import merganser, numpy as np
+points = np.random.default_rng(1).random((100, 3))
+assert merganser.euclidean_tree(points).components == 1
+assert len(merganser.stars(points, np.ones(100, bool)).centre) == 100
+try:
+    merganser.stars(points, np.ones(100, bool), ids=np.zeros(100, int))
+except merganser.InputError:
+    print("fine")
+"""
+    done = run(code.replace("FIRST", repr(first)))
+    assert done.stdout.strip() == "fine", done.stdout + done.stderr
+
+
 def test_a_handler_that_raises_is_heard():
     code = """
 import signal, threading, os, numpy as np, merganser

@@ -249,3 +249,52 @@ assert merganser.euclidean_tree(share(points), comm=comm).digest == merganser.eu
 print("fine")
 """
     assert run(3, code).count("fine") == 3
+
+
+def test_a_communicator_is_refused_before_mpi_is_initialised_and_after_it_is_finalised():
+    code = """
+import mpi4py
+mpi4py.rc.initialize = mpi4py.rc.finalize = False
+from mpi4py import MPI
+import numpy as np, merganser
+points = np.random.default_rng(1).random((100, 3))
+def refusal(call, kind):
+    try:
+        call()
+    except kind as error:
+        return str(error)
+    return "nothing"
+tree = lambda: merganser.euclidean_tree(points, comm=MPI.COMM_WORLD)
+assert "allowed: after MPI.Init()" in refusal(tree, merganser.UsageError), refusal(tree, merganser.UsageError)
+MPI.Init()
+found = merganser.stars(points, np.ones(100, bool), comm=MPI.COMM_WORLD, model="p2p")
+tree()
+MPI.Finalize()
+assert "allowed: before MPI.Finalize()" in refusal(tree, merganser.UsageError)
+text = refusal(lambda: found.migrate(points), merganser.CommError)
+assert "MPI is finalised" in text, text
+print("fine")
+"""
+    done = subprocess.run([LAUNCHER, "-n", "1", sys.executable, "-c", code], capture_output=True, text=True,
+                          timeout=90 * PATIENCE, env=ENVIRONMENT)
+    assert done.returncode == 0 and done.stdout.strip() == "fine", done.stdout + done.stderr
+
+
+def test_a_point_or_an_id_that_one_rank_may_not_give_is_refused_on_every_rank():
+    code = """
+points = np.random.default_rng(1).random((50, 3))
+points[:, 0] = (points[:, 0] + comm.rank) / comm.size
+block = ([comm.rank / comm.size, 0, 0], [(comm.rank + 1) / comm.size, 1, 1])
+ids = np.arange(50) + 50 * comm.rank
+def refusal(points, ids):
+    try:
+        merganser.stars(points, np.ones(50, bool), ids=ids, box=(0, 1), block=block, comm=comm)
+    except merganser.InputError as error:
+        return str(error)
+    return "nothing"
+assert refusal(points, ids) == "nothing"
+assert "id 7 is there twice" in refusal(points, np.where(ids == 57, 7, ids))
+assert "point 3 (id " in refusal(points, ids) + refusal(np.where(ids[:, None] == 53, [[0.01, 0.5, 0.5]], points), ids)
+print("fine")
+"""
+    assert run(2, code).count("fine") == 2

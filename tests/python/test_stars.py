@@ -124,6 +124,63 @@ def test_bad_arguments_are_refused(bad):
     assert len(str(caught.value)) > 10
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_ids_that_are_not_distinct_are_refused_on_any_number_of_ranks(ranks):
+    points, small = swarm(400)
+    for ids in (np.zeros(400, int), np.arange(400) % 100, np.r_[0:399, 7], np.r_[-(2**63), 2**62 - np.arange(398), 2**62]):
+        with pytest.raises(merganser.InputError, match="allowed: ids distinct over all ranks"):
+            merganser.stars(points, small, ids=ids, ranks=ranks)
+    order = np.random.default_rng(3).permutation(400)
+    assert merganser.stars(points, small, ids=order, ranks=ranks).ids.tolist() == order.tolist()
+
+
+def test_a_step_refuses_ids_that_two_parcels_have():
+    parcels = merganser.random_parcels(4, box=(0, 1), per_cell=4)
+    clusterer = merganser.Clusterer(parcels, 4, box=(0, 1))
+    parcels["id"] = np.r_[1, 1:len(parcels)]
+    with pytest.raises(merganser.InputError, match="parcel id 1 is there twice"):
+        clusterer.step()
+    with pytest.raises(merganser.InputError, match="parcel id 1 is there twice"):
+        clusterer.distribute()
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_points_outside_of_a_periodic_axis_are_wrapped_by_every_function_alike(ranks):
+    points, small = swarm(300)
+    points *= 50
+    outside = points + 50 * np.random.default_rng(7).integers(-2, 3, points.shape)
+    outside[:4, 0] = [-1e-17, 51, 50, -50]
+    inside = outside - 50 * np.floor(outside / 50)
+    inside[inside >= 50] = 0
+    box = {"box": (0, 50), "periodic": True}
+    here, there = (merganser.stars(p, small, **box, ranks=ranks) for p in (inside, outside))
+    np.testing.assert_array_equal(here.centre, there.centre)
+    volume = np.random.default_rng(8).random(300) + 0.1
+    np.testing.assert_array_equal(here.merge(volume).points, there.merge(volume).points)
+    assert merganser.euclidean_tree(inside, **box).digest == merganser.euclidean_tree(outside, **box).digest
+    digests = []
+    for place in (inside, outside):
+        parcels = merganser.Parcels(merganser.Schema({}), 300)
+        parcels["position"], parcels["volume"] = place, volume * 100
+        merganser.Clusterer(parcels, 5, **box).step()
+        digests.append(parcels.digest)
+    assert digests[0] == digests[1]
+
+
+def test_a_point_outside_of_a_wall_is_named_with_every_digit_and_the_box():
+    points, small = swarm(10)
+    points[3] = [0.25, 7, 1 + 2**-52]
+    with pytest.raises(merganser.InputError) as caught:
+        merganser.stars(points, small, box=(0, 1), periodic=[False, True, False])
+    assert str(caught.value) == (
+        "points: point 3 is (0.25, 7, 1.0000000000000002); allowed: finite numbers between the walls of the box "
+        "[0, 1] x [0, 1) x [0, 1], periodic in y")
+    parcels = merganser.Parcels(merganser.Schema({}), 1)
+    parcels["z"] = 1.5
+    with pytest.raises(merganser.InputError, match=r"at \(0, 0, 1.5\) is outside of a wall of the box \[0, 1\]"):
+        merganser.Clusterer(parcels, 2, box=(0, 1))
+
+
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_few_points_have_few_stars(n):
     found = merganser.stars(np.random.default_rng(1).random((n, 3)), np.ones(n, bool))

@@ -63,12 +63,15 @@ typedef struct mg_finder_options {
 MG_API int mg_finder_new(mg_transport* transport, mg_decomposition* decomposition, const mg_finder_options* options,
                          mg_finder** finder);
 /// Finds the stars. Called by every rank; talks to neighbours only. The arrays are read during the call only.
+/// @param points  in the rank's block once periodic axes are wrapped, which is done here for a copy; the arrays stay as they are
 /// @param small  a byte per point, not 0 if it looks for a partner
 /// @param ids    a number per point, distinct over all ranks, which decides between equal distances; NULL: rank * 2^40 +
 /// position
 ///
-/// MG_INPUT for a point that is not finite or outside the rank's block is this rank's alone, before anything is sent: end
-/// the job, or open the transport with the decorator "checked", with which every rank is told.
+/// MG_INPUT for a point that is not finite or outside the rank's block, or an id twice on this rank, is this rank's alone,
+/// before anything is sent: end the job, or open the transport with the decorator "checked", with which every rank is told.
+/// An id that another rank sends and this one has is MG_INPUT too, on this rank alone, while others may wait; with "checked"
+/// all ids of all ranks are compared first.
 MG_API int mg_finder_find(mg_finder* finder, const mg_points* points, const uint8_t* small, const int64_t* ids);
 
 /// Points of this rank that merge, each once. Valid, like all lists, until the next mg_finder_find() or _free().

@@ -90,7 +90,8 @@ MG_API int mg_decomposition_cartesian(int communicator, const mg_box* box, const
 MG_API int mg_decomposition_ranks(mg_decomposition* decomposition, int* ranks);
 /// Lower and upper corner of a rank's block.
 MG_API int mg_decomposition_block(mg_decomposition* decomposition, int rank, double lower[3], double upper[3]);
-/// The rank that owns each of n points, which must lie in the box: xyz[3 n], x y z of a point beside each other.
+/// The rank that owns each of n points: xyz[3 n], x y z of a point beside each other. Periodic axes are wrapped; outside of a
+/// wall is refused.
 MG_API int mg_decomposition_owners(mg_decomposition* decomposition, const double* xyz, size_t n, int32_t* owners);
 /// Lets go of a decomposition. What was made with it has a copy.
 MG_API int mg_decomposition_free(mg_decomposition* decomposition);

@@ -2,6 +2,7 @@
 /// One merge step: search, prune, migrate, merge. This is the library's front door.
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "merganser/cluster/options.hpp"
 #include "merganser/cluster/report.hpp"
@@ -42,10 +43,14 @@ class Clusterer {
   /// Prune::single_pass. Above 27 ranks those around a hole wider than blocks make more waves: as many as the farthest of
   /// them is arcs away, three times that at most where a parcel does have its nearest beyond those that its rank may ask.
   /// In such a step Prune::iterative, which writes into neighbours only, gives way to Prune::single_pass: the same stars.
+  /// @throws InputError on this rank alone, before anything is sent, for a parcel that is not in this rank's block, a volume
+  /// that is not positive and finite, or an id that two parcels of this rank have; later if an id that another rank sends is
+  /// that of a parcel of this rank or of a third one. With the decorator `checked` every rank throws, and all ids of all
+  /// ranks are compared.
   StepReport step(Parcels& parcels);
 
   /// Sends parcels that left this rank's block to their owner, with one neighbour wave, after bringing them back into
-  /// periodic axes; a parcel outside a wall is clamped onto it. Parcels that are not a neighbour's travel on in the
+  /// periodic axes; one that has moved beyond a wall is put onto it. Parcels that are not a neighbour's travel on in the
   /// next call (Rehoming makes as many as it takes); but after a step that merged over a large hole, the ranks around it
   /// make as many waves first as bring its merged parcels to who may ask their owner. Called by every rank.
   /// @return parcels sent
@@ -66,12 +71,17 @@ class Clusterer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Brings every parcel to its owner from wherever it is, after bringing it into periodic axes and onto walls. Collective
+/// Brings every parcel to its owner from wherever it is, after bringing it into periodic axes. Collective
 /// (set-up). Beside the parcels it moves the ids, 8 bytes each, to find those that are there twice, unless they ascend on
 /// every rank and the ranges of ranks are apart, as in what a file gives.
 /// @throws UsageError if the decomposition is for another number of ranks, or ranks differ in it or in the schema
-/// @throws InputError for a coordinate that is not finite, a volume that is not from 1e-120 to 1e120, or an id that two
+/// @throws InputError for a coordinate that is not finite or, by more than rounding, outside of a wall, a volume that is not
+/// from 1e-120 to 1e120, or an id that two
 /// parcels have; all on every rank alike, with nothing moved yet
 void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Transport& transport);
+
+/// Refuses ids that two points have, on one rank or on two. Collective (set-up). Moves 8 bytes for each id, unless they ascend
+/// on every rank and the ranges of ranks are apart. @throws InputError naming the id, on every rank alike
+void check_distinct(std::span<const std::int64_t> ids, comm::Transport& transport);
 
 }  // namespace merganser

@@ -67,15 +67,23 @@ class StarFinder {
 
   /// Finds the stars. Called by every rank; talks to neighbours only, no collective (with Prune::iterative: collective).
   /// The arrays are read during the call only.
-  /// @param points  positions in the rank's box, its faces included
+  /// @param points  positions in the rank's block, its faces included, once they are wrapped into the periodic axes of the box
+  /// (Box::wrap): with those outside of it the stars have the bits they would have had, had the caller wrapped them
   /// @param small   a byte per point: not 0 if it looks for a partner. A partner may be small or not.
   /// @param ids     distinct over all ranks; they decide between equal distances and in pairs. Empty: rank * 2^40 +
   /// position, so that equal distances are decided by the decomposition
   /// @throws UsageError for arrays of different lengths; InputError naming a point that is not finite or outside the
-  /// rank's box. They are thrown on this rank alone, before anything is sent: end the job (comm::end_job, MPI_Abort), or
-  /// use the decorator `checked`, with which every rank throws.
-  /// Cost: O(n log n) for n points, wherever they are; about 48 bytes of memory a point, kept for the next call.
+  /// rank's block, or two points of this rank with one id. They are thrown on this rank alone, before anything is sent: end the
+  /// job (comm::end_job, MPI_Abort), or use the decorator `checked`, with which every rank throws.
+  /// @throws InputError on this rank alone, while others may wait, if an id that another rank sends is that of a point of
+  /// this rank or of a third one: any two ids that the stars depend on are compared so. With `checked` all ids of all ranks
+  /// are compared first. check_distinct() does that once.
+  /// Cost: O(n log n) for n points, wherever they are; about 48 bytes of memory a point, kept for the next call, up to 32
+  /// more where ids do not ascend, and 24 where a point was wrapped.
   void find(const Points& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids = {});
+  /// Throws what find() would throw before it sends anything. Local: ranks can agree on it (comm::agree), and none waits in vain
+  /// for one that is refused. Cost: O(n).
+  void check(const Points& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids = {});
 
   /// This rank's points that merge, each once. Valid, like the next two, until the next find().
   [[nodiscard]] std::span<const StarLink> links() const;
@@ -97,7 +105,8 @@ class StarFinder {
 
   /// Merges the stars of the last find(): the attributes of sources travel, every centre becomes what its star gives
   /// (parcels/merge.hpp), and the sources of this rank are taken out of all columns, the others moving up in their order.
-  /// Called by every rank. @param columns  those given to find(): same points, same order. The ids move with the rest.
+  /// Called by every rank. Centres get positions in the box; the others keep those that they have.
+  /// @param columns  those given to find(): same points, same order. The ids move with the rest.
   /// @return points left on this rank
   /// @throws UsageError where columns do not match the schema
   std::size_t merge(const MergeRules& rules, const Columns& columns);

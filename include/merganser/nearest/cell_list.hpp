@@ -57,7 +57,8 @@ class CellList {
 
   /// Counts the points per cell and the small ones. Cheap: reads the positions once, or three times if they crowd.
   /// @return number of small points
-  /// @throws InputError for a point outside the region, naming it and its coordinates
+  /// @throws InputError for a point outside the region, naming it and its coordinates; Unwrapped instead, and where a point is
+  /// not in the box on a periodic axis, for points that are wrapped on demand
   std::int64_t bin(const PointSet& points, const Cut& cut);
   /// Sorts the parcels by cells. Writes sorted sites to `sorted` (n sites); `scratch` (scratch_bytes(n)) is used until
   /// the search is done.

@@ -1,13 +1,17 @@
 #pragma once
 /// What a search reads of the points of a rank, wherever they are kept.
 #include <cstdint>
-#include <string>
 
+#include "merganser/base/indexed_text.hpp"
+#include "merganser/geometry/box.hpp"
 #include "merganser/geometry/points.hpp"
 #include "merganser/links/links.hpp"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser::nearest {
+
+/// Thrown by CellList::bin() where a point is not where Box::wrap() would bring it, for points that are wrapped on demand.
+struct Unwrapped {};
 
 /// Positions, who looks for a neighbour, and ids: of parcels, or in arrays of a caller's. Reads them where they are, and
 /// is valid as long as they are there.
@@ -51,6 +55,17 @@ class PointSet {
       f([this](std::size_t i) { return site(i); });
     }
   }
+  /// From now on bin() tells by Unwrapped if a point is outside of the box on a periodic axis, or on its upper face.
+  void wrap_on_demand() noexcept { on_demand_ = true; }
+  /// Whether it does.
+  [[nodiscard]] bool wraps_on_demand() const noexcept { return on_demand_; }
+  /// The same points of a caller's, with their mask and ids, elsewhere.
+  [[nodiscard]] PointSet at(const Points& points) const {
+    PointSet moved = *this;
+    moved.points_ = points;
+    moved.on_demand_ = false;
+    return moved;
+  }
   /// Lets the site of a point come from memory ahead of time.
   void touch(std::size_t i) const {
     if (sites_ != nullptr) {
@@ -66,7 +81,9 @@ class PointSet {
   /// Id of a point.
   [[nodiscard]] std::int64_t id(std::size_t i) const { return ids(nullptr)[static_cast<std::uint32_t>(i)]; }
   /// Words for errors: "parcel id 7", "point 3 (id 7)".
-  [[nodiscard]] std::string text(std::size_t i) const;
+  [[nodiscard]] IndexedText text(std::size_t i) const;
+  /// Words for an error: point i is not in the block lower .. upper of its rank, and what is allowed.
+  [[nodiscard]] IndexedText outside_text(std::size_t i, const Vec3& lower, const Vec3& upper, const Box& box) const;
 
  private:
   std::size_t size_;
@@ -78,6 +95,7 @@ class PointSet {
   const std::byte* id_base_;
   std::size_t id_stride_;
   std::int64_t first_id_ = 0;
+  bool on_demand_ = false;
 };
 
 }  // namespace merganser::nearest

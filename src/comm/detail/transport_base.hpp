@@ -43,6 +43,8 @@ class TransportBase : public Transport {
   void adopt(TransportBase& part);
   [[nodiscard]] std::shared_ptr<const Life> life() const { return life_; }
   [[nodiscard]] bool ended() const noexcept { return life_->ended(); }
+  /// The transport ends with the library that it runs over, which the program may end first.
+  void depend_on(bool (*library_runs)()) noexcept { life_->depend_on(library_runs); }
   /// @throws CommError if this has ended; what every collective call begins with
   void check_usable() const { life_->check("Transport"); }
 

@@ -141,6 +141,7 @@ MpiTransport::MpiTransport(MPI_Comm parent) {
   }
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  if constexpr (!kSimulated) depend_on(mpi_running);
   int* highest = nullptr;
   int found = 0;
   check(MPI_Comm_get_attr(comm_, MPI_TAG_UB, &highest, &found), "MPI_Comm_get_attr");

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "merganser/base/detail/shared_word.hpp"
+#include "src/comm/backends/openshmem/library.hpp"
 #include "src/comm/backends/openshmem/puts.hpp"
 #include "src/comm/detail/registry.hpp"
 #include "src/comm/detail/waiter.hpp"
@@ -35,7 +36,9 @@ ShmemCollectives::ShmemCollectives(Members members, std::byte* board)
       rank_(members_->rank),
       size_(static_cast<int>(members_->pes.size())),
       rows_bytes_(sizeof(std::uint64_t) * members_->pes.size()),
-      board_(board) {}
+      board_(board) {
+  depend_on(shmem_started);
+}
 
 void ShmemCollectives::release() {
   barrier("end of the run");
