@@ -4,6 +4,7 @@
 
 #include "apps/frame/environment.hpp"
 #include "apps/frame/provenance.hpp"
+#include "apps/frame/secrets.hpp"
 #include "merganser/base/output_file.hpp"
 #include "merganser/comm/runtime.hpp"
 
@@ -39,9 +40,6 @@ Json provenance_json(const Placement& p) {
           {"load_average", m.load_before},
           {"time", utc_time()},
           {"host", bytes_to_utf8(host_name())},
-          {"binding", core_list()},
-          {"variables", library_variables()},
-          {"components", loaded_components()},
           {"ranks", p.ranks},
           {"model", p.model},
           {"auto_choice", p.choice},
@@ -51,9 +49,24 @@ Json provenance_json(const Placement& p) {
 
 }  // namespace
 
+Json surroundings_json() {
+  return {{"binding", core_list()}, {"variables", library_variables()}, {"components", loaded_components()}};
+}
+
+void take_surroundings(Json& record, const Json& of_ranks) {
+  for (const char* key : {"binding", "variables", "components"})
+    if (of_ranks.is_object() && of_ranks.contains(key)) record["provenance"][key] = of_ranks[key];
+}
+
 Json options_json(const OptionTable& table) {
+  const auto recorded = [](const auto& value) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, std::string>) return Json(without_secrets(value));
+    if constexpr (std::is_same_v<Value, std::vector<std::string>>) return Json(words_without_secrets(value));
+    return Json(value);
+  };
   Json out = Json::object();
-  for (const auto& o : table.options()) out[o.name] = std::visit([](const auto& v) { return Json(v); }, o.value());
+  for (const auto& o : table.options()) out[o.name] = std::visit(recorded, o.value());
   return out;
 }
 
@@ -62,9 +75,10 @@ Json make_record(const Invocation& in, const Placement& placement) {
   r["schema"] = "merganser-run-record";
   r["schema_version"] = kRecordVersion;
   r["command"] = in.command;
-  r["arguments"] = std::vector<std::string>(in.arguments.begin(), in.arguments.end());
+  r["arguments"] = words_without_secrets({in.arguments.begin(), in.arguments.end()});
   r["options"] = options_json(in.table);
   r["provenance"] = provenance_json(placement);
+  take_surroundings(r, surroundings_json());
   return r;
 }
 
