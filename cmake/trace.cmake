@@ -1,5 +1,6 @@
-# The tracing library, loaded into other programs by LD_PRELOAD: counts what they move between ranks. It is linked with
-# neither MPI nor OpenSHMEM, so that it can be loaded into any program, nor with the C++ library.
+# Libraries that are loaded into other programs by LD_PRELOAD. The tracing one counts what they move between ranks, the other
+# one keeps what they listen on to this host. They are linked with neither MPI nor OpenSHMEM, so that they can be loaded into any
+# program, nor with the C++ library.
 set(sources ${PROJECT_SOURCE_DIR}/src/trace/record.cpp ${PROJECT_SOURCE_DIR}/src/trace/handle_table.cpp)
 file(GLOB wrappers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/trace/mpi_*.cpp
      ${PROJECT_SOURCE_DIR}/src/trace/shmem_*.cpp)
@@ -25,6 +26,12 @@ if(found AND NOT MERGANSER_SIMULATED AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND 
     target_include_directories(merganser_trace SYSTEM PRIVATE ${MPI_C_INCLUDE_DIRS})
   endif()
   target_link_libraries(merganser_trace PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  add_library(merganser_loopback SHARED ${PROJECT_SOURCE_DIR}/src/trace/loopback.cpp)
+  set_target_properties(merganser_loopback PROPERTIES OUTPUT_NAME merganser-loopback LINKER_LANGUAGE C CXX_VISIBILITY_PRESET hidden
+                        UNITY_BUILD OFF)
+  target_compile_features(merganser_loopback PRIVATE cxx_std_20)
+  target_compile_options(merganser_loopback PRIVATE -fno-exceptions -fno-rtti)
   merganser_runtime_path(merganser_trace)
-  install(TARGETS merganser_trace LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/merganser)
+  merganser_runtime_path(merganser_loopback)
+  install(TARGETS merganser_trace merganser_loopback LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/merganser)
 endif()

@@ -182,6 +182,7 @@ class Bench {
     if (code != 0) return code;
     const Json record = read_json(path);
     SeriesSet once(set.ranks, variant);
+    once.surroundings = record.at("provenance");
     for (const auto& name : program_.series)
       if (record.at("result").contains(name)) once.series.emplace_back(name, series_of(record.at("result").at(name)));
     set.merge(once);

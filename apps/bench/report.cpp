@@ -34,6 +34,7 @@ std::string variant_text(const Variant& v) {
 }  // namespace
 
 void SeriesSet::merge(const SeriesSet& o) {
+  if (surroundings.is_null()) surroundings = o.surroundings;
   for (const auto& [name, theirs] : o.series) {
     const auto at = std::find_if(series.begin(), series.end(), [&n = name](const auto& s) { return s.first == n; });
     if (at == series.end()) {
@@ -140,6 +141,8 @@ Json BenchReport::json() const {
   }
   Json record = make_record(in_, placement);
   if (program_.answers != nullptr) program_.answers->put(record);
+  if (!sets_.empty()) take_surroundings(record, sets_[0].surroundings);
+  if (!comparisons_.empty()) take_surroundings(record, comparisons_[0].sets[0].surroundings);
   Json& result = record["result"];
   result = Json::object();
   if (!sets_.empty())

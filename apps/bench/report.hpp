@@ -21,6 +21,7 @@ struct SeriesSet {
   int ranks;
   Variant variant;
   std::vector<std::pair<std::string, BenchSeries>> series;
+  Json surroundings;  ///< surroundings_json() of the first job that was started to measure; null: this process did
   /// Adds the cycles of another measurement of the same.
   void merge(const SeriesSet& o);
 };

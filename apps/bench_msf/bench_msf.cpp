@@ -24,6 +24,7 @@ void MsfResults::add(MsfResults more) {
   append(arcs, more.arcs);
   append(notes, more.notes);
   if (!more.productivity.is_null()) productivity = std::move(more.productivity);
+  if (surroundings.is_null()) surroundings = std::move(more.surroundings);
 }
 
 std::vector<std::string> MsfResults::complaints() const {

@@ -108,6 +108,7 @@ struct MsfResults {
   std::vector<ArcResult> arcs;
   std::vector<std::string> notes;  ///< what could not be measured
   Json productivity;               ///< counted when this program was built; null where there was no Python
+  Json surroundings;               ///< surroundings_json() of the first job that was started; null: none was
 
   void add(MsfResults more);
   /// What contradicts itself: forests of one graph that are not the same. Empty if nothing does.
@@ -149,7 +150,7 @@ void fields(auto&& v, ArcResult& r) {
 }
 void fields(auto&& v, MsfResults& r) {
   v("graphs", r.graphs, "forests", r.forests, "heaps", r.heaps, "collectives", r.collectives, "arcs", r.arcs, "notes",
-    r.notes, "productivity", r.productivity);
+    r.notes, "productivity", r.productivity, "surroundings", r.surroundings);
 }
 
 /// Does the work on the ranks of this process or job, over every model that it names. Called by every process.

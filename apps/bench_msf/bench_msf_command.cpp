@@ -19,6 +19,7 @@ namespace {
 int work_for_parent(const MsfBenchOptions& o) {
   MsfResults results;
   const int code = measure_msf(value_of<MsfWork>(read_cbor(o.work)), results);
+  results.surroundings = surroundings_json();
   if (code == 0 && comm::launcher_world().rank == 0) write_cbor(o.json, json_of(results));
   return code;
 }
@@ -151,7 +152,9 @@ void report(const MsfBenchOptions& o, const Invocation& in, const MsfPlan& plan,
     Placement placement;
     if (!plan.launches.empty()) placement.ranks = plan.launches.back().ranks;
     Json record = make_record(in, placement);
+    take_surroundings(record, results.surroundings);
     record["msf_bench"] = json_of(results);
+    record["msf_bench"].erase("surroundings");
     record["msf_bench"]["derived"] = msf_derived_json(results);
     record["msf_bench"]["comparable"] = "not with the published numbers: " + here;
     write_record(o.json, record);

@@ -10,6 +10,7 @@
 #include "apps/frame/launcher.hpp"
 #include "apps/frame/provenance.hpp"
 #include "apps/frame/record.hpp"
+#include "apps/frame/secrets.hpp"
 #include "apps/frame/table.hpp"
 #include "apps/topo/launches.hpp"
 #include "merganser/base/error.hpp"
@@ -52,9 +53,9 @@ std::vector<std::string> warnings() {
         "SHMEM_SYMMETRIC_HEAP_SIZE");
   if (variable("SHMEM_SYMMETRIC_HEAP_SIZE") != nullptr && variable("SMA_SYMMETRIC_SIZE") != nullptr)
     out.emplace_back("SHMEM_SYMMETRIC_HEAP_SIZE and SMA_SYMMETRIC_SIZE are both set; different values stop OpenSHMEM");
-  for (const auto& s : settings_of_runs())
+  for (const auto& s : settings_of_runs(find_launcher()))
     if (const char* value = variable(s.name); value != nullptr && s.value != value && s.name.starts_with("OMPI_"))
-      out.push_back(s.name + " is " + value + ", " + s.value + " is advised: " + s.why);
+      out.push_back(s.name + " is " + without_secrets(value) + ", " + s.value + " is advised: " + s.why);
   if (const Launcher l = find_launcher(); !l.problem.empty())
     out.push_back(l.problem + "; ranks as threads work without (--ranks N)");
   const Machine m = machine();
@@ -98,13 +99,13 @@ void print_launcher() {
   }
   if (comm::launched())
     std::cout << "  this is rank " << comm::launcher_world().rank << " of " << comm::launcher_world().size << '\n';
-  const auto settings = settings_of_runs();
+  const auto settings = settings_of_runs(l);
   if (settings.empty()) return;
   std::cout << "\nsettings that merganser run exports\n";
   for (const auto& s : settings) {
     const char* value = variable(s.name);
     std::cout << "  " << s.name << '=' << s.value;
-    if (value != nullptr) std::cout << "   (set already, to " << value << "; kept)";
+    if (value != nullptr) std::cout << "   (set already, to " << without_secrets(value) << "; kept)";
     std::cout << "\n      " << s.why << '\n';
   }
 }
@@ -147,7 +148,7 @@ Json doctor_json(const std::vector<Hint>& hints, const std::vector<Proven>& prov
   out["library_faults"] = comm::library_faults();
   out["launcher"] = {{"path", l.path},       {"version", l.version}, {"family", l.family},
                      {"options", l.options}, {"problem", l.problem}, {"library", library_text()}};
-  out["settings"] = json_list(settings_of_runs(), [](const comm::Setting& s) {
+  out["settings"] = json_list(settings_of_runs(find_launcher()), [](const comm::Setting& s) {
     return Json{{"name", s.name}, {"value", s.value}, {"why", s.why}};
   });
   out["warnings"] = warnings();

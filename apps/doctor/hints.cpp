@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "apps/frame/provenance.hpp"
+#include "apps/frame/secrets.hpp"
 #include "apps/frame/table.hpp"
 #include "apps/topo/known_cells.hpp"
 #include "merganser/comm/runtime.hpp"
@@ -154,7 +155,7 @@ Surroundings look_around() {
   for (char** v = environ; v != nullptr && *v != nullptr; ++v) {
     const std::string line(*v);
     const auto at = line.find('=');
-    if (at != std::string::npos) s.variables[line.substr(0, at)] = line.substr(at + 1);
+    if (at != std::string::npos) s.variables[line.substr(0, at)] = without_secrets(line.substr(at + 1));
   }
   s.mpi = comm::mpi_library();
   s.openshmem = comm::shmem_library();

@@ -29,7 +29,7 @@ constexpr const char* kYield = "OMPI_MCA_mpi_yield_when_idle";
 bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 bool exported(const char* name) {
-  const auto settings = settings_of_runs();
+  const auto settings = settings_of_runs(find_launcher());
   return std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.name == name; });
 }
 

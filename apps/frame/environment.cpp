@@ -4,53 +4,40 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
+#include <cctype>
 #include <fstream>
 #include <map>
 #include <set>
+
+#include "apps/frame/secrets.hpp"
 
 extern char** environ;
 
 namespace merganser::app {
 namespace {
 
-constexpr const char* kPrefixes[] = {"OMPI_", "OPAL_",  "PRTE_", "PMIX_MCA_", "OSHMEM_", "SHMEM_",
-                                     "SMA_",  "MPICH_", "MPIR_", "HYDRA_",    "I_MPI_",  "MV2_",
-                                     "UCX_",  "UCC_",   "FI_",   "PALS_",     "SLURM_",  "PBS_",
-                                     "FLUX_", "LSB_",   "OMP_",  "KMP_",      "GOMP_",   "MERGANSER_"};
-// Parts of names whose values let others act as this user, or into this job.
-constexpr const char* kSecret[] = {"JWT",  "TOKEN", "SECRET", "PASS",         "KEY",          "COOKIE",
-                                   "CRED", "AUTH",  "_URI",   "precondition", "MERGANSER_JOB"};
-// What launchers tell each process about the job and itself.
-constexpr const char* kOfJob[] = {"OMPI_COMM_WORLD_",
-                                  "OMPI_UNIVERSE",
-                                  "OMPI_APP_CTX",
-                                  "OMPI_ARGV",
-                                  "OMPI_COMMAND",
-                                  "OMPI_FILE_",
-                                  "OMPI_FIRST_",
-                                  "OMPI_NUM_APP",
-                                  "OMPI_MCA_orte_",
-                                  "OMPI_MCA_ess_",
-                                  "OMPI_MCA_initial_wdir",
-                                  "OMPI_MCA_pmix",
-                                  "PMIX_MCA_mca_",
-                                  "PALS_",
-                                  "PBS_",
-                                  "FLUX_",
-                                  "LSB_",
-                                  "OMPI_MCA_shmem_RUNTIME_QUERY_hint"};
-// Of what Slurm sets the part that places ranks; the rest names the job.
-constexpr const char* kOfSlurm[] = {"SLURM_MPI_TYPE",    "SLURM_CPU_BIND",         "SLURM_DISTRIBUTION",
-                                    "SLURM_HINT",        "SLURM_MEM_BIND",         "SLURM_NETWORK",
-                                    "SLURM_OVERCOMMIT",  "SLURM_CPUS_PER_TASK",    "SLURM_JOB_NUM_NODES",
-                                    "SLURM_NTASKS_PER_", "SLURM_THREADS_PER_CORE", "SLURM_TASKS_PER_NODE"};
 constexpr std::size_t kLongest = 500;
+constexpr int kMaxChanges = 2;           // between letters and digits in a word, as in mlx5 or 10us; more look random
+constexpr std::size_t kMaxLetters = 24;  // of a word
 
-template <std::size_t N>
-bool begins_with_one(const std::string& name, const char* const (&list)[N]) {
-  return std::any_of(std::begin(list), std::end(list), [&](const char* part) { return name.starts_with(part); });
+/// A value with *** in place of words that look random: a name of a known family may be an invented one.
+std::string without_random_words(const std::string& value) {
+  std::string out;
+  for (std::size_t begin = 0; begin < value.size();) {
+    std::size_t end = begin;
+    int changes = 0;
+    const auto is = [&value](std::size_t i, auto&& kind) { return kind(static_cast<unsigned char>(value[i])) != 0; };
+    const auto digit = [](int c) { return std::isdigit(c); };
+    const auto letter_or_digit = [](int c) { return std::isalnum(c); };
+    for (; end < value.size() && is(end, letter_or_digit); ++end)
+      if (end > begin && is(end, digit) != is(end - 1, digit)) ++changes;
+    const bool random = changes > kMaxChanges || end - begin > kMaxLetters;
+    out += random ? "***" : value.substr(begin, end - begin);
+    for (; end < value.size() && !is(end, letter_or_digit); ++end) out += value[end];
+    begin = end;
+  }
+  return out;
 }
 
 }  // namespace
@@ -62,18 +49,11 @@ Json library_variables() {
     const auto at = line.find('=');
     if (at == std::string::npos) continue;
     const std::string name = line.substr(0, at);
-    const bool secret = std::any_of(std::begin(kSecret), std::end(kSecret),
-                                    [&](const char* part) { return name.find(part) != std::string::npos; });
-    if (secret || !begins_with_one(name, kPrefixes)) continue;
-    out[bytes_to_utf8(name)] = bytes_to_utf8(line.substr(at + 1, kLongest));
+    if (!is_setting(name)) continue;
+    out[bytes_to_utf8(name)] =
+        bytes_to_utf8(without_random_words(without_secrets(line.substr(at + 1))).substr(0, kLongest));
   }
   return out;
-}
-
-bool is_setting(const std::string& name) {
-  if (name.starts_with("SLURM_")) return begins_with_one(name, kOfSlurm);
-  if (name.find("hostfile") != std::string::npos || name.find("HOST_FILE") != std::string::npos) return false;
-  return begins_with_one(name, kPrefixes) && !begins_with_one(name, kOfJob);
 }
 
 Json loaded_components() {

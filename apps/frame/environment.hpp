@@ -7,12 +7,11 @@
 
 namespace merganser::app {
 
-/// Variables that MPI, OpenSHMEM, their transports, launchers and schedulers read or set, by name: OMPI_*, MPICH_*, UCX_*,
-/// SLURM_* and the like. Without those that hold a secret, which have a word for one in their names. Rank 0 of a job sees
-/// what all ranks were given; what belongs to one process (its rank, its address) is among them.
+/// Variables of this process of which is_setting() holds, by name, without what secrets.hpp knows as a secret.
 [[nodiscard]] Json library_variables();
 
-/// Whether a variable chooses how libraries talk or ranks are placed; others name a job or a process.
+/// Whether a variable is known to choose how MPI, OpenSHMEM, their transports and launchers talk, or where ranks and threads run:
+/// it is in the list of known_variables.cpp, and its name has no word for a secret. Others name a job, a process or a user.
 [[nodiscard]] bool is_setting(const std::string& name);
 
 /// Components of Open MPI that this process has loaded, by framework: {"pml": ["ob1"], "btl": ["self", "tcp"], ...}. Of pml

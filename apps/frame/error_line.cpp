@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "apps/frame/launcher.hpp"
+#include "apps/frame/secrets.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/base/simulated.hpp"
@@ -97,7 +98,7 @@ int exit_code_of(const std::function<int()>& work) {
 }
 
 void print_line(const std::string& message, int exit_code) {
-  const std::string line = std::string(error_kind(exit_code)) + ": " + one_line(message) + '\n';
+  const std::string line = std::string(error_kind(exit_code)) + ": " + one_line(without_secrets(message)) + '\n';
   std::cout.flush();
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
   if (comm::launched()) wait_until_read();

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "apps/frame/elsewhere.hpp"
+#include "apps/frame/job_output.hpp"
 #include "apps/frame/job_report.hpp"
 #include "apps/frame/launcher.hpp"
 #include "apps/frame/leftovers.hpp"
@@ -32,6 +33,7 @@ namespace {
 
 constexpr double kSecondsToStop = 5;   // from being told to being killed
 constexpr double kSecondsToReap = 10;  // from the death of all its processes to the end of a launcher
+constexpr double kSecondsToRead = 1;   // from being told to the end of waiting for who reads standard output
 constexpr double kSecondsToFail = 15;  // from the failure of a rank, which ends the job, to the end of a launcher
 constexpr double kSameSignal = 0.5;    // some send a signal to a process and to its group
 constexpr std::array kStops{SIGINT, SIGTERM, SIGHUP};
@@ -91,37 +93,52 @@ bool has_only_dead_children(pid_t pid) {
 /// Waits for the launcher; tells it to stop when this process is told or the time is over, and kills it if it does not.
 class Waiting {
  public:
-  Waiting(pid_t child, double timeout_s, const JobReports& reports)
-      : child_(child), deadline_(timeout_s > 0 ? now() + timeout_s : 0), reports_(reports) {}
+  Waiting(pid_t child, double timeout_s, const JobReports& reports, JobOutput& output)
+      : child_(child), deadline_(timeout_s > 0 ? now() + timeout_s : 0), reports_(reports), output_(output) {}
 
   End wait(const BlockedSignals& signals) {
+    wait_for_launcher(signals);
+    child_ = 0;
+    output_.finish();
+    while (!output_.done()) {
+      meet(signals.next(0.2));
+      stop_in_time(now());
+    }
+    return end_;
+  }
+
+ private:
+  void wait_for_launcher(const BlockedSignals& signals) {
     while (true) {
       const pid_t got = ::waitpid(child_, &end_.status, WNOHANG);
-      if (got == child_) return end_;
+      if (got == child_) return;
       if (got < 0) throw CommError("cannot wait for the launcher: " + std::string(std::strerror(errno)));
       meet(signals.next(told_ == 0 && deadline_ == 0 ? 2 : 0.2));
       const double time = now();
       // Open MPI 4.1 may wait for a lock of its own for ever after a rank was killed while it started.
-      if (!has_only_dead_children(child_)) {
+      if (output_.is_writing() || !has_only_dead_children(child_)) {  // a slow reader keeps the launcher from ending
         reaping_since_ = time;
       } else if (time > reaping_since_ + kSecondsToReap) {
-        give_up();
-        return end_;
+        return give_up();
       }
-      if (outlives_failure(time)) {
-        give_up();
-        return end_;
-      }
-      if (told_ == 0 && deadline_ > 0 && time > deadline_) {
-        end_.timed_out = true;
-        tell();
-      } else if (told_ > 0 && time > told_ + kSecondsToStop) {
-        ::kill(child_, SIGKILL);
-      }
+      if (outlives_failure(time)) return give_up();
+      stop_in_time(time);
     }
   }
 
- private:
+  /// Once the time is over, or after a signal: first who runs is told, then who does not read is left, then all is killed.
+  void stop_in_time(double time) {
+    if (told_ == 0 && deadline_ > 0 && time > deadline_) {
+      end_.timed_out = true;
+      tell();
+    }
+    if (told_ == 0) return;
+    if (time > told_ + kSecondsToRead) output_.give_up();
+    if (time > told_ + kSecondsToStop) send(SIGKILL);
+  }
+  void send(int signal) const {
+    if (child_ > 0) ::kill(child_, signal);
+  }
   /// Kills the launcher, whose dead children come to this process then, with how they ended.
   void give_up() {
     end_.stuck = true;
@@ -141,34 +158,37 @@ class Waiting {
           if (r.kind == kind && r.value != 0) end_.failed = r.value;
       if (end_.failed != 0) failed_since_ = time;
     }
+    if (failed_since_ > 0 && output_.is_writing()) failed_since_ = time;  // it ends once that is read
     return failed_since_ > 0 && time > failed_since_ + kSecondsToFail;
   }
   void tell() {
     told_ = now();
-    ::kill(child_, SIGTERM);  // of the three the one that every launcher takes for an end
+    send(SIGTERM);  // of the three the one that every launcher takes for an end
   }
   void meet(int signal) {
-    if (std::find(kPassed.begin(), kPassed.end(), signal) != kPassed.end()) ::kill(child_, signal);
+    if (std::find(kPassed.begin(), kPassed.end(), signal) != kPassed.end()) send(signal);
     if (signal == SIGTSTP) {
-      ::kill(child_, SIGTSTP);
+      send(SIGTSTP);
       ::raise(SIGSTOP);
-      ::kill(child_, SIGCONT);
+      send(SIGCONT);
     }
     if (std::find(kStops.begin(), kStops.end(), signal) == kStops.end()) return;
     if (end_.stop == 0) {
       end_.stop = signal;
       tell();
     } else if (now() > told_ + kSameSignal) {
-      ::kill(child_, SIGKILL);
+      send(SIGKILL);
+      output_.give_up();
     }
   }
 
-  pid_t child_;
+  pid_t child_;  // 0: has ended
   double deadline_;
   double told_ = 0;
   double reaping_since_ = now();
   double failed_since_ = 0;
   const JobReports& reports_;
+  JobOutput& output_;
   End end_;
 };
 
@@ -299,24 +319,35 @@ JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
   return untold_end(plan, code, reports);
 }
 
+/// How a job without an error ends: all it printed may not have been written.
+JobEnd end_of_output(const JobOutput& output) {
+  if (output.error() == 0) return {};
+  if (output.error() == EPIPE) return {128 + SIGPIPE, 0, ""};  // as the rank itself: the work is done
+  throw InputError(std::string("cannot write to standard output: ") + std::strerror(output.error()));
+}
+
 }  // namespace
 
 JobEnd run_job(const LaunchPlan& plan, double timeout_s) {
   const JobReports reports;
   const BlockedSignals signals;
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what a killed launcher leaves comes to this process
+  JobOutput output;
   const pid_t child = start_process(plan.command, SIGTERM, [&] {
+    output.take_standard_output();
     for (const auto& s : plan.exports) ::setenv(s.name.c_str(), s.value.c_str(), 1);
     if (!reports.variable().empty()) ::setenv(JobReports::kVariable, reports.variable().c_str(), 1);
     // Its group is not that of the keyboard, so reading there would stop it.
     if (::isatty(STDIN_FILENO) == 1)
       if (const int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   });
-  const End end = Waiting(child, timeout_s, reports).wait(signals);
+  output.close_input();
+  const End end = Waiting(child, timeout_s, reports, output).wait(signals);
   const bool killed = WIFSIGNALED(end.status) || WEXITSTATUS(end.status) > 128;  // the launcher, or a rank
   if (killed || end.stop != 0 || end.timed_out) end_leftovers(jobs_of(reports));
   // Hydra ends with 0 when it has been told to stop.
-  if (end.stop != 0 && (end.status != 0 || !all_ended_well(reports))) throw Interrupted(end.stop);
+  if (end.stop != 0 && (end.status != 0 || output.error() != 0 || !all_ended_well(reports)))
+    throw Interrupted(end.stop);
   if (end.stuck && end.failed != 0) return {end.failed, end.failed, ""};  // the rank has said why
   if (end.stuck) {
     const std::string what = end.rank_signal != 0 ? "a rank was ended by signal " + signal_text(end.rank_signal) + ", "
@@ -325,7 +356,8 @@ JobEnd run_job(const LaunchPlan& plan, double timeout_s) {
             fmt::format("{}but {} did not end within {:.0f} s and was killed", what, plan.command[0], kSecondsToReap)};
   }
   if (end.timed_out) return {kTimedOut, 4, "the job was stopped after its time"};
-  return meaning_of(plan, end.status, reports);
+  const JobEnd ended = meaning_of(plan, end.status, reports);
+  return ended.code == 0 ? end_of_output(output) : ended;
 }
 
 int launch(const LaunchPlan& plan, double timeout_s) { return run_job(plan, timeout_s).code; }

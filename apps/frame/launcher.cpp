@@ -11,6 +11,8 @@
 
 #include "apps/frame/elsewhere.hpp"
 #include "apps/frame/launch_room.hpp"
+#include "apps/frame/one_host.hpp"
+#include "apps/frame/secrets.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
@@ -92,8 +94,9 @@ void check_launchable(std::span<const std::string> arguments) {
                      count_text(kMostArgumentBytes));
 }
 
-std::vector<comm::Setting> settings_of_runs() {
+std::vector<comm::Setting> settings_of_runs(const Launcher& launcher) {
   std::vector<comm::Setting> settings = comm::launcher_settings();
+  for (auto& s : loopback_settings(launcher)) settings.push_back(std::move(s));
   if (!other_machines()) return settings;
   settings.push_back({"MERGANSER_WAIT_LIMIT", fmt::format("{:.0f}", kHostLimit),
                       "a host that is cut off says nothing: who waits for it gives up after so many seconds"});
@@ -121,7 +124,7 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
   check_processes(ranks);
   check_launchable(arguments);
   LaunchPlan plan;
-  for (auto& s : settings_of_runs())
+  for (auto& s : settings_of_runs(launcher))
     if (!is_set(s.name)) plan.exports.push_back(std::move(s));
   auto& c = plan.command;
   c = {launcher.path, "-n", std::to_string(ranks)};
@@ -142,6 +145,7 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
          {"MERGANSER_COMM", "MERGANSER_WAIT_LIMIT", "SHMEM_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_SIZE"})
       if (is_set(name)) c.insert(c.end(), {"-x", name});
   }
+  for (auto& s : loopback_preload(launcher)) plan.exports.push_back(std::move(s));
   c.push_back(self_path());
   c.insert(c.end(), arguments.begin(), arguments.end());
   return plan;
@@ -150,7 +154,8 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
 std::string LaunchPlan::text() const {
   std::string out;
   for (const auto& s : exports) out += s.name + '=' + shell_word(s.value) + ' ';
-  for (std::size_t i = 0; i < command.size(); ++i) out += (i == 0 ? "" : " ") + shell_word(command[i]);
+  const auto words = words_without_secrets(command);  // it may be kept in a log
+  for (std::size_t i = 0; i < words.size(); ++i) out += (i == 0 ? "" : " ") + shell_word(words[i]);
   return out;
 }
 

@@ -37,8 +37,9 @@ struct Launcher {
 /// does: pmix for Open MPI, pmi2 for MPICH and Intel MPI, cray_shasta for Cray's MPICH where it is there.
 [[nodiscard]] std::string srun_option(const std::string& library, const std::string& list);
 
-/// What `merganser run` exports where it is not set: launcher_settings(), and what runs on several machines need.
-[[nodiscard]] std::vector<comm::Setting> settings_of_runs();
+/// What `merganser run` exports where it is not set: launcher_settings(), and what runs with a launcher on several machines, or
+/// on this one alone, need.
+[[nodiscard]] std::vector<comm::Setting> settings_of_runs(const Launcher& launcher);
 
 /// A command line and what to set before it.
 struct LaunchPlan {
@@ -86,10 +87,11 @@ struct JobEnd {
 
 /// Runs the plan in a process group of its own and waits. SIGINT, SIGTERM and SIGHUP tell the launcher to stop, and kill it
 /// 5 s later or when a second one comes; SIGUSR1, SIGUSR2 and SIGTSTP are passed on. What a killed launcher leaves behind
-/// on this host is ended and removed.
+/// on this host is ended and removed. What the job prints is written to standard output of this process, and checked.
 /// @param timeout_s  seconds after which the launcher is told to stop in the same way; 0: never
 /// @throws Interrupted if SIGINT, SIGTERM or SIGHUP came and the job has failed, or not all of its ranks say that they have not
-/// @throws CommError if the launcher cannot be started
+/// @throws CommError if the launcher cannot be started; InputError if all went well but standard output is full or closed.
+/// If who read it has gone the code is 128 + SIGPIPE.
 JobEnd run_job(const LaunchPlan& plan, double timeout_s);
 inline constexpr int kTimedOut = 124;
 

@@ -15,8 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "apps/frame/pipe.hpp"
 #include "merganser/base/error.hpp"
-#include "merganser/base/pinned.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
 
@@ -39,27 +39,6 @@ void reset_signals() {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
-
-struct Descriptor : Pinned {
-  int number = -1;
-  ~Descriptor() { close(); }
-  void close() {
-    if (number >= 0) ::close(number);
-    number = -1;
-  }
-};
-
-struct Pipe {
-  Descriptor from;
-  Descriptor to;
-  Pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-      throw CommError(std::string("cannot make a pipe: ") + std::strerror(errno));
-    from.number = ends[0];
-    to.number = ends[1];
-  }
-};
 
 }  // namespace
 

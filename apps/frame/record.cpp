@@ -4,6 +4,7 @@
 
 #include "apps/frame/environment.hpp"
 #include "apps/frame/provenance.hpp"
+#include "apps/frame/secrets.hpp"
 #include "merganser/base/output_file.hpp"
 #include "merganser/comm/runtime.hpp"
 
@@ -39,9 +40,6 @@ Json provenance_json(const Placement& p) {
           {"load_average", m.load_before},
           {"time", utc_time()},
           {"host", bytes_to_utf8(host_name())},
-          {"binding", core_list()},
-          {"variables", library_variables()},
-          {"components", loaded_components()},
           {"ranks", p.ranks},
           {"model", p.model},
           {"auto_choice", p.choice},
@@ -51,9 +49,20 @@ Json provenance_json(const Placement& p) {
 
 }  // namespace
 
+Json surroundings_json() {
+  return {{"binding", core_list()}, {"variables", library_variables()}, {"components", loaded_components()}};
+}
+
+void take_surroundings(Json& record, const Json& of_ranks) {
+  for (const char* key : {"binding", "variables", "components"})
+    if (of_ranks.is_object() && of_ranks.contains(key)) record["provenance"][key] = of_ranks[key];
+}
+
 namespace {
 
 Json plain_json(std::monostate) { return nullptr; }
+Json plain_json(const std::string& value) { return without_secrets(value); }
+Json plain_json(const std::vector<std::string>& value) { return words_without_secrets(value); }
 Json plain_json(const auto& value) { return value; }
 
 }  // namespace
@@ -73,9 +82,10 @@ Json make_record(const Invocation& in, const Placement& placement) {
   r["schema"] = "merganser-run-record";
   r["schema_version"] = kRecordVersion;
   r["command"] = in.command;
-  r["arguments"] = std::vector<std::string>(in.arguments.begin(), in.arguments.end());
+  r["arguments"] = words_without_secrets({in.arguments.begin(), in.arguments.end()});
   r["options"] = options_json(in.table);
   r["provenance"] = provenance_json(placement);
+  take_surroundings(r, surroundings_json());
   return r;
 }
 

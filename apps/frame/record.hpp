@@ -23,6 +23,10 @@ struct Placement {
 
 /// Record with schema, command, options and provenance filled in; the caller adds timings, counters and results.
 [[nodiscard]] Json make_record(const Invocation& in, const Placement& placement);
+/// What decides how the libraries of this process talk: variables, components, cores. While MPI runs it tells of its components.
+[[nodiscard]] Json surroundings_json();
+/// Puts surroundings_json() of the ranks that measured into the record of the process that started them; null changes nothing.
+void take_surroundings(Json& record, const Json& of_ranks);
 [[nodiscard]] Json options_json(const OptionTable& table);
 [[nodiscard]] Json value_json(const OptionValue& value);  ///< null where there is none
 [[nodiscard]] Json summary_json(const Summary& s);

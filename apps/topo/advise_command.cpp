@@ -75,6 +75,8 @@ std::vector<topology::KnownCell> of_models(std::vector<topology::KnownCell> cell
 struct KnownMachine {
   std::vector<topology::KnownCell> cells;
   std::string machine;
+  Json surroundings;            ///< of the first record
+  bool other_settings = false;  ///< those of another one are not the same
 };
 
 KnownMachine read_known(const TopoAdviseCommand& o, const std::vector<std::string>& paths) {
@@ -85,12 +87,15 @@ KnownMachine read_known(const TopoAdviseCommand& o, const std::vector<std::strin
     if (std::find(seen.begin(), seen.end(), record) != seen.end())
       throw InputError(path + " is given twice: further records must be other ones");
     seen.push_back(record);
-    auto cells = known_of(record, path).cells;
+    Known known = known_of(record, path);
+    auto& cells = known.cells;
+    if (!out.machine.empty()) out.other_settings = out.other_settings || known.surroundings != out.surroundings;
     const std::string machine = machine_text(record, path);
     if (!out.machine.empty() && machine != out.machine)
       throw InputError(path + " was made on " + machine + ", " + paths.front() + " on " + out.machine +
                        ": times of one machine tell nothing of another; give records of one");
     out.machine = machine;
+    if (out.cells.empty()) out.surroundings = std::move(known.surroundings);
     out.cells.insert(out.cells.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
   }
   out.cells = of_models(std::move(out.cells), o.models);
@@ -150,6 +155,10 @@ class Adviser {
       measure(out);
     } else {
       out["machine"] = known.machine;
+      tell_settings(known.surroundings, out);
+      if (known.other_settings && o_.json != "-")
+        std::cout << "note: the settings are those of " << o_.records.front()
+                  << "; another record was made with others: merganser compare tells which\n\n";
       predict(known.cells, out);
     }
     return out;
@@ -205,6 +214,11 @@ class Adviser {
     return out.empty() ? std::vector<std::string>{"threads"} : out;
   }
 
+  void tell_settings(const Json& surroundings, Json& out) const {
+    out["settings"] = surroundings;
+    if (o_.json != "-") std::cout << settings_text(surroundings) << '\n';
+  }
+
   void measure(Json& out) {
     const std::string problem = why_no_processes();
     if (!problem.empty() && o_.json != "-")
@@ -214,6 +228,7 @@ class Adviser {
     const Known known = measure_job({o_.files[0], true, graph_.ranks(), models(problem.empty()), sizes,
                                      o_.time * static_cast<double>(sizes_.size()), o_.launches});
     const auto cells = of_models(known.cells, o_.models);
+    tell_settings(known.surroundings, out);
     for (const auto& size : sizes_) {
       const double total = load(size).bytes;
       std::vector<topology::KnownCell> mine;
@@ -257,8 +272,7 @@ class Adviser {
     if (classes.empty() && unknown.empty()) std::cout << "  nothing could be measured\n";
     std::cout << advice_text(classes, o_.completion);
     for (const auto& c : classes)
-      if (c.completion == o_.completion)
-        std::cout << "advice: " << c.kernels.front().model << " (" << c.kernels.front().kernel << ")\n\n";
+      if (c.completion == o_.completion) std::cout << conclusion_text(c);
   }
 
   const TopoAdviseCommand& o_;

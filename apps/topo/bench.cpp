@@ -237,6 +237,7 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
     results.ranks = t.size();
     results.cores = c.cores;
     results.control = t.name();
+    results.surroundings = surroundings_json();
   });
 }
 

@@ -65,7 +65,7 @@ void fields(V&& v, GraphSummary& g) {
 template <class V>
 void fields(V&& v, BenchResults& r) {
   v("sync", r.sync, "buffers", r.buffers, "graphs", r.graphs, "measured", r.measured, "oversubscribed",
-    r.oversubscribed, "ranks", r.ranks, "cores", r.cores, "control", r.control);
+    r.oversubscribed, "ranks", r.ranks, "cores", r.cores, "control", r.control, "surroundings", r.surroundings);
 }
 
 namespace {

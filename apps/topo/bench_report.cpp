@@ -199,6 +199,7 @@ void report(const TopoBenchOptions& o, const Invocation& in, const BenchResults&
     placement.ranks = results.ranks;
     placement.model = results.control;
     Json record = make_record(in, placement);
+    take_surroundings(record, results.surroundings);
     record["topology"] = to_json(results);
     write_compact_record(o.json, record);
   }

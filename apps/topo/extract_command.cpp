@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "apps/frame/launcher.hpp"
+#include "apps/frame/one_host.hpp"
 #include "apps/frame/table.hpp"
 #include "apps/topo/extract_sources.hpp"
 #include "apps/topo/extract_traffic.hpp"
@@ -17,10 +18,6 @@
 #include "merganser/base/private_folder.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "merganser/graphs/process_graph_files.hpp"
-
-#ifndef MERGANSER_LIBDIR
-#define MERGANSER_LIBDIR "lib"
-#endif
 
 namespace merganser::app {
 namespace {
@@ -122,13 +119,9 @@ std::string trace_library() {
     if (::access(named, R_OK) != 0) throw CommError(std::string("MERGANSER_TRACE_LIBRARY is ") + named + ", no file");
     return fs::absolute(named).string();
   }
-  const fs::path here = fs::path(self_path()).parent_path();
-  for (const fs::path& folder : {here / "..", here, here / ".." / MERGANSER_LIBDIR / "merganser"}) {
-    const fs::path candidate = folder / kName;
-    if (::access(candidate.c_str(), R_OK) == 0) return fs::canonical(candidate).string();
-  }
+  if (std::string path = library_beside(kName); !path.empty()) return path;
   throw CommError(
-      std::string(kName) + " is not beside " + here.string() +
+      std::string(kName) + " is not beside " + fs::path(self_path()).parent_path().string() +
       ": this build has neither MPI nor OpenSHMEM, or it was moved; set MERGANSER_TRACE_LIBRARY to its path");
 }
 

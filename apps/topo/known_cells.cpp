@@ -7,10 +7,14 @@
 #include <map>
 
 #include "apps/compare/record.hpp"
+#include "apps/frame/environment.hpp"
+#include "apps/frame/secrets.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/kernels/exchange.hpp"
 
 namespace merganser::app {
 namespace {
@@ -47,6 +51,25 @@ std::string saving_text(const Interval& s) {
 }
 
 Json saving_json(const Interval& s) { return {{"share", s.value}, {"low", s.low}, {"high", s.high}}; }
+
+/// The calls of an iteration; empty for a kernel that this build has not.
+std::string calls_of(const std::string& kernel) {
+  for (const auto& known : kernels::kernels())
+    if (known.name == kernel) return std::string(known.description);
+  return "";
+}
+
+/// Settings and components that a record tells; of an older one without what is not recorded today.
+Json surroundings_of(const Json& provenance) {
+  Json out = {{"variables", Json::object()}, {"components", Json::object()}};
+  for (const char* key : {"variables", "components"}) {
+    if (!provenance.contains(key) || !provenance[key].is_object()) continue;
+    for (const auto& [name, value] : provenance[key].items())
+      if (std::string(key) == "components" || (is_setting(utf8_to_bytes(name)) && value.is_string()))
+        out[key][name] = value.is_string() ? Json(without_secrets(value.get<std::string>())) : value;
+  }
+  return out;
+}
 
 double confidence_of(const topology::ClassAdvice& c) {
   return c.kernels.front().predicted ? topology::Prediction::kConfidence : 0.95;
@@ -131,6 +154,7 @@ Known known_of(const Json& json, const std::string& path) {
     for (const Field& u : topology.at("unusable").list())
       out.unusable.push_back({u.at("kernel").text(), "", "", u.at("reason").text()});
   out.oversubscribed = topology.has("oversubscribed") && topology.at("oversubscribed").json() == Json(true);
+  out.surroundings = surroundings_of(record.at("provenance").json());
   return out;
 }
 
@@ -141,6 +165,31 @@ std::string machine_text(std::int64_t cores, const std::string& cpu) {
 std::string machine_text(const Json& json, const std::string& path) {
   const Field provenance = Field(json, path).at("provenance");
   return machine_text(provenance.at("cores").whole(1, kMostCount), provenance.at("cpu").text());
+}
+
+std::string settings_text(const Json& surroundings) {
+  const Json known = surroundings_of(surroundings.is_object() ? surroundings : Json::object());
+  if (known["variables"].empty() && known["components"].empty())
+    return "settings: not known; a program with others may do worse, and another kernel may be best\n";
+  std::string out = "settings of what was measured; a program needs them too, else another kernel may be best:\n";
+  for (const auto& [name, value] : known["variables"].items())
+    out += "  " + one_line(name + '=' + value.get<std::string>()) + '\n';
+  for (const auto& [framework, names] : known["components"].items())
+    out += "  " + one_line("component " + framework + ' ' + names.dump()) + '\n';
+  return out;
+}
+
+std::string conclusion_text(const topology::ClassAdvice& advice) {
+  std::string calls, ties;
+  for (const auto& k : advice.kernels) {
+    const bool best = &k == &advice.kernels.front();
+    if (!best && std::find(advice.near_ties.begin(), advice.near_ties.end(), k.kernel) == advice.near_ties.end())
+      continue;
+    if (const std::string its = calls_of(k.kernel); !its.empty()) calls += "calls of " + k.kernel + ": " + its + '\n';
+    if (!best) ties += (ties.empty() ? "; a tie with " : ", ") + k.model + " (" + k.kernel + ')';
+  }
+  const auto& best = advice.kernels.front();
+  return calls + "advice: " + best.model + " (" + best.kernel + ')' + ties + "\n\n";
 }
 
 std::string advice_text(const std::vector<topology::ClassAdvice>& classes, const std::string& first) {
@@ -155,6 +204,7 @@ Json advice_json(const std::vector<topology::ClassAdvice>& classes) {
   const auto kernel = [](const auto& k) {
     return Json{{"kernel", k.kernel},
                 {"model", k.model},
+                {"calls", calls_of(k.kernel)},
                 {"time_ns", k.standing.time.value},
                 {"low_ns", k.standing.time.low},
                 {"high_ns", k.standing.time.high},

@@ -69,7 +69,7 @@ int measure_alone(const TopoBenchOptions& options, const std::vector<std::string
 }
 
 Known known_of(const BenchResults& results) {
-  Known out{{}, results.measured.unusable, results.oversubscribed};
+  Known out{{}, results.measured.unusable, results.oversubscribed, results.surroundings};
   const Machine here = machine();
   for (const auto& c : results.measured.cells) {
     if (c.exchange.empty()) continue;

@@ -18,6 +18,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/file_identity.hpp"
 #include "merganser/base/private_folder.hpp"
+#include "src/base/replaced_file.hpp"
 
 namespace merganser {
 namespace {
@@ -138,8 +139,10 @@ OutputFile::OutputFile(const std::string& path, std::int64_t bytes, Opened opene
     folder_ = ::open(folder_path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder_ < 0) fail(path, folder_path_, errno);
     if (!base_.empty()) remove_left_overs(folder_, base_);
+    detail::check_replaceable({shown_, folder_, base_});
     if (opened == Opened::here) open_unnamed();
     if (file_ < 0) open_in_folder();
+    detail::keep_owner({shown_, folder_, base_}, file_);
     const std::int64_t free = free_bytes(folder_path_);
     if (free >= 0 && free < bytes) no_room(path, folder_path_, bytes, ENOSPC);
     // Growing the file meets limits on its size too; HDF5 then wants it empty.
@@ -154,25 +157,16 @@ OutputFile::OutputFile(const std::string& path, std::int64_t bytes, Opened opene
 OutputFile::~OutputFile() { clean_up(); }
 
 void OutputFile::open_unnamed() {
-  struct stat s {};
-  const bool exists = !base_.empty() && ::fstatat(folder_, base_.c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0;
-  if (exists && !S_ISREG(s.st_mode)) throw InputError("cannot write " + shown_ + ": it is a folder; allowed: a file");
   file_ = ::openat(folder_, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
   if (file_ < 0 && (errno == EACCES || errno == EPERM || errno == EROFS || errno == ENOSPC || errno == EDQUOT))
     fail(shown_, "cannot make a file in " + folder_path_, errno);
-  if (file_ < 0) return;
-  if (exists) static_cast<void>(::fchmod(file_, s.st_mode & 07777));
-  name_ = open_file_path(file_);
+  if (file_ >= 0) name_ = open_file_path(file_);
 }
 
 void OutputFile::open_in_folder() {
-  struct stat s {};
-  const bool exists = !base_.empty() && ::fstatat(folder_, base_.c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0;
-  if (exists && !S_ISREG(s.st_mode)) throw InputError("cannot write " + shown_ + ": it is a folder; allowed: a file");
   make_private();
   file_ = ::openat(private_folder_, kData, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file_ < 0) fail(shown_, "cannot make a file in " + folder_path_, errno);
-  if (exists) static_cast<void>(::fchmod(file_, s.st_mode & 07777));
   name_ = folder_path_ + '/' + private_ + '/' + kData;
 }
 
@@ -208,6 +202,7 @@ void OutputFile::commit() {
   if (stream_ >= 0) {
     copy_to_stream();
   } else {
+    detail::keep_owner_and_mode({shown_, folder_, base_}, file_);
     if (const int error = flush(file_); error != 0) fail(shown_, "cannot flush", error);
     give_name();
     if (const int error = flush(folder_); error != 0 && error != EACCES) fail(shown_, "cannot flush its folder", error);
@@ -267,6 +262,10 @@ void check_output(const std::string& path) {
   if (!exists && errno != ENOENT)  // a name that is too long, a folder that is none
     throw InputError("cannot write " + path + ": " + std::strerror(errno));
   if (exists && S_ISDIR(s.st_mode)) throw InputError("cannot write " + path + ": it is a folder; allowed: a file");
+  if (exists && !place.stream) {  // whether it may be replaced shows when the file in its place is made
+    const OutputFile trial(path);
+    return;
+  }
   const int answer = place.stream ? ::access(path.c_str(), W_OK) : ::access((place.folder + "/.").c_str(), W_OK | X_OK);
   if (answer != 0) throw InputError("cannot write " + path + ": " + std::strerror(errno));
 }

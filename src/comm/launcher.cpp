@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "merganser/comm/loopback.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "src/comm/detail/simulated.hpp"
 
@@ -91,6 +92,19 @@ std::vector<Setting> launcher_settings(const std::string& mpi, const std::string
     settings.push_back({"OMPI_ALLOW_RUN_AS_ROOT", "1", "mpirun refuses root, the usual user in a container"});
     settings.push_back({"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", "the second half of the same permission"});
   }
+  return settings;
+}
+
+std::vector<Setting> loopback_settings(const std::string& mpi, const std::string& shmem, const std::string& interface) {
+  const bool open_mpi = (mpi + shmem).find("Open MPI") != std::string::npos;
+  const bool mpich = mpi.find("MPICH") != std::string::npos || mpi.find("Intel") != std::string::npos;
+  constexpr const char* kWhy = "all ranks are on this host: nothing listens where other hosts can connect";
+  std::vector<std::string> names;
+  if (open_mpi) names = {"OMPI_MCA_oob_tcp_if_include", "OMPI_MCA_btl_tcp_if_include", "PRTE_MCA_prte_if_include"};
+  if (mpich) names = {"HYDRA_IFACE", "FI_TCP_IFACE", "FI_SOCKETS_IFACE"};
+  if (open_mpi || mpich || shmem != "none") names.emplace_back("UCX_NET_DEVICES");
+  std::vector<Setting> settings;
+  for (const auto& name : names) settings.push_back(Setting{name, interface, kWhy});
   return settings;
 }
 

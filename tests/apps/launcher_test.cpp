@@ -9,6 +9,7 @@
 
 #include "apps/frame/environment.hpp"
 #include "apps/frame/json.hpp"
+#include "apps/frame/secrets.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
 
@@ -123,9 +124,15 @@ TEST(Record, holds_the_variables_of_libraries_but_no_secrets) {
   const Outcome o = run({"bench", "random", "--cells", "4,4,4", "--steps", "1", "--json", record},
                         {{"UCX_TLS", "tcp,self"},
                          {"OMPI_MCA_btl", "self,tcp"},
-                         {"SLURM_JOB_NAME", "night"},
+                         {"SLURM_CPU_BIND", "cores"},
                          {"MPICH_VERSION_DISPLAY", "1"},
                          {"SLURM_JWT", "geheim"},
+                         {"SLURM_JOB_COMMENT", "geheim"},
+                         {"OMPI_MCA_x_password", "geheim"},
+                         {"OMPI_MCA_btl_Cookie", "geheim"},
+                         {"UCX_TCP_PASSWD", "geheim"},
+                         {"MERGANSER_X", "geheim"},
+                         {"UCX_NET_DEVICES", "http://me:geheim@host/"},
                          {"OMPI_MCA_orte_precondition_transports", "geheim"},
                          {"UNRELATED", "1"}});
   ASSERT_EQ(o.code, 0) << o.text();
@@ -133,7 +140,8 @@ TEST(Record, holds_the_variables_of_libraries_but_no_secrets) {
   const auto& variables = provenance["variables"];
   EXPECT_EQ(variables["UCX_TLS"], "tcp,self");
   EXPECT_EQ(variables["OMPI_MCA_btl"], "self,tcp");
-  EXPECT_EQ(variables["SLURM_JOB_NAME"], "night");
+  EXPECT_EQ(variables["SLURM_CPU_BIND"], "cores");
+  EXPECT_EQ(variables["UCX_NET_DEVICES"], "http://***@host/");
   EXPECT_EQ(variables["MPICH_VERSION_DISPLAY"], "1");
   EXPECT_FALSE(variables.contains("UNRELATED"));
   EXPECT_FALSE(says(provenance.dump(), "geheim"));
@@ -154,11 +162,61 @@ TEST(Record, tells_which_components_served_a_job_of_open_mpi) {
   EXPECT_EQ(components["btl"].dump(), "[\"self\",\"tcp\"]");
 }
 
+TEST(Record, a_job_that_bench_starts_itself_tells_what_its_ranks_saw) {
+  if (process_models().empty() || !says(run({"--version"}).out, "Open MPI v4")) GTEST_SKIP() << "no Open MPI 4";
+  const Folder folder;
+  const std::string record = folder.file("r.json");
+  for (const Arguments& bench :
+       {Arguments{"topo", "bench", "--ranks", "2", "--graph", "chain", "--sizes", "8", "--time", "0.2", "--kernels",
+                  "p2p.isend-irecv", "--quiet"},
+        Arguments{"bench", "random", "--ranks", "2", "--cells", "6,6,6", "--steps", "1", "--comm", "p2p", "--quiet"}}) {
+    const Outcome o = run(bench + Arguments{"--json", record}, {{"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self,tcp"}});
+    ASSERT_EQ(o.code, 0) << o.text();
+    const auto provenance = merganser::app::read_json(record)["provenance"];
+    EXPECT_EQ(provenance["components"]["btl"].dump(), "[\"self\",\"tcp\"]");
+    EXPECT_EQ(provenance["variables"]["OMPI_MCA_btl"], "self,tcp");
+    EXPECT_EQ(provenance["variables"]["OMPI_MCA_osc"], "sm,rdma,pt2pt");  // set by this program
+  }
+}
+
+TEST(Secret, is_found_in_names_urls_options_and_by_its_form) {
+  using merganser::app::is_secret_name;
+  using merganser::app::without_secrets;
+  using merganser::app::words_without_secrets;
+  for (const char* name : {"OMPI_MCA_x_password", "my.Cookie", "--api-key", "HF_TOKEN", "mypassword2", "X-Auth"})
+    EXPECT_TRUE(is_secret_name(name)) << name;
+  for (const char* name : {"OMPI_MCA_btl", "keyboard", "passes", "I_MPI_PIN", "--max-ranks", "author"})
+    EXPECT_FALSE(is_secret_name(name)) << name;
+  EXPECT_EQ(without_secrets("cannot open s3://me:geh@im@host/a, https://geheim@x, and http://host/a@b"),
+            "cannot open s3://***@host/a, https://***@x, and http://host/a@b");
+  EXPECT_EQ(without_secrets("unknown option --password=geheim; known: --graph=a"),
+            "unknown option --password=***; known: --graph=a");
+  EXPECT_EQ(without_secrets("ghp_abcdefghijklmnopqrstuvwxyz0123 of eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx.c2ln"),
+            "*** of ***");
+  EXPECT_EQ(without_secrets("volume: 3 m3, a=b, sk-1"), "volume: 3 m3, a=b, sk-1");
+  EXPECT_EQ(words_without_secrets({"prog", "--Token", "geheim", "-H", "Authorization: Bearer geheim", "--key", "--n",
+                                   "3", "PASSWORD=a b", "/data/key:1"}),
+            (std::vector<std::string>{"prog", "--Token", "***", "-H", "Authorization:***", "--key", "--n", "3",
+                                      "PASSWORD=***", "/data/key:1"}));
+}
+
+TEST(Secret, of_an_argument_is_neither_printed_nor_recorded) {
+  const Folder folder;
+  const std::string secret = "https://me:geheim@host/x";
+  const Outcome bad = run({"cluster", secret, "--password=geheim"});
+  EXPECT_NE(bad.code, 0);
+  EXPECT_FALSE(says(bad, "geheim")) << bad.text();
+  const Outcome o =
+      run({"run", "--dry-run", "-n", "1", "--", "topo", "extract", "--", "prog", "--token", "geheim", secret});
+  EXPECT_FALSE(says(o, "geheim")) << o.text();
+}
+
 TEST(Setting, is_what_chooses_how_libraries_talk_not_what_names_a_job) {
-  for (const char* name :
-       {"OMPI_MCA_osc", "UCX_TLS", "MPICH_GPU_SUPPORT_ENABLED", "SLURM_CPU_BIND_TYPE", "MERGANSER_COMM"})
+  for (const char* name : {"OMPI_MCA_osc", "OMPI_MCA_btl_tcp_if_include", "UCX_TLS", "MPICH_GPU_SUPPORT_ENABLED",
+                           "SLURM_CPU_BIND_TYPE", "MERGANSER_COMM"})
     EXPECT_TRUE(is_setting(name)) << name;
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "SLURM_JOB_ID", "OMPI_MCA_orte_jobid", "PATH", "PALS_RANKID"})
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "SLURM_JOB_ID", "OMPI_MCA_btlx", "OMPI_MCA_pml_secret",
+                           "OMPI_MCA_orte_jobid", "PATH", "PALS_RANKID"})
     EXPECT_FALSE(is_setting(name)) << name;
 }
 

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "apps/doctor/hints.hpp"
+#include "apps/topo/known_cells.hpp"
 #include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/apps/topo_records.hpp"
@@ -37,6 +38,35 @@ TEST_F(TopoAdvise, predicts_the_winner_of_each_class_from_a_record) {
   EXPECT_EQ(result["advice"][0]["classes"][1]["advice"], "shmem.put-signal");
   EXPECT_EQ(result["advice"][1]["classes"][1]["advice"], "rma.put-notify");
   EXPECT_GT(result["advice"][0]["classes"][1]["saves_against_baseline"]["share"].get<double>(), 0.4);
+}
+
+TEST_F(TopoAdvise, tells_the_settings_and_the_calls_that_the_advice_is_for) {
+  const std::string out = folder_.file("a.json");
+  EXPECT_TRUE(says(run({"topo", "advise", graph_, "--record", record_, "--sizes", "64"}), "settings: not known"));
+  Json record = topo_record({});
+  record["provenance"]["variables"] = {{"OMPI_MCA_osc", "sm,rdma,pt2pt"}, {"OMPI_MCA_x_password", "geheim"}};
+  record["provenance"]["components"] = {{"osc", {"rdma", "sm"}}};
+  write_json(record_, record);
+  const Outcome o = run({"topo", "advise", graph_, "--record", record_, "--sizes", "64", "--json", out});
+  ASSERT_EQ(o.code, 0) << o.text();
+  EXPECT_TRUE(says(o, "  OMPI_MCA_osc=sm,rdma,pt2pt\n  component osc [\"rdma\",\"sm\"]\n")) << o.text();
+  EXPECT_TRUE(says(o, "calls of shmem.put-signal: shmem_putmem")) << o.text();
+  EXPECT_FALSE(says(o, "geheim"));
+  std::ifstream in(out);
+  const Json result = Json::parse(in)["result"];
+  EXPECT_EQ(result["settings"]["variables"].dump(), R"({"OMPI_MCA_osc":"sm,rdma,pt2pt"})");
+  EXPECT_TRUE(says(result["advice"][0]["classes"][1]["kernels"][0]["calls"].get<std::string>(), "shmem_fence"));
+}
+
+TEST(Conclusion, names_a_tie_on_its_last_line) {
+  merganser::topology::ClassAdvice c;
+  c.completion = "notified";
+  for (const char* name : {"rma.put-notify", "p2p.persistent", "p2p.isend-irecv"})
+    c.kernels.push_back({name, std::string(name).substr(0, 3), {}, false});
+  EXPECT_TRUE(merganser::app::conclusion_text(c).ends_with("advice: rma (rma.put-notify)\n\n"));
+  c.near_ties = {"p2p.isend-irecv"};
+  EXPECT_TRUE(merganser::app::conclusion_text(c).ends_with(
+      "advice: rma (rma.put-notify); a tie with p2p (p2p.isend-irecv)\n\n"));
 }
 
 TEST_F(TopoAdvise, evaluates_records_by_leaving_graphs_out) {

@@ -5,10 +5,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <fstream>
+#include <functional>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/file_identity.hpp"
@@ -114,6 +117,104 @@ TEST(OutputFile, has_the_usual_permissions_or_those_of_the_file_it_replaces) {
   OutputFile again(folder.file("b"), 0);
   again.commit();
   EXPECT_EQ(fs::status(folder.file("b")).permissions(), fs::perms(0604));
+}
+
+/// Runs `work` in a process of its own, as another user if this one is root. @return what it says is wrong; empty if nothing is
+std::string as_plain_user(const std::function<std::string()>& work) {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) return "no pipe";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::string wrong = ::geteuid() == 0 && (::setgid(12345) != 0 || ::setuid(12345) != 0) ? "still root" : work();
+    if (::write(ends[1], wrong.data(), wrong.size()) < 0) ::_exit(1);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string wrong;
+  char c = 0;
+  while (::read(ends[0], &c, 1) == 1) wrong += c;
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status == 0 ? wrong : "ended badly";
+}
+
+TEST(OutputFile, replaces_no_file_that_may_not_be_written_to_not_even_for_root) {
+  const Folder folder;
+  put(folder.file("kept"), "old");
+  fs::permissions(folder.file("kept"), fs::perms(0444));
+  EXPECT_NE(refusal(folder.file("kept")).find("it may not be written to (mode 0444"), std::string::npos);
+  for (const auto way : kBothWays) EXPECT_THROW(OutputFile(folder.file("kept"), 0, way), InputError);
+  EXPECT_THROW(check_output(folder.file("kept")), InputError);
+  EXPECT_THROW(write_file(folder.file("kept"), "new"), InputError);
+  EXPECT_EQ(bytes_of(folder.file("kept")), "old");
+  EXPECT_EQ(folder.list().size(), 1U);
+  {  // protected while the new one is made
+    put(folder.file("late"), "old");
+    OutputFile file(folder.file("late"));
+    fs::permissions(folder.file("late"), fs::perms(0444));
+    EXPECT_THROW(file.commit(), InputError);
+  }
+  EXPECT_EQ(bytes_of(folder.file("late")), "old");
+}
+
+TEST(OutputFile, a_plain_user_replaces_files_of_others_neither_where_the_folder_allows_it_nor_by_their_mode) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
+  const Folder folder;
+  fs::permissions(folder.path(), fs::perms(0777));
+  for (const auto& [name, mode] : {std::pair{"closed", 0644}, {"open", 0666}}) {
+    put(folder.file(name), "old");
+    fs::permissions(folder.file(name), fs::perms(mode));
+  }
+  EXPECT_EQ(as_plain_user([&]() -> std::string {
+              const std::string closed = refusal(folder.file("closed")), open = refusal(folder.file("open"));
+              if (closed.find("it may not be written to (mode 0644, user 0)") == std::string::npos) return closed;
+              if (open.find("it belongs to user 0, group 0") == std::string::npos) return open;
+              for (const char* name : {"closed", "open"}) try {
+                  check_output(folder.file(name));
+                  return std::string("check_output accepts ") + name;
+                } catch (const InputError&) {
+                }
+              write_file(folder.file("own"), "a");
+              write_file(folder.file("own"), "b");
+              return bytes_of(folder.file("own")) == "b" ? "" : "not replaced";
+            }),
+            "");
+  EXPECT_EQ(bytes_of(folder.file("open")), "old");
+}
+
+TEST(OutputFile, what_root_replaces_stays_with_its_owner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
+  const Folder folder;
+  for (const auto way : kBothWays) {
+    put(folder.file("out"), "old");
+    fs::permissions(folder.file("out"), fs::perms(0620));
+    ASSERT_EQ(::chown(folder.file("out").c_str(), 12345, 54321), 0);
+    OutputFile file(folder.file("out"), 0, way);
+    std::ofstream(file.name()) << "new";
+    file.commit();
+    struct stat s {};
+    ASSERT_EQ(::stat(folder.file("out").c_str(), &s), 0);
+    EXPECT_EQ(s.st_uid, 12345U);
+    EXPECT_EQ(s.st_gid, 54321U);
+    EXPECT_EQ(s.st_mode & 07777, 0620U);
+    EXPECT_EQ(bytes_of(folder.file("out")), "new");
+    fs::remove(folder.file("out"));
+  }
+}
+
+TEST(OutputFile, an_access_control_list_stays) {
+  const Folder folder;
+  put(folder.file("out"), "old");
+  // user::rw- user:12345:r-- group::r-- mask::r-- other::---
+  const std::array<std::uint32_t, 11> acl{2,          0x60001, 0xffffffff, 0x40002, 12345,     0x40004,
+                                          0xffffffff, 0x40010, 0xffffffff, 0x20,    0xffffffff};
+  if (::setxattr(folder.file("out").c_str(), "system.posix_acl_access", acl.data(), sizeof acl, 0) != 0)
+    GTEST_SKIP() << "the file system has no access control lists";
+  write_file(folder.file("out"), "new");
+  std::array<std::uint32_t, 11> now{};
+  EXPECT_EQ(::getxattr(folder.file("out").c_str(), "system.posix_acl_access", now.data(), sizeof now), 44);
+  EXPECT_EQ(now, acl);
 }
 
 TEST(OutputFile, writes_through_a_symbolic_link) {

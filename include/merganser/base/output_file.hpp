@@ -10,14 +10,14 @@ namespace merganser {
 
 /// The one way in which this library and its command write files.
 ///
-/// Until commit() the new file has no name (O_TMPFILE), so that nothing is left of a program that is killed. Where the
-/// file system cannot do that, or where the file must have a name, it lies beside its destination in a folder that only
-/// this user may enter. A signal that ends the program removes it (cleanup.hpp); if the program had no time for that, the
-/// next OutputFile for the same destination does.
+/// Until commit() the new file has no name (O_TMPFILE), so that a program that is killed leaves nothing. Where the file system
+/// cannot do that, or the file must have a name, it lies beside its destination in a folder that only this user may enter. A
+/// signal removes it (cleanup.hpp); if there was no time for that, the next OutputFile for the same destination does.
+/// A file is replaced only if this user may write to it, and its mode lets somebody, for root too; owner, group, mode and access
+/// control list stay, or it is refused. "-" is standard output. A device or a pipe takes the bytes at commit().
 ///
 /// A link is written through and not replaced, if somebody who may decide about the place of this user's files made it:
 /// the user, root, or the owner of a folder in which nobody else may write. Any other link is refused.
-/// "-" is standard output. A device or a pipe takes the bytes at commit().
 class OutputFile : Pinned {
  public:
   /// Who writes the bytes.
@@ -27,8 +27,8 @@ class OutputFile : Pinned {
   };
 
   /// @param bytes  how large the file will be; 0: unknown. The room is looked for now.
-  /// @throws InputError if the destination is no place for a file of `bytes` bytes: a folder that is missing or not
-  /// writable, a link of somebody else, a file system without room; UsageError for a name that says gzip, or none
+  /// @throws InputError if the destination is no place for a file of `bytes` bytes: no folder that can be written to, a file
+  /// that may not be replaced, a link of somebody else, no room; UsageError for a name that says gzip, or none
   explicit OutputFile(const std::string& path, std::int64_t bytes = 0, Opened opened = Opened::here);
   /// Removes what was not committed.
   ~OutputFile();

@@ -1,0 +1,128 @@
+#include "apps/frame/secrets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace merganser::app {
+namespace {
+
+constexpr const char* kHidden = "***";
+
+// A word of a name. The first ones are long enough to be looked for within words, as in MYPASSWORD2.
+constexpr std::array kWithin{"password", "passwd", "passphrase", "secret", "token", "cookie", "credential", "authoriz"};
+constexpr std::array kWhole{"pass", "pw",    "pwd",  "key", "keys",   "apikey",
+                            "cred", "creds", "auth", "jwt", "bearer", "sig"};
+// How tokens begin, and how many characters of them follow at least.
+struct Token {
+  std::string_view begin;
+  std::size_t more;
+};
+constexpr std::array kTokens{Token{"eyJ", 20},  Token{"ghp_", 20},       Token{"gho_", 20},  Token{"ghu_", 20},
+                             Token{"ghs_", 20}, Token{"ghr_", 20},       Token{"AKIA", 12},  Token{"ASIA", 12},
+                             Token{"sk-", 16},  Token{"glpat-", 16},     Token{"xoxb-", 10}, Token{"xoxp-", 10},
+                             Token{"hf_", 20},  Token{"github_pat_", 20}};
+
+bool is_letter_or_digit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool is_of_name(char c) { return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.'; }
+bool is_of_token(char c) { return is_of_name(c) || c == '/' || c == '+'; }
+bool ends_value(char c) {
+  return std::isspace(static_cast<unsigned char>(c)) != 0 || c == '"' || c == '\'' || c == '&';
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// scheme://user:password@ and scheme://token@, up to the end of what may name a host.
+void hide_users(std::string& text) {
+  for (std::size_t at = 0; (at = text.find("://", at)) != std::string::npos;) {
+    at += 3;
+    std::size_t end = at;
+    while (end < text.size() && text[end] != '/' && !ends_value(text[end])) ++end;
+    const std::size_t host = text.rfind('@', end == at ? at : end - 1);
+    if (host == std::string::npos || host < at || host >= end) continue;
+    text.replace(at, host - at, kHidden);
+  }
+}
+
+/// NAME=VALUE, anywhere in the text.
+void hide_values(std::string& text) {
+  for (std::size_t at = 0; (at = text.find('=', at)) != std::string::npos; ++at) {
+    std::size_t begin = at;
+    while (begin > 0 && is_of_name(text[begin - 1])) --begin;
+    if (!is_secret_name(std::string_view(text).substr(begin, at - begin))) continue;
+    std::size_t end = at + 1;
+    if (end < text.size() && (text[end] == '"' || text[end] == '\'')) ++end;
+    const std::size_t from = end;
+    while (end < text.size() && !ends_value(text[end])) ++end;
+    while (end > from && (text[end - 1] == ';' || text[end - 1] == ',')) --end;  // of the sentence
+    text.replace(from, end - from, kHidden);
+  }
+}
+
+void hide_tokens(std::string& text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at > 0 && is_letter_or_digit(text[at - 1])) continue;
+    for (const auto& token : kTokens) {
+      if (text.compare(at, token.begin.size(), token.begin) != 0) continue;
+      std::size_t end = at + token.begin.size();
+      while (end < text.size() && is_of_token(text[end])) ++end;
+      if (end - at < token.begin.size() + token.more) continue;
+      text.replace(at, end - at, kHidden);
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+bool is_secret_name(std::string_view name) {
+  const std::string all = lower(name);
+  if (std::any_of(kWithin.begin(), kWithin.end(), [&](const char* w) { return all.find(w) != std::string::npos; }))
+    return true;
+  for (std::size_t begin = 0; begin < all.size();) {
+    std::size_t end = begin;
+    while (end < all.size() && is_letter_or_digit(all[end])) ++end;
+    const std::string word = all.substr(begin, end - begin);
+    if (std::find(kWhole.begin(), kWhole.end(), word) != kWhole.end()) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+std::string without_secrets(const std::string& text) {
+  std::string out = text;
+  hide_users(out);
+  hide_values(out);
+  hide_tokens(out);
+  return out;
+}
+
+std::vector<std::string> words_without_secrets(std::vector<std::string> words) {
+  bool follows = false;  // the value of the option before
+  for (auto& word : words) {
+    const bool option = word.size() > 1 && word[0] == '-';
+    if (follows && !option) {
+      word = kHidden;
+      follows = false;
+      continue;
+    }
+    const auto colon = word.find(':');
+    const auto equals = word.find('=');
+    const bool heading = colon != std::string::npos && colon < equals && word.find_first_of("/\\ ") >= colon;
+    follows = option && equals == std::string::npos && !heading && is_secret_name(word);
+    if (heading && is_secret_name(std::string_view(word).substr(0, colon))) {
+      word = word.substr(0, colon + 1) + kHidden;
+    } else if (equals != std::string::npos && is_secret_name(std::string_view(word).substr(0, equals))) {
+      word = word.substr(0, equals + 1) + kHidden;
+    } else {
+      word = without_secrets(word);
+    }
+  }
+  return words;
+}
+
+}  // namespace merganser::app

@@ -1,0 +1,87 @@
+#include "src/base/replaced_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::detail {
+namespace {
+
+constexpr const char* kAcl = "system.posix_acl_access";
+constexpr mode_t kKept = 01777;  // writing clears set-user-ID and set-group-ID, so replacing does
+
+[[noreturn]] void refuse(const OldFile& old, const std::string& why) {
+  throw InputError("cannot write " + old.shown + ": " + why);
+}
+
+std::string octal(mode_t mode) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%04o", static_cast<unsigned>(mode & 07777));
+  return text.data();
+}
+
+/// @return whether there is a file
+bool look(const OldFile& old, struct stat& s) {
+  return !old.base.empty() && ::fstatat(old.folder, old.base.c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+void give_owner(const OldFile& old, const struct stat& s, int file) {
+  struct stat mine {};
+  if (::fstat(file, &mine) != 0 || (mine.st_uid == s.st_uid && mine.st_gid == s.st_gid)) return;
+  const uid_t user = mine.st_uid == s.st_uid ? static_cast<uid_t>(-1) : s.st_uid;
+  const gid_t group = mine.st_gid == s.st_gid ? static_cast<gid_t>(-1) : s.st_gid;
+  if (::fchown(file, user, group) == 0) return;
+  refuse(old, "it belongs to user " + std::to_string(s.st_uid) + ", group " + std::to_string(s.st_gid) +
+                  ", which the file in its place cannot: " + std::strerror(errno) +
+                  "; allowed: a file of your own, or a new one");
+}
+
+void copy_acl(const OldFile& old, int file) {
+  const std::string path = "/proc/self/fd/" + std::to_string(old.folder) + '/' + old.base;
+  const ssize_t bytes = ::lgetxattr(path.c_str(), kAcl, nullptr, 0);
+  if (bytes <= 0) return;  // none, or a file system without
+  std::vector<char> acl(static_cast<std::size_t>(bytes));
+  if (::lgetxattr(path.c_str(), kAcl, acl.data(), acl.size()) != bytes ||
+      ::fsetxattr(file, kAcl, acl.data(), acl.size(), 0) != 0)
+    refuse(old, std::string("its access control list cannot be kept: ") + std::strerror(errno));
+}
+
+}  // namespace
+
+bool check_replaceable(const OldFile& old) {
+  struct stat s {};
+  if (!look(old, s)) return false;
+  if (!S_ISREG(s.st_mode)) refuse(old, "it is a folder; allowed: a file");
+  const bool for_nobody = (s.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0;
+  // By the identity that opens files; a system without this call leaves the rest to the mode.
+  const bool not_for_us = ::faccessat(old.folder, old.base.c_str(), W_OK, AT_EACCESS) != 0 && errno != EINVAL;
+  if (for_nobody || not_for_us)
+    refuse(old, "it may not be written to (mode " + octal(s.st_mode) + ", user " + std::to_string(s.st_uid) +
+                    "); allowed: a file that you may write to, or a new one");
+  return true;
+}
+
+void keep_owner(const OldFile& old, int file) {
+  struct stat s {};
+  if (check_replaceable(old) && look(old, s)) give_owner(old, s, file);
+}
+
+void keep_owner_and_mode(const OldFile& old, int file) {
+  struct stat s {};
+  if (!check_replaceable(old) || !look(old, s)) return;
+  give_owner(old, s, file);
+  if (::fchmod(file, s.st_mode & kKept) != 0)
+    refuse(old, std::string("its mode cannot be kept: ") + std::strerror(errno));
+  copy_acl(old, file);
+}
+
+}  // namespace merganser::detail

@@ -1,0 +1,40 @@
+// Preloaded by `merganser run` into jobs whose ranks are all on this host: what would listen on all interfaces listens on the
+// loopback one. Open MPI's mpirun and its component btl/tcp bind to all, whatever their settings say.
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace {
+
+bool is_stream(int socket) noexcept {
+  int type = 0;
+  socklen_t bytes = sizeof type;
+  return ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM;
+}
+
+int bind_as_it_is(int socket, const void* address, socklen_t bytes) noexcept {
+  return static_cast<int>(::syscall(SYS_bind, socket, address, bytes));
+}
+
+}  // namespace
+
+/// In the place of the C library's.
+extern "C" __attribute__((visibility("default"))) int bind(int socket, const sockaddr* address,
+                                                           socklen_t bytes) noexcept {
+  sockaddr_in v4{};
+  sockaddr_in6 v6{};
+  if (address != nullptr && bytes >= sizeof v4 && address->sa_family == AF_INET && is_stream(socket)) {
+    std::memcpy(&v4, address, sizeof v4);
+    if (v4.sin_addr.s_addr == htonl(INADDR_ANY)) v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return bind_as_it_is(socket, &v4, sizeof v4);
+  }
+  if (address != nullptr && bytes >= sizeof v6 && address->sa_family == AF_INET6 && is_stream(socket)) {
+    std::memcpy(&v6, address, sizeof v6);
+    if (std::memcmp(&v6.sin6_addr, &in6addr_any, sizeof in6addr_any) == 0) v6.sin6_addr = in6addr_loopback;
+    return bind_as_it_is(socket, &v6, sizeof v6);
+  }
+  return bind_as_it_is(socket, address, bytes);
+}
