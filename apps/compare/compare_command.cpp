@@ -1,8 +1,10 @@
 // compare: a regression gate for any two run records.
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include "apps/compare/report.hpp"
+#include "apps/compare/turns.hpp"
 #include "apps/frame/command.hpp"
 #include "merganser/base/error.hpp"
 
@@ -17,20 +19,31 @@ struct CompareCommand {
   std::string threshold = "5%";
   std::string false_alarms = "1%";
   std::string launch_floor = "7%";
+  std::string block_floor = "5%";
+  int launches = 0;
+  std::string keep;
   int rows = 20;
   std::string json;
 };
 
 template <class V>
 void describe(CompareCommand& o, V&& option) {
-  option.positional("BEFORE", o.before, "run record", Required{}, Reads{});
-  option.positional("AFTER", o.after, "run record of the same command", Required{}, Reads{});
+  option.positional("BEFORE", o.before, "run record; with --run a command in quotes", Required{}, Reads{});
+  option.positional("AFTER", o.after, "run record of the same command; with --run a command", Required{}, Reads{});
+  option("run", o.launches, "launch both commands so many times each, in turns, and compare their records",
+         between(1, 10000), Initial{"none"});
+  option("keep", o.keep, "with --run: folder for the records", Kind{"FOLDER"}, Initial{"none are kept"});
   option("more-before", o.more_before, "records of further launches of BEFORE", Kind{"FILE,..."}, Reads{});
   option("more-after", o.more_after, "records of further launches of AFTER", Kind{"FILE,..."}, Reads{});
   option("threshold", o.threshold, "smallest slowdown that matters, as 5% or 0.05", Kind{"SHARE"});
   option("false-alarms", o.false_alarms, "chance to find a slowdown where there is none", Kind{"SHARE"});
   option("launch-floor", o.launch_floor,
          "standard deviation between launches that is assumed as far as sides have fewer than five", Kind{"SHARE"});
+  option(
+      "block-floor", o.block_floor,
+      "standard deviation assumed of what changes on the machine between launches of one side and those of the other, "
+      "where they were not taken in turns",
+      Kind{"SHARE"});
   option.section("Output");
   option("rows", o.rows, "timings shown, those with the largest effect first", at_least(0));
   option("json", o.json, "comparison to write (- for standard output)", Kind{"FILE"}, Writes{});
@@ -59,13 +72,25 @@ RecordFacts read_side(const std::string& first, const std::vector<std::string>& 
 }
 
 /// What is assumed where nothing is known grows with the load under which it was measured.
-void widen(CompareOptions& o, const RecordFacts& before, const RecordFacts& after) {
+void widen(CompareOptions& o, double block_floor, const Order& order, const RecordFacts& before,
+           const RecordFacts& after) {
   double by = 1;
   for (const auto* side : {&before, &after}) {
     by = std::max(by, crowding(side->origin.provenance));
     for (const auto& more : side->joined) by = std::max(by, crowding(more.provenance));
   }
   for (double* floor : {&o.launch_floor, &o.single_floor}) *floor *= by;
+  if (!order.in_turns) o.between_sides = block_floor * by * std::sqrt(1 / order.blocks_before + 1 / order.blocks_after);
+}
+
+Sides read_sides(const CompareCommand& o, const OptionTable& table) {
+  if (!table.given("run")) {
+    if (!o.keep.empty()) throw UsageError("--keep without --run; allowed: with it");
+    return {read_side(o.before, o.more_before), read_side(o.after, o.more_after)};
+  }
+  if (!o.more_before.empty() || !o.more_after.empty())
+    throw UsageError("--run with --more-before or --more-after; allowed: one of the two ways to give launches");
+  return run_in_turns(o.before, o.after, o.launches, o.keep);
 }
 
 int run(CompareCommand& o, const Invocation& in) {
@@ -73,10 +98,13 @@ int run(CompareCommand& o, const Invocation& in) {
   options.threshold = share(o.threshold, "--threshold");
   options.false_alarms = share(o.false_alarms, "--false-alarms");
   options.launch_floor = share(o.launch_floor, "--launch-floor");
-  const RecordFacts before = read_side(o.before, o.more_before);
-  const RecordFacts after = read_side(o.after, o.more_after);
-  widen(options, before, after);
-  const RecordComparison c = compare_records(before, after, options);
+  const double block_floor = share(o.block_floor, "--block-floor");
+  const auto [before, after] = read_sides(o, in.table);
+  Order order = order_of(before, after);
+  if (in.table.given("run")) order.known = order.in_turns = true;
+  widen(options, block_floor, order, before, after);
+  RecordComparison c = compare_records(before, after, options);
+  c.order = order;
   write_result(o.json, in, to_json(c));
   if (o.json != "-") std::cout << text_of(c, static_cast<std::size_t>(o.rows));
   return c.regression() ? kRegression : 0;
@@ -85,8 +113,11 @@ int run(CompareCommand& o, const Invocation& in) {
 constexpr std::string_view kCompareText =
     "Finds what two run records of the same command both timed, and tells whether it has become slower: everything\n"
     "together, each kernel or stage, each timing. Exit code 0: no regression; 5: a regression; 3: not comparable.\n"
-    "More of what is counted (messages, bytes) and another result of the same input are regressions too.\n\n"
+    "More of what is counted (messages, bytes) and another result of the same input are regressions too. Launches of "
+    "one\n"
+    "side after those of the other are judged with more caution than launches in turns, which --run makes.\n\n"
     "  merganser compare before.json after.json\n"
+    "  merganser compare --run 10 'old/bin/merganser cluster in.nc' 'new/bin/merganser cluster in.nc'\n"
     "  merganser compare b1.json a1.json --more-before b2.json,b3.json --more-after a2.json,a3.json --threshold 3%\n";
 
 }  // namespace

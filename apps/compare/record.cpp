@@ -243,11 +243,19 @@ void check_schema(const Field& record) {
                                  general_text(version, 6), kRecordVersion));
 }
 
+std::optional<Load> load_of(const Json& provenance) {
+  if (!provenance.is_object() || !provenance.contains("load_average")) return std::nullopt;
+  // A rank that is bound may use fewer cores than share the load; older records do not tell how many do.
+  const auto cores = provenance.find(provenance.contains("all_cores") ? "all_cores" : "cores");
+  const Json& load = provenance["load_average"];
+  if (!load.is_array() || load.empty() || !load[0].is_number() || cores == provenance.end() || !cores->is_number())
+    return std::nullopt;
+  return Load{load[0].get<double>(), cores->get<double>()};
+}
+
 double crowding(const Json& provenance) {
-  if (!provenance.is_object() || !provenance.contains("load_average") || !provenance.contains("cores")) return 1;
-  const Json &load = provenance["load_average"], &cores = provenance["cores"];
-  if (!load.is_array() || load.empty() || !load[0].is_number() || !cores.is_number()) return 1;
-  return crowding(load[0].get<double>(), cores.get<double>());
+  const auto load = load_of(provenance);
+  return load ? crowding(load->average, load->cores) : 1;
 }
 
 double crowding(double load_average, double cores) {
@@ -277,7 +285,7 @@ RecordFacts facts_of(const Json& json, const std::string& path) {
   check_schema(record);
   RecordFacts facts;
   facts.origin = {path, record.at("options").json(), record.at("provenance").json(),
-                  std::hash<std::string>{}(json.dump())};
+                  std::hash<std::string>{}(json.dump()), 1};
   facts.command = record.at("command").text();
   const std::string work = work_of(record);
   if (record.has("topology")) read_topology(record.at("topology"), facts);
@@ -291,6 +299,7 @@ RecordFacts facts_of(const Json& json, const std::string& path) {
   if (record.has("counters")) read_counters(record.at("counters"), work, 1, facts);
   if (facts.timings.empty())
     throw InputError(path + " is a record of \"" + facts.command + "\" without timings: nothing to compare");
+  for (const auto& t : facts.timings) facts.origin.launches = std::max(facts.origin.launches, t.launches.size());
   return facts;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 /// What a run record says that can be compared with another: timings, counts, results.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct RecordOrigin {
   std::string path;
   Json options;
   Json provenance;
-  std::size_t content = 0;  ///< hash of the whole record
+  std::size_t content = 0;   ///< hash of the whole record
+  std::size_t launches = 1;  ///< in it, one after the other
 };
 
 struct RecordFacts {
@@ -80,6 +82,13 @@ class Field {
 
 /// @throws InputError unless it is a run record of the version that this program reads
 void check_schema(const Field& record);
+/// How many processes ran or waited while a record was made, and the cores of the machine.
+struct Load {
+  double average;
+  double cores;
+};
+/// Nothing where the record does not tell.
+[[nodiscard]] std::optional<Load> load_of(const Json& provenance);
 /// Processes that waited for a core while a record was made, per core; between 1 and 3, and 1 where it is not told.
 [[nodiscard]] double crowding(const Json& provenance);
 [[nodiscard]] double crowding(double load_average, double cores);

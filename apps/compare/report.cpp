@@ -10,6 +10,7 @@
 #include <set>
 
 #include "apps/frame/environment.hpp"
+#include "apps/frame/provenance.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/stats/summary.hpp"
@@ -81,14 +82,10 @@ void warn_of_origin(const Alike& a, std::vector<std::string>& out) {
 }
 
 void warn_of_load(const RecordOrigin& origin, std::vector<std::string>& out) {
-  const Json* load = find(origin.provenance, "load_average");
-  const Json* cores = find(origin.provenance, "cores");
-  if (load == nullptr || cores == nullptr || !load->is_array() || load->empty() || !(*load)[0].is_number() ||
-      !cores->is_number())
-    return;
-  const double l = (*load)[0].get<double>();
-  if (l > 0.5 * cores->get<double>())
-    out.push_back("the load was " + fixed_text(l, 1) + " on " + cores->dump() + " cores for " + origin.path +
+  const auto load = load_of(origin.provenance);
+  if (load && load->average > 0.5 * load->cores)
+    out.push_back("the load was " + fixed_text(load->average, 1) + " on " +
+                  cores_text(static_cast<std::int64_t>(load->cores)) + " for " + origin.path +
                   ": its times are longer than on a quiet machine");
 }
 
@@ -297,11 +294,44 @@ RecordComparison compare_records(const RecordFacts& before, const RecordFacts& a
   return out;
 }
 
+namespace {
+
+/// The largest of the slowdowns that would be found, of what decides.
+double least_visible(const std::vector<Change>& changes) {
+  double most = 0;
+  for (const Change& c : changes)
+    if (c.decides) most = std::max(most, c.detectable);
+  return most;
+}
+
+/// What a comparison that found nothing could not have seen.
+std::string unseen_text(const SuiteComparison& s) {
+  return fmt::format(
+      "; smallest detectable slowdown (in 19 of 20 cases): {} of everything, {} of a kernel or stage, {} of a timing",
+      change_text(1 + s.suite.detectable), change_text(1 + least_visible(s.families)),
+      change_text(1 + least_visible(s.timings)));
+}
+
+std::string order_text(const RecordComparison& c) {
+  if (c.order.in_turns) return "";
+  return std::string(c.order.known ? "the launches of the two sides were not taken in turns"
+                                   : "the records do not tell whether their launches were taken in turns") +
+         ": what may have changed on the machine in between\nis assumed (--block-floor). compare --run N takes "
+         "turns.\n";
+}
+
+}  // namespace
+
 Json to_json(const RecordComparison& c) {
   Json out = {{"regression", c.regression()},
               {"assumed", c.suite.assumed},
               {"launches_before", c.launches_before},
               {"launches_after", c.launches_after},
+              {"in_turns", c.order.known ? Json(c.order.in_turns) : Json()},
+              {"detectable",
+               {{"suite", c.suite.suite.detectable},
+                {"family", least_visible(c.suite.families)},
+                {"timing", least_visible(c.suite.timings)}}},
               {"suite", change_json(c.suite.suite)}};
   out["families"] = json_list(c.suite.families, change_json);
   out["timings"] =
@@ -328,12 +358,13 @@ std::string text_of(const RecordComparison& c, std::size_t rows) {
     out +=
         "fewer than five launches on each side: part of what a launch does to its times is not known but assumed\n"
         "(--launch-floor). Give more launches (--more-before, --more-after, or more launches in a record).\n";
+  out += order_text(c);
   if (c.suite.slower) {
     out += "slower\n";
   } else if (c.regression()) {
     out += "not slower, but a regression: see counts and results\n";
   } else {
-    out += c.suite.faster ? "no regression; some of it is faster\n" : "no regression\n";
+    out += (c.suite.faster ? "no regression; some of it is faster" : "no regression") + unseen_text(c.suite) + '\n';
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "apps/compare/record.hpp"
+#include "apps/compare/turns.hpp"
 
 namespace merganser::app {
 
@@ -21,6 +22,7 @@ struct RecordComparison {
   std::vector<Difference> results;                      ///< equal input, other result
   std::vector<std::string> warnings;                    ///< what makes the records less comparable
   std::vector<std::string> only_before, only_after;     ///< keys of timings that are on one side only
+  Order order;                                          ///< of the launches of both sides
   std::size_t launches_before = 0, launches_after = 0;  ///< the most of any timing
   [[nodiscard]] bool regression() const;
 };

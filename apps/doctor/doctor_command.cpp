@@ -59,14 +59,15 @@ std::vector<std::string> warnings() {
   if (const Launcher l = find_launcher(); !l.problem.empty())
     out.push_back(l.problem + "; ranks as threads work without (--ranks N)");
   const Machine m = machine();
-  if (m.load[0] > 0.5 * m.cores)
-    out.push_back(fmt::format("the load is {} on {} cores: timings will suffer", fixed_text(m.load[0], 1), m.cores));
+  if (m.load[0] > 0.5 * m.all_cores)
+    out.push_back(
+        fmt::format("the load is {} on {}: timings will suffer", fixed_text(m.load[0], 1), cores_text(m.all_cores)));
   return out;
 }
 
 void print_machine() {
   const Machine m = machine();
-  std::cout << "\nmachine\n  cpu        " << m.cpu << ", " << m.cores << " cores for this process\n  vectors    "
+  std::cout << "\nmachine\n  cpu        " << m.cpu << ", " << cores_text(m.cores) << " for this process\n  vectors    "
             << m.vectors << "; kernels run on " << nearest::CellList::vector_target() << " of "
             << joined(vector_targets(), ", ");
   if (const char* forced = variable("MERGANSER_SIMD")) std::cout << " (MERGANSER_SIMD=" << forced << ')';

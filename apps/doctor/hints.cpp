@@ -93,12 +93,12 @@ void crowd_hints(const Surroundings& s, std::vector<Hint>& out) {
   const std::string yield = value_of(s, "OMPI_MCA_mpi_yield_when_idle");
   if (s.ranks > s.cores && open_mpi(s) && yield != "1" && yield != "true")
     out.push_back({"more ranks than cores, and ranks that wait keep their core: a barrier takes tens of milliseconds",
-                   fmt::format("{} ranks on {} cores, OMPI_MCA_mpi_yield_when_idle is {}", s.ranks, s.cores,
+                   fmt::format("{} ranks on {}, OMPI_MCA_mpi_yield_when_idle is {}", s.ranks, cores_text(s.cores),
                                yield.empty() ? "not set" : yield),
                    "OMPI_MCA_mpi_yield_when_idle=1 (merganser run sets it)"});
   else if (yield == "0" && open_mpi(s))
     out.push_back({"ranks that wait keep their core", "OMPI_MCA_mpi_yield_when_idle=0",
-                   fmt::format("1, where there may be more ranks than the {} cores", s.cores)});
+                   fmt::format("1, where there may be more ranks than {}", cores_text(s.cores))});
   const std::string hooks = value_of(s, "OMPI_MCA_opal_common_ucx_opal_mem_hooks");
   if (s.openshmem != "none" && open_mpi(s) && !hooks.empty() && hooks != "0" && hooks != "false")
     out.push_back({"OpenSHMEM programs crash when they end", "OMPI_MCA_opal_common_ucx_opal_mem_hooks=" + hooks,

@@ -22,10 +22,11 @@ struct Need {
 
 /// What a command does with a graph or points once they are there; points count as vertices.
 struct AfterLoading {
-  double bytes_per_edge = 0;          ///< memory beside the graph itself, of a rank's share
-  double bytes_per_vertex = 0;        ///< the same
-  double first_bytes_per_vertex = 0;  ///< memory of rank 0, of all vertices
-  double disk_bytes_per_edge = 0;     ///< of what is written
+  double bytes_per_edge = 0;              ///< memory beside the graph itself, of a rank's share
+  double bytes_per_vertex = 0;            ///< the same
+  double first_bytes_per_vertex = 0;      ///< memory of rank 0, of all vertices
+  double first_bytes_per_coordinate = 0;  ///< the same of points, of each of their coordinates
+  double disk_bytes_per_edge = 0;         ///< of what is written
   double disk_bytes_per_vertex = 0;
   std::string file;  ///< one of the files written; empty: none
 };

@@ -2,7 +2,9 @@
 
 #include <sched.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -55,6 +57,7 @@ Machine machine() {
   if (m.cpu.empty()) m.cpu = "unknown";
   cpu_set_t set;
   m.cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  m.all_cores = std::max(m.cores, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
   m.vectors = vector_extensions();
   m.memory_bytes = kilobytes("MemTotal");
   m.available_bytes = merganser::available_bytes();
@@ -64,6 +67,8 @@ Machine machine() {
   if (uname(&name) == 0) m.kernel = std::string(name.sysname) + ' ' + name.release + ' ' + name.machine;
   return m;
 }
+
+std::string cores_text(std::int64_t cores) { return std::to_string(cores) + (cores == 1 ? " core" : " cores"); }
 
 std::string utc_time() {
   const std::time_t t = std::time(nullptr);

@@ -23,6 +23,7 @@ struct BuildInfo {
 struct Machine {
   std::string cpu;
   int cores = 0;        ///< that this process may use
+  int all_cores = 0;    ///< of the machine: what its load is shared by
   std::string vectors;  ///< extensions of the CPU that matter here: "avx2 fma avx512f"
   std::int64_t memory_bytes = 0;
   std::int64_t available_bytes = 0;
@@ -31,6 +32,8 @@ struct Machine {
   std::string kernel;
 };
 [[nodiscard]] Machine machine();
+/// "1 core", "2 cores".
+[[nodiscard]] std::string cores_text(std::int64_t cores);
 
 /// "2026-05-09T07:30:00Z"
 [[nodiscard]] std::string utc_time();

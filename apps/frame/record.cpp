@@ -34,6 +34,7 @@ Json provenance_json(const Placement& p) {
           {"openshmem", comm::shmem_library()},
           {"cpu", m.cpu},
           {"cores", m.cores},
+          {"all_cores", m.all_cores},
           {"vectors", m.vectors},
           {"memory_bytes", m.memory_bytes},
           {"kernel", m.kernel},

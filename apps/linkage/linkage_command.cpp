@@ -12,9 +12,9 @@
 #include "apps/msf/points_input.hpp"
 #include "apps/msf/report.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/msf/grow.hpp"
 #include "merganser/msf/hdbscan.hpp"
 #include "merganser/msf/minimum_forest.hpp"
-#include "merganser/msf/nearest_lists.hpp"
 
 namespace merganser::app {
 namespace {
@@ -85,6 +85,7 @@ struct Found {
   std::vector<std::int64_t> labels;  // empty without a cut
   std::vector<std::int64_t> sizes;   // of the clusters, by label
   std::int64_t noise = 0;
+  bool exact_order = false;  // merges of one height are in scikit-learn's order
 };
 
 class LinkageRun {
@@ -139,7 +140,10 @@ class LinkageRun {
     after.bytes_per_vertex = of_points() ? 0 : 16;
     after.first_bytes_per_vertex = std::max(
         msf::kLinkageBytesPerVertex, kMerges + (dense() ? 48 : 24) + std::max({linkage, condensed, labels, numbers}));
-    if (one_by_one()) after.first_bytes_per_vertex += 48 + 24 * static_cast<double>(samples());
+    if (one_by_one()) {
+      after.first_bytes_per_vertex += 120;
+      after.first_bytes_per_coordinate = 16;
+    }
     after.disk_bytes_per_vertex = linkage + condensed + labels + numbers;
     for (const auto* path : {&o_.linkage, &o_.condensed, &o_.labels, &o_.probabilities})
       if (!path->empty() && *path != "-") after.file = *path;
@@ -161,13 +165,17 @@ class LinkageRun {
       options.most_distances = o_.most_distances;
       options.forecast = tell_forecast;
       forest_ = msf::euclidean_forest(set_.points, t_, options, report_);
-      if (one_by_one() && options.min_samples > 1) nearest_ = msf::nearest_lists(set_.points, t_, options, report_);
+      if (one_by_one()) gathered_ = msf::gather_points(set_.points, t_, options, report_);
       set_.points.coordinates = std::vector<double>();  // {} would keep the memory
     });
   }
 
-  [[nodiscard]] msf::Dendrogram make_dendrogram() const {
-    if (one_by_one()) return msf::grown_dendrogram(forest_, nearest_.view());
+  [[nodiscard]] msf::Dendrogram make_dendrogram() {
+    if (one_by_one()) {
+      const msf::Growth growth = msf::grow(forest_, gathered_);
+      found_.exact_order = growth.exact;
+      return msf::grown_dendrogram(growth.edges);
+    }
     return msf::dendrogram(forest_, o_.join || dense() ? msf::Apart::join : msf::Apart::stay);
   }
 
@@ -179,7 +187,7 @@ class LinkageRun {
         timed("dendrogram", [&] {
           found_.dendrogram = make_dendrogram();
           forest_ = {};
-          nearest_ = {};
+          gathered_ = {};
         });
         timed("clusters", [&] {
           if (dense()) {
@@ -257,6 +265,7 @@ class LinkageRun {
       out << ", heights " << general_text(merges.front().height, 6) << " to " << general_text(merges.back().height, 6)
           << ", median " << general_text(merges[merges.size() / 2].height, 6);
     }
+    if (one_by_one()) out << "\norder of equal weights: " << order_text();
     out << "\nlinkage digest " << result["linkage_digest"].get<std::string>() << '\n';
     if (result.contains("clusters")) {
       const Json& c = result["clusters"];
@@ -275,11 +284,18 @@ class LinkageRun {
     out << '\n';
   }
 
+  [[nodiscard]] const char* order_text() const {
+    if (found_.exact_order) return "of all pairs of points, as Prim's algorithm takes them";
+    return of_points() ? "of the forest alone (too many pairs of points to compare); labels may not be scikit-learn's"
+                       : "of the forest alone; labels may not be scikit-learn's";
+  }
+
   [[nodiscard]] Json result() const {
     const auto& d = found_.dendrogram;
     Json out = {{"forest", forest_json(totals_, d.vertices, alone_)}};
     out["merges"] = d.merges.size();
     out["linkage_digest"] = digest_of(d);
+    if (one_by_one()) out["order_of_equal_weights"] = found_.exact_order ? "all pairs" : "forest";
     if (found_.labels.empty() && !dense()) return out;
     auto sizes = found_.sizes;
     std::sort(sizes.begin(), sizes.end(), std::greater<>());
@@ -313,7 +329,7 @@ class LinkageRun {
   std::uint64_t points_ = 0;  // of all ranks
   msf::Report report_;
   msf::Forest forest_;
-  msf::NearestLists nearest_;  // on rank 0, if merges of one height are undone one by one
+  msf::GatheredPoints gathered_;  // on rank 0, if merges of one height are undone one by one
   msf::ForestTotals totals_;
   std::int64_t alone_ = 0;  // vertices without an edge
   Found found_;

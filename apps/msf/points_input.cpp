@@ -166,7 +166,7 @@ void check_room(const PointsOptions& options, const PointsSize& size, bool is_fi
   need.what =
       options.points + (size.exact ? " (" : " (about ") + count_text(static_cast<std::int64_t>(points)) + " points)";
   need.rank_bytes = std::max(size.bytes_to_read, points * (bytes_per_point + after.bytes_per_vertex)) / ranks;
-  need.first_bytes = points * after.first_bytes_per_vertex;
+  need.first_bytes = points * (after.first_bytes_per_vertex + size.dimension * after.first_bytes_per_coordinate);
   need.disk_bytes = points * (after.disk_bytes_per_vertex + after.disk_bytes_per_edge);
   need.file = after.file;
   need.of_file = is_file;

@@ -179,9 +179,8 @@ class Adviser {
     std::cout << o_.files[0] << ": " << ranks() << ", " << graph_.arcs() << " arcs, mean degree "
               << fixed_text(graph_.mean_degree(), 1) << ", digest " << graph_.digest() << '\n';
     if (graph_.ranks() > cores_)
-      std::cout
-          << "note: " << ranks() << " share " << cores_
-          << " cores: an exchange then waits for the scheduler, and its order of kernels is that of this crowding\n";
+      std::cout << "note: " << ranks() << " share " << cores_text(cores_)
+                << ": an exchange then waits for the scheduler, and its order of kernels is that of this crowding\n";
     if (sizes_unknown(graph_, o_.sizes))
       std::cout << "note: the graph knows no sizes; advice is for 8, 1024 and 65536 bytes along every arc (--sizes)\n";
     if (!machine_of_records.empty()) {

@@ -1,13 +1,12 @@
 #include "apps/topo/known_cells.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
 
 #include "apps/compare/record.hpp"
 #include "apps/frame/environment.hpp"
+#include "apps/frame/provenance.hpp"
 #include "apps/frame/secrets.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
@@ -158,9 +157,7 @@ Known known_of(const Json& json, const std::string& path) {
   return out;
 }
 
-std::string machine_text(std::int64_t cores, const std::string& cpu) {
-  return fmt::format("{}{}{}", cores, cores == 1 ? " core of " : " cores of ", cpu);
-}
+std::string machine_text(std::int64_t cores, const std::string& cpu) { return cores_text(cores) + " of " + cpu; }
 
 std::string machine_text(const Json& json, const std::string& path) {
   const Field provenance = Field(json, path).at("provenance");

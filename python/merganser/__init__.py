@@ -15,7 +15,7 @@ from ._core import __version__
 from ._errors import CommError, Error, InputError, UsageError, VerificationError
 from ._linkage import CondensedTree, Hdbscan, cut, hdbscan, linkage
 from ._parcels import Clusterer, Merged, Parcels, Schema, Stars, random_parcels, stars
-from ._trees import Forest, euclidean_tree, minimum_spanning_forest
+from ._trees import Forest, euclidean_tree, gather_points, minimum_spanning_forest
 
 _atexit.register(_core.wait_for_interrupted)
 
@@ -79,6 +79,7 @@ __all__ = [
     "approximate_predict",
     "cut",
     "euclidean_tree",
+    "gather_points",
     "generate_graph",
     "hdbscan",
     "hierarchies",

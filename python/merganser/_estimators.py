@@ -10,13 +10,9 @@ from ._dask import cluster_of, fit_on_workers, is_dask
 from ._errors import InputError, UsageError
 from ._estimator_base import Estimator, threads_of
 from ._linkage import cut, hdbscan, linkage
-from ._nearest import nearest_lists
-from ._precomputed import tree_of_distances
-from ._trees import Forest, euclidean_tree
+from ._precomputed import growth_of_distances, tree_of_distances
+from ._trees import Forest, euclidean_tree, gather_points
 from .hierarchies import Clusters, CondensedClusters, SingleLinkageTree
-
-_MOST_NEAREST = 1 << 16
-"""Points up to which ties="sequential" looks up the nearest points of each once more, to find scikit-learn's order exactly."""
 
 _METRICS = {
     "euclidean": "euclidean",
@@ -36,12 +32,15 @@ class _TreeEstimator(Estimator):
 
     def _tree(self, X: Any, min_samples: int, least: int) -> Forest:
         array = self._rows_on_all(X, self._check_rows)
-        self._points = None
+        self._points = self._growth = None
         if self.metric == "precomputed":
             if self.comm is not None:
                 raise UsageError("metric: 'precomputed' with comm; allowed: without, one process has all distances")
             self._check_alone(array, least)
-            return tree_of_distances(array, min_samples, ranks=self.ranks)
+            forest = tree_of_distances(array, min_samples, ranks=self.ranks)
+            if getattr(self, "ties", None) == "sequential":
+                self._growth = growth_of_distances(array, min_samples)
+            return forest
         if self.comm is None:
             self._check_alone(array, least)
             if min_samples > array.shape[0]:
@@ -100,16 +99,16 @@ class HDBSCAN(_TreeEstimator):
     copy                       accepted: X is only read
     ties                       how merges of one height are undone, of which there are many where min_samples is above 1:
                                "sequential", one by one in scikit-learn's order, so that labels are scikit-learn's on this
-                               machine (of more than 65,536 points nearly all: the few points that another tree of the same
-                               weight would have reached first are not looked for); "together", as the definition has it, so that labels depend neither on the numbering
-                               of the points nor on the machine
+                               machine, except where exact_order_ is False; "together", as the definition has it, so that
+                               labels depend neither on the numbering of the points nor on the machine
     comm                       a communicator of mpi4py: X is this rank's share, and fit() is collective
     ranks, model               ranks that are threads of this process; the model that carries messages
     most_distances, forecast   beyond 16 features, as of euclidean_tree(); each of the searches is told
 
     After fit(): labels_ (int64, -1 is noise) and probabilities_ of this process's points, n_features_in_,
     feature_names_in_ (of a data frame), centroids_ and medoids_ (store_centers); condensed_tree_ and single_linkage_tree_
-    (None on ranks other than 0).
+    (None on ranks other than 0); exact_order_ (with "sequential": whether all edges of equal weight were compared, which is
+    given up where more than 2^34 coordinates would be; None with "together" and on ranks other than 0).
     """
 
     def __init__(self, min_cluster_size=5, min_samples=None, cluster_selection_epsilon=0.0, max_cluster_size=None,
@@ -147,21 +146,23 @@ class HDBSCAN(_TreeEstimator):
                         epsilon=number(self.cluster_selection_epsilon, "cluster_selection_epsilon"),
                         allow_single_cluster=bool(self.allow_single_cluster),
                         max_cluster_size=0 if self.max_cluster_size is None else self.max_cluster_size, ties=self.ties,
-                        nearest=self._nearest(forest, samples))
+                        points=self._order(samples))
         self.labels_ = found.labels.astype(np.int64)
         self.probabilities_ = found.probabilities
         self._clusters = None if found.tree is None else Clusters.of(found.tree)
         self._selected, self._forest, self._samples = found.selected, forest, samples
+        self.exact_order_ = found.exact
         self._linkage_rows = None
         if self.store_centers is not None:
             self._find_centers()
         return self
 
-    def _nearest(self, forest: Forest, samples: int) -> Any:
-        """What is needed to find scikit-learn's order in every case; not for many points."""
-        if self.ties != "sequential" or self._points is None or samples == 1 or forest.vertices > _MOST_NEAREST:
+    def _order(self, samples: int) -> Any:
+        """What scikit-learn's order of equal weights follows from."""
+        growth, self._growth = self._growth, None
+        if self.ties != "sequential":
             return None
-        return nearest_lists(self._points, samples, **self._search())
+        return growth if self._points is None else gather_points(self._points, min_samples=samples, **self._search())
 
     def _check_parameters(self) -> tuple[int, int]:
         """min_cluster_size and min_samples, if all parameters are in range."""

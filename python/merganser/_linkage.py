@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import array_of, line, number, rows, whole
+from ._arrays import array_of, number, rows, whole
 from ._errors import UsageError
 from ._trees import Forest
 
@@ -55,11 +55,14 @@ class Hdbscan(NamedTuple):
     """The condensed tree, of all points; None on ranks other than 0 of a communicator."""
     selected: np.ndarray
     """By label: the cluster of the condensed tree that was taken; empty where there is no tree."""
+    exact: bool | None = None
+    """With ties="sequential", whether all edges of equal weight were compared, so that their order is scikit-learn's; None with
+    "together" and where there is no tree."""
 
 
 def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom", epsilon: float = 0.0,
             allow_single_cluster: bool = False, max_cluster_size: int = 0, ties: str = "together",
-            nearest: Any = None) -> Hdbscan:
+            points: Any = None) -> Hdbscan:
     """Clusters of any density (HDBSCAN*), from a tree of mutual reachability distances: euclidean_tree(min_samples=...).
 
     selection             "eom": the clusters that together are the most stable; "leaf": those that do not split further
@@ -70,9 +73,9 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
                           not depend on the numbering of the points; "sequential", one by one in scikit-learn's order:
                           Prim's algorithm from point 0, and what argsort of the NumPy at hand makes of it. Labels are then
                           numbered as scikit-learn does
-    nearest               with "sequential": (n, k) numbers of the min_samples nearest points of each point, and (n,) core
-                          distances, of all points; with comm rank 0's count. Without, where the tree could have had other
-                          edges of the same weight, the order may differ from scikit-learn's
+    points                with "sequential": what gather_points() gives for the points that the forest was made of. Without,
+                          where the tree could have had other edges of the same weight, the order is that of the forest's
+                          edges alone, and labels may differ from scikit-learn's: see Hdbscan.exact
 
     Collective over the communicator of the forest; every rank gets the labels of the points that it gave.
     """
@@ -85,17 +88,16 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
         raise UsageError(f"ties: {ties!r}; allowed: 'together', 'sequential'")
     least, distance = whole(min_cluster_size, "min_cluster_size", 2), number(epsilon, "epsilon")
     most = whole(max_cluster_size, "max_cluster_size", 0)
-    growth, order = _sequence(forest, nearest) if ties == "sequential" else (None, None)
-    return Hdbscan(*_core.hdbscan(forest, least, selection, distance, bool(allow_single_cluster), most, growth, order))
+    growth, order = _sequence(forest, points) if ties == "sequential" else (None, None)
+    found = _core.hdbscan(forest, least, selection, distance, bool(allow_single_cluster), most, growth, order)
+    return Hdbscan(*found, None if growth is None or found[2] is None else growth.exact)
 
 
-def _sequence(forest: Forest, nearest: tuple[Any, Any] | None) -> tuple[Any, np.ndarray]:
+def _sequence(forest: Forest, points: Any) -> tuple[Any, np.ndarray]:
     """The edges as scikit-learn finds them, and in which order it merges them. Both are empty on ranks other than 0."""
-    if nearest is not None and not isinstance(nearest, _core.NearestLists):
-        points, core_distances = nearest
-        nearest = _core.NearestLists.of(np.ascontiguousarray(array_of(points, "nearest"), dtype=np.int64),
-                                        line(core_distances, "nearest", np.float64))
-    growth = _core.grow(forest, nearest)
+    if points is not None and not isinstance(points, (_core.GatheredPoints, _core.Growth)):
+        raise TypeError(f"points: a {type(points).__name__}; allowed: what gather_points() gives, or None")
+    growth = points if isinstance(points, _core.Growth) else _core.grow(forest, points)
     return growth, np.argsort(growth.weights).astype(np.uint32)
 
 

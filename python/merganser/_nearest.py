@@ -10,14 +10,6 @@ from ._forecast import limits
 from ._team import team_of
 
 
-def nearest_lists(points: np.ndarray, min_samples: int, *, metric: str = "euclidean", ids: np.ndarray | None = None,
-                  comm: Any = None, ranks: int = 1, threads: int = 1, model: str = "auto",
-                  most_distances: int | None = None, forecast: Any = None) -> Any:
-    """The min_samples nearest points of every point, for hdbscan(nearest=...). Collective with comm."""
-    return _core.nearest_lists(team_of(comm, ranks, model), points, ids, metric.replace("_", "-"), min_samples, threads,
-                               *limits(most_distances, forecast))
-
-
 def join(points: np.ndarray, fresh: np.ndarray, min_samples: int, *, metric: str = "euclidean",
          ids: np.ndarray | None = None, comm: Any = None, ranks: int = 1, threads: int = 1,
          model: str = "auto", most_distances: int | None = None, forecast: Any = None) -> tuple[np.ndarray, np.ndarray]:

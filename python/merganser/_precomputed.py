@@ -1,8 +1,11 @@
 """Trees of distances that the caller has found."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from . import _core
 from ._errors import InputError
 from ._trees import Forest, minimum_spanning_forest
 
@@ -27,3 +30,28 @@ def tree_of_distances(distances: np.ndarray, min_samples: int, *, ranks: int = 1
         core = np.partition(distances, min_samples - 1, axis=1)[:, min_samples - 1]
         weights = np.maximum(weights, np.maximum(core[u], core[v]))
     return minimum_spanning_forest((n, u, v, weights), ranks=ranks)
+
+
+def growth_of_distances(distances: np.ndarray, min_samples: int) -> Any:
+    """The tree of (n, n) mutual reachability distances in the order in which scikit-learn finds it with precomputed distances.
+
+    That is Prim's algorithm from point 0, of equal distances to the lowest point; each edge is noted as one from the point that
+    came in before. O(n^2) time; memory 8 bytes per pair where min_samples is above 1.
+    """
+    n = len(distances)
+    core = np.partition(distances, min_samples - 1, axis=0)[min_samples - 1] if min_samples > 1 else None
+    targets, weights = np.empty(n - 1, dtype=np.uint32), np.empty(n - 1)
+    left, least = np.arange(n, dtype=np.uint32), np.full(n, np.inf)
+    newest = 0
+    for i in range(n - 1):
+        keep = left != newest
+        left = left[keep]
+        row = distances[newest, left]
+        if core is not None:
+            row = np.maximum(row, np.maximum(core[newest], core[left]))
+        least = np.minimum(least[keep], row)
+        place = int(np.argmin(least))
+        newest = left[place]
+        targets[i], weights[i] = newest, least[place]
+    sources = np.concatenate([np.zeros(1, dtype=np.uint32), targets[:-1]]) if n > 1 else targets
+    return _core.Growth.of(sources, targets, weights)

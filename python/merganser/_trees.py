@@ -46,16 +46,36 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
     Raises InputError (a ValueError) for coordinates that are not finite and for min_samples above the number of points.
     Time O(n log n) up to 16 dimensions; beyond, where every pair is compared, O(n n d) on all ranks together.
     """
+    return _core.euclidean_tree(*_search_of(points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads, model,
+                                            most_distances, forecast))
+
+
+def gather_points(points: Any, *, min_samples: int = 1, box: Any = None, periodic: Any = False, metric: str = "euclidean",
+                  angle: str = "radians", ids: Any = None, comm: Any = None, ranks: int = 1, threads: int = 1,
+                  model: str = "auto", most_distances: int | None = None,
+                  forecast: Callable[[PairsForecast], None] | None = None) -> Any:
+    """All points with their core distances on one process (rank 0 of `comm`): what hdbscan(ties="sequential") compares.
+
+    Parameters and errors as euclidean_tree(), with the same values. Collective with `comm`. Memory 8 bytes per coordinate and
+    8 per point; time that of the core distances.
+    """
+    return _core.gather_points(*_search_of(points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads, model,
+                                           most_distances, forecast))
+
+
+def _search_of(points: Any, min_samples: int, box: Any, periodic: Any, metric: str, angle: str, ids: Any, comm: Any,
+               ranks: int, threads: int, model: str, most_distances: int | None,
+               forecast: Callable[[PairsForecast], None] | None) -> tuple[Any, ...]:
+    """What is searched, as the functions of _core take it."""
     array = rows(points, "points")
     n, d = array.shape
     metric = _word(metric, "metric", METRICS)
     lower, extent, flags = box_of(box, periodic, d)
     axes = [(axis, lower[axis], extent[axis]) for axis in range(d) if flags[axis]]
     numbers = None if ids is None else line(ids, "ids", np.uint64, n)
-    return _core.euclidean_tree(team_of(comm, ranks, model), array, numbers, metric.replace("_", "-"),
-                                _word(angle, "angle", ("radians", "degrees")), axes,
-                                whole(min_samples, "min_samples", 1), whole(threads, "threads", 1, 1024),
-                                *limits(most_distances, forecast))
+    return (team_of(comm, ranks, model), array, numbers, metric.replace("_", "-"),
+            _word(angle, "angle", ("radians", "degrees")), axes, whole(min_samples, "min_samples", 1),
+            whole(threads, "threads", 1, 1024), *limits(most_distances, forecast))
 
 
 def _word(word: Any, name: str, allowed: tuple[str, ...]) -> str:

@@ -9,9 +9,7 @@
 namespace merganser::python {
 
 /// The edges of a tree as Prim's algorithm takes them; on rank 0, on the others none.
-struct Growth {
-  std::vector<msf::GrownEdge> edges;
-};
+using msf::Growth;
 
 /// And the order in which they are merged: places in the growth by ascending weight.
 struct Sequence {

@@ -1,8 +1,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
-#include "merganser/msf/nearest_lists.hpp"
+#include "merganser/msf/gathered_points.hpp"
 #include "merganser/msf/new_points.hpp"
 #include "python/src/forecast.hpp"
 #include "python/src/points.hpp"
@@ -18,6 +20,8 @@ struct How {
   int threads;
   std::int64_t most_distances;
   nb::object forecast;
+  std::string angle = "radians";
+  std::vector<Axis> periodic = {};
 };
 
 /// Fitted points, and new ones; owns its arrays, since an interrupted call may outlive its caller.
@@ -28,7 +32,7 @@ struct LookUp {
   msf::PointSpace space;
   msf::EuclideanOptions options;
   std::shared_ptr<Ask> ask;
-  msf::NearestLists lists;
+  msf::GatheredPoints gathered;
   std::vector<std::int64_t> joined;  // of this process's new points: the fitted point
   std::vector<double> reach;
 };
@@ -41,34 +45,35 @@ std::shared_ptr<LookUp> look_up_of(Rows<double> points, std::optional<Line<std::
   auto task = std::make_shared<LookUp>();
   task->points = std::move(points);
   task->ids = std::move(ids);
-  task->space = space_of(task->points.shape(1), how.metric);
+  task->space = space_of(task->points.shape(1), how.metric, how.angle, how.periodic);
   task->options.min_samples = how.min_samples;
   task->options.threads = how.threads;
   task->ask = ask_of(how.most_distances, std::move(how.forecast), task->options);
   return task;
 }
 
-void list_nearest(LookUp& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
+void gather(LookUp& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   msf::Report report;
   interrupt.watch(report);
   const RowRange share = rows_in(task.points.shape(0), here, transport);
-  auto lists =
-      msf::nearest_lists(points_of_rows(task.points, task.ids, task.space, share), transport, task.options, report);
-  if (transport.rank() == 0 || !here) task.lists = std::move(lists);
+  auto gathered =
+      msf::gather_points(points_of_rows(task.points, task.ids, task.space, share), transport, task.options, report);
+  if (transport.rank() == 0 || !here) task.gathered = std::move(gathered);
 }
 
-std::shared_ptr<msf::NearestLists> nearest_lists(const std::shared_ptr<Team>& team, Rows<double> points,
-                                                 std::optional<Line<std::uint64_t>> ids, const std::string& metric,
-                                                 int min_samples, int threads, std::int64_t most_distances,
-                                                 nb::object forecast) {
+std::shared_ptr<msf::GatheredPoints> gather_points(const std::shared_ptr<Team>& team, Rows<double> points,
+                                                   std::optional<Line<std::uint64_t>> ids, const std::string& metric,
+                                                   const std::string& angle, const std::vector<Axis>& periodic,
+                                                   int min_samples, int threads, std::int64_t most_distances,
+                                                   nb::object forecast) {
   const auto task = look_up_of(std::move(points), std::move(ids),
-                               {metric, min_samples, threads, most_distances, std::move(forecast)});
+                               {metric, min_samples, threads, most_distances, std::move(forecast), angle, periodic});
   run_asking(*task->ask, [&] {
     team->run([task, here = team->here()](comm::Transport& transport, const Interrupt& interrupt) {
-      list_nearest(*task, here, transport, interrupt);
+      gather(*task, here, transport, interrupt);
     });
   });
-  return std::make_shared<msf::NearestLists>(std::move(task->lists));
+  return std::make_shared<msf::GatheredPoints>(std::move(task->gathered));
 }
 
 void join(LookUp& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
@@ -105,21 +110,12 @@ nb::tuple join_points(const std::shared_ptr<Team>& team, Rows<double> points, st
 }  // namespace
 
 void bind_nearest(nb::module_& m) {
-  nb::class_<msf::NearestLists>(m, "NearestLists",
-                                "The nearest points of every point, for grow(); of a communicator, on rank 0.")
-      .def_static(
-          "of",
-          [](const Rows<std::int64_t>& points, const Line<double>& core_distances) {
-            const auto p = span_of(points);
-            const auto c = span_of(core_distances);
-            return std::make_shared<msf::NearestLists>(
-                msf::NearestLists{points.shape(1), {p.begin(), p.end()}, {c.begin(), c.end()}});
-          },
-          nb::arg("points").noconvert(), nb::arg("core_distances").noconvert(),
-          "Lists that are known: (n, k) numbers of points, (n,) distances to the k-th.");
-  m.def("nearest_lists", &nearest_lists, nb::arg("team"), nb::arg("points").noconvert(),
-        nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("min_samples"), nb::arg("threads"),
-        nb::arg("most_distances"), nb::arg("forecast"), "The min_samples nearest points of every point. Collective.");
+  nb::class_<msf::GatheredPoints>(m, "GatheredPoints",
+                                  "All points with their core distances; of a communicator, on rank 0.");
+  m.def("gather_points", &gather_points, nb::arg("team"), nb::arg("points").noconvert(),
+        nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("angle"), nb::arg("periodic"),
+        nb::arg("min_samples"), nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
+        "All points with their core distances, on rank 0: see merganser.gather_points(). Collective.");
   m.def("join_points", &join_points, nb::arg("team"), nb::arg("points").noconvert(), nb::arg("ids").noconvert().none(),
         nb::arg("fresh").noconvert(), nb::arg("metric"), nb::arg("min_samples"), nb::arg("threads"),
         nb::arg("most_distances"), nb::arg("forecast"),

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "merganser/msf/euclidean.hpp"
+#include "merganser/msf/grow.hpp"
 #include "merganser/msf/hdbscan.hpp"
 #include "merganser/msf/linkage.hpp"
 #include "merganser/msf/minimum_forest.hpp"
@@ -103,13 +104,15 @@ void give_labels(const msf::Labels& found, std::uint32_t* labels, std::uint32_t*
 }
 
 msf::HdbscanOptions options_of(const mg_hdbscan_options* given) {
-  const auto record = read_options(given, "options");
+  const auto record = read_options(given, "options", offsetof(mg_hdbscan_options, sequential));  // in the first version
   msf::HdbscanOptions options;
   if (record.min_cluster_size > 0) options.min_cluster_size = record.min_cluster_size;
   options.max_cluster_size = record.max_cluster_size;
   options.epsilon = record.epsilon;
   options.selection = flag(record.leaf, "options: leaf") ? msf::Selection::leaf : msf::Selection::excess_of_mass;
   options.allow_single_cluster = flag(record.allow_single_cluster, "options: allow_single_cluster");
+  options.ties =
+      flag(record.sequential, "options: sequential") ? msf::HdbscanTies::sequential : msf::HdbscanTies::together;
   return options;
 }
 
@@ -186,6 +189,33 @@ int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage) {
   });
 }
 
+int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordinates, const uint64_t* ids,
+                          size_t count, const mg_tree_options* options, int32_t* exact, mg_linkage** linkage) {
+  return guard<ForestObject>(forest, [&](ForestObject& object) {
+    auto& transport = object.transport();
+    msf::PointSet points;
+    msf::EuclideanOptions how;
+    comm::agree(transport, [&] {
+      need(linkage, "linkage");
+      const auto record = read_options(options, "options", offsetof(mg_tree_options, metric));  // in the first version
+      how = options_of(record);
+      points = points_of(dimension, coordinates, ids, count, record);
+    });
+    msf::Report report;
+    const msf::GatheredPoints gathered = msf::gather_points(points, transport, how, report);
+    const msf::Forest all = msf::gather_forest(object.forest, transport);
+    msf::Growth growth;
+    msf::Dendrogram found;
+    comm::agree(transport, [&] {
+      if (!gathered) return;
+      growth = msf::grow(all, gathered);
+      if (all.vertices > 0) found = msf::grown_dendrogram(growth.edges);
+    });
+    make<LinkageObject>(linkage, std::move(found));
+    give_if(exact, growth.exact ? 1 : 0);
+  });
+}
+
 int mg_linkage_merges(mg_linkage* linkage, const mg_merge_step** merges, size_t* count) {
   return guard([&] { give_as(object_of<LinkageObject>(linkage)->dendrogram.merges, merges, count); });
 }
@@ -221,7 +251,8 @@ int mg_hdbscan(mg_linkage* linkage, const mg_hdbscan_options* options, int32_t* 
     check_room(room, object.dendrogram.vertices, "room");
     need(labels, object.dendrogram.vertices, "labels");
     const msf::HdbscanOptions choice = options_of(options);
-    const msf::Hdbscan found = msf::hdbscan(msf::condense(object.dendrogram, choice.min_cluster_size), choice);
+    const msf::Hdbscan found =
+        msf::hdbscan(msf::condense(object.dendrogram, choice.min_cluster_size, choice.ties), choice);
     std::copy(found.labels.begin(), found.labels.end(), labels);
     if (probabilities != nullptr) std::copy(found.probabilities.begin(), found.probabilities.end(), probabilities);
     give_if(clusters, found.clusters);

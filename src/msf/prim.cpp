@@ -4,57 +4,14 @@
 #include <cmath>
 #include <numeric>
 
-#include "merganser/comm/collectives.hpp"
-#include "src/msf/euclidean/given.hpp"
+#include "src/msf/euclidean/sites.hpp"
 
 namespace merganser::msf {
 namespace {
 
-/// All points of all ranks, by id, and the canonical distance as PointSet promises it, axis by axis.
-class Sites {
- public:
-  Sites(const PointSet& points, comm::Transport& transport)
-      : given_(points, transport), axes_(given_.axes()), at_(given_.total() * axes_) {
-    std::vector<std::uint64_t> ids(given_.size());
-    std::vector<double> mine(given_.size() * axes_);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      ids[i] = given_.id(i);
-      given_.place(i, mine.data() + i * axes_);
-    }
-    const auto all_ids = comm::all_gather(transport, ids).flat();
-    const auto all = comm::all_gather(transport, mine).flat();
-    for (std::size_t i = 0; i < all_ids.size(); ++i)
-      std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(i * axes_), axes_,
-                  at_.begin() + static_cast<std::ptrdiff_t>(all_ids[i] * axes_));
-  }
+using euclidean::Sites;
 
-  [[nodiscard]] std::size_t size() const { return given_.total(); }
-  /// What is compared: see euclidean_forest().
-  [[nodiscard]] double distance(std::size_t a, std::size_t b) const {
-    double sum = 0;
-    for (std::size_t i = 0; i < axes_; ++i) {
-      double s = std::fabs(at_[a * axes_ + i] - at_[b * axes_ + i]);
-      s = std::min(s, std::fabs(given_.periods()[i] - s));
-      if (given_.norm() == euclidean::Norm::squares) s *= s;
-      sum = given_.norm() == euclidean::Norm::most ? std::max(sum, s) : sum + s;
-    }
-    if (!given_.sphere() || !(sum > nearest::kFarChord2)) return sum;
-    double square = 0;
-    for (std::size_t i = 0; i < axes_; ++i) {
-      const double s = at_[a * axes_ + i] + at_[b * axes_ + i];
-      square += s * s;
-    }
-    return nearest::far_on_sphere(square);
-  }
-  [[nodiscard]] double weight(double compared) const {
-    return euclidean::weight_of(compared, given_.norm(), given_.sphere());
-  }
-
- private:
-  euclidean::Given given_;
-  std::size_t axes_;
-  std::vector<double> at_;
-};
+double distance(const Sites& sites, std::size_t a, std::size_t b) { return sites.compared(sites.at(a), sites.at(b)); }
 
 /// From each to its k-th nearest, itself being the first; as compared.
 std::vector<double> cores_of(const Sites& sites, int k) {
@@ -62,7 +19,7 @@ std::vector<double> cores_of(const Sites& sites, int k) {
   if (k <= 1) return core;
   std::vector<double> all(sites.size());
   for (std::size_t i = 0; i < sites.size(); ++i) {
-    for (std::size_t j = 0; j < sites.size(); ++j) all[j] = sites.distance(i, j);
+    for (std::size_t j = 0; j < sites.size(); ++j) all[j] = distance(sites, i, j);
     const auto kth = all.begin() + std::min<std::ptrdiff_t>(k, static_cast<std::ptrdiff_t>(all.size())) - 1;
     std::nth_element(all.begin(), kth, all.end());
     core[i] = *kth;
@@ -80,8 +37,9 @@ struct Reach {
 }  // namespace
 
 Forest prim(const PointSet& points, comm::Transport& transport, int min_samples) {
-  const Sites sites(points, transport);
-  Forest forest{sites.size(), graphs::WeightKind::float64, {}};
+  const euclidean::Given given(points, transport);
+  const Sites sites(given, transport);
+  Forest forest{given.total(), graphs::WeightKind::float64, {}};
   if (sites.size() == 0 || transport.rank() != 0) return forest;
   const auto core = cores_of(sites, min_samples);
   std::vector<Reach> best(sites.size(), {INFINITY, 0, 0});
@@ -91,7 +49,7 @@ Forest prim(const PointSet& points, comm::Transport& transport, int min_samples)
     std::size_t next = 0;
     for (std::size_t k = 0; k < open.size(); ++k) {
       const std::size_t i = open[k];
-      const double compared = std::max({sites.distance(i, newest), core[i], core[newest]});
+      const double compared = std::max({distance(sites, i, newest), core[i], core[newest]});
       const Reach reach{compared, std::min(i, newest), std::max(i, newest)};
       if (reach < best[i]) best[i] = reach;
       if (best[i] < best[open[next]]) next = k;

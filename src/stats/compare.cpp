@@ -83,7 +83,7 @@ void check(const CompareOptions& o) {
     throw UsageError("threshold is " + std::to_string(o.threshold) + "; allowed: above 0");
   if (!(o.false_alarms > 0 && o.false_alarms < 1))
     throw UsageError("chance of false alarms is " + std::to_string(o.false_alarms) + "; allowed: between 0 and 1");
-  for (const double floor : {o.launch_floor, o.single_floor})
+  for (const double floor : {o.launch_floor, o.single_floor, o.between_sides})
     if (!(floor >= 0) || !std::isfinite(floor))
       throw UsageError("a floor is " + std::to_string(floor) + "; allowed: 0 and more");
 }
@@ -175,12 +175,14 @@ Estimate estimate(const Suite& s, const Members& members, std::size_t families, 
   e.difference = trimmed_mean(std::move(differences));
   e.assumed = known < kEnoughFreedom;
   e.freedom = std::max(known, kEnoughFreedom);
+  const double parts = 1 + 1 / static_cast<double>(families) + 1 / n;  // in common, of each family, of each timing
   double variance = own;
   if (e.assumed) {
-    const double floor = o.launch_floor * o.launch_floor * (1 + 1 / static_cast<double>(families) + 1 / n) + within;
+    const double floor = o.launch_floor * o.launch_floor * parts + within;
     variance = std::max(own, (own * known + floor * (kEnoughFreedom - known)) / kEnoughFreedom);
   }
-  e.deviation = std::sqrt(std::max(variance, kLeastDeviation * kLeastDeviation) * inverse);
+  e.deviation = std::sqrt(std::max(variance, kLeastDeviation * kLeastDeviation) * inverse +
+                          o.between_sides * o.between_sides * parts);
   return e;
 }
 

@@ -211,6 +211,44 @@ TEST(NetworkTest, ten_million_vertices_are_searched_by_arithmetic) {
   EXPECT_LE(from_a_corner, 116);
 }
 
+/// Most messages on their way along an arc u -> v: 1 more than there are hops from v back to u.
+int most_on_an_arc(const Network& network) {
+  int most = 0;
+  for (int v = 0; v < network.vertices(); ++v) {
+    std::vector<int> behind = network.in(v);
+    std::vector<bool> seen(static_cast<std::size_t>(network.vertices()));
+    seen[static_cast<std::size_t>(v)] = true;
+    std::vector<int> front{v};
+    for (int hops = 1; !behind.empty(); ++hops) {
+      std::vector<int> next;
+      for (const int w : front)
+        for (const int to : network.out(w)) {
+          if (seen[static_cast<std::size_t>(to)]) continue;
+          seen[static_cast<std::size_t>(to)] = true;
+          next.push_back(to);
+        }
+      if (std::erase_if(behind, [&](int u) { return seen[static_cast<std::size_t>(u)]; }) > 0)
+        most = std::max(most, hops + 1);
+      front = std::move(next);
+    }
+  }
+  return most;
+}
+
+TEST(NetworkTest, messages_on_their_way_along_an_arc_are_as_many_as_the_document_says) {
+  // docs/announce.md, flow control. Of all up to 400 ranks the worst are among these.
+  const std::map<int, int> said{{2, 13}, {3, 7}, {4, 5}, {5, 4}, {6, 3}};
+  std::map<int, std::vector<int>> where;
+  for (const auto& [dimension, worst] : said)
+    for (int ranks = 370; ranks <= 392; ++ranks) {
+      const int most = most_on_an_arc(ManhattanStreetNetwork(ranks, dimension));
+      EXPECT_LE(most, worst) << ranks << " ranks, " << dimension << " dimensions";
+      if (most == worst) where[dimension].push_back(ranks);
+    }
+  EXPECT_EQ(where[2], (std::vector<int>{373}));
+  EXPECT_EQ(where[3], (std::vector<int>{375, 391}));
+}
+
 TEST(NetworkTest, the_dimension_for_a_budget_of_steps_is_the_least_that_will_do) {
   for (const int k : {1, 2, 13, 64, 500, 900}) {
     for (int budget = 1; budget <= 40; budget += 6) {

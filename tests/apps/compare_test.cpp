@@ -20,9 +20,39 @@ class Compare : public testing::Test {
     return folder_.file(name);
   }
   Outcome against(const Json& after, const Arguments& more = {}) {
-    Arguments words{"compare", write("before.json", topo_record({})), write("after.json", after)};
+    // As if launches had been taken in turns: single records cannot show that.
+    Arguments words{"compare", write("before.json", topo_record({})), write("after.json", after), "--block-floor",
+                    "0.1%"};
     words.insert(words.end(), more.begin(), more.end());
     return run(words);
+  }
+  /// Five launches a side, the later ones slower, made at these seconds.
+  Outcome at_seconds(const std::vector<int>& before, const std::vector<int>& after, const Arguments& more = {}) {
+    const auto list = [&](const std::string& side, const std::vector<int>& seconds, double slow) {
+      std::vector<std::string> files;
+      for (const int s : seconds) {
+        const std::string time = s < 0 ? "" : "2026-11-01T10:00:" + std::to_string(10 + s) + "Z";
+        const auto seed = static_cast<std::uint64_t>(files.size() + (side == "b" ? 1 : 100));
+        files.push_back(write(side + std::to_string(files.size()),
+                              topo_record({.slow = slow, .seed = seed, .launches = 1, .time = time})));
+      }
+      return files;
+    };
+    const auto b = list("b", before, 1), a = list("a", after, 1.1);
+    Arguments words{"compare",
+                    b[0],
+                    a[0],
+                    "--more-before",
+                    joined({b.begin() + 1, b.end()}),
+                    "--more-after",
+                    joined({a.begin() + 1, a.end()})};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  }
+  static std::string joined(const std::vector<std::string>& files) {
+    std::string text;
+    for (const auto& f : files) text += (text.empty() ? "" : ",") + f;
+    return text;
   }
   Folder folder_;
 };
@@ -113,6 +143,14 @@ TEST_F(Compare, settings_of_libraries_that_differ_are_said) {
   EXPECT_FALSE(says(run({"compare", write("c.json", before), write("a.json", after)}), "variable")) << o.text();
 }
 
+TEST_F(Compare, the_load_is_told_beside_all_cores_of_the_machine) {
+  Json after = topo_record({.seed = 2});
+  after["provenance"].update({{"load_average", {9, 9, 9}}, {"cores", 1}, {"all_cores", 2}});  // a rank that is bound
+  EXPECT_TRUE(says(against(after), "the load was 9.0 on 2 cores for "));
+  after["provenance"].erase("all_cores");
+  EXPECT_TRUE(says(against(after), "the load was 9.0 on 1 core for "));
+}
+
 TEST_F(Compare, what_cannot_be_compared_ends_with_exit_code_3) {
   Json other = topo_record({});
   other["command"] = "cluster";
@@ -165,7 +203,7 @@ TEST_F(Compare, more_launches_may_come_from_more_files) {
     after += (i > 0 ? "," : "") +
              write("b" + std::to_string(i), topo_record({.slow = 1.1, .seed = seed + 50, .launches = 1}));
   }
-  words.insert(words.end(), {"--more-before", before, "--more-after", after});
+  words.insert(words.end(), {"--more-before", before, "--more-after", after, "--block-floor", "0.1%"});
   const Outcome o = run(words);
   EXPECT_EQ(o.code, 5) << o.text();
   EXPECT_FALSE(says(o, "fewer than five launches")) << o.text();
@@ -180,6 +218,50 @@ TEST_F(Compare, more_launches_may_come_from_more_files) {
   other["topology"]["graphs"][0]["digest"] = "another";
   words[4] = write("other.json", other);
   EXPECT_TRUE(says(run(words), "is of another input")) << run(words).text();
+}
+
+TEST_F(Compare, launches_that_were_not_taken_in_turns_are_judged_with_more_caution) {
+  const Outcome turns = at_seconds({0, 3, 4, 7, 8}, {1, 2, 5, 6, 9});
+  EXPECT_EQ(turns.code, 5) << turns.text();
+  EXPECT_FALSE(says(turns, "in turns")) << turns.text();
+  const std::string out = folder_.file("c.json");
+  const Outcome blocks = at_seconds({0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}, {"--json", out});
+  EXPECT_EQ(blocks.code, 0) << blocks.text();
+  EXPECT_TRUE(says(blocks, "were not taken in turns")) << blocks.text();
+  std::ifstream in(out);
+  const Json result = Json::parse(in)["result"];
+  EXPECT_EQ(result["in_turns"], false);
+  EXPECT_GT(result["detectable"]["suite"].get<double>(), 0.1);
+  EXPECT_EQ(at_seconds({0, 1, 2, 6, 7}, {3, 4, 5, 8, 9}).code, 0);  // three in a row
+  EXPECT_EQ(at_seconds({0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}).code, 0);  // in whatever order
+  const Outcome untold = at_seconds({0, 3, 4, 7, -1}, {1, 2, 5, 6, 9});
+  EXPECT_EQ(untold.code, 0) << untold.text();
+  EXPECT_TRUE(says(untold, "do not tell")) << untold.text();
+  EXPECT_EQ(at_seconds({0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}, {"--block-floor", "0.1%"}).code, 5);
+}
+
+TEST_F(Compare, no_regression_says_what_could_not_have_been_seen) {
+  const Outcome o = run({"compare", write("b.json", topo_record({.launches = 1})),
+                         write("a.json", topo_record({.seed = 2, .launches = 1}))});
+  EXPECT_EQ(o.code, 0) << o.text();
+  EXPECT_TRUE(says(o, "no regression; smallest detectable slowdown (in 19 of 20 cases): +")) << o.text();
+}
+
+TEST_F(Compare, commands_are_launched_in_turns) {
+  const std::string command = command_path() + " bench random --cells 4,4,4 --per-cell 6 --steps 4";
+  const std::string kept = folder_.file("two words");
+  const Outcome o =
+      run({"compare", "--run", "3", command, command + " '--order' \"shuffled,ordered\"", "--keep", kept});
+  EXPECT_TRUE(o.code == 0 || o.code == 5) << o.text();  // other programs use the machine too
+  EXPECT_FALSE(says(o, "in turns")) << o.text();
+  for (const char* name : {"before-1", "before-3", "after-2", "after-3"})
+    EXPECT_TRUE(std::ifstream(kept + "/" + name + ".json").is_open()) << name;
+  EXPECT_EQ(run({"compare", "--run", "2", command, command_path() + " bench random --cells none"}).code, 3);
+  EXPECT_TRUE(says(run({"compare", "--run", "1", command, command_path() + " --version"}), "launch 1 of AFTER"));
+  EXPECT_EQ(run({"compare", "--run", "2", command, "no-such-program x"}).code, 2);
+  EXPECT_EQ(run({"compare", "--run", "2", command, command_path() + " 'x"}).code, 2);
+  EXPECT_EQ(run({"compare", "--run", "2", command, ""}).code, 2);
+  EXPECT_EQ(run({"compare", "--run", "2", command, command, "--more-before", "x"}).code, 2);
 }
 
 TEST_F(Compare, a_stage_counts_by_its_share_of_the_step_before) {

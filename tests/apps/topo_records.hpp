@@ -17,6 +17,7 @@ struct TopoRecord {
   std::uint64_t seed = 1;
   int launches = 5;
   int ranks = 4;
+  std::string time;  ///< when it was made; empty: not told
 };
 
 /// Graphs chain, one-way chain, complete and ring; two-sided, one-sided kernels with times of the form o + d (g + s G).
@@ -39,6 +40,7 @@ inline nlohmann::ordered_json topo_record(const TopoRecord& r) {
   Json out = {{"schema", "merganser-run-record"}, {"schema_version", 1},
               {"command", "topo bench"},          {"arguments", Json::array()},
               {"options", {{"seed", 1}}},         {"provenance", {{"cores", 8}, {"cpu", "x"}}}};
+  if (!r.time.empty()) out["provenance"]["time"] = r.time;
   Json& t = out["topology"];
   t = {{"sync", "dissemination"}, {"buffers", "warm"}, {"oversubscribed", false}, {"unusable", Json::array()}};
   Random random(r.seed, 0, 0);

@@ -184,6 +184,43 @@ TEST(ForestInC, of_a_graph_is_that_of_cpp) {
   }
 }
 
+TEST(ForestInC, merges_of_one_height_are_in_the_order_of_scikit_learn) {
+  // Seven corners of a cube; labels of sklearn.cluster.HDBSCAN(2, 1) of scikit-learn 1.9.1.
+  const std::vector<double> corners{0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 0, 1};
+  for (const int ranks : {1, 2}) {
+    std::vector<int32_t> labels(7, 99);
+    int32_t exact = 0;
+    EXPECT_OK(run_threads(ranks, [&](mg_transport* t) {
+      int rank = 0;
+      mg_transport_rank(t, &rank);
+      const size_t count = ranks == 1 ? 7 : (rank == 0 ? 3 : 4);
+      const double* mine = corners.data() + (rank == 0 ? 0 : 9);
+      mg_forest* forest = nullptr;
+      if (int s = mg_forest_of_points(t, 3, mine, nullptr, count, nullptr, &forest)) return s;
+      mg_linkage* linkage = nullptr;
+      int32_t all = 0;
+      if (int s = mg_linkage_sequential(forest, 3, mine, nullptr, count, nullptr, &all, &linkage)) return s;
+      mg_hdbscan_options options{};
+      options.size = sizeof options;
+      options.min_cluster_size = 2;
+      options.sequential = 1;
+      if (rank == 0) {
+        exact = all;
+        if (int s = mg_hdbscan(linkage, &options, labels.data(), nullptr, labels.size(), nullptr)) return s;
+        options.size = offsetof(mg_hdbscan_options, sequential);  // as in the first version
+        std::vector<int32_t> together(7);
+        if (int s = mg_hdbscan(linkage, &options, together.data(), nullptr, together.size(), nullptr)) return s;
+        EXPECT_NE(together, labels);
+      }
+      mg_linkage_free(linkage);
+      EXPECT_EQ(mg_linkage_sequential(forest, 3, mine, nullptr, count - 1, nullptr, nullptr, &linkage), MG_INPUT);
+      return mg_forest_free(forest);
+    }));
+    EXPECT_EQ(exact, 1);
+    EXPECT_EQ(labels, (std::vector<int32_t>{0, -1, 0, 0, 1, 0, 1})) << ranks << " ranks";
+  }
+}
+
 TEST(ForestInC, of_points_of_any_dimension_and_metric_is_that_of_cpp) {
   for (const int dimension : {1, 5, 20})
     for (const auto metric : {msf::Distance::euclidean, msf::Distance::chebyshev}) {

@@ -314,19 +314,29 @@ void RandomCalls::add_forests(std::vector<std::pair<std::string, Call>>& t) {
   const auto transport = [this] { return random_.handle(transports_, schemas_); };
   const auto forest = [this] { return random_.handle(forests_, linkages_); };
   const auto linkage = [this] { return random_.handle(linkages_, forests_); };
+  // What both functions that take points are given.
+  const auto with_points = [=, this](const auto& call) {
+    mg_tree_options options{};
+    options.size = random_.size(sizeof options);
+    options.box = random_.one_in(2) ? box() : nullptr;
+    options.min_samples = random_.integer<int32_t>(3);
+    options.metric = random_.one_in(3) ? random_.integer<int32_t>(4) : 0;
+    options.degrees = random_.integer<int32_t>(2);
+    const int dimension =
+        random_.one_in(6) ? 1 - std::max(-1, random_.integer(3)) : 2 + static_cast<int>(random_.below(2));
+    return call(dimension, random_.numbers(numbers_[0], 3 * kEntries), random_.ids(unsigned_ids_, kEntries),
+                random_.count(), random_.or_null(&options));
+  };
   t.emplace_back("mg_forest_of_points", [=, this] {
     return kept<mg_forest>(forests_, [=, this](mg_forest** to) {
-      mg_tree_options options{};
-      options.size = random_.size(sizeof options);
-      options.box = random_.one_in(2) ? box() : nullptr;
-      options.min_samples = random_.integer<int32_t>(3);
-      options.metric = random_.one_in(3) ? random_.integer<int32_t>(4) : 0;
-      options.degrees = random_.integer<int32_t>(2);
-      return mg_forest_of_points(
-          transport(),
-          random_.one_in(6) ? 1 - std::max(-1, random_.integer(3)) : 2 + static_cast<int>(random_.below(2)),
-          random_.numbers(numbers_[0], 3 * kEntries), random_.ids(unsigned_ids_, kEntries), random_.count(),
-          random_.or_null(&options), to);
+      return with_points([&](auto... given) { return mg_forest_of_points(transport(), given..., to); });
+    });
+  });
+  t.emplace_back("mg_linkage_sequential", [=, this] {
+    return kept<mg_linkage>(linkages_, [=, this](mg_linkage** to) {
+      int32_t exact = 0;
+      return with_points(
+          [&](auto... given) { return mg_linkage_sequential(forest(), given..., random_.or_null(&exact), to); });
     });
   });
   t.emplace_back("mg_forest_of_graph", [=, this] {
@@ -372,6 +382,7 @@ void RandomCalls::add_forests(std::vector<std::pair<std::string, Call>>& t) {
     options.size = random_.size(sizeof options);
     options.min_cluster_size = random_.integer<uint64_t>(5);
     options.epsilon = random_.one_in(4) ? random_.number() : 0;
+    options.sequential = random_.integer<int32_t>(1);
     return mg_hdbscan(linkage(), random_.or_null(&options), random_.or_null(labels.data()),
                       random_.or_null(probabilities.data()), kEntries, nullptr);
   });

@@ -94,8 +94,25 @@ TEST(GenerateProcessGraph, tori_join_ranks_one_step_apart) {
   EXPECT_EQ(generate_process_graph("torus2d", on(12)).dims, (std::vector<int>{4, 3}));
   EXPECT_EQ(generate_process_graph("grid3d", on(64)).dims, (std::vector<int>{4, 4, 4}));
   EXPECT_EQ(generate_process_graph("torus3d", on(7)).dims, (std::vector<int>{7, 1, 1}));
+  EXPECT_EQ(generate_process_graph("torus2d", on(72)).dims, (std::vector<int>{9, 8}));
+  EXPECT_EQ(generate_process_graph("grid3d", on(432)).dims, (std::vector<int>{9, 8, 6}));
   EXPECT_EQ(generate_process_graph("torus1d", on(9)).graph, generate_process_graph("ring", on(9)).graph);
   EXPECT_EQ(generate_process_graph("grid1d", on(9)).graph, generate_process_graph("chain", on(9)).graph);
+}
+
+TEST(GenerateProcessGraph, lengths_that_are_not_given_are_as_equal_as_can_be) {
+  for (int ranks = 1; ranks <= 500; ++ranks) {
+    int width = 1;
+    int least = ranks + 2;
+    for (int z = 1; z * z * z <= ranks; ++z)
+      for (int y = z; ranks % z == 0 && y * y <= ranks / z; ++y)
+        if (ranks / z % y == 0) least = std::min(least, z + y + ranks / z / y);
+    for (int d = 1; d * d <= ranks; ++d)
+      if (ranks % d == 0) width = d;
+    EXPECT_EQ(generate_process_graph("grid2d", on(ranks)).dims, (std::vector<int>{ranks / width, width}));
+    const auto box = generate_process_graph("grid3d", on(ranks)).dims;
+    EXPECT_EQ(box[0] + box[1] + box[2], least) << ranks;
+  }
 }
 
 TEST(GenerateProcessGraph, incast_is_directed_to_rank_0) {

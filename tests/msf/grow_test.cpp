@@ -8,47 +8,39 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/msf/hdbscan.hpp"
-#include "tests/msf/oracle.hpp"
+#include "tests/msf/swarms.hpp"
 
 namespace {
 
 using namespace merganser;
 using namespace merganser::msf;
+using namespace merganser::test;
 
-/// Mutual reachability distances of all pairs, and the nearest points of each.
+Swarm swarm_of_rows(const std::vector<double>& x, std::size_t dimension) {
+  Swarm swarm;
+  swarm.space.dimension = static_cast<int>(dimension);
+  for (std::size_t i = 0; i < x.size(); i += dimension)
+    swarm.at.emplace_back(x.begin() + static_cast<std::ptrdiff_t>(i),
+                          x.begin() + static_cast<std::ptrdiff_t>(i + dimension));
+  return swarm;
+}
+
+/// Mutual reachability distances of all pairs.
 struct Reach {
   std::size_t count;
-  std::size_t each;
   std::vector<double> distance;
-  std::vector<std::int64_t> nearest;
-  std::vector<double> core;
 
-  Reach(const std::vector<double>& x, std::size_t dimension, std::size_t samples)
-      : count(x.size() / dimension), each(samples), distance(count * count) {
-    for (std::size_t p = 0; p < count; ++p) {
-      for (std::size_t q = 0; q < count; ++q) {
-        double sum = 0;
-        for (std::size_t k = 0; k < dimension; ++k)
-          sum += (x[p * dimension + k] - x[q * dimension + k]) * (x[p * dimension + k] - x[q * dimension + k]);
-        distance[p * count + q] = std::sqrt(sum);
-      }
-      std::vector<std::int64_t> order(count);
-      std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return at(p, a) < at(p, b); });
-      nearest.insert(nearest.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(each));
-      core.push_back(at(p, order[each - 1]));
-    }
+  Reach(const Swarm& swarm, int samples) : count(swarm.at.size()), distance(count * count) {
+    const auto cores = cores_of(swarm, samples);
     for (std::size_t p = 0; p < count; ++p)
       for (std::size_t q = 0; q < count; ++q)
-        distance[p * count + q] = std::max({distance[p * count + q], core[p], core[q]});
+        distance[p * count + q] = swarm.weight(std::max({swarm.compared(p, q), cores[p], cores[q]}));
   }
-  [[nodiscard]] double at(std::size_t p, std::int64_t q) const {
-    return distance[p * count + static_cast<std::size_t>(q)];
-  }
+  [[nodiscard]] double at(std::size_t p, std::size_t q) const { return distance[p * count + q]; }
   [[nodiscard]] Forest forest() const {
     test::Edges all;
     for (std::size_t p = 0; p < count; ++p)
-      for (std::size_t q = p + 1; q < count; ++q) all.push_back({p, q, graphs::bits_of(distance[p * count + q])});
+      for (std::size_t q = p + 1; q < count; ++q) all.push_back({p, q, graphs::bits_of(at(p, q))});
     return {count, graphs::WeightKind::float64, test::plain_kruskal(all, count)};
   }
   /// From point 0: the nearest point to the tree, of equal ones the lowest.
@@ -72,13 +64,29 @@ struct Reach {
   }
 };
 
+/// What the library grows on so many ranks from the points that it is given in another order.
+Growth grown(const Swarm& swarm, int samples, int ranks = 1, std::uint64_t most_steps = kMaxGrowSteps) {
+  Growth growth;
+  on_threads(ranks, [&](comm::Transport& t) {
+    EuclideanOptions options;
+    options.min_samples = samples;
+    Report report;
+    const auto points = dealt(swarm, t, 5);
+    const Forest forest = gather_forest(euclidean_forest(points, t, options, report), t);
+    const GatheredPoints gathered = gather_points(points, t, options, report);
+    EXPECT_EQ(static_cast<bool>(gathered), t.rank() == 0);
+    if (t.rank() == 0) growth = grow(forest, gathered, most_steps);
+  });
+  return growth;
+}
+
 struct Toys {
   std::string name;
   std::size_t dimension;
   std::vector<double> points;
   struct Case {
     std::uint64_t least;
-    std::size_t samples;
+    int samples;
     bool leaf;
     std::string labels;
     double probabilities;
@@ -87,8 +95,8 @@ struct Toys {
 };
 
 /// What tests/python/toys.py has written.
-std::vector<Toys> toys() {
-  std::ifstream in(MERGANSER_SOURCE_DIR "/tests/data/hdbscan/toys.txt");
+std::vector<Toys> toys(const std::string& name) {
+  std::ifstream in(MERGANSER_SOURCE_DIR "/tests/data/hdbscan/" + name);
   std::vector<Toys> all;
   std::size_t count = 0;
   for (Toys t; in >> t.name >> count >> t.dimension; t = {}) {
@@ -102,49 +110,85 @@ std::vector<Toys> toys() {
 }
 
 TEST(GrowTest, edges_come_in_the_order_of_prims_algorithm_on_all_pairs) {
-  ASSERT_EQ(toys().size(), 8U);
-  for (const auto& t : toys()) {
+  for (const auto& t : toys("toys.txt")) {
     for (const auto& c : t.cases) {
       SCOPED_TRACE(t.name + " " + std::to_string(c.samples));
-      const Reach reach(t.points, t.dimension, c.samples);
-      EXPECT_EQ(grow(reach.forest(), {reach.each, reach.nearest, reach.core}), reach.prim());
+      const Swarm swarm = swarm_of_rows(t.points, t.dimension);
+      const Growth growth = grown(swarm, c.samples);
+      EXPECT_TRUE(growth.exact);
+      EXPECT_EQ(growth.edges, Reach(swarm, c.samples).prim());
     }
   }
+}
+
+TEST(GrowTest, of_equal_distances_the_choice_is_among_all_pairs_on_any_ranks_in_any_dimension) {
+  int differ_from_forest = 0;
+  std::uint64_t seed = 0;
+  for (const auto metric : {Distance::euclidean, Distance::manhattan, Distance::chebyshev})
+    for (const int dimension : {1, 2, 3, 6, 19})
+      for (const auto* shape : {"lattice", "heaps", "equal", "decimals", "uniform"})
+        for (const int samples : {1, 2, 6}) {
+          Swarm swarm = swarm_of(shape, dimension, 70, ++seed);
+          swarm.space.metric = metric;
+          if (dimension == 3) swarm.space.periods = {{1, 0, 1}};
+          for (auto& p : swarm.at)
+            for (double& x : p) x = swarm.name[0] == 'd' ? std::floor(x * 20) / 100 : x;
+          SCOPED_TRACE(swarm.name + " " + distances().name(metric) + " " + std::to_string(samples));
+          const Reach reach(swarm, samples);
+          const Growth growth = grown(swarm, samples, 1 + static_cast<int>(seed % 3));
+          EXPECT_TRUE(growth.exact);
+          EXPECT_EQ(growth.edges, reach.prim());
+          differ_from_forest += static_cast<int>(grow(reach.forest()) != growth.edges);
+        }
+  EXPECT_GT(differ_from_forest, 60);  // or there is nothing that the other edges decide
+}
+
+TEST(GrowTest, it_gives_up_after_so_many_steps_and_says_so) {
+  const Swarm swarm = swarm_of("equal", 2, 200, 1);
+  const Growth growth = grown(swarm, 1, 1, 1000);
+  EXPECT_FALSE(growth.exact);
+  EXPECT_EQ(growth.edges, grow(Reach(swarm, 1).forest()));
+  EXPECT_FALSE(grow(Reach(swarm, 1).forest(), GatheredPoints()).exact);
+  // Where distances differ few steps are needed: here of 2 x 500,000 coordinates of pairs.
+  EXPECT_TRUE(grown(swarm_of("uniform", 2, 1000, 1), 1, 1, 200'000).exact);
 }
 
 TEST(GrowTest, labels_numbers_and_probabilities_are_those_of_scikit_learn) {
+  ASSERT_EQ(toys("toys.txt").size(), 8U);
+  ASSERT_EQ(toys("ties.txt").size(), 12U);
   int equal_together = 0;
-  for (const auto& t : toys()) {
-    for (const auto& c : t.cases) {
-      SCOPED_TRACE(t.name + " " + std::to_string(c.least) + " " + std::to_string(c.samples));
-      const Reach reach(t.points, t.dimension, c.samples);
-      HdbscanOptions options{.min_cluster_size = c.least, .ties = HdbscanTies::sequential};
-      if (c.leaf) options.selection = Selection::leaf;
-      const auto text = [&](const Dendrogram& d) {
-        const auto found = hdbscan(condense(d, c.least, options.ties), options);
-        std::string labels;
-        for (const auto label : found.labels) labels += label < 0 ? '.' : static_cast<char>('a' + label);
-        const double sum = std::accumulate(found.probabilities.begin(), found.probabilities.end(), 0.0);
-        return labels + (std::abs(sum - c.probabilities) < 1e-8 ? "" : " " + std::to_string(sum));
-      };
-      EXPECT_EQ(text(grown_dendrogram(reach.forest(), {reach.each, reach.nearest, reach.core})), c.labels);
-      options.ties = HdbscanTies::together;
-      equal_together += text(dendrogram(reach.forest())) == c.labels ? 1 : 0;
+  for (const auto* file : {"toys.txt", "ties.txt"}) {
+    for (const auto& t : toys(file)) {
+      for (const auto& c : t.cases) {
+        SCOPED_TRACE(t.name + " " + std::to_string(c.least) + " " + std::to_string(c.samples));
+        const Swarm swarm = swarm_of_rows(t.points, t.dimension);
+        HdbscanOptions options{.min_cluster_size = c.least, .ties = HdbscanTies::sequential};
+        if (c.leaf) options.selection = Selection::leaf;
+        const auto text = [&](const Dendrogram& d) {
+          const auto found = hdbscan(condense(d, c.least, options.ties), options);
+          std::string labels;
+          for (const auto label : found.labels) labels += label < 0 ? '.' : static_cast<char>('a' + label);
+          const double sum = std::accumulate(found.probabilities.begin(), found.probabilities.end(), 0.0);
+          return labels + (std::abs(sum - c.probabilities) < 1e-8 ? "" : " " + std::to_string(sum));
+        };
+        EXPECT_EQ(text(grown_dendrogram(grown(swarm, c.samples).edges)), c.labels);
+        options.ties = HdbscanTies::together;
+        equal_together += text(dendrogram(Reach(swarm, c.samples).forest())) == c.labels ? 1 : 0;
+      }
     }
   }
-  EXPECT_LT(equal_together, 32);  // or there is nothing in these cases that the order decides
+  EXPECT_LT(equal_together, 60);  // or there is nothing in these 80 cases that the order decides
 }
 
-TEST(GrowTest, without_nearest_points_the_edges_are_the_forests_and_components_follow_at_infinity) {
+TEST(GrowTest, without_points_the_edges_are_the_forests_and_components_follow_at_infinity) {
   Forest forest{7, graphs::WeightKind::unsigned_integer, {{1, 6, 2}, {0, 3, 4}, {3, 5, 4}, {0, 4, 4}, {1, 2, 9}}};
   std::sort(forest.edges.begin(), forest.edges.end());
   const double infinite = std::numeric_limits<double>::infinity();
   const std::vector<GrownEdge> expected{{0, 3, 4}, {0, 4, 4}, {3, 5, 4}, {0, 1, infinite}, {1, 6, 2}, {1, 2, 9}};
   EXPECT_EQ(grow(forest), expected);
-  const auto d = grown_dendrogram(forest);
+  const auto d = grown_dendrogram(grow(forest));
   EXPECT_EQ(d.components(), 1U);
   EXPECT_EQ(d.merges.back().size, 7U);
-  EXPECT_TRUE(grown_dendrogram({}).merges.empty());
   EXPECT_TRUE(grow({1, graphs::WeightKind::float64, {}}).empty());
 }
 
@@ -155,7 +199,7 @@ TEST(GrowTest, merges_undone_one_by_one_split_in_two_and_keep_the_sizes) {
   std::sort(star.edges.begin(), star.edges.end());
   const auto together = condense(dendrogram(star), 2);
   EXPECT_EQ(together.clusters.size(), 4U);
-  const auto tree = condense(grown_dendrogram(star), 2, HdbscanTies::sequential);
+  const auto tree = condense(grown_dendrogram(grow(star)), 2, HdbscanTies::sequential);
   ASSERT_EQ(tree.clusters.size(), 5U);
   std::vector<std::uint32_t> children(tree.clusters.size());
   for (std::size_t c = 1; c < tree.clusters.size(); ++c) ++children[tree.clusters[c].parent];
@@ -168,11 +212,14 @@ TEST(GrowTest, what_does_not_fit_is_refused) {
   const Forest loop{3, graphs::WeightKind::unsigned_integer, {{0, 1, 1}, {0, 2, 1}, {1, 2, 1}}};
   EXPECT_THROW((void)grow(loop), InputError);
   EXPECT_THROW((void)grow({2, graphs::WeightKind::unsigned_integer, {{0, 2, 1}}}), InputError);
-  const Forest pair{2, graphs::WeightKind::unsigned_integer, {{0, 1, 1}}};
-  const std::vector<std::int64_t> points{0, 2};
-  const std::vector<double> core{1, 1};
-  EXPECT_THROW((void)grow(pair, {1, points, core}), InputError);
-  EXPECT_THROW((void)grow(pair, {2, points, core}), InputError);
+  on_threads(1, [](comm::Transport& t) {
+    Report report;
+    const Points two{{1}, {0, 1}, {}};
+    const auto points = gather_points(two, t, {}, report);
+    EXPECT_THROW((void)grow({3, graphs::WeightKind::float64, {}}, points), InputError);  // another number of points
+    const Forest nearer{2, graphs::WeightKind::float64, {{0, 1, graphs::bits_of(0.5)}}};
+    EXPECT_THROW((void)grow(nearer, points), InputError);  // other points
+  });
   const std::vector<GrownEdge> edges{{0, 1, 2}, {0, 2, 1}};
   EXPECT_THROW((void)dendrogram_in_order(edges, std::vector<std::uint32_t>{0, 1}), InputError);
   EXPECT_THROW((void)dendrogram_in_order(edges, std::vector<std::uint32_t>{1, 1}), InputError);

@@ -9,7 +9,7 @@ import pytest
 from merganser import HDBSCAN, SingleLinkage
 
 from patience import PATIENCE
-from toys import PARAMETERS, toys
+from toys import PARAMETERS, TIE_PARAMETERS, ties, toys
 
 random = np.random.default_rng(5)
 BLOBS = np.concatenate([random.normal(c, 0.1, (60, 2)) for c in ((0, 0), (3, 0), (0, 3))])
@@ -47,6 +47,41 @@ def test_labels_numbers_and_probabilities_are_scikit_learns_in_all_32_toy_cases(
             if not same or not np.allclose(ours.probabilities_, theirs.probabilities_, rtol=1e-9):
                 differing.append((name, parameters))
     assert not differing
+
+
+def test_labels_are_scikit_learns_where_distances_are_equal_too():
+    cluster = pytest.importorskip("sklearn.cluster", reason="the comparison needs scikit-learn (checked with 1.9.1)")
+    differing = []
+    for name, points in ties().items():
+        distances = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+        for parameters in TIE_PARAMETERS:
+            for metric, given in (("euclidean", points), ("manhattan", points), ("precomputed", distances)):
+                theirs = cluster.HDBSCAN(copy=True, metric=metric, **parameters).fit(given)
+                ours = HDBSCAN(metric=metric, **parameters).fit(given)
+                assert ours.exact_order_
+                same = np.array_equal(ours.labels_, theirs.labels_)
+                if not same or not np.allclose(ours.probabilities_, theirs.probabilities_, rtol=1e-9):
+                    differing.append((name, metric, parameters))
+    assert not differing
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_seven_corners_of_a_cube_get_the_labels_that_scikit_learn_1_9_1_gives_them(ranks):
+    corners = np.array([[0, 1, 0], [1, 0, 0], [1, 1, 1], [0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 0, 1]], dtype=float)
+    parameters = {"min_cluster_size": 2, "min_samples": 1, "ranks": ranks}
+    found = HDBSCAN(**parameters).fit(corners)
+    assert found.labels_.tolist() == [0, -1, 0, 0, 1, 0, 1]
+    assert found.exact_order_ is True
+    forest = merganser.euclidean_tree(corners)
+    alone = merganser.hdbscan(forest, 2, ties="sequential")
+    assert alone.exact is False
+    gathered = merganser.gather_points(corners, ranks=ranks)
+    again = merganser.hdbscan(forest, 2, ties="sequential", points=gathered)
+    assert again.exact is True
+    assert again.labels.tolist() == found.labels_.tolist()
+    assert HDBSCAN(ties="together", **parameters).fit(corners).exact_order_ is None
+    with pytest.raises(TypeError, match="gather_points"):
+        merganser.hdbscan(forest, 2, ties="sequential", points=corners)
 
 
 def test_together_labels_do_not_depend_on_the_numbering_and_sequential_ones_do():

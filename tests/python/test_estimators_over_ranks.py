@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
 random = np.random.default_rng(5)
-points = np.concatenate([random.normal(c, 0.1, (60, 2)) for c in ((0, 0), (3, 0), (0, 3))] + [4 * random.random((100, 2))])
+points = np.concatenate([random.normal(c, 0.1, (60, 2)) for c in ((0, 0), (3, 0), (0, 3))] + [np.round(4 * random.random((100, 2)), 1)])
 fresh = 4 * random.random((30, 2))
 cuts = np.array([0, 50, 50, 160])[: comm.size].tolist() + [len(points)]  # one rank has nothing
 here = slice(cuts[comm.rank], cuts[comm.rank + 1])

@@ -1,7 +1,8 @@
 """Toy data, as scikit-learn's comparison of clusterers has it, and parameters to cluster it with: 32 cases.
 
-python tests/python/toys.py FILE writes small versions, rounded to integers, with scikit-learn's labels: the data of
-tests/msf/grow_test.cpp. It sets NPY_DISABLE_CPU_FEATURES, because the labels depend on NumPy's argsort, and that on the
+python tests/python/toys.py FILE writes small versions, rounded to integers, with scikit-learn's labels: tests/data/hdbscan/toys.txt;
+python tests/python/toys.py --ties FILE writes sets with many equal distances (12 sets, 4 choices of parameters each):
+tests/data/hdbscan/ties.txt. Both are data of tests/msf/grow_test.cpp; written with scikit-learn 1.9.1 and NumPy 2.4. It sets NPY_DISABLE_CPU_FEATURES, because the labels depend on NumPy's argsort, and that on the
 processor.
 """
 
@@ -37,18 +38,42 @@ def toys(points=500):
     return {name: StandardScaler().fit_transform(x) for name, x in sets.items()}
 
 
-def write_small(path):
-    """Per set: name, points, dimension, integers; per case: smallest cluster, samples, leaf, labels, sum of probabilities."""
+TIE_PARAMETERS = (
+    {"min_cluster_size": 2, "min_samples": 1},
+    {"min_cluster_size": 3, "min_samples": 2},
+    {"min_cluster_size": 5},
+    {"min_cluster_size": 3, "min_samples": 3, "cluster_selection_method": "leaf"},
+)
+
+
+def ties(copies=3, points=60):
+    """Sets of points with many equal distances by name: parts of lattices, whole numbers, two decimals, corners of a cube."""
+    import numpy as np
+
+    sets = {}
+    for seed in range(copies):
+        random = np.random.default_rng(seed)
+        axes = np.meshgrid(*[np.arange(float(side)) for side in ((10, 9), (5, 5, 4), (12, 8))[seed % 3]])
+        lattice = np.stack(axes, axis=-1).reshape(-1, len(axes))
+        sets[f"lattice_{seed}"] = lattice[np.sort(random.permutation(len(lattice))[:points])]
+        sets[f"whole_{seed}"] = random.integers(0, 12, (points, 2 + seed % 2)).astype(float)
+        sets[f"decimals_{seed}"] = np.round(random.random((points, 2)), 2)
+        corners = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)], dtype=float)
+        sets[f"corners_{seed}"] = corners[random.permutation(8)[:7]]
+    return sets
+
+
+def write_small(path, sets, parameters):
+    """Per set: name, points, dimension, coordinates; per case: smallest cluster, samples, leaf, labels, sum of probabilities."""
     import numpy as np
     from sklearn.cluster import HDBSCAN
 
     with open(path, "w", encoding="ascii") as out:
-        for name, points in toys(160).items():
-            x = np.rint(points[:, :4] * 2000)
+        for name, x in sets.items():
             print(name.replace(" ", "_"), *x.shape, file=out)
-            for row in x.astype(int):
-                print(*row, file=out)
-            for p in PARAMETERS:
+            for row in x:
+                print(*(f"{value:.17g}" if value % 1 else int(value) for value in row), file=out)
+            for p in parameters:
                 found = HDBSCAN(copy=True, **p).fit(x)
                 leaf = int(p.get("cluster_selection_method") == "leaf")
                 samples = p.get("min_samples", p["min_cluster_size"])
@@ -61,4 +86,9 @@ if __name__ == "__main__":
     if os.environ.get("NPY_DISABLE_CPU_FEATURES") != missing:
         os.environ["NPY_DISABLE_CPU_FEATURES"] = missing
         os.execv(sys.executable, [sys.executable, *sys.argv])
-    write_small(sys.argv[1])
+    if sys.argv[1] == "--ties":
+        write_small(sys.argv[2], ties(), TIE_PARAMETERS)
+    else:
+        import numpy
+
+        write_small(sys.argv[1], {name: numpy.rint(x[:, :4] * 2000) for name, x in toys(160).items()}, PARAMETERS)

@@ -190,4 +190,31 @@ TEST(CompareDefaultSuite, one_launch_finds_a_tenth_only_where_launches_are_known
   EXPECT_LE(found(quiet, 100, 1, -1, 6000, 0.015), 1);
 }
 
+/// What changed on the machine between the launches before and those after, which none of their scatters shows.
+void move_after(const World& w, std::uint64_t seed, std::vector<TimedPair>& pairs) {
+  Random random(77, seed, 0);
+  const double block = 0.05 * std::sqrt(2.0);
+  const double common = block * detail::normal(random);
+  double shared = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (i % static_cast<std::size_t>(w.cells) == 0) shared = common + 0.7 * block * detail::normal(random);
+    scale(pairs[i], std::exp(shared + 0.7 * block * detail::normal(random)));
+  }
+}
+
+TEST(CompareOneSideAfterTheOther, raises_too_many_alarms_unless_blocks_are_assumed_to_differ) {
+  for (const int launches : {5, 10}) {
+    const World w = shared_machine(launches);
+    const auto alarms = [&](double between_sides) {
+      return count(300, [&](auto t) {
+        auto pairs = unchanged(w, 1000 + t);
+        move_after(w, t, pairs);
+        return compare_suites(pairs, {.between_sides = between_sides}).slower;
+      });
+    };
+    EXPECT_GT(alarms(0), 9);  // 1 % are allowed
+    EXPECT_LE(alarms(0.05 * std::sqrt(2.0)), 3);
+  }
+}
+
 }  // namespace

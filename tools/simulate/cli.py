@@ -25,7 +25,7 @@ Without a COMMAND: merge steps of the paper's artificial parcels, 20 in a cell, 
 each rank, pruned in a single pass and by the published iterations; for each, simulated time per stage of the slowest rank. A
 rank's own work takes what it was measured to take on this machine, once. Docs: docs/simulation.md.
 
-A COMMAND is a command line of merganser. Only messages take time there, and the work of a merge step none.
+A COMMAND is a command line of merganser without parcel files, which the simulated build cannot read or write. Only messages take time there, and the work of a merge step none.
 
 A study (--list tells them) is a set of simulations with ranks and sizes of its own, which options change. With --json its record is
 written after each one; the same call again goes on with what is not in it.

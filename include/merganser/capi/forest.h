@@ -82,6 +82,13 @@ MG_API int mg_forest_free(mg_forest* forest);
 /// Makes the dendrogram of a forest, on rank 0; the others get one of no vertices. Collective.
 /// @param join  1: components are joined at infinite height, as HDBSCAN* and SciPy's functions need; 0: they stay apart
 MG_API int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage);
+/// The same of a forest of points, joined, with merges of one height in scikit-learn's order: that of Prim's algorithm from
+/// point 0 among all pairs of points, sorted as NumPy does without vector instructions. For mg_hdbscan() with `sequential`.
+/// Collective. @param dimension, coordinates, ids, count, options  as they were given to mg_forest_of_points()
+/// @param exact  becomes 1 on rank 0 if all edges of equal weight were compared; 0: too many points are equally far from each
+///               other, and the order is that of the forest's edges alone. 0 on other ranks. NULL: not wanted
+MG_API int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordinates, const uint64_t* ids,
+                                 size_t count, const mg_tree_options* options, int32_t* exact, mg_linkage** linkage);
 /// The merges in ascending order of height. Valid until the linkage is freed.
 MG_API int mg_linkage_merges(mg_linkage* linkage, const mg_merge_step** merges, size_t* count);
 /// Vertices of the dendrogram: the length of labels and probabilities. 0 where it is not.
@@ -104,9 +111,12 @@ typedef struct mg_hdbscan_options {
   double epsilon;                ///< clusters born below this distance are taken with what they split from
   int32_t leaf;                  ///< 0: the most stable clusters; 1: those that do not split further
   int32_t allow_single_cluster;  ///< 1: all points may be one cluster
+  int32_t sequential;            ///< merges of one height are undone: 0: together; 1: one by one, the last one first
+  int32_t unused;                ///< 0
 } mg_hdbscan_options;
 
-/// Takes HDBSCAN*'s clusters from a joined dendrogram (of mutual reachability distances). Local.
+/// Takes HDBSCAN*'s clusters from a joined dendrogram (of mutual reachability distances). Local. Labels are numbered in the
+/// order of their lowest points, with `sequential` as scikit-learn does.
 /// @param labels         by vertex, from 0; -1 is noise
 /// @param probabilities  by vertex, 0 to 1; NULL: not wanted
 /// @param room           entries in each of them: at least the vertices

@@ -28,8 +28,9 @@ enum class Format : std::uint8_t { edge_list, matrix_market, metis, dimacs, parh
 /// The format that the extension tells ("x.mtx"), also before ".gz"; edge_list for .txt, .tsv, .el, .edges.
 /// @throws UsageError for others
 [[nodiscard]] Format format_of_path(const std::string& path);
-/// The format of an existing file: by its extension, by PATH.properties (bvgraph) or by its first bytes.
-/// @throws InputError if it cannot be read or is empty
+/// The format of an existing file: bvgraph where PATH.graph and PATH.properties are there; else by its extension; else by its
+/// first bytes (binary, Matrix Market, ParHIP, DIMACS), and edge_list where they show none of these.
+/// @throws InputError if it cannot be read, is empty, or is the .graph of a BVGraph, which is named without extension
 [[nodiscard]] Format detect_format(const std::string& path);
 
 /// How a graph file is read.

@@ -2,12 +2,13 @@
 /// Merges of one height, one by one as other programs make them: in the order in which Prim's algorithm finds the edges.
 ///
 /// scikit-learn's HDBSCAN grows the tree from point 0, sorts its edges by NumPy's argsort, which is not stable, and undoes
-/// the merges one by one. Here the first two steps are made again, on a forest that is there already. All is local.
+/// the merges one by one. Here the first two steps are made again, from a forest that is there already. All is local.
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "merganser/base/language.hpp"
+#include "merganser/msf/gathered_points.hpp"
 #include "merganser/msf/linkage.hpp"
 
 namespace merganser::msf {
@@ -20,24 +21,36 @@ struct GrownEdge {
   friend bool operator==(const GrownEdge&, const GrownEdge&) = default;
 };
 
-/// The nearest points of every point, and the distance to the last of them. Of these come the other edges that a tree of
-/// mutual reachability distances could have: a point has its core distance to all of them whose own is not greater.
-struct NearestPoints {
-  std::size_t each = 0;                    ///< points named per point; 0: nothing is known
-  std::span<const std::int64_t> points;    ///< `each` per point, in any order; the point itself may be among them
-  std::span<const double> core_distances;  ///< by point
-};
-
 /// The edges of a forest in the order in which Prim's algorithm, starting with vertex 0, takes them. Local.
 ///
 /// Of the edges of least weight that leave the tree the one to the lowest vertex is taken, from the vertex that came in
-/// first. With `nearest` the choice is among all edges of that weight which these lists give (the edges that result may then
-/// be others than the forest's, of the same weights), else among those of the forest. Where the forest falls apart, the next
-/// component starts with its lowest vertex and an edge of infinite weight from vertex 0: n - 1 edges in all.
-/// @throws InputError for more vertices than kMostLinkageVertices, edges that are no forest or whose ends are no vertices, and
-///         lists of other lengths or with points that are not there
-/// Cost: O(n each log n) time; beside the result 48 bytes per vertex, and 4 more for each point of the lists.
-[[nodiscard]] std::vector<GrownEdge> grow(const Forest& forest, const NearestPoints& nearest = {});
+/// first. The choice is among the edges of the forest. Where it falls apart, the next component starts with its lowest vertex
+/// and an edge of infinite weight from vertex 0: n - 1 edges in all.
+/// @throws InputError for more vertices than kMostLinkageVertices, and edges that are no forest or whose ends are no vertices
+/// Cost: O(n log n) time; beside the result 48 bytes per vertex
+[[nodiscard]] std::vector<GrownEdge> grow(const Forest& forest);
+
+/// What the growth of a tree of points gives.
+struct Growth {
+  std::vector<GrownEdge> edges;  ///< one less than the points
+  bool exact = false;            ///< the choice was among all edges of equal weight; false: among those of the forest
+};
+
+/// Steps after which grow() no longer looks for edges of equal weight: up to a minute on one core. So many are needed
+/// where all of 131,000 points in the plane are equal.
+inline constexpr std::uint64_t kMaxGrowSteps = std::uint64_t{1} << 34;
+
+/// The same for the tree of points, with the choice among all pairs of points: as Prim's algorithm on all of them. Local.
+///
+/// Weights compare as they are given out (distances, not their squares). The edges may be others than the forest's, of the
+/// same weights. Only edges that could stand in a minimum spanning tree are looked at, by boxes of points: few where few
+/// distances are equal, all n (n - 1) / 2 where all are.
+/// @param points      those of the forest, on rank 0; none: as grow(forest), not exact
+/// @param most_steps  coordinates that are compared, of points and boxes, before it gives up: then the edges are those of
+///                    grow(forest), not exact. The same on every processor
+/// @throws as grow(forest), and InputError for points that are not those of the forest
+/// Cost: memory of 16 bytes per coordinate and 60 per point
+[[nodiscard]] Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t most_steps = kMaxGrowSteps);
 
 /// Positions of weights in ascending order, equal ones as NumPy's argsort leaves them where it does not use vector
 /// instructions: on ARM, and on x86 before AVX2. With them it leaves them otherwise.
@@ -52,7 +65,8 @@ struct NearestPoints {
 /// Cost: as that of dendrogram()
 [[nodiscard]] Dendrogram dendrogram_in_order(std::span<const GrownEdge> edges, std::span<const std::uint32_t> order);
 
-/// The three together: the dendrogram whose merges condense() undoes as scikit-learn does (HdbscanTies::sequential).
-[[nodiscard]] Dendrogram grown_dendrogram(const Forest& forest, const NearestPoints& nearest = {});
+/// The dendrogram of grown edges, sorted_like_numpy(): its merges are those that condense() undoes as scikit-learn does
+/// (HdbscanTies::sequential).
+[[nodiscard]] Dendrogram grown_dendrogram(const std::vector<GrownEdge>& edges);
 
 }  // namespace merganser::msf

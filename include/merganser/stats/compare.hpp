@@ -37,6 +37,9 @@ struct CompareOptions {
   double launch_floor = 0.07;
   double single_floor =
       0.20;  ///< the same of a timing that was taken once in each launch and so shows no scatter, >= 0
+  /// Relative standard deviation of what else differs between the sides, however many launches they have, >= 0: where one
+  /// side was launched after the other, what changed on the machine in between. As much again for each family and timing.
+  double between_sides = 0;
 };
 
 /// What is said of a timing, a family or the suite.

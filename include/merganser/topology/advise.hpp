@@ -26,7 +26,7 @@ struct ClassAdvice {
   std::string completion;
   std::vector<AdvisedKernel> kernels;
   std::optional<Interval> against_baseline;  ///< of the fastest against p2p.isend-irecv, where that is in the class
-  std::vector<std::string> near_ties;        ///< kernels that are as good as the fastest
+  std::vector<std::string> near_ties;        ///< kernels within 5 % of the fastest, or not told apart from it
 };
 
 /// Advises from cells of exactly this load. @return classes in the order local, remote, notified, global; those without

@@ -1,7 +1,8 @@
 #include "src/graphs/process/regular.hpp"
 
-#include <algorithm>
-#include <functional>
+#include <cstdint>
+#include <limits>
+#include <numeric>
 
 namespace merganser::graphs::detail {
 
@@ -52,15 +53,36 @@ Rows torus(std::span<const int> dims, std::span<const bool> periodic) {
   return rows;
 }
 
+namespace {
+
+std::vector<int> divisors(int n) {
+  std::vector<int> low, high;
+  for (int d = 1; d <= n / d; ++d) {
+    if (n % d != 0) continue;
+    low.push_back(d);
+    if (d != n / d) high.push_back(n / d);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+}  // namespace
+
 std::vector<int> equal_dims(int ranks, int axes) {
-  std::vector<int> factors;
-  for (int f = 2; f <= ranks / f; ++f)
-    for (; ranks % f == 0; ranks /= f) factors.push_back(f);
-  if (ranks > 1) factors.push_back(ranks);
-  std::vector<int> dims(static_cast<std::size_t>(axes), 1);
-  for (auto f = factors.rbegin(); f != factors.rend(); ++f) *std::min_element(dims.begin(), dims.end()) *= *f;
-  std::sort(dims.begin(), dims.end(), std::greater<>());
-  return dims;
+  if (axes <= 1) return {ranks};
+  std::vector<int> best;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const int first : divisors(ranks)) {
+    std::vector<int> dims = equal_dims(ranks / first, axes - 1);
+    if (first < dims.front()) continue;  // the same factors come again in descending order
+    dims.insert(dims.begin(), first);
+    const auto sum = std::accumulate(dims.begin(), dims.end(), std::int64_t{0});
+    if (sum < least) {
+      least = sum;
+      best = std::move(dims);
+    }
+  }
+  return best;
 }
 
 }  // namespace merganser::graphs::detail

@@ -14,7 +14,7 @@ Rows complete(int ranks);
 Rows incast(int ranks, int fan_in);
 /// Rank (z * ny + y) * nx + x; neighbours one step along each axis.
 Rows torus(std::span<const int> dims, std::span<const bool> periodic);
-/// `ranks` as a product of `axes` factors as equal as can be, descending.
+/// `ranks` as a product of `axes` factors as equal as can be, descending: of least sum.
 std::vector<int> equal_dims(int ranks, int axes);
 
 }  // namespace merganser::graphs::detail

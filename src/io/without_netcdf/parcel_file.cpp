@@ -1,15 +1,18 @@
 #include "merganser/io/parcel_file.hpp"
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
 #include "merganser/io/data_file.hpp"
 
 namespace merganser::io {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path) {
-  throw InputError(path +
-                   ": this build has no NetCDF, so its files cannot be read or written; install "
-                   "libnetcdf-mpi-dev or libnetcdf-dev and configure again");
+  // Where the library is installed, it was switched off: installing it again would change nothing.
+  throw InputError(path + ": this build has no NetCDF, so its files cannot be read or written; " +
+                   (kSimulated ? "simulated ranks have none; allowed: commands that make their input (gen, msf --gen)"
+                               : "install libnetcdf-mpi-dev or libnetcdf-dev where it is missing, and configure again "
+                                 "with -DMERGANSER_NETCDF=ON"));
 }
 
 }  // namespace

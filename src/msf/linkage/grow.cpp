@@ -5,6 +5,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
 #include "src/msf/linkage/clusters.hpp"
+#include "src/msf/linkage/equal_edges.hpp"
 
 namespace merganser::msf {
 namespace {
@@ -70,55 +71,10 @@ class Adjacency {
   std::vector<double> weight_;
 };
 
-/// The pairs of a point and one of its nearest with no greater core distance: their distance is the core distance.
-class CorePairs {
- public:
-  CorePairs(const NearestPoints& nearest, std::uint64_t vertices) : nearest_(nearest), lists_(0) {
-    if (nearest.each == 0) return;
-    const auto count = static_cast<std::size_t>(vertices);
-    if (nearest.points.size() != count * nearest.each || nearest.core_distances.size() != count) {
-      throw InputError("grow: nearest points " + std::to_string(nearest.points.size()) + ", core distances " +
-                       std::to_string(nearest.core_distances.size()) + "; allowed: " + std::to_string(nearest.each) +
-                       " and 1 for each of " + std::to_string(count) + " vertices");
-    }
-    for (const auto p : nearest.points) {
-      if (p >= 0 && static_cast<std::uint64_t>(p) < vertices) continue;
-      throw InputError("grow: a nearest point " + std::to_string(p) + "; allowed: 0 to below " +
-                       std::to_string(vertices));
-    }
-    lists_ = Lists(count);
-    pairs([&](std::uint32_t, std::uint32_t lower) { lists_.count(lower); });
-    lists_.counted();
-    higher_.resize(count == 0 ? 0 : lists_.end(count));
-    pairs([&](std::uint32_t higher, std::uint32_t lower) { higher_[lists_.next(lower)] = higher; });
-  }
-
-  void each(std::uint32_t v, const auto& body) const {
-    if (nearest_.each == 0) return;
-    lower(v, [&](std::uint32_t to) { body(to, nearest_.core_distances[v]); });
-    for (std::size_t i = lists_.begin(v); i < lists_.end(v); ++i) body(higher_[i], nearest_.core_distances[higher_[i]]);
-  }
-
- private:
-  void lower(std::uint32_t v, const auto& body) const {
-    for (const auto p : nearest_.points.subspan(v * nearest_.each, nearest_.each)) {
-      const auto to = static_cast<std::uint32_t>(p);
-      if (to != v && nearest_.core_distances[to] <= nearest_.core_distances[v]) body(to);
-    }
-  }
-  void pairs(const auto& body) const {
-    for (std::uint32_t v = 0; v < nearest_.core_distances.size(); ++v) lower(v, [&](std::uint32_t to) { body(v, to); });
-  }
-
-  const NearestPoints& nearest_;
-  Lists lists_;                        // of the points that have a point among their nearest
-  std::vector<std::uint32_t> higher_;  // in these lists
-};
-
 /// Prim's algorithm.
-class Growth {
+class Prim {
  public:
-  explicit Growth(std::size_t vertices) : least_(vertices, kInfinite), inside_(vertices) { edges_.reserve(vertices); }
+  explicit Prim(std::size_t vertices) : least_(vertices, kInfinite), inside_(vertices) { edges_.reserve(vertices); }
 
   std::vector<GrownEdge> run(const auto& each_edge) {
     const auto vertices = static_cast<std::uint32_t>(least_.size());
@@ -149,8 +105,9 @@ class Growth {
 
   void take(std::uint32_t v, const auto& each_edge) {
     inside_[v] = 1;
-    each_edge(v, [&](std::uint32_t to, double weight) {
-      if (inside_[to] != 0 || !(weight < least_[to])) return;
+    const auto wanted = [&](std::uint32_t to, double weight) { return inside_[to] == 0 && weight < least_[to]; };
+    each_edge(v, wanted, [&](std::uint32_t to, double weight) {
+      if (!wanted(to, weight)) return;
       least_[to] = weight;
       border_.push({weight, to, v});
     });
@@ -162,23 +119,43 @@ class Growth {
   std::vector<GrownEdge> edges_;
 };
 
+std::size_t count_finite(const std::vector<GrownEdge>& edges) {
+  return static_cast<std::size_t>(
+      std::count_if(edges.begin(), edges.end(), [](const GrownEdge& e) { return e.weight < kInfinite; }));
+}
+
 }  // namespace
 
-std::vector<GrownEdge> grow(const Forest& forest, const NearestPoints& nearest) {
+std::vector<GrownEdge> grow(const Forest& forest) {
   check_linkage_size("grow", forest.vertices);
   const Adjacency adjacency(forest);
-  const CorePairs pairs(nearest, forest.vertices);
-  auto edges = Growth(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& body) {
+  auto edges = Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto&, const auto& body) {
     adjacency.each(v, body);
-    pairs.each(v, body);
   });
-  const auto found = static_cast<std::size_t>(
-      std::count_if(edges.begin(), edges.end(), [](const GrownEdge& e) { return e.weight < kInfinite; }));
-  if (nearest.each == 0 && found != forest.edges.size()) {
+  if (const auto found = count_finite(edges); found != forest.edges.size()) {
     throw InputError("grow: " + std::to_string(forest.edges.size()) + " edges, " + std::to_string(found) +
                      " without cycles and of finite weight; allowed: edges of a forest");
   }
   return edges;
+}
+
+Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t most_steps) {
+  Growth growth{grow(forest), false};
+  if (!points) return growth;
+  if (points.sites->size() != forest.vertices) {
+    throw InputError("grow: " + std::to_string(points.sites->size()) + " points; allowed: the " +
+                     std::to_string(forest.vertices) + " that are the vertices of the forest");
+  }
+  if (forest.vertices == 0) return {{}, true};
+  EqualEdges equal(points, growth.edges, most_steps);
+  auto edges =
+      Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& wanted, const auto& body) {
+        equal.take(v, wanted, body);
+      });
+  if (equal.gave_up()) return growth;
+  if (count_finite(edges) + 1 != forest.vertices)
+    throw InputError("grow: points that are not those of the forest; allowed: those that it was made of");
+  return {std::move(edges), true};
 }
 
 Dendrogram dendrogram_in_order(std::span<const GrownEdge> edges, std::span<const std::uint32_t> order) {
@@ -212,9 +189,7 @@ Dendrogram dendrogram_in_order(std::span<const GrownEdge> edges, std::span<const
   return d;
 }
 
-Dendrogram grown_dendrogram(const Forest& forest, const NearestPoints& nearest) {
-  if (forest.vertices == 0) return {};
-  const auto edges = grow(forest, nearest);
+Dendrogram grown_dendrogram(const std::vector<GrownEdge>& edges) {
   std::vector<double> weights(edges.size());
   std::transform(edges.begin(), edges.end(), weights.begin(), [](const GrownEdge& e) { return e.weight; });
   return dendrogram_in_order(edges, sorted_like_numpy(weights));

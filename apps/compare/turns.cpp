@@ -1,0 +1,176 @@
+#include "apps/compare/turns.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include "apps/frame/launcher.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/pinned.hpp"
+#include "merganser/base/private_folder.hpp"
+#include "merganser/base/random.hpp"
+
+namespace merganser::app {
+namespace {
+
+constexpr std::size_t kMaxInARow = 2;  // a pair in either order, then the next
+
+struct Made {
+  std::string time;
+  bool after;
+  std::size_t launches;
+};
+
+/// Adds a side's records. False if one has no time.
+bool add(const RecordFacts& side, bool after, std::vector<Made>& all) {
+  const auto add_one = [&](const RecordOrigin& o) {
+    const auto time = o.provenance.is_object() ? o.provenance.find("time") : o.provenance.end();
+    if (time == o.provenance.end() || !time->is_string()) return false;
+    all.push_back({time->get<std::string>(), after, o.launches});
+    return true;
+  };
+  bool known = add_one(side.origin);
+  for (const auto& more : side.joined) known = add_one(more) && known;
+  return known;
+}
+
+/// Standard output goes nowhere as long as it lives.
+class NoOutput : Pinned {
+ public:
+  NoOutput() {
+    std::cout.flush();
+    kept_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nothing >= 0) {
+      ::dup2(nothing, STDOUT_FILENO);
+      ::close(nothing);
+    }
+  }
+  ~NoOutput() {
+    if (kept_ < 0) return;
+    ::dup2(kept_, STDOUT_FILENO);
+    ::close(kept_);
+  }
+
+ private:
+  int kept_;
+};
+
+/// A side of run_in_turns().
+struct Side {
+  const char* name;
+  std::vector<std::string> words;
+  std::optional<RecordFacts> facts;
+};
+
+LaunchPlan plan_of(const Side& side, const std::string& record) {
+  LaunchPlan plan;
+  plan.command = side.words;
+  plan.command[0] = which(side.words[0]);
+  if (plan.command[0].empty())
+    throw UsageError(
+        fmt::format("{}: no program \"{}\"; allowed: a path, or a name on PATH", side.name, side.words[0]));
+  plan.command.insert(plan.command.end(), {"--json", record});
+  plan.of_this_program = false;
+  return plan;
+}
+
+void launch_once(Side& side, int number, const std::string& record) {
+  const LaunchPlan plan = plan_of(side, record);
+  JobEnd end;
+  {
+    const NoOutput none;
+    end = run_job(plan, 0);
+  }
+  if (end.code != 0)
+    throw InputError(
+        fmt::format("launch {} of {} ended with exit code {}: {}", number, side.name, end.code, plan.text()));
+  if (!std::filesystem::exists(record))
+    throw InputError(fmt::format("launch {} of {} wrote no record: {}; allowed: commands that take --json FILE", number,
+                                 side.name, plan.text()));
+  RecordFacts facts = read_facts(record);
+  if (side.facts)
+    join(*side.facts, facts);
+  else
+    side.facts = std::move(facts);
+}
+
+}  // namespace
+
+Order order_of(const RecordFacts& before, const RecordFacts& after) {
+  std::vector<Made> all;
+  Order order;
+  order.known = add(before, false, all);
+  order.known = add(after, true, all) && order.known;
+  if (!order.known) return order;
+  // Of one second: those of one side together.
+  std::sort(all.begin(), all.end(),
+            [](const Made& a, const Made& b) { return a.time != b.time ? a.time < b.time : a.after < b.after; });
+  order.in_turns = true;
+  order.blocks_before = order.blocks_after = 0;
+  std::size_t in_a_row = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool same = i > 0 && all[i].after == all[i - 1].after;
+    if (!same) (all[i].after ? order.blocks_after : order.blocks_before) += 1;
+    in_a_row = (same ? in_a_row : 0) + all[i].launches;
+    order.in_turns = order.in_turns && in_a_row <= kMaxInARow;
+  }
+  order.in_turns = order.in_turns && all.size() > 2;  // one of each is one after the other
+  return order;
+}
+
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words;
+  bool within = false;  // a word
+  char quote = 0;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const char c = command[i];
+    if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      within = false;
+      continue;
+    }
+    if (!within) words.emplace_back();
+    within = true;
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '\\' && quote != '\'' && i + 1 < command.size()) {
+      words.back() += command[++i];
+    } else {
+      words.back() += c;
+    }
+  }
+  if (quote != 0) throw UsageError(fmt::format("{}: {} is not closed; allowed: quotes in pairs", command, quote));
+  if (words.empty()) throw UsageError("an empty command; allowed: a program and its arguments");
+  return words;
+}
+
+Sides run_in_turns(const std::string& before, const std::string& after, int launches, const std::string& keep) {
+  Side sides[] = {{"BEFORE", words_of(before), {}}, {"AFTER", words_of(after), {}}};
+  std::optional<PrivateFolder> folder;
+  if (keep.empty()) {
+    folder.emplace();
+  } else {
+    std::error_code error;
+    std::filesystem::create_directories(keep, error);
+    if (error) throw InputError(keep + ": cannot be made (" + error.message() + "); allowed: a folder to write into");
+  }
+  Random random(1, 0, 0);
+  for (int i = 1; i <= launches; ++i) {
+    const bool swapped = random.below(2) == 1;
+    for (const bool second : {false, true}) {
+      const bool is_after = second != swapped;
+      const std::string name = fmt::format("{}-{}.json", is_after ? "after" : "before", i);
+      launch_once(sides[is_after ? 1 : 0], i, keep.empty() ? folder->file(name) : keep + '/' + name);
+    }
+  }
+  return {std::move(*sides[0].facts), std::move(*sides[1].facts)};
+}
+
+}  // namespace merganser::app

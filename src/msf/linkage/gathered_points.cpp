@@ -1,0 +1,39 @@
+#include "merganser/msf/gathered_points.hpp"
+
+#include <numeric>
+
+#include "merganser/comm/collectives.hpp"
+#include "src/msf/euclidean/sites.hpp"
+
+namespace merganser::msf {
+namespace {
+
+/// All ranks' numbers by id, on rank 0. Collective.
+std::vector<double> by_id(const euclidean::Given& given, const std::vector<double>& mine, comm::Transport& transport) {
+  std::vector<std::uint64_t> ids(given.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = given.id(i);
+  const auto all_ids = comm::gather_to_first(transport, ids);
+  const auto all = comm::gather_to_first(transport, mine);
+  std::vector<double> out;
+  if (transport.rank() != 0) return out;
+  out.resize(static_cast<std::size_t>(given.total()));
+  for (std::size_t r = 0; r < static_cast<std::size_t>(transport.size()); ++r)
+    for (std::size_t i = 0; i < all_ids[r].size(); ++i) out[static_cast<std::size_t>(all_ids[r][i])] = all[r][i];
+  return out;
+}
+
+}  // namespace
+
+GatheredPoints gather_points(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
+                             Report& report) {
+  std::vector<double> cores;
+  if (options.min_samples > 1) cores = core_distances(points, options.min_samples, transport, options, report);
+  const euclidean::Given given(points, transport);
+  GatheredPoints all;
+  auto sites = std::make_shared<const euclidean::Sites>(given, transport);
+  if (options.min_samples > 1) all.core_distances = by_id(given, cores, transport);
+  if (transport.rank() == 0) all.sites = std::move(sites);
+  return all;
+}
+
+}  // namespace merganser::msf
