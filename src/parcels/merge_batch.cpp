@@ -8,6 +8,7 @@
 
 #include <numbers>
 
+#include "merganser/base/detail/highway.hpp"
 #include "merganser/parcels/detail/merge_epic.hpp"
 #include "merganser/parcels/merge_batch.hpp"
 
@@ -245,7 +246,7 @@ namespace merganser {
 
 HWY_EXPORT(MergeLot);
 
-void EpicMergeBatch::merge(Lot& lot, std::size_t sources) { HWY_DYNAMIC_DISPATCH(MergeLot)(lot, sources, box_); }
+void EpicMergeBatch::merge(Lot& lot, std::size_t sources) { MERGANSER_DISPATCH(MergeLot)(lot, sources, box_); }
 
 }  // namespace merganser
 #endif
