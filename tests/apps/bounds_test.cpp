@@ -67,9 +67,9 @@ TEST_F(Bounds, more_processes_than_there_can_be_are_refused_before_a_launcher_st
 TEST_F(Bounds, configurations_that_no_machine_holds_are_refused_with_what_they_need) {
   for (const char* verb : {"gen", "bench"})
     for (const Arguments& size : {Arguments{"--cells", "20000,2000,2000"},
-                                  {"--cells", "2147483647,4,4"},
+                                  {"--cells", "16777216,4,4"},
                                   {"--per-cell", "2147483647"},
-                                  {"--cells", "1048576,1048576,1", "--variable"}}) {
+                                  {"--cells", "1048576,524288,1", "--variable"}}) {
       Arguments command{verb, "random"};
       command.insert(command.end(), size.begin(), size.end());
       if (command[0] == "gen") command.insert(command.end(), {"-o", out_});

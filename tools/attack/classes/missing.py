@@ -35,7 +35,9 @@ class Missing(Attack):
         elif verb == "bench files":
             case.parts = [Part(["bench", "files", "in.nc", "--steps", "1"]), *ranks]
         elif verb == "flow":
-            case.parts = [Part(["flow", "--restart", "in.nc", "--until", "0.001"]), *ranks]
+            case.parts = [Part(["flow", "--restart", "in.nc", "--until", "0.001"])]
+            if ranks:
+                case.parts.append(Part(["--ranks", "2"], True))  # 4 x 4 cells are not cut in three
         else:
             case.parts = [Part(["cluster", "in.nc", "-o", "out.nc", "--min-volume-ratio", "3"]), *ranks]
             case.files["work/out.nc"], case.outputs = OLD, ["work/out.nc"]
