@@ -84,6 +84,8 @@ class RandomCalls {
       pointers_[a] = random_.one_in(80) ? nullptr : numbers_[2 + a].data();
     for (std::size_t a = 0; a < pointers_.size(); ++a)
       if (a < 9) random_.numbers(numbers_[2 + a], kEntries);
+    for (const std::size_t diagonal : {4U, 7U})  // B11 and B22 of EPIC's ellipsoids, which are mostly some
+      for (double& b : numbers_[2 + diagonal]) b += 2;
     for (std::size_t a = 0; a < pointers_.size(); ++a)
       if (pointers_[a] != nullptr) pointers_[a] = numbers_[2 + a].data();
     columns_.columns = random_.or_null(pointers_.data());
