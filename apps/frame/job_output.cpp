@@ -34,7 +34,12 @@ JobOutput::~JobOutput() {
   thread_.join();
 }
 
-void JobOutput::take_standard_output() const { ::dup2(pipe_.to.number, STDOUT_FILENO); }
+void JobOutput::take_standard_output() const {
+  ::dup2(pipe_.to.number, STDOUT_FILENO);
+  // The launcher keeps an end that could be read from: should this process be killed, its output must not break before it
+  // has stopped the ranks.
+  ::fcntl(pipe_.from.number, F_SETFD, 0);
+}
 
 void JobOutput::finish() {
   close_input();
