@@ -83,21 +83,27 @@ if [ -n "$(find "$prefix" -name merganser.h)" ]; then
 fi
 wrapper=$(sed -n 's/^MPI_Fortran_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 if [ -n "$fortran" ] && [ ${#launcher[@]} -gt 0 ] && [ -x "$wrapper" ]; then
-  for name in merganser-c-static merganser-c; do
-    mkdir "$temporary/$name"
-    cd "$temporary/$name" # where the compiler writes modules
-    folder=$(pkg-config --variable=fortrandir "$name")
-    read -ra flags <<<"$(pkg-config --cflags "$name")"
-    read -ra libraries <<<"$(pkg-config --libs "$name") -Wl,-rpath,$(pkg-config --variable=libdir "$name")"
-    files=()
-    for file in merganser_c.f90 merganser_transports.F90 merganser_columns.f90 merganser_stars.f90 merganser_steps.f90 merganser.f90; do
-      files+=("$folder/$file")
-    done
-    quietly "$wrapper" -Werror -DMERGANSER_MPI_F08 "${flags[@]}" "${files[@]}" "$source/examples/fortran/stars.f90" "${libraries[@]}" -o stars
-    [[ $("${launcher[@]}" 2 ./stars) == *"points merge on rank"* ]] || fail "stars in Fortran through $name"
-    cd - >/dev/null
+  mkdir "$temporary/by_archives"
+  cd "$temporary/by_archives" # where the compiler writes modules
+  folder=$(pkg-config --variable=fortrandir merganser-c-static)
+  read -ra flags <<<"$(pkg-config --cflags merganser-c-static)"
+  read -ra libraries <<<"$(pkg-config --libs merganser-c-static)"
+  files=()
+  for file in merganser_c.f90 merganser_transports.F90 merganser_columns.f90 merganser_stars.f90 merganser_steps.f90 merganser.f90; do
+    files+=("$folder/$file")
   done
-  echo "pkg-config from Fortran, archives and shared library: works"
+  quietly "$wrapper" -Werror -DMERGANSER_MPI_F08 "${flags[@]}" "${files[@]}" "$source/examples/fortran/stars.f90" "${libraries[@]}" -o stars
+  [[ $("${launcher[@]}" 2 ./stars) == *"points merge on rank"* ]] || fail "stars in Fortran through merganser-c-static"
+  cd - >/dev/null
+  echo "pkg-config from Fortran, archives: works"
+fi
+if [ -n "$fortran" ] && [ ${#launcher[@]} -gt 0 ] && command -v make mpicc mpif90 >/dev/null; then
+  mkdir "$temporary/by_make"
+  cp -r "$source/examples/Makefile" "$source/examples/c" "$source/examples/fortran" "$temporary/by_make"
+  quietly make -C "$temporary/by_make"
+  [[ $("${launcher[@]}" 2 "$temporary/by_make/stars") == *"points merge on rank"* ]] || fail "stars of examples/Makefile"
+  [[ $("${launcher[@]}" 2 "$temporary/by_make/stars_c") == *point* ]] || fail "stars_c of examples/Makefile"
+  echo "examples/Makefile, C and Fortran with libmerganser.so: works"
 fi
 
 # outside FOLDER: configures and builds a project of two files; the lines of its CMakeLists.txt come on standard input.
