@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <new>
 #include <vector>
 
 namespace merganser::app {
@@ -18,28 +21,38 @@ constexpr int kInterrupt = SIGURG;                         // ignored by default
 
 JobOutput::JobOutput() {
   ::fcntl(pipe_.from.number, F_SETFL, O_NONBLOCK);
-  struct sigaction interrupt {};
-  interrupt.sa_handler = [](int) {};  // ends a write or a poll, which a signal that is ignored does not
-  sigemptyset(&interrupt.sa_mask);
-  ::sigaction(kInterrupt, &interrupt, nullptr);
-  thread_ = std::thread([this] { copy(); });
+  void* const page = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) throw CommError(std::string("cannot share memory: ") + std::strerror(errno));
+  shared_ = new (page) Shared;
+  std::fflush(nullptr);
+  copier_ = ::fork();
+  if (copier_ == 0) {
+    struct sigaction interrupt {};
+    interrupt.sa_handler = [](int) {};  // ends a write or a poll, which a signal that is ignored does not
+    sigemptyset(&interrupt.sa_mask);
+    ::sigaction(kInterrupt, &interrupt, nullptr);
+    pipe_.to.close();
+    wake_.to.close();
+    copy();
+    ::_exit(0);
+  }
+  if (copier_ > 0) return;
+  const int error = errno;
+  ::munmap(page, sizeof(Shared));
+  throw CommError(std::string("cannot start a process: ") + std::strerror(error));
 }
 
 JobOutput::~JobOutput() {
   finish();
-  while (!done_) {
+  while (!shared_->done && ::waitpid(copier_, nullptr, WNOHANG) == 0) {
     give_up();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ::usleep(1000);
   }
-  thread_.join();
+  while (::waitpid(copier_, nullptr, 0) < 0 && errno == EINTR) continue;
+  ::munmap(shared_, sizeof(Shared));
 }
 
-void JobOutput::take_standard_output() const {
-  ::dup2(pipe_.to.number, STDOUT_FILENO);
-  // The launcher keeps an end that could be read from: should this process be killed, its output must not break before it
-  // has stopped the ranks.
-  ::fcntl(pipe_.from.number, F_SETFD, 0);
-}
+void JobOutput::take_standard_output() const { ::dup2(pipe_.to.number, STDOUT_FILENO); }
 
 void JobOutput::finish() {
   close_input();
@@ -47,8 +60,8 @@ void JobOutput::finish() {
 }
 
 void JobOutput::give_up() {
-  given_up_ = true;
-  if (!done_) ::pthread_kill(thread_.native_handle(), kInterrupt);
+  shared_->given_up = true;
+  if (!shared_->done) ::kill(copier_, kInterrupt);
 }
 
 void JobOutput::copy() {
@@ -59,21 +72,20 @@ void JobOutput::copy() {
     const bool finishing = ready[1].revents != 0;
     const ssize_t n = ::read(pipe_.from.number, block.data(), block.size());
     if (n > 0) {
-      writing_ = true;
+      shared_->writing = true;
       write(block.data(), static_cast<std::size_t>(n));
-      writing_ = false;
+      shared_->writing = false;
     } else {
       more = n < 0 && (errno == EINTR || (errno == EAGAIN && !finishing));
     }
   }
-  done_ = true;
-  ::pthread_kill(owner_, SIGCHLD);
+  shared_->done = true;
 }
 
 void JobOutput::write(const char* data, std::size_t bytes) {
-  while (bytes > 0 && error_ == 0) {
-    if (given_up_) {
-      error_ = EINTR;
+  while (bytes > 0 && shared_->error == 0) {
+    if (shared_->given_up) {
+      shared_->error = EINTR;
       return;
     }
     const ssize_t n = ::write(STDOUT_FILENO, data, bytes);
@@ -84,7 +96,7 @@ void JobOutput::write(const char* data, std::size_t bytes) {
       pollfd out{STDOUT_FILENO, POLLOUT, 0};
       ::poll(&out, 1, -1);
     } else if (n == 0 || errno != EINTR) {
-      error_ = n == 0 ? EIO : errno;
+      shared_->error = n == 0 ? EIO : errno;
     }
   }
 }

@@ -126,6 +126,7 @@ std::vector<pid_t> Program::ranks() const {
     bool below = false;
     for (auto at = all.find(pid); at != all.end() && !below; at = all.find(at->second)) below = at->second == pid_;
     if (!below || fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", gone) != fs::path(command_path())) continue;
+    if (parent == pid_) continue;  // of `run` the process that copies what the job prints
     bool starts_others = false;
     for (const auto& [child, its_parent] : all) starts_others = starts_others || its_parent == pid;
     if (!starts_others) out.push_back(pid);
