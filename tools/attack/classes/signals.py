@@ -30,7 +30,9 @@ def ranks_of(program):
     """(launcher, ranks) among the processes of a program."""
     pids = [p for p in program.processes() if p != program.pid]
     launchers = [p for p in pids if "mpirun" in command_of(p).split(" ")[0]]
-    return launchers, [p for p in pids if p not in launchers and "merganser" in command_of(p).split(" ")[0]]
+    def is_rank(pid):  # the process in which `run` copies what the job prints has the command of `run`
+        return pid not in launchers and "merganser" in command_of(pid).split(" ")[0] and command_of(pid) != command_of(program.pid)
+    return launchers, [p for p in pids if is_rank(p)]
 
 
 def work_case(random, world, processes_only=False):
