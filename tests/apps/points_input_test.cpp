@@ -238,7 +238,7 @@ std::string npy(const std::string& header, const std::string& data) {
   return text + header + data;
 }
 template <class T>
-std::string bytes_of(const std::vector<T>& numbers) {
+std::string packed(const std::vector<T>& numbers) {
   std::string bytes(sizeof(T) * numbers.size(), '\0');
   std::memcpy(bytes.data(), numbers.data(), bytes.size());
   return bytes;
@@ -246,15 +246,15 @@ std::string bytes_of(const std::vector<T>& numbers) {
 
 TEST_F(PointsFile, of_numpy_is_read_by_any_number_of_ranks) {
   const auto file = write("a.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }    \n",
-                                       bytes_of(std::vector<double>{1, 2, 3, 4, 5, 6.5})));
+                                       packed(std::vector<double>{1, 2, 3, 4, 5, 6.5})));
   const auto floats = write("b.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n",
-                                         bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6.5F})));
+                                         packed(std::vector<float>{1, 2, 3, 4, 5, 6.5F})));
   const auto other = write("c.npy", npy("{'shape': (3L, 2L), 'fortran_order': False, 'descr': '<f8'}",
-                                        bytes_of(std::vector<double>{1, 2, 3, 4, 5, 6.5})));
+                                        packed(std::vector<double>{1, 2, 3, 4, 5, 6.5})));
   EXPECT_EQ(load(other, 1).at, load(file, 1).at) << "keys in another order, lengths as Python 2 has them";
   const auto columns = write("d.npy", npy("{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }",
-                                          bytes_of(std::vector<double>{1, 3, 5, 2, 4, 6.5})));
-  auto swapped = bytes_of(std::vector<float>{6.5F, 5, 4, 3, 2, 1});
+                                          packed(std::vector<double>{1, 3, 5, 2, 4, 6.5})));
+  auto swapped = packed(std::vector<float>{6.5F, 5, 4, 3, 2, 1});
   std::reverse(swapped.begin(), swapped.end());
   const auto big = write("e.npy", npy("{'descr': '>f4', 'fortran_order': False, 'shape': (3, 2), }", swapped));
   for (const int ranks : {1, 2, 5}) {
@@ -266,7 +266,7 @@ TEST_F(PointsFile, of_numpy_is_read_by_any_number_of_ranks) {
 }
 
 TEST_F(PointsFile, of_numpy_that_is_wrong_is_refused) {
-  const std::string data = bytes_of(std::vector<double>{1, 2, 3, 4, 5, 6});
+  const std::string data = packed(std::vector<double>{1, 2, 3, 4, 5, 6});
   for (const auto* header :
        {"{'descr': '<i8', 'fortran_order': False, 'shape': (3, 2), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (6,), }",

@@ -155,4 +155,12 @@ Arguments process_models() {
   return out;
 }
 
+bool comes_true(const std::function<bool()>& what) {
+  for (int i = 0; i < 4000; ++i) {
+    if (what()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
 }  // namespace merganser::test

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,5 +61,8 @@ Outcome run(const Arguments& arguments, const std::vector<std::pair<std::string,
 Outcome run_on(int ranks, const Arguments& arguments);
 /// The communication models of this build that need a launcher.
 Arguments process_models();
+
+/// Waits until `what` is true, for at most 20 s. @return whether it became true
+bool comes_true(const std::function<bool()>& what);
 
 }  // namespace merganser::test

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
@@ -23,14 +22,6 @@ using namespace merganser::test;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 namespace fs = std::filesystem;
-
-bool comes_true(const std::function<bool()>& what) {
-  for (int i = 0; i < 4000; ++i) {
-    if (what()) return true;
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  return false;
-}
 
 /// A launcher that prints, and starts nothing.
 class RunOutput : public testing::Test {

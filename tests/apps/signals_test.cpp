@@ -8,7 +8,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <sstream>
 #include <thread>
 
@@ -23,14 +22,6 @@ namespace comm = merganser::comm;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 namespace fs = std::filesystem;
-
-bool comes_true(const std::function<bool()>& what) {
-  for (int i = 0; i < 4000; ++i) {
-    if (what()) return true;
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  return false;
-}
 
 bool is_alive(pid_t pid) { return fs::exists("/proc/" + std::to_string(pid) + "/exe"); }  // a dead one has no program
 

@@ -117,7 +117,7 @@ TEST_P(Simulations, cells_over_blocks_equal_a_run_on_all_sites_and_a_recount) {
 
 TEST_P(Simulations, cells_do_not_depend_on_how_the_plane_is_cut_or_dealt) {
   on_ranks(GetParam(), [](comm::Transport& t) {
-    std::vector<std::vector<Site>> lattices;
+    std::vector<std::vector<simulations::Site>> lattices;
     for (const int edge : {24, 48}) {
       PottsModel model = small_cells();
       model.edge = edge;
@@ -137,7 +137,7 @@ TEST_P(Simulations, cells_do_not_depend_on_how_the_plane_is_cut_or_dealt) {
 
 TEST(Recount, a_square_has_the_volume_and_surface_that_one_counts_by_hand) {
   const Plane plane{{{1, 1, 1}, {true, true, false}}, 6};
-  std::vector<Site> lattice(36);
+  std::vector<simulations::Site> lattice(36);
   for (const std::size_t at : {0U, 5U, 30U, 35U}) lattice[at] = 3;  // 2 x 2 about a corner of the periodic plane
   const auto counted = recount(plane, lattice);
   ASSERT_EQ(counted.size(), 1U);

@@ -21,7 +21,7 @@ using namespace merganser;
 using namespace merganser::test;
 using comm::Transport;
 
-const double kNan = std::numeric_limits<double>::quiet_NaN();
+const double kMissingNan = std::numeric_limits<double>::quiet_NaN();
 
 class Missing : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, Missing, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
@@ -87,7 +87,7 @@ const std::vector<Case> kCases{
      Rule::mean,
      "variable \"x_position\": 2 of 6 values are missing, the first of parcel 2 (never written: NetCDF's fill value "
      "9.969209968386869e+36); allowed: a value for every parcel"},
-    {[](EpicFile& f) { f.variables["B12"][4] = kNan; }, Rule::mean,
+    {[](EpicFile& f) { f.variables["B12"][4] = kMissingNan; }, Rule::mean,
      "variable \"B12\": 1 of 6 values is missing, of parcel 4 (NaN)"},
     {[](EpicFile& f) { f.more = [](int file) {
                          attribute(file, "buoyancy", "valid_range", NC_DOUBLE, {-0.1, 1});
@@ -181,14 +181,14 @@ TEST_P(Missing, values_that_a_rule_skips_are_written_as_the_files_own_fill_value
       EXPECT_NE(read(t, out, refuse).error.find("variable \"humidity\": " + std::to_string(count)), std::string::npos);
     };
     const double fill = -999;
-    check(humidity<double>(NC_DOUBLE, {1, fill, 3, kNan, fill, 6}, with("_FillValue", NC_DOUBLE, {fill})), Rule::mean,
-          3);
-    check(humidity<double>(NC_DOUBLE, {1, kNan, 3, 4, 5, 6}), Rule::mean, 1);
+    check(humidity<double>(NC_DOUBLE, {1, fill, 3, kMissingNan, fill, 6}, with("_FillValue", NC_DOUBLE, {fill})),
+          Rule::mean, 3);
+    check(humidity<double>(NC_DOUBLE, {1, kMissingNan, 3, 4, 5, 6}), Rule::mean, 1);
     check(humidity<float>(NC_FLOAT, {1, 2, 3, 4, NC_FILL_FLOAT, 6}), Rule::mean, 1);
     check(humidity<std::int64_t>(NC_INT64, {1, NC_FILL_INT64, 3, 4, 5, 6}), Rule::sum, 1);
     check(humidity<std::int16_t>(NC_SHORT, {1, 9, 3, 4, 7, 6}, with("missing_value", NC_SHORT, {9, 7})), Rule::sum, 2);
     check(humidity<std::int64_t>(NC_INT64, {1, NC_FILL_INT64, 3, 4, 5, 6}), Rule::keep_largest, 1);
-    check(humidity<double>(NC_DOUBLE, {1, fill, 3, kNan, fill, 6}, with("_FillValue", NC_DOUBLE, {fill})),
+    check(humidity<double>(NC_DOUBLE, {1, fill, 3, kMissingNan, fill, 6}, with("_FillValue", NC_DOUBLE, {fill})),
           Rule::keep_centre, 3);
     t.barrier();
   });
@@ -232,7 +232,7 @@ TEST(MissingRule, that_could_not_write_a_missing_value_is_refused) {
 TEST(MissingTime, is_refused) {
   const Folder folder;
   const std::string path = folder.file("in.nc");
-  for (const double value : {kNan, NC_FILL_DOUBLE}) {
+  for (const double value : {kMissingNan, NC_FILL_DOUBLE}) {
     EpicFile file;
     file.more = [&](int id) {
       const int t = dimension(id, "t");

@@ -214,7 +214,7 @@ TEST(GrowTest, what_does_not_fit_is_refused) {
   EXPECT_THROW((void)grow({2, graphs::WeightKind::unsigned_integer, {{0, 2, 1}}}), InputError);
   on_threads(1, [](comm::Transport& t) {
     Report report;
-    const Points two{{1}, {0, 1}, {}};
+    const msf::Points two{{1}, {0, 1}, {}};
     const auto points = gather_points(two, t, {}, report);
     EXPECT_THROW((void)grow({3, graphs::WeightKind::float64, {}}, points), InputError);  // another number of points
     const Forest nearer{2, graphs::WeightKind::float64, {{0, 1, graphs::bits_of(0.5)}}};
