@@ -34,7 +34,8 @@ Site site_of(const mg_columns& c, double z, std::size_t i) {
   const std::size_t at = i * c.position_stride;
   Site site{finite(c.x[at], i, "x"), finite(c.y[at], i, "y"), c.z != nullptr ? finite(c.z[at], i, "z") : z,
             c.volume[i]};
-  if (!is_volume(site.volume)) throw InputError("parcel " + std::to_string(i) + ": " + volume_error(site.volume));
+  if (!is_volume(site.volume))
+    throw Indexed<InputError>(IndexedText("parcel ") + Index{i} + ": " + volume_error(site.volume));
   return site;
 }
 
@@ -80,7 +81,7 @@ void copy_in(const mg_columns& c, double z, Parcels& parcels) {
       row[1 + a] = finite(c.columns[a][i * stride_of(c, a)], i, "an attribute");
     for (std::size_t a = 1 + c.attributes; a < width; ++a) row[a] = 0;
     if (const std::string wrong = row_error(parcels.schema(), row, parcels.site(i).volume); !wrong.empty())
-      throw InputError("parcel " + std::to_string(i) + ": " + wrong);
+      throw Indexed<InputError>(IndexedText("parcel ") + Index{i} + ": " + wrong);
   }
 }
 

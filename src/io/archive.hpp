@@ -2,6 +2,7 @@
 /// What describes a file as bytes, so that the rank that has read it can tell the others.
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -52,6 +53,13 @@ void fields(A& a, Grid& v) {
 template <class A>
 void fields(A& a, Attribute& v) {
   a(v.name, v.components, v.rule, v.component_names, v.unit);
+}
+template <class A>
+void fields(A& a, std::optional<double>& v) {  // its bytes are not defined where it holds nothing
+  bool given = v.has_value();
+  double value = v.value_or(0);
+  a(given, value);
+  if constexpr (A::kReads) v = given ? std::optional(value) : std::nullopt;
 }
 template <class A>
 void fields(A& a, ParcelFileInfo& v) {

@@ -87,7 +87,7 @@ TEST_F(RunOutput, that_nobody_reads_keeps_no_signal_from_ending_the_job) {
   ::close(reader);
 }
 
-TEST(Run, a_result_of_a_real_job_is_not_lost_in_silence) {
+TEST(RunJob, a_result_of_a_real_job_is_not_lost_in_silence) {
   if (process_models().empty()) GTEST_SKIP() << "this build has no model of processes";
   const Outcome o =
       Program({"/bin/sh", "-c", "\"$0\" run -n 2 -- linkage --points uniform:2:100 --clusters 4 --labels - > /dev/full",
@@ -144,7 +144,7 @@ std::set<std::string> listening(const std::set<pid_t>& processes) {
   return out;
 }
 
-TEST(Run, nothing_of_a_job_on_one_host_listens_to_others) {
+TEST(RunJob, nothing_of_a_job_on_one_host_listens_to_others) {
   const std::string version = run({"--version"}).out;
   if (!says(version, "Open MPI")) GTEST_SKIP() << "no Open MPI";
   if (!says(run({"run", "--dry-run", "-n", "2", "--", "doctor"}).out, "libmerganser-loopback.so"))
@@ -165,7 +165,7 @@ TEST(Run, nothing_of_a_job_on_one_host_listens_to_others) {
   for (const auto& address : seen) EXPECT_TRUE(loopback.contains(address)) << address;
 }
 
-TEST(Run, what_the_user_says_of_interfaces_stays) {
+TEST(RunJob, what_the_user_says_of_interfaces_stays) {
   if (process_models().empty() || !says(run({"--version"}).out, "Open MPI")) GTEST_SKIP() << "no Open MPI";
   const Arguments dry{"run", "--dry-run", "-n", "2", "--", "doctor"};
   if (!says(run(dry).out, "OMPI_MCA_btl_tcp_if_include=")) GTEST_SKIP() << "no loopback interface";
@@ -177,7 +177,7 @@ TEST(Run, what_the_user_says_of_interfaces_stays) {
   EXPECT_FALSE(says(run(dry, {{"SLURM_JOB_ID", "1"}}).out, "if_include=")) << "ranks may be on another machine";
 }
 
-TEST(Run, loopback_settings_are_those_of_the_library) {
+TEST(RunJob, loopback_settings_are_those_of_the_library) {
   const auto names = [](const std::string& mpi, const std::string& shmem) {
     std::string out;
     for (const auto& s : merganser::comm::loopback_settings(mpi, shmem, "lo0")) out += s.name + '=' + s.value + ' ';

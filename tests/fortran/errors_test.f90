@@ -186,7 +186,7 @@ contains
     volume(2) = -1
     call clusterer%put(columns, 2, stat=stat, errmsg=text)
     call check(stat == mg_input, 'a negative volume')
-    call check_text(text, 'parcel 2: the volume is -1;')
+    call check_text(text, 'parcel 2: volume is -1;')
     volume(2) = 1
     call clusterer%put(columns, 2)
     call clusterer%get(columns, 1, n, stat=stat)

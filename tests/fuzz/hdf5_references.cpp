@@ -1,5 +1,5 @@
 // requires: nothing
-/// Looks for what leads out of an HDF5 file.
+/// Reads descriptions in an HDF5 file: looks for what leads to other files.
 #include "merganser/io/data_file.hpp"
 #include "tests/fuzz/support/files.hpp"
 #include "tests/fuzz/support/target.hpp"

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Lists the kinds of vectors that this build has kernels for and this processor can run, the best one first, as MERGANSER_SIMD

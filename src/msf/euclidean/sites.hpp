@@ -28,22 +28,35 @@ class Sites {
       s = std::min(s, std::fabs(periods_[i] - s));
       sum = add(sum, s);
     }
-    return sum;
+    if (!sphere_ || !(sum > nearest::kFarChord2)) return sum;
+    double square = 0;
+    for (std::size_t i = 0; i < axes_; ++i) square += (a[i] + b[i]) * (a[i] + b[i]);
+    return nearest::far_on_sphere(square);
   }
   /// A lower bound of what is compared between a place and anything in a box; above `most` any number above it.
   [[nodiscard]] double compared_to_box(const double* a, const double* lower, const double* upper, double most) const {
+    const double limit = pair_limit(most);
     double sum = 0;
-    for (std::size_t i = 0; i < axes_ && sum <= most; ++i) {
+    for (std::size_t i = 0; i < axes_ && sum <= limit; ++i) {
       const double gap = std::max(std::max(lower[i] - a[i], a[i] - upper[i]), 0.0);
       const double far = std::max(a[i] - lower[i], upper[i] - a[i]);
       sum = add(sum, std::min(gap, std::max(periods_[i] - far, 0.0)));
     }
-    return sum;
+    return sphere_ ? nearest::least_on_sphere(sum) : sum;
   }
   /// The same points in another order, for pair_distances(). @param data  their coordinates, as it wants them
   [[nodiscard]] nearest::PairPoints pair_points(const double* data) const {
     const bool periodic = std::any_of(periods_.begin(), periods_.end(), [](double p) { return p < kInfinity; });
     return {data, axes_, periodic ? periods_.data() : nullptr, norm_};
+  }
+  /// A limit for pair_distances(), which knows nothing of the sphere: what it gives for a pair that compares up to `compared` is
+  /// not above it.
+  [[nodiscard]] double pair_limit(double compared) const {
+    return sphere_ && compared > nearest::kFarChord2 ? kInfinity : compared;
+  }
+  /// What is compared between two places, given what pair_distances() gives for them.
+  [[nodiscard]] double compared_of_pair(double pair, const double* a, const double* b) const {
+    return sphere_ && pair > nearest::kFarChord2 ? compared(a, b) : pair;
   }
   /// The distance that belongs to what is compared.
   [[nodiscard]] double weight(double compared) const { return weight_of(compared, norm_, sphere_); }

@@ -101,13 +101,15 @@ class EqualEdges {
     std::array<double, kLeaf> limit;
     std::array<double, kLeaf> compared;
     for (std::uint32_t i = 0; i < kLeaf; ++i)
-      limit[i] = i < count && taken_[members[i]] == 0 && core_of(members[i]) <= heaviest ? most : -1;
+      limit[i] = i < count && taken_[members[i]] == 0 && core_of(members[i]) <= heaviest ? sites.pair_limit(most) : -1;
     steps_ += axes_ * kLeaf;
     nearest::pair_distances(pairs_, sites.at(v), limit.data(), node.begin, node.begin + kLeaf, compared.data());
     for (std::uint32_t i = 0; i < count; ++i) {
       if (compared[i] > limit[i]) continue;
       const std::uint32_t to = members[i];
-      const double weight = std::max({core, core_of(to), sites.weight(compared[i])});
+      const double distance = sites.compared_of_pair(compared[i], sites.at(v), sites.at(to));
+      if (distance > most) continue;
+      const double weight = std::max({core, core_of(to), sites.weight(distance)});
       if (wanted(to, weight) && weight <= heaviest_between(place_[v], place_[to], place_[to])) body(to, weight);
     }
   }

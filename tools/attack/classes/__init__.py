@@ -3,5 +3,5 @@ from . import (chains, columns, defaults, ellipsoids, inputs, json, kills, limit
                planted, references, secrets, signals, streams)
 
 ALL = [inputs.ATTACK, columns.ATTACK, options.ATTACK, defaults.ATTACK, paths.ATTACK, links.ATTACK, json.ATTACK, names.ATTACK,
-       chains.ATTACK, ellipsoids.ATTACK, missing.ATTACK, references.ATTACK, limits.ATTACK, misuse.ATTACK, signals.ATTACK,
-       kills.ATTACK, streams.ATTACK, secrets.ATTACK, planted.ATTACK]
+       chains.ATTACK, ellipsoids.ATTACK, missing.ATTACK, references.ATTACK, limits.ATTACK, misuse.ATTACK, streams.ATTACK,
+       secrets.ATTACK, planted.ATTACK, signals.ATTACK, kills.ATTACK]

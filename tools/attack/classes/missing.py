@@ -1,5 +1,4 @@
 """Values that are missing, in any way that NetCDF and CF know, in variables of parcel files: refused by name or skipped by rule."""
-from .. import epic
 from ..attack import Attack
 from ..case import Case, Finding, Part, Recipe
 
@@ -13,6 +12,7 @@ class Missing(Attack):
     text = "missing values (fill, missing_value, valid_range, NaN, never written) are refused by name, or skipped by a rule"
 
     def make(self, random, world):
+        from .. import epic
         own = random.random() < 0.5
         name = random.choice(epic.REQUIRED) if own else "humidity"
         kind = random.choice(KINDS)
@@ -65,6 +65,7 @@ class Missing(Attack):
     @staticmethod
     def numbers(case, folder):
         """Nothing in the output but what the present values of the input can make."""
+        from .. import epic
         before = epic.present(case.files["work/in.nc"].bytes(), "humidity")
         with open(folder.at("work/out.nc"), "rb") as file:
             after = epic.present(file.read(), "humidity")

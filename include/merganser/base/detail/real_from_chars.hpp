@@ -3,6 +3,8 @@
 #include <charconv>
 #include <version>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser::detail {
 
 /// Reads a number as std::from_chars does: no blank and no plus before it, decimal, whatever the locale.

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser::detail {
 
 /// Reads a word that lies at a multiple of its size, in one piece.
