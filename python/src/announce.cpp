@@ -8,6 +8,7 @@
 #include "merganser/announce/announcement_network.hpp"
 #include "merganser/announce/network.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/pinned.hpp"
 #include "merganser/comm/open.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/team.hpp"

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/pinned.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/open.hpp"

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "merganser/base/pinned.hpp"
 #include "merganser/msf/forest.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/team.hpp"

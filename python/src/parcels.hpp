@@ -5,6 +5,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/pinned.hpp"
 #include "merganser/parcels/parcels.hpp"
 #include "python/src/arrays.hpp"
 

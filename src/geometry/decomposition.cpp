@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/options.hpp"
 #include "src/geometry/tiles.hpp"
 
 namespace merganser {
@@ -14,13 +14,6 @@ namespace {
 
 std::string shape_text(const std::array<int, 3>& s) {
   return std::to_string(s[0]) + "x" + std::to_string(s[1]) + "x" + std::to_string(s[2]);
-}
-
-/// A number that reads back to the same bits.
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
 }
 
 std::string cells_text(const Grid& g) {

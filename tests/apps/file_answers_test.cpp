@@ -103,7 +103,7 @@ TEST_F(FileAnswers, none_small_is_a_warning_with_both_volumes) {
 
 TEST_F(FileAnswers, that_cannot_be_are_refused) {
   for (const auto& [name, values, says_it] :
-       {std::tuple{"periodic", std::vector<double>{1, 2, 0}, "periodic holds 2; allowed: 0 and 1"},
+       {std::tuple{"periodic", std::vector<double>{1, 2, 0}, "periodic holds 2; allowed: 0 or 1"},
         {"periodic", {1, 1}, "periodic must hold 3 numbers"},
         {"min_vratio", {0}, "min_vratio holds 0; allowed: numbers above 0"},
         {"min_vratio", {-20}, "min_vratio holds -20"},

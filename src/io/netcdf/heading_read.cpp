@@ -216,7 +216,8 @@ class HeadingReader {
 
   /// Reads the values, of a time dimension the last level. @return false if they are too many
   bool values(VariableNumber of, std::span<const int> dimensions, const std::string& full, FileVariable& v) {
-    const auto [id, number] = of;
+    const int id = of.group;
+    const int number = of.variable;
     VariablePart part{std::vector<std::size_t>(v.dimensions.size() + 1, 0),
                       std::vector<std::size_t>(v.dimensions.size() + 1, 1)};
     auto& [start, length, by_rows] = part;
