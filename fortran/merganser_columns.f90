@@ -116,7 +116,7 @@ contains
     if (size(xyz, 1) > 2) this%z = c_loc(xyz(3, 1))
   end subroutine positions_rows
 
-  !> The same in two or three columns of n.
+  !> Sets the positions from separate columns x, y and, in three dimensions, z, each of one number per point.
   subroutine positions_columns(this, x, y, z)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: x(:), y(:)

@@ -89,7 +89,7 @@ contains
     call find_points(this, points, size(xyz, 2), small, ids, stat, errmsg)
   end subroutine find_rows_bytes
 
-  !> The same for positions in three columns.
+  !> Finds stars of points whose positions are in three columns x, y and z, each of one number per point. Collective.
   subroutine find_columns(this, x, y, z, small, ids, stat, errmsg)
     class(mg_finder), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: x(:), y(:), z(:)

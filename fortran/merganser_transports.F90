@@ -79,7 +79,7 @@ contains
     call mg_refuse(int(status), mg_text_of(mg_error_from(1_c_int)), stat, errmsg)
   end subroutine mg_settle
 
-  !> The same for an error that is found here, before C is called.
+  !> Ends a call with an error found before C is called: stat= and errmsg= get status and text; without stat= the job ends.
   subroutine mg_refuse(status, text, stat, errmsg)
     integer, intent(in) :: status
     character(len=*), intent(in) :: text
@@ -409,7 +409,7 @@ contains
     end if
   end subroutine owners_rows
 
-  !> The same for positions in three columns, which are copied.
+  !> Finds the ranks that own positions given in three columns x, y and z, which are copied into one array. Local.
   subroutine owners_columns(this, x, y, z, owners, stat, errmsg)
     class(mg_decomposition), intent(in) :: this
     real(c_double), intent(in) :: x(:), y(:), z(:)

@@ -36,9 +36,9 @@ class Answers {
   [[nodiscard]] bool knows(const std::string& option) const { return sources_.contains(option); }
   /// "periodic xyz (from in.nc)" of one option.
   [[nodiscard]] std::string text(const std::string& option) const;
-  /// The same of all, in the order of their first notes: "periodic xyz (from in.nc), min-volume-ratio 20 (--min-volume-ratio)".
+  /// Lists all values and where each comes from, in the order of their first notes: "periodic xyz (from in.nc), min-volume-ratio 20 (--min-volume-ratio)".
   [[nodiscard]] std::string text() const;
-  /// The same, grouped by where values come from: "alpha 0.2, rk-order 4 (from in.nc); damping 0 (--damping)".
+  /// Lists all values, grouped by where they come from: "alpha 0.2, rk-order 4 (from in.nc); damping 0 (--damping)".
   [[nodiscard]] std::string grouped_text() const;
   /// A line for each value of an option that overrides another one of the input.
   [[nodiscard]] std::vector<std::string> warnings() const;

@@ -14,8 +14,8 @@ namespace merganser::app {
 /// a secret, and of tokens that can be known by how they begin (JSON web tokens, those of code forges and clouds).
 [[nodiscard]] std::string without_secrets(const std::string& text);
 
-/// The same for the words of a command, in which also what follows an option --password, or stands in the word after it, and what
-/// follows a heading "Authorization:", is a secret.
+/// Hides secrets in the words of a command as without_secrets() does in a text, and also the value of an option such as --password,
+/// in the same word or the next one, and what follows a header such as "Authorization:".
 [[nodiscard]] std::vector<std::string> words_without_secrets(std::vector<std::string> words);
 
 }  // namespace merganser::app

@@ -60,7 +60,7 @@ struct LoadedPoints {
 
 /// What a report says of points, `count` of all ranks: where they are from, their dimension, how a table of text is written.
 [[nodiscard]] std::string points_text(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count);
-/// The same for a run record.
+/// Describes points for a run record: source, number, dimension, and how a table of text is written. `count`: of all ranks.
 [[nodiscard]] Json points_json(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count);
 
 }  // namespace merganser::app

@@ -52,14 +52,14 @@ Vec3 point(const StarTask& task, std::size_t i, const Box& box) {
 /// The place of a point: periodic axes are wrapped.
 Vec3 place_of(const StarTask& task, std::size_t i, const Box& box) { return wrapped(box, point(task, i, box)); }
 
-constexpr double kMostCoordinate = 1e150;  // where no box is given: squares stay finite
+constexpr double kMaxCoordinate = 1e150;  // where no box is given: squares stay finite
 
 [[noreturn]] void refuse(const StarTask& task, const Vec3& p, std::size_t i) {
   std::string at = "(" + number_text(p[0]) + ", " + number_text(p[1]);
   if (task.points.shape(1) == 3) at += ", " + number_text(p[2]);
   const std::string allowed =
       task.box ? "finite numbers between the walls of the box " + box_text(*task.box)
-               : "finite numbers from " + number_text(-kMostCoordinate) + " to " + number_text(kMostCoordinate);
+               : "finite numbers from " + number_text(-kMaxCoordinate) + " to " + number_text(kMaxCoordinate);
   throw InputError("points: point " + std::to_string(i) + " is " + at + "); allowed: " + allowed);
 }
 
@@ -72,7 +72,7 @@ Box box_of(const StarTask& task, RowRange share, comm::Transport& transport) {
     for (std::size_t i = share.begin; i < share.end; ++i) {
       const Vec3 p = point(task, i, task.box ? *task.box : zero);
       const bool good = task.box ? between_walls(*task.box, p) : std::all_of(p.begin(), p.end(), [](double x) {
-        return std::isfinite(x) && std::fabs(x) <= kMostCoordinate;
+        return std::isfinite(x) && std::fabs(x) <= kMaxCoordinate;
       });
       if (!good) refuse(task, p, i);
       for (std::size_t a = 0; a < 3; ++a) {

@@ -23,7 +23,7 @@ void check_ranks(const Decomposition& decomposition, const comm::Transport& tran
 /// What a step asks of the parcels of a rank, but for their ids (distinct_ids.hpp): at home, volumes within bounds. For the
 /// decorator `checked`. @throws InputError
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank);
-/// The same of points, but for volumes: in the block of their rank.
+/// Checks that points lie in the block of their rank. For the decorator `checked`. @throws InputError
 void check_points(const nearest::PointSet& points, const Decomposition& decomposition, int rank);
 /// How far beyond a face of the box rounding may have brought a position, on one axis.
 [[nodiscard]] inline double rounding_of(const Box& box, int axis) {

@@ -122,7 +122,7 @@ struct FromInput {
 };
 /// What to say where somebody types `typed`, which is no option here.
 struct Instead : Advice {
-  /// Makes the advice for what is typed; placeholders as of Advice::text.
+  /// Makes the advice for what is typed; "{value}" and "{command}" are replaced as in Advice::text.
   Instead(std::string typed_option, std::string advice) : Advice{std::move(typed_option), std::move(advice)} {}
 };
 /// Words and what they stand for, for enumerations.

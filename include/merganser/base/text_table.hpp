@@ -86,7 +86,8 @@ struct TableStart {
 /// What the first bytes of a file say that it is, if they are those of a packed file, an archive, another encoding than UTF-8 or a
 /// known binary format, with what to do: "packed by bzip2; allowed: ...". Empty: none of these.
 [[nodiscard]] std::string known_signature(std::string_view head);
-/// The same, or UTF-16 without a mark, by its zero bytes. Empty: text, perhaps with a byte order mark of UTF-8.
+/// Returns what known_signature() does, and tells UTF-16 without a byte order mark by its zero bytes too. Empty: text, perhaps with a
+/// byte order mark of UTF-8.
 [[nodiscard]] std::string foreign_text(std::string_view head);
 
 /// The byte order mark of UTF-8, which a text may begin with.

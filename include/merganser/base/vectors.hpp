@@ -1,6 +1,7 @@
 #pragma once
 /// Which kind of vector instructions the kernels run on: the best that the processor has, or the one that the variable
-/// MERGANSER_SIMD names. Results have the same bits with all of them.
+/// MERGANSER_SIMD names. Merges, forests and clusters have the same bits with all of them; the flow has not, since its transfer
+/// between parcels and nodes fuses multiplications and additions where the processor can.
 #include <atomic>
 #include <string>
 #include <vector>

@@ -82,7 +82,7 @@ MG_API int mg_forest_free(mg_forest* forest);
 /// Makes the dendrogram of a forest, on rank 0; the others get one of no vertices. Collective.
 /// @param join  1: components are joined at infinite height, as HDBSCAN* and SciPy's functions need; 0: they stay apart
 MG_API int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage);
-/// The same of a forest of points, joined, with merges of one height in scikit-learn's order: that of Prim's algorithm from
+/// Makes the joined dendrogram of a forest of points, with merges of one height in scikit-learn's order: that of Prim's algorithm from
 /// point 0 among all pairs of points, sorted as NumPy does without vector instructions. For mg_hdbscan() with `sequential`.
 /// Collective. @param dimension, coordinates, ids, count, options  as they were given to mg_forest_of_points()
 /// @param exact  becomes 1 on rank 0 if all edges of equal weight were compared; 0: too many points are equally far from each

@@ -36,11 +36,12 @@ struct Growth {
   bool exact = false;            ///< the choice was among all edges of equal weight; false: among those of the forest
 };
 
-/// Steps after which grow() no longer looks for edges of equal weight: up to a minute on one core. So many are needed
+/// Steps after which grow() no longer looks for edges of equal weight: about a minute on one core, estimated from smaller runs. So many are needed
 /// where all of 131,000 points in the plane are equal.
 inline constexpr std::uint64_t kMaxGrowSteps = std::uint64_t{1} << 34;
 
-/// The same for the tree of points, with the choice among all pairs of points: as Prim's algorithm on all of them. Local.
+/// Orders the edges of a minimum spanning tree of points as Prim's algorithm from point 0 takes them, choosing among all pairs
+/// of points. Local.
 ///
 /// Weights compare as they are given out (distances, not their squares). The edges may be others than the forest's, of the
 /// same weights. Only edges that could stand in a minimum spanning tree are looked at, by boxes of points: few where few

@@ -1,6 +1,7 @@
 #pragma once
 /// Magnitudes that merging accepts, far beyond any fluid's: within them products, squares, third powers, reciprocals and
-/// sums over 2^62 parcels stay finite, in merging as in reports. The same for files, arrays and every interface.
+/// sums over 2^62 parcels stay finite, in merging as in reports. Readers of files and every interface that
+/// takes arrays apply these limits.
 #include <string>
 
 #include "merganser/parcels/parcels.hpp"

@@ -47,7 +47,7 @@ class Bytes {
 
   /// Reads `count` bytes at an address. The block lives until the next call. @throws InputError beyond the end of the file
   [[nodiscard]] Cursor at(std::uint64_t address, std::uint64_t count);
-  /// The same, of a block that begins with four letters, which are passed over.
+  /// Reads `count` bytes at an address that begin with `signature`, four letters, and returns what follows these.
   [[nodiscard]] Cursor at(std::uint64_t address, std::uint64_t count, std::string_view signature);
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
