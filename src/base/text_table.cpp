@@ -87,6 +87,10 @@ std::string check_heading(const std::vector<Cell>& names, std::size_t cells_belo
     const std::string what = "heading, column " + std::to_string(c + 1) + " has no name";
     return c > 0 ? what + "; allowed: a name for each column" : kIndex;
   }
+  // Any line of words would be a table that holds nothing: a file that is none must not be read as an empty one.
+  if (cells_below == 0)
+    return "column 1: " + cell_text(names[0].text) +
+           ", names and no row below them; allowed: numbers, or a heading above rows";
   if (cells_below == names.size() + 1)
     return "heading of " + std::to_string(names.size()) + " names above " + std::to_string(cells_below) +
            " cells, column 1 has none: names of rows, as R writes them; allowed: a table without them (row.names = "

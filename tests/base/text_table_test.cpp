@@ -75,6 +75,7 @@ TEST(TextTable, first_rows_that_can_be_read_in_two_ways_are_refused) {
     const char *first, *second, *part;
   };
   for (const Case& c : {Case{",x,y", "0,1,2", "column 1 has no name: it is an index"},
+                        {"not a table", "", "column 1: \"not\", names and no row below them"},
                         {"\"\",\"x\"", "\"1\",2", "index=False"},
                         {"\tx\ty", "0\t1\t2", "index=False"},
                         {"Unnamed: 0,x", "0,1", "index=False"},
