@@ -26,7 +26,7 @@ def properties(more):
 
 
 TEXTS = {
-    "g.txt": [b"@bait.nc\n", b"include bait.nc\n1 2\n", b"bait.nc bait.nc\n"],
+    "g.txt": [b"@bait.nc\n", b"1 2\ninclude bait.nc\n", b"bait.nc bait.nc\n"],
     "g.mtx": [b"%%MatrixMarket matrix coordinate pattern general\n%include bait.nc\n@bait.nc\n"],
     "g.metis": [b"%include bait.nc\n@bait.nc\n"],
     "p.txt": [b"@bait.nc\n", b"include bait.nc\n"],
