@@ -193,7 +193,7 @@ TEST_F(PointsFile, of_text_that_is_wrong_is_refused_with_row_column_and_line) {
                       4),
           ": UTF-16");
   refused("# nothing\n\n", ": no points");
-  refused("x,y\n", ": no points");
+  refused("x,y\n", ": row 1 (line 1), column 1: \"x\", names and no row below them");
   refused("", ": no points");
   refused(std::string(200000, '1'), ": line 1: more than 65,536 bytes");
   const std::string blanks(65536 - 4, ' ');
