@@ -62,10 +62,10 @@ std::int64_t announced(std::int64_t last, int rank, int every) {
 
 /// How many bytes are `byte`; several times as fast as std::count, whose sums have the width of a pointer.
 std::int64_t count_of(std::byte byte, std::span<const std::byte> bytes) {
-  constexpr std::size_t kMost = 240;  // that a sum of 8 bits holds
+  constexpr std::size_t kMax = 240;  // that a sum of 8 bits holds
   std::int64_t count = 0;
   while (!bytes.empty()) {
-    const auto some = bytes.first(std::min(kMost, bytes.size()));
+    const auto some = bytes.first(std::min(kMax, bytes.size()));
     std::uint8_t equal = 0;
     for (const std::byte b : some) equal = static_cast<std::uint8_t>(equal + (b == byte ? 1 : 0));
     count += equal;

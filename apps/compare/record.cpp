@@ -18,12 +18,12 @@ namespace {
 constexpr double kNanosecond = 1e-9;
 constexpr double kSmallStage = 0.02;    // share of a step below which a stage does not decide
 constexpr double kMessageSlack = 0.05;  // how records are grouped into messages depends on time
-constexpr std::int64_t kMostRanks = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kMostLaunches = 1'000'000'000;
-constexpr std::int64_t kMostParcels = 1'000'000'000'000'000'000;
-constexpr double kMostCrowding = 3;    // beyond it scatter grows no more
-constexpr double kLeastTime = 1e-100;  // seconds or nanoseconds, so that no product or ratio of two leaves the numbers
-constexpr double kMostTime = 1e100;
+constexpr std::int64_t kMaxRanks = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxLaunches = 1'000'000'000;
+constexpr std::int64_t kMaxParcels = 1'000'000'000'000'000'000;
+constexpr double kMaxOversubscription = 3;  // beyond it scatter grows no more
+constexpr double kMinTime = 1e-100;  // seconds or nanoseconds, so that no product or ratio of two leaves the numbers
+constexpr double kMaxTime = 1e100;
 
 std::string short_json(const Json& j) {
   const std::string text = json_text(j);
@@ -31,11 +31,11 @@ std::string short_json(const Json& j) {
 }
 
 std::string ranks_text(const Field& ranks) {
-  const std::int64_t n = ranks.whole(1, kMostRanks);
+  const std::int64_t n = ranks.whole(1, kMaxRanks);
   return count_text(n) + (n == 1 ? " rank" : " ranks");
 }
 
-std::string parcels_text(const Field& parcels) { return count_text(parcels.whole(0, kMostParcels)) + " parcels"; }
+std::string parcels_text(const Field& parcels) { return count_text(parcels.whole(0, kMaxParcels)) + " parcels"; }
 
 Launches seconds(Launches nanoseconds) {
   for (auto& launch : nanoseconds)
@@ -120,7 +120,7 @@ void read_series(const Field& s, const std::string& name, std::size_t repeats, R
 
 void read_bench(const Field& result, const Field& options, RecordFacts& facts) {
   const auto repeats =
-      static_cast<std::size_t>(options.has("repeats") ? options.at("repeats").whole(0, kMostLaunches) : 1);
+      static_cast<std::size_t>(options.has("repeats") ? options.at("repeats").whole(0, kMaxLaunches) : 1);
   const auto read_all = [&](const Field& of) {
     for (const auto& [name, value] : of.json().items())
       if (value.is_object() && value.contains("cycles")) read_series(of.at(name), name, repeats, facts);
@@ -213,9 +213,9 @@ double Field::number() const {
 
 double Field::time() const {
   const double x = number();
-  if (!(x >= kLeastTime && x <= kMostTime))
-    fail("is " + general_text(x, 6) + "; allowed: a positive time, " + general_text(kLeastTime, 3) + " to " +
-         general_text(kMostTime, 3));
+  if (!(x >= kMinTime && x <= kMaxTime))
+    fail("is " + general_text(x, 6) + "; allowed: a positive time, " + general_text(kMinTime, 3) + " to " +
+         general_text(kMaxTime, 3));
   return x;
 }
 
@@ -259,7 +259,7 @@ double crowding(const Json& provenance) {
 }
 
 double crowding(double load_average, double cores) {
-  return std::clamp(load_average / std::max(1.0, cores), 1.0, kMostCrowding);
+  return std::clamp(load_average / std::max(1.0, cores), 1.0, kMaxOversubscription);
 }
 
 Launches launches_ns(const Field& cell) {
@@ -267,7 +267,7 @@ Launches launches_ns(const Field& cell) {
   if (cell.has("rounds") && cell.at("rounds").size() > 0) {
     std::map<std::int64_t, std::vector<double>> by_launch;
     for (const Field& r : cell.at("rounds").list()) {
-      const std::int64_t launch = r.has("launch") ? r.at("launch").whole(0, kMostLaunches) : 0;
+      const std::int64_t launch = r.has("launch") ? r.at("launch").whole(0, kMaxLaunches) : 0;
       by_launch[launch].push_back(r.at("p50_ns").time());
     }
     for (auto& [launch, times] : by_launch) out.push_back(std::move(times));

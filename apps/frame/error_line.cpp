@@ -25,12 +25,12 @@ namespace {
 /// Waits until who reads standard error has it, if that is a pipe or a socket: Hydra drops what it has not read when a rank
 /// ends the job.
 void wait_until_read() {
-  constexpr auto kMost = std::chrono::seconds(1);
+  constexpr auto kMax = std::chrono::seconds(1);
   constexpr auto kToHandOn = std::chrono::milliseconds(50);  // from there to the launcher, on another machine perhaps
   struct stat s {};
   if (::fstat(STDERR_FILENO, &s) != 0 || !(S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode))) return;
   const unsigned long left_over = S_ISFIFO(s.st_mode) ? FIONREAD : TIOCOUTQ;
-  const auto end = std::chrono::steady_clock::now() + kMost;
+  const auto end = std::chrono::steady_clock::now() + kMax;
   int left = 0;
   while (::ioctl(STDERR_FILENO, left_over, &left) == 0 && left > 0 && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

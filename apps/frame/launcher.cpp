@@ -22,7 +22,7 @@ namespace {
 
 bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
 
-constexpr std::int64_t kMostArgumentBytes = 100'000;  // Linux: 128 KiB for a variable
+constexpr std::int64_t kMaxArgumentBytes = 100'000;  // Linux: 128 KiB for a variable
 constexpr double kHostLimit = 300;  // seconds without any news; far beyond a stage of a step, far below a night
 
 /// A word as a shell reads it, in one line.
@@ -89,9 +89,9 @@ void check_launchable(std::span<const std::string> arguments) {
     if (a == ":") throw UsageError("an argument \":\" begins another program for launchers; allowed: any other");
     bytes += static_cast<std::int64_t>(a.size()) + 1;
   }
-  if (bytes > kMostArgumentBytes)
+  if (bytes > kMaxArgumentBytes)
     throw UsageError("arguments of " + count_text(bytes) + " bytes in all; allowed with a launcher: up to " +
-                     count_text(kMostArgumentBytes));
+                     count_text(kMaxArgumentBytes));
 }
 
 std::vector<comm::Setting> settings_of_runs(const Launcher& launcher) {

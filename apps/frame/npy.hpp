@@ -8,7 +8,7 @@
 namespace merganser::app {
 
 inline constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};  ///< first bytes of a file
-inline constexpr std::uint64_t kMostNpyHead = 1 << 16;        ///< bytes of a head that is read
+inline constexpr std::uint64_t kMaxNpyHead = 1 << 16;         ///< bytes of a head that is read
 
 struct NpyHead {
   std::uint64_t data = 0;            ///< where the numbers begin
@@ -20,7 +20,7 @@ struct NpyHead {
 
 /// The head of a file of version 1 to 3.
 /// @param file  its name, for messages
-/// @param begin  its first bytes, up to kMostNpyHead of them
+/// @param begin  its first bytes, up to kMaxNpyHead of them
 /// @throws InputError for what is no such head
 [[nodiscard]] NpyHead parse_npy_head(const std::string& file, std::string_view begin);
 

@@ -30,10 +30,10 @@ std::string chunk(std::string_view kind, const std::string& content) {
 
 /// A zlib stream of blocks that are stored as they are.
 std::string stored(const std::string& bytes) {
-  constexpr std::size_t kMost = 65535;
+  constexpr std::size_t kMax = 65535;
   std::string out = "\x78\x01";
-  for (std::size_t at = 0; at < bytes.size() || at == 0; at += kMost) {
-    const std::size_t size = std::min(kMost, bytes.size() - at);
+  for (std::size_t at = 0; at < bytes.size() || at == 0; at += kMax) {
+    const std::size_t size = std::min(kMax, bytes.size() - at);
     out += static_cast<char>(at + size == bytes.size() ? 1 : 0);
     for (const std::size_t n : {size, ~size}) {
       out += static_cast<char>(n & 0xff);

@@ -73,7 +73,7 @@ void describe(MsfCommand& o, V&& option) {
   describe(o.ranks, option);
 }
 
-constexpr std::int64_t kMostPairs = 65'536;  // points that --verify compares pair by pair
+constexpr std::int64_t kMaxPairs = 65'536;  // points that --verify compares pair by pair
 
 /// One run on one rank.
 class MsfRun {
@@ -183,8 +183,8 @@ void MsfRun::check() {
   const double start = now();
   if (of_points()) {
     together([&] {
-      if (items_ > kMostPairs)
-        throw UsageError("--verify of " + count_text(items_) + " points; allowed: up to " + count_text(kMostPairs) +
+      if (items_ > kMaxPairs)
+        throw UsageError("--verify of " + count_text(items_) + " points; allowed: up to " + count_text(kMaxPairs) +
                          ", all pairs of them are compared");
       const auto other = msf::totals(msf::prim(set_.points, t_, o_.euclidean.min_samples), t_);
       if (other.digest != totals_.digest)

@@ -289,7 +289,7 @@ std::uint64_t file_size(const std::string& file) {
 bool is_npy(const std::string& file) { return PointsBytes(file).read(0, kNpyMagic.size()) == kNpyMagic; }
 
 PointsArray array_of(const std::string& file, std::uint64_t size) {
-  return parse_points_array(file, PointsBytes(file).read(0, kMostNpyHead), size);
+  return parse_points_array(file, PointsBytes(file).read(0, kMaxNpyHead), size);
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace merganser::app {
 namespace {
 
 constexpr double kSpread = 0.01;  // standard deviation of a cluster in the unit box
-constexpr double kMostPoints = 0x1p40;
-constexpr double kMostDimension = 1000;  // of made points
+constexpr double kMaxPoints = 0x1p40;
+constexpr double kMaxDimension = 1000;  // of made points
 constexpr const char* kSpecs =
     "uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, or a file";
 
@@ -53,12 +53,12 @@ bool parse(const std::string& spec, Made& made) {
   if (!known || pieces.size() == 1) return false;
   const std::size_t expected = short_form ? 2 : made.shape == "clusters" ? 4 : 3;
   if (pieces.size() != expected) throw UsageError("--points " + spec + "; allowed: " + std::string(kSpecs));
-  if (!short_form) made.dimension = static_cast<int>(number(spec, pieces[1], 1, kMostDimension));
-  made.count = number(spec, pieces[short_form ? 1 : 2], 0, made.shape == "lattice" ? 0x1p20 : kMostPoints);
-  if (made.shape == "clusters") made.more = number(spec, pieces[3], 1, kMostPoints);
+  if (!short_form) made.dimension = static_cast<int>(number(spec, pieces[1], 1, kMaxDimension));
+  made.count = number(spec, pieces[short_form ? 1 : 2], 0, made.shape == "lattice" ? 0x1p20 : kMaxPoints);
+  if (made.shape == "clusters") made.more = number(spec, pieces[3], 1, kMaxPoints);
   if (made.shape == "lattice") {
     made.more = made.count;
-    if (std::pow(static_cast<double>(made.more), made.dimension) > kMostPoints)
+    if (std::pow(static_cast<double>(made.more), made.dimension) > kMaxPoints)
       throw UsageError("--points " + spec + ": more than 2^40 points; allowed: up to those");
     made.count = 1;
     for (int a = 0; a < made.dimension; ++a) made.count *= made.more;
@@ -158,8 +158,8 @@ std::vector<msf::Period> make_periods(const PointsOptions& o, int dimension, dou
 void check_room(const PointsOptions& options, const PointsSize& size, bool is_file, const AfterLoading& after,
                 comm::Transport& transport) {
   // Measured with 10^6 points in two and three dimensions: 180 bytes for each on one rank, 250 on two.
-  const double bytes_per_point = size.dimension > msf::kMostTreeDimension ? 16.0 * size.dimension + 100
-                                                                          : 280 + 32 * std::max(0, size.dimension - 3);
+  const double bytes_per_point = size.dimension > msf::kMaxTreeDimension ? 16.0 * size.dimension + 100
+                                                                         : 280 + 32 * std::max(0, size.dimension - 3);
   const auto ranks = static_cast<double>(transport.size());
   const double points = size.points;
   Need need;

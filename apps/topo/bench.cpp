@@ -29,7 +29,7 @@ namespace merganser::app {
 namespace {
 
 constexpr double kSecondsPerCell = 0.35;
-constexpr double kMostSeconds = 100;
+constexpr double kMaxSeconds = 100;
 
 /// What is measured if nothing is said: calls that programs use, from each model and class.
 constexpr std::array<std::string_view, 8> kDefaultKernels{
@@ -213,7 +213,7 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
     m.sync = o.sync;
     m.buffers = o.buffers;
     const auto cells = static_cast<double>(m.graphs.size() * m.kernels.size() * m.sizes.size());
-    m.seconds = o.time > 0 ? o.time : std::min(kMostSeconds, kSecondsPerCell * cells);
+    m.seconds = o.time > 0 ? o.time : std::min(kMaxSeconds, kSecondsPerCell * cells);
     m.width = o.width / 100;
     m.seed = o.seed * 1000 + static_cast<std::uint64_t>(o.launch);
     const double free = o.memory_mib > 0 ? o.memory_mib * 1048576

@@ -15,8 +15,8 @@ using topology::Traffic;
 
 constexpr std::size_t kFixedColumns = 5;  // from, to, move, operations, bytes
 /// A graph takes memory for every rank: so many may have no arc, or so many for each flow that is listed.
-constexpr std::size_t kMostRanksWithoutArcs = std::size_t{1} << 20;
-constexpr std::size_t kMostRanksPerFlow = 64;
+constexpr std::size_t kMaxRanksWithoutArcs = std::size_t{1} << 20;
+constexpr std::size_t kMaxRanksPerFlow = 64;
 
 Json row_of(const Flow& flow) {
   Json row = {flow.from, flow.to, topology::move_name(flow.move), flow.operations, flow.bytes};
@@ -80,7 +80,7 @@ Traffic read(const Json& json) {
     throw InputError("\"rows\" or \"packed\" is missing");
   }
   const int ranks = small(json["ranks"], "\"ranks\"");
-  const std::size_t most = std::max(kMostRanksWithoutArcs, kMostRanksPerFlow * flows.size());
+  const std::size_t most = std::max(kMaxRanksWithoutArcs, kMaxRanksPerFlow * flows.size());
   if (static_cast<std::size_t>(ranks) > most) {
     throw InputError(fmt::format("\"ranks\" is {}; allowed with {} rows: 1 to {}", ranks, flows.size(), most));
   }
@@ -101,7 +101,7 @@ Json traffic_json(const Traffic& traffic) {
               {"ranks", traffic.ranks()}, {"exchanges", traffic.exchanges ? Json(*traffic.exchanges) : Json()},
               {"source", traffic.source}, {"operations", traffic.operations()},
               {"bytes", traffic.bytes()}};
-  if (traffic.flows().size() > kMostTrafficRows) {
+  if (traffic.flows().size() > kMaxTrafficRows) {
     out["packed"] = topology::pack_flows(traffic.flows());
     return out;
   }

@@ -10,7 +10,7 @@ namespace merganser::app {
 inline constexpr const char* kTrafficSchema = "merganser-traffic";
 inline constexpr int kTrafficVersion = 1;
 /// From so many flows on they are packed into one text (topology::pack_flows), about 14 characters each.
-inline constexpr std::size_t kMostTrafficRows = 128;
+inline constexpr std::size_t kMaxTrafficRows = 128;
 
 /// {"schema", "schema_version", "ranks", "exchanges", "source", "operations", "bytes", and "columns" with "rows" of
 /// [from, to, move, operations, bytes, first size class, operations of that class, of the next, ...], or "packed"}

@@ -18,8 +18,8 @@
 namespace merganser::app {
 namespace {
 
-constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();  // of ranks, cores, arcs
-constexpr double kMostBytes = 1e18;                                            // of an exchange
+constexpr std::int64_t kMaxCount = std::numeric_limits<std::int32_t>::max();  // of ranks, cores, arcs
+constexpr double kMaxBytes = 1e18;                                            // of an exchange
 
 struct KnownGraph {
   std::string digest;
@@ -31,12 +31,12 @@ std::map<std::string, KnownGraph> graphs_of(const Field& topology, int cores) {
   for (const Field& g : topology.at("graphs").list()) {
     KnownGraph known;
     known.digest = g.at("digest").text();
-    known.load.ranks = static_cast<int>(g.at("ranks").whole(1, kMostCount));
+    known.load.ranks = static_cast<int>(g.at("ranks").whole(1, kMaxCount));
     known.load.cores = cores;
-    known.load.arcs = static_cast<double>(g.at("arcs").whole(1, kMostCount));
-    known.load.degree = static_cast<double>(g.at("max_degree").whole(0, kMostCount));
+    known.load.arcs = static_cast<double>(g.at("arcs").whole(1, kMaxCount));
+    known.load.degree = static_cast<double>(g.at("max_degree").whole(0, kMaxCount));
     if (g.has("max_in_degree"))
-      known.load.degree = std::max(known.load.degree, static_cast<double>(g.at("max_in_degree").whole(0, kMostCount)));
+      known.load.degree = std::max(known.load.degree, static_cast<double>(g.at("max_in_degree").whole(0, kMaxCount)));
     if (known.load.degree < 1 || known.load.degree > known.load.arcs)
       g.at("max_degree").fail("is " + number_text(known.load.degree) + "; allowed: 1 to the number of arcs");
     out[g.at("name").text()] = known;
@@ -125,7 +125,7 @@ Known known_of(const Json& json, const std::string& path) {
   check_schema(record);
   if (!record.has("topology")) throw InputError(path + " is no record of topo bench or topo replay");
   const Field topology = record.at("topology");
-  const auto graphs = graphs_of(topology, static_cast<int>(record.at("provenance").at("cores").whole(1, kMostCount)));
+  const auto graphs = graphs_of(topology, static_cast<int>(record.at("provenance").at("cores").whole(1, kMaxCount)));
   Known out;
   for (const Field& c : topology.at("cells").list()) {
     const auto graph = graphs.find(c.at("graph").text());
@@ -140,8 +140,8 @@ Known known_of(const Json& json, const std::string& path) {
       c.at("completion").fail("is \"" + known.completion + "\"; allowed: local, remote, notified, global");
     known.load = graph->second.load;
     known.load.bytes = c.at("bytes_total").number();
-    if (known.load.bytes < 0 || known.load.bytes > kMostBytes)
-      c.at("bytes_total").fail("is " + number_text(known.load.bytes) + "; allowed: 0 to " + number_text(kMostBytes));
+    if (known.load.bytes < 0 || known.load.bytes > kMaxBytes)
+      c.at("bytes_total").fail("is " + number_text(known.load.bytes) + "; allowed: 0 to " + number_text(kMaxBytes));
     known.load.rank_bytes = known.load.bytes / known.load.arcs * known.load.degree;
     known.launches = launches_ns(c);
     known.source = path;
@@ -161,7 +161,7 @@ std::string machine_text(std::int64_t cores, const std::string& cpu) { return co
 
 std::string machine_text(const Json& json, const std::string& path) {
   const Field provenance = Field(json, path).at("provenance");
-  return machine_text(provenance.at("cores").whole(1, kMostCount), provenance.at("cpu").text());
+  return machine_text(provenance.at("cores").whole(1, kMaxCount), provenance.at("cpu").text());
 }
 
 std::string settings_text(const Json& surroundings) {

@@ -82,9 +82,9 @@ msf::Dendrogram dendrogram_of(const Rows<double>& linkage) {
     throw InputError("linkage: rows of " + std::to_string(linkage.shape(1)) + " numbers; allowed: 4");
   msf::Dendrogram d;
   const std::size_t merges = linkage.shape(0);
-  if (merges + 1 > msf::kMostLinkageVertices)
+  if (merges + 1 > msf::kMaxLinkageVertices)
     throw InputError("linkage: " + std::to_string(merges) + " rows; allowed: below " +
-                     std::to_string(msf::kMostLinkageVertices));
+                     std::to_string(msf::kMaxLinkageVertices));
   d.vertices = merges + 1;
   d.merges.reserve(merges);
   std::vector<bool> used(2 * merges + 1);

@@ -9,7 +9,7 @@
 namespace merganser::announce {
 namespace {
 
-constexpr std::size_t kLeastSlots = 16;
+constexpr std::size_t kMinSlots = 16;
 constexpr std::size_t kKeep = 4096;  // entries or bytes of room that are always kept
 constexpr std::size_t kSpare = 8;    // room is given back if it is this many times what was used
 
@@ -81,7 +81,7 @@ class Shelf {
   }
 
   void grow() {
-    table_.assign(std::max(kLeastSlots, 2 * table_.size()), 0);
+    table_.assign(std::max(kMinSlots, 2 * table_.size()), 0);
     for (std::size_t place = 0; place < stored_.size(); ++place) table_[slot_of(stored_[place].id)] = place + 1;
   }
 
@@ -109,7 +109,7 @@ struct Header {
 };
 static_assert(sizeof(Header) == AnnouncementNetwork::header_bytes);
 
-constexpr std::size_t kMostBytes = 0xFFFF'FFFF;  // that a header can say
+constexpr std::size_t kMaxBytes = 0xFFFF'FFFF;  // that a header can say
 
 void append(std::vector<std::byte>& message, const Header& header, std::span<const std::byte> bytes) {
   const std::size_t at = message.size();
@@ -123,7 +123,7 @@ void check_options(const Network& network, int ranks, const AnnouncementOptions&
     throw UsageError("AnnouncementNetwork: " + network.describe() + " has " + std::to_string(network.vertices()) +
                      " vertices; allowed: one per rank, " + std::to_string(ranks));
   }
-  if (options.max_bytes < 1 || options.max_bytes > kMostBytes || options.max_step_bytes < options.max_bytes) {
+  if (options.max_bytes < 1 || options.max_bytes > kMaxBytes || options.max_step_bytes < options.max_bytes) {
     throw UsageError("AnnouncementNetwork: max_bytes " + std::to_string(options.max_bytes) + ", max_step_bytes " +
                      std::to_string(options.max_step_bytes) +
                      "; allowed: 1 <= max_bytes <= max_step_bytes, max_bytes below 2^32");

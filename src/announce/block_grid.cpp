@@ -7,15 +7,15 @@
 namespace merganser::announce {
 
 void BlockGrid::check() const {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
   std::int64_t total = 1;
   for (const int n : blocks) {
     if (n < 1) {
       throw InputError("block grid: " + std::to_string(n) + " blocks along an axis; allowed: at least 1");
     }
-    total = total > kMost / n ? kMost : total * n;
+    total = total > kMax / n ? kMax : total * n;
   }
-  if (total >= kMost) throw InputError("block grid: too many blocks; allowed: fewer than 2^40");
+  if (total >= kMax) throw InputError("block grid: too many blocks; allowed: fewer than 2^40");
 }
 
 BlockIndex BlockGrid::index(std::int64_t block) const noexcept {

@@ -152,7 +152,7 @@ int ManhattanStreetNetwork::in_to(int v, int* to) const noexcept {
 
 /// In a full box: 0 along even extents, anything along odd ones; of equal odd extents in falling order.
 std::vector<int> ManhattanStreetNetwork::representatives() const {
-  constexpr int kMost = 1'000'000;
+  constexpr int kMax = 1'000'000;
   if (!full_) return {};
   std::vector<int> found{0};
   std::vector<std::vector<int>> at{std::vector<int>(extents_.size(), 0)};
@@ -172,7 +172,7 @@ std::vector<int> ManhattanStreetNetwork::representatives() const {
         next_at.push_back(at[k]);
         next_at.back()[i] = x;
       }
-      if (next.size() > kMost) return {};
+      if (next.size() > kMax) return {};
     }
     found.swap(next);
     at.swap(next_at);

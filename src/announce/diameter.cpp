@@ -253,8 +253,8 @@ std::optional<DimensionChoice> choose_dimension(int ranks, int budget_steps, con
   if (budget_steps < 1) {
     throw UsageError("choose_dimension: " + std::to_string(budget_steps) + " steps; allowed: at least 1");
   }
-  constexpr int kMostDimensions = 30;
-  for (int n = 2; n <= kMostDimensions; ++n) {
+  constexpr int kMaxDimensions = 30;
+  for (int n = 2; n <= kMaxDimensions; ++n) {
     const ManhattanStreetNetwork network(ranks, n);
     if (eccentricity(network, 0) > budget_steps) continue;
     const Diameter found = diameter(network, effort);

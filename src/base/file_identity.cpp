@@ -17,7 +17,7 @@
 namespace merganser {
 namespace {
 
-constexpr int kMostLinks = 40;  // as Linux
+constexpr int kMaxLinks = 40;  // as Linux
 
 std::deque<std::string> pieces_of(const std::string& path) {
   std::deque<std::string> out;
@@ -83,7 +83,7 @@ Place place_of_output(const std::string& path) {
         refuse("the link " + here +
                " belongs to another user; allowed: links of your own, of root, or in a folder "
                "where only their owner may write");
-      if (++links > kMostLinks) refuse(std::strerror(ELOOP));
+      if (++links > kMaxLinks) refuse(std::strerror(ELOOP));
       const std::string to = text_of_link(here);
       if (to.starts_with('/')) at = "/";
       const auto pieces = pieces_of(to);

@@ -11,13 +11,13 @@
 namespace merganser::capi {
 namespace {
 
-constexpr std::size_t kMostParcels = std::size_t{1} << 31;  // of one rank
+constexpr std::size_t kMaxParcels = std::size_t{1} << 31;  // of one rank
 
 void check_strides(const mg_columns& c) {
-  constexpr std::size_t kMost = std::size_t{1} << 16;
-  within<std::size_t>(c.position_stride, 1, kMost, "columns: position_stride");
+  constexpr std::size_t kMax = std::size_t{1} << 16;
+  within<std::size_t>(c.position_stride, 1, kMax, "columns: position_stride");
   for (std::size_t i = 0; i < c.attributes; ++i)
-    within<std::size_t>(stride_of(c, i), 1, kMost, "columns: the stride of a column");
+    within<std::size_t>(stride_of(c, i), 1, kMax, "columns: the stride of a column");
 }
 
 [[noreturn]] void throw_parcel(std::size_t i, const char* what, double value, const char* allowed) {
@@ -54,7 +54,7 @@ void check_ids(std::span<const std::int64_t> ids) {
 
 mg_columns checked_columns(const mg_columns* given, const Schema& schema, bool ids) {
   mg_columns c = read_record(given, "columns");
-  within<std::size_t>(c.count, 0, kMostParcels, "columns: count");
+  within<std::size_t>(c.count, 0, kMaxParcels, "columns: count");
   if (c.position_stride == 0) c.position_stride = 1;
   if (c.attributes != columns_of(schema))
     throw UsageError("columns: " + std::to_string(c.attributes) + " of attributes; the schema has " +

@@ -30,9 +30,9 @@ FinderOptions options_of(const mg_finder_options* given) {
 
 Points points_of(const mg_points* given) {
   const auto record = read_record(given, "points");
-  constexpr std::size_t kMostStride = std::size_t{1} << 16;
+  constexpr std::size_t kMaxStride = std::size_t{1} << 16;
   within<std::size_t>(record.count, 0, std::size_t{1} << 31, "points: count");
-  within<std::size_t>(record.stride, 0, kMostStride, "points: stride");
+  within<std::size_t>(record.stride, 0, kMaxStride, "points: stride");
   return {record.x, record.y, record.z, std::max<std::size_t>(record.stride, 1), record.count};
 }
 
@@ -108,9 +108,9 @@ void deliver(FinderObject& object, void* arrived, std::size_t room) {
 
 /// What can be told before anything is sent.
 void check_rows(FinderObject& object, std::size_t row_bytes, const void* arrived, std::size_t room) {
-  constexpr std::size_t kMostRow = std::size_t{1} << 30;
+  constexpr std::size_t kMaxRowBytes = std::size_t{1} << 30;
   const std::size_t points = object.points();
-  within<std::size_t>(row_bytes, 0, kMostRow, "row_bytes");
+  within<std::size_t>(row_bytes, 0, kMaxRowBytes, "row_bytes");
   within<std::size_t>(points, 0, PTRDIFF_MAX / std::max<std::size_t>(row_bytes, 1), "rows");
   const std::size_t bytes = object.finder.arrivals().size() * row_bytes;
   check_room(room, bytes, "room");

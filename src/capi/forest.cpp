@@ -36,7 +36,7 @@ class LinkageObject final : public Object {
   const msf::Dendrogram dendrogram;
 };
 
-constexpr std::size_t kMost = std::size_t{1} << 40;  // points or edges of one rank
+constexpr std::size_t kMax = std::size_t{1} << 40;  // points or edges of one rank
 
 msf::EuclideanOptions options_of(const mg_tree_options& record) {
   msf::EuclideanOptions options;
@@ -53,7 +53,7 @@ msf::PointSet points_of(int dimension, const double* coordinates, const std::uin
                         const mg_tree_options& record) {
   within(dimension, 1, 1 << 16, "dimension");
   within(record.metric, 0, 3, "options: metric");
-  within<std::size_t>(count, 0, kMost, "count");
+  within<std::size_t>(count, 0, kMax, "count");
   msf::PointSet points;
   points.dimension = dimension;
   if (record.box != nullptr) points.periods = msf::periods_of(box_of(record.box), dimension);
@@ -70,7 +70,7 @@ msf::PointSet points_of(int dimension, const double* coordinates, const std::uin
 }
 
 graphs::EdgeList graph_of(std::uint64_t vertices, const mg_edge* edges, std::size_t count) {
-  within<std::size_t>(count, 0, kMost, "count");
+  within<std::size_t>(count, 0, kMax, "count");
   const auto given = array(edges, count, "edges");
   graphs::EdgeList graph;
   graph.vertices = vertices;

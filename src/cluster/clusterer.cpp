@@ -16,7 +16,7 @@
 namespace merganser {
 namespace {
 
-constexpr std::size_t kMostParcels = std::size_t{1} << 31;  // of one rank
+constexpr std::size_t kMaxParcels = std::size_t{1} << 31;  // of one rank
 
 cluster::StarOptions stars_of(const ClusterOptions& o) { return {{o.search, false}, o.prune, o.iterative}; }
 
@@ -181,9 +181,9 @@ StepReport Clusterer::step(Parcels& parcels) {
   if (!(parcels.schema() == impl_->schema))
     throw UsageError("step: the parcels have another schema than the Clusterer");
   impl_->core.mailbox().check_usable();
-  if (parcels.size() > kMostParcels)
+  if (parcels.size() > kMaxParcels)
     throw InputError("step: " + std::to_string(parcels.size()) + " parcels on one rank; allowed: up to " +
-                     std::to_string(kMostParcels) + "; use more ranks");
+                     std::to_string(kMaxParcels) + "; use more ranks");
   if (impl_->checked) impl_->check(parcels);
   return impl_->step(parcels);
 }

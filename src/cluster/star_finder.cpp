@@ -16,17 +16,17 @@
 namespace merganser {
 namespace {
 
-constexpr std::size_t kMostPoints = std::size_t{1} << 31;  // of one rank
-constexpr std::uint32_t kChunk = 2048;                     // vertices
-constexpr std::size_t kAhead = 32;                         // prefetch distance, in links
-constexpr int kIdBits = 40;                                // of a position, where ids are not given
+constexpr std::size_t kMaxPoints = std::size_t{1} << 31;  // of one rank
+constexpr std::uint32_t kChunk = 2048;                    // vertices
+constexpr std::size_t kAhead = 32;                        // prefetch distance, in links
+constexpr int kIdBits = 40;                               // of a position, where ids are not given
 
 cluster::StarOptions stars_of(const FinderOptions& o) { return {{Search::exact, true}, o.prune, o.iterative}; }
 
 void check_lengths(const Points& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
-  if (points.size > kMostPoints)
+  if (points.size > kMaxPoints)
     throw InputError("find: " + std::to_string(points.size) + " points on one rank; allowed: up to " +
-                     std::to_string(kMostPoints) + "; use more ranks");
+                     std::to_string(kMaxPoints) + "; use more ranks");
   if (points.size > 0 && (points.x == nullptr || points.y == nullptr))
     throw UsageError("find: x or y is null; allowed: arrays of " + std::to_string(points.size) + " points");
   if (points.stride == 0) throw UsageError("find: the stride of points is 0; allowed: 1 and more");

@@ -87,7 +87,7 @@ void abort(int exit_code) {
 namespace {
 
 constexpr auto kGrace = std::chrono::milliseconds(300);  // in which others that fail at the same time are heard
-constexpr auto kMostWait = std::chrono::seconds(10);     // until the rank that speaks has ended the job
+constexpr auto kMaxWait = std::chrono::seconds(10);      // until the rank that speaks has ended the job
 // In which the launcher passes on what a rank has told: Hydra drops what it has not read when a rank aborts.
 constexpr auto kForwarding = std::chrono::milliseconds(100);
 
@@ -120,7 +120,7 @@ bool speaks(const detail::Library& library, int exit_code) {
 void end_job(int exit_code, const std::function<void()>& tell) {
   const detail::Library* library = detail::mpi() != nullptr ? detail::mpi() : detail::shmem();
   if (launched() && library != nullptr && !speaks(*library, exit_code)) {
-    std::this_thread::sleep_for(kMostWait);
+    std::this_thread::sleep_for(kMaxWait);
   } else {
     tell();
     if (launched()) std::this_thread::sleep_for(kForwarding);

@@ -52,13 +52,13 @@ struct Row {
 /// than one cell beyond a wall
 bool find_cells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell);
 
-inline constexpr std::size_t kMostBatches = 8;
+inline constexpr std::size_t kMaxBatches = 8;
 /// Parcels in the order of cells, from some place on.
 struct Upcoming {
   const std::uint32_t* order;
   std::size_t size;
 };
-/// Centres and points of the first 8 count parcels, count <= kMostBatches. @return the first batch in which one
+/// Centres and points of the first 8 count parcels, count <= kMaxBatches. @return the first batch in which one
 /// has no shape, or a point farther than a cell from the centre's cell in x or y or more than one cell beyond a wall, or no
 /// number; count if none
 std::size_t find_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,

@@ -16,7 +16,7 @@
 namespace merganser::flow {
 namespace {
 
-constexpr double kMostRate = 1e50;  // 1/s; beyond, steps lead nowhere
+constexpr double kMaxRatePerSecond = 1e50;  // 1/s; beyond, steps lead nowhere
 
 /// A value within the range that the option of the command has. @throws UsageError
 template <class T>
@@ -196,10 +196,10 @@ struct Model::Impl {
     row.strain = most[0];
     row.frequency = most[1];
     row.dt = options.alpha / std::max(most[0], most[1]);
-    if (std::max(most[0], most[1]) > kMostRate)
+    if (std::max(most[0], most[1]) > kMaxRatePerSecond)
       throw InputError(where() + ": the largest strain rate is " + number_text(most[0]) +
                        ", the largest buoyancy frequency " + number_text(most[1]) + "; allowed: up to " +
-                       number_text(kMostRate));
+                       number_text(kMaxRatePerSecond));
     if (row.dt > 0 && state.time + row.dt == state.time)
       throw InputError(where() + ": the time step " + number_text(row.dt) +
                        " does not advance the time; allowed: steps above " + number_text(0x1p-53 * state.time));

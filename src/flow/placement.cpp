@@ -29,7 +29,7 @@ std::string place_text(const Site& s) {
   return "(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ", " + std::to_string(s.z) + ")";
 }
 
-constexpr std::size_t kChunk = kMostBatches * kBatch;    // parcels that are worked on together
+constexpr std::size_t kChunk = kMaxBatches * kBatch;     // parcels that are worked on together
 constexpr std::int64_t kPlaces = std::int64_t{1} << 20;  // of ids in a cell
 
 }  // namespace

@@ -327,7 +327,7 @@ HWY_INLINE void prefetch(const Site* sites, const double* rows, std::uint32_t in
 std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                        const Cells& cells, Batch* batches) {
   // Read first: a vector of numbers that have just been stored one by one would have to wait for them.
-  Given given[kMostBatches];
+  Given given[kMaxBatches];
   for (std::size_t b = 0; b < count; ++b) read(sites, rows, index.order + b * kBatch, given[b]);
   std::size_t good = count;
   for (std::size_t b = 0; b < count; b += 2) {
@@ -362,8 +362,8 @@ HWY_INLINE bool read_offsets(const Site* sites, const double* rows, const std::u
 std::size_t PlacePoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                         const Cells& cells, Batch* batches) {
   // Read first, as in FindPoints.
-  Given given[kMostBatches];
-  bool known[kMostBatches];
+  Given given[kMaxBatches];
+  bool known[kMaxBatches];
   for (std::size_t b = 0; b < count; ++b) known[b] = read_offsets(sites, rows, index.order + b * kBatch, given[b]);
   for (std::size_t b = 0; b < count; ++b) {
     for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 1) * kBatch, index.size); ++n) {

@@ -34,9 +34,9 @@ Layout stacked(std::span<const std::int64_t> counts) {
 }
 
 std::int64_t chunk_length(std::int64_t total, std::int64_t wanted) {
-  constexpr std::int64_t kLeast = 1024;                  // shorter ones cost more than they hold
-  constexpr std::int64_t kMost = std::int64_t{1} << 20;  // longer ones do not fit into the cache of the library
-  const std::int64_t length = wanted > 0 ? std::clamp(wanted, kLeast, kMost) : std::int64_t{1} << 18;
+  constexpr std::int64_t kMin = 1024;                   // shorter ones cost more than they hold
+  constexpr std::int64_t kMax = std::int64_t{1} << 20;  // longer ones do not fit into the cache of the library
+  const std::int64_t length = wanted > 0 ? std::clamp(wanted, kMin, kMax) : std::int64_t{1} << 18;
   return std::clamp<std::int64_t>(total, 1, length);
 }
 

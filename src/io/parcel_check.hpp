@@ -12,8 +12,8 @@
 namespace merganser::io {
 
 // Bounds of volumes, shapes and attributes: parcels/limits.hpp.
-inline constexpr double kLeastLength = 1e-40;  ///< of the box along an axis
-inline constexpr double kMostLength = 1e40;
+inline constexpr double kMinLength = 1e-40;  ///< of the box along an axis
+inline constexpr double kMaxLength = 1e40;
 
 /// Brings positions on periodic axes into the box. What is not finite stays.
 void wrap_parcels(Parcels& parcels, const Box& box);

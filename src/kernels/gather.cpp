@@ -11,7 +11,7 @@
 namespace merganser::kernels {
 namespace {
 
-constexpr std::int64_t kMostBytes = 2'147'483'647;
+constexpr std::int64_t kMaxBytes = 2'147'483'647;
 
 const std::vector<const detail::GatherEntry*>& gather_entries() {
   static comm::detail::ListOfAll<const detail::GatherEntry*> sorted;
@@ -86,14 +86,14 @@ std::span<const std::byte> Gather::complete() {
 std::unique_ptr<Gather> make_gather(comm::Transport& control, GatherKind kind, std::size_t part_bytes) {
   const detail::GatherEntry* entry = find_gather(control.name(), kind);
   // A number that no size can be stands for one that is too large.
-  const auto bytes = part_bytes > static_cast<std::size_t>(kMostBytes) ? -1 : static_cast<std::int64_t>(part_bytes);
+  const auto bytes = part_bytes > static_cast<std::size_t>(kMaxBytes) ? -1 : static_cast<std::int64_t>(part_bytes);
   const std::int64_t least = control.all_reduce(bytes, comm::Op::min);
   const std::int64_t most = control.all_reduce(bytes, comm::Op::max);
   agree(control, [&] {
     const std::string missing = missing_gather(control, kind);
     if (!missing.empty()) throw UsageError("make_gather: " + missing);
     if (least < 0) {
-      throw UsageError("make_gather: parts of more than " + std::to_string(kMostBytes) + " bytes; allowed: 0 to that");
+      throw UsageError("make_gather: parts of more than " + std::to_string(kMaxBytes) + " bytes; allowed: 0 to that");
     }
     if (least != most) {
       throw UsageError("make_gather: parts of " + std::to_string(least) + " and of " + std::to_string(most) +

@@ -10,7 +10,7 @@
 namespace merganser::links {
 namespace {
 
-constexpr int kMostRounds = 70;  // doubling passes any chain of 64-bit length
+constexpr int kMaxRounds = 70;  // doubling passes any chain of 64-bit length
 
 /// Trees of one call. A local chain ends in its terminal: a root, or a vertex whose link leaves the rank.
 class Doubling {
@@ -34,7 +34,7 @@ class Doubling {
 
   std::vector<Root> run(ContractStatistics& statistics) {
     while (channels_.transport.all_reduce(open(), comm::Op::max) > 0) {
-      if (++statistics.rounds > kMostRounds)
+      if (++statistics.rounds > kMaxRounds)
         throw InputError("a cycle of three or more links over several ranks; allowed: dual links only");
       statistics.asked += ask();
       answer();

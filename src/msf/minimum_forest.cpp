@@ -230,7 +230,7 @@ class ForestSearch {
       if (method == ForestMethod::automatic) method = cut < local ? ForestMethod::local : ForestMethod::filter;
     }
     // Labels of stars go straight to their ranks, and a mailbox along the same arcs must keep their rounds apart.
-    Peers peers(transport_, options_.policy == links::Policy::stars ? transport_.size() : Peers::kMostDirect);
+    Peers peers(transport_, options_.policy == links::Policy::stars ? transport_.size() : Peers::kMaxDirectRanks);
     Components components(ranges, peers);
     std::vector<Edge> forest;
     std::vector<Edge> left;  // what edges there are, unless it is the input itself

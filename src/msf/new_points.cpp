@@ -41,7 +41,7 @@ Looked look_up(const PointSet& set, std::span<const double> cores, const PointSe
     if (what.join) check_cores(points, cores);
   });
   const Given fresh(unnumbered, transport);
-  if (points.axes() > kMostAxes) return look_up_by_pairs(points, cores, fresh, what, transport, options, report);
+  if (points.axes() > kMaxAxes) return look_up_by_pairs(points, cores, fresh, what, transport, options, report);
   return with_axes(points.axes(), [&](auto axes) {
     return look_up_in_tree<axes.value>(points, cores, fresh, what, transport, options, report);
   });

@@ -13,15 +13,15 @@
 namespace merganser::msf {
 namespace {
 
-constexpr unsigned kPassBits = 12;                                 // that a pass looks at, at most
-constexpr std::size_t kMostCounts = std::size_t{32} << kPassBits;  // in one reduction: beyond 32 ranks fewer bits
-constexpr std::int64_t kShortMessage = 4096;                       // bytes
+constexpr unsigned kPassBits = 12;                                // that a pass looks at, at most
+constexpr std::size_t kMaxCounts = std::size_t{32} << kPassBits;  // in one reduction: beyond 32 ranks fewer bits
+constexpr std::int64_t kShortMessage = 4096;                      // bytes
 
 void check_vertices(const graphs::EdgeList& graph) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 63U;
-  if (graph.vertices > kMost) {
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 63U;
+  if (graph.vertices > kMax) {
     throw InputError("a graph of " + std::to_string(graph.vertices) + " vertices; allowed: 0 to " +
-                     std::to_string(kMost));
+                     std::to_string(kMax));
   }
   graph.each([&](const auto& e) {
     if (e.low <= e.high && e.high < graph.vertices) return;
@@ -47,7 +47,7 @@ struct Buckets {
 /// Of `left` bits that are not known yet.
 Buckets next_buckets(unsigned left, std::size_t intervals) {
   unsigned bits = std::min(left, kPassBits);
-  while (bits > 1 && intervals << bits > kMostCounts) --bits;
+  while (bits > 1 && intervals << bits > kMaxCounts) --bits;
   return {bits, left - bits};
 }
 
@@ -109,7 +109,7 @@ std::vector<Edge> brought_home(const std::vector<Edge>& edges, const graphs::Ran
       if (second != first) use(second, e);
     }
   };
-  if (transport.size() > Peers::kMostDirect && messages_are_short(2 * edges.size() * sizeof(Edge), transport)) {
+  if (transport.size() > Peers::kMaxDirectRanks && messages_are_short(2 * edges.size() * sizeof(Edge), transport)) {
     Peers peers(transport);
     MeasuredWork work;
     for_owners([&](std::size_t owner, const Edge& e) { peers.post(static_cast<int>(owner), e); });

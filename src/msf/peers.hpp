@@ -1,6 +1,6 @@
 #pragma once
 /// Typed messages to any rank, oneself included, over one mailbox of the complete graph.
-/// Beyond `kMostDirect` ranks that mailbox sends bundles over a grid of ranks.
+/// Beyond `kMaxDirectRanks` ranks that mailbox sends bundles over a grid of ranks.
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,10 +12,10 @@ namespace merganser::msf {
 class Peers {
  public:
   /// The most ranks of which each sends to every other one itself, unless told otherwise.
-  static constexpr int kMostDirect = 32;
+  static constexpr int kMaxDirectRanks = 32;
 
   /// Collective.
-  explicit Peers(comm::Transport& transport, int most_direct = kMostDirect) : transport_(transport) {
+  explicit Peers(comm::Transport& transport, int most_direct = kMaxDirectRanks) : transport_(transport) {
     const int size = transport.size();
     if (size > most_direct)
       mailbox_ = std::make_unique<RoutedMailbox>(transport);

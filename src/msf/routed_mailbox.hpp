@@ -38,10 +38,10 @@ class RankGrid {
 class RoutedMailbox final : public comm::Mailbox {
  public:
   /// A longer message of one rank to another travels in pieces, of which a heading tells the length.
-  static constexpr std::uint32_t kMostPiece = std::uint32_t{1} << 30;
+  static constexpr std::uint32_t kMaxPieceBytes = std::uint32_t{1} << 30;
 
   /// Collective. `transport` must outlive it.
-  explicit RoutedMailbox(comm::Transport& transport, std::uint32_t most_piece = kMostPiece);
+  explicit RoutedMailbox(comm::Transport& transport, std::uint32_t most_piece = kMaxPieceBytes);
 
   /// All other ranks: arc i leads to and comes from the (i + 1)th rank behind `rank`, in a ring.
   [[nodiscard]] static comm::Graph complete(int rank, int ranks);

@@ -198,7 +198,7 @@ struct Many {
   }
 
   const LeafPoints& points;
-  double place[LeafPoints::kMostAxes];
+  double place[LeafPoints::kMaxAxes];
 
   HWY_INLINE Many(const LeafPoints& p, std::uint32_t self) : points(p) {
     for (int a = 0; a < p.axes; ++a) place[a] = p.axis[a][self];

@@ -11,13 +11,13 @@
 namespace merganser {
 namespace {
 
-constexpr double kEnoughFreedom = 8;      // of five launches a side; what launches lack of it is assumed
-constexpr double kLeastDeviation = 0.01;  // no launch is more alike than this to another
-constexpr double kTrim = 0.15;            // of each end, in means over timings
-constexpr double kTame = 3.7;             // 2.5 normal deviations, in median distances
-constexpr double kMedianLoss = 1.57;      // variance of a median to that of a mean
-constexpr double kPower = 0.95;           // with which "would find" finds
-constexpr double kLargestLog = 700;       // of what still is a number
+constexpr double kEnoughFreedom = 8;    // of five launches a side; what launches lack of it is assumed
+constexpr double kMinDeviation = 0.01;  // no launch is more alike than this to another
+constexpr double kTrim = 0.15;          // of each end, in means over timings
+constexpr double kTame = 3.7;           // 2.5 normal deviations, in median distances
+constexpr double kMedianLoss = 1.57;    // variance of a median to that of a mean
+constexpr double kPower = 0.95;         // with which "would find" finds
+constexpr double kLargestLog = 700;     // of what still is a number
 // How the false alarms are shared out.
 constexpr double kSuiteShare = 0.4;
 constexpr double kFamilyShare = 0.4;
@@ -181,7 +181,7 @@ Estimate estimate(const Suite& s, const Members& members, std::size_t families, 
     const double floor = o.launch_floor * o.launch_floor * parts + within;
     variance = std::max(own, (own * known + floor * (kEnoughFreedom - known)) / kEnoughFreedom);
   }
-  e.deviation = std::sqrt(std::max(variance, kLeastDeviation * kLeastDeviation) * inverse +
+  e.deviation = std::sqrt(std::max(variance, kMinDeviation * kMinDeviation) * inverse +
                           o.between_sides * o.between_sides * parts);
   return e;
 }

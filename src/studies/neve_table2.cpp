@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kPercents[] = {0, 2, 5};
 constexpr std::int64_t kVertices = 4096;  // per process: not in the paper, found by trying
-constexpr double kMostDeviations = 4;
-/// Expected missing edges below which one missing lies beyond kMostDeviations.
+constexpr double kMaxDeviations = 4;
+/// Expected missing edges below which one missing lies beyond kMaxDeviations.
 constexpr double kNoneMissing = 3.2e-5;
 constexpr double kManyMissing = 10;
 
@@ -64,7 +64,7 @@ Table2Cell compare(const Entry& entry, std::size_t column, const PublishedGraph&
   cell.published_z = score(cell.published, entry.ranks, ours.tries);
   for (const auto& row : correct.rows) cell.correct += static_cast<std::int64_t>(row.size());
   cell.correct_z = score(cell.correct, entry.ranks, correct.cross_edges);
-  cell.ok = std::max({std::abs(cell.z), std::abs(cell.published_z), std::abs(cell.correct_z)}) < kMostDeviations;
+  cell.ok = std::max({std::abs(cell.z), std::abs(cell.published_z), std::abs(cell.correct_z)}) < kMaxDeviations;
   return cell;
 }
 

@@ -13,7 +13,7 @@ namespace merganser::topology {
 namespace {
 
 constexpr double kUnknownError = 0.25;  // of a ratio that nothing was left out for
-constexpr double kLeastOwnError = 0.02;
+constexpr double kMinOwnError = 0.02;
 // Relative deviations between launches, of 100 on a shared machine (docs/measurements.md): what all kernels of a launch have
 // in common, and what each has to itself.
 constexpr double kLaunchCommon = 0.065;
@@ -55,7 +55,7 @@ double deviation(std::vector<double> errors) {
   for (auto& e : errors) e = std::fabs(e);
   double mean = 0;
   for (const double e : errors) mean += e / static_cast<double>(errors.size());
-  return std::max({kLeastOwnError, 1.48 * median(errors), mean});
+  return std::max({kMinOwnError, 1.48 * median(errors), mean});
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 using namespace detail;
 
 constexpr double kRoundSeconds = 0.05;  // of a victim's iterations
-constexpr std::uint32_t kMostIterations = 20'000;
+constexpr std::uint32_t kMaxIterations = 20'000;
 
 /// Place of a rank in a group, -1 if it is not in it.
 int place_in(const std::vector<int>& ranks, int rank) {
@@ -195,7 +195,7 @@ class Tail {
       TailTask t{v, loaded, 20, 200, 0.002, known ? 1U : 0U, 0};
       if (!known) return t;
       // What looked fast over a few iterations may not be: none is repeated more than eight times as often as before.
-      const double most = std::min(8.0 * last_[2 * v + loaded], static_cast<double>(kMostIterations));
+      const double most = std::min(8.0 * last_[2 * v + loaded], static_cast<double>(kMaxIterations));
       t.iterations = static_cast<std::uint32_t>(std::clamp(fit, 10.0, std::max(10.0, most)));
       t.sleep_s = iteration * t.iterations;
       t.aggressions = static_cast<std::uint32_t>(

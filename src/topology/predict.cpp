@@ -15,16 +15,16 @@ namespace merganser::topology {
 namespace {
 
 constexpr std::size_t kFeatures = 5;
-constexpr std::size_t kMostBreaks = 2;
+constexpr std::size_t kMaxBreakpoints = 2;
 constexpr int kSizesOfPiece = 3;  // fewest sizes that a piece is fitted to
 constexpr int kSweeps = 60;       // of coordinate descent
 constexpr int kReweightings = 4;
-constexpr double kTune = 0.15;           // relative deviation from which a cell loses weight
-constexpr double kPrior = 0.25;          // weight against which residuals near by must stand
-constexpr double kMostFactor = 100;      // an interval from a hundredth to a hundred times the time tells nothing
-constexpr std::size_t kLeastFolds = 3;   // two that are left out tell too little of a third
-constexpr double kNormal = 1.6448536;    // the normal quantile of the stated confidence
-constexpr double kOccasionError = 0.15;  // what all launches of one record have in common, on a quiet machine
+constexpr double kTune = 0.15;              // relative deviation from which a cell loses weight
+constexpr double kPrior = 0.25;             // weight against which residuals near by must stand
+constexpr double kMaxIntervalFactor = 100;  // an interval from a hundredth to a hundred times the time tells nothing
+constexpr std::size_t kMinFolds = 3;        // two that are left out tell too little of a third
+constexpr double kNormal = 1.6448536;       // the normal quantile of the stated confidence
+constexpr double kOccasionError = 0.15;     // what all launches of one record have in common, on a quiet machine
 
 using Row = std::array<double, kFeatures>;
 
@@ -103,7 +103,7 @@ struct Errors {
   [[nodiscard]] double reach(double occasion) const {
     const auto n = static_cast<double>(sizes.size());
     const auto rank = static_cast<std::size_t>(std::ceil((n + 1) * Prediction::kConfidence));
-    if (sizes.empty() || rank > sizes.size() || folds.size() < kLeastFolds)
+    if (sizes.empty() || rank > sizes.size() || folds.size() < kMinFolds)
       return std::numeric_limits<double>::infinity();
     std::vector<double> sorted = sizes;
     std::sort(sorted.begin(), sorted.end());
@@ -140,7 +140,7 @@ Fit fit_pieces(std::span<const Sample> sorted, std::vector<std::size_t> cuts) {
 /// Adds the best break as long as one earns its place.
 Fit fit_with_breaks(std::span<const Sample> sorted, const std::vector<std::size_t>& starts) {
   Fit best = fit_pieces(sorted, {});
-  for (std::size_t round = 0; round < kMostBreaks; ++round) {
+  for (std::size_t round = 0; round < kMaxBreakpoints; ++round) {
     Fit better = best;
     for (std::size_t s = 0; s < starts.size(); ++s) {
       std::vector<std::size_t> cuts = best.cuts;
@@ -372,13 +372,13 @@ std::string KernelModel::why_too_wide(const Load& load) const {
   if (std::isinf(reach(load)))
     return "too few numbers of ranks were measured to tell of another one; measure " + std::to_string(load.ranks) +
            " ranks";
-  return "what was measured is missed by a factor of more than " + number_text(kMostFactor) +
+  return "what was measured is missed by a factor of more than " + number_text(kMaxIntervalFactor) +
          " where it is left out; measure it again, or this graph";
 }
 
 std::vector<std::string> KernelModel::unknown(const Load& load) const {
   std::vector<std::string> out = range_.misses(load);
-  if (out.empty() && !(reach(load) <= std::log(kMostFactor))) out.push_back(why_too_wide(load));
+  if (out.empty() && !(reach(load) <= std::log(kMaxIntervalFactor))) out.push_back(why_too_wide(load));
   return out;
 }
 

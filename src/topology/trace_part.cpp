@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kTraceMagic = "merganser-trace ";
 constexpr int kVersion = 1;
-constexpr int kMostTraceRanks = 1 << 28;
+constexpr int kMaxTraceRanks = 1 << 28;
 
 Flow parse_flow(WordReader& in, TracePart& part) {
   Flow flow;
@@ -82,9 +82,9 @@ TracePart parse_trace_part(std::string_view text, const std::string& name) {
   header("program");
   part.program = in.rest_of_line();
   header("rank");
-  part.rank = static_cast<int>(in.number("the rank", 0, kMostTraceRanks - 1));
+  part.rank = static_cast<int>(in.number("the rank", 0, kMaxTraceRanks - 1));
   in.expect("of");
-  part.ranks = static_cast<int>(in.number("the number of ranks", part.rank + 1, kMostTraceRanks));
+  part.ranks = static_cast<int>(in.number("the number of ranks", part.rank + 1, kMaxTraceRanks));
   header("ended");
   part.ended = in.word();
   while (in.next_line()) {

@@ -30,9 +30,9 @@ nearest::PointSet points_with(const Numbers& ids) {
 
 /// Ids that ascend, from a short range, and from all numbers.
 std::vector<Numbers> kinds_of_ids() {
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  std::vector<Numbers> kinds{{-5, 0, 7, 9}, {7, 3, -9, 120, 0}, {kMost, 0, kLeast, 17, -1}, {}, {4}};
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  std::vector<Numbers> kinds{{-5, 0, 7, 9}, {7, 3, -9, 120, 0}, {kMax, 0, kMin, 17, -1}, {}, {4}};
   std::mt19937_64 random(1);
   Numbers many;
   for (int i = 0; i < 3000; ++i) many.push_back(static_cast<std::int64_t>(random()));

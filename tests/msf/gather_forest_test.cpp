@@ -44,7 +44,7 @@ TEST_P(GatherForestTest, rank_0_gets_every_edge_once_in_order_and_the_others_non
 
 TEST_P(GatherForestTest, ranks_that_differ_and_too_many_vertices_are_refused_on_every_rank) {
   on_ranks(GetParam(), [](Transport& t) {
-    Forest mine{kMostLinkageVertices + 1, graphs::WeightKind::float64, {}};
+    Forest mine{kMaxLinkageVertices + 1, graphs::WeightKind::float64, {}};
     EXPECT_THROW((void)gather_forest(mine, t), InputError);
     mine.vertices = static_cast<std::uint64_t>(t.rank());
     if (t.size() > 1) {

@@ -161,7 +161,7 @@ TEST(DendrogramTest, what_is_no_forest_in_order_is_refused) {
   refuse(float_forest(3, {{1, 1, 1}}), "cycle");
   refuse(float_forest(3, {{0, 1, 2}, {1, 2, 1}}), "order");
   refuse(float_forest(3, {{0, 3, 2}}), "below 3");
-  refuse({kMostLinkageVertices + 1, graphs::WeightKind::float64, {}}, "at most");
+  refuse({kMaxLinkageVertices + 1, graphs::WeightKind::float64, {}}, "at most");
 }
 
 TEST(CutTest, a_height_gives_the_components_of_the_graph_up_to_it) {

@@ -49,7 +49,7 @@ TEST_P(ManyRanksTest, contraction_has_the_bits_of_the_direct_way) {
     for (const Shape& shape : {random_shape(1, 900, 3000, 5), grid_shape(25, 1000), skewed_shape(2, 9, 4000, 3)}) {
       for (const std::uint64_t base_case : {0, 20}) {
         const auto direct = contracted(shape, t, t.size(), base_case);
-        const auto routed = contracted(shape, t, msf::Peers::kMostDirect, base_case);
+        const auto routed = contracted(shape, t, msf::Peers::kMaxDirectRanks, base_case);
         ASSERT_EQ(routed.forest, direct.forest) << shape.name;  // in the same order, on the same rank
         ASSERT_EQ(routed.parent, direct.parent) << shape.name;
       }
@@ -61,7 +61,7 @@ TEST_P(ManyRanksTest, contraction_sends_a_few_messages_a_wave_instead_of_one_to_
   on_ranks(GetParam(), [](comm::Transport& t) {
     const Shape shape = random_shape(7, 4000, 40000, ~0ULL);
     const auto direct = contracted(shape, t, t.size(), 0);
-    const auto routed = contracted(shape, t, msf::Peers::kMostDirect, 0);
+    const auto routed = contracted(shape, t, msf::Peers::kMaxDirectRanks, 0);
     EXPECT_EQ(routed.counts.waves, 2 * direct.counts.waves);
     EXPECT_LE(routed.counts.messages, routed.counts.waves * (msf::RankGrid(t.size()).columns() - 1));
     std::int64_t sums[] = {direct.counts.messages, routed.counts.messages};

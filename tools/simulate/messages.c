@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { kMost = 256, kBytes = 1 << 16 };
+enum { kMax = 256, kBytes = 1 << 16 };
 static char sent[kBytes], received[kBytes];
 
 static double way(int rank, int rounds, int bytes) {
@@ -19,7 +19,7 @@ static double way(int rank, int rounds, int bytes) {
 
 // Times at the receiver, from the moment at which the sender begins: both leave the barrier before.
 static double window(int rank, int count, double *send_s) {
-  MPI_Request requests[kMost];
+  MPI_Request requests[kMax];
   for (int k = 0; rank == 1 && k < count; ++k) MPI_Irecv(&received[4 * k], 4, MPI_CHAR, 0, 2, MPI_COMM_WORLD, &requests[k]);
   MPI_Barrier(MPI_COMM_WORLD);
   const double began = MPI_Wtime();
@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
     const double s = way(rank, rounds, bytes);
     if (rank == 0) printf("way %d 1 %.12f\n", bytes, s);
   }
-  for (int count = 4; count <= kMost; count *= 2) {
+  for (int count = 4; count <= kMax; count *= 2) {
     double send_s = 0;
     const double s = window(rank, count, &send_s);
     if (rank == 0) printf("window 4 %d %.12f\nsend 4 %d %.12f\n", count, s, count, send_s);

@@ -15,7 +15,7 @@
 namespace merganser::msf {
 
 /// Points of up to so many dimensions are found in a tree of boxes; of those beyond every pair is compared.
-inline constexpr int kMostTreeDimension = 16;
+inline constexpr int kMaxTreeDimension = 16;
 
 /// What comparing every pair will cost.
 struct PairsForecast {
@@ -34,8 +34,8 @@ struct EuclideanOptions {
   /// Above 1: weights are mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
   /// point is that to its min_samples-th nearest, itself being the first (as scikit-learn counts; hdbscan counts one less).
   int min_samples = 1;
-  std::int64_t most_distances = 20'000'000'000;  ///< beyond kMostTreeDimension: what would compute more is refused
-  /// Beyond kMostTreeDimension: called on rank 0 before the work begins; an Error that it throws refuses it, on every rank.
+  std::int64_t most_distances = 20'000'000'000;  ///< beyond kMaxTreeDimension: what would compute more is refused
+  /// Beyond kMaxTreeDimension: called on rank 0 before the work begins; an Error that it throws refuses it, on every rank.
   std::function<void(const PairsForecast&)> forecast = {};
 };
 /// Name, meaning and range of each option, for an OptionTable.
@@ -60,7 +60,7 @@ void describe(EuclideanOptions& o, auto&& option) {
 /// @param report  phases "distribute", "tree", "neighbours", "local rounds", "global rounds"; facts "euclidean_*"
 /// @throws InputError on every rank for a coordinate that is not finite or beyond +-1e150, a bad period, ids not below n, and
 ///         min_samples above the number of points; UsageError for options out of range
-/// Beyond kMostTreeDimension dimensions every pair is compared (Prim's algorithm): O(n n d / P) time, O(d n / P) memory and n
+/// Beyond kMaxTreeDimension dimensions every pair is compared (Prim's algorithm): O(n n d / P) time, O(d n / P) memory and n
 /// small collective calls; facts "pairs_*", phases "neighbours" and "pairs". UsageError where that is more than
 /// `most_distances`, with the forecast.
 /// Cost: O((n / P + c) log n) time, O(n / P + c) memory; c points near the cuts between ranks, which make few rounds of

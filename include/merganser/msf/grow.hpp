@@ -26,7 +26,7 @@ struct GrownEdge {
 /// Of the edges of least weight that leave the tree the one to the lowest vertex is taken, from the vertex that came in
 /// first. The choice is among the edges of the forest. Where it falls apart, the next component starts with its lowest vertex
 /// and an edge of infinite weight from vertex 0: n - 1 edges in all.
-/// @throws InputError for more vertices than kMostLinkageVertices, and edges that are no forest or whose ends are no vertices
+/// @throws InputError for more vertices than kMaxLinkageVertices, and edges that are no forest or whose ends are no vertices
 /// Cost: O(n log n) time; beside the result 48 bytes per vertex
 [[nodiscard]] std::vector<GrownEdge> grow(const Forest& forest);
 

@@ -13,7 +13,7 @@
 namespace merganser::msf {
 
 /// Most vertices of a dendrogram: clusters are numbered up to 2 n - 2 in 32 bits.
-inline constexpr std::uint64_t kMostLinkageVertices = std::uint64_t{1} << 31;
+inline constexpr std::uint64_t kMaxLinkageVertices = std::uint64_t{1} << 31;
 
 /// Bytes per vertex on rank 0 while forests are gathered and dendrograms made: edges, merges, trees of clusters.
 inline constexpr double kLinkageBytesPerVertex = 56;
@@ -21,7 +21,7 @@ inline constexpr double kLinkageBytesPerVertex = 56;
 /// All ranks' edges on rank 0, in ascending order of (weight, low, high); none on the others. Collective.
 ///
 /// Memory: 24 bytes per edge on rank 0, and pieces of a few MiB while they travel.
-/// @throws InputError on every rank for more vertices than kMostLinkageVertices, UsageError if ranks differ in them
+/// @throws InputError on every rank for more vertices than kMaxLinkageVertices, UsageError if ranks differ in them
 [[nodiscard]] Forest gather_forest(const Forest& mine, comm::Transport& transport);
 
 /// Two clusters become one. Merge i makes cluster n + i; vertices are the clusters 0 .. n - 1.

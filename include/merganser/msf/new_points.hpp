@@ -24,7 +24,7 @@ struct NearPoint {
 /// @param k       1 to the number of points of the set, the same on every rank
 /// @return k for each new point of this rank, row after row
 /// @throws InputError on every rank for bad points and for a k beyond their number; UsageError for a k below 1 and for new
-///         points of another space, and as euclidean_forest() beyond kMostTreeDimension, where every new point is compared
+///         points of another space, and as euclidean_forest() beyond kMaxTreeDimension, where every new point is compared
 ///         with every point
 /// Cost: a tree of the points (no list of neighbours, no rounds), then O(log n) per new point and k
 [[nodiscard]] std::vector<NearPoint> nearest_points(const PointSet& points, const PointSet& fresh, int k,

@@ -29,9 +29,9 @@ inline double least_on_sphere(double chord2) {
 
 /// Points as separate coordinates, each array with 16 more that are infinite or any numbers.
 struct LeafPoints {
-  static constexpr int kMostAxes = 16;
-  std::array<const double*, kMostAxes> axis{};
-  int axes = 3;                        ///< 3 to kMostAxes
+  static constexpr int kMaxAxes = 16;
+  std::array<const double*, kMaxAxes> axis{};
+  int axes = 3;                        ///< 3 to kMaxAxes
   const double* core = nullptr;        ///< least distance of each point to anything, as compared; null: none
   const std::uint64_t* ids = nullptr;  ///< smaller ones win ties
   const double* period = nullptr;      ///< of each axis; infinite: none

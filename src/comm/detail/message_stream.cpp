@@ -12,7 +12,7 @@ struct Header {
 
 constexpr std::size_t kFullBytes = 16384;  // a message of this size goes at once
 constexpr std::size_t kKeptBuffers = 64;
-constexpr std::size_t kMostRecords = 0xFFFFFFFF;  // on an arc in a round
+constexpr std::size_t kMaxRecords = 0xFFFFFFFF;  // on an arc in a round
 
 }  // namespace
 
@@ -38,10 +38,10 @@ void MessageStream::open(std::span<const std::size_t> counts_out, std::span<cons
                     " and " + std::to_string(in_.size()));
   }
   for (const auto counts : {counts_out, counts_in}) {
-    const auto too_many = std::find_if(counts.begin(), counts.end(), [](std::size_t n) { return n > kMostRecords; });
+    const auto too_many = std::find_if(counts.begin(), counts.end(), [](std::size_t n) { return n > kMaxRecords; });
     if (too_many == counts.end()) continue;
     throw CommError("Stream::open: " + std::to_string(*too_many) + " records on an arc; allowed: up to " +
-                    std::to_string(kMostRecords));
+                    std::to_string(kMaxRecords));
   }
   for (std::size_t arc = 0; arc < out_.size(); ++arc) {
     if (counts_out[arc] > 0) ++out_[arc].round;

@@ -20,15 +20,15 @@ std::string range_error(const char* what, std::size_t value, std::size_t least, 
          std::to_string(most);
 }
 
-constexpr std::size_t kMostBytes = PTRDIFF_MAX;  // of anything in memory
+constexpr std::size_t kMaxBytes = PTRDIFF_MAX;  // of anything in memory
 
 }  // namespace
 
 std::string plan_error(const Graph& graph, const Pattern& pattern, const PlanOptions& options) {
-  std::string error = range_error("Plan: element_bytes", options.element_bytes, 1, kMostBytes);
+  std::string error = range_error("Plan: element_bytes", options.element_bytes, 1, kMaxBytes);
   if (!error.empty()) return error;
-  const std::size_t most = kMostBytes / options.element_bytes;
-  error = range_error("Plan: chunk_elements", options.chunk_elements, 1, kMostBytes);
+  const std::size_t most = kMaxBytes / options.element_bytes;
+  error = range_error("Plan: chunk_elements", options.chunk_elements, 1, kMaxBytes);
   if (!error.empty()) return error;
   if (pattern.out.size() != graph.out.size() || pattern.in.size() != graph.in.size()) {
     return "Plan: pattern for " + std::to_string(pattern.out.size()) + " out- and " +
@@ -50,7 +50,7 @@ std::string stream_error(const Graph& graph, const StreamOptions& options) {
   constexpr std::size_t kReserved = std::size_t{1} << 32;  // for rings and the words of rounds
   const std::size_t arcs = std::max<std::size_t>(1, graph.in.size());
   return range_error("Stream: slots_per_arc", options.slots_per_arc, 0,
-                     (kMostBytes - kReserved) / sizeof(std::uint64_t) / arcs);
+                     (kMaxBytes - kReserved) / sizeof(std::uint64_t) / arcs);
 }
 
 std::string segment_error(std::size_t words, std::size_t word_bytes, Epoch epoch) {
@@ -60,7 +60,7 @@ std::string segment_error(std::size_t words, std::size_t word_bytes, Epoch epoch
   if (epoch > Epoch::per_operation) {
     return "Segment: epoch is " + std::to_string(static_cast<int>(epoch)) + "; allowed: a value of comm::Epoch";
   }
-  return range_error("Segment: number of words", words, 0, kMostBytes / word_bytes);
+  return range_error("Segment: number of words", words, 0, kMaxBytes / word_bytes);
 }
 
 Place MessageTransport::place(const char* kind) {

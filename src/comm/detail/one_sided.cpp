@@ -7,9 +7,9 @@ namespace merganser::comm::detail {
 
 std::size_t ring_bytes_for(std::size_t in_arcs) {
   constexpr std::size_t kBudget = std::size_t{4} << 20;
-  constexpr std::size_t kLeast = 4096;
-  constexpr std::size_t kMost = std::size_t{256} << 10;
-  return std::clamp(kBudget / std::max<std::size_t>(in_arcs, 1) / 64 * 64, kLeast, kMost);
+  constexpr std::size_t kMin = 4096;
+  constexpr std::size_t kMax = std::size_t{256} << 10;
+  return std::clamp(kBudget / std::max<std::size_t>(in_arcs, 1) / 64 * 64, kMin, kMax);
 }
 
 std::size_t memory_test_bytes(int rank) { return 8 * (static_cast<std::size_t>(rank) + 3); }

@@ -14,8 +14,8 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::uint64_t kMostProperties = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMostWarmUp = std::uint64_t{1} << 20;  ///< vertices decoded ahead of one's own
+constexpr std::uint64_t kMaxProperties = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxWarmUp = std::uint64_t{1} << 20;  ///< vertices decoded ahead of one's own
 
 struct BvProperties {
   std::uint64_t vertices = 0;
@@ -30,9 +30,9 @@ struct BvProperties {
 
 std::map<std::string, std::string> read_pairs(const std::string& path) {
   const File file(path);
-  if (file.size() > kMostProperties)
+  if (file.size() > kMaxProperties)
     throw InputError(path + ": " + std::to_string(file.size()) + " bytes; allowed: at most " +
-                     std::to_string(kMostProperties));
+                     std::to_string(kMaxProperties));
   std::string text(file.size(), '\0');
   text.resize(file.read(0, text.data(), text.size()));
   std::map<std::string, std::string> pairs;
@@ -269,7 +269,7 @@ class Places {
 /// The file of offsets if it is there and helps, else null.
 std::unique_ptr<Places> places_of(const std::string& base, const BvProperties& p) {
   const std::string path = base + ".offsets";
-  if (p.most_references > 0 && p.window * p.most_references <= kMostWarmUp && std::filesystem::exists(path))
+  if (p.most_references > 0 && p.window * p.most_references <= kMaxWarmUp && std::filesystem::exists(path))
     return std::make_unique<Places>(path, p);
   return nullptr;
 }

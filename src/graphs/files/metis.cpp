@@ -8,7 +8,7 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::uint64_t kMostConstraints = 2147483647;
+constexpr std::uint64_t kMaxConstraints = 2147483647;
 
 /// The numbers of the header's line. @param refuse  throws, with the line
 template <class Refuse>
@@ -25,7 +25,7 @@ MetisHeader parse_metis_header(std::string_view line, const Refuse& refuse) {
   const bool vertex_weights = flags[1] == '1';
   std::uint64_t weights = vertex_weights ? 1 : 0;
   if (!constraints.empty() &&
-      (!parse_id(constraints, weights) || vertex_weights != (weights > 0) || weights > kMostConstraints))
+      (!parse_id(constraints, weights) || vertex_weights != (weights > 0) || weights > kMaxConstraints))
     refuse("number of weights " + shown(constraints) + "; allowed: from 1 on with format 1x, else 0 or none");
   header.weights_before = weights + (flags[0] == '1' ? 1 : 0);
   header.weighted = flags[2] == '1';

@@ -8,7 +8,7 @@ namespace merganser::graphs::detail {
 namespace {
 
 constexpr std::array<double, 4> kQuadrants{.57, .19, .19, .05};
-constexpr int kMostLevels = 5;
+constexpr int kMaxLevels = 5;
 
 /// Draws the quadrants of some levels from 32 random bits: the upper ones choose an entry, the others one of its two
 /// outcomes. Alias method [walker1977]; probabilities are exact to 2^-32.
@@ -73,9 +73,9 @@ class Quadrants {
 template <class Edge>
 void make_rmat(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   const int levels = std::countr_zero(spec.vertices);
-  const int wide = levels / kMostLevels;
-  const int rest = levels % kMostLevels;
-  const Quadrants five(kMostLevels);
+  const int wide = levels / kMaxLevels;
+  const int rest = levels % kMaxLevels;
+  const Quadrants five(kMaxLevels);
   const Quadrants few(std::max(rest, 1));
   const int draws = wide + (rest > 0 ? 1 : 0);
   const std::array<std::uint32_t, 2> key{static_cast<std::uint32_t>(part.seed),
@@ -93,8 +93,8 @@ void make_rmat(const Spec& spec, const Part& part, Sink<Edge>& sink) {
       }
       const bool all = draw < wide;
       const std::uint32_t bits = (all ? five : few).draw(random[static_cast<std::size_t>(draw % 4)]);
-      row = row << (all ? kMostLevels : rest) | bits >> 8;
-      column = column << (all ? kMostLevels : rest) | (bits & 0xff);
+      row = row << (all ? kMaxLevels : rest) | bits >> 8;
+      column = column << (all ? kMaxLevels : rest) | (bits & 0xff);
     }
     if (row != column) sink(row, column);
   }

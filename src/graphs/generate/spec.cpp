@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kAllowed =
     "rmat:N:DEG, rgg2d:N:DEG, rgg3d:N:DEG, gnm:N:DEG, ba:N:DEG, grid:AxB[xC][:periodic], path:V, star:V, complete:V";
-constexpr std::uint64_t kMostVertices = std::uint64_t{1} << 48;
-constexpr double kMostEdges = 0x1p48;
+constexpr std::uint64_t kMaxVertices = std::uint64_t{1} << 48;
+constexpr double kMaxEdges = 0x1p48;
 constexpr std::uint64_t kFewestPlain = 64;  ///< from here on N is no logarithm
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
@@ -29,7 +29,7 @@ std::uint64_t whole(std::string_view text, std::string_view piece, std::uint64_t
 
 /// 2^N below 64, N itself from there on.
 std::uint64_t vertices_of(std::string_view text, std::string_view piece) {
-  const std::uint64_t n = whole(text, piece, 0, kMostVertices);
+  const std::uint64_t n = whole(text, piece, 0, kMaxVertices);
   if (n >= kFewestPlain) return n;
   if (n > 48) refuse(text, "2^" + std::string(piece) + " vertices; allowed: at most 2^48");
   return std::uint64_t{1} << n;
@@ -51,7 +51,7 @@ void parse_random(Spec& spec, std::string_view text, const std::vector<std::stri
   spec.vertices = vertices_of(text, p[1]);
   const double degree = degree_of(text, p[2]);
   const double edges = degree * static_cast<double>(spec.vertices);
-  if (edges > kMostEdges) refuse(text, "more than 2^48 edges; allowed: at most 2^48");
+  if (edges > kMaxEdges) refuse(text, "more than 2^48 edges; allowed: at most 2^48");
   spec.edges = static_cast<std::uint64_t>(edges);
   const std::uint64_t n = spec.vertices;
   if (spec.shape == Shape::rmat && !std::has_single_bit(n)) {
@@ -83,7 +83,7 @@ void parse_grid(Spec& spec, std::string_view text, const std::vector<std::string
   spec.dimension = static_cast<int>(extents.size());
   spec.vertices = 1;
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    spec.extent[axis] = whole(text, extents[axis], 1, kMostVertices / spec.vertices);
+    spec.extent[axis] = whole(text, extents[axis], 1, kMaxVertices / spec.vertices);
     spec.vertices *= spec.extent[axis];
   }
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
@@ -94,7 +94,7 @@ void parse_grid(Spec& spec, std::string_view text, const std::vector<std::string
 
 void parse_plain(Spec& spec, std::string_view text, const std::vector<std::string_view>& p) {
   if (p.size() != 2) refuse(text, "needs a number of vertices; allowed: " + std::string(p[0]) + ":V");
-  spec.vertices = whole(text, p[1], 0, spec.shape == Shape::complete ? 1ULL << 24 : kMostVertices);
+  spec.vertices = whole(text, p[1], 0, spec.shape == Shape::complete ? 1ULL << 24 : kMaxVertices);
   const std::uint64_t n = spec.vertices;
   spec.edges = spec.shape == Shape::complete ? pairs(n) : (n > 0 ? n - 1 : 0);
 }

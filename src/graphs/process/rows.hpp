@@ -22,14 +22,14 @@ inline void join(Rows& rows, int a, int b) {
   rows[static_cast<std::size_t>(b)].push_back({a});
 }
 
-inline constexpr std::int64_t kMostArcs = std::int64_t{1} << 28;
+inline constexpr std::int64_t kMaxArcs = std::int64_t{1} << 28;
 
-/// @throws UsageError if a graph would have more arcs than kMostArcs, or than memory while it is made
+/// @throws UsageError if a graph would have more arcs than kMaxArcs, or than memory while it is made
 inline void check_arcs(double arcs) {
   constexpr double kBytesPerArc = 64;  // in a set, in rows and in the graph
   const std::string what = "the process graph would have about " + number_text(arcs) + " arcs";
-  if (!(arcs <= static_cast<double>(kMostArcs)))
-    throw UsageError(what + "; allowed: at most " + std::to_string(kMostArcs));
+  if (!(arcs <= static_cast<double>(kMaxArcs)))
+    throw UsageError(what + "; allowed: at most " + std::to_string(kMaxArcs));
   const auto there = static_cast<double>(available_bytes());
   if (there > 0 && arcs * kBytesPerArc > there)
     throw UsageError(what + ", which take about " + bytes_text(arcs * kBytesPerArc) + " of memory; there is " +

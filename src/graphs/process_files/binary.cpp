@@ -79,9 +79,9 @@ void put(std::string& out, std::uint64_t value) {
 
 ProcessGraph parse_binary(const std::string& path, const std::string& bytes) {
   const FileBytes file(path, bytes, FileBytes::Places::offsets);
-  constexpr std::size_t kLeast = 24;
-  if (bytes.size() < kLeast) {
-    file.fail(bytes.size(), "the file ends; allowed: at least " + std::to_string(kLeast) + " bytes in a binary graph");
+  constexpr std::size_t kMin = 24;
+  if (bytes.size() < kMin) {
+    file.fail(bytes.size(), "the file ends; allowed: at least " + std::to_string(kMin) + " bytes in a binary graph");
   }
   const std::uint64_t ranks = little(bytes, 0, 8), arcs = little(bytes, 8, 8);
   if (ranks < 1 || ranks >= (1ULL << 31) || length(ranks, arcs, 8, 16) != bytes.size()) explain(file);

@@ -10,7 +10,7 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::int64_t kMostWeight = std::int64_t{1} << 53;
+constexpr std::int64_t kMaxWeight = std::int64_t{1} << 53;
 
 /// Neighbours as arcs. Loops are left out: a rank sends nothing to itself.
 class MetisArcs {
@@ -72,11 +72,11 @@ ProcessGraph parse_metis(const std::string& path, const std::string& text) {
 std::string print_metis(const std::string& path, const ProcessGraph& graph) {
   for (int r = 0; r < graph.ranks(); ++r) {
     for (const auto& arc : graph.row(r)) {
-      if (arc.bytes >= 1 && arc.bytes <= static_cast<double>(kMostWeight) && arc.bytes == std::floor(arc.bytes))
+      if (arc.bytes >= 1 && arc.bytes <= static_cast<double>(kMaxWeight) && arc.bytes == std::floor(arc.bytes))
         continue;
       throw InputError(path + ": the weight " + number_text(arc.bytes) + " from vertex " + std::to_string(r + 1) +
                        " to " + std::to_string(arc.to + 1) + "; allowed in METIS files: whole numbers from 1 to " +
-                       std::to_string(kMostWeight));
+                       std::to_string(kMaxWeight));
     }
   }
   check_symmetric(path, graph);

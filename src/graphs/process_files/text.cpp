@@ -8,7 +8,7 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::int64_t kMostInt = 2147483647;
+constexpr std::int64_t kMaxInt32 = 2147483647;
 
 /// What stands behind "RANK:" on a line, pairs of a rank and a weight.
 void parse_arcs(const FileBytes& file, std::uint64_t at, std::int64_t from, std::string_view pairs, ArcList& list) {
@@ -18,7 +18,7 @@ void parse_arcs(const FileBytes& file, std::uint64_t at, std::int64_t from, std:
     const auto weight = words.next();
     if (weight.empty())
       file.fail(at, std::to_string(count + 1) + " numbers after the colon; allowed: pairs of a rank and a weight");
-    const std::int64_t to = file.integer(at, head, "rank", 0, kMostInt - 1);
+    const std::int64_t to = file.integer(at, head, "rank", 0, kMaxInt32 - 1);
     list.add(static_cast<int>(from), static_cast<int>(to), file.weight(at, weight), at);
   }
 }
@@ -46,7 +46,7 @@ ProcessGraph parse_adjacency(const std::string& path, const std::string& text) {
     const auto colon = line.find(':');
     if (colon == std::string_view::npos)
       file.fail(walk.at(), shown(line) + " has no colon; allowed: \"rank: rank weight rank weight ...\"");
-    const std::int64_t from = file.integer(walk.at(), trimmed(line.substr(0, colon)), "rank", 0, kMostInt - 1);
+    const std::int64_t from = file.integer(walk.at(), trimmed(line.substr(0, colon)), "rank", 0, kMaxInt32 - 1);
     heads.push_back({from, walk.at()});
     parse_arcs(file, walk.at(), from, line.substr(colon + 1), list);
   }

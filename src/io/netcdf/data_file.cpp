@@ -14,7 +14,7 @@
 namespace merganser::io {
 namespace {
 
-constexpr double kMostDataBytes = 0x1p30;
+constexpr double kMaxDataBytes = 0x1p30;
 
 /// Lengths of a variable's dimensions. @throws InputError for a dimension that is not there or values that do not fit
 std::vector<std::size_t> shape_of(const std::string& path, const FileGroup& group, const FileVariable& v) {
@@ -94,7 +94,7 @@ class DataReader {
   std::size_t room(double count, nc_type type, const std::string& name) {
     const double bytes = count * static_cast<double>(type_bytes(static_cast<FileType>(type)));
     read_ += bytes;
-    if (read_ > kMostDataBytes)
+    if (read_ > kMaxDataBytes)
       throw InputError(file_.path() + ": up to " + name + " it has more than 1 GiB of values; allowed: at most that");
     return static_cast<std::size_t>(bytes);
   }

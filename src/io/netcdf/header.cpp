@@ -54,11 +54,11 @@ Grid read_grid(const NcFile& file) {
     grid.cells[a] = whole_number(file, "ncells", cells[a]);
     if (!(extent[a] > 0) || !std::isfinite(extent[a]))
       throw limit("extent", extent[a], "it must be positive and finite");
-    if (extent[a] < kLeastLength || extent[a] > kMostLength)
-      throw limit("extent", extent[a], "allowed: " + number_text(kLeastLength) + " to " + number_text(kMostLength));
+    if (extent[a] < kMinLength || extent[a] > kMaxLength)
+      throw limit("extent", extent[a], "allowed: " + number_text(kMinLength) + " to " + number_text(kMaxLength));
     if (!std::isfinite(origin[a])) throw InputError(file.path() + ": the global attribute origin is not finite");
-    if (std::fabs(origin[a]) > kMostLength)
-      throw limit("origin", origin[a], "allowed: " + number_text(-kMostLength) + " to " + number_text(kMostLength));
+    if (std::fabs(origin[a]) > kMaxLength)
+      throw limit("origin", origin[a], "allowed: " + number_text(-kMaxLength) + " to " + number_text(kMaxLength));
     grid.box.lower[a] = origin[a];
     grid.box.extent[a] = extent[a];
   }

@@ -10,7 +10,7 @@
 namespace merganser::io {
 namespace {
 
-constexpr std::size_t kMostValues = std::size_t{16} << 20;  // bytes of variables that are carried
+constexpr std::size_t kMaxValueBytes = std::size_t{16} << 20;  // bytes of variables that are carried
 constexpr const char* kTaken = "whose name a variable has in every file that is written";
 constexpr std::array<const char*, 3> kOwnDimensions{"n_parcels", "t", "world%size"};
 
@@ -234,7 +234,7 @@ class HeadingReader {
     }
     const auto type = static_cast<FileType>(v.values.type);
     const double bytes = all * static_cast<double>(std::max<std::size_t>(8, type_bytes(type)));
-    if (bytes > static_cast<double>(kMostValues - carried_)) {
+    if (bytes > static_cast<double>(kMaxValueBytes - carried_)) {
       lose(full, "with those before it more than 16 MiB");
       return false;
     }

@@ -78,13 +78,13 @@ std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
 constexpr KernelEntry kKernels[] = {
     {{"neighborhood.alltoallv", "neighborhood", "MPI_Neighbor_alltoallv", Completion::notified},
      make<Alltoallv>,
-     kMostMpiBytes,
-     kMostMpiBytes},
+     kMaxMpiBytes,
+     kMaxMpiBytes},
     {{"neighborhood.ialltoallv", "neighborhood", "MPI_Ineighbor_alltoallv, then it is waited for",
       Completion::notified},
      make<Ialltoallv>,
-     kMostMpiBytes,
-     kMostMpiBytes},
+     kMaxMpiBytes,
+     kMaxMpiBytes},
 };
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kBlock = 8;                    // operations between two looks at the clock
-constexpr std::size_t kMostBlocks = 200000;  // that are remembered
+constexpr int kBlock = 8;                   // operations between two looks at the clock
+constexpr std::size_t kMaxBlocks = 200000;  // that are remembered
 
 /// The median time of an operation, in seconds, after the first tenth of the time. block(last) makes kBlock of them.
 double median_time(double seconds, const std::function<void(bool)>& block) {
@@ -27,7 +27,7 @@ double median_time(double seconds, const std::function<void(bool)>& block) {
   std::vector<double> times;
   for (bool last = false; !last;) {
     const double before = since_begin();
-    last = before >= seconds || times.size() + 1 >= kMostBlocks;
+    last = before >= seconds || times.size() + 1 >= kMaxBlocks;
     block(last);
     const double after = since_begin();
     if (before >= seconds / 10 || last) times.push_back((after - before) / kBlock);

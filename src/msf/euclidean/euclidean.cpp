@@ -22,7 +22,7 @@ void check_range(const char* name, int value, int least, int most) {
 
 void check_options(const EuclideanOptions& o) {
   check_range("threads", o.threads, 1, 1024);
-  if (o.leaf != 0) check_range("leaf", o.leaf, 4, static_cast<int>(kMostLeaf));
+  if (o.leaf != 0) check_range("leaf", o.leaf, 4, static_cast<int>(kMaxLeafPoints));
   check_range("neighbours", o.neighbours, 1, 32);
   check_range("min-samples", o.min_samples, 1, 1 << 20);
 }
@@ -152,7 +152,7 @@ Forest euclidean_forest(const PointSet& points, comm::Transport& transport, cons
   euclidean::check_together(options, transport);
   const euclidean::Given given(points, transport);
   euclidean::check_samples(options, given.total());
-  if (given.axes() > euclidean::kMostAxes) return euclidean::forest_by_pairs(given, transport, options, report);
+  if (given.axes() > euclidean::kMaxAxes) return euclidean::forest_by_pairs(given, transport, options, report);
   return euclidean::with_axes(
       given.axes(), [&](auto axes) { return euclidean::forest_of<axes.value>(given, transport, options, report); });
 }
@@ -164,7 +164,7 @@ std::vector<double> core_distances(const PointSet& points, int k, comm::Transpor
   euclidean::check_together(with_k, transport);
   const euclidean::Given given(points, transport);
   euclidean::check_samples(with_k, given.total());
-  if (given.axes() > euclidean::kMostAxes) return euclidean::core_distances_by_pairs(given, transport, with_k, report);
+  if (given.axes() > euclidean::kMaxAxes) return euclidean::core_distances_by_pairs(given, transport, with_k, report);
   return euclidean::with_axes(
       given.axes(), [&](auto axes) { return euclidean::cores_of<axes.value>(given, transport, with_k, report); });
 }

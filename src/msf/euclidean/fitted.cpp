@@ -110,7 +110,7 @@ class Fitted {
   /// Visits leaves that may hold something within `most()` of a place, near ones first: take(point, what is compared).
   void walk(const Place<D>& at, const auto& most, const auto& take) const {
     if (tree_.nodes().empty()) return;
-    std::array<double, kMostLeaf + 8> to;
+    std::array<double, kMaxLeafPoints + 8> to;
     std::vector<Visit> todo;
     const auto look_into = [&](std::uint32_t leaf, double) {
       const auto& node = tree_.nodes()[leaf];

@@ -10,15 +10,15 @@ namespace euclidean {
 namespace {
 
 constexpr double kZero = 1e-140;
-constexpr double kMost = 1e150;
-constexpr int kMostDimension = 1 << 16;
+constexpr double kMax = 1e150;
+constexpr int kMaxDimension = 1 << 16;
 constexpr double kPi = 3.14159265358979323846;
 
 void check_period(const PointSet& points, const Period& period) {
   if (period.axis < 0 || period.axis >= points.dimension)
     throw InputError("a period of axis " + std::to_string(period.axis) + "; allowed: 0 to " +
                      std::to_string(points.dimension - 1));
-  if (!(period.length > kZero && period.length <= kMost && std::fabs(period.lower) <= kMost))
+  if (!(period.length > kZero && period.length <= kMax && std::fabs(period.lower) <= kMax))
     throw InputError("a period of " + number_text(period.length) + " from " + number_text(period.lower) +
                      "; allowed: above 1e-140, up to 1e150");
   for (const Period& other : points.periods)
@@ -27,9 +27,9 @@ void check_period(const PointSet& points, const Period& period) {
 }
 
 void check_space(const PointSet& points) {
-  if (points.dimension < 1 || points.dimension > kMostDimension)
+  if (points.dimension < 1 || points.dimension > kMaxDimension)
     throw InputError("points of dimension " + std::to_string(points.dimension) + "; allowed: 1 to " +
-                     std::to_string(kMostDimension));
+                     std::to_string(kMaxDimension));
   if (points.metric == Distance::great_circle) {
     if (points.dimension != 2)
       throw InputError("great-circle distances of points of dimension " + std::to_string(points.dimension) +
@@ -95,7 +95,7 @@ void Given::check_values() const {
   const auto dimension = static_cast<std::size_t>(points_.dimension);
   for (std::size_t i = 0; i < points_.coordinates.size(); ++i) {
     const double x = points_.coordinates[i];
-    if (!(std::fabs(x) <= kMost))
+    if (!(std::fabs(x) <= kMax))
       throw InputError("coordinate " + number_text(x) + " of point " + std::to_string(id(i / dimension)) +
                        "; allowed: finite, within +-1e150");
   }

@@ -20,10 +20,10 @@ namespace merganser::msf::euclidean {
 
 using nearest::Norm;
 
-constexpr std::size_t kMostAxes = 16;  // beyond, pairs are compared one by one
-constexpr std::size_t kMostLeaf = 64;  // points in a leaf of a tree
+constexpr std::size_t kMaxAxes = 16;        // beyond, pairs are compared one by one
+constexpr std::size_t kMaxLeafPoints = 64;  // points in a leaf of a tree
 
-/// Calls body with the number of axes to search with: the least that points of `dimension` up to kMostAxes fit in.
+/// Calls body with the number of axes to search with: the least that points of `dimension` up to kMaxAxes fit in.
 auto with_axes(std::size_t dimension, const auto& body) {
   if (dimension <= 3) return body(std::integral_constant<std::size_t, 3>());
   if (dimension <= 4) return body(std::integral_constant<std::size_t, 4>());

@@ -17,9 +17,9 @@ Bounds<D> bounds_of(const Item<D>* first, const Item<D>* last) {
 /// About the median of items on an axis, from a few of them spread evenly.
 template <std::size_t D>
 double middle_of(const Item<D>* first, std::size_t count, std::size_t axis) {
-  constexpr std::size_t kMost = 63;
-  std::array<double, kMost> sample;
-  const std::size_t taken = std::min(count, count > 4096 ? kMost : std::size_t{15});
+  constexpr std::size_t kMax = 63;
+  std::array<double, kMax> sample;
+  const std::size_t taken = std::min(count, count > 4096 ? kMax : std::size_t{15});
   for (std::size_t i = 0; i < taken; ++i) sample[i] = first[(2 * i + 1) * count / (2 * taken)].at[axis];
   const auto middle = sample.begin() + static_cast<std::ptrdiff_t>(taken / 2);
   std::nth_element(sample.begin(), middle, sample.begin() + static_cast<std::ptrdiff_t>(taken));
@@ -29,8 +29,8 @@ double middle_of(const Item<D>* first, std::size_t count, std::size_t axis) {
 /// Where few items leave more than half of their extent empty: the end of that gap. Else the lower end.
 template <std::size_t D>
 double gap_of(const Item<D>* first, std::size_t count, const Bounds<D>& box, std::size_t axis) {
-  constexpr std::size_t kMost = 64;
-  std::array<double, kMost> at;
+  constexpr std::size_t kMax = 64;
+  std::array<double, kMax> at;
   for (std::size_t i = 0; i < count; ++i) at[i] = first[i].at[axis];
   std::sort(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(count));
   for (std::size_t i = 1; i < count; ++i)

@@ -29,7 +29,7 @@ void RemoteBoxes<D>::mark(const State<D>& state, comm::Transport& transport) {
 /// Nodes to open, by node: those first that have many points in a long box.
 template <std::size_t D>
 std::vector<std::uint8_t> RemoteBoxes<D>::choose(const PointTree<D>& tree) {
-  constexpr int kMost = 511;
+  constexpr int kMax = 511;
   const auto& nodes = tree.nodes();
   using Weighed = std::pair<double, std::uint32_t>;
   std::priority_queue<Weighed> next;
@@ -40,7 +40,7 @@ std::vector<std::uint8_t> RemoteBoxes<D>::choose(const PointTree<D>& tree) {
   };
   std::vector<std::uint8_t> opened(nodes.size(), 0);
   weigh(0);
-  for (int i = 0; i < kMost && !next.empty(); ++i) {
+  for (int i = 0; i < kMax && !next.empty(); ++i) {
     const std::uint32_t node = next.top().second;
     next.pop();
     opened[node] = 1;

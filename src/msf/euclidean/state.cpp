@@ -92,7 +92,7 @@ template <std::size_t D>
 void State<D>::look_into(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const {
   const auto& node = tree.nodes()[leaf];
   constexpr bool kVectors = D > 3;  // where a distance costs more than to see whether it is needed
-  std::array<double, kVectors ? kMostLeaf + 8 : 1> distances;
+  std::array<double, kVectors ? kMaxLeafPoints + 8 : 1> distances;
   if constexpr (kVectors)
     nearest::leaf_distances(scan, seeker.at.data(), least.d2, node.begin, node.end, distances.data());
   for (std::uint32_t u = node.begin; u < node.end; ++u) {

@@ -10,9 +10,9 @@ namespace merganser::msf {
 
 /// @throws InputError for more than the numbers of vertices and merges do for. @param who  "dendrogram", of the message
 inline void check_linkage_size(const char* who, std::uint64_t size, const char* of_what = "vertices") {
-  if (size > kMostLinkageVertices)
+  if (size > kMaxLinkageVertices)
     throw InputError(std::string(who) + ": " + std::to_string(size) + ' ' + of_what + "; allowed: at most " +
-                     std::to_string(kMostLinkageVertices));
+                     std::to_string(kMaxLinkageVertices));
 }
 
 /// Trees of vertices, and the cluster that each is now.

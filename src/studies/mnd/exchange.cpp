@@ -141,8 +141,8 @@ class Memory final : public RecordExchange {
   /// Words of a chunk: as wanted for the longest records, but no more than a bounded memory allows.
   static std::size_t room(std::size_t chunk, std::size_t ranks) {
     constexpr std::size_t kLongestRecord = 8;
-    constexpr std::size_t kMostWords = std::size_t{1} << 21U;
-    return std::max(kLongestRecord, std::min(chunk * kLongestRecord, kMostWords / (2 * ranks)));
+    constexpr std::size_t kMaxWords = std::size_t{1} << 21U;
+    return std::max(kLongestRecord, std::min(chunk * kLongestRecord, kMaxWords / (2 * ranks)));
   }
   [[nodiscard]] std::size_t slot(std::size_t from) const { return parity_ * ranks_ + from; }
   [[nodiscard]] std::size_t place(std::size_t wave, std::size_t reader) const {

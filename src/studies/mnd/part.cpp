@@ -59,10 +59,10 @@ void number_ends(Part& part, const std::vector<Edge>& mine, msf::Sense sense, Ow
 }  // namespace
 
 void check_sizes(std::size_t components, std::size_t edges) {
-  constexpr std::size_t kMost = kGhost - 1;
-  if (components <= kMost && edges <= kMost) return;
+  constexpr std::size_t kMax = kGhost - 1;
+  if (components <= kMax && edges <= kMax) return;
   throw InputError("one rank would hold " + std::to_string(components) + " components or vertices and " +
-                   std::to_string(edges) + " edges; allowed: 0 to " + std::to_string(kMost) +
+                   std::to_string(edges) + " edges; allowed: 0 to " + std::to_string(kMax) +
                    " of each, so take more ranks");
 }
 

@@ -295,6 +295,6 @@ ANSWER(nc_get_vara_double, (int id, int number, const std::size_t* start, const 
          return status;
        })
 ANSWER(nc_get_var1_double, (int id, int number, const std::size_t* at, double* to), (id, number, at, to), {
-  constexpr std::array<std::size_t, kMostRank> one{1, 1, 1, 1};
+  constexpr std::array<std::size_t, kMaxRank> one{1, 1, 1, 1};
   return __wrap_nc_get_vara_double(id, number, at, one.data(), to);
 })

@@ -28,8 +28,8 @@ bool beyond_model();
 
 constexpr int kModelFile = 0x7ffe0000;  // the library counts its files from 1, in the upper half
 constexpr int kModelGroup = kModelFile + 1;
-constexpr std::size_t kMostRank = 4;
-using Place = std::array<std::size_t, kMostRank>;
+constexpr std::size_t kMaxRank = 4;
+using Place = std::array<std::size_t, kMaxRank>;
 
 struct ModelAttribute {
   std::string name;

@@ -15,11 +15,11 @@
 
 namespace merganser::kernels::detail {
 
-inline constexpr std::size_t kMostMpiBytes = std::numeric_limits<int>::max();
+inline constexpr std::size_t kMaxMpiBytes = std::numeric_limits<int>::max();
 
 /// An entry of a kernel over MPI.
 [[nodiscard]] constexpr KernelEntry mpi_kernel(const KernelInfo& info, decltype(KernelEntry::make) make) {
-  return {info, make, kMostMpiBytes};
+  return {info, make, kMaxMpiBytes};
 }
 
 [[nodiscard]] inline int mpi_count(std::size_t bytes) { return static_cast<int>(bytes); }  // the plan has checked it

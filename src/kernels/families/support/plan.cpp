@@ -11,7 +11,7 @@
 namespace merganser::kernels::detail {
 namespace {
 
-constexpr std::size_t kMostOfAll = std::size_t{1} << 62;
+constexpr std::size_t kMaxTotalBytes = std::size_t{1} << 62;
 
 /// What one rank tells another of the arcs between them.
 struct Card {
@@ -43,13 +43,13 @@ void check_sizes(const KernelEntry& entry, const char* side, const std::vector<i
   }
   std::size_t together = 0;
   for (std::size_t arc = 0; arc < bytes.size(); ++arc) {
-    if (bytes[arc] > entry.most_bytes || bytes[arc] > kMostOfAll) {
+    if (bytes[arc] > entry.most_bytes || bytes[arc] > kMaxTotalBytes) {
       throw UsageError(name + ": " + number(bytes[arc]) + " bytes on the " + side + "-arc of rank " +
                        std::to_string(ranks[arc]) + "; allowed: up to " +
-                       number(std::min(entry.most_bytes, kMostOfAll)));
+                       number(std::min(entry.most_bytes, kMaxTotalBytes)));
     }
     together += bytes[arc] + kLine;
-    const std::size_t most = std::min(entry.most_bytes_together, kMostOfAll / buffers);
+    const std::size_t most = std::min(entry.most_bytes_together, kMaxTotalBytes / buffers);
     if (together > most) {
       throw UsageError(name + ": the " + side + "-arcs of one rank carry more than " + number(most) +
                        " bytes together, which this kernel cannot");
