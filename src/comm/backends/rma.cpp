@@ -5,7 +5,7 @@
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/one_sided.hpp"
 #include "src/comm/detail/registry.hpp"
 
@@ -27,7 +27,7 @@ std::vector<std::shared_ptr<KeptWindow>>& kept_windows() {
 
 /// When MPI ends all ranks are there, and free what they have left.
 int free_kept_windows(MPI_Comm, int, void*, void*) {
-  const Courtesy courtesy;
+  const ScopedYield yield;
   for (const auto& kept : kept_windows()) {
     if (kept->open) MPI_Win_unlock_all(kept->window);
     MPI_Win_free(&kept->window);
@@ -51,7 +51,7 @@ class RmaMemory final : public Memory {
   RmaMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters, std::string& error)
       : comm_(comm), epoch_(epoch), counters_(counters), sources_(kSourceWords) {
     const MPI_Aint size = window_bytes(bytes);
-    const Courtesy courtesy;
+    const ScopedYield yield;
     const int result = MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm, &base_, &window_);
     if (result != MPI_SUCCESS) {
       error = "rma: MPI_Win_allocate of " + std::to_string(size) +
@@ -96,7 +96,7 @@ class RmaMemory final : public Memory {
   }
 
   void complete() override {
-    const Courtesy courtesy(Courtesy::Call::brief);
+    const ScopedYield yield(ScopedYield::Call::brief);
     if (dirty_ && by_rank_) {
       for (const int rank : touched_) check(MPI_Win_flush(rank, window_), "MPI_Win_flush");
     } else if (dirty_) {
@@ -121,7 +121,7 @@ class RmaMemory final : public Memory {
   }
 
   void free() override {
-    const Courtesy courtesy;
+    const ScopedYield yield;
     if (open_) close_epoch();
     std::erase(kept_windows(), kept_);
     check(MPI_Win_free(&window_), "MPI_Win_free");
@@ -135,13 +135,13 @@ class RmaMemory final : public Memory {
       memory_.dirty_ = memory_.epoch_ != Epoch::per_operation;
       if (memory_.dirty_) memory_.touch(rank);
       if (memory_.dirty_) return;
-      const Courtesy courtesy(Courtesy::Call::brief);
+      const ScopedYield yield(ScopedYield::Call::brief);
       ++memory_.counters_.epochs;
       check(MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, memory_.window_), "MPI_Win_lock");
     }
     ~Operation() noexcept(false) {
       if (memory_.dirty_) return;
-      const Courtesy courtesy(Courtesy::Call::brief);
+      const ScopedYield yield(ScopedYield::Call::brief);
       check(MPI_Win_flush(rank_, memory_.window_), "MPI_Win_flush");
       check(MPI_Win_unlock(rank_, memory_.window_), "MPI_Win_unlock");
     }
@@ -175,7 +175,7 @@ class RmaMemory final : public Memory {
     note_open(true);
   }
   void close_epoch() {
-    const Courtesy courtesy;
+    const ScopedYield yield;
     check(MPI_Win_unlock_all(window_), "MPI_Win_unlock_all");
     note_open(false);
     dirty_ = false;

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "merganser/base/error.hpp"
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/simulated.hpp"
 
 namespace merganser::comm::detail {

@@ -4,7 +4,7 @@
 #include "merganser/base/simulated.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 #include "src/kernels/families/mpi/group.hpp"
 #include "src/kernels/families/support/exchange_base.hpp"
 #include "src/kernels/families/support/family.hpp"
@@ -13,7 +13,7 @@
 namespace merganser::kernels::detail {
 namespace {
 
-using comm::detail::Courtesy;
+using comm::detail::ScopedYield;
 
 class MpiGather : public Gather {
  public:
@@ -51,7 +51,7 @@ class Blocking final : public MpiGather {
 
  protected:
   std::span<const std::byte> do_complete() override {
-    const Courtesy courtesy(Courtesy::Call::brief);
+    const ScopedYield yield(ScopedYield::Call::brief);
     check(MPI_Allgather(mine(), bytes_, MPI_BYTE, all(), bytes_, MPI_BYTE, comm_), "MPI_Allgather");
     return parts();
   }
@@ -90,7 +90,7 @@ class Neighborhood final : public MpiGather {
 
  protected:
   std::span<const std::byte> do_complete() override {
-    const Courtesy courtesy(Courtesy::Call::brief);
+    const ScopedYield yield(ScopedYield::Call::brief);
     check(MPI_Neighbor_allgather(mine(), bytes_, MPI_BYTE, all(), bytes_, MPI_BYTE, comm_), "MPI_Neighbor_allgather");
     return parts();
   }

@@ -10,7 +10,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/pinned.hpp"
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 #include "src/comm/detail/simulated.hpp"
@@ -39,7 +39,7 @@ World world() {
 void end_mpi() {
   // A rank that leaves with an error of its own must not wait for others here; the launcher ends the job.
   if (!mpi_running() || left_alone()) return;
-  const Courtesy courtesy;
+  const ScopedYield yield;
   MPI_Finalize();
 }
 
@@ -156,7 +156,7 @@ std::vector<std::string> faults() {
 
 void be_courteous() {
   if constexpr (kSimulated) return;
-  if (!mpich_version().empty()) begin_courtesy(ranks_here());
+  if (!mpich_version().empty()) enable_yielding(ranks_here());
 }
 
 bool unequal_degrees_fail() { return early_mpich_4(); }
@@ -166,7 +166,7 @@ bool left_windows_crash() { return !mpich_version().empty(); }
 MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph) {
   static const int none = 0;  // some versions refuse a null list even if it is empty
   MPI_Comm comm = MPI_COMM_NULL;
-  const Courtesy courtesy;
+  const ScopedYield yield;
   check(MPI_Dist_graph_create_adjacent(parent, static_cast<int>(graph.in.size()),
                                        graph.in.empty() ? &none : graph.in.data(), MPI_UNWEIGHTED,
                                        static_cast<int>(graph.out.size()), graph.out.empty() ? &none : graph.out.data(),
@@ -237,7 +237,7 @@ void start_mpi() {
     cure_environment();
     const KeptSignals kept;
     be_courteous();
-    const Courtesy courtesy;
+    const ScopedYield yield;
     int provided = 0;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     std::atexit(end_mpi);

@@ -17,8 +17,8 @@ void start_mpi();
 /// Whether MPI has been started and has not been ended.
 [[nodiscard]] bool mpi_running();
 
-/// Lets ranks that wait in calls of a library that polls leave their cores to others (courtesy.hpp). Local; may be called again.
-/// @throws UsageError as begin_courtesy()
+/// Lets ranks that wait in calls of a library that polls leave their cores to others (scoped_yield.hpp). Local; may be called again.
+/// @throws UsageError as enable_yielding()
 void be_courteous();
 
 /// The communicator of an integer handle, as Fortran has them; in the interface of the standard the integers are its own.

@@ -1,7 +1,7 @@
 // requires: MPI
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/limits.hpp"
 
 namespace merganser::comm::detail {
@@ -55,13 +55,13 @@ class MpiLink final : public Link {
       auto& partial = partial_[arc];
       if (partial.empty() && bytes < limit_) {
         message.resize(bytes);
-        const Courtesy courtesy(Courtesy::Call::brief);  // a long message comes when its sender is at it
+        const ScopedYield yield(ScopedYield::Call::brief);  // a long message comes when its sender is at it
         check(MPI_Mrecv(message.data(), length, MPI_BYTE, &handle, &status), "MPI_Mrecv");
         return arc;
       }
       const std::size_t at = partial.size();
       partial.resize(at + bytes);
-      const Courtesy courtesy(Courtesy::Call::brief);
+      const ScopedYield yield(ScopedYield::Call::brief);
       check(MPI_Mrecv(partial.data() + at, length, MPI_BYTE, &handle, &status), "MPI_Mrecv");
       if (bytes == limit_) continue;
       message.swap(partial);

@@ -9,7 +9,7 @@
 
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/limits.hpp"
 
 namespace merganser::comm::detail {
@@ -82,7 +82,7 @@ void Communicator::free() noexcept {
   // While an error unwinds one rank the others may be anywhere.
   if (comm != MPI_COMM_NULL && mpi_running() && std::uncaught_exceptions() == 0) {
     MPI_Comm freed = comm;
-    const Courtesy courtesy;
+    const ScopedYield yield;
     MPI_Comm_free(&freed);
   }
 }
@@ -111,7 +111,7 @@ namespace {
 /// A communicator of the same ranks for our messages alone.
 MPI_Comm copy_of(MPI_Comm parent) {
   be_courteous();
-  const Courtesy courtesy;
+  const ScopedYield yield;
   MPI_Comm own = MPI_COMM_NULL;
   int topology = MPI_UNDEFINED;
   check(MPI_Topo_test(parent, &topology), "MPI_Topo_test");
@@ -152,7 +152,7 @@ std::unique_ptr<Transport> MpiTransport::subset(bool take_part) {
   ++counters_.collectives;
   do_barrier();  // there a rank that does not come is noticed
   MPI_Comm part = MPI_COMM_NULL;
-  const Courtesy courtesy;
+  const ScopedYield yield;
   check(MPI_Comm_split(comm_, take_part ? 0 : MPI_UNDEFINED, rank_, &part), "MPI_Comm_split");
   if (!take_part) return nullptr;
   const Communicator owner(part);

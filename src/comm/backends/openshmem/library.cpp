@@ -12,7 +12,7 @@
 
 #include "src/comm/backends/openshmem/heap.hpp"
 #include "src/comm/backends/openshmem/puts.hpp"
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 
@@ -46,7 +46,7 @@ void note_heap_setting() {
 }
 
 void finalize() {
-  const Courtesy courtesy;
+  const ScopedYield yield;
   shmem_finalize();
 }
 
@@ -99,9 +99,9 @@ void start_shmem() {
     if (mpi() != nullptr) mpi()->start();
     cure_environment();  // in time for OpenSHMEM, even if the program has started MPI
     note_heap_setting();
-    begin_shmem_courtesy();  // throws while there is nothing to end
+    enable_shmem_yielding();  // throws while there is nothing to end
     const KeptSignals kept;
-    const Courtesy courtesy;
+    const ScopedYield yield;
     shmem_init();
     started = true;
     if (mpi() != nullptr && mpi()->communicators->of_program()) {

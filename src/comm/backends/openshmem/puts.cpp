@@ -66,8 +66,8 @@ bool sandia_shmem() {
   return sandia;
 }
 
-void begin_shmem_courtesy() {
-  if (sandia_shmem()) begin_courtesy(ranks_here());
+void enable_shmem_yielding() {
+  if (sandia_shmem()) enable_yielding(ranks_here());
 }
 
 void put_bytes(void* to, const void* from, std::size_t bytes, int pe) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 
 namespace merganser::comm::detail {
 
@@ -33,16 +33,16 @@ void get_bytes(void* to, const void* from, std::size_t bytes, int pe);
 /// Writes `desired` where `expected` is, as one operation. Returns what was there.
 std::uint64_t swap_word(std::uint64_t* at, std::uint64_t expected, std::uint64_t desired, int pe);
 
-/// Begins with courtesy where waits of the library keep the core. OpenSHMEM need not run. @throws UsageError as begin_courtesy()
-void begin_shmem_courtesy();
+/// Enables ScopedYield where waits of the library keep the core. OpenSHMEM need not run. @throws UsageError as enable_yielding()
+void enable_shmem_yielding();
 
 /// A call in which the library may wait for another process. Costs nothing but where ranks are more than cores and the library polls.
 class ShmemCall {
  public:
-  ShmemCall() noexcept : courtesy_(Courtesy::Call::brief) {}
+  ShmemCall() noexcept : yield_(ScopedYield::Call::brief) {}
 
  private:
-  Courtesy courtesy_;
+  ScopedYield yield_;
 };
 
 /// As Library::faults.

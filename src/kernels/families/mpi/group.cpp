@@ -8,7 +8,7 @@
 #include "merganser/base/simulated.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/runtime.hpp"
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 
 namespace merganser::kernels::detail {
 namespace {
@@ -39,7 +39,7 @@ MPI_Comm make_comm(const std::vector<int>& world_ranks) {
   if (kSimulated && world_ranks.size() == static_cast<std::size_t>(comm::launcher_world().size)) return comm;
   check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
   check(MPI_Group_incl(world, static_cast<int>(world_ranks.size()), world_ranks.data(), &part), "MPI_Group_incl");
-  const comm::detail::Courtesy courtesy;
+  const comm::detail::ScopedYield yield;
   check(MPI_Comm_create_group(MPI_COMM_WORLD, part, kNoTag, &comm), "MPI_Comm_create_group");
   check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   MPI_Group_free(&part);
@@ -72,7 +72,7 @@ GraphCommunicator::GraphCommunicator(const MpiGroup& group, const comm::Graph& g
 }
 
 void GraphCommunicator::free() {
-  const comm::detail::Courtesy courtesy;
+  const comm::detail::ScopedYield yield;
   if (comm_ != MPI_COMM_NULL) check(MPI_Comm_free(&comm_), "MPI_Comm_free");
 }
 

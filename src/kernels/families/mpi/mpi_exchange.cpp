@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "src/comm/backends/mpi/library.hpp"
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 
 namespace merganser::kernels::detail {
 
 using comm::detail::check;
-using comm::detail::Courtesy;
+using comm::detail::ScopedYield;
 
 namespace {
 constexpr unsigned kLook = 4096;  // polls between looks at who is missing and how long it has taken
@@ -17,7 +17,7 @@ constexpr unsigned kLook = 4096;  // polls between looks at who is missing and h
 
 void wait_for(std::span<MPI_Request> requests, const comm::detail::Waiter::Describe& describe) {
   comm::detail::Waiter waiter(describe);
-  const Courtesy courtesy(Courtesy::Call::brief);
+  const ScopedYield yield(ScopedYield::Call::brief);
   int done = 0;
   for (unsigned polls = 1; done == 0; ++polls) {
     check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");

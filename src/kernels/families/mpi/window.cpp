@@ -4,13 +4,13 @@
 #include <cstring>
 
 #include "merganser/base/error.hpp"
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 
 namespace merganser::kernels::detail {
 
 Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.comm) {
   const MPI_Aint size = comm::detail::window_bytes(bytes);
-  const comm::detail::Courtesy courtesy;
+  const comm::detail::ScopedYield yield;
   try {
     check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm_, &base_, &window_), "MPI_Win_allocate");
   } catch (const CommError& e) {
@@ -29,7 +29,7 @@ Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.
 
 void Window::free() {
   if (window_ == MPI_WIN_NULL) return;
-  const comm::detail::Courtesy courtesy;
+  const comm::detail::ScopedYield yield;
   if (locked_) check(MPI_Win_unlock_all(window_), "MPI_Win_unlock_all");
   check(MPI_Win_free(&window_), "MPI_Win_free");
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "merganser/base/pinned.hpp"
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/waiter.hpp"
 #include "src/kernels/families/support/plan.hpp"
 
@@ -63,7 +63,7 @@ class ExchangeBase : public Exchange {
     ~Iteration() { exchange_.busy_.store(false, std::memory_order_relaxed); }
 
    private:
-    const comm::detail::Courtesy courtesy_{comm::detail::Courtesy::Call::brief};
+    const comm::detail::ScopedYield yield_{comm::detail::ScopedYield::Call::brief};
     ExchangeBase& exchange_;
   };
   /// For kernels whose notifications are words that grow by one per iteration: the number of this one.

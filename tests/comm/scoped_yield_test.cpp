@@ -1,5 +1,5 @@
-/// Threads that poll inside of a Courtesy give their core away, and nothing else of the program notices.
-#include "src/comm/detail/courtesy.hpp"
+/// Threads that poll inside of a ScopedYield give their core away, and nothing else of the program notices.
+#include "src/comm/detail/scoped_yield.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -62,7 +62,7 @@ struct Taken {
   }
 } const taken;
 
-class CourtesyTest : public testing::Test {
+class ScopedYieldTest : public testing::Test {
  protected:
   void TearDown() override {
     ::unsetenv("MERGANSER_YIELD");
@@ -70,48 +70,48 @@ class CourtesyTest : public testing::Test {
   }
   static void begin(const char* variable, int ranks) {
     ::setenv("MERGANSER_YIELD", variable, 1);
-    begin_courtesy(ranks);
+    enable_yielding(ranks);
     ::unsetenv("MERGANSER_YIELD");
   }
 };
 
-TEST_F(CourtesyTest, a_thread_that_polls_in_it_sleeps_again_and_again) {
-  begin_courtesy(kManyRanks);
+TEST_F(ScopedYieldTest, a_thread_that_polls_in_it_sleeps_again_and_again) {
+  enable_yielding(kManyRanks);
   ASSERT_TRUE(crowded());
-  const Courtesy courtesy(Courtesy::Call::brief);
+  const ScopedYield yield(ScopedYield::Call::brief);
   EXPECT_TRUE(polls_until_it_slept(20));
 }
 
-TEST_F(CourtesyTest, with_a_core_for_every_rank_only_long_calls_do) {
-  begin_courtesy(1);
+TEST_F(ScopedYieldTest, with_a_core_for_every_rank_only_long_calls_do) {
+  enable_yielding(1);
   EXPECT_FALSE(crowded());
   {
-    const Courtesy courtesy(Courtesy::Call::brief);
+    const ScopedYield yield(ScopedYield::Call::brief);
     EXPECT_LT(sleeps_in(std::chrono::milliseconds(20)), kOfTimer);
   }
-  const Courtesy courtesy;
+  const ScopedYield yield;
   EXPECT_TRUE(polls_until_it_slept(5));
 }
 
-TEST_F(CourtesyTest, is_kept_when_one_inside_ends_and_ends_with_the_outer_one) {
-  begin_courtesy(kManyRanks);
+TEST_F(ScopedYieldTest, is_kept_when_one_inside_ends_and_ends_with_the_outer_one) {
+  enable_yielding(kManyRanks);
   {
-    const Courtesy outer;
-    { const Courtesy inner; }
+    const ScopedYield outer;
+    { const ScopedYield inner; }
     EXPECT_TRUE(polls_until_it_slept(5));
   }
   EXPECT_LT(sleeps_in(std::chrono::milliseconds(20)), kOfTimer);
 }
 
-TEST_F(CourtesyTest, is_of_every_thread_by_itself) {
-  begin_courtesy(kManyRanks);
+TEST_F(ScopedYieldTest, is_of_every_thread_by_itself) {
+  enable_yielding(kManyRanks);
   bool slept = false;
   long without = -1;
   {
-    const Courtesy courtesy;
+    const ScopedYield yield;
     std::thread([&] {
       without = sleeps_in(std::chrono::milliseconds(20));
-      const Courtesy own;
+      const ScopedYield own;
       slept = polls_until_it_slept(5);
     }).join();
   }
@@ -120,8 +120,8 @@ TEST_F(CourtesyTest, is_of_every_thread_by_itself) {
   EXPECT_TRUE(slept);
 }
 
-TEST_F(CourtesyTest, restarts_system_calls_and_leaves_errno_alone) {
-  begin_courtesy(kManyRanks);
+TEST_F(ScopedYieldTest, restarts_system_calls_and_leaves_errno_alone) {
+  enable_yielding(kManyRanks);
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
   std::thread writer([&] {
@@ -129,7 +129,7 @@ TEST_F(CourtesyTest, restarts_system_calls_and_leaves_errno_alone) {
     EXPECT_EQ(::write(ends[1], "x", 1), 1);
   });
   {
-    const Courtesy courtesy;
+    const ScopedYield yield;
     char byte = 0;
     EXPECT_EQ(::read(ends[0], &byte, 1), 1) << errno;
     EXPECT_EQ(byte, 'x');
@@ -142,11 +142,11 @@ TEST_F(CourtesyTest, restarts_system_calls_and_leaves_errno_alone) {
   ::close(ends[1]);
 }
 
-TEST_F(CourtesyTest, sleep_of_the_program_is_not_interrupted_after_it) {
-  begin_courtesy(kManyRanks);
+TEST_F(ScopedYieldTest, sleep_of_the_program_is_not_interrupted_after_it) {
+  enable_yielding(kManyRanks);
   for (int i = 0; i < 200; ++i) {
     {
-      const Courtesy courtesy;
+      const ScopedYield yield;
       for (int spin = 0; spin < i * 200; ++spin) met = met;  // so that it ends at any time of the timer
     }
     const timespec rest{0, 200'000};
@@ -154,15 +154,15 @@ TEST_F(CourtesyTest, sleep_of_the_program_is_not_interrupted_after_it) {
   }
 }
 
-TEST_F(CourtesyTest, signals_of_the_program_arrive_and_keep_their_handlers) {
-  begin_courtesy(kManyRanks);
+TEST_F(ScopedYieldTest, signals_of_the_program_arrive_and_keep_their_handlers) {
+  enable_yielding(kManyRanks);
   struct sigaction before {};
   struct sigaction action {};
   action.sa_handler = meet;
   ASSERT_EQ(::sigaction(SIGUSR1, &action, &before), 0);
   met = 0;
   {
-    const Courtesy courtesy;
+    const ScopedYield yield;
     EXPECT_TRUE(polls_until_it_slept(5));
     EXPECT_EQ(met, 0) << "the signal that the program uses was taken for the timer";
     for (int i = 1; i <= 50; ++i) {
@@ -177,22 +177,22 @@ TEST_F(CourtesyTest, signals_of_the_program_arrive_and_keep_their_handlers) {
   EXPECT_EQ(now.sa_handler, meet);
 }
 
-TEST_F(CourtesyTest, a_thread_that_blocks_its_signal_has_none) {
-  begin_courtesy(kManyRanks);
+TEST_F(ScopedYieldTest, a_thread_that_blocks_its_signal_has_none) {
+  enable_yielding(kManyRanks);
   std::thread([] {
     sigset_t all;
     sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
-    const Courtesy courtesy;
+    const ScopedYield yield;
     EXPECT_LT(sleeps_in(std::chrono::milliseconds(20)), kOfTimer);
   }).join();
 }
 
-TEST_F(CourtesyTest, is_switched_by_the_variable) {
+TEST_F(ScopedYieldTest, is_switched_by_the_variable) {
   begin("0", kManyRanks);
   EXPECT_FALSE(crowded());
   {
-    const Courtesy courtesy;
+    const ScopedYield yield;
     EXPECT_LT(sleeps_in(std::chrono::milliseconds(20)), kOfTimer);
   }
   begin("1", 1);
@@ -205,15 +205,15 @@ TEST_F(CourtesyTest, is_switched_by_the_variable) {
   }
 }
 
-TEST_F(CourtesyTest, what_one_library_knew_of_the_ranks_another_does_not_forget) {
-  begin_courtesy(kManyRanks);
-  begin_courtesy(0);
+TEST_F(ScopedYieldTest, what_one_library_knew_of_the_ranks_another_does_not_forget) {
+  enable_yielding(kManyRanks);
+  enable_yielding(0);
   EXPECT_TRUE(crowded());
-  begin_courtesy(1);
+  enable_yielding(1);
   EXPECT_FALSE(crowded());
 }
 
-TEST_F(CourtesyTest, ranks_of_a_host_are_those_that_some_launcher_tells) {
+TEST_F(ScopedYieldTest, ranks_of_a_host_are_those_that_some_launcher_tells) {
   constexpr std::array kNames{"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_STEP_TASKS_PER_NODE"};
   std::map<const char*, std::string> before;
   for (const char* name : kNames) {
@@ -233,7 +233,7 @@ TEST_F(CourtesyTest, ranks_of_a_host_are_those_that_some_launcher_tells) {
   for (const auto& [name, value] : before) ::setenv(name, value.c_str(), 1);
 }
 
-TEST_F(CourtesyTest, where_it_is_crowded_a_waiter_sleeps_instead_of_yielding) {
+TEST_F(ScopedYieldTest, where_it_is_crowded_a_waiter_sleeps_instead_of_yielding) {
   const Waiter::Describe nobody = [] { return std::string(); };
   const auto sleeps_of_a_wait = [&] {
     const long before = sleeps();
@@ -242,7 +242,7 @@ TEST_F(CourtesyTest, where_it_is_crowded_a_waiter_sleeps_instead_of_yielding) {
     return sleeps() - before;
   };
   EXPECT_LT(sleeps_of_a_wait(), kOfTimer);
-  begin_courtesy(kManyRanks);
+  enable_yielding(kManyRanks);
   EXPECT_GE(sleeps_of_a_wait(), 100);
 }
 

@@ -1,4 +1,4 @@
-#include "src/comm/detail/courtesy.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 
 #include <sched.h>
 #include <sys/syscall.h>
@@ -104,7 +104,7 @@ Mode wanted(int ranks) {
 
 }  // namespace
 
-void begin_courtesy(int ranks) {
+void enable_yielding(int ranks) {
   static std::atomic<int> known{0};
   if (ranks > 0) known = ranks;
   mode = wanted(known);
@@ -123,7 +123,7 @@ int ranks_here() {
 
 bool crowded() noexcept { return mode.load(std::memory_order_relaxed) == Mode::crowded; }
 
-Courtesy::Courtesy(Call call) noexcept : on_(false) {
+ScopedYield::ScopedYield(Call call) noexcept : on_(false) {
   const Mode now = mode.load(std::memory_order_relaxed);
   if (now == Mode::off || (now == Mode::patient && call == Call::brief) || !has_timer()) return;
   on_ = true;
@@ -131,7 +131,7 @@ Courtesy::Courtesy(Call call) noexcept : on_(false) {
   if (timer.depth == 1) set(now == Mode::crowded ? kSpinNs : kPatienceNs);
 }
 
-Courtesy::~Courtesy() {
+ScopedYield::~ScopedYield() {
   if (!on_) return;
   timer.depth = timer.depth - 1;
   if (timer.depth == 0) set(0);

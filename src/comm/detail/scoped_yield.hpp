@@ -7,11 +7,11 @@
 
 namespace merganser::comm::detail {
 
-/// Begins with courtesy in this process, for a library that polls. Without a call of it a Courtesy does nothing.
+/// Enables ScopedYield in this process, for a library that polls. Before the first call a ScopedYield does nothing.
 /// MERGANSER_YIELD=0 leaves it off, 1 takes ranks for more than cores, whatever they are. May be called again.
 /// @param ranks  processes of the job on this host, as ranks_here(); 0: not known, and what an earlier call knew holds
 /// @throws UsageError if MERGANSER_YIELD is something else
-void begin_courtesy(int ranks);
+void enable_yielding(int ranks);
 
 /// Processes of the job on this host, as Hydra, Open MPI's launcher or Slurm tells them; 0 if nobody does.
 [[nodiscard]] int ranks_here();
@@ -21,16 +21,16 @@ void begin_courtesy(int ranks);
 
 /// While it lives, a thread that stays in calls of the library sleeps now and then: 50 us after every 50 us, from a millisecond on,
 /// or from the first 50 us on where it is crowded. It is a timer of this thread, whose signal is one of the real-time signals
-/// that nobody uses; outside of a Courtesy none ever comes, so sleep and system calls of the program's own are not
+/// that nobody uses; outside of a ScopedYield none ever comes, so sleep and system calls of the program's own are not
 /// interrupted. Those inside are restarted. May be nested.
-class Courtesy : Pinned {
+class ScopedYield : Pinned {
  public:
   enum class Call {
     collective,  ///< waits for other ranks
     brief        ///< mostly returns at once, where two system calls would be felt: only where it is crowded
   };
-  explicit Courtesy(Call call = Call::collective) noexcept;
-  ~Courtesy();
+  explicit ScopedYield(Call call = Call::collective) noexcept;
+  ~ScopedYield();
 
  private:
   bool on_;
