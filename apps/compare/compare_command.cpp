@@ -76,8 +76,8 @@ void widen(CompareOptions& o, double block_floor, const Order& order, const Reco
            const RecordFacts& after) {
   double by = 1;
   for (const auto* side : {&before, &after}) {
-    by = std::max(by, crowding(side->origin.provenance));
-    for (const auto& more : side->joined) by = std::max(by, crowding(more.provenance));
+    by = std::max(by, load_per_core(side->origin.provenance));
+    for (const auto& more : side->joined) by = std::max(by, load_per_core(more.provenance));
   }
   for (double* floor : {&o.launch_floor, &o.single_floor}) *floor *= by;
   if (!order.in_turns) o.between_sides = block_floor * by * std::sqrt(1 / order.blocks_before + 1 / order.blocks_after);

@@ -21,8 +21,8 @@ constexpr double kMessageSlack = 0.05;  // how records are grouped into messages
 constexpr std::int64_t kMaxRanks = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxLaunches = 1'000'000'000;
 constexpr std::int64_t kMaxParcels = 1'000'000'000'000'000'000;
-constexpr double kMaxOversubscription = 3;  // beyond it scatter grows no more
-constexpr double kMinTime = 1e-100;  // seconds or nanoseconds, so that no product or ratio of two leaves the numbers
+constexpr double kMaxLoadPerCore = 3;  // beyond it scatter grows no more
+constexpr double kMinTime = 1e-100;    // seconds or nanoseconds, so that no product or ratio of two leaves the numbers
 constexpr double kMaxTime = 1e100;
 
 std::string short_json(const Json& j) {
@@ -253,13 +253,13 @@ std::optional<Load> load_of(const Json& provenance) {
   return Load{load[0].get<double>(), cores->get<double>()};
 }
 
-double crowding(const Json& provenance) {
+double load_per_core(const Json& provenance) {
   const auto load = load_of(provenance);
-  return load ? crowding(load->average, load->cores) : 1;
+  return load ? load_per_core(load->average, load->cores) : 1;
 }
 
-double crowding(double load_average, double cores) {
-  return std::clamp(load_average / std::max(1.0, cores), 1.0, kMaxOversubscription);
+double load_per_core(double load_average, double cores) {
+  return std::clamp(load_average / std::max(1.0, cores), 1.0, kMaxLoadPerCore);
 }
 
 Launches launches_ns(const Field& cell) {

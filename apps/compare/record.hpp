@@ -90,8 +90,8 @@ struct Load {
 /// Nothing where the record does not tell.
 [[nodiscard]] std::optional<Load> load_of(const Json& provenance);
 /// Processes that waited for a core while a record was made, per core; between 1 and 3, and 1 where it is not told.
-[[nodiscard]] double crowding(const Json& provenance);
-[[nodiscard]] double crowding(double load_average, double cores);
+[[nodiscard]] double load_per_core(const Json& provenance);
+[[nodiscard]] double load_per_core(double load_average, double cores);
 /// Times of a cell of topo bench or topo replay by launch, in nanoseconds: of rounds, else one for each launch, else one.
 [[nodiscard]] Launches launches_ns(const Field& cell);
 

@@ -101,7 +101,7 @@ void measure(Proven& proven) {
   PrivateFolder folder(folder_of_ranks());
   const std::string path = folder.file("pair.cbor");
   std::vector<std::string> arguments{"pair", fmt::format("--seconds={}", kSeconds), "--results=" + path};
-  if (proven.candidate.crowded) arguments.push_back(fmt::format("--core={}", first_core()));
+  if (proven.candidate.oversubscribed) arguments.push_back(fmt::format("--core={}", first_core()));
   LaunchPlan plan = plan_launch(2, arguments, true);
   std::erase_if(plan.exports, [&](const auto& s) {
     const auto& own = proven.candidate.variables;
@@ -132,7 +132,7 @@ std::string factor_text(const std::vector<double>& times, const std::vector<doub
 /// The first candidate of the same kind.
 const Proven& base_of(const std::vector<Proven>& proven, const Proven& one) {
   return *std::find_if(proven.begin(), proven.end(),
-                       [&](const Proven& p) { return p.candidate.crowded == one.candidate.crowded; });
+                       [&](const Proven& p) { return p.candidate.oversubscribed == one.candidate.oversubscribed; });
 }
 
 /// "is right: without it a put takes 16 times as long"
@@ -185,13 +185,13 @@ std::vector<std::string> verdicts(const std::vector<Proven>& proven) {
     if (unset && name == kPriority) out.push_back(verdict(kPriority, "put", put(base), put(p)));
     if (unset && name == kOsc)
       out.push_back(verdict(std::string(kOsc) + " with " + kPriority, "put", put(base), put(p)));
-    if (p.candidate.crowded && name == kYield)
+    if (p.candidate.oversubscribed && name == kYield)
       out.push_back(verdict(kYield, "ping between ranks that share a core", middle(base.pings), middle(p.pings)));
   }
   if (proven.empty()) return out;
   const Proven& base = proven.front();
   for (const Proven& p : proven) {
-    if (p.candidate.crowded || p.candidate.variables.empty()) continue;
+    if (p.candidate.oversubscribed || p.candidate.variables.empty()) continue;
     if (!p.puts.empty() && put(base) > 0 && put(base) / put(p) > kSame)
       out.push_back(fmt::format("{} is faster for puts here, {:.1f} times: {}", p.candidate.text, put(base) / put(p),
                                 "it may not serve between hosts, or on one rank; see the documents"));
@@ -250,7 +250,7 @@ Json proof_json(const std::vector<Proven>& proven, int rounds) {
     for (const auto& [name, value] : p.candidate.variables) variables[name] = value ? Json(*value) : Json(nullptr);
     out["candidates"].push_back({{"settings", p.candidate.text},
                                  {"variables", variables},
-                                 {"ranks_share_a_core", p.candidate.crowded},
+                                 {"ranks_share_a_core", p.candidate.oversubscribed},
                                  {"put_flush_s", p.puts},
                                  {"ping_s", p.pings},
                                  {"failure", bytes_to_utf8(p.failure)}});

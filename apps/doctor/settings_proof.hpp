@@ -14,10 +14,10 @@ struct Candidate {
   std::string text;  ///< "osc=ucx", for people
   /// Variables and their values; no value: not set. They come before what merganser run exports and what is set.
   std::vector<std::pair<std::string, std::optional<std::string>>> variables;
-  bool crowded = false;  ///< both ranks on one core
+  bool oversubscribed = false;  ///< both ranks on one core
 };
 /// What is to be compared with a library of this version, against the first of its kind: that with what merganser run
-/// exports. Two of them are alone on their cores or both crowded. @param components  of Open MPI, as components_of() finds
+/// exports. Two of them are alone on their cores or both share one. @param components  of Open MPI, as components_of() finds
 [[nodiscard]] std::vector<Candidate> candidates_for(const std::string& library,
                                                     const std::vector<std::string>& components);
 /// "osc:sm" and so on, from what `ompi_info --parsable` says.

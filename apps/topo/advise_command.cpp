@@ -150,7 +150,7 @@ class Adviser {
                 {"oversubscribed", graph_.ranks() > cores_},
                 {"way", o_.records.empty() ? "measured" : "predicted"}};
     introduce(known.machine,
-              std::any_of(known.cells.begin(), known.cells.end(), [](const auto& c) { return c.crowding > 1; }));
+              std::any_of(known.cells.begin(), known.cells.end(), [](const auto& c) { return c.load_per_core > 1; }));
     if (o_.records.empty()) {
       measure(out);
     } else {
@@ -179,8 +179,9 @@ class Adviser {
     std::cout << o_.files[0] << ": " << ranks() << ", " << graph_.arcs() << " arcs, mean degree "
               << fixed_text(graph_.mean_degree(), 1) << ", digest " << graph_.digest() << '\n';
     if (graph_.ranks() > cores_)
-      std::cout << "note: " << ranks() << " share " << cores_text(cores_)
-                << ": an exchange then waits for the scheduler, and its order of kernels is that of this crowding\n";
+      std::cout
+          << "note: " << ranks() << " share " << cores_text(cores_)
+          << ": an exchange then waits for the scheduler, and its order of kernels is that of ranks that share cores\n";
     if (sizes_unknown(graph_, o_.sizes))
       std::cout << "note: the graph knows no sizes; advice is for 8, 1024 and 65536 bytes along every arc (--sizes)\n";
     if (!machine_of_records.empty()) {

@@ -145,7 +145,7 @@ Known known_of(const Json& json, const std::string& path) {
     known.load.rank_bytes = known.load.bytes / known.load.arcs * known.load.degree;
     known.launches = launches_ns(c);
     known.source = path;
-    known.crowding = crowding(record.at("provenance").json());
+    known.load_per_core = load_per_core(record.at("provenance").json());
     out.cells.push_back(std::move(known));
   }
   if (out.cells.empty()) throw InputError(path + ": nothing was measured (topology.cells is empty)");

@@ -90,7 +90,7 @@ Known known_of(const BenchResults& results) {
     for (const auto& round : c.rounds) launches[round.launch].push_back(round.p50_ns);
     for (auto& [launch, times] : launches) known.launches.push_back(std::move(times));
     known.source = "the measurement";
-    known.crowding = crowding(here.load_before[0], here.all_cores);
+    known.load_per_core = load_per_core(here.load_before[0], here.all_cores);
     out.cells.push_back(std::move(known));
   }
   if (out.cells.empty())

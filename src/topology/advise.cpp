@@ -24,7 +24,7 @@ constexpr double kTwoSided = 1.96;     // the normal quantile of a 95 % interval
 /// What launches do that a cell has too few of to show it, in units of what one launch does.
 double unseen(const KnownCell& c) {
   const auto launches = static_cast<double>(std::max<std::size_t>(1, c.medians().size()));
-  return c.crowding * std::sqrt(std::max(0.0, kEnoughLaunches - launches) / (kEnoughLaunches - 1) / launches);
+  return c.load_per_core * std::sqrt(std::max(0.0, kEnoughLaunches - launches) / (kEnoughLaunches - 1) / launches);
 }
 
 /// Moves the ends of an interval apart, as an independent deviation of half its width, as a logarithm, does.

@@ -112,8 +112,8 @@ std::vector<Task> Schedule::next(const Cells& cells, double elapsed_s) {
 
 void Schedule::widen_window(Cost& cost, const Task& task, const RoundSummary& summary) const {
   const double typical = summary.p90_ns > 0 ? summary.p90_ns : summary.longest_ns;
-  const bool crowded = summary.late * 5 > static_cast<std::int64_t>(task.iterations);
-  cost.window_ns = std::max(2 * typical + 20'000, crowded ? std::min(2 * task.window_ns, 1e8) : 0.0);
+  const bool often_late = summary.late * 5 > static_cast<std::int64_t>(task.iterations);
+  cost.window_ns = std::max(2 * typical + 20'000, often_late ? std::min(2 * task.window_ns, 1e8) : 0.0);
 }
 
 void Schedule::took(const Task& task, double wall_s, const RoundSummary& summary, const CellResult& so_far) {

@@ -9,7 +9,7 @@ namespace {
 
 // How far from what was measured a load may be: measured predictions hold that far (docs/topology-advice.md).
 constexpr double kRanks = 2;
-constexpr double kCrowding = 1.5;
+constexpr double kRanksPerCore = 1.5;
 constexpr double kDegree = 2;
 constexpr double kSize = 4;
 constexpr double kShort = 8;  // bytes; what is shorter costs the same
@@ -54,11 +54,12 @@ std::vector<std::string> MeasuredRange::misses(const Load& load) const {
   if (!of_ranks.reach(load.ranks, kRanks))
     out.push_back(ranks + ", measured were " + range_text(of_ranks) +
                   ", which tells of twice as many at most and half as many at least" + again);
-  const auto crowding = [](const Load& l) { return static_cast<double>(l.ranks) / l.cores; };
-  const Ends of_crowding = ends(alike, crowding);
-  if (out.empty() && load.oversubscribed() && !of_crowding.reach(crowding(load), kCrowding))
-    out.push_back(number_text(crowding(load)) + " ranks share a core, measured were " + range_text(of_crowding) +
-                  ", and a factor of " + number_text(kCrowding) + " is allowed" + again);
+  const auto ranks_per_core = [](const Load& l) { return static_cast<double>(l.ranks) / l.cores; };
+  const Ends of_ranks_per_core = ends(alike, ranks_per_core);
+  if (out.empty() && load.oversubscribed() && !of_ranks_per_core.reach(ranks_per_core(load), kRanksPerCore))
+    out.push_back(number_text(ranks_per_core(load)) + " ranks share a core, measured were " +
+                  range_text(of_ranks_per_core) + ", and a factor of " + number_text(kRanksPerCore) + " is allowed" +
+                  again);
   const Ends of_degrees = ends(alike, [](const Load& l) { return l.degree; });
   if (!of_degrees.reach(load.degree, kDegree))
     out.push_back("the busiest rank has " + number_text(load.degree) + " arcs, measured were " +

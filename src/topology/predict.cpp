@@ -233,7 +233,7 @@ std::vector<KnownCell> joined(std::span<const KnownCell> cells) {
     }
     KnownCell& known = out[at->second];
     known.launches.insert(known.launches.end(), c.launches.begin(), c.launches.end());
-    known.crowding = std::max(known.crowding, c.crowding);
+    known.load_per_core = std::max(known.load_per_core, c.load_per_core);
   }
   return out;
 }
@@ -253,12 +253,12 @@ KernelModel::KernelModel(std::span<const KnownCell> cells) {
 /// What a day does to all that is measured on it shows in several records only, the more of them the better.
 void KernelModel::assume_occasions(std::span<const KnownCell> cells) {
   std::set<std::string> records;
-  double crowding = 1;
+  double load_per_core = 1;
   for (const auto& c : cells) {
     records.insert(c.source);
-    crowding = std::max(crowding, c.crowding);
+    load_per_core = std::max(load_per_core, c.load_per_core);
   }
-  occasion_ = kOccasionError * crowding / std::sqrt(static_cast<double>(records.size()));
+  occasion_ = kOccasionError * load_per_core / std::sqrt(static_cast<double>(records.size()));
 }
 
 std::string KernelModel::fold_of(Fold kind, const KnownCell& cell) {
@@ -334,22 +334,22 @@ bool KernelModel::measured(const Alike& alike) const {
 
 /// For a measured number of ranks and size. What is asked of a measured graph, or one like it, is no other graph.
 double KernelModel::least_reach(const Load& load) const {
-  const std::size_t crowded = load.oversubscribed() ? 1 : 0;
+  const std::size_t oversubscribed = load.oversubscribed() ? 1 : 0;
   const bool known = measured([&](const Load& l) {
     return l.ranks == load.ranks && l.cores == load.cores && l.arcs == load.arcs && l.degree == load.degree;
   });
-  return known ? std::min(graph_reach_[crowded], size_reach_[crowded]) : graph_reach_[crowded];
+  return known ? std::min(graph_reach_[oversubscribed], size_reach_[oversubscribed]) : graph_reach_[oversubscribed];
 }
 
 /// Of all the ways in which a load is unlike what was measured the one that tells least.
 double KernelModel::reach(const Load& load) const {
   const bool size = measured([&](const Load& l) { return std::fabs(l.size() - load.size()) <= 0.01 * load.size(); });
   const bool ranks = measured([&](const Load& l) { return l.ranks == load.ranks; });
-  const std::size_t crowded = load.oversubscribed() ? 1 : 0;
+  const std::size_t oversubscribed = load.oversubscribed() ? 1 : 0;
   double out = least_reach(load);
-  if (!std::isinf(record_reach_[crowded])) out = std::max(out, record_reach_[crowded]);
-  if (!size) out = std::max(out, size_reach_[crowded]);
-  if (!ranks) out = std::max(out, ranks_reach_[crowded]);
+  if (!std::isinf(record_reach_[oversubscribed])) out = std::max(out, record_reach_[oversubscribed]);
+  if (!size) out = std::max(out, size_reach_[oversubscribed]);
+  if (!ranks) out = std::max(out, ranks_reach_[oversubscribed]);
   return out;
 }
 

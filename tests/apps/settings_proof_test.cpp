@@ -85,10 +85,10 @@ TEST(SettingsProof, says_what_is_right_wrong_and_of_no_account) {
 }
 
 TEST(SettingsProof, crowded_ranks_are_compared_with_crowded_ranks) {
-  const Candidate crowded{"both ranks on one core", {}, true};
+  const Candidate oversubscribed{"both ranks on one core", {}, true};
   const Candidate busy{"no yield", {{"OMPI_MCA_mpi_yield_when_idle", "0"}}, true};
   const std::vector<Proven> proven{
-      {kBase, {4e-7}, {2e-8}, ""}, {crowded, {1e-6}, {2e-8}, ""}, {busy, {1e-2}, {2e-8}, ""}};
+      {kBase, {4e-7}, {2e-8}, ""}, {oversubscribed, {1e-6}, {2e-8}, ""}, {busy, {1e-2}, {2e-8}, ""}};
   EXPECT_EQ(verdicts(proven),
             Names{"OMPI_MCA_mpi_yield_when_idle is right: without it a ping between ranks that share a "
                   "core takes 10000.0 times as long"});

@@ -77,14 +77,14 @@ class ScopedYieldTest : public testing::Test {
 
 TEST_F(ScopedYieldTest, a_thread_that_polls_in_it_sleeps_again_and_again) {
   enable_yielding(kManyRanks);
-  ASSERT_TRUE(crowded());
+  ASSERT_TRUE(oversubscribed());
   const ScopedYield yield(ScopedYield::Call::brief);
   EXPECT_TRUE(polls_until_it_slept(20));
 }
 
 TEST_F(ScopedYieldTest, with_a_core_for_every_rank_only_long_calls_do) {
   enable_yielding(1);
-  EXPECT_FALSE(crowded());
+  EXPECT_FALSE(oversubscribed());
   {
     const ScopedYield yield(ScopedYield::Call::brief);
     EXPECT_LT(sleeps_in(std::chrono::milliseconds(20)), kOfTimer);
@@ -190,13 +190,13 @@ TEST_F(ScopedYieldTest, a_thread_that_blocks_its_signal_has_none) {
 
 TEST_F(ScopedYieldTest, is_switched_by_the_variable) {
   begin("0", kManyRanks);
-  EXPECT_FALSE(crowded());
+  EXPECT_FALSE(oversubscribed());
   {
     const ScopedYield yield;
     EXPECT_LT(sleeps_in(std::chrono::milliseconds(20)), kOfTimer);
   }
   begin("1", 1);
-  EXPECT_TRUE(crowded());
+  EXPECT_TRUE(oversubscribed());
   try {
     begin("yes", 1);
     FAIL() << "it was taken";
@@ -208,9 +208,9 @@ TEST_F(ScopedYieldTest, is_switched_by_the_variable) {
 TEST_F(ScopedYieldTest, what_one_library_knew_of_the_ranks_another_does_not_forget) {
   enable_yielding(kManyRanks);
   enable_yielding(0);
-  EXPECT_TRUE(crowded());
+  EXPECT_TRUE(oversubscribed());
   enable_yielding(1);
-  EXPECT_FALSE(crowded());
+  EXPECT_FALSE(oversubscribed());
 }
 
 TEST_F(ScopedYieldTest, ranks_of_a_host_are_those_that_some_launcher_tells) {
@@ -233,7 +233,7 @@ TEST_F(ScopedYieldTest, ranks_of_a_host_are_those_that_some_launcher_tells) {
   for (const auto& [name, value] : before) ::setenv(name, value.c_str(), 1);
 }
 
-TEST_F(ScopedYieldTest, where_it_is_crowded_a_waiter_sleeps_instead_of_yielding) {
+TEST_F(ScopedYieldTest, where_ranks_are_oversubscribed_a_waiter_sleeps_instead_of_yielding) {
   const Waiter::Describe nobody = [] { return std::string(); };
   const auto sleeps_of_a_wait = [&] {
     const long before = sleeps();

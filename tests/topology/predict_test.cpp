@@ -115,9 +115,9 @@ TEST(Predict, refuses_what_the_cells_cannot_know_and_says_what_to_measure) {
 }
 
 TEST(Predict, ranks_that_share_cores_tell_nothing_of_those_that_do_not) {
-  auto crowded = cells();
-  for (auto& c : crowded) c.load.cores = 2;
-  const KernelModel model(crowded);
+  auto oversubscribed = cells();
+  for (auto& c : oversubscribed) c.load.cores = 2;
+  const KernelModel model(oversubscribed);
   EXPECT_EQ(refusal(model, load(3, 1024, 4, 2)), "");
   EXPECT_TRUE(says(refusal(model, load(3, 1024)), "4 ranks have a core each")) << refusal(model, load(3, 1024));
   EXPECT_TRUE(says(refusal(model, load(3, 1024, 8, 2)), "4 ranks share a core, measured were 2"));
@@ -145,7 +145,7 @@ TEST(Predict, a_day_of_its_own_is_allowed_for_what_was_measured_on_one) {
   EXPECT_EQ(cells[0].launches.size(), 10U);
   EXPECT_GT(alone, std::exp(1.64 * 0.15));
   EXPECT_LT(width(KernelModel(two), l), alone);
-  for (auto& c : one) c.crowding = 3;
+  for (auto& c : one) c.load_per_core = 3;
   EXPECT_GT(width(KernelModel(one), l), std::exp(1.64 * 0.45));
 }
 

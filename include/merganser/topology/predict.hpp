@@ -42,7 +42,7 @@ struct KnownCell {
   Load load;
   std::vector<std::vector<double>> launches;  ///< medians of rounds by launch [ns]
   std::string source = {};                    ///< record that it is from
-  double crowding = 1;                        ///< processes that waited for a core while it was measured, per core
+  double load_per_core = 1;                   ///< processes that waited for a core while it was measured, per core
 
   [[nodiscard]] double time() const;                  ///< median of the launches' medians
   [[nodiscard]] std::vector<double> medians() const;  ///< median of each launch

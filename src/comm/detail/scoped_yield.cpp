@@ -26,7 +26,7 @@ constexpr long kSpinNs = 50'000;
 constexpr long kSleepNs = 50'000;
 constexpr long kPatienceNs = 1'000'000;  // as long as a Waiter yields
 
-enum class Mode { off, patient, crowded };
+enum class Mode { off, patient, oversubscribed };
 std::atomic<Mode> mode{Mode::off};
 std::atomic<int> number{0};  // of the signal; 0: none is free
 
@@ -45,7 +45,7 @@ void set(long ns) noexcept {
   ::timer_settime(timer.id, 0, &when, nullptr);
 }
 
-void give_way(int) {
+void sleep_in_signal(int) {
   const int saved = errno;
   const timespec rest{0, kSleepNs};
   ::nanosleep(&rest, nullptr);
@@ -59,7 +59,7 @@ void take_signal() {
     struct sigaction now {};
     if (::sigaction(candidate, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) continue;
     struct sigaction action {};
-    action.sa_handler = give_way;
+    action.sa_handler = sleep_in_signal;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     if (::sigaction(candidate, &action, nullptr) == 0) number = candidate;
@@ -95,11 +95,11 @@ Mode wanted(int ranks) {
   const char* text = std::getenv("MERGANSER_YIELD");
   const std::string_view value = text != nullptr ? text : "";
   if (value == "0") return Mode::off;
-  if (value == "1") return Mode::crowded;
+  if (value == "1") return Mode::oversubscribed;
   if (!value.empty())
     throw UsageError("MERGANSER_YIELD is '" + std::string(value) +
                      "'; allowed: 0 (ranks that wait keep their core), 1 (they sleep), or not set");
-  return ranks > cores_of_job() ? Mode::crowded : Mode::patient;
+  return ranks > cores_of_job() ? Mode::oversubscribed : Mode::patient;
 }
 
 }  // namespace
@@ -121,14 +121,14 @@ int ranks_here() {
   return 0;
 }
 
-bool crowded() noexcept { return mode.load(std::memory_order_relaxed) == Mode::crowded; }
+bool oversubscribed() noexcept { return mode.load(std::memory_order_relaxed) == Mode::oversubscribed; }
 
 ScopedYield::ScopedYield(Call call) noexcept : on_(false) {
   const Mode now = mode.load(std::memory_order_relaxed);
   if (now == Mode::off || (now == Mode::patient && call == Call::brief) || !has_timer()) return;
   on_ = true;
   timer.depth = timer.depth + 1;
-  if (timer.depth == 1) set(now == Mode::crowded ? kSpinNs : kPatienceNs);
+  if (timer.depth == 1) set(now == Mode::oversubscribed ? kSpinNs : kPatienceNs);
 }
 
 ScopedYield::~ScopedYield() {

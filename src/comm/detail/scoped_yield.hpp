@@ -1,5 +1,5 @@
 #pragma once
-/// Letting others have the core while a library waits. MPICH polls without ever giving way: where ranks are more than cores, the
+/// Yields the core while a library waits. MPICH polls without ever yielding: where ranks are more than cores, the
 /// rank that all wait for gets its turn when the system takes the core from one that waits, milliseconds per message. And
 /// Hydra makes every rank a session of its own, for which Linux keeps a share of the core (autogroups): among those sched_yield()
 /// does nothing, only sleep does.
@@ -17,17 +17,17 @@ void enable_yielding(int ranks);
 [[nodiscard]] int ranks_here();
 
 /// Whether ranks are more than cores, so that who waits should soon sleep.
-[[nodiscard]] bool crowded() noexcept;
+[[nodiscard]] bool oversubscribed() noexcept;
 
-/// While it lives, a thread that stays in calls of the library sleeps now and then: 50 us after every 50 us, from a millisecond on,
-/// or from the first 50 us on where it is crowded. It is a timer of this thread, whose signal is one of the real-time signals
-/// that nobody uses; outside of a ScopedYield none ever comes, so sleep and system calls of the program's own are not
-/// interrupted. Those inside are restarted. May be nested.
+/// During its lifetime, a thread that stays in calls of the library sleeps repeatedly: 50 us after every 50 us, from the first
+/// millisecond on, or from the first 50 us on where ranks are oversubscribed. A timer of this thread sends one of the real-time
+/// signals that the program does not use. Outside of a ScopedYield none is sent, so sleep and system calls of the program are
+/// not interrupted; system calls inside are restarted. May be nested.
 class ScopedYield : Pinned {
  public:
   enum class Call {
     collective,  ///< waits for other ranks
-    brief        ///< mostly returns at once, where two system calls would be felt: only where it is crowded
+    brief        ///< mostly returns at once, where two system calls would be felt: only where ranks are oversubscribed
   };
   explicit ScopedYield(Call call = Call::collective) noexcept;
   ~ScopedYield();

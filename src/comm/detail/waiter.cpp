@@ -49,7 +49,7 @@ void Waiter::idle() {
   if constexpr (kSimulated) return wait_for_bell();
   ++rounds_;
   if (rounds_ <= kSpins) return;
-  if (rounds_ <= kSpins + kYields && !crowded()) {
+  if (rounds_ <= kSpins + kYields && !oversubscribed()) {
     std::this_thread::yield();
     return;
   }

@@ -17,7 +17,7 @@ void start_mpi();
 /// Whether MPI has been started and has not been ended.
 [[nodiscard]] bool mpi_running();
 
-/// Lets ranks that wait in calls of a library that polls leave their cores to others (scoped_yield.hpp). Local; may be called again.
+/// Enables ScopedYield where the library polls (scoped_yield.hpp). Local; may be called again.
 /// @throws UsageError as enable_yielding()
 void be_courteous();
 
