@@ -171,13 +171,13 @@ Session::Session(const RunOptions& options) {
   try {
     transport_ = opened(choice.entry->start(), choice.line, decorators);
   } catch (const std::exception& e) {
-    if (!detail::was_agreed(e)) detail::leave_alone();
+    if (!detail::was_agreed(e)) detail::mark_local_failure();
     throw;
   }
 }
 
 Session::~Session() {
-  if (std::uncaught_exceptions() > 0) detail::leave_alone();
+  if (std::uncaught_exceptions() > 0) detail::mark_local_failure();
 }
 
 }  // namespace merganser::comm

@@ -91,7 +91,7 @@ TEST_F(OpenTest, errors_that_unwind_a_transport_leave_a_program_that_can_end_mpi
 
 TEST_F(OpenTest, a_rank_that_leaves_by_an_error_can_end_the_job) {
   for (const auto& model : process_models()) {
-    const Outcome outcome = start(launched(3) + "leave-alone " + model, "", 30);
+    const Outcome outcome = start(launched(3) + "fail-on-one-rank " + model, "", 30);
     EXPECT_EQ(outcome.code, 3) << outcome.output;
     EXPECT_TRUE(says(outcome, "this rank alone has had enough")) << outcome.output;
   }

@@ -12,7 +12,7 @@ extern char** environ;
 
 namespace merganser::comm::detail {
 namespace {
-std::atomic<bool> alone{false};
+std::atomic<bool> local_failure{false};
 
 /// Refuses a rank of a step of Slurm whose library would find nobody: Open MPI ends it with pages of its own, others run
 /// as if they were alone. Launchers that Slurm starts, and its plug-ins for MPI, leave a variable.
@@ -67,17 +67,17 @@ void run_process(const std::function<std::unique_ptr<TransportBase>()>& open,
     if (was_agreed(e)) {
       if (transport) transport->close();
     } else {
-      alone = true;
+      local_failure = true;
     }
     throw;
   } catch (...) {
-    alone = true;
+    local_failure = true;
     throw;
   }
   transport->close();
 }
 
-void leave_alone() { alone = true; }
-bool left_alone() { return alone; }
+void mark_local_failure() { local_failure = true; }
+bool failed_locally() { return local_failure; }
 
 }  // namespace merganser::comm::detail

@@ -32,9 +32,9 @@ void check_world(int rank, int size, const char* library);
 void run_process(const std::function<std::unique_ptr<TransportBase>()>& open,
                  const std::function<void(TransportBase&)>& each);
 
-/// Notes that this process leaves with an error of its own.
-void leave_alone();
-/// True if this process left run() with an error of its own: it must not wait for others any more.
-[[nodiscard]] bool left_alone();
+/// Notes that this process ends with an error that the other ranks have not agreed on.
+void mark_local_failure();
+/// Whether mark_local_failure() was called, or run() ended with such an error: the process must not wait for others any more.
+[[nodiscard]] bool failed_locally();
 
 }  // namespace merganser::comm::detail

@@ -47,8 +47,8 @@ std::shared_ptr<Board> common_board(comm::Transport& control) {
   return shown_by_first(control, control.rank() == 0 ? std::make_shared<Board>(control.size()) : nullptr);
 }
 
-/// Another rank has failed.
-[[noreturn]] void leave(comm::Transport& control) {
+/// Ends this rank after another one has failed. @throws the error of run() once it has arrived, else comm::Released
+[[noreturn]] void throw_after_peer_failure(comm::Transport& control) {
   control.barrier();  // throws once the error of the other rank has reached run()
   throw comm::Released();
 }
@@ -85,7 +85,7 @@ class Seat : Pinned {
     comm::detail::Waiter waiter(describe);
     for (unsigned polls = 1; !raised(flag, epoch); ++polls) {
       std::this_thread::yield();
-      if (board_->broken.load(std::memory_order_relaxed)) leave(control_);
+      if (board_->broken.load(std::memory_order_relaxed)) throw_after_peer_failure(control_);
       if (polls % 1024 == 0) waiter.check_limit();
     }
   }
@@ -271,7 +271,7 @@ class BoardGather final : public Gather {
     };
     comm::detail::Waiter waiter(describe);
     while (theirs.count.load(std::memory_order_acquire) < count_) {
-      if (board_->broken.load(std::memory_order_acquire)) leave(control_);
+      if (board_->broken.load(std::memory_order_acquire)) throw_after_peer_failure(control_);
       waiter.idle();
     }
   }

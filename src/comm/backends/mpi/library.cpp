@@ -10,9 +10,9 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/pinned.hpp"
-#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/simulated.hpp"
 
 namespace merganser::comm::detail {
@@ -37,8 +37,8 @@ World world() {
 }
 
 void end_mpi() {
-  // A rank that leaves with an error of its own must not wait for others here; the launcher ends the job.
-  if (!mpi_running() || left_alone()) return;
+  // A rank that has failed by itself must not wait for others here; the launcher ends the job.
+  if (!mpi_running() || failed_locally()) return;
   const ScopedYield yield;
   MPI_Finalize();
 }

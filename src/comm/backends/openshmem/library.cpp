@@ -12,9 +12,9 @@
 
 #include "src/comm/backends/openshmem/heap.hpp"
 #include "src/comm/backends/openshmem/puts.hpp"
-#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 
 namespace merganser::comm::detail {
 namespace {
@@ -52,7 +52,7 @@ void finalize() {
 
 void end_shmem() {
   // Ends MPI too; it must come first. As in MPI, a rank with an error of its own does not wait here.
-  if (std::exchange(started, false) && !left_alone()) finalize();
+  if (std::exchange(started, false) && !failed_locally()) finalize();
 }
 
 /// While the program ends MPI. Open MPI's shmem_finalize would end MPI once more, and complain; one that never comes
