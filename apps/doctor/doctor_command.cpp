@@ -180,10 +180,9 @@ int run(DoctorCommand& o, const Invocation&) {
 
 constexpr std::string_view kDoctorText =
     "Says what this program was built with and what it finds here: communication models, launcher, the settings that\n"
-    "cure traps of the installed libraries, vector extensions, memory and load, and what looks misconfigured. Starts\n"
-    "nothing but, with --measure, pairs of ranks: one pair for what exchanges cost, and pairs with and without each "
-    "of\n"
-    "the settings, and with other components of the library, which shows which of them are right here.\n";
+    "work around faults of the installed libraries, vector extensions, memory and load, and what looks misconfigured.\n"
+    "Starts nothing but, with --measure, pairs of ranks: one pair for what exchanges cost, and pairs with and without\n"
+    "each of the settings, and with other components of the library, which shows which of them are right here.\n";
 
 }  // namespace
 

@@ -192,12 +192,12 @@ std::vector<Hint> measured_hints(const Known& known, const std::string& source) 
 }
 
 Json hints_json(const std::vector<Hint>& hints) {
-  return json_list(hints, [](const Hint& h) { return Json{{"what", h.what}, {"seen", h.seen}, {"cure", h.cure}}; });
+  return json_list(hints, [](const Hint& h) { return Json{{"what", h.what}, {"seen", h.seen}, {"advice", h.advice}}; });
 }
 
 std::string hints_text(const std::vector<Hint>& hints) {
   std::string out;
-  for (const auto& h : hints) out += "  - " + h.what + "\n      seen: " + h.seen + "\n      do:   " + h.cure + '\n';
+  for (const auto& h : hints) out += "  - " + h.what + "\n      seen: " + h.seen + "\n      do:   " + h.advice + '\n';
   return out;
 }
 

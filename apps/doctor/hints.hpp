@@ -11,7 +11,7 @@ namespace merganser::app {
 struct Hint {
   std::string what;
   std::string seen;  ///< the evidence: a value, and where it comes from
-  std::string cure;
+  std::string advice;
 };
 [[nodiscard]] Json hints_json(const std::vector<Hint>& hints);
 [[nodiscard]] std::string hints_text(const std::vector<Hint>& hints);

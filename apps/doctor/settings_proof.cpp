@@ -237,7 +237,7 @@ std::string proof_text(const std::vector<Proven>& proven, int rounds) {
   for (std::string line; std::getline(lines, line);) out += "  " + line + '\n';
   out += failures;
   for (const auto& line : verdicts(proven)) out += "  " + line + '\n';
-  out += "  the other settings cure crashes and refusals, or make room; no time shows them\n";
+  out += "  the other settings prevent crashes and refusals, or enlarge buffers, which no time shows\n";
   return out;
 }
 

@@ -106,7 +106,7 @@ struct Setting {
   std::string value;  ///< that it should have
   std::string why;    ///< what goes wrong without it
 };
-/// Settings that cure the traps of the installed libraries; `merganser run` exports those not yet set.
+/// Settings that work around faults of the installed libraries; `merganser run` exports those not yet set.
 [[nodiscard]] std::vector<Setting> launcher_settings();
 /// The same for libraries that call themselves `mpi` and `shmem`; "none": there is none.
 [[nodiscard]] std::vector<Setting> launcher_settings(const std::string& mpi, const std::string& shmem);

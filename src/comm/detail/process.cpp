@@ -30,7 +30,7 @@ void check_step() {
 
 }  // namespace
 
-void cure_environment() {
+void apply_runtime_workarounds() {
   check_step();
   const char* wanted = std::getenv("MERGANSER_SETTINGS");
   if (wanted != nullptr && std::string_view(wanted) == "none") return;

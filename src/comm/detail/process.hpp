@@ -10,9 +10,9 @@
 
 namespace merganser::comm::detail {
 
-/// Before a library is started: refuses a rank of srun that no plug-in for MPI has prepared, and exports the
-/// launcher_settings() that work from inside, those not set yet. @throws CommError
-void cure_environment();
+/// Exports the launcher_settings() that take effect from within a process, those not set yet, after refusing a rank of srun that
+/// no plug-in for MPI has prepared. To be called before a library is started. @throws CommError
+void apply_runtime_workarounds();
 
 /// Puts back what the program does on SIGINT, SIGTERM and SIGHUP when it dies: around the start of a library. Open MPI's
 /// OpenSHMEM swallows SIGTERM, and UCX takes SIGHUP as a wish for debugging, so ranks that are told to stop would not.

@@ -234,7 +234,7 @@ void start_mpi() {
   MPI_Finalized(&ended);
   if (ended != 0) throw CommError("MPI has been ended in this process and cannot be started again");
   if (!mpi_running()) {
-    cure_environment();
+    apply_runtime_workarounds();
     const KeptSignals kept;
     be_courteous();
     const ScopedYield yield;

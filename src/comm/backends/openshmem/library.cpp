@@ -97,7 +97,7 @@ std::vector<FailureNotice> heard_failures() {
 void start_shmem() {
   if (!started) {
     if (mpi() != nullptr) mpi()->start();
-    cure_environment();  // in time for OpenSHMEM, even if the program has started MPI
+    apply_runtime_workarounds();  // in time for OpenSHMEM, even if the program has started MPI
     note_heap_setting();
     enable_shmem_yielding();  // throws while there is nothing to end
     const KeptSignals kept;
