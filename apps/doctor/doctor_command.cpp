@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "apps/doctor/hints.hpp"
-#include "apps/doctor/settings_proof.hpp"
+#include "apps/doctor/settings_comparison.hpp"
 #include "apps/frame/command.hpp"
 #include "apps/frame/launcher.hpp"
 #include "apps/frame/provenance.hpp"
@@ -124,7 +124,7 @@ std::vector<Hint> hints(const DoctorCommand& o) {
   return out;
 }
 
-Json doctor_json(const std::vector<Hint>& hints, const std::vector<Proven>& proven, int rounds) {
+Json doctor_json(const std::vector<Hint>& hints, const std::vector<MeasuredSettings>& measured, int rounds) {
   Json out;
   const BuildInfo b = build_info();
   const Machine m = machine();
@@ -154,23 +154,23 @@ Json doctor_json(const std::vector<Hint>& hints, const std::vector<Proven>& prov
   });
   out["warnings"] = warnings();
   out["hints"] = hints_json(hints);
-  if (!proven.empty()) out["settings_measured"] = proof_json(proven, rounds);
+  if (!measured.empty()) out["settings_measured"] = comparison_json(measured, rounds);
   return out;
 }
 
 int run(DoctorCommand& o, const Invocation&) {
   const auto hinted = hints(o);
-  std::vector<Proven> proven;
-  if (o.measure && comm::mpi_library() != "none") proven = prove_settings(o.rounds);
+  std::vector<MeasuredSettings> measured;
+  if (o.measure && comm::mpi_library() != "none") measured = measure_settings(o.rounds);
   if (!o.json.empty()) {
-    write_record(o.json, doctor_json(hinted, proven, o.rounds));
+    write_record(o.json, doctor_json(hinted, measured, o.rounds));
     if (o.json == "-") return 0;
   }
   std::cout << version_text();
   print_machine();
   print_models();
   print_launcher();
-  if (!proven.empty()) std::cout << proof_text(proven, o.rounds);
+  if (!measured.empty()) std::cout << comparison_text(measured, o.rounds);
   const auto found = warnings();
   std::cout << (found.empty() && hinted.empty() ? "\nnothing to worry about\n" : "\nlook at this\n");
   for (const auto& w : found) std::cout << "  - " << w << '\n';

@@ -64,9 +64,8 @@ constexpr std::string_view kRunText =
     "Finds the launcher of the MPI this program is linked with (srun inside a Slurm job, with the plug-in that this "
     "MPI\n"
     "needs), and refuses that of another one. Exports the settings that work around known faults of the installed\n"
-    "libraries (see merganser doctor) where they are not set already, prints the command, and passes on signals and "
-    "the "
-    "exit code.\n"
+    "libraries (see merganser doctor) where they are not set already, prints the command, and passes on signals\n"
+    "and the exit code.\n"
     "--launcher, or the variable MERGANSER_LAUNCHER, names another launcher.\n\n"
     "  merganser run -n 4 -- cluster in.nc -o out.nc --comm shmem\n"
     "  merganser run -n 4 --dry-run -- bench random\n";

@@ -111,18 +111,18 @@ const detail::Communicators& communicators_for(const std::string& call, int comm
   return communicators;
 }
 
-/// Proves the model over these ranks, unless all of them have seen that done.
-void prove_over(const BackendEntry& entry, const Ranks& ranks) {
+/// Runs the self test of the model over these ranks, unless it has passed on all of them before.
+void self_test_over(const BackendEntry& entry, const Ranks& ranks) {
   const int size = ranks.control.size();
   if (size == 1) return;
-  if (ranks.control.all_reduce(detail::proven(entry.info.name, size) ? 0 : 1, Op::max) == 0) return;
-  detail::run_process([&] { return entry.open(ranks.communicator); }, detail::prove);
+  if (ranks.control.all_reduce(detail::self_test_passed(entry.info.name, size) ? 0 : 1, Op::max) == 0) return;
+  detail::run_process([&] { return entry.open(ranks.communicator); }, detail::run_self_test);
 }
 
 std::unique_ptr<Transport> open_over(const Ranks& ranks, const OpenOptions& options) {
   const Wanted wanted = agreed(options, ranks);
   const detail::Choice choice = model_of(wanted, options, ranks);
-  prove_over(*choice.entry, ranks);
+  self_test_over(*choice.entry, ranks);
   std::unique_ptr<TransportBase> base;
   agree(ranks.control, [&] { base = choice.entry->open(ranks.communicator); });
   return opened(std::move(base), choice.line, wanted.decorators);
@@ -167,7 +167,7 @@ Session::Session(const RunOptions& options) {
   detail::read_wait_limit();
   choose_vectors();
   const auto decorators = detail::parse_decorators(options.decorators);
-  detail::prove_over_world(*choice.entry);
+  detail::self_test_over_world(*choice.entry);
   try {
     transport_ = opened(choice.entry->start(), choice.line, decorators);
   } catch (const std::exception& e) {

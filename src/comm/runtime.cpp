@@ -33,7 +33,7 @@ void run_on(const detail::BackendEntry& entry, const RunOptions& options, const 
     body(decorated ? *decorated : static_cast<Transport&>(transport));
   };
   if (entry.run != nullptr) return entry.run(options.ranks == 0 ? 1 : options.ranks, each);
-  detail::prove_over_world(entry);
+  detail::self_test_over_world(entry);
   detail::run_process(entry.start, each);
 }
 

@@ -81,7 +81,7 @@ double measure(Trial& trial, const Candidates& candidates) {
   try {
     std::vector<double> times;
     candidates.visit(*trial.entry, [&](TransportBase& transport) {
-      prove(transport);  // the first time; what delivers wrong bits is left out
+      run_self_test(transport);  // the first time; what delivers wrong bits is left out
       const auto& pattern = candidates.pattern ? candidates.pattern : grid_graph;
       times = measure_ns(transport, pattern(transport.rank(), transport.size()));
     });

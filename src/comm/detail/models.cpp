@@ -33,9 +33,10 @@ Choice model_of_job(const RunOptions& options) {
   return choose({process_models(), visit, options.pattern, options.choose});
 }
 
-void prove_over_world(const BackendEntry& entry) {
-  if (kSimulated || !entry.info.processes || !launched() || proven(entry.info.name, launcher_world().size)) return;
-  run_process(entry.start, prove);
+void self_test_over_world(const BackendEntry& entry) {
+  if (kSimulated || !entry.info.processes || !launched() || self_test_passed(entry.info.name, launcher_world().size))
+    return;
+  run_process(entry.start, run_self_test);
 }
 
 void check_ranks(const RunOptions& options, const Backend& backend) {

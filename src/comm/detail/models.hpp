@@ -20,7 +20,7 @@ namespace merganser::comm::detail {
 
 /// Proves a model of processes over all ranks of the job by a transport of its own, unless that was done (self_test.hpp).
 /// Collective. @throws CommError if it delivers wrong bits
-void prove_over_world(const BackendEntry& entry);
+void self_test_over_world(const BackendEntry& entry);
 
 /// @throws UsageError if a model cannot have RunOptions::ranks under this launcher
 void check_ranks(const RunOptions& options, const Backend& backend);

@@ -139,15 +139,15 @@ void test_all(TransportBase& t) {
 
 }  // namespace
 
-bool proven(std::string_view model, int ranks) {
+bool self_test_passed(std::string_view model, int ranks) {
   const std::scoped_lock lock(good_mutex);
   return good.contains({std::string(model), ranks});
 }
 
-void prove(TransportBase& t) {
+void run_self_test(TransportBase& t) {
   if constexpr (kSimulated) return;  // no library to be tested, and the test's time grows with the ranks
   const std::string model(t.name());
-  if (t.size() == 1 || t.all_reduce(proven(model, t.size()) ? 0 : 1, Op::max) == 0) return;
+  if (t.size() == 1 || t.all_reduce(self_test_passed(model, t.size()) ? 0 : 1, Op::max) == 0) return;
   try {
     const Patience patience;
     test_all(t);

@@ -1,5 +1,5 @@
-/// Which settings of a launcher are proven, and what is said of them.
-#include "apps/doctor/settings_proof.hpp"
+/// Which settings of a launcher are measured, and what is said of them.
+#include "apps/doctor/settings_comparison.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,10 +17,10 @@ namespace {
 using namespace merganser::test;
 using merganser::app::Candidate;
 using merganser::app::candidates_for;
+using merganser::app::comparison_json;
+using merganser::app::comparison_text;
 using merganser::app::components_of;
-using merganser::app::proof_json;
-using merganser::app::proof_text;
-using merganser::app::Proven;
+using merganser::app::MeasuredSettings;
 using merganser::app::verdicts;
 
 using Names = std::vector<std::string>;
@@ -36,14 +36,14 @@ bool holds(const Names& lines, const std::string& part) {
                      [&](const auto& line) { return line.find(part) != std::string::npos; });
 }
 
-TEST(SettingsProof, reads_which_components_there_are) {
+TEST(SettingsComparison, reads_which_components_there_are) {
   const Names found = components_of(
       "package:Open MPI\nmca:osc:sm:version:\"mca:2.1.0\"\nmca:osc:sm:version:\"api:3.0.0\"\n"
       "mca:pml:ob1:version:\"mca:2.1.0\"\nmca:short\noption:heterogeneous:no\n");
   EXPECT_EQ(found, (Names{"osc:sm", "pml:ob1"}));
 }
 
-TEST(SettingsProof, compares_what_the_library_lets_one_choose) {
+TEST(SettingsComparison, compares_what_the_library_lets_one_choose) {
   const Names open_mpi =
       texts(candidates_for("Open MPI v5.0.1", {"osc:sm", "osc:rdma", "btl:sm", "btl:tcp", "pml:ob1"}));
   EXPECT_EQ(open_mpi.front(), "as merganser run sets it");
@@ -68,9 +68,9 @@ Names words_of(const std::string& line) {
 const Candidate kBase{"as merganser run sets it", {}};
 const Candidate kNoPriority{"osc_rdma_priority not set", {{"OMPI_MCA_osc_rdma_priority", std::nullopt}}};
 
-TEST(SettingsProof, says_what_is_right_wrong_and_of_no_account) {
+TEST(SettingsComparison, says_what_is_right_wrong_and_of_no_account) {
   const std::vector<double> pings{4e-7, 4e-7, 5e-7};
-  const Proven base{kBase, pings, {2e-8, 1e-8, 3e-8}, ""};
+  const MeasuredSettings base{kBase, pings, {2e-8, 1e-8, 3e-8}, ""};
   EXPECT_EQ(verdicts({base, {kNoPriority, pings, {2e-7}, ""}}),
             Names{"OMPI_MCA_osc_rdma_priority is right: without it a put takes 10.0 times as long"});
   EXPECT_EQ(verdicts({base, {kNoPriority, pings, {2.1e-8}, ""}}),
@@ -84,22 +84,23 @@ TEST(SettingsProof, says_what_is_right_wrong_and_of_no_account) {
   EXPECT_TRUE(holds(faster, "osc=ucx is faster for messages here, 4.0 times"));
 }
 
-TEST(SettingsProof, crowded_ranks_are_compared_with_crowded_ranks) {
+TEST(SettingsComparison, ranks_that_share_a_core_are_compared_with_such_ranks) {
   const Candidate oversubscribed{"both ranks on one core", {}, true};
   const Candidate busy{"no yield", {{"OMPI_MCA_mpi_yield_when_idle", "0"}}, true};
-  const std::vector<Proven> proven{
+  const std::vector<MeasuredSettings> measured{
       {kBase, {4e-7}, {2e-8}, ""}, {oversubscribed, {1e-6}, {2e-8}, ""}, {busy, {1e-2}, {2e-8}, ""}};
-  EXPECT_EQ(verdicts(proven),
+  EXPECT_EQ(verdicts(measured),
             Names{"OMPI_MCA_mpi_yield_when_idle is right: without it a ping between ranks that share a "
                   "core takes 10000.0 times as long"});
 }
 
-TEST(SettingsProof, tells_medians_factors_and_why_there_are_none) {
-  const std::vector<Proven> proven{{kBase, {4e-7, 4e-7, 5e-7}, {2e-8, 1e-8, 3e-8}, ""},
-                                   {kNoPriority, {8e-7}, {2e-7}, ""},
-                                   {{"osc=ucx", {{"OMPI_MCA_osc", "ucx"}}}, {2e-7}, {}, "no window"},
-                                   {{"osc=sm", {{"OMPI_MCA_osc", "sm"}}}, {}, {}, "did not end within 20 s"}};
-  const std::string text = proof_text(proven, 3);
+TEST(SettingsComparison, tells_medians_factors_and_why_there_are_none) {
+  const std::vector<MeasuredSettings> measured{
+      {kBase, {4e-7, 4e-7, 5e-7}, {2e-8, 1e-8, 3e-8}, ""},
+      {kNoPriority, {8e-7}, {2e-7}, ""},
+      {{"osc=ucx", {{"OMPI_MCA_osc", "ucx"}}}, {2e-7}, {}, "no window"},
+      {{"osc=sm", {{"OMPI_MCA_osc", "sm"}}}, {}, {}, "did not end within 20 s"}};
+  const std::string text = comparison_text(measured, 3);
   const auto line_of = [&](const std::string& part) {
     const auto at = text.find(part);
     return at == std::string::npos ? "no line with " + part : text.substr(at, text.find('\n', at) - at);
@@ -115,7 +116,7 @@ TEST(SettingsProof, tells_medians_factors_and_why_there_are_none) {
   EXPECT_TRUE(says(text, "osc=sm: did not end within 20 s")) << text;
   EXPECT_TRUE(says(text, "OMPI_MCA_osc_rdma_priority is right")) << text;
 
-  const auto json = proof_json(proven, 3);
+  const auto json = comparison_json(measured, 3);
   EXPECT_EQ(json.at("rounds"), 3);
   const auto& candidates = json.at("candidates");
   ASSERT_EQ(candidates.size(), 4U);
@@ -124,10 +125,10 @@ TEST(SettingsProof, tells_medians_factors_and_why_there_are_none) {
   EXPECT_TRUE(candidates[1].at("variables").at("OMPI_MCA_osc_rdma_priority").is_null());
   EXPECT_EQ(candidates[2].at("variables").at("OMPI_MCA_osc"), "ucx");
   EXPECT_EQ(candidates[2].at("failure"), "no window");
-  EXPECT_EQ(json.at("verdicts").size(), verdicts(proven).size());
+  EXPECT_EQ(json.at("verdicts").size(), verdicts(measured).size());
 }
 
-TEST(SettingsProof, the_doctor_measures_every_candidate_or_says_why_not) {
+TEST(SettingsComparison, the_doctor_measures_every_candidate_or_says_why_not) {
   if (!merganser::app::find_launcher().problem.empty()) GTEST_SKIP() << "no launcher";
   if (merganser::comm::mpi_library() == "none") GTEST_SKIP() << "no MPI";
   const Folder folder;
@@ -147,13 +148,13 @@ TEST(SettingsProof, the_doctor_measures_every_candidate_or_says_why_not) {
   }
 }
 
-TEST(SettingsProof, a_core_that_is_not_there_is_refused) {
+TEST(SettingsComparison, a_core_that_is_not_there_is_refused) {
   const Outcome outcome = run({"pair", "--core", "100000", "--results", "/dev/null"});
   EXPECT_EQ(outcome.code, 2) << outcome.text();
   EXPECT_TRUE(says(outcome, "--core is 100000, which this process may not use")) << outcome.text();
 }
 
-TEST(SettingsProof, a_pair_of_ranks_is_measured_with_what_is_exported_and_nothing_else) {
+TEST(SettingsComparison, a_pair_of_ranks_is_measured_with_what_is_exported_and_nothing_else) {
   if (!merganser::app::find_launcher().problem.empty()) GTEST_SKIP() << "no launcher";
   if (merganser::comm::mpi_library() == "none") GTEST_SKIP() << "no MPI";
   const Folder folder;

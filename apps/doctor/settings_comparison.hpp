@@ -24,7 +24,7 @@ struct Candidate {
 [[nodiscard]] std::vector<std::string> components_of(const std::string& parsable);
 
 /// What the rounds of a candidate have shown: medians.
-struct Proven {
+struct MeasuredSettings {
   Candidate candidate;
   std::vector<double> pings, puts;  ///< seconds, one a round
   std::string failure;              ///< why there is none; of puts alone where there are pings
@@ -32,15 +32,15 @@ struct Proven {
 
 /// What is right and what is not, from what was measured: one line for each setting that merganser run exports and that a
 /// candidate is without.
-[[nodiscard]] std::vector<std::string> verdicts(const std::vector<Proven>& proven);
+[[nodiscard]] std::vector<std::string> verdicts(const std::vector<MeasuredSettings>& measured);
 
 /// Measures every candidate in launches of two ranks, in turns: first round of all, second round of all. A candidate that
 /// fails is not tried again.
 /// @param rounds  at least 1
 /// @throws CommError if that with what merganser run exports fails
-[[nodiscard]] std::vector<Proven> prove_settings(int rounds);
+[[nodiscard]] std::vector<MeasuredSettings> measure_settings(int rounds);
 
-[[nodiscard]] std::string proof_text(const std::vector<Proven>& proven, int rounds);
-[[nodiscard]] Json proof_json(const std::vector<Proven>& proven, int rounds);
+[[nodiscard]] std::string comparison_text(const std::vector<MeasuredSettings>& measured, int rounds);
+[[nodiscard]] Json comparison_json(const std::vector<MeasuredSettings>& measured, int rounds);
 
 }  // namespace merganser::app

@@ -1,4 +1,4 @@
-#include "apps/doctor/settings_proof.hpp"
+#include "apps/doctor/settings_comparison.hpp"
 
 #include <fmt/core.h>
 #include <sched.h>
@@ -96,28 +96,28 @@ int first_core() {
 }
 
 /// One launch. What it measured is added, or why it did not.
-void measure(Proven& proven) {
-  const Variables variables(proven.candidate);
+void measure(MeasuredSettings& measured) {
+  const Variables variables(measured.candidate);
   PrivateFolder folder(folder_of_ranks());
   const std::string path = folder.file("pair.cbor");
   std::vector<std::string> arguments{"pair", fmt::format("--seconds={}", kSeconds), "--results=" + path};
-  if (proven.candidate.oversubscribed) arguments.push_back(fmt::format("--core={}", first_core()));
+  if (measured.candidate.oversubscribed) arguments.push_back(fmt::format("--core={}", first_core()));
   LaunchPlan plan = plan_launch(2, arguments, true);
   std::erase_if(plan.exports, [&](const auto& s) {
-    const auto& own = proven.candidate.variables;
+    const auto& own = measured.candidate.variables;
     return std::any_of(own.begin(), own.end(), [&](const auto& variable) { return variable.first == s.name; });
   });
   const JobEnd end = run_job(plan, kLaunchLimit);
   if (end.code != 0) {
-    proven.failure = end.code == kTimedOut ? fmt::format("did not end within {} s", kLaunchLimit)
-                     : !end.why.empty()    ? end.why
-                                           : fmt::format("the launch ended with exit code {}", end.code);
+    measured.failure = end.code == kTimedOut ? fmt::format("did not end within {} s", kLaunchLimit)
+                       : !end.why.empty()    ? end.why
+                                             : fmt::format("the launch ended with exit code {}", end.code);
     return;
   }
   const Json told = read_cbor(path);
-  proven.pings.push_back(told.at("ping_s").get<double>());
-  if (const double put = told.at("put_flush_s").get<double>(); put > 0) proven.puts.push_back(put);
-  proven.failure = utf8_to_bytes(told.at("put_error").get<std::string>());
+  measured.pings.push_back(told.at("ping_s").get<double>());
+  if (const double put = told.at("put_flush_s").get<double>(); put > 0) measured.puts.push_back(put);
+  measured.failure = utf8_to_bytes(told.at("put_error").get<std::string>());
 }
 
 double middle(const std::vector<double>& times) { return times.empty() ? 0 : median(times); }
@@ -130,9 +130,10 @@ std::string factor_text(const std::vector<double>& times, const std::vector<doub
 }
 
 /// The first candidate of the same kind.
-const Proven& base_of(const std::vector<Proven>& proven, const Proven& one) {
-  return *std::find_if(proven.begin(), proven.end(),
-                       [&](const Proven& p) { return p.candidate.oversubscribed == one.candidate.oversubscribed; });
+const MeasuredSettings& base_of(const std::vector<MeasuredSettings>& measured, const MeasuredSettings& one) {
+  return *std::find_if(measured.begin(), measured.end(), [&](const MeasuredSettings& p) {
+    return p.candidate.oversubscribed == one.candidate.oversubscribed;
+  });
 }
 
 /// "is right: without it a put takes 16 times as long"
@@ -173,13 +174,13 @@ std::vector<Candidate> candidates_for(const std::string& library, const std::vec
   return out;
 }
 
-std::vector<std::string> verdicts(const std::vector<Proven>& proven) {
+std::vector<std::string> verdicts(const std::vector<MeasuredSettings>& measured) {
   std::vector<std::string> out;
-  const auto put = [](const Proven& p) { return middle(p.puts); };
-  for (const Proven& p : proven) {
+  const auto put = [](const MeasuredSettings& p) { return middle(p.puts); };
+  for (const MeasuredSettings& p : measured) {
     const auto& variables = p.candidate.variables;
     if (variables.empty()) continue;
-    const Proven& base = base_of(proven, p);
+    const MeasuredSettings& base = base_of(measured, p);
     const std::string& name = variables.front().first;
     const bool unset = !variables.front().second;
     if (unset && name == kPriority) out.push_back(verdict(kPriority, "put", put(base), put(p)));
@@ -188,9 +189,9 @@ std::vector<std::string> verdicts(const std::vector<Proven>& proven) {
     if (p.candidate.oversubscribed && name == kYield)
       out.push_back(verdict(kYield, "ping between ranks that share a core", middle(base.pings), middle(p.pings)));
   }
-  if (proven.empty()) return out;
-  const Proven& base = proven.front();
-  for (const Proven& p : proven) {
+  if (measured.empty()) return out;
+  const MeasuredSettings& base = measured.front();
+  for (const MeasuredSettings& p : measured) {
     if (p.candidate.oversubscribed || p.candidate.variables.empty()) continue;
     if (!p.puts.empty() && put(base) > 0 && put(base) / put(p) > kSame)
       out.push_back(fmt::format("{} is faster for puts here, {:.1f} times: {}", p.candidate.text, put(base) / put(p),
@@ -202,29 +203,29 @@ std::vector<std::string> verdicts(const std::vector<Proven>& proven) {
   return out;
 }
 
-std::vector<Proven> prove_settings(int rounds) {
+std::vector<MeasuredSettings> measure_settings(int rounds) {
   const Launcher launcher = find_launcher();
   std::vector<std::string> components;
   if (holds(comm::mpi_library(), "Open MPI")) {
     const auto info = std::filesystem::path(launcher.path).parent_path() / "ompi_info";
     components = components_of(output_of({info.string(), "--parsable"}, 10, std::size_t{1} << 20));
   }
-  std::vector<Proven> proven;
+  std::vector<MeasuredSettings> measured;
   for (auto& candidate : candidates_for(comm::mpi_library(), components))
-    proven.push_back({std::move(candidate), {}, {}, {}});
+    measured.push_back({std::move(candidate), {}, {}, {}});
   for (int round = 0; round < rounds; ++round)
-    for (Proven& one : proven)
+    for (MeasuredSettings& one : measured)
       if (one.failure.empty() || !one.pings.empty()) measure(one);
-  if (proven.front().pings.empty())
-    throw CommError("two ranks with the settings of merganser run: " + proven.front().failure);
-  return proven;
+  if (measured.front().pings.empty())
+    throw CommError("two ranks with the settings of merganser run: " + measured.front().failure);
+  return measured;
 }
 
-std::string proof_text(const std::vector<Proven>& proven, int rounds) {
+std::string comparison_text(const std::vector<MeasuredSettings>& measured, int rounds) {
   Table table({"settings", "put+flush 8 B", "factor", "ping 8 B", "factor"});
   std::string failures;
-  for (const Proven& p : proven) {
-    const Proven& base = base_of(proven, p);
+  for (const MeasuredSettings& p : measured) {
+    const MeasuredSettings& base = base_of(measured, p);
     table.row({p.candidate.text, time_text(p.puts), factor_text(p.puts, base.puts), time_text(p.pings),
                factor_text(p.pings, base.pings)});
     if (!p.failure.empty()) failures += "  " + p.candidate.text + ": " + p.failure + '\n';
@@ -236,16 +237,16 @@ std::string proof_text(const std::vector<Proven>& proven, int rounds) {
   std::istringstream lines(table.text());
   for (std::string line; std::getline(lines, line);) out += "  " + line + '\n';
   out += failures;
-  for (const auto& line : verdicts(proven)) out += "  " + line + '\n';
+  for (const auto& line : verdicts(measured)) out += "  " + line + '\n';
   out += "  the other settings prevent crashes and refusals, or enlarge buffers, which no time shows\n";
   return out;
 }
 
-Json proof_json(const std::vector<Proven>& proven, int rounds) {
+Json comparison_json(const std::vector<MeasuredSettings>& measured, int rounds) {
   Json out;
   out["rounds"] = rounds;
   out["candidates"] = Json::array();
-  for (const Proven& p : proven) {
+  for (const MeasuredSettings& p : measured) {
     Json variables = Json::object();
     for (const auto& [name, value] : p.candidate.variables) variables[name] = value ? Json(*value) : Json(nullptr);
     out["candidates"].push_back({{"settings", p.candidate.text},
@@ -255,7 +256,7 @@ Json proof_json(const std::vector<Proven>& proven, int rounds) {
                                  {"ping_s", p.pings},
                                  {"failure", bytes_to_utf8(p.failure)}});
   }
-  out["verdicts"] = verdicts(proven);
+  out["verdicts"] = verdicts(measured);
   return out;
 }
 
