@@ -149,8 +149,8 @@ class Adviser {
     Json out = {{"graph", {{"ranks", graph_.ranks()}, {"arcs", graph_.arcs()}, {"digest", graph_.digest()}}},
                 {"oversubscribed", graph_.ranks() > cores_},
                 {"way", o_.records.empty() ? "measured" : "predicted"}};
-    introduce(known.machine,
-              std::any_of(known.cells.begin(), known.cells.end(), [](const auto& c) { return c.load_per_core > 1; }));
+    print_heading(known.machine, std::any_of(known.cells.begin(), known.cells.end(),
+                                             [](const auto& c) { return c.load_per_core > 1; }));
     if (o_.records.empty()) {
       measure(out);
     } else {
@@ -174,7 +174,7 @@ class Adviser {
 
   /// @param machine_of_records  empty where it is measured
   /// @param busy  it had more to run than it has cores while records were made
-  void introduce(const std::string& machine_of_records, bool busy) const {
+  void print_heading(const std::string& machine_of_records, bool busy) const {
     if (o_.json == "-") return;
     std::cout << o_.files[0] << ": " << ranks() << ", " << graph_.arcs() << " arcs, mean degree "
               << fixed_text(graph_.mean_degree(), 1) << ", digest " << graph_.digest() << '\n';

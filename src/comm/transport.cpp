@@ -223,26 +223,26 @@ Failure failure_of(const std::function<void()>& local) {
 }
 
 /// A failure as bytes: positions in its text stay what they are, since the ranks' callers may count them differently.
-detail::Bytes card_of(const Failure& failure) {
-  detail::Bytes card;
-  if (failure.kind == Kind::none) return card;
-  detail::append(card, failure.kind);
-  detail::append(card, failure.exit_code);
-  detail::append(card, failure.text.indices().size());
+detail::Bytes encoded(const Failure& failure) {
+  detail::Bytes bytes;
+  if (failure.kind == Kind::none) return bytes;
+  detail::append(bytes, failure.kind);
+  detail::append(bytes, failure.exit_code);
+  detail::append(bytes, failure.text.indices().size());
   for (const auto& [at, value] : failure.text.indices()) {
-    detail::append(card, at);
-    detail::append(card, value);
+    detail::append(bytes, at);
+    detail::append(bytes, value);
   }
   const auto words = std::as_bytes(std::span(failure.text.words()));
-  card.insert(card.end(), words.begin(), words.end());
-  return card;
+  bytes.insert(bytes.end(), words.begin(), words.end());
+  return bytes;
 }
 
-Failure failure_in(const detail::Bytes& card) {
-  Failure failure{detail::read<Kind>(card), detail::read<int>(card, sizeof(Kind)), {}, nullptr};
+Failure decoded_failure(const detail::Bytes& bytes) {
+  Failure failure{detail::read<Kind>(bytes), detail::read<int>(bytes, sizeof(Kind)), {}, nullptr};
   std::size_t from = sizeof(Kind) + sizeof(int);
   const auto next = [&] {
-    const auto number = detail::read<std::size_t>(card, from);
+    const auto number = detail::read<std::size_t>(bytes, from);
     from += sizeof number;
     return number;
   };
@@ -251,7 +251,7 @@ Failure failure_in(const detail::Bytes& card) {
     at = next();
     value = next();
   }
-  const std::string_view words(reinterpret_cast<const char*>(card.data()) + from, card.size() - from);
+  const std::string_view words(reinterpret_cast<const char*>(bytes.data()) + from, bytes.size() - from);
   std::size_t done = 0;
   for (const auto& [at, value] : indices) {
     failure.text = std::move(failure.text) + words.substr(done, at - done) + Index{value};
@@ -310,10 +310,10 @@ void agree(Transport& transport, const std::function<void()>& local) {
   ++transport.counters().collectives;
   transport.do_reduce({&failures, 1}, Op::sum);
   if (failures == 0) return;
-  const auto all = transport.do_all_gather(card_of(mine));
+  const auto all = transport.do_all_gather(encoded(mine));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].empty()) continue;
-    const Failure theirs = failure_in(all[rank]);
+    const Failure theirs = decoded_failure(all[rank]);
     detail::note_agreed_error(theirs.text.text());
     if (static_cast<int>(rank) == transport.rank()) std::rethrow_exception(mine.original);
     rethrow(theirs.kind, theirs.exit_code, theirs.text);

@@ -83,8 +83,8 @@ void add(Flow& to, const Flow& more) {
   to.sizes = std::move(sizes);
 }
 
-/// A flow as it travels between ranks.
-struct Card {
+/// A flow in the form that ranks exchange.
+struct FlowRecord {
   std::int32_t other;
   std::uint32_t move;
   comm::MoveCount count;
@@ -151,24 +151,24 @@ graphs::ProcessGraph Traffic::graph() const {
 }
 
 Traffic gather_traffic(comm::Transport& transport, const comm::TrafficCount& mine) {
-  std::vector<Card> cards;
+  std::vector<FlowRecord> records;
   for (const auto& peer : mine.peers()) {
     for (std::uint32_t move = 0; move < comm::kMoves; ++move) {
       const auto& count = peer.traffic.moves[move];
-      if (count.operations > 0) cards.push_back({peer.rank, move, count});
+      if (count.operations > 0) records.push_back({peer.rank, move, count});
     }
   }
   std::vector<Flow> flows;
-  const auto all = comm::all_gather(transport, cards);
+  const auto all = comm::all_gather(transport, records);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    for (const Card& card : all[rank]) {
+    for (const FlowRecord& record : all[rank]) {
       Flow flow{static_cast<int>(rank),
-                card.other,
-                static_cast<Move>(card.move),
-                card.count.operations,
-                card.count.bytes,
+                record.other,
+                static_cast<Move>(record.move),
+                record.count.operations,
+                record.count.bytes,
                 0,
-                {card.count.sizes.begin(), card.count.sizes.end()}};
+                {record.count.sizes.begin(), record.count.sizes.end()}};
       if (flow.move == Move::get) std::swap(flow.from, flow.to);
       flows.push_back(std::move(flow));
     }

@@ -107,7 +107,7 @@ class ThreadTransport final : public MessageTransport {
   Bytes do_broadcast(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override;
-  std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) override;
+  std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) override;
 
  private:
   /// Of what `part` tells of each rank.
@@ -139,15 +139,15 @@ Bytes ThreadTransport::do_broadcast(std::span<const std::byte> mine) {
   return told;
 }
 
-std::vector<Bytes> ThreadTransport::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) {
+std::vector<Bytes> ThreadTransport::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) {
   check_usable();
   struct Post {
     ArcOf place;
-    const std::vector<Bytes>& letters;
+    const std::vector<Bytes>& messages;
   };
   std::vector<Bytes> came;
-  hub_->show(rank_, Call::set_up, Post{ArcOf(ranks), letters}, [&](const auto& shown) {
-    for (const int other : ranks) came.push_back(shown(other).letters.at(shown(other).place(rank_)));
+  hub_->show(rank_, Call::set_up, Post{ArcOf(ranks), messages}, [&](const auto& shown) {
+    for (const int other : ranks) came.push_back(shown(other).messages.at(shown(other).place(rank_)));
   });
   return came;
 }

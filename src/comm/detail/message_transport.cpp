@@ -7,7 +7,7 @@
 namespace merganser::comm::detail {
 namespace {
 
-struct PlanCard {
+struct PlanDescriptor {
   std::uint64_t element_bytes;
   std::uint64_t chunk_elements;
   std::uint64_t count;
@@ -80,35 +80,36 @@ bool MessageTransport::any(bool mine) {
 
 std::unique_ptr<Mailbox> MessageTransport::mailbox(Graph graph) {
   ++counters_.collectives;
-  introduce(graph);
+  handshake(graph);
   return make_mailbox(std::move(graph), place("Mailbox"));
 }
 
 std::unique_ptr<Stream> MessageTransport::stream(Graph graph, StreamOptions options) {
   ++counters_.collectives;
-  introduce(graph, {}, {}, stream_error(graph, options));
+  handshake(graph, {}, {}, stream_error(graph, options));
   auto link_of_graph = link(graph);
   return std::make_unique<MessageStream>(place("Stream"), std::move(graph), std::move(link_of_graph));
 }
 
 std::unique_ptr<Plan> MessageTransport::plan(Graph graph, Pattern pattern, PlanOptions options) {
   ++counters_.collectives;
-  std::vector<Bytes> cards;
+  std::vector<Bytes> descriptors;
   for (const auto& elements : pattern.out) {
-    cards.push_back(to_bytes(PlanCard{options.element_bytes, options.chunk_elements, elements.size()}));
+    descriptors.push_back(to_bytes(PlanDescriptor{options.element_bytes, options.chunk_elements, elements.size()}));
   }
-  const auto introduction = introduce(graph, cards, {}, plan_error(graph, pattern, options));
+  const auto remote = handshake(graph, descriptors, {}, plan_error(graph, pattern, options));
   std::string error;
   for (std::size_t arc = 0; arc < graph.in.size() && error.empty(); ++arc) {
-    const auto card = read<PlanCard>(introduction.from_in[arc]);
-    if (card.count == pattern.in[arc] && card.element_bytes == options.element_bytes &&
-        card.chunk_elements == options.chunk_elements) {
+    const auto descriptor = read<PlanDescriptor>(remote.from_in[arc]);
+    if (descriptor.count == pattern.in[arc] && descriptor.element_bytes == options.element_bytes &&
+        descriptor.chunk_elements == options.chunk_elements) {
       continue;
     }
-    error = "Plan: rank " + std::to_string(graph.in[arc]) + " sends " + std::to_string(card.count) + " elements of " +
-            std::to_string(card.element_bytes) + " bytes in chunks of " + std::to_string(card.chunk_elements) +
-            "; here " + std::to_string(pattern.in[arc]) + " of " + std::to_string(options.element_bytes) +
-            " bytes in chunks of " + std::to_string(options.chunk_elements) + " are expected";
+    error = "Plan: rank " + std::to_string(graph.in[arc]) + " sends " + std::to_string(descriptor.count) +
+            " elements of " + std::to_string(descriptor.element_bytes) + " bytes in chunks of " +
+            std::to_string(descriptor.chunk_elements) + "; here " + std::to_string(pattern.in[arc]) + " of " +
+            std::to_string(options.element_bytes) + " bytes in chunks of " + std::to_string(options.chunk_elements) +
+            " are expected";
   }
   agree_on(error);
   auto link_of_graph = link(graph);
@@ -126,9 +127,9 @@ std::unique_ptr<SegmentBody> MessageTransport::segment_body(Graph graph, std::si
     error = "Segment: no memory for " + std::to_string(words * word_bytes) + " bytes";
   }
   const std::vector<Bytes> sizes(graph.in.size(), to_bytes(static_cast<std::uint64_t>(words)));
-  const auto introduction = introduce(graph, {}, sizes, error);
+  const auto remote = handshake(graph, {}, sizes, error);
   SegmentLogs parts;
-  for (const auto& size : introduction.from_out) {
+  for (const auto& size : remote.from_out) {
     parts.remote_words.push_back(static_cast<std::size_t>(read<std::uint64_t>(size)));
   }
   parts.scratch = std::make_shared<Counters>();

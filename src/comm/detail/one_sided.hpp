@@ -37,11 +37,12 @@ struct RingAddress {
   std::uint64_t credit = 0;
 };
 /// What this rank says against each in-arc, and along each out-arc.
-[[nodiscard]] std::vector<Bytes> receiving_cards(const RingLayout& layout);
-[[nodiscard]] std::vector<Bytes> sending_cards(const RingLayout& layout);
-/// Messages through a ring of bytes per arc in the receiver's block. The introduction was made with these cards.
+[[nodiscard]] std::vector<Bytes> receiver_descriptors(const RingLayout& layout);
+[[nodiscard]] std::vector<Bytes> sender_descriptors(const RingLayout& layout);
+/// Messages through a ring of bytes per arc in the receiver's block. `remote` is what the handshake with
+/// sender_descriptors() and receiver_descriptors() returned.
 [[nodiscard]] std::unique_ptr<Link> ring_link(std::shared_ptr<Memory> memory, const Graph& graph,
-                                              const RingLayout& layout, const Introduction& introduction);
+                                              const RingLayout& layout, const RemoteDescriptors& remote);
 
 /// Where the slots of a Stream lie.
 struct StreamSlots {
@@ -90,21 +91,21 @@ class OneSided : public Base {
     const RingLayout rings{0, graph.in.size(), graph.out.size(), kStreamRingBytes};
     StreamSlots slots{rings.end(), options.slots_per_arc, {}};
     auto memory = new_memory(slots.mine + graph.in.size() * slots.arc_bytes(), Epoch::lifetime);
-    auto cards = receiving_cards(rings);
-    for (std::size_t arc = 0; arc < cards.size(); ++arc) {
-      append(cards[arc], static_cast<std::uint64_t>(slots.mine + arc * slots.arc_bytes()));
-      append(cards[arc], static_cast<std::uint64_t>(slots.per_arc));
+    auto descriptors = receiver_descriptors(rings);
+    for (std::size_t arc = 0; arc < descriptors.size(); ++arc) {
+      append(descriptors[arc], static_cast<std::uint64_t>(slots.mine + arc * slots.arc_bytes()));
+      append(descriptors[arc], static_cast<std::uint64_t>(slots.per_arc));
     }
-    const auto introduction = this->introduce(graph, sending_cards(rings), cards);
+    const auto remote = this->handshake(graph, sender_descriptors(rings), descriptors);
     std::string error;
-    for (const Bytes& card : introduction.from_out) {
-      slots.theirs.push_back(read<std::uint64_t>(card, sizeof(RingAddress)));
-      if (read<std::uint64_t>(card, sizeof(RingAddress) + 8) != slots.per_arc) {
+    for (const Bytes& descriptor : remote.from_out) {
+      slots.theirs.push_back(read<std::uint64_t>(descriptor, sizeof(RingAddress)));
+      if (read<std::uint64_t>(descriptor, sizeof(RingAddress) + 8) != slots.per_arc) {
         error = "Stream: slots_per_arc must be the same on every rank";
       }
     }
     this->agree_on(error);
-    auto link = ring_link(memory, graph, rings, introduction);
+    auto link = ring_link(memory, graph, rings, remote);
     return memory_stream(this->place("Stream"), std::move(graph), std::move(link), std::move(memory), std::move(slots));
   }
 
@@ -117,26 +118,26 @@ class OneSided : public Base {
     parts.words = new_memory(words * word_bytes, epoch);
     parts.control = new_memory(parts.neighbours.size() * 8, Epoch::lifetime);
     // What a neighbour must know: how many words there are here, and which control word is its own.
-    const auto card = [&](int neighbour) {
+    const auto descriptor = [&](int neighbour) {
       Bytes bytes = to_bytes(static_cast<std::uint64_t>(words));
       append(bytes, static_cast<std::uint64_t>(8 * position(parts.neighbours, neighbour)));
       return bytes;
     };
     std::vector<Bytes> to_out;
     std::vector<Bytes> to_in;
-    for (const int rank : graph.out) to_out.push_back(card(rank));
-    for (const int rank : graph.in) to_in.push_back(card(rank));
-    const auto introduction = this->introduce(graph, to_out, to_in);
+    for (const int rank : graph.out) to_out.push_back(descriptor(rank));
+    for (const int rank : graph.in) to_in.push_back(descriptor(rank));
+    const auto remote = this->handshake(graph, to_out, to_in);
     parts.their_place.resize(parts.neighbours.size());
-    const auto note = [&](const std::vector<int>& ranks, const std::vector<Bytes>& cards) {
+    const auto note = [&](const std::vector<int>& ranks, const std::vector<Bytes>& descriptors) {
       for (std::size_t arc = 0; arc < ranks.size(); ++arc) {
         const std::size_t at = position(parts.neighbours, ranks[arc]);
-        if (at != ArcOf::kNone) parts.their_place[at] = read<std::uint64_t>(cards[arc], 8);
+        if (at != ArcOf::kNone) parts.their_place[at] = read<std::uint64_t>(descriptors[arc], 8);
       }
     };
-    note(graph.out, introduction.from_out);
-    note(graph.in, introduction.from_in);
-    for (const Bytes& one : introduction.from_out) {
+    note(graph.out, remote.from_out);
+    note(graph.in, remote.from_in);
+    for (const Bytes& one : remote.from_out) {
       parts.remote_words.push_back(static_cast<std::size_t>(read<std::uint64_t>(one)));
     }
     parts.any = [this](bool mine) { return this->any(mine); };
@@ -160,8 +161,8 @@ class OneSided : public Base {
   std::unique_ptr<Link> link(const Graph& graph) override {
     const RingLayout rings{0, graph.in.size(), graph.out.size(), ring_bytes_for(graph.in.size())};
     auto memory = new_memory(rings.end(), Epoch::lifetime);
-    const auto introduction = this->introduce(graph, sending_cards(rings), receiving_cards(rings));
-    return ring_link(std::move(memory), graph, rings, introduction);
+    const auto remote = this->handshake(graph, sender_descriptors(rings), receiver_descriptors(rings));
+    return ring_link(std::move(memory), graph, rings, remote);
   }
 
  private:

@@ -16,15 +16,15 @@ std::size_t padded(std::size_t bytes) { return (bytes + kWord - 1) / kWord * kWo
 class RingLink final : public Link {
  public:
   RingLink(std::shared_ptr<Memory> memory, const Graph& graph, const RingLayout& layout,
-           const Introduction& introduction)
+           const RemoteDescriptors& remote)
       : memory_(std::move(memory)), layout_(layout), out_(graph.out.size()), in_(graph.in.size()) {
     for (std::size_t arc = 0; arc < out_.size(); ++arc) {
       out_[arc].rank = graph.out[arc];
-      out_[arc].to = read<RingAddress>(introduction.from_out[arc]);
+      out_[arc].to = read<RingAddress>(remote.from_out[arc]);
     }
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
       in_[arc].rank = graph.in[arc];
-      in_[arc].credit = read<RingAddress>(introduction.from_in[arc]).credit;
+      in_[arc].credit = read<RingAddress>(remote.from_in[arc]).credit;
     }
   }
 
@@ -202,26 +202,26 @@ class RingLink final : public Link {
 
 }  // namespace
 
-std::vector<Bytes> receiving_cards(const RingLayout& layout) {
-  std::vector<Bytes> cards;
+std::vector<Bytes> receiver_descriptors(const RingLayout& layout) {
+  std::vector<Bytes> descriptors;
   for (std::size_t arc = 0; arc < layout.in_arcs; ++arc) {
-    cards.push_back(
+    descriptors.push_back(
         to_bytes(RingAddress{.head = layout.head(arc), .ring = layout.ring(arc), .ring_bytes = layout.ring_bytes}));
   }
-  return cards;
+  return descriptors;
 }
 
-std::vector<Bytes> sending_cards(const RingLayout& layout) {
-  std::vector<Bytes> cards;
+std::vector<Bytes> sender_descriptors(const RingLayout& layout) {
+  std::vector<Bytes> descriptors;
   for (std::size_t arc = 0; arc < layout.out_arcs; ++arc) {
-    cards.push_back(to_bytes(RingAddress{.credit = layout.credit(arc)}));
+    descriptors.push_back(to_bytes(RingAddress{.credit = layout.credit(arc)}));
   }
-  return cards;
+  return descriptors;
 }
 
 std::unique_ptr<Link> ring_link(std::shared_ptr<Memory> memory, const Graph& graph, const RingLayout& layout,
-                                const Introduction& introduction) {
-  return std::make_unique<RingLink>(std::move(memory), graph, layout, introduction);
+                                const RemoteDescriptors& remote) {
+  return std::make_unique<RingLink>(std::move(memory), graph, layout, remote);
 }
 
 }  // namespace merganser::comm::detail

@@ -43,8 +43,8 @@ class Tally {
   std::array<std::uint64_t, kWords> words_{};
 };
 
-/// What one rank tells another: the text for the arc to it, behind its length, and that for the arc from it.
-Bytes letter(const Bytes& along, const Bytes& against) {
+/// The message of a handshake to another rank: the descriptor for the arc to it, behind its length, and that for the arc from it.
+Bytes message_to_neighbour(const Bytes& along, const Bytes& against) {
   const std::uint64_t length = along.size();
   Bytes bytes(sizeof length + along.size() + against.size());
   std::memcpy(bytes.data(), &length, sizeof length);
@@ -53,9 +53,9 @@ Bytes letter(const Bytes& along, const Bytes& against) {
   return bytes;
 }
 
-/// The text for an arc, if there is one.
-Bytes text_of(const std::vector<Bytes>& texts, std::size_t arc) {
-  return arc == ArcOf::kNone || texts.empty() ? Bytes() : texts[arc];
+/// The descriptor for an arc; empty if there is none.
+Bytes descriptor_for(const std::vector<Bytes>& descriptors, std::size_t arc) {
+  return arc == ArcOf::kNone || descriptors.empty() ? Bytes() : descriptors[arc];
 }
 
 }  // namespace
@@ -164,8 +164,8 @@ std::string TransportBase::arc_error(const Graph& graph) {
   return {};
 }
 
-Introduction TransportBase::introduce(const Graph& graph, const std::vector<Bytes>& to_out,
-                                      const std::vector<Bytes>& to_in, const std::string& wrong) {
+RemoteDescriptors TransportBase::handshake(const Graph& graph, const std::vector<Bytes>& to_out,
+                                           const std::vector<Bytes>& to_in, const std::string& wrong) {
   const std::string error = wrong.empty() ? graph_error(graph, size()) : wrong;
   Tally tally;
   if (error.empty()) {
@@ -178,17 +178,17 @@ Introduction TransportBase::introduce(const Graph& graph, const std::vector<Byte
   if (tally.errors()) throw_first(error);
   if (tally.arcs_differ()) agree_on(arc_error(graph));
 
-  Introduction result{std::vector<Bytes>(graph.in.size()), std::vector<Bytes>(graph.out.size())};
+  RemoteDescriptors result{std::vector<Bytes>(graph.in.size()), std::vector<Bytes>(graph.out.size())};
   if (!tally.speakers()) return result;
   const std::vector<int> others = neighbours_of(graph, rank());
   const ArcOf out_arc(graph.out);
   const ArcOf in_arc(graph.in);
-  const auto letter_to = [&](int other) {
-    return letter(text_of(to_out, out_arc(other)), text_of(to_in, in_arc(other)));
+  const auto message_to = [&](int other) {
+    return message_to_neighbour(descriptor_for(to_out, out_arc(other)), descriptor_for(to_in, in_arc(other)));
   };
-  std::vector<Bytes> letters;
-  for (const int other : others) letters.push_back(letter_to(other));
-  const auto came = do_exchange(others, letters);
+  std::vector<Bytes> messages;
+  for (const int other : others) messages.push_back(message_to(other));
+  const auto came = do_exchange(others, messages);
   const auto deliver = [&](int other, const Bytes& theirs) {
     const auto along = static_cast<std::ptrdiff_t>(read<std::uint64_t>(theirs));
     const auto begin = theirs.begin() + sizeof(std::uint64_t);
@@ -198,7 +198,7 @@ Introduction TransportBase::introduce(const Graph& graph, const std::vector<Byte
     if (out != ArcOf::kNone) result.from_out[out].assign(begin + along, theirs.end());
   };
   for (std::size_t i = 0; i < came.size(); ++i) deliver(others[i], came[i]);
-  if (out_arc(rank()) != ArcOf::kNone) deliver(rank(), letter_to(rank()));
+  if (out_arc(rank()) != ArcOf::kNone) deliver(rank(), message_to(rank()));
   return result;
 }
 

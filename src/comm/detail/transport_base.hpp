@@ -12,10 +12,10 @@
 
 namespace merganser::comm::detail {
 
-/// What the ends of the arcs told each other when an object was made.
-struct Introduction {
-  std::vector<Bytes> from_in;   ///< per in-arc: what its sender said along it
-  std::vector<Bytes> from_out;  ///< per out-arc: what its receiver said against it
+/// Descriptors of the remote ends of the arcs of this rank, exchanged by the handshake that makes an object.
+struct RemoteDescriptors {
+  std::vector<Bytes> from_in;   ///< per in-arc: that of its sender
+  std::vector<Bytes> from_out;  ///< per out-arc: that of its receiver
 };
 
 /// A transport of some of the ranks of another one belongs to that one, which ends it at its own end: user code may keep
@@ -48,22 +48,24 @@ class TransportBase : public Transport {
   /// @throws CommError if this has ended; what every collective call begins with
   void check_usable() const { life_->check("Transport"); }
 
-  /// Collective: checks that both ends of every arc know of it and exchanges what they have to say.
+  /// Checks that both ends of every arc list it, and exchanges the descriptors of the two ends. Collective.
+  /// @param to_out  per out-arc, for its receiver; empty: none
+  /// @param to_in   per in-arc, for its sender; empty: none
   /// @param error  what else is wrong on this rank; empty if nothing is
   /// @throws CommError on every rank if some rank has an error or its graph is wrong
-  /// Cost: a reduction of four words, and a message along every arc if somebody has something to say. Memory for the arcs
+  /// Cost: a reduction of four words, and a message along every arc if some rank has descriptors. Memory for the arcs
   /// of this rank alone, unless there is an error.
-  Introduction introduce(const Graph& graph, const std::vector<Bytes>& to_out = {},
-                         const std::vector<Bytes>& to_in = {}, const std::string& error = {});
+  RemoteDescriptors handshake(const Graph& graph, const std::vector<Bytes>& to_out = {},
+                              const std::vector<Bytes>& to_in = {}, const std::string& error = {});
   /// Adds up integers over all ranks, element by element. Collective; not counted.
   void add(std::span<std::int64_t> values);
   /// Collective: if some rank has an error (not empty), every rank throws CommError with that of the lowest one.
   void agree_on(const std::string& error);
 
-  /// letters[i] goes to ranks[i], every one of which calls with this rank among its own; what each of them sends. Ranks
-  /// without such partners call too. Collective.
+  /// Sends messages[i] to ranks[i], each of which calls with this rank among its own. Returns what each of them sent to this
+  /// rank. Collective, also for ranks without such partners.
   [[nodiscard]] virtual std::vector<Bytes> do_exchange(std::span<const int> ranks,
-                                                       const std::vector<Bytes>& letters) = 0;
+                                                       const std::vector<Bytes>& messages) = 0;
 
  private:
   /// Throws the error of the lowest rank that has one. Collective.

@@ -61,16 +61,16 @@ class Board : Pinned {
   }
 
   std::vector<Bytes> exchange(std::size_t rank, std::uint64_t round, std::span<const int> ranks,
-                              const std::vector<Bytes>& letters) {
+                              const std::vector<Bytes>& messages) {
     Round& told = rounds_[round];
     told.by_receiver.resize(ranks_);
     for (std::size_t i = 0; i < ranks.size(); ++i)
-      told.by_receiver[static_cast<std::size_t>(ranks[i])].push_back({rank, letters[i]});
+      told.by_receiver[static_cast<std::size_t>(ranks[i])].push_back({rank, messages[i]});
     wait();
     std::vector<Bytes> came(ranks.size());
-    for (auto& letter : told.by_receiver[rank]) {
-      const auto arc = std::find(ranks.begin(), ranks.end(), static_cast<int>(letter.from)) - ranks.begin();
-      came[static_cast<std::size_t>(arc)] = std::move(letter.text);
+    for (auto& message : told.by_receiver[rank]) {
+      const auto arc = std::find(ranks.begin(), ranks.end(), static_cast<int>(message.from)) - ranks.begin();
+      came[static_cast<std::size_t>(arc)] = std::move(message.text);
     }
     read(round, told);
     return came;
@@ -83,19 +83,19 @@ class Board : Pinned {
       if (!to[r].empty()) told.by_receiver[r].push_back({rank, Bytes(to[r].begin(), to[r].end())});
     wait();
     std::vector<Bytes> from(ranks_);
-    for (auto& letter : told.by_receiver[rank]) from[letter.from] = std::move(letter.text);
+    for (auto& message : told.by_receiver[rank]) from[message.from] = std::move(message.text);
     read(round, told);
     return from;
   }
 
  private:
-  struct Letter {
+  struct Message {
     std::size_t from;
     Bytes text;
   };
   struct Round {
     std::vector<Bytes> by_sender;
-    std::vector<std::vector<Letter>> by_receiver;
+    std::vector<std::vector<Message>> by_receiver;
     std::vector<std::uint64_t> words;
     bool written = false;
     std::size_t readers = 0;
@@ -127,8 +127,8 @@ class FreeCollectives final : public SimulatedCollectives {
   void reduce(std::span<std::uint64_t> words, Op op) override { board_->reduce(round_++, words, op); }
   [[nodiscard]] std::vector<Bytes> gather(BytesView mine) override { return board_->gather(rank_, round_++, mine); }
   [[nodiscard]] Bytes broadcast(BytesView mine) override { return board_->broadcast(rank_, round_++, mine); }
-  [[nodiscard]] std::vector<Bytes> exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) override {
-    return board_->exchange(rank_, round_++, ranks, letters);
+  [[nodiscard]] std::vector<Bytes> exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) override {
+    return board_->exchange(rank_, round_++, ranks, messages);
   }
   [[nodiscard]] std::vector<Bytes> all_gather(BytesView mine) override {
     return board_->all_gather(rank_, round_++, mine);

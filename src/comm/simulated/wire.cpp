@@ -21,7 +21,7 @@ constexpr std::size_t kTimedPiece = std::size_t{64} << 10;
 
 struct Sending;
 
-struct Letter {
+struct Packet {
   int from;  // rank of the communicator
   std::uint32_t number;
   Bytes text;
@@ -30,44 +30,44 @@ struct Letter {
   std::shared_ptr<Sending> arc;
 };
 
-/// Letters that have been taken, short ones with their memory: there are millions.
-class SpareLetters {
+/// Packets that have been taken, short ones with their memory: there are millions.
+class SparePackets {
  public:
-  static std::unique_ptr<Letter> take() {
-    if (all().empty()) return std::make_unique<Letter>();
-    auto letter = std::move(all().back());
+  static std::unique_ptr<Packet> take() {
+    if (all().empty()) return std::make_unique<Packet>();
+    auto packet = std::move(all().back());
     all().pop_back();
-    return letter;
+    return packet;
   }
-  static void give(std::unique_ptr<Letter> letter) {
+  static void give(std::unique_ptr<Packet> packet) {
     constexpr std::size_t kShort = 512;
-    if (letter->text.capacity() > kShort) letter->text = Bytes();
-    letter->arc = nullptr;
-    all().push_back(std::move(letter));
+    if (packet->text.capacity() > kShort) packet->text = Bytes();
+    packet->arc = nullptr;
+    all().push_back(std::move(packet));
   }
 
  private:
-  static std::vector<std::unique_ptr<Letter>>& all() {
-    static std::vector<std::unique_ptr<Letter>> letters;
-    return letters;
+  static std::vector<std::unique_ptr<Packet>>& all() {
+    static std::vector<std::unique_ptr<Packet>> packets;
+    return packets;
   }
 };
 
 /// What has come for a rank over a link and has not been taken.
 struct Inbox {
-  std::vector<std::unique_ptr<Letter>> letters;
-  std::size_t taken = 0;   // of the letters
+  std::vector<std::unique_ptr<Packet>> packets;
+  std::size_t taken = 0;   // of the packets
   std::size_t wanted = 1;  // the bell is rung when so many are there
 
-  [[nodiscard]] std::size_t size() const { return letters.size() - taken; }
-  [[nodiscard]] bool empty() const { return taken == letters.size(); }
-  [[nodiscard]] std::unique_ptr<Letter> take() {
-    auto letter = std::move(letters[taken++]);
+  [[nodiscard]] std::size_t size() const { return packets.size() - taken; }
+  [[nodiscard]] bool empty() const { return taken == packets.size(); }
+  [[nodiscard]] std::unique_ptr<Packet> take() {
+    auto packet = std::move(packets[taken++]);
     if (empty()) {
-      letters.clear();
+      packets.clear();
       taken = 0;
     }
-    return letter;
+    return packet;
   }
 };
 
@@ -91,29 +91,29 @@ class Inboxes {
   }
 };
 
-/// The sending end of an arc. Letters are handed over in the order in which they were sent.
+/// The sending end of an arc. Packets are handed over in the order in which they were sent.
 struct Sending {
   int from;
   int to;  // ranks of the world
   std::shared_ptr<Inbox> inbox;
   std::uint32_t sent = 0;
   std::uint32_t delivered = 0;
-  std::vector<std::unique_ptr<Letter>> early;
+  std::vector<std::unique_ptr<Packet>> early;
 
-  void deliver(std::unique_ptr<Letter> letter) {
-    letter->arrived = simulated_now();
-    const bool due = letter->number == delivered;
+  void deliver(std::unique_ptr<Packet> packet) {
+    packet->arrived = simulated_now();
+    const bool due = packet->number == delivered;
     if (due) {
-      inbox->letters.push_back(std::move(letter));
+      inbox->packets.push_back(std::move(packet));
       ++delivered;
     } else {
-      early.push_back(std::move(letter));
+      early.push_back(std::move(packet));
     }
     for (bool found = due && !early.empty(); found;) {
       found = false;
       for (auto& one : early) {
         if (one->number != delivered) continue;
-        inbox->letters.push_back(std::move(one));
+        inbox->packets.push_back(std::move(one));
         std::swap(one, early.back());
         early.pop_back();
         ++delivered;
@@ -125,17 +125,17 @@ struct Sending {
   }
 };
 
-/// A piece of a letter begins its way at a date, and the next one when it is there.
-void start_piece(Letter* letter, double date) {
-  const std::size_t last = letter->text.size() % kTimedPiece;
+/// A piece of a packet begins its way at a date, and the next one when it is there.
+void start_piece(Packet* packet, double date) {
+  const std::size_t last = packet->text.size() % kTimedPiece;
   const auto arrived = [](void* what) {
-    auto* const its = static_cast<Letter*>(what);
+    auto* const its = static_cast<Packet*>(what);
     if (--its->pieces_left > 0) return start_piece(its, simulated_now());
     const auto arc = std::move(its->arc);
-    arc->deliver(std::unique_ptr<Letter>(its));
+    arc->deliver(std::unique_ptr<Packet>(its));
   };
-  SimulatedNetwork::get().send(letter->arc->from, letter->arc->to, letter->pieces_left == 1 ? last : kTimedPiece, date,
-                               arrived, letter);
+  SimulatedNetwork::get().send(packet->arc->from, packet->arc->to, packet->pieces_left == 1 ? last : kTimedPiece, date,
+                               arrived, packet);
 }
 
 class TimedLink final : public Link {
@@ -156,17 +156,17 @@ class TimedLink final : public Link {
     auto& to = out_[arc];
     if (to->inbox == nullptr) to->inbox = Inboxes::find(tag_, to->to);
     const std::size_t pieces = message.size() / kTimedPiece + 1;
-    auto letter = SpareLetters::take();
-    letter->from = rank_;
-    letter->number = to->sent++;
-    letter->text.assign(message.begin(), message.end());
-    letter->pieces_left = pieces;
-    letter->arc = to;
+    auto packet = SparePackets::take();
+    packet->from = rank_;
+    packet->number = to->sent++;
+    packet->text.assign(message.begin(), message.end());
+    packet->pieces_left = pieces;
+    packet->arc = to;
     const simulated::Call call;
     const double overhead = SimulatedNetwork::get().way(world_rank_, to->to).overhead_s;
     begin(simulated_now());
     spend(overhead);
-    start_piece(letter.release(), clock_);
+    start_piece(packet.release(), clock_);
     spend(overhead * static_cast<double>(pieces - 1));
     if (message.size() >= kLong) settle();
   }
@@ -181,13 +181,13 @@ class TimedLink final : public Link {
     if (expected_ == 0) settle();
     if (inbox_ == nullptr || inbox_->empty()) return std::nullopt;
     const simulated::Call call;
-    auto letter = inbox_->take();
-    const std::size_t arc = in_(letter->from);
-    begin(expected_ == 0 ? simulated_now() : letter->arrived);
+    auto packet = inbox_->take();
+    const std::size_t arc = in_(packet->from);
+    begin(expected_ == 0 ? simulated_now() : packet->arrived);
     spend(SimulatedNetwork::get().way(in_world_[arc], world_rank_).overhead_s);
     if (expected_ == 0) settle();
-    message.swap(letter->text);
-    SpareLetters::give(std::move(letter));
+    message.swap(packet->text);
+    SparePackets::give(std::move(packet));
     return arc;
   }
 

@@ -19,7 +19,7 @@ class SimulatedCollectives {
   virtual void reduce(std::span<std::uint64_t> words, Op op) = 0;
   [[nodiscard]] virtual std::vector<Bytes> gather(BytesView mine) = 0;
   [[nodiscard]] virtual Bytes broadcast(BytesView mine) = 0;
-  [[nodiscard]] virtual std::vector<Bytes> exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) = 0;
+  [[nodiscard]] virtual std::vector<Bytes> exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) = 0;
   [[nodiscard]] virtual std::vector<Bytes> all_gather(BytesView mine) = 0;
   [[nodiscard]] virtual std::vector<Bytes> all_to_all(std::span<const BytesView> to) = 0;
 };

@@ -9,8 +9,8 @@
 
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
-#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/limits.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 
 namespace merganser::comm::detail {
 namespace {
@@ -338,10 +338,10 @@ std::vector<Bytes> MpiTransport::do_all_to_all(std::span<const BytesView> to) {
   return from;
 }
 
-/// A letter travels with its length; what does not fit follows.
-std::vector<Bytes> MpiTransport::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) {
+/// A message is sent with its length; what does not fit follows.
+std::vector<Bytes> MpiTransport::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) {
   check_usable();
-  if (simulated_ != nullptr) return simulated_->exchange(ranks, letters);
+  if (simulated_ != nullptr) return simulated_->exchange(ranks, messages);
   constexpr std::size_t kLength = sizeof(std::uint64_t);
   constexpr std::size_t kBegin = 64;
   using Head = std::array<std::byte, kLength + kBegin>;
@@ -353,10 +353,10 @@ std::vector<Bytes> MpiTransport::do_exchange(std::span<const int> ranks, const s
     check(MPI_Irecv(in[i].data(), sizeof(Head), MPI_BYTE, ranks[i], kCollectiveTag, comm_, request()), "MPI_Irecv");
   }
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const std::uint64_t length = letters[i].size();
-    const std::size_t begin = std::min(kBegin, letters[i].size());
+    const std::uint64_t length = messages[i].size();
+    const std::size_t begin = std::min(kBegin, messages[i].size());
     std::memcpy(out[i].data(), &length, kLength);
-    std::copy_n(letters[i].begin(), begin, out[i].begin() + kLength);
+    std::copy_n(messages[i].begin(), begin, out[i].begin() + kLength);
     check(MPI_Isend(out[i].data(), static_cast<int>(kLength + begin), MPI_BYTE, ranks[i], kCollectiveTag, comm_,
                     request()),
           "MPI_Isend");
@@ -370,7 +370,7 @@ std::vector<Bytes> MpiTransport::do_exchange(std::span<const int> ranks, const s
     start_receiving(std::span(came[i]).subspan(begin), ranks[i], requests);
   }
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    start_sending(std::span(letters[i]).subspan(std::min(kBegin, letters[i].size())), ranks[i], requests);
+    start_sending(std::span(messages[i]).subspan(std::min(kBegin, messages[i].size())), ranks[i], requests);
   }
   complete(requests, "set-up", "MPI_Irecv");
   return came;

@@ -54,7 +54,7 @@ class MpiTransport : public MessageTransport {
   Bytes do_broadcast(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override;
-  std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) override;
+  std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) override;
 
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
   /// A tag of a link's own, the same on every rank.

@@ -155,13 +155,13 @@ Bytes ShmemCollectives::do_broadcast(std::span<const std::byte> mine) {
   return told;
 }
 
-std::vector<Bytes> ShmemCollectives::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) {
+std::vector<Bytes> ShmemCollectives::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) {
   check_usable();
   Bytes mine;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    row()[ranks[i]] = letters[i].size();
+    row()[ranks[i]] = messages[i].size();
     begins()[ranks[i]] = mine.size();
-    mine.insert(mine.end(), letters[i].begin(), letters[i].end());
+    mine.insert(mine.end(), messages[i].begin(), messages[i].end());
   }
   std::uint64_t longest = mine.size();
   do_reduce({&longest, 1}, Op::max);

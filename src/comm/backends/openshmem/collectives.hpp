@@ -39,7 +39,7 @@ class ShmemCollectives : public MessageTransport {
   Bytes do_broadcast(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override;
-  std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& letters) override;
+  std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) override;
   /// Their maximum over all ranks.
   [[nodiscard]] Highest highest();
   /// Completes what this rank has put and waits until every rank has. `what` it waits in is named.

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMaxTotalBytes = std::size_t{1} << 62;
 
-/// What one rank tells another of the arcs between them.
-struct Card {
+/// The ends, on one rank, of the arcs between it and another one.
+struct EndpointDescriptor {
   std::uint64_t sends = 0;
   std::uint64_t receives = 0;
   std::uint64_t out_bytes = 0;
@@ -80,7 +80,7 @@ void check_alike(comm::Transport& control, const KernelEntry& entry, std::size_t
   });
 }
 
-std::string disagreement(const Card& theirs, const Card& mine, int rank) {
+std::string disagreement(const EndpointDescriptor& theirs, const EndpointDescriptor& mine, int rank) {
   const std::string who = "rank " + std::to_string(rank);
   if (theirs.sends != mine.receives) {
     return theirs.sends != 0 ? who + " has this rank as an out-neighbour, but is no in-neighbour here"
@@ -96,22 +96,22 @@ std::string disagreement(const Card& theirs, const Card& mine, int rank) {
   return {};
 }
 
-std::vector<Card> cards_of(const ExchangePlan& plan, std::size_t ranks) {
-  std::vector<Card> cards(ranks);
+std::vector<EndpointDescriptor> endpoint_descriptors(const ExchangePlan& plan, std::size_t ranks) {
+  std::vector<EndpointDescriptor> descriptors(ranks);
   const comm::Graph& graph = plan.spec.graph;
   for (std::size_t arc = 0; arc < graph.out.size(); ++arc) {
-    Card& card = cards[static_cast<std::size_t>(graph.out[arc])];
-    card.sends = 1;
-    card.out_bytes = plan.spec.bytes_out[arc];
-    card.source = {plan.sources.at[arc], plan.sources.stride, arc};
+    EndpointDescriptor& descriptor = descriptors[static_cast<std::size_t>(graph.out[arc])];
+    descriptor.sends = 1;
+    descriptor.out_bytes = plan.spec.bytes_out[arc];
+    descriptor.source = {plan.sources.at[arc], plan.sources.stride, arc};
   }
   for (std::size_t arc = 0; arc < graph.in.size(); ++arc) {
-    Card& card = cards[static_cast<std::size_t>(graph.in[arc])];
-    card.receives = 1;
-    card.in_bytes = plan.spec.bytes_in[arc];
-    card.landing = {plan.landings.at[arc], plan.landings.stride, arc};
+    EndpointDescriptor& descriptor = descriptors[static_cast<std::size_t>(graph.in[arc])];
+    descriptor.receives = 1;
+    descriptor.in_bytes = plan.spec.bytes_in[arc];
+    descriptor.landing = {plan.landings.at[arc], plan.landings.stride, arc};
   }
-  return cards;
+  return descriptors;
 }
 
 }  // namespace
@@ -126,17 +126,17 @@ ExchangePlan make_plan(comm::Transport& control, const KernelEntry& entry, Excha
   plan.landings = zones_of(spec.bytes_in);
   plan.spec = std::move(spec);
 
-  const auto cards = cards_of(plan, static_cast<std::size_t>(control.size()));
-  std::vector<std::span<const Card>> letters(cards.size());
-  for (std::size_t r = 0; r < cards.size(); ++r) {
-    if (cards[r].sends != 0 || cards[r].receives != 0) letters[r] = {&cards[r], 1};
+  const auto descriptors = endpoint_descriptors(plan, static_cast<std::size_t>(control.size()));
+  std::vector<std::span<const EndpointDescriptor>> messages(descriptors.size());
+  for (std::size_t r = 0; r < descriptors.size(); ++r) {
+    if (descriptors[r].sends != 0 || descriptors[r].receives != 0) messages[r] = {&descriptors[r], 1};
   }
-  const auto came = all_to_all(control, letters);
-  std::vector<Card> theirs(cards.size());
+  const auto came = all_to_all(control, messages);
+  std::vector<EndpointDescriptor> theirs(descriptors.size());
   agree(control, [&] {
     for (std::size_t r = 0; r < came.size(); ++r) {
       if (!came[r].empty()) theirs[r] = came[r][0];
-      const std::string text = disagreement(theirs[r], cards[r], static_cast<int>(r));
+      const std::string text = disagreement(theirs[r], descriptors[r], static_cast<int>(r));
       if (!text.empty()) {
         throw UsageError(std::string(entry.info.name) + ": on rank " + std::to_string(control.rank()) + ": " + text);
       }
