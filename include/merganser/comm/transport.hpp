@@ -140,7 +140,7 @@ class Mailbox : Pinned {
 
 /// How a one-sided backend opens access epochs of a Segment.
 enum class Epoch : std::uint8_t {
-  lifetime,       ///< one epoch for the segment's life, operations completed at sync (default)
+  lifetime,       ///< one epoch for the lifetime of the segment, operations completed at sync (default)
   per_phase,      ///< one epoch between two syncs, as [frey2025] proposes for future work
   per_operation,  ///< lock, operate, flush, unlock for every word, as [frey2025] measured
 };

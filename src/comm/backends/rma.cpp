@@ -5,11 +5,11 @@
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
-#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/one_sided.hpp"
 #include "src/comm/detail/registry.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 
-/// MPI one-sided: windows made by MPI_Win_allocate, one access epoch for the window's life, one flush per phase.
+/// MPI one-sided: windows made by MPI_Win_allocate, one access epoch for the lifetime of the window, one flush per phase.
 namespace merganser::comm::detail {
 namespace {
 
@@ -224,7 +224,8 @@ class Rma final : public OneSided<MpiTransport> {
 }  // namespace
 
 extern const BackendEntry rma_backend;
-const BackendEntry rma_backend{
-    {"rma", "MPI one-sided: allocated windows, one epoch for their life", true}, start_over_world<Rma>, open_over<Rma>};
+const BackendEntry rma_backend{{"rma", "MPI one-sided: allocated windows, one epoch for their lifetime", true},
+                               start_over_world<Rma>,
+                               open_over<Rma>};
 
 }  // namespace merganser::comm::detail

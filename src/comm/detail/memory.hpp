@@ -5,12 +5,12 @@
 #include <cstdint>
 
 #include "merganser/base/detail/shared_word.hpp"
-#include "src/comm/detail/keeper.hpp"
+#include "src/comm/detail/collective_pool.hpp"
 
 namespace merganser::comm::detail {
 
-/// One block per rank, zero at first. Nothing here is collective; making and freeing one is, see Keeper.
-class Memory : public Shared {
+/// One block per rank, zero at first. Nothing here is collective; making and freeing one is, see CollectivePool.
+class Memory : public CollectiveResource {
  public:
   [[nodiscard]] virtual std::byte* data() noexcept = 0;
   /// `from` must stay as it is until order(), commit() or complete().

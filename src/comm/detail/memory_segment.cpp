@@ -21,7 +21,7 @@ class MemorySegment final : public SegmentBody {
     parts_.words->begin_phase();
   }
 
-  void check_usable() const override { place_.life->check("Segment"); }
+  void check_usable() const override { place_.liveness->check("Segment"); }
   [[nodiscard]] std::byte* local() override {
     check_usable();
     return parts_.words->data();

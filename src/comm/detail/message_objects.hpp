@@ -8,8 +8,8 @@
 
 #include "merganser/comm/transport.hpp"
 #include "src/comm/detail/bytes.hpp"
-#include "src/comm/detail/life.hpp"
 #include "src/comm/detail/link.hpp"
+#include "src/comm/detail/liveness.hpp"
 
 namespace merganser::comm::detail {
 
@@ -17,9 +17,9 @@ namespace merganser::comm::detail {
 struct Place {
   int rank = 0;
   Counters* counters = nullptr;
-  TrafficCount* traffic = nullptr;   ///< null: not counted by peer
-  std::shared_ptr<const Life> life;  ///< of the transport that the counts belong to
-  std::string name;                  ///< "Mailbox 3": numbered in the order of creation, alike on every rank
+  TrafficCount* traffic = nullptr;                ///< null: not counted by peer
+  std::shared_ptr<const LivenessToken> liveness;  ///< of the transport that the counts belong to
+  std::string name;  ///< "Mailbox 3": numbered in the order of creation, alike on every rank
 
   /// "rank 1 in Mailbox 3": how the description of a wait begins.
   [[nodiscard]] std::string text() const { return "rank " + std::to_string(rank) + " in " + name; }
@@ -40,7 +40,7 @@ void check_wave(const Graph& graph, const std::vector<Bytes>& outbox, std::span<
 class MessageMailbox : public Mailbox {
  public:
   MessageMailbox(Place place, Graph graph, std::unique_ptr<Link> link);
-  void check_usable() const override { place_.life->check("Mailbox"); }
+  void check_usable() const override { place_.liveness->check("Mailbox"); }
 
  protected:
   void step_all() override;
@@ -83,7 +83,7 @@ class MessageStream : public Stream {
   std::size_t take(const Take& callback) override;
   void wait() override;
   void finish() override;
-  void check_usable() const override { place_.life->check("Stream"); }
+  void check_usable() const override { place_.liveness->check("Stream"); }
 
  protected:
   struct Record {

@@ -26,7 +26,7 @@ class MessagePlan final : public Plan {
   }
 
   void pull(std::span<const std::byte> local, const Use& use) override {
-    place_.life->check("Plan::pull");
+    place_.liveness->check("Plan::pull");
     if (highest_ > local.size() / options_.element_bytes) {
       throw CommError("Plan::pull: the pattern sends element " + std::to_string(highest_ - 1) + ", but there are " +
                       std::to_string(local.size() / options_.element_bytes));

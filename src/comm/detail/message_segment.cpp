@@ -47,7 +47,7 @@ class MessageSegment final : public SegmentBody {
         asked_(parts_.forward->graph().out.size()),
         answers_(parts_.forward->graph().in.size()) {}
 
-  void check_usable() const override { place_.life->check("Segment"); }
+  void check_usable() const override { place_.liveness->check("Segment"); }
   [[nodiscard]] std::byte* local() override {
     check_usable();
     return memory_.data();

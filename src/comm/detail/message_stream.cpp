@@ -28,7 +28,7 @@ MessageStream::MessageStream(Place place, Graph graph, std::unique_ptr<Link> lin
       held_(graph_.out.size()) {}
 
 void MessageStream::open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) {
-  place_.life->check("Stream::open");
+  place_.liveness->check("Stream::open");
   if (open_ && left_ > 0) {
     throw CommError("Stream::open: " + std::to_string(left_) + " records of the round before have not been taken");
   }
@@ -59,7 +59,7 @@ void MessageStream::open(std::span<const std::size_t> counts_out, std::span<cons
 }
 
 void MessageStream::check_send(std::size_t arc, std::size_t slot) {
-  place_.life->check_round("Stream::send");
+  place_.liveness->check_round("Stream::send");
   if (!open_ || arc >= out_.size() || slot >= out_[arc].count || out_[arc].left == 0) {
     const std::string allowed = !open_ ? "no round is open"
                                 : arc >= out_.size()
@@ -176,7 +176,7 @@ void MessageStream::hand_over(const Take& callback) {
 }
 
 std::size_t MessageStream::take(const Take& callback) {
-  place_.life->check_round("Stream::take");
+  place_.liveness->check_round("Stream::take");
   ship_all();
   collect();
   hand_over(callback);
@@ -186,7 +186,7 @@ std::size_t MessageStream::take(const Take& callback) {
 }
 
 void MessageStream::wait() {
-  place_.life->check_round("Stream::wait");
+  place_.liveness->check_round("Stream::wait");
   ship_all();
   Waiter waiter([this] { return missing(); });
   while (left_ > 0 && !something_queued() && !collect()) {
@@ -196,7 +196,7 @@ void MessageStream::wait() {
 }
 
 void MessageStream::finish() {
-  place_.life->check_round("Stream::finish");
+  place_.liveness->check_round("Stream::finish");
   for (std::size_t arc = 0; arc < out_.size(); ++arc) {
     if (out_[arc].left == 0) continue;
     throw CommError("Stream::finish: " + std::to_string(out_[arc].left) + " of " + std::to_string(out_[arc].count) +

@@ -64,7 +64,7 @@ std::string segment_error(std::size_t words, std::size_t word_bytes, Epoch epoch
 }
 
 Place MessageTransport::place(const char* kind) {
-  return {rank(), &counters_, &traffic_, life(), std::string(kind) + " " + std::to_string(++objects_)};
+  return {rank(), &counters_, &traffic_, liveness(), std::string(kind) + " " + std::to_string(++objects_)};
 }
 
 std::unique_ptr<Mailbox> MessageTransport::make_mailbox(Graph graph, Place place) {
@@ -135,7 +135,7 @@ std::unique_ptr<SegmentBody> MessageTransport::segment_body(Graph graph, std::si
   parts.scratch = std::make_shared<Counters>();
   const Graph reversed{graph.in, graph.out};
   Place here = place("Segment");
-  const Place quiet{rank(), parts.scratch.get(), nullptr, life(), here.name + " (logs)"};
+  const Place quiet{rank(), parts.scratch.get(), nullptr, liveness(), here.name + " (logs)"};
   parts.forward = make_mailbox(std::move(graph), quiet);
   parts.backward = make_mailbox(reversed, quiet);
   parts.any = [this](bool mine) { return any(mine); };

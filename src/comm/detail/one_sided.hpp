@@ -148,12 +148,12 @@ class OneSided : public Base {
 
  protected:
   void release() override {
-    keeper_.close();
+    pool_.free_all();
     Base::release();
   }
   /// Frees the memory of objects that every rank has destroyed. Collective.
   void free_what_is_left() {
-    keeper_.sweep([this](std::span<std::int64_t> values) { this->add(values); });
+    pool_.free_unused([this](std::span<std::int64_t> values) { this->add(values); });
   }
   /// A block of at least so many bytes, zero. Collective; throws alike on every rank.
   virtual std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch epoch) = 0;
@@ -168,7 +168,7 @@ class OneSided : public Base {
  private:
   std::shared_ptr<Memory> new_memory(std::size_t bytes, Epoch epoch) {
     free_what_is_left();
-    return keeper_.keep(allocate(bytes, epoch));
+    return pool_.add(allocate(bytes, epoch));
   }
 
   /// Errors in the graph, too, are found before memory is made from it.
@@ -176,7 +176,7 @@ class OneSided : public Base {
     return error.empty() ? graph_error(graph, this->size()) : error;
   }
 
-  Keeper keeper_;
+  CollectivePool pool_;
 };
 
 }  // namespace merganser::comm::detail

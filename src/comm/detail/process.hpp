@@ -1,5 +1,5 @@
 #pragma once
-/// Life of a process as one rank of a job.
+/// State of a process as one rank of a job.
 #include <array>
 #include <csignal>
 #include <functional>

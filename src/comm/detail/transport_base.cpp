@@ -99,7 +99,7 @@ TransportBase::~TransportBase() {
 }
 
 void TransportBase::end() noexcept {
-  life_->end();
+  liveness_->end();
   for (auto* part : *parts_) part->end();
 }
 

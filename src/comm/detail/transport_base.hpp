@@ -8,7 +8,7 @@
 
 #include "merganser/comm/transport.hpp"
 #include "src/comm/detail/bytes.hpp"
-#include "src/comm/detail/life.hpp"
+#include "src/comm/detail/liveness.hpp"
 
 namespace merganser::comm::detail {
 
@@ -41,12 +41,12 @@ class TransportBase : public Transport {
   virtual void release() {}
   /// Called with every transport that subset() makes.
   void adopt(TransportBase& part);
-  [[nodiscard]] std::shared_ptr<const Life> life() const { return life_; }
-  [[nodiscard]] bool ended() const noexcept { return life_->ended(); }
+  [[nodiscard]] std::shared_ptr<const LivenessToken> liveness() const { return liveness_; }
+  [[nodiscard]] bool ended() const noexcept { return liveness_->ended(); }
   /// The transport ends with the library that it runs over, which the program may end first.
-  void depend_on(bool (*library_runs)()) noexcept { life_->depend_on(library_runs); }
+  void depend_on(bool (*library_runs)()) noexcept { liveness_->depend_on(library_runs); }
   /// @throws CommError if this has ended; what every collective call begins with
-  void check_usable() const { life_->check("Transport"); }
+  void check_usable() const { liveness_->check("Transport"); }
 
   /// Checks that both ends of every arc list it, and exchanges the descriptors of the two ends. Collective.
   /// @param to_out  per out-arc, for its receiver; empty: none
@@ -78,7 +78,7 @@ class TransportBase : public Transport {
   void end() noexcept;
 
   std::string choice_;
-  std::shared_ptr<Life> life_ = std::make_shared<Life>();
+  std::shared_ptr<LivenessToken> liveness_ = std::make_shared<LivenessToken>();
   std::shared_ptr<Parts> parts_ = std::make_shared<Parts>();  // in the order of creation, alike on every rank
   std::weak_ptr<Parts> whole_;                                // the list that this one is in
 };

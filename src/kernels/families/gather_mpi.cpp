@@ -132,11 +132,10 @@ std::unique_ptr<Gather> make_world(comm::Transport& control, const GatherInfo& i
 /// Arcs from every rank to every rank, to itself too, so that parts arrive in the order of ranks.
 std::unique_ptr<Gather> make_neighborhood(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   MpiGroup& group = mpi_group(control);
-  sweep(control, group.keeper);
+  free_unused(control, group.pool);
   std::vector<int> everybody(static_cast<std::size_t>(control.size()));
   std::iota(everybody.begin(), everybody.end(), 0);
-  auto graph =
-      group.keeper.keep(std::make_shared<GraphCommunicator>(group, comm::Graph::symmetric(std::move(everybody))));
+  auto graph = group.pool.add(std::make_shared<GraphCommunicator>(group, comm::Graph::symmetric(std::move(everybody))));
   return make_agreed<Neighborhood>(control, control, info, part_bytes, std::move(graph));
 }
 

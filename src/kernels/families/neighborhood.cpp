@@ -70,8 +70,8 @@ class Ialltoallv final : public Neighborhood {
 template <class Kernel>
 std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
-  sweep(control, group.keeper);
-  auto graph = group.keeper.keep(std::make_shared<GraphCommunicator>(group, plan.spec.graph));
+  free_unused(control, group.pool);
+  auto graph = group.pool.add(std::make_shared<GraphCommunicator>(group, plan.spec.graph));
   return make_agreed<Kernel>(control, control, std::move(graph), std::move(plan));
 }
 

@@ -25,7 +25,7 @@ Groups& groups() {
 /// When MPI begins to end: the last moment to free a window.
 int free_all(MPI_Comm, int, void*, void*) {
   try {
-    for (const auto& group : groups()) group->keeper.close();
+    for (const auto& group : groups()) group->pool.free_all();
   } catch (const Error&) {
     return MPI_ERR_OTHER;
   }
@@ -62,8 +62,8 @@ MpiGroup& mpi_group(comm::Transport& control) {
   return *groups().emplace_back(std::move(group));
 }
 
-void sweep(comm::Transport& control, comm::detail::Keeper& keeper) {
-  keeper.sweep([&](std::span<std::int64_t> values) { control.all_reduce(values, comm::Op::sum); });
+void free_unused(comm::Transport& control, comm::detail::CollectivePool& pool) {
+  pool.free_unused([&](std::span<std::int64_t> values) { control.all_reduce(values, comm::Op::sum); });
 }
 
 GraphCommunicator::GraphCommunicator(const MpiGroup& group, const comm::Graph& graph)

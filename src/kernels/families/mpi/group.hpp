@@ -6,7 +6,7 @@
 
 #include "merganser/comm/transport.hpp"
 #include "src/comm/backends/mpi/library.hpp"
-#include "src/comm/detail/keeper.hpp"
+#include "src/comm/detail/collective_pool.hpp"
 
 namespace merganser::kernels::detail {
 
@@ -20,7 +20,7 @@ struct MpiGroup {
   std::vector<int> world_ranks;
   MPI_Comm comm = MPI_COMM_NULL;
   int next_tag = kNoTag;
-  comm::detail::Keeper keeper;
+  comm::detail::CollectivePool pool;
 
   /// A tag for one object. Called by all ranks in the same order.
   [[nodiscard]] int new_tag() {
@@ -33,11 +33,11 @@ struct MpiGroup {
 /// The group of these ranks. Starts MPI where nobody has. Collective.
 [[nodiscard]] MpiGroup& mpi_group(comm::Transport& control);
 
-/// Frees what every rank has let go of. Collective.
-void sweep(comm::Transport& control, comm::detail::Keeper& keeper);
+/// Frees the resources of the pool that no rank uses any more. Collective.
+void free_unused(comm::Transport& control, comm::detail::CollectivePool& pool);
 
 /// The communicator of a process graph.
-class GraphCommunicator final : public comm::detail::Shared {
+class GraphCommunicator final : public comm::detail::CollectiveResource {
  public:
   /// Collective over the group.
   GraphCommunicator(const MpiGroup& group, const comm::Graph& graph);

@@ -35,13 +35,13 @@ void Window::free() {
 }
 
 std::shared_ptr<Window> make_window(comm::Transport& control, MpiGroup& group, std::size_t bytes, Window::Use use) {
-  sweep(control, group.keeper);
+  free_unused(control, group.pool);
   auto window = std::make_shared<Window>(group, bytes, use);
   // Also: every window is zero before anybody puts. A window that failed somewhere is left to the end of the process.
   agree(control, [&] {
     if (!window->error().empty()) throw CommError(window->error());
   });
-  return group.keeper.keep(std::move(window));
+  return group.pool.add(std::move(window));
 }
 
 }  // namespace merganser::kernels::detail

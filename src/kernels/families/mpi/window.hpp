@@ -9,7 +9,7 @@
 namespace merganser::kernels::detail {
 
 /// Zeroed memory that MPI allocated.
-class Window final : public comm::detail::Shared {
+class Window final : public comm::detail::CollectiveResource {
  public:
   enum class Use { in_one_epoch, in_epochs_of_its_own };
   /// Collective over the group. What went wrong here is in error().

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kMega = std::size_t{1} << 20;
 
-comm::detail::Keeper& keeper() {
-  static comm::detail::Keeper of_all_ranks;
+comm::detail::CollectivePool& pool() {
+  static comm::detail::CollectivePool of_all_ranks;
   return of_all_ranks;
 }
 
@@ -41,7 +41,7 @@ void SymmetricBlock::free() { shmem_free(data_); }
 std::shared_ptr<SymmetricBlock> symmetric_block(comm::Transport& control, std::size_t bytes) {
   agree(control, [&] { check_world_is_control(control); });
   agree(control, [] { comm::detail::start_shmem(); });
-  keeper().sweep([&](std::span<std::int64_t> values) { control.all_reduce(values, comm::Op::sum); });
+  pool().free_unused([&](std::span<std::int64_t> values) { control.all_reduce(values, comm::Op::sum); });
   const auto most = static_cast<std::size_t>(
       control.all_reduce(static_cast<std::int64_t>(std::max<std::size_t>(bytes, 64)), comm::Op::max));
   auto* data = static_cast<std::byte*>(shmem_align(64, most));
@@ -52,7 +52,7 @@ std::shared_ptr<SymmetricBlock> symmetric_block(comm::Transport& control, std::s
                     comm::detail::heap_setting().name + " to at least " + heap_needed(most) + " (it is " +
                     comm::detail::heap_setting().value + ")");
   });
-  return keeper().keep(std::make_shared<SymmetricBlock>(data, most));
+  return pool().add(std::make_shared<SymmetricBlock>(data, most));
 }
 
 }  // namespace merganser::kernels::detail

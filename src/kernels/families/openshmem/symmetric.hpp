@@ -3,12 +3,12 @@
 #include <memory>
 
 #include "merganser/comm/transport.hpp"
-#include "src/comm/detail/keeper.hpp"
+#include "src/comm/detail/collective_pool.hpp"
 
 namespace merganser::kernels::detail {
 
 /// Zeroed memory at the same place of every rank's heap, of the largest size that a rank asks for.
-class SymmetricBlock final : public comm::detail::Shared {
+class SymmetricBlock final : public comm::detail::CollectiveResource {
  public:
   SymmetricBlock(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
   [[nodiscard]] std::byte* data() const noexcept { return data_; }

@@ -1,13 +1,14 @@
 #pragma once
-/// What outlives a run may be destroyed, but not used.
+/// The liveness token of a transport: objects that outlive it may be destroyed, but not used.
 #include <string>
 
 #include "merganser/base/error.hpp"
 
 namespace merganser::comm::detail {
 
-/// Whether a transport still goes on; shared with the objects made from it. One rank's, so one thread's.
-class Life {
+/// Whether a transport has ended: shared by it and the objects made from it, which may outlive it. Of one rank, so used by
+/// one thread.
+class LivenessToken {
  public:
   void end() noexcept { ended_ = true; }
   /// From now on it also ends when the library beneath does: the program may end MPI while transports are open.
