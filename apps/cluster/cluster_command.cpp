@@ -23,7 +23,7 @@
 #include "apps/topo/extract_traffic.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/base/timer.hpp"
-#include "merganser/cluster/ledger.hpp"
+#include "merganser/cluster/conservation_check.hpp"
 #include "merganser/cluster/reference.hpp"
 #include "merganser/cluster/rehoming.hpp"
 #include "merganser/comm/collectives.hpp"
@@ -73,7 +73,8 @@ void describe(ClusterCommand& o, V&& option) {
   describe(o.ranks, option);
   describe(o.blocks, option);
   option.section("Checks");
-  option("audit", o.audit, "keep the books: every input parcel is in exactly one output parcel, and its volume too");
+  option("audit", o.audit,
+         "check conservation: every input parcel is in exactly one output parcel, and its volume too");
   option("reference", o.reference, "also merge with the slow serial reference on rank 0 and compare every bit");
   describe(o.room, option);
 }
@@ -251,9 +252,9 @@ void Run::merge() {
 
 /// A step itself. No collective, but for --audit, --picture and what Clusterer::step() says.
 StepReport Run::step(int number) {
-  std::optional<Ledger> ledger;
+  std::optional<ConservationCheck> check;
   std::optional<SceneRecorder> recorder;
-  if (o_.audit) ledger.emplace(t_, parcels_);
+  if (o_.audit) check.emplace(t_, parcels_);
   if (!o_.picture.empty() && number + 1 == o_.steps) {
     recorder.emplace(t_, info_.grid, info_.grid.cell_volume() / ratio_);
     recorder->before(parcels_);
@@ -261,7 +262,7 @@ StepReport Run::step(int number) {
   const comm::TrafficCount before = t_.traffic();
   StepReport mine = clusterer_->step(parcels_);
   traffic_ += t_.traffic().since(before);
-  if (ledger) together([&] { ledger->close(parcels_, mine.lineage); });
+  if (check) together([&] { check->verify(parcels_, mine.lineage); });
   if (recorder) scene_ = recorder->after(parcels_, mine.lineage);
   if (labels_) labels_->add(mine.lineage);
   mine.lineage.clear();

@@ -1,4 +1,4 @@
-#include "merganser/cluster/ledger.hpp"
+#include "merganser/cluster/conservation_check.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ std::string hex_text(double x) {
 
 }  // namespace
 
-std::vector<Ledger::Entry> Ledger::exchange(const std::vector<Entry>& entries) const {
+std::vector<ConservationCheck::Entry> ConservationCheck::exchange(const std::vector<Entry>& entries) const {
   const auto ranks = static_cast<std::size_t>(transport_.size());
   auto out = comm::send_to_owners<Entry>(transport_, entries, [ranks](const Entry& e) {
                return comm::rank_of_id(static_cast<std::uint64_t>(e.id), ranks);
@@ -37,13 +37,13 @@ std::vector<Ledger::Entry> Ledger::exchange(const std::vector<Entry>& entries) c
   return out;
 }
 
-Ledger::Ledger(comm::Transport& transport, const Parcels& before) : transport_(transport) {
+ConservationCheck::ConservationCheck(comm::Transport& transport, const Parcels& before) : transport_(transport) {
   std::vector<Entry> all;
   for (std::size_t i = 0; i < before.size(); ++i) all.push_back({before.id(i), 0, before.site(i).volume, kEntryBefore});
   before_ = exchange(all);
 }
 
-void Ledger::close(const Parcels& after, std::span<const StepReport::MergedPair> merged) {
+void ConservationCheck::verify(const Parcels& after, std::span<const StepReport::MergedPair> merged) {
   std::vector<Entry> all;
   for (std::size_t i = 0; i < after.size(); ++i) all.push_back({after.id(i), 0, after.site(i).volume, kEntryAfter});
   for (const auto& [source, centre] : merged) all.push_back({source, centre, 0, kEntrySource});
@@ -75,16 +75,16 @@ void Ledger::close(const Parcels& after, std::span<const StepReport::MergedPair>
     fault = parcel(fates[f].id) + "is in the output but not in the input, or twice";
 
   // Per centre, in the order before, after, sources by id.
-  const auto books = exchange(members);
-  for (std::size_t i = 0; i < books.size() && fault.empty();) {
-    const std::int64_t id = books[i].id;
-    if (books[i].kind != kEntryBefore) {
+  const auto by_centre = exchange(members);
+  for (std::size_t i = 0; i < by_centre.size() && fault.empty();) {
+    const std::int64_t id = by_centre[i].id;
+    if (by_centre[i].kind != kEntryBefore) {
       fault = parcel(id) + "took part in a merge as centre but is not in the output";
       break;
     }
-    double sum = books[i].volume;
-    const double volume = books[i + 1].volume;
-    for (i += 2; i < books.size() && books[i].id == id; ++i) sum += books[i].volume;
+    double sum = by_centre[i].volume;
+    const double volume = by_centre[i + 1].volume;
+    for (i += 2; i < by_centre.size() && by_centre[i].id == id; ++i) sum += by_centre[i].volume;
     if (std::bit_cast<std::uint64_t>(sum) != std::bit_cast<std::uint64_t>(volume))
       fault = parcel(id) + "has volume " + hex_text(volume) + ", its members have " + hex_text(sum);
   }

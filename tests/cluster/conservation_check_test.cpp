@@ -1,5 +1,5 @@
 /// The audit of a run: whatever is wrong with a result is found, and said alike on every rank.
-#include "merganser/cluster/ledger.hpp"
+#include "merganser/cluster/conservation_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,9 @@ using namespace merganser;
 using namespace merganser::test;
 using Merges = std::vector<StepReport::MergedPair>;
 
-class LedgerTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, LedgerTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+class ConservationCheckTest : public testing::TestWithParam<Setup> {};
+INSTANTIATE_TEST_SUITE_P(Models, ConservationCheckTest, testing::ValuesIn(setups()),
+                         setup_name<testing::TestParamInfo<Setup>>);
 
 /// This rank's of parcels given as id and volume: dealt out in turns.
 Parcels parcels(const comm::Transport& t, const std::vector<std::pair<std::int64_t, double>>& all) {
@@ -34,16 +35,16 @@ std::string fault(comm::Transport& t, const std::vector<std::pair<std::int64_t, 
   std::vector<std::pair<std::int64_t, double>> before;
   for (std::int64_t id = 0; id < 6; ++id) before.emplace_back(id, 1.0 + static_cast<double>(id));
   if (twin) before.emplace_back(5, 6.0);
-  Ledger ledger(t, parcels(t, before));
+  ConservationCheck check(t, parcels(t, before));
   try {
-    ledger.close(parcels(t, after), t.rank() == t.size() - 1 ? merges : Merges());
+    check.verify(parcels(t, after), t.rank() == t.size() - 1 ? merges : Merges());
   } catch (const VerificationError& e) {
     return e.what();
   }
   return "";
 }
 
-TEST_P(LedgerTest, names_the_parcel_that_is_not_accounted_for) {
+TEST_P(ConservationCheckTest, names_the_parcel_that_is_not_accounted_for) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     EXPECT_EQ(fault(t, {{0, 6}, {3, 4}, {4, 5}, {5, 6}}), "");
     EXPECT_EQ(fault(t, {{0, 6}, {3, 4}, {5, 6}}), "audit: parcel 4 is neither in the output nor merged");
