@@ -12,7 +12,7 @@ void droplets(comm::Transport& transport) {
   model.blocks = {8, 6};
   model.edge = 12;
   model.radius = 14;
-  simulations::Droplet droplet(transport, model, announce::BlockLedger::Owner::least_loaded);
+  simulations::Droplet droplet(transport, model, announce::BlockDirectory::Owner::least_loaded);
   simulations::WholeDroplet whole(model);  // all cells on every rank: what the blocks are compared with
   const auto before = transport.counters();
   for (int step = 0; step < 60; ++step) droplet.step();  // talks to neighbouring blocks, announces blocks
@@ -21,10 +21,10 @@ void droplets(comm::Transport& transport) {
   const std::string difference = simulations::first_difference(transport, droplet, model.plane(), whole);
   const std::string digest = simulations::digest_text(transport, droplet.digest());
   if (transport.rank() != 0) return;
-  const auto& blocks = droplet.ledger();
+  const auto& directory = droplet.directory();
   std::printf("blocks were created: %s, removed: %s; there are less than in the plane: %s\n",
-              blocks.counts().created > 0 ? "yes" : "no", blocks.counts().removed > 0 ? "yes" : "no",
-              blocks.blocks().size() < 48 ? "yes" : "no");
+              directory.counts().created > 0 ? "yes" : "no", directory.counts().removed > 0 ? "yes" : "no",
+              directory.all_blocks().size() < 48 ? "yes" : "no");
   std::printf("compared with a run on all cells: %s\n", difference.empty() ? "equal" : difference.c_str());
   std::printf("collectives in the loop: %ld\ndigest %s\n", static_cast<long>(collectives), digest.c_str());
 }

@@ -141,7 +141,7 @@ struct DropletTotals {
 
 Table droplet_table(const DemoOptions& o, const Droplet& droplet, const DropletTotals& n, const Loop& loop) {
   const Plane plane = o.droplet.plane();
-  const auto& counts = droplet.ledger().counts();
+  const auto& counts = droplet.directory().counts();
   const double all = static_cast<double>(plane.width() * plane.height()) * o.steps;
   const double empty = n.messages > 0 ? static_cast<double>(n.empty) / static_cast<double>(n.messages) : 0;
   Table table({"", "value"});
@@ -160,7 +160,7 @@ Table droplet_table(const DemoOptions& o, const Droplet& droplet, const DropletT
 }
 
 Json droplet_json(const DemoOptions& o, const Droplet& droplet, const DropletTotals& n) {
-  const auto& counts = droplet.ledger().counts();
+  const auto& counts = droplet.directory().counts();
   return {{"steps", o.steps},
           {"blocks_start", n.at_start},
           {"blocks_end", n.at_end},
@@ -183,7 +183,7 @@ DropletTotals droplet_totals(comm::Transport& t, const Droplet& droplet) {
   n.updates = t.all_reduce(droplet.cell_updates(), comm::Op::sum);
   n.messages = t.all_reduce(announced.messages, comm::Op::sum);
   n.empty = t.all_reduce(announced.empty, comm::Op::sum);
-  n.at_end = static_cast<std::int64_t>(droplet.ledger().blocks().size());
+  n.at_end = static_cast<std::int64_t>(droplet.directory().all_blocks().size());
   n.digest = digest_text(t, droplet.digest());
   return n;
 }
@@ -241,7 +241,7 @@ void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t)
   const Plane plane = o.droplet.plane();
   const auto network = together([&] { return droplet_network(o.droplet, t.size()); });
   Droplet droplet(t, o.droplet, o.owner);
-  const auto blocks = [&] { return static_cast<std::int64_t>(droplet.ledger().blocks().size()); };
+  const auto blocks = [&] { return static_cast<std::int64_t>(droplet.directory().all_blocks().size()); };
   const std::int64_t at_start = blocks();
   std::int64_t most = at_start;
   std::optional<WholeDroplet> whole;
@@ -268,7 +268,7 @@ void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t)
         n.digest);
   Json record = start_record(o, in, t, loop);
   record["result"] = droplet_json(o, droplet, n);
-  const auto& counts = droplet.ledger().counts();
+  const auto& counts = droplet.directory().counts();
   write_files(o, record,
               {plane, "Droplets after " + count_text(o.steps) + " steps on " + ranks_text(t),
                "Only outlined blocks exist; their colour tells the rank. " + count_text(counts.created) + " created, " +
@@ -276,7 +276,7 @@ void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t)
                [&](std::int64_t cell) {
                  return blend(std::round(cells[static_cast<std::size_t>(cell)] * 8) / 8, 0xFFFFFFU, 0x9CC3E6U);
                },
-               [&](std::int64_t b) { return droplet.ledger().owner(b); }});
+               [&](std::int64_t b) { return droplet.directory().owner(b); }});
 }
 
 void run_potts(const DemoOptions& o, const Invocation& in, comm::Transport& t) {

@@ -15,7 +15,7 @@ struct DemoOptions {
   int steps = 400;
   bool check = false;
   int disturb = 0;  ///< step after which a cell is changed behind the back, for tests of check; 0: never
-  announce::BlockLedger::Owner owner = announce::BlockLedger::Owner::least_loaded;
+  announce::BlockDirectory::Owner owner = announce::BlockDirectory::Owner::least_loaded;
   simulations::DropletModel droplet;
   simulations::PottsModel potts;
   RankOptions ranks;

@@ -11,7 +11,7 @@ namespace merganser::app {
 namespace {
 
 using demo::DemoOptions;
-using Owner = announce::BlockLedger::Owner;
+using Owner = announce::BlockDirectory::Owner;
 
 /// One list of options for both.
 struct AnnounceDemo {

@@ -41,7 +41,7 @@ std::unique_ptr<announce::Network> droplet_network(const DropletModel& model, in
                    " ranks can know of it, whatever the network; use longer edges or fewer ranks");
 }
 
-Droplet::Droplet(comm::Transport& transport, const DropletModel& model, announce::BlockLedger::Owner rule)
+Droplet::Droplet(comm::Transport& transport, const DropletModel& model, announce::BlockDirectory::Owner rule)
     : transport_(transport), model_(model), rule_(model) {
   network_ = std::make_unique<announce::AnnouncementNetwork>(transport, *droplet_network(model, transport.size()));
   create_ = network_->time_to_live() + 2;
@@ -49,7 +49,7 @@ Droplet::Droplet(comm::Transport& transport, const DropletModel& model, announce
   start(rule);
 }
 
-void Droplet::start(announce::BlockLedger::Owner rule) {
+void Droplet::start(announce::BlockDirectory::Owner rule) {
   const Plane& p = rule_.plane();
   ownership_.emplace(*network_, p.grid, rule);
   const WholeDroplet whole(model_);
@@ -71,8 +71,8 @@ void Droplet::start(announce::BlockLedger::Owner rule) {
   }
   const auto ranks = static_cast<std::size_t>(transport_.size());
   for (std::size_t i = 0; i < there.size(); ++i)
-    ownership_->ledger().put(there[i], static_cast<int>(i * ranks / there.size()));
-  halos_.emplace(transport_, p.grid, ownership_->ledger().placement(transport_.rank()), 1,
+    ownership_->directory().put(there[i], static_cast<int>(i * ranks / there.size()));
+  halos_.emplace(transport_, p.grid, ownership_->directory().placement(transport_.rank()), 1,
                  announce::BlockExchange::Wiring::any_rank);
   for (const std::int64_t b : blocks()) {
     Field<double>& f = fields_.emplace_back(p.edge, 0.0);
@@ -113,7 +113,7 @@ void Droplet::close_edges(std::size_t local) {
   const int n = f.edge();
   for (const auto& d : sides()) {
     const std::int64_t other = rule_.plane().grid.neighbour(blocks()[local], d);
-    if ((d[0] != 0 && d[1] != 0) || ownership_->ledger().exists(other)) continue;
+    if ((d[0] != 0 && d[1] != 0) || ownership_->directory().exists(other)) continue;
     const double value = bulk(other);
     for (int k = 0; k < n; ++k) {
       const int x = d[0] == 0 ? k : nearest_cell(d[0], n);
@@ -169,7 +169,7 @@ void Droplet::decide() {
       empty = empty && distance == kFar;
       const std::int64_t other = grid.neighbour(block, sides()[s]);
       // The interface may have come one cell nearer since look().
-      if (distance - 1 > create_ || ownership_->ledger().exists(other)) continue;
+      if (distance - 1 > create_ || ownership_->directory().exists(other)) continue;
       ownership_->propose(other, block, std::bit_cast<std::uint64_t>(bulk(other)));
     }
     if (empty && wanted_[i] == 0 && !ownership_->leaving(block)) {
@@ -178,11 +178,11 @@ void Droplet::decide() {
   }
 }
 
-/// Lays the blocks out anew after the ledger has changed.
+/// Lays the blocks out anew after the directory has changed.
 void Droplet::place() {
   const auto before = blocks();
   auto fields = std::move(fields_);
-  halos_->place(ownership_->ledger().placement(transport_.rank()));
+  halos_->place(ownership_->directory().placement(transport_.rank()));
   fields_.clear();
   for (const std::int64_t block : blocks()) {
     const auto found = std::lower_bound(before.begin(), before.end(), block);
@@ -234,7 +234,7 @@ std::uint64_t Droplet::digest() const {
   };
   for (std::size_t i = 0; i < fields_.size(); ++i) add(blocks()[i], [&](int x, int y) { return fields_[i].at(x, y); });
   for (std::int64_t b = 0; b < p.grid.count() && transport_.rank() == 0; ++b)
-    if (!ledger().exists(b)) add(b, [&](int, int) { return bulk(b); });
+    if (!directory().exists(b)) add(b, [&](int, int) { return bulk(b); });
   return sum;
 }
 
@@ -262,20 +262,20 @@ std::vector<double> gather_cells(comm::Transport& transport, const Droplet& drop
 
 std::string first_difference(comm::Transport& transport, const Droplet& droplet, const Plane& plane,
                              const WholeDroplet& whole) {
-  // Every rank's ledger: block, owner, life; and the blocks it holds.
+  // Every rank's directory: block, owner, generation; and the blocks it holds.
   std::vector<std::int64_t> mine;
-  for (const auto& [block, entry] : droplet.ledger().blocks()) {
-    mine.insert(mine.end(), {block, entry.owner, entry.life});
+  for (const auto& [block, entry] : droplet.directory().all_blocks()) {
+    mine.insert(mine.end(), {block, entry.owner, entry.generation});
   }
-  const auto ledgers = comm::all_gather(transport, mine);
-  for (std::size_t r = 1; r < ledgers.size(); ++r)
-    if (!std::equal(ledgers[r].begin(), ledgers[r].end(), ledgers[0].begin(), ledgers[0].end()))
-      return "ranks 0 and " + std::to_string(r) + " have different ledgers of blocks";
+  const auto directories = comm::all_gather(transport, mine);
+  for (std::size_t r = 1; r < directories.size(); ++r)
+    if (!std::equal(directories[r].begin(), directories[r].end(), directories[0].begin(), directories[0].end()))
+      return "ranks 0 and " + std::to_string(r) + " have different directories of blocks";
   std::vector<int> holders(static_cast<std::size_t>(plane.grid.count()));
   for (const auto blocks : comm::all_gather(transport, droplet.blocks()))
     for (const std::int64_t b : blocks) ++holders[static_cast<std::size_t>(b)];
   for (std::int64_t b = 0; b < plane.grid.count(); ++b) {
-    const int expected = droplet.ledger().exists(b) ? 1 : 0;
+    const int expected = droplet.directory().exists(b) ? 1 : 0;
     if (const int n = holders[static_cast<std::size_t>(b)]; n != expected) {
       return "block " + plane.grid.name(b) + " is held by " + std::to_string(n) +
              " ranks; expected: " + std::to_string(expected);

@@ -74,7 +74,7 @@ class WholeDroplet {
 class Droplet {
  public:
   /// Collective.
-  Droplet(comm::Transport& transport, const DropletModel& model, announce::BlockLedger::Owner rule);
+  Droplet(comm::Transport& transport, const DropletModel& model, announce::BlockDirectory::Owner rule);
   /// One exchange of halos, one hop of announcements. No collective.
   /// @throws VerificationError if the interface reaches the edge of the blocks
   void step();
@@ -83,7 +83,7 @@ class Droplet {
   void disturb();
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
-  [[nodiscard]] const announce::BlockLedger& ledger() const { return ownership_->ledger(); }
+  [[nodiscard]] const announce::BlockDirectory& directory() const { return ownership_->directory(); }
   [[nodiscard]] const announce::AnnouncementNetwork& network() const { return *network_; }
   [[nodiscard]] const announce::BlockExchange& halos() const { return *halos_; }
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const { return halos_->blocks(); }
@@ -95,7 +95,7 @@ class Droplet {
   [[nodiscard]] std::int64_t cell_updates() const { return updates_; }
 
  private:
-  void start(announce::BlockLedger::Owner rule);
+  void start(announce::BlockDirectory::Owner rule);
   void place();
   void check_gone(std::int64_t block, const Field<double>& field) const;
   void exchange();
@@ -126,7 +126,7 @@ class Droplet {
 
 /// All cells, row by row, on every rank. Collective.
 [[nodiscard]] std::vector<double> gather_cells(comm::Transport& transport, const Droplet& droplet, const Plane& plane);
-/// Compares with the cells of a run on all cells; and that all ranks have the same ledger and each block one holder.
+/// Compares with the cells of a run on all cells; and that all ranks have the same directory and each block one holder.
 /// Empty if all is equal, else the first difference, the same on every rank. Collective.
 [[nodiscard]] std::string first_difference(comm::Transport& transport, const Droplet& droplet, const Plane& plane,
                                            const WholeDroplet& whole);

@@ -11,7 +11,7 @@ namespace {
 using namespace merganser;
 using namespace merganser::simulations;
 using namespace merganser::test;
-using Owner = announce::BlockLedger::Owner;
+using Owner = announce::BlockDirectory::Owner;
 
 class Simulations : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, Simulations, testing::ValuesIn(setups({""}, {"chaos:1", "chaos:2,checked"})),
@@ -46,9 +46,9 @@ TEST_P(Simulations, droplets_on_moving_blocks_equal_a_run_on_all_cells) {
         if (step % 6 != 0) continue;
         ASSERT_EQ(first_difference(t, droplet, model.plane(), whole), "") << "step " << step;
       }
-      EXPECT_GT(droplet.ledger().counts().created, 0);
-      EXPECT_GT(droplet.ledger().counts().removed, 0);
-      EXPECT_EQ(droplet.ledger().counts().refused, 0);
+      EXPECT_GT(droplet.directory().counts().created, 0);
+      EXPECT_GT(droplet.directory().counts().removed, 0);
+      EXPECT_EQ(droplet.directory().counts().refused, 0);
       EXPECT_LT(t.all_reduce(droplet.cell_updates(), comm::Op::sum), 60 * 110 * 50);
       std::int64_t digest = static_cast<std::int64_t>(droplet.digest());
       EXPECT_EQ(static_cast<std::uint64_t>(t.all_reduce(digest, comm::Op::sum)), whole.digest());

@@ -28,7 +28,7 @@ enum class Delivery : std::uint8_t {
   immediate,  ///< on a rank h hops from the origin by step t + h; on the origin by step t + 1
 };
 
-/// Never used twice in the life of a network.
+/// Never used twice during the lifetime of a network.
 struct AnnouncementId {
   int origin = 0;             ///< rank that announced
   std::uint64_t counter = 0;  ///< 0, 1, 2, ... of that rank
