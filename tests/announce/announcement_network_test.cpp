@@ -347,10 +347,10 @@ TEST(AnnouncementThreadsTest, memory_is_that_of_the_announcements_alive) {
       came += static_cast<std::int64_t>(network.step().size());
     }
     const auto& s = network.statistics();
-    const std::int64_t steps = network.time_to_live() + 1;
+    const std::int64_t held_steps = network.time_to_live() + 1;
     EXPECT_EQ(s.announced, steps);
-    EXPECT_LE(s.peak_held, 2 * steps);
-    EXPECT_LE(s.peak_bytes, 200 * steps);
+    EXPECT_LE(s.peak_held, 2 * held_steps);
+    EXPECT_LE(s.peak_bytes, 200 * held_steps);
     EXPECT_EQ(came, 2 * (steps - network.time_to_live() + 1));
   });
 }
