@@ -68,7 +68,7 @@ nb::object migrate_rows(const Stars& stars, const Rows<std::uint8_t>& rows) {
   if (!stars.team->here()) {
     const auto bytes = std::as_bytes(span_of(rows));
     stars.team->run([&](comm::Transport& transport, const Interrupt&) {
-      comm::check_same(transport, "migrate", {{"bytes of a row", std::to_string(row_bytes)}});
+      comm::check_uniform_across_ranks(transport, "migrate", {{"bytes of a row", std::to_string(row_bytes)}});
       came = migrate(stars, bytes, row_bytes, transport);
     });
   }

@@ -142,10 +142,10 @@ struct AnnouncementNetwork::Impl {
   Impl(comm::Transport& transport, const Network& network, const AnnouncementOptions& o)
       : options(o), rank(transport.rank()), size(transport.size()) {
     comm::agree(transport, [&] { check_options(network, size, o); });
-    comm::check_same(transport, "AnnouncementNetwork",
-                     {{"the network", network.describe()},
-                      {"max_bytes", std::to_string(o.max_bytes)},
-                      {"max_step_bytes", std::to_string(o.max_step_bytes)}});
+    comm::check_uniform_across_ranks(transport, "AnnouncementNetwork",
+                                     {{"the network", network.describe()},
+                                      {"max_bytes", std::to_string(o.max_bytes)},
+                                      {"max_step_bytes", std::to_string(o.max_step_bytes)}});
     int farthest = 0;
     comm::agree(transport, [&] { farthest = eccentricity(network, rank); });
     ttl = static_cast<int>(std::max<std::int64_t>(1, transport.all_reduce(std::int64_t{farthest}, comm::Op::max)));

@@ -30,15 +30,16 @@ void check(const ClusterOptions& o, const Schema& schema) {
 }
 
 /// What ranks that merge together are given alike.
-std::vector<comm::Same> same_of(const ClusterOptions& o, const Schema& schema, const Decomposition& d, bool parcels) {
+std::vector<comm::UniformValue> uniform_values(const ClusterOptions& o, const Schema& schema, const Decomposition& d,
+                                               bool parcels) {
   std::string callbacks;
   for (const auto& c : o.callbacks) callbacks += c ? '1' : '0';
-  auto same = cluster::same_of(schema, d);
-  same.push_back({"min-volume-ratio", number_text(o.min_volume_ratio)});
-  for (auto& same_star : cluster::same_of(stars_of(o))) same.push_back(std::move(same_star));
-  same.push_back({"the list of callbacks given", "'" + callbacks + "'"});
-  same.push_back({"the argument `parcels`", parcels ? "given" : "null"});
-  return same;
+  auto uniform = cluster::uniform_values(schema, d);
+  uniform.push_back({"min-volume-ratio", number_text(o.min_volume_ratio)});
+  for (auto& star_value : cluster::uniform_values(stars_of(o))) uniform.push_back(std::move(star_value));
+  uniform.push_back({"the list of callbacks given", "'" + callbacks + "'"});
+  uniform.push_back({"the argument `parcels`", parcels ? "given" : "null"});
+  return uniform;
 }
 
 }  // namespace
@@ -150,7 +151,8 @@ Clusterer::Clusterer(comm::Transport& transport, const Decomposition& decomposit
     cluster::check_ranks(decomposition, transport);
     if (options.search == Search::cells8) decomposition.require_cells("search cells8");
   });
-  comm::check_same(transport, "Clusterer", same_of(options, schema, decomposition, parcels != nullptr));
+  comm::check_uniform_across_ranks(transport, "Clusterer",
+                                   uniform_values(options, schema, decomposition, parcels != nullptr));
   std::optional<nearest::PointSet> sample;
   if (parcels != nullptr) sample.emplace(*parcels, 0);
   impl_ = std::make_unique<Impl>(transport, decomposition, schema, options, sample ? &*sample : nullptr);

@@ -128,16 +128,16 @@ void check_ranks(const Decomposition& decomposition, const comm::Transport& tran
                    std::to_string(transport.size()) + "; they must be equal");
 }
 
-std::vector<comm::Same> same_of(const Schema& schema, const Decomposition& decomposition) {
+std::vector<comm::UniformValue> uniform_values(const Schema& schema, const Decomposition& decomposition) {
   std::string attributes;
   for (const Attribute& a : schema.attributes())
     attributes += " " + a.name + ":" + std::to_string(a.components) + ":" + std::to_string(static_cast<int>(a.rule));
-  std::vector<comm::Same> same{{"the list of attributes", "'" + attributes + "'"}};
-  for (auto& where : same_of(decomposition)) same.push_back(std::move(where));
-  return same;
+  std::vector<comm::UniformValue> uniform{{"the list of attributes", "'" + attributes + "'"}};
+  for (auto& where : uniform_values(decomposition)) uniform.push_back(std::move(where));
+  return uniform;
 }
 
-std::vector<comm::Same> same_of(const Decomposition& decomposition) {
+std::vector<comm::UniformValue> uniform_values(const Decomposition& decomposition) {
   const Grid& grid = decomposition.grid();
   std::string box;
   for (int a = 0; a < 3; ++a) {
@@ -210,7 +210,7 @@ Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, c
 
 void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Transport& transport) {
   comm::agree(transport, [&] { cluster::check_ranks(decomposition, transport); });
-  comm::check_same(transport, "distribute", cluster::same_of(parcels.schema(), decomposition));
+  comm::check_uniform_across_ranks(transport, "distribute", cluster::uniform_values(parcels.schema(), decomposition));
   cluster::check_distinct_over_ranks("parcel id", nearest::PointSet(parcels, 0).ids(nullptr), parcels.size(),
                                      transport);
   const Box& box = decomposition.grid().box;

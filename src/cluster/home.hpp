@@ -17,8 +17,8 @@ namespace merganser::cluster {
 /// @throws UsageError unless the decomposition is for the ranks of the transport
 void check_ranks(const Decomposition& decomposition, const comm::Transport& transport);
 /// Grid and decomposition as values that every rank must give alike; with a schema as well.
-[[nodiscard]] std::vector<comm::Same> same_of(const Decomposition& decomposition);
-[[nodiscard]] std::vector<comm::Same> same_of(const Schema& schema, const Decomposition& decomposition);
+[[nodiscard]] std::vector<comm::UniformValue> uniform_values(const Decomposition& decomposition);
+[[nodiscard]] std::vector<comm::UniformValue> uniform_values(const Schema& schema, const Decomposition& decomposition);
 
 /// What a step asks of the parcels of a rank, but for their ids (distinct_ids.hpp): at home, volumes within bounds. For the
 /// decorator `checked`. @throws InputError

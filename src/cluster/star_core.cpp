@@ -18,7 +18,7 @@ void check(const StarOptions& o) {
   check_value("epoch", static_cast<int>(o.iterative.epoch), static_cast<int>(comm::Epoch::per_operation));
 }
 
-std::vector<comm::Same> same_of(const StarOptions& o) {
+std::vector<comm::UniformValue> uniform_values(const StarOptions& o) {
   return {{"search", std::to_string(static_cast<int>(o.search.search))},
           {"prune", std::to_string(static_cast<int>(o.prune))},
           {"sub-communicator of the iterative pruning", std::to_string(o.iterative.sub_communicator)},

@@ -34,7 +34,7 @@ struct StarOptions {
 /// @throws UsageError for a value that is none of its enumeration
 void check(const StarOptions& options);
 /// The options as values that every rank must give alike.
-[[nodiscard]] std::vector<comm::Same> same_of(const StarOptions& options);
+[[nodiscard]] std::vector<comm::UniformValue> uniform_values(const StarOptions& options);
 
 /// The stars of one rank, again and again over the same communication objects. Vertices are positions in the order of
 /// cells().

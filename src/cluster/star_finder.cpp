@@ -221,9 +221,9 @@ StarFinder::StarFinder(comm::Transport& transport, const Decomposition& decompos
     cluster::check(stars_of(options));
     cluster::check_ranks(decomposition, transport);
   });
-  auto same = cluster::same_of(decomposition);
-  for (auto& same_star : cluster::same_of(stars_of(options))) same.push_back(std::move(same_star));
-  comm::check_same(transport, "StarFinder", same);
+  auto uniform = cluster::uniform_values(decomposition);
+  for (auto& star_value : cluster::uniform_values(stars_of(options))) uniform.push_back(std::move(star_value));
+  comm::check_uniform_across_ranks(transport, "StarFinder", uniform);
   impl_ = std::make_unique<Impl>(transport, decomposition, options);
 }
 StarFinder::~StarFinder() = default;

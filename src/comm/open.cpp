@@ -85,7 +85,7 @@ Wanted agreed(const OpenOptions& options, const Ranks& ranks) {
     wanted.decorators = detail::parse_decorators(options.decorators);
     if (wanted.backend != "auto") check_model(detail::find_model(wanted.backend), ranks);
   });
-  check_same(ranks.control, "open", {{"backend", wanted.backend}, {"decorators", options.decorators}});
+  check_uniform_across_ranks(ranks.control, "open", {{"backend", wanted.backend}, {"decorators", options.decorators}});
   return wanted;
 }
 

@@ -280,9 +280,9 @@ std::vector<std::string> lines_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void check_same(Transport& transport, std::string_view what, const std::vector<Same>& values) {
+void check_uniform_across_ranks(Transport& transport, std::string_view what, const std::vector<UniformValue>& values) {
   std::string text(what);
-  for (const Same& value : values) text += '\0' + value.name + " is " + value.value;
+  for (const UniformValue& value : values) text += '\0' + value.name + " is " + value.value;
   const auto mine = std::as_bytes(std::span(text));
   auto words = least_and_not_largest(mine);
   ++transport.counters().collectives;
@@ -301,7 +301,7 @@ void check_same(Transport& transport, std::string_view what, const std::vector<S
       throw UsageError(error);
     }
   }
-  throw_together(CommError("check_same: ranks give different numbers of values"));
+  throw_together(CommError("check_uniform_across_ranks: ranks give different numbers of values"));
 }
 
 void agree(Transport& transport, const std::function<void()>& local) {

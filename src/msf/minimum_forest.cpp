@@ -7,7 +7,7 @@
 #include "merganser/base/id_table.hpp"
 #include "merganser/base/simulated.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "merganser/comm/same.hpp"
+#include "merganser/comm/uniform_values.hpp"
 #include "merganser/msf/local_forest.hpp"
 #include "merganser/msf/partition.hpp"
 #include "src/msf/boruvka.hpp"
@@ -319,12 +319,12 @@ class ForestSearch {
 Forest minimum_spanning_forest(const EdgeList& graph, comm::Transport& transport, const ForestOptions& options,
                                Report& report) {
   comm::agree(transport, [&] { check(options); });
-  auto same = comm::same_of(options);
-  same.push_back({"sense", std::to_string(static_cast<int>(options.sense))});
-  same.push_back({"the number of vertices", std::to_string(graph.vertices)});
-  same.push_back({"the kind of weights", std::to_string(static_cast<int>(graph.kind))});
-  same.push_back({"the width of edges", std::to_string(graph.edges.index())});
-  comm::check_same(transport, "minimum_spanning_forest", same);
+  auto uniform = comm::uniform_values(options);
+  uniform.push_back({"sense", std::to_string(static_cast<int>(options.sense))});
+  uniform.push_back({"the number of vertices", std::to_string(graph.vertices)});
+  uniform.push_back({"the kind of weights", std::to_string(static_cast<int>(graph.kind))});
+  uniform.push_back({"the width of edges", std::to_string(graph.edges.index())});
+  comm::check_uniform_across_ranks(transport, "minimum_spanning_forest", uniform);
   Forest out{graph.vertices, graph.kind, {}};
   std::visit(
       [&]<class Edge>(const std::vector<Edge>&) {

@@ -3,7 +3,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "merganser/comm/same.hpp"
+#include "merganser/comm/uniform_values.hpp"
 #include "src/msf/euclidean/fitted.hpp"
 
 namespace merganser::msf {
@@ -32,7 +32,7 @@ void check_cores(const Given& points, std::span<const double> cores) {
 Looked look_up(const PointSet& set, std::span<const double> cores, const PointSet& new_ones, const LookUp& what,
                comm::Transport& transport, EuclideanOptions options, Report& report) {
   check_together(options, transport);
-  comm::check_same(transport, "new points", {{"k", std::to_string(what.k)}});
+  comm::check_uniform_across_ranks(transport, "new points", {{"k", std::to_string(what.k)}});
   const Given points(set, transport);
   PointSet unnumbered = new_ones;
   unnumbered.ids = {};

@@ -18,7 +18,7 @@ constexpr int kChunksPerClock = 8;                       // after which clocks a
 constexpr std::size_t kGatherBytes = 8UL * 1024 * 1024;  // of one round, from all ranks
 
 /// What ranks that measure together are given alike; the root alone decides by times and seeds.
-std::vector<comm::Same> same_of(const MeasureOptions& o) {
+std::vector<comm::UniformValue> uniform_values(const MeasureOptions& o) {
   std::string graphs;
   std::string kernels;
   std::string sizes;
@@ -50,7 +50,7 @@ class Bench {
           throw UsageError("graph " + g.name + " has " + std::to_string(g.graph.ranks()) +
                            " ranks; allowed: " + std::to_string(control_.size()) + ", as the job has");
     });
-    comm::check_same(control, "measure", same_of(o_));
+    comm::check_uniform_across_ranks(control, "measure", uniform_values(o_));
     for (const auto& g : o_.graphs) local_.push_back(g.graph.local(control.rank()));
   }
 

@@ -240,7 +240,8 @@ std::vector<Misuse> collectives() {
       {"values_that_must_be_the_same", "things: depth is 0 on rank 0 and depth is 1 on rank",
        [](Transport& t) {
          if (t.size() == 1) throw CommError("things: depth is 0 on rank 0 and depth is 1 on rank 0");
-         comm::check_same(t, "things", {{"width", "3"}, {"depth", std::to_string(t.rank() == t.size() - 1)}});
+         comm::check_uniform_across_ranks(t, "things",
+                                          {{"width", "3"}, {"depth", std::to_string(t.rank() == t.size() - 1)}});
        }},
       {"a_gather_of_parts_beyond_all_bounds", "parts of more than 2147483647 bytes",
        [](Transport& t) { (void)kernels::make_gather(t, kernels::GatherKind::blocking, kHuge); }},

@@ -57,9 +57,9 @@ const std::vector<Call> kCalls{
      }},
     {"segment", [](comm::Transport& t) { (void)t.segment<std::uint64_t>(chords(t), 8); }},
     {"agree", [](comm::Transport& t) { comm::agree(t, [] {}); }},
-    {"check_same",
+    {"check_uniform_across_ranks",
      [](comm::Transport& t) {
-       comm::check_same(t, "things", {{"width", "3"}});
+       comm::check_uniform_across_ranks(t, "things", {{"width", "3"}});
      }},
     {"all_reduce", [](comm::Transport& t) { (void)t.all_reduce(std::int64_t{1}, comm::Op::sum); }},
     {"broadcast", [](comm::Transport& t) { (void)t.broadcast(std::vector<std::byte>(8)); }},

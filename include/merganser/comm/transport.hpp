@@ -285,8 +285,8 @@ struct PlanOptions {
   std::size_t chunk_elements = 4096;  ///< elements of an arc that travel, and are handed over, together
 };
 
-/// What ranks must agree on, as a name and a value that people can read.
-struct Same {
+/// An argument that must be uniform across ranks, as a name and a value in text.
+struct UniformValue {
   std::string name;
   std::string value;
 };
@@ -380,14 +380,15 @@ class Transport : Pinned {
   void check_reduction(std::size_t values, bool integers, Op op);
 
   friend class detail::Decorator;
-  friend void check_same(Transport& transport, std::string_view what, const std::vector<Same>& values);
+  friend void check_uniform_across_ranks(Transport& transport, std::string_view what,
+                                         const std::vector<UniformValue>& values);
   friend void agree(Transport& transport, const std::function<void()>& local);
 };
 
 /// Checks that every rank gives the same values; `what` begins the message. Collective; one reduction of 16 bytes.
 /// For options and other arguments that ranks are to be given alike, where a difference would hang them or go unseen.
 /// @throws UsageError on every rank alike, with the first name that differs and two of its values
-void check_same(Transport& transport, std::string_view what, const std::vector<Same>& values);
+void check_uniform_across_ranks(Transport& transport, std::string_view what, const std::vector<UniformValue>& values);
 
 /// Runs `local` on this rank; if it threw on any rank, every rank throws the error of the lowest such rank, of the same
 /// type. Collective. For errors a user can cause: one message, one exit code, no rank left waiting.

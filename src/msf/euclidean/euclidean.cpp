@@ -4,7 +4,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "merganser/comm/same.hpp"
+#include "merganser/comm/uniform_values.hpp"
 #include "src/msf/euclidean/distribute_points.hpp"
 #include "src/msf/euclidean/pairs.hpp"
 #include "src/msf/euclidean/remote_boxes.hpp"
@@ -142,7 +142,7 @@ std::vector<double> cores_of(const Given& given, comm::Transport& transport, con
 
 void check_together(const EuclideanOptions& options, comm::Transport& transport) {
   comm::agree(transport, [&] { check_options(options); });
-  comm::check_same(transport, "Euclidean tree", comm::same_of(options));
+  comm::check_uniform_across_ranks(transport, "Euclidean tree", comm::uniform_values(options));
 }
 
 }  // namespace euclidean

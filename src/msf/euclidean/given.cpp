@@ -63,11 +63,11 @@ std::string text_of(const std::vector<Period>& periods) {
 }  // namespace
 
 Given::Given(const PointSet& points, comm::Transport& transport) : points_(points), size_(points.size()) {
-  comm::check_same(transport, "points",
-                   {{"the dimension", std::to_string(points.dimension)},
-                    {"the metric", distances().name(points.metric)},
-                    {"the unit of angles", points.angle == Angle::degrees ? "degrees" : "radians"},
-                    {"the periods", text_of(points.periods)}});
+  comm::check_uniform_across_ranks(transport, "points",
+                                   {{"the dimension", std::to_string(points.dimension)},
+                                    {"the metric", distances().name(points.metric)},
+                                    {"the unit of angles", points.angle == Angle::degrees ? "degrees" : "radians"},
+                                    {"the periods", text_of(points.periods)}});
   comm::agree(transport, [&] {
     check_space(points);
     check_size(points);

@@ -8,7 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
-#include "merganser/comm/same.hpp"
+#include "merganser/comm/uniform_values.hpp"
 #include "merganser/msf/partition.hpp"
 #include "src/studies/mnd/component_updates.hpp"
 #include "src/studies/mnd/exchange.hpp"
@@ -211,11 +211,11 @@ class Run {
 msf::Forest mnd(const graphs::EdgeList& graph, comm::Transport& transport, const MndOptions& options,
                 msf::Report& report) {
   comm::agree(transport, [&] { detail::check_options(options); });
-  auto same = comm::same_of(options);
-  same.push_back({"sense", std::to_string(static_cast<int>(options.sense))});
-  same.push_back({"the number of vertices", std::to_string(graph.vertices)});
-  same.push_back({"the kind of weights", std::to_string(static_cast<int>(graph.kind))});
-  comm::check_same(transport, "mnd", same);
+  auto uniform = comm::uniform_values(options);
+  uniform.push_back({"sense", std::to_string(static_cast<int>(options.sense))});
+  uniform.push_back({"the number of vertices", std::to_string(graph.vertices)});
+  uniform.push_back({"the kind of weights", std::to_string(static_cast<int>(graph.kind))});
+  comm::check_uniform_across_ranks(transport, "mnd", uniform);
   return detail::Run(transport, options, report).find(graph);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Options as values that every rank must give alike, for check_same().
+/// Options as values that every rank must give alike, for check_uniform_across_ranks().
 #include <vector>
 
 #include "merganser/base/options.hpp"
@@ -9,10 +9,10 @@ namespace merganser::comm {
 
 /// One value per option of a struct that has describe().
 template <class T>
-[[nodiscard]] std::vector<Same> same_of(const T& options) {
+[[nodiscard]] std::vector<UniformValue> uniform_values(const T& options) {
   T copy = options;  // a table binds to what it may change
   const OptionTable table(copy);
-  std::vector<Same> values;
+  std::vector<UniformValue> values;
   for (const auto& option : table.options()) values.push_back({option.name, value_text(option.value())});
   return values;
 }
