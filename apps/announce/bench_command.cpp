@@ -284,7 +284,7 @@ int run(BenchAnnounce& o, const Invocation& in) {
   return on_ranks(o.ranks, [&](comm::Transport& t) {
     Variants variants;
     std::unique_ptr<AnnounceBench> bench;
-    together([&] {
+    collective_try([&] {
       variants = fitting(kinds, t);
       require(need_of(o, variants.measured, t.size()), o.room.force, t);
       bench = std::make_unique<AnnounceBench>(t, o.experiment, variants.measured);
@@ -295,7 +295,7 @@ int run(BenchAnnounce& o, const Invocation& in) {
     const auto counted = values_on_first(t, bench->counted());
     const auto expected = values_on_first(t, bench->expected());
     const bool equal = comm::from_first(t, std::vector<std::uint8_t>{counted == expected})[0] != 0;
-    together([&] {
+    collective_try([&] {
       comm::agree(t, [&] {
         if (t.rank() == 0) report(o, in, t, *bench, times, variants.missing, counted, expected);
       });

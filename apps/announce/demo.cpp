@@ -111,7 +111,7 @@ Json start_record(const DemoOptions& o, const Invocation& in, const comm::Transp
 /// Throws on every rank if there is a difference.
 void require_equal(const std::string& difference, std::int64_t step) {
   if (difference.empty()) return;
-  together([&] { throw VerificationError(fmt::format("step {}: {}", step, difference)); });
+  collective_try([&] { throw VerificationError(fmt::format("step {}: {}", step, difference)); });
 }
 
 std::uint32_t blend(double share, std::uint32_t from, std::uint32_t to) {
@@ -239,7 +239,7 @@ Json potts_json(const DemoOptions& o, const PottsTotals& n) {
 
 void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t) {
   const Plane plane = o.droplet.plane();
-  const auto network = together([&] { return droplet_network(o.droplet, t.size()); });
+  const auto network = collective_try([&] { return droplet_network(o.droplet, t.size()); });
   Droplet droplet(t, o.droplet, o.owner);
   const auto blocks = [&] { return static_cast<std::int64_t>(droplet.directory().all_blocks().size()); };
   const std::int64_t at_start = blocks();

@@ -90,7 +90,7 @@ int run(AnnounceDemo& a, const Invocation& in) {
     o.droplet.check();
   }
   return on_ranks(o.ranks, [&](comm::Transport& t) {
-    together([&] { require(need_of(a, t.size()), a.room.force, t); });
+    collective_try([&] { require(need_of(a, t.size()), a.room.force, t); });
     if (potts) {
       demo::run_potts(o, in, t);
     } else {

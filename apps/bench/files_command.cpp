@@ -75,7 +75,7 @@ int run(BenchFiles& o, const Invocation& in) {
     setup.need = need_of(o, first.grid, most, ranks);
     setup.make = [&o](comm::Transport& t, const Decomposition& d, int cycle) {
       const std::string& path = o.files[static_cast<std::size_t>(cycle) % o.files.size()];
-      return together([&] {
+      return collective_try([&] {
         Parcels p = io::read_parcels(path, io::read_info(path, t), t);
         distribute(p, d, t);
         return p;

@@ -92,9 +92,10 @@ std::vector<Summary> BenchSeries::stages() const {
 void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
   Need need = setup.need;
   need.rank_bytes += search_bytes(setup.method.search, setup.grid, t.size());
-  together([&] { require(need, setup.force, t); });
+  collective_try([&] { require(need, setup.force, t); });
   const bool first = series.cycles.empty();
-  Decomposition blocks = together([&] { return Decomposition(setup.grid, t.size(), setup.blocks.decomposition); });
+  Decomposition blocks =
+      collective_try([&] { return Decomposition(setup.grid, t.size(), setup.blocks.decomposition); });
   if (setup.blocks.balance) blocks = decompose(setup.grid, setup.blocks, setup.make(t, blocks, 0), t);
   if (setup.memory && first) measure_peak(t, setup, blocks, series);
   trim_memory();

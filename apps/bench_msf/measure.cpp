@@ -25,7 +25,7 @@ std::vector<double> slowest(comm::Transport& t, std::vector<double> mine) {
 graphs::EdgeList load(const BenchGraph& graph, comm::Transport& t) {
   GraphInput input;
   (graph.file ? input.file : input.gen) = graph.name;
-  return together([&] { return load_graph(input, t).graph; });
+  return collective_try([&] { return load_graph(input, t).graph; });
 }
 
 /// Greatest number of edge ends at a vertex: ends are counted where they lie, then summed up by the vertex's owner.
@@ -100,8 +100,8 @@ class ForestRun {
       keep(seconds, t_.counters() - before, report);
       const std::string digest = msf::totals(forest, t_).digest;
       if (!result_.digest.empty() && result_.digest != digest)
-        throw TogetherError(VerificationError(result_.what.graph.name + ": two runs of " + result_.what.model + " " +
-                                              result_.what.style + " found different forests"));
+        throw CollectiveError(VerificationError(result_.what.graph.name + ": two runs of " + result_.what.model + " " +
+                                                result_.what.style + " found different forests"));
       result_.digest = digest;
       if (check) verify(graph, forest);
     } catch (const CommError& e) {  // memory that all ranks lack alike, as that of a symmetric heap
@@ -139,7 +139,7 @@ class ForestRun {
   void verify(const graphs::EdgeList& graph, const msf::Forest& forest) {
     msf::Report report;
     const auto found = msf::verify_forest(graph, forest, msf::Sense::minimum, t_, report);
-    if (!found.right()) throw TogetherError(VerificationError(result_.what.graph.name + ": " + found.witness));
+    if (!found.right()) throw CollectiveError(VerificationError(result_.what.graph.name + ": " + found.witness));
   }
 
   comm::Transport& t_;
@@ -206,7 +206,7 @@ void measure_arcs(const ArcCase& what, comm::Transport& t, MsfResults& results) 
   options.kernels = what.kernels;
   for (const auto bytes : what.bytes) options.sizes.push_back({static_cast<double>(bytes), false});
   options.seconds = what.seconds;
-  const auto measured = together([&] { return topology::measure(t, options); });
+  const auto measured = collective_try([&] { return topology::measure(t, options); });
   if (t.rank() != 0) return;
   constexpr double kNs = 1e-9;
   for (const auto& cell : measured.cells) {

@@ -102,7 +102,7 @@ class Run {
     sum_up();
     if (!o_.output.empty()) {
       const Scope s(profile_, "write");
-      together(
+      collective_try(
           [&] { io::write_parcels(o_.output, parcels_, clusterer_->decomposition(), info_.time, t_, info_.heading); });
     }
     report();
@@ -154,18 +154,19 @@ class Run {
 void Run::read() {
   {
     const Scope s(profile_, "read");
-    together([&] {
+    collective_try([&] {
       info_ = io::read_info(o_.input, t_);
       apply_file_rules(rules_, o_.input, o_.output, info_, t_.rank());
     });
     ask_file();
     if (!o_.labels.empty()) labels_.emplace(t_);
     check_room();
-    parcels_ = together([&] { return io::read_parcels(o_.input, info_, t_, labels_ ? &places_ : nullptr, &missing_); });
+    parcels_ =
+        collective_try([&] { return io::read_parcels(o_.input, info_, t_, labels_ ? &places_ : nullptr, &missing_); });
   }
   const Scope s(profile_, "distribute");
-  const Decomposition blocks = together([&] { return decompose(info_.grid, o_.blocks, parcels_, t_); });
-  together([&] { distribute(parcels_, blocks, t_); });
+  const Decomposition blocks = collective_try([&] { return decompose(info_.grid, o_.blocks, parcels_, t_); });
+  collective_try([&] { distribute(parcels_, blocks, t_); });
   ClusterOptions options = cluster_options(o_.method, ratio_);
   options.lineage = o_.audit || labels_ || !o_.picture.empty();
   clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
@@ -212,7 +213,7 @@ void Run::check_room() {
   need.file = o_.output;
   need.of_file = true;
   need.help = "more ranks on more machines";
-  together([&] { require(need, o_.room.force, t_); });
+  collective_try([&] { require(need, o_.room.force, t_); });
   if (o_.csv.empty()) return;
   Need table;
   table.what = "--csv of " + count_text(o_.steps) + " steps";
@@ -221,7 +222,7 @@ void Run::check_room() {
   table.disk_bytes = table.first_bytes;
   table.file = o_.csv;
   table.help = "fewer --steps";
-  together([&] { require(table, o_.room.force, t_); });
+  collective_try([&] { require(table, o_.room.force, t_); });
 }
 
 void Run::merge() {
@@ -262,7 +263,7 @@ StepReport Run::step(int number) {
   const comm::TrafficCount before = t_.traffic();
   StepReport mine = clusterer_->step(parcels_);
   traffic_ += t_.traffic().since(before);
-  if (check) together([&] { check->verify(parcels_, mine.lineage); });
+  if (check) collective_try([&] { check->verify(parcels_, mine.lineage); });
   if (recorder) scene_ = recorder->after(parcels_, mine.lineage);
   if (labels_) labels_->add(mine.lineage);
   mine.lineage.clear();
@@ -288,7 +289,7 @@ void Run::add_up() {
 void Run::compare() {
   if (!o_.reference) return;
   const Parcels got = collect(t_, parcels_);
-  together([&] {
+  collective_try([&] {
     comm::agree(t_, [&] {
       if (t_.rank() != 0) return;
       const ClusterOptions options = cluster_options(o_.method, ratio_);
@@ -303,7 +304,7 @@ void Run::compare() {
 /// Checks the result and adds it up: what can fail fails here, before a file is written.
 void Run::sum_up() {
   const std::string name = o_.output.empty() ? "the result of " + o_.input : "cannot write " + o_.output;
-  together([&] { io::fit_to_file(name, parcels_, info_.grid.box, info_.heading, t_); });
+  collective_try([&] { io::fit_to_file(name, parcels_, info_.grid.box, info_.heading, t_); });
   after_ = total_moments(t_, moments(parcels_, info_.grid.box));
   digest_ = total_digest(t_, merganser::digest(parcels_));
   sums_ = sums_json(t_, parcels_);

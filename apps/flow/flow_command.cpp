@@ -214,8 +214,8 @@ class FlowRun : Pinned {
       need.file = statistics_path();
     }
     need.help = "fewer --cells, fewer --snapshots";
-    together([&] { require(need, o_.room.force, t_); });
-    together([&] {
+    collective_try([&] { require(need, o_.room.force, t_); });
+    collective_try([&] {
       comm::agree(t_, [&] {
         if (t_.rank() == 0 && !o_.output.empty()) check_output(statistics_path());
       });
@@ -224,15 +224,16 @@ class FlowRun : Pinned {
 
   void begin() {
     const Scope s(profile_, "begin");
-    const Decomposition blocks = together([&] { return flow::decompose(start_.grid, t_.size(), o_.decomposition); });
-    together([&] { model_.emplace(t_, blocks, o_.model, o_.statistics); });
+    const Decomposition blocks =
+        collective_try([&] { return flow::decompose(start_.grid, t_.size(), o_.decomposition); });
+    collective_try([&] { model_.emplace(t_, blocks, o_.model, o_.statistics); });
     progress_ = start_.progress;
     rows_ = start_.statistics;
-    Parcels parcels = together([&] {
+    Parcels parcels = collective_try([&] {
       if (start_.file) return io::read_parcels(o_.restart, *start_.file, t_);
       return flow::fill(blocks, t_.rank(), flow::case_fields(*start_.which, o_.initial));
     });
-    together([&] { model_->begin(std::move(parcels), progress_.state); });
+    collective_try([&] { model_->begin(std::move(parcels), progress_.state); });
     schedule_.emplace(o_.schedule, start_.progress.state.begun, model_->state().time, progress_.consecutive);
     line_.emplace(t_.rank() == 0);
   }
@@ -252,7 +253,7 @@ class FlowRun : Pinned {
       if (due && o_.fields && !o_.output.empty()) {
         const Scope s(profile_, "files");
         const std::string path = snapshot_name(o_.output, progress_.snapshot, "fields.nc");
-        together([&] { write_fields(path, *model_, t_); });
+        collective_try([&] { write_fields(path, *model_, t_); });
       }
       if (due && o_.pictures) draw_section(*model_, snapshot_name(o_.output, progress_.snapshot, "buoyancy.svg"), t_);
       if (last) break;
@@ -290,7 +291,7 @@ class FlowRun : Pinned {
     progress_.state.counts = total_counts(progress_.state.counts, t_);
     model_->drain_statistics();
     take_rows();
-    together([&] {
+    collective_try([&] {
       write_statistics(statistics_path(), start_.grid, rows_, t_);
       const std::string path = snapshot_name(o_.output, progress_.snapshot, "parcels.nc");
       write_snapshot(path, model_->parcels(), model_->decomposition(), progress_, o_.model, t_);
@@ -303,7 +304,7 @@ class FlowRun : Pinned {
     take_rows();
     if (o_.output.empty()) return;
     const Scope s(profile_, "files");
-    together([&] { write_statistics(statistics_path(), start_.grid, rows_, t_); });
+    collective_try([&] { write_statistics(statistics_path(), start_.grid, rows_, t_); });
     if (!o_.pictures || t_.rank() != 0) return;
     write_text_file(o_.output + "_small.svg", draw_small_share(rows_));
     write_text_file(o_.output + "_clusters.svg", draw_clusters(rows_));

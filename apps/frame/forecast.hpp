@@ -40,7 +40,7 @@ void describe(ForceOption& o, V&& option) {
 }
 
 /// Refuses a need that the memory for the ranks of some host, or the disk, is too small for; with `force` it warns.
-/// Collective: errors are thrown on every rank alike, call it inside together().
+/// Collective: errors are thrown on every rank alike, call it inside collective_try().
 /// @throws UsageError, or InputError where a file says how large it is
 void require(const Need& need, bool force, comm::Transport& transport);
 

@@ -59,7 +59,7 @@ int on_ranks(const RankOptions& options, const std::function<void(comm::Transpor
       body(transport);
     } catch (const comm::Released&) {
       throw;  // the error of another rank will come out of run()
-    } catch (const TogetherError& e) {
+    } catch (const CollectiveError& e) {
       if (!transport.capabilities().processes) throw;
       code = e.exit_code();
       if (transport.rank() == 0) print_line(e.what(), e.exit_code());

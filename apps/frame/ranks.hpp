@@ -41,20 +41,20 @@ void describe(RankOptions& o, V&& option) {
   option("decorators", o.decorators, "comma list of checked and chaos:SEED, for tests", Kind{"LIST"});
 }
 
-/// An error that every rank has thrown: printed once, every rank returns.
-struct TogetherError : Error {
-  TogetherError(const Error& e) : Error(e.what(), e.exit_code()) {}  // NOLINT(google-explicit-constructor)
+/// An error that every rank has thrown: on_ranks() prints it once, and every rank returns.
+struct CollectiveError : Error {
+  CollectiveError(const Error& e) : Error(e.what(), e.exit_code()) {}  // NOLINT(google-explicit-constructor)
 };
 
-/// Runs `f`, which throws on every rank or on none; marks its errors as known to all.
+/// Runs `f`, which throws on every rank or on none, and rethrows its errors as CollectiveError, which on_ranks() prints once.
 template <class F>
-auto together(F&& f) {
+auto collective_try(F&& f) {
   try {
     return f();
   } catch (const comm::Released&) {
     throw;
   } catch (const Error& e) {
-    throw TogetherError(e);
+    throw CollectiveError(e);
   }
 }
 

@@ -87,13 +87,13 @@ Need need_of(const GenRandomOptions& o, const Grid& grid, int ranks) {
 int run(GenRandomOptions& o, const Invocation& in) {
   const Grid grid = make_grid(o.grid);
   return on_ranks(o.ranks, [&](comm::Transport& t) {
-    together([&] { require(need_of(o, grid, t.size()), o.room.force, t); });
-    const Decomposition blocks = together([&] { return decompose(grid, o.blocks, Parcels(), t); });
+    collective_try([&] { require(need_of(o, grid, t.size()), o.room.force, t); });
+    const Decomposition blocks = collective_try([&] { return decompose(grid, o.blocks, Parcels(), t); });
     const Parcels parcels = generate_random(o.parcels, blocks, t.rank());
     const Written w = describe_parcels(t, parcels, grid.cell_volume() / o.parcels.min_volume_ratio);
     io::FileHeading heading;
     io::set_min_volume_ratio(heading, o.parcels.min_volume_ratio);
-    together([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t, heading); });
+    collective_try([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t, heading); });
     if (t.rank() != 0) return;
     const double share = w.parcels > 0 ? static_cast<double>(w.small) / static_cast<double>(w.parcels) : 0;
     std::cout << o.output << ": " << count_text(w.parcels) << " parcels, " << percent_text(share)

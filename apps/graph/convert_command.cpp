@@ -73,7 +73,7 @@ int run(GraphConvertOptions& o, const Invocation& in) {
                                                  : graphs::format_of_name(o.to);
   graphs::check_writable(format);
   return on_ranks(o.ranks, [&](comm::Transport& t) {
-    together([&] {
+    collective_try([&] {
       comm::agree(t, [&] {
         if (t.rank() == 0 && !o.output.empty()) check_output(o.output);
       });

@@ -57,7 +57,7 @@ struct LoadedGraph {
   double seconds = 0;              ///< of this rank
 };
 
-/// Reads or makes the graph. Collective; errors are thrown on every rank alike: call it inside together().
+/// Reads or makes the graph. Collective; errors are thrown on every rank alike: call it inside collective_try().
 /// @throws UsageError without exactly one of GRAPH and --gen; InputError for a file that cannot be read; either, as
 /// forecast.hpp says, where what is needed is not there and --force is not given
 [[nodiscard]] LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport,

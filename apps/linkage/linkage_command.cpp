@@ -101,7 +101,7 @@ class LinkageRun {
     report_.progress = {};
     totals_ = msf::totals(forest_, t_);
     alone_ = vertices_without_edge(forest_, totals_, t_);
-    timed("gather", [&] { forest_ = together([&] { return msf::gather_forest(forest_, t_); }); });
+    timed("gather", [&] { forest_ = collective_try([&] { return msf::gather_forest(forest_, t_); }); });
     cluster();
     tell();
   }
@@ -116,10 +116,10 @@ class LinkageRun {
   void load() {
     const AfterLoading after = after_loading();
     if (!of_points()) {
-      loaded_ = together([&] { return load_graph(o_.graph, t_, after); });
+      loaded_ = collective_try([&] { return load_graph(o_.graph, t_, after); });
       return;
     }
-    together([&] {
+    collective_try([&] {
       PointsOptions points = o_.points;
       points.seed = o_.graph.seed;
       points.force = o_.graph.room.force;
@@ -151,7 +151,7 @@ class LinkageRun {
   }
 
   void find() {
-    together([&] {
+    collective_try([&] {
       if (!of_points()) {
         msf::ForestOptions options;
         options.threads = o_.threads;
@@ -181,7 +181,7 @@ class LinkageRun {
 
   /// On rank 0, errors on all.
   void cluster() {
-    together([&] {
+    collective_try([&] {
       comm::agree(t_, [&] {
         if (t_.rank() != 0) return;
         timed("dendrogram", [&] {
@@ -220,7 +220,7 @@ class LinkageRun {
   void tell() {
     const Json phases = phases_json(report_, t_);
     const std::int64_t peak = t_.all_reduce(peak_.peak_bytes(), comm::Op::max);
-    together([&] {
+    collective_try([&] {
       comm::agree(t_, [&] {
         if (t_.rank() != 0) return;
         write();

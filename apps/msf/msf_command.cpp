@@ -139,7 +139,7 @@ void MsfRun::load() {
   const double start = now();
   const AfterLoading after = after_loading();
   if (of_points()) {
-    together([&] {
+    collective_try([&] {
       PointsOptions points = o_.points;
       points.seed = o_.graph.seed;
       points.force = o_.graph.room.force;
@@ -147,7 +147,7 @@ void MsfRun::load() {
     });
     items_ = t_.all_reduce(static_cast<std::int64_t>(set_.points.size()), comm::Op::sum);
   } else {
-    loaded_ = together([&] { return load_graph(o_.graph, t_, after); });
+    loaded_ = collective_try([&] { return load_graph(o_.graph, t_, after); });
     items_ = t_.all_reduce(static_cast<std::int64_t>(loaded_.graph.size()), comm::Op::sum);
   }
   load_seconds_ = now() - start;
@@ -168,7 +168,7 @@ void MsfRun::find() {
   msf::EuclideanOptions euclidean = o_.euclidean;
   euclidean.threads = o_.fast.threads;
   euclidean.forecast = tell_forecast;
-  forest_ = together([&] {
+  forest_ = collective_try([&] {
     return of_points() ? msf::euclidean_forest(set_.points, t_, euclidean, report_) : search(o_.algo, o_.fast, report_);
   });
   double seconds[1] = {now() - start};
@@ -182,7 +182,7 @@ void MsfRun::find() {
 void MsfRun::check() {
   const double start = now();
   if (of_points()) {
-    together([&] {
+    collective_try([&] {
       if (items_ > kMaxPairs)
         throw UsageError("--verify of " + count_text(items_) + " points; allowed: up to " + count_text(kMaxPairs) +
                          ", all pairs of them are compared");
@@ -193,7 +193,7 @@ void MsfRun::check() {
     });
     verified_ = {{"pairs", items_ * (items_ - 1) / 2}};
   } else {
-    together([&] {
+    collective_try([&] {
       const auto sense = o_.maximum ? msf::Sense::maximum : msf::Sense::minimum;
       msf::Report unused;
       const auto found = msf::verify_forest(loaded_.graph, forest_, sense, t_, unused);
@@ -216,7 +216,7 @@ void MsfRun::check() {
 void MsfRun::write_labels() {
   const auto labels = comm::gather_to_first(t_, msf::component_labels(forest_, t_)).flat();
   const auto names = comm::gather_to_first(t_, loaded_.graph.names).flat();  // both by even ranges of vertices
-  together([&] {
+  collective_try([&] {
     comm::agree(t_, [&] {
       if (t_.rank() != 0) return;
       std::string text;
@@ -233,7 +233,7 @@ void MsfRun::write_labels() {
 void MsfRun::write() {
   if (!o_.labels.empty()) write_labels();
   if (o_.output.empty()) return;
-  together([&] {
+  collective_try([&] {
     graphs::EdgeList list;
     list.vertices = forest_.vertices;
     list.kind = forest_.kind;

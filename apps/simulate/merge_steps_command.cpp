@@ -174,7 +174,7 @@ int run(MergeSteps& o, const Invocation& in) {
   const Grid grid = make_grid(o.grid);
   return on_ranks(o.ranks, [&](comm::Transport& t) {
     const double set_up = now();
-    const Decomposition blocks = together([&] { return decompose(grid, o.blocks, Parcels(), t); });
+    const Decomposition blocks = collective_try([&] { return decompose(grid, o.blocks, Parcels(), t); });
     const Json cycles = measure(t, o, blocks);
     if (t.rank() != 0) return;
     Json record = make_record(

@@ -193,7 +193,7 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
   ranks.ranks = threads ? (o.ranks == 0 ? 4 : o.ranks) : o.ranks;
   return on_ranks(ranks, [&](comm::Transport& t) {
     topology::MeasureOptions m;
-    together([&] {
+    collective_try([&] {
       comm::agree(t, [&] {
         if (t.rank() == 0) m.graphs = make_graphs(o, t.size());
       });
@@ -225,7 +225,7 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
     m.on_progress = [&line](const topology::Progress& p) {
       if (line.due()) line.show(progress_text(p));
     };
-    auto measured = together([&] { return topology::measure(t, m); });
+    auto measured = collective_try([&] { return topology::measure(t, m); });
     if (t.rank() != 0) return;
     for (auto& cell : measured.cells)
       for (auto& round : cell.rounds) round.launch = o.launch;

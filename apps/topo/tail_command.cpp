@@ -206,7 +206,7 @@ int run(TopoTail& o, const Invocation& in) {
   RankOptions rank_options{threads ? "threads" : "p2p", threads ? ranks : o.ranks, ""};
   topology::TailMeasurement measured;
   const int code = on_ranks(rank_options, [&](comm::Transport& t) {
-    auto m = together([&] {
+    auto m = collective_try([&] {
       topology::TailOptions options;
       comm::agree(t, [&] {
         if (t.rank() == 0) options = tail_options(o, t.size());

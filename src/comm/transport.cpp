@@ -85,7 +85,7 @@ std::string reduction_text(std::size_t values, bool integers, Op op) {
          (integers ? " integers" : " doubles");
 }
 
-[[noreturn]] void throw_together(const CommError& error) {
+[[noreturn]] void throw_on_every_rank(const CommError& error) {
   detail::note_agreed_error(error.what());
   throw error;
 }
@@ -98,7 +98,7 @@ std::string reduction_text(std::size_t values, bool integers, Op op) {
   };
   std::size_t other = 1;
   while (other + 1 < all.size() && all[other] == all[0]) ++other;
-  throw_together(CommError("all_reduce: " + text(0) + ", but " + text(other)));
+  throw_on_every_rank(CommError("all_reduce: " + text(0) + ", but " + text(other)));
 }
 
 std::uint64_t digest(std::span<const std::byte> bytes) {  // FNV-1a
@@ -127,7 +127,8 @@ void Transport::check_reduction(std::size_t values, bool integers, Op op) {
   auto words = least_and_not_largest(mine);
   do_reduce(words, Op::min);
   if (!same(words)) throw_differing(do_all_gather(mine));
-  if (op > Op::max) throw_together(CommError("all_reduce: " + text + " on rank 0; allowed: Op::sum, Op::min, Op::max"));
+  if (op > Op::max)
+    throw_on_every_rank(CommError("all_reduce: " + text + " on rank 0; allowed: Op::sum, Op::min, Op::max"));
 }
 
 void Transport::all_reduce(std::span<double> values, Op op) {
@@ -301,7 +302,7 @@ void check_uniform_across_ranks(Transport& transport, std::string_view what, con
       throw UsageError(error);
     }
   }
-  throw_together(CommError("check_uniform_across_ranks: ranks give different numbers of values"));
+  throw_on_every_rank(CommError("check_uniform_across_ranks: ranks give different numbers of values"));
 }
 
 void agree(Transport& transport, const std::function<void()>& local) {

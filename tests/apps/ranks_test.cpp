@@ -39,7 +39,7 @@ TEST(OnRanksTest, nor_is_it_where_they_take_their_errors_for_known_to_all) {
   for (int i = 0; i < 10; ++i) {
     const Error e = error_of(3, [](comm::Transport& t) {
       if (t.rank() == 2) throw UsageError("ratio: -1");
-      app::together([&] { t.barrier(); });
+      app::collective_try([&] { t.barrier(); });
     });
     EXPECT_EQ(e.exit_code(), 2);
     EXPECT_STREQ(e.what(), "rank 2: ratio: -1");
@@ -47,7 +47,8 @@ TEST(OnRanksTest, nor_is_it_where_they_take_their_errors_for_known_to_all) {
 }
 
 TEST(OnRanksTest, an_error_that_all_ranks_share_names_none) {
-  const Error e = error_of(3, [](comm::Transport&) { app::together([] { throw InputError("in.nc: no such file"); }); });
+  const Error e =
+      error_of(3, [](comm::Transport&) { app::collective_try([] { throw InputError("in.nc: no such file"); }); });
   EXPECT_EQ(e.exit_code(), 3);
   EXPECT_STREQ(e.what(), "in.nc: no such file");
 }

@@ -182,7 +182,7 @@ def main(words):
     p.add_argument("--ranks", default="", metavar="N,...", help="numbers of ranks to extrapolate to")
     o = p.parse_args(words)
     try:
-        record = together([read(path) for path in o.record], o.machine)
+        record = joined([read(path) for path in o.record], o.machine)
         near, far = fit(observe(o.machine, 2)), fit(observe(o.machine, 1))
         for place, q in (("on node", near), ("off node", far)):
             print(f"{o.machine} {place}: L {q.latency * 1e6:.3f} us, o {q.overhead * 1e6:.3f} us, g {q.gap * 1e6:.3f} us, "
@@ -202,7 +202,7 @@ def read(path):
         return json.load(file)
 
 
-def together(records, machine):
+def joined(records, machine):
     """Runs of several records as one. @throws ValueError if one is of another machine or no weak scaling"""
     for r in records:
         if r.get("schema") != "merganser-simulation" or r["machine"] != machine or r.get("scaling") != "weak":

@@ -22,7 +22,7 @@ struct VariableNumber {
   int variable;
 };
 
-// Both define in a file that is in define mode. Every rank of a file that is open together must call them. Call under the
+// Both define in a file that is in define mode. Every rank of a collective file must call them. Call under the
 // lock.
 
 /// The dimensions of a group, without those within it. They come before all variables of the group: NetCDF keeps a variable

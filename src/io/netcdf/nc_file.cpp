@@ -70,16 +70,16 @@ NcFile NcFile::create(const std::string& path, const std::string& shown) {
   return file;
 }
 
-NcFile NcFile::create(const std::string& path, const std::string& shown, comm::Transport& together) {
+NcFile NcFile::create(const std::string& path, const std::string& shown, comm::Transport& transport) {
   int id = -1;
   const int status = comm::netcdf_create(path, id);
   NcFile file(status == NC_NOERR ? id : -1, shown, true);
-  comm::agree(together, [&] { file.check(status, "create it"); });
+  comm::agree(transport, [&] { file.check(status, "create it"); });
   return file;
 }
 
 NcFile::NcFile(NcFile&& o) noexcept
-    : id_(std::exchange(o.id_, -1)), shown_(std::move(o.shown_)), together_(o.together_) {}
+    : id_(std::exchange(o.id_, -1)), shown_(std::move(o.shown_)), collective_(o.collective_) {}
 
 NcFile::~NcFile() {
   if (id_ < 0) return;

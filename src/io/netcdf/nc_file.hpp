@@ -30,20 +30,20 @@ class NcFile {
  public:
   /// Opens for reading, on this process alone. @throws InputError saying what is wrong with the file
   static NcFile open(const std::string& path);
-  /// Creates a NetCDF-4 file, replacing what is there, alone or by all processes together
+  /// Creates a NetCDF-4 file, replacing what is there, alone or by all processes of `transport`
   /// (comm/netcdf_parallel.hpp; collective, all throw if one fails); messages name `shown`.
   static NcFile create(const std::string& path, const std::string& shown);
-  static NcFile create(const std::string& path, const std::string& shown, comm::Transport& together);
+  static NcFile create(const std::string& path, const std::string& shown, comm::Transport& transport);
 
   NcFile(NcFile&& o) noexcept;
   NcFile& operator=(NcFile&&) = delete;
   NcFile(const NcFile&) = delete;
   ~NcFile();
-  /// Closes, and so writes what is still held back. @throws InputError if that fails. Collective if opened together.
+  /// Closes, and so writes what is still held back. @throws InputError if that fails. Collective if opened by all processes.
   void close();
 
   [[nodiscard]] int id() const noexcept { return id_; }
-  [[nodiscard]] bool together() const noexcept { return together_; }
+  [[nodiscard]] bool collective() const noexcept { return collective_; }
   [[nodiscard]] const std::string& path() const noexcept { return shown_; }
 
   [[nodiscard]] NetcdfLock lock() const { return NetcdfLock(shown_); }
@@ -69,10 +69,10 @@ class NcFile {
   [[nodiscard]] bool has_attribute(const std::string& name) const;
 
  private:
-  NcFile(int id, std::string shown, bool together) : id_(id), shown_(std::move(shown)), together_(together) {}
+  NcFile(int id, std::string shown, bool collective) : id_(id), shown_(std::move(shown)), collective_(collective) {}
   int id_ = -1;
   std::string shown_;
-  bool together_ = false;
+  bool collective_ = false;
 };
 
 /// A part of a variable: where it begins, and how far it goes, in each of its dimensions; one entry more for none of them.

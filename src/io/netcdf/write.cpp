@@ -44,7 +44,7 @@ class Writer {
   Writer(NcFile* file, const Defined& defined, const Layout& layout, comm::Transport& transport)
       : file_(file), defined_(defined), layout_(layout), transport_(transport) {}
 
-  /// Time, boxes and what the heading holds: rank 0 has all values; where the file is open together the others take part
+  /// Time, boxes and what the heading holds: rank 0 has all values; where the file is collective the others take part
   /// with none.
   void header_values(double time, const Decomposition& decomposition, const FileHeading& heading) {
     if (file_ == nullptr) return;
@@ -63,7 +63,7 @@ class Writer {
   }
 
   void column(const Column& column, int variable, const Parcels& parcels) {
-    const bool direct = transport_.size() == 1 || (file_ != nullptr && file_->together());
+    const bool direct = transport_.size() == 1 || (file_ != nullptr && file_->collective());
     const std::int64_t block =
         direct ? kWrittenAtOnce : std::max<std::int64_t>(1024, kWrittenAtOnce / transport_.size());
     const auto count = static_cast<std::int64_t>(parcels.size());
@@ -190,7 +190,7 @@ void write_parcels(const std::string& path, const Parcels& parcels, const Decomp
   comm::agree(transport, [&] {
     if (!file) return;
     defined = define(*file, {decomposition.grid(), list, layout, heading, with_boxes});
-    if (file->together()) make_collective(*file, defined);
+    if (file->collective()) make_collective(*file, defined);
   });
 
   Writer writer(file ? &*file : nullptr, defined, layout, transport);
