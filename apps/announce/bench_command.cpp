@@ -23,7 +23,7 @@ struct BenchAnnounce {
   AnnounceExperiment experiment;
   std::vector<std::string> exchange = exchange_names();
   RankOptions ranks;
-  ForceOption room;
+  ForceOption limits;
   std::string json;
 };
 
@@ -50,7 +50,7 @@ void describe(BenchAnnounce& o, V&& option) {
   option("dimension", e.dimension, "of manhattan and torus; the degree of debruijn; published: 5", between(2, 30),
          UsedWith{"--exchange network"}, NotWith{"--network hypercube"});
   describe(o.ranks, option);
-  describe(o.room, option);
+  describe(o.limits, option);
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
@@ -286,7 +286,7 @@ int run(BenchAnnounce& o, const Invocation& in) {
     std::unique_ptr<AnnounceBench> bench;
     collective_try([&] {
       variants = fitting(kinds, t);
-      require(need_of(o, variants.measured, t.size()), o.room.force, t);
+      require(need_of(o, variants.measured, t.size()), o.limits.force, t);
       bench = std::make_unique<AnnounceBench>(t, o.experiment, variants.measured);
     });
     bench->run();

@@ -18,7 +18,7 @@ struct AnnounceDemo {
   DemoOptions demo;
   std::vector<int> blocks{16, 8};
   int edge = 16;
-  ForceOption room;
+  ForceOption limits;
 };
 
 template <class V>
@@ -54,7 +54,7 @@ void describe(AnnounceDemo& a, V&& option) {
   option("temperature", o.potts.temperature, "of the fluctuations", positive());
   option.restrict({"seed", "pitch", "volume", "reach", "temperature"}, UsedWith{"WHAT potts"});
   describe(o.ranks, option);
-  describe(a.room, option);
+  describe(a.limits, option);
 }
 
 void preset(AnnounceDemo& a) {
@@ -90,7 +90,7 @@ int run(AnnounceDemo& a, const Invocation& in) {
     o.droplet.check();
   }
   return on_ranks(o.ranks, [&](comm::Transport& t) {
-    collective_try([&] { require(need_of(a, t.size()), a.room.force, t); });
+    collective_try([&] { require(need_of(a, t.size()), a.limits.force, t); });
     if (potts) {
       demo::run_potts(o, in, t);
     } else {

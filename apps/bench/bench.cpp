@@ -78,7 +78,7 @@ class Bench {
   }
 
   int run() {
-    check_room();
+    check_memory();
     BenchReport report(o_, in_, program_);
     for (const int ranks : ranks_) {
       if (!o_.compare.empty()) {
@@ -100,7 +100,7 @@ class Bench {
   [[nodiscard]] static bool of_threads(const Variant& v) { return v.comm == "threads" || v.comm == "auto"; }
 
   /// Ranks and raw times of all of it, before the first is started.
-  void check_room() const {
+  void check_memory() const {
     double cycles = 0;
     for (const int ranks : ranks_) {
       if (!comm::launched() && of_threads(base_)) comm::check_thread_ranks(ranks);
@@ -115,7 +115,7 @@ class Bench {
     need.disk_bytes = kept ? cycles * Cycle::kRecordBytes / 2 : 0;
     need.file = o_.json.empty() ? o_.csv : o_.json;
     need.help = "fewer --steps or --repeats";
-    require(need, o_.room.force);
+    require(need, o_.limits.force);
   }
 
   int compare(int ranks, BenchReport& report) {
@@ -150,7 +150,7 @@ class Bench {
       setup.method = variant.method;
       setup.blocks = o_.blocks;
       setup.steps = o_.steps;
-      setup.force = o_.room.force;
+      setup.force = o_.limits.force;
       setup.quiet = o_.quiet;
       setup.memory = set.series.empty() && o_.compare.empty();
       BenchSeries s;

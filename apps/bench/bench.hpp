@@ -24,7 +24,7 @@ struct BenchOptions {
   BlockOptions blocks;
   std::string json, csv;
   bool quiet = false;
-  ForceOption room;
+  ForceOption limits;
   bool here = false;  ///< this process was started to measure; it starts no others
 };
 
@@ -64,7 +64,7 @@ void describe(BenchOptions& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("csv", o.csv, "raw times to write: one line per cycle and rank", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no tables");
-  describe(o.room, option);
+  describe(o.limits, option);
   option("here", o.here, "measure in this process", Hidden{});
 }
 

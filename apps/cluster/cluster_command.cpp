@@ -44,7 +44,7 @@ struct ClusterCommand {
   BlockOptions blocks;
   bool audit = false;
   bool reference = false;
-  ForceOption room;
+  ForceOption limits;
 };
 
 template <class V>
@@ -76,7 +76,7 @@ void describe(ClusterCommand& o, V&& option) {
   option("audit", o.audit,
          "check conservation: every input parcel is in exactly one output parcel, and its volume too");
   option("reference", o.reference, "also merge with the slow serial reference on rank 0 and compare every bit");
-  describe(o.room, option);
+  describe(o.limits, option);
 }
 
 /// Whether to show progress as a line that changes: unless lines of log tell it.
@@ -95,31 +95,31 @@ class Run {
   Run(const ClusterCommand& o, const FileRules& rules, const Invocation& in, comm::Transport& t)
       : o_(o), rules_(rules), in_(in), t_(t), answers_(o.input) {}
 
-  void all() {
+  void run() {
     read();
     merge();
-    compare();
-    sum_up();
+    compare_with_reference();
+    validate_output();
     if (!o_.output.empty()) {
       const Scope s(profile_, "write");
       collective_try(
           [&] { io::write_parcels(o_.output, parcels_, clusterer_->decomposition(), info_.time, t_, info_.heading); });
     }
-    report();
+    write_report();
   }
 
  private:
   void read();
-  void ask_file();
+  void resolve_box_and_ratio();
   void warn_of_none_small();
-  void check_room();
+  void check_memory();
   void merge();
   StepReport step(int number);
-  void add(StepReport mine, bool first);
-  void add_up();
-  void compare();
-  void sum_up();
-  void report();
+  void record_step(StepReport mine, bool first);
+  void reduce_reports();
+  void compare_with_reference();
+  void validate_output();
+  void write_report();
   void print(const Json& record, const std::vector<Summary>& stages, const std::vector<Summary>& others);
 
   const ClusterCommand& o_;
@@ -158,9 +158,9 @@ void Run::read() {
       info_ = io::read_info(o_.input, t_);
       apply_file_rules(rules_, o_.input, o_.output, info_, t_.rank());
     });
-    ask_file();
+    resolve_box_and_ratio();
     if (!o_.labels.empty()) labels_.emplace(t_);
-    check_room();
+    check_memory();
     parcels_ =
         collective_try([&] { return io::read_parcels(o_.input, info_, t_, labels_ ? &places_ : nullptr, &missing_); });
   }
@@ -172,8 +172,8 @@ void Run::read() {
   clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
 }
 
-/// What options and file say about the box and about what is small.
-void Run::ask_file() {
+/// Takes the periodic axes and the ratio that defines small parcels from options and file. Warns where they differ.
+void Run::resolve_box_and_ratio() {
   const AxisFlags periodic = periodic_of(o_.file, info_, answers_);
   info_.grid.box.periodic = {periodic[0], periodic[1], periodic[2]};
   ratio_ = ratio_of(o_.file, info_, 40, answers_);
@@ -181,7 +181,7 @@ void Run::ask_file() {
   for (const auto& warning : answers_.warnings()) log(Level::warning, t_.rank(), warning);
 }
 
-/// A ratio that does not belong to the file looks like this.
+/// Warns if no parcel is small: then the ratio may not belong to the file.
 void Run::warn_of_none_small() {
   if (all_.small > 0) return;
   const double small_volume = info_.grid.cell_volume() / ratio_;
@@ -194,8 +194,9 @@ void Run::warn_of_none_small() {
                         number_text(info_.grid.cell_volume()), answers_.text("min-volume-ratio")));
 }
 
-/// Containers at a time were measured with 2.1 million parcels on one and two ranks.
-void Run::check_room() {
+/// Refuses input that needs more memory or disk than there is. How many containers there are at a time was measured with
+/// 2.1 million parcels on one and two ranks.
+void Run::check_memory() {
   const double ranks = t_.size(), parcels = static_cast<double>(info_.parcels);
   const double container = static_cast<double>(Parcels(info_.schema).parcel_bytes());
   const double containers = 2.2 + (o_.output.empty() ? 0 : 0.7) + (o_.picture.empty() ? 0 : 1.1) + (o_.audit ? 2.4 : 0);
@@ -213,7 +214,7 @@ void Run::check_room() {
   need.file = o_.output;
   need.of_file = true;
   need.help = "more ranks on more machines";
-  collective_try([&] { require(need, o_.room.force, t_); });
+  collective_try([&] { require(need, o_.limits.force, t_); });
   if (o_.csv.empty()) return;
   Need table;
   table.what = "--csv of " + count_text(o_.steps) + " steps";
@@ -222,7 +223,7 @@ void Run::check_room() {
   table.disk_bytes = table.first_bytes;
   table.file = o_.csv;
   table.help = "fewer --steps";
-  collective_try([&] { require(table, o_.room.force, t_); });
+  collective_try([&] { require(table, o_.limits.force, t_); });
 }
 
 void Run::merge() {
@@ -237,7 +238,7 @@ void Run::merge() {
   t_.barrier();
   const comm::Counters before = t_.counters();
   for (int i = 0; i < o_.steps; ++i) {
-    add(step(i), i == 0);
+    record_step(step(i), i == 0);
     if (running) running->add(last_);
     const Scope s(profile_, "rehome");
     home(parcels_);
@@ -248,10 +249,10 @@ void Run::merge() {
     loop_["network"] = running->network_name();
     loop_["totals_age_steps"] = running->age();
   }
-  add_up();
+  reduce_reports();
 }
 
-/// A step itself. No collective, but for --audit, --picture and what Clusterer::step() says.
+/// Makes one step. No collective, but for --audit, --picture and what Clusterer::step() says.
 StepReport Run::step(int number) {
   std::optional<ConservationCheck> check;
   std::optional<SceneRecorder> recorder;
@@ -270,23 +271,23 @@ StepReport Run::step(int number) {
   return mine;
 }
 
-/// A step's report on this rank. Memory does not grow with the number of steps, but for the lines of --csv.
-void Run::add(StepReport mine, bool first) {
+/// Adds the report of a step on this rank to those of the run. Memory grows with the number of steps only with --csv.
+void Run::record_step(StepReport mine, bool first) {
   if (!o_.csv.empty()) table_.add(mine);
   mine_ += mine;
   if (first) first_ = mine;
   last_ = std::move(mine);
 }
 
-/// From this rank's reports to those of all. Collective.
-void Run::add_up() {
+/// Reduces the reports of this rank to those of all ranks. Collective.
+void Run::reduce_reports() {
   all_ = total_report(t_, mine_);
   first_ = total_report(t_, first_);
   last_ = total_report(t_, last_);
   warn_of_none_small();
 }
 
-void Run::compare() {
+void Run::compare_with_reference() {
   if (!o_.reference) return;
   const Parcels got = collect(t_, parcels_);
   collective_try([&] {
@@ -301,8 +302,8 @@ void Run::compare() {
   verdict_ = "equal to the serial reference, every bit";
 }
 
-/// Checks the result and adds it up: what can fail fails here, before a file is written.
-void Run::sum_up() {
+/// Checks that the result fits into the output file, and computes its totals, before a file is written. Collective.
+void Run::validate_output() {
   const std::string name = o_.output.empty() ? "the result of " + o_.input : "cannot write " + o_.output;
   collective_try([&] { io::fit_to_file(name, parcels_, info_.grid.box, info_.heading, t_); });
   after_ = total_moments(t_, moments(parcels_, info_.grid.box));
@@ -312,7 +313,7 @@ void Run::sum_up() {
   if (labels_) label_text_ = labels_->text(places_);
 }
 
-void Run::report() {
+void Run::write_report() {
   const auto stages = summarise_stages(comm::all_gather_value(t_, stage_seconds(mine_.seconds)));
   topology::Traffic traffic;
   if (!o_.json.empty()) traffic = topology::gather_traffic(t_, traffic_);
@@ -387,7 +388,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
 
 int run(ClusterCommand& o, const Invocation& in) {
   const FileRules rules = parse_file_rules(o.attributes);
-  return on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, in, t).all(); });
+  return on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, in, t).run(); });
 }
 
 constexpr std::string_view kClusterText =

@@ -49,7 +49,7 @@ struct FlowCommand {
   flow::StatisticsWay statistics = flow::StatisticsWay::network;
   std::string decomposition = "auto";
   RankOptions ranks;
-  ForceOption room;
+  ForceOption limits;
 };
 
 flow::Case case_of(const std::string& name) {
@@ -88,7 +88,7 @@ void describe(FlowCommand& o, auto&& option) {
   option.section("Blocks");
   option("decomposition", o.decomposition, "blocks of cells: auto (least surface) or AxBx1", Kind{"SHAPE"});
   describe(o.ranks, option);
-  describe(o.room, option);
+  describe(o.limits, option);
 }
 
 /// What goes with a case stands before what the user says.
@@ -214,7 +214,7 @@ class FlowRun : Pinned {
       need.file = statistics_path();
     }
     need.help = "fewer --cells, fewer --snapshots";
-    collective_try([&] { require(need, o_.room.force, t_); });
+    collective_try([&] { require(need, o_.limits.force, t_); });
     collective_try([&] {
       comm::agree(t_, [&] {
         if (t_.rank() == 0 && !o_.output.empty()) check_output(statistics_path());

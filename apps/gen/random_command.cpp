@@ -21,7 +21,7 @@ struct GenRandomOptions {
   RandomParcels parcels{.per_cell = 40, .min_volume_ratio = 40};
   RankOptions ranks;
   BlockOptions blocks;
-  ForceOption room;
+  ForceOption limits;
   std::string json;
 };
 
@@ -40,7 +40,7 @@ void describe(GenRandomOptions& o, auto&& option) {
   option("shuffle", o.parcels.shuffle, "random order on each rank instead of cell by cell");
   describe(o.ranks, option);
   describe_decomposition(o.blocks, option);
-  describe(o.room, option);
+  describe(o.limits, option);
 }
 
 /// Called with the options given already set; they are parsed again on top of this.
@@ -87,7 +87,7 @@ Need need_of(const GenRandomOptions& o, const Grid& grid, int ranks) {
 int run(GenRandomOptions& o, const Invocation& in) {
   const Grid grid = make_grid(o.grid);
   return on_ranks(o.ranks, [&](comm::Transport& t) {
-    collective_try([&] { require(need_of(o, grid, t.size()), o.room.force, t); });
+    collective_try([&] { require(need_of(o, grid, t.size()), o.limits.force, t); });
     const Decomposition blocks = collective_try([&] { return decompose(grid, o.blocks, Parcels(), t); });
     const Parcels parcels = generate_random(o.parcels, blocks, t.rank());
     const Written w = describe_parcels(t, parcels, grid.cell_volume() / o.parcels.min_volume_ratio);

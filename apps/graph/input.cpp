@@ -16,7 +16,7 @@ using graphs::Forecast;
 
 std::string count_of(std::uint64_t n) { return count_text(static_cast<std::int64_t>(n)); }
 
-void check_room(const GraphInput& input, const Forecast& forecast, const AfterLoading& after,
+void check_memory(const GraphInput& input, const Forecast& forecast, const AfterLoading& after,
                 comm::Transport& transport) {
   const auto ranks = static_cast<double>(transport.size());
   const auto edges = static_cast<double>(forecast.edges);
@@ -32,7 +32,7 @@ void check_room(const GraphInput& input, const Forecast& forecast, const AfterLo
   need.file = after.file;
   need.of_file = input.gen.empty();
   need.help = "use more ranks on more machines";
-  require(need, input.room.force, transport);
+  require(need, input.limits.force, transport);
 }
 
 graphs::GenerateOptions generate_options(const GraphInput& input) {
@@ -104,7 +104,7 @@ LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, cons
   LoadedGraph loaded;
   const double start = now();
   loaded.forecast = forecast_of(input, transport);
-  check_room(input, loaded.forecast, after, transport);
+  check_memory(input, loaded.forecast, after, transport);
   graphs::ReadLog read;
   loaded.graph = input.gen.empty() ? graphs::read_graph(input.file, read_options(input), transport, read)
                                    : graphs::generate(input.gen, generate_options(input), transport);

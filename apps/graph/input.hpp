@@ -18,7 +18,7 @@ struct GraphInput {
   std::string weights;
   std::uint64_t seed = 1;
   bool seed_given = false;  ///< refused then where nothing is made with it; set by the command
-  ForceOption room;
+  ForceOption limits;
 };
 /// Names of the file formats: "edge-list|metis|...".
 [[nodiscard]] std::string graph_format_names();
@@ -37,7 +37,7 @@ void describe_graph_options(GraphInput& o, V&& option) {
          "made weights: uniform, uniform:LIMIT (1 to LIMIT), signed, float32, float64, unit, euclidean (rgg only)",
          Kind{"NAME"}, Initial{"those of the file, else uniform"});
   option("seed", o.seed, "of made graphs and weights");
-  describe(o.room, option);
+  describe(o.limits, option);
 }
 
 /// The file is the positional GRAPH, which stands first. For verbs that have --points too.

@@ -142,7 +142,7 @@ void MsfRun::load() {
     collective_try([&] {
       PointsOptions points = o_.points;
       points.seed = o_.graph.seed;
-      points.force = o_.graph.room.force;
+      points.force = o_.graph.limits.force;
       set_ = load_points(points, t_, after);
     });
     items_ = t_.all_reduce(static_cast<std::int64_t>(set_.points.size()), comm::Op::sum);

@@ -155,7 +155,7 @@ std::vector<msf::Period> make_periods(const PointsOptions& o, int dimension, dou
 }
 
 /// Refuses what the tree of so many points cannot be found with.
-void check_room(const PointsOptions& options, const PointsSize& size, bool is_file, const AfterLoading& after,
+void check_memory(const PointsOptions& options, const PointsSize& size, bool is_file, const AfterLoading& after,
                 comm::Transport& transport) {
   // Measured with 10^6 points in two and three dimensions: 180 bytes for each on one rank, 250 on two.
   const double bytes_per_point = size.dimension > msf::kMaxTreeDimension ? 16.0 * size.dimension + 100
@@ -198,7 +198,7 @@ LoadedPoints load_points(const PointsOptions& options, comm::Transport& transpor
   comm::agree(transport, [&] {
     if (!is_made) size = size_of_points(options.points);
   });
-  check_room(options, size, !is_made, after, transport);
+  check_memory(options, size, !is_made, after, transport);
   LoadedPoints loaded;
   msf::Points& points = loaded.points;
   double natural = 0;

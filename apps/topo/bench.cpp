@@ -197,7 +197,7 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
       comm::agree(t, [&] {
         if (t.rank() == 0) m.graphs = make_graphs(o, t.size());
       });
-      require(need_of(m.graphs, t), o.room.force, t);
+      require(need_of(m.graphs, t), o.limits.force, t);
       comm::agree(t, [&] {
         if (t.rank() != 0) m.graphs = make_graphs(o, t.size());
         for (const auto& s : o.sizes)  // 1K and 1024 are one size

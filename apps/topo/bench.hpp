@@ -28,7 +28,7 @@ struct TopoBenchOptions {
   int launches = 1;
   int ranks = 0;
   double watchdog = 30;
-  ForceOption room;
+  ForceOption limits;
   std::string inject;
   std::string json, csv;
   bool quiet = false;
@@ -79,7 +79,7 @@ void describe(TopoBenchOptions& o, V&& option) {
   option("memory", o.memory_mib, "MiB of buffers on a rank", at_least(0), Initial{"half of what is free"});
   option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",
          watchdog_seconds());
-  describe(o.room, option);
+  describe(o.limits, option);
   option("inject", o.inject,
          "faults, for tests: drop:rank=R,iteration=I; slow:rank=R,us=X; late:rank=R,us=X; kill:rank=R,iteration=I",
          Kind{"FAULTS"});

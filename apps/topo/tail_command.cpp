@@ -31,7 +31,7 @@ struct TopoTail {
   double time = 20;
   std::uint64_t seed = 1;
   double watchdog = 30;
-  ForceOption room;
+  ForceOption limits;
   std::string json;
   bool quiet = false;
 };
@@ -55,7 +55,7 @@ void describe(TopoTail& o, V&& option) {
   option("seed", o.seed, "of random graphs, of the order of rounds and of the bootstrap");
   option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",
          watchdog_seconds());
-  describe(o.room, option);
+  describe(o.limits, option);
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no table");
@@ -211,7 +211,7 @@ int run(TopoTail& o, const Invocation& in) {
       comm::agree(t, [&] {
         if (t.rank() == 0) options = tail_options(o, t.size());
       });
-      require(need_of(options, t), o.room.force, t);
+      require(need_of(options, t), o.limits.force, t);
       comm::agree(t, [&] {
         if (t.rank() != 0) options = tail_options(o, t.size());
       });

@@ -37,7 +37,7 @@ struct VerifyCommand {
   FileOptions file;
   double timeout = 900;
   std::string json;
-  ForceOption room;
+  ForceOption limits;
 };
 
 /// "all" and the words of an enumeration.
@@ -68,7 +68,7 @@ void describe(VerifyCommand& o, V&& option) {
   option("json", o.json, "run record to write", Kind{"FILE"}, Writes{});
   option("timeout", o.timeout, "seconds a launched job may take", positive(),
          UsedWith{"--comm all|" + process_model_names()});
-  describe(o.room, option);
+  describe(o.limits, option);
 }
 
 bool wants_all(const std::vector<std::string>& list) {
@@ -134,7 +134,7 @@ class Verification {
   void all() {
     std::cout << plan_.inputs() << " inputs, " << plan_.searches.size() << " searches, " << plan_.prunes.size()
               << " prunings, up to 7 decompositions, " << kVerifySteps << " steps each" << std::endl;
-    check_room();
+    check_memory();
     compute_expected(plan_);
     write_record(work_.file("plan.json"), to_json(plan_));
     for (const int ranks : o_.ranks) {
@@ -148,7 +148,7 @@ class Verification {
 
  private:
   /// Ranks, files and digests of all runs, before the first is made.
-  void check_room() {
+  void check_memory() {
     for (const int ranks : o_.ranks) {
       if (models_.threads) comm::check_thread_ranks(ranks);
       if (!models_.processes.empty()) check_processes(ranks);
@@ -159,7 +159,7 @@ class Verification {
     samples.rank_bytes = samples.disk_bytes = kDigests * o_.samples;
     samples.file = work_.file("plan.json");
     samples.help = "fewer samples";
-    require(samples, o_.room.force);
+    require(samples, o_.limits.force);
     constexpr double kContainers = 7;  // the input, a run on it, the reference, and what is gathered to compare
     for (const auto& file : o_.files) {
       const io::ParcelFileInfo info = io::read_info(file);
@@ -173,7 +173,7 @@ class Verification {
       for (const Search search : plan_.searches) need.rank_bytes += search_bytes(search, info.grid, 1);
       need.of_file = true;
       need.help = "smaller files";
-      require(need, o_.room.force);
+      require(need, o_.limits.force);
     }
   }
 

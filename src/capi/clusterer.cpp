@@ -178,7 +178,7 @@ int mg_clusterer_count(mg_clusterer* clusterer, size_t* count) {
 int mg_clusterer_get(mg_clusterer* clusterer, const mg_columns* columns, size_t* count) {
   return guard<ClustererObject>(clusterer, [&](ClustererObject& object) {
     const mg_columns to = checked_columns(columns, object.parcels.schema());
-    check_room(to.count, object.parcels.size(), "columns: count");
+    check_capacity(to.count, object.parcels.size(), "columns: count");
     copy_out(object.parcels, to);
     give_if(count, object.parcels.size());
   });

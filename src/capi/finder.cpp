@@ -101,7 +101,7 @@ void FinderObject::fill_lists(int base) {
 
 /// Hands over what has arrived.
 void deliver(FinderObject& object, void* arrived, std::size_t room) {
-  check_room(room, object.arrived.size(), "room");
+  check_capacity(room, object.arrived.size(), "room");
   if (!object.arrived.empty())
     std::copy(object.arrived.begin(), object.arrived.end(), static_cast<std::byte*>(arrived));
 }
@@ -113,7 +113,7 @@ void check_rows(FinderObject& object, std::size_t row_bytes, const void* arrived
   within<std::size_t>(row_bytes, 0, kMaxRowBytes, "row_bytes");
   within<std::size_t>(points, 0, PTRDIFF_MAX / std::max<std::size_t>(row_bytes, 1), "rows");
   const std::size_t bytes = object.finder.arrivals().size() * row_bytes;
-  check_room(room, bytes, "room");
+  check_capacity(room, bytes, "room");
   need(arrived, bytes, "arrived");
 }
 

@@ -227,7 +227,7 @@ int mg_linkage_vertices(mg_linkage* linkage, uint64_t* vertices) {
 
 int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t room, uint32_t* clusters) {
   return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
-    check_room(room, object.dendrogram.vertices, "room");
+    check_capacity(room, object.dendrogram.vertices, "room");
     need(labels, object.dendrogram.vertices, "labels");
     give_labels(msf::cut_by_height(object.dendrogram, height), labels, clusters);
   });
@@ -237,7 +237,7 @@ int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* l
                          uint32_t* clusters) {
   return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
     const auto ties = flag(apart, "apart") ? msf::Ties::apart : msf::Ties::together;
-    check_room(room, object.dendrogram.vertices, "room");
+    check_capacity(room, object.dendrogram.vertices, "room");
     need(labels, object.dendrogram.vertices, "labels");
     give_labels(msf::cut_by_count(object.dendrogram, k, ties), labels, clusters);
   });
@@ -248,7 +248,7 @@ int mg_linkage_free(mg_linkage* linkage) { return guard_free<LinkageObject>(link
 int mg_hdbscan(mg_linkage* linkage, const mg_hdbscan_options* options, int32_t* labels, double* probabilities,
                size_t room, uint32_t* clusters) {
   return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
-    check_room(room, object.dendrogram.vertices, "room");
+    check_capacity(room, object.dendrogram.vertices, "room");
     need(labels, object.dendrogram.vertices, "labels");
     const msf::HdbscanOptions choice = options_of(options);
     const msf::Hdbscan found =

@@ -71,7 +71,7 @@ void give_if(T* where, T value) {
   if (where != nullptr) *where = value;
 }
 /// Refuses arrays that are too short. @throws UsageError naming the argument
-inline void check_room(std::size_t room, std::size_t needed, const char* name) {
+inline void check_capacity(std::size_t room, std::size_t needed, const char* name) {
   if (room < needed) throw_range(name, std::to_string(room), "at least " + std::to_string(needed));
 }
 /// A text of the caller's, or what null stands for.

@@ -26,7 +26,7 @@ std::string shown(std::string_view text) {
   return out + (text.size() > most ? "...\"" : "\"");
 }
 
-void check_room(const std::string& path, double bytes, int sharing, const std::string& what) {
+void check_disk_space(const std::string& path, double bytes, int sharing, const std::string& what) {
   const auto there = static_cast<double>(available_bytes());
   if (there == 0 || bytes * sharing <= there) return;
   throw InputError(path + ": " + what + ", which takes about " + bytes_text(bytes) + " more" +

@@ -24,7 +24,7 @@ struct PlacedError : InputError {
 
 /// Refuses to read on where `bytes` more on each of `sharing` ranks of this machine are not there: what comes out of a
 /// compressed file is known only when it is there. @throws InputError "PATH: what, which takes about ..., there is ..."
-void check_room(const std::string& path, double bytes, int sharing, const std::string& what);
+void check_disk_space(const std::string& path, double bytes, int sharing, const std::string& what);
 
 /// Runs `local` on every rank; if it threw on some, all throw the error that stands first in the file. Collective.
 void agree_first(comm::Transport& transport, const std::function<void()>& local);

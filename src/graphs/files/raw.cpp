@@ -28,7 +28,7 @@ bool Raw::grow() {
   // A copy of the arcs while they move, then the edges that they become and those that are sorted beside them.
   constexpr double kBytesPerArc = sizeof(Arc) + 40;
   if (!arcs.empty()) {
-    check_room(path, static_cast<double>(arcs.size()) * kBytesPerArc, sharing_,
+    check_disk_space(path, static_cast<double>(arcs.size()) * kBytesPerArc, sharing_,
                "more than " + std::to_string(arcs.size()) + " arcs on a rank");
   }
   constexpr std::uint64_t kFirst = 1024;
