@@ -248,12 +248,12 @@ module merganser_c
        type(c_star_lists), intent(inout) :: lists
        integer(c_int) :: status
      end function mg_finder_lists
-     function mg_finder_migrate(finder, rows, row_bytes, arrived, room) bind(c) result(status)
+     function mg_finder_migrate(finder, rows, row_bytes, arrived, capacity) bind(c) result(status)
        import :: c_int, c_ptr, c_size_t
        type(c_ptr), value :: finder, rows
        integer(c_size_t), value :: row_bytes
        type(c_ptr), value :: arrived
-       integer(c_size_t), value :: room
+       integer(c_size_t), value :: capacity
        integer(c_int) :: status
      end function mg_finder_migrate
      function mg_finder_merge(finder, schema, columns, left) bind(c) result(status)

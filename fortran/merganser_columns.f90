@@ -35,7 +35,7 @@ module merganser_columns
      integer(c_size_t) :: strides(most_columns) = 1
      ! Entries of the arrays that were named; -1: none was, -2: arrays of one name differ.
      integer :: room_positions = -1, room_volume = -1, room_ids = -1
-     integer :: room_columns(most_columns) = -1
+     integer :: capacity_columns(most_columns) = -1
    contains
      procedure, private :: positions_rows
      procedure, private :: positions_columns
@@ -155,7 +155,7 @@ contains
     real(c_double), intent(in), target, contiguous :: values(:)
     this%n = this%n + 1
     if (this%n > most_columns) return  ! refused by error()
-    this%room_columns(this%n) = size(values)
+    this%capacity_columns(this%n) = size(values)
     if (size(values) > 0) this%columns(this%n) = c_loc(values)
   end subroutine columns_one
 
@@ -167,7 +167,7 @@ contains
     do c = 1, size(values, 1)
        this%n = this%n + 1
        if (this%n > most_columns) return
-       this%room_columns(this%n) = size(values, 2)
+       this%capacity_columns(this%n) = size(values, 2)
        this%strides(this%n) = size(values, 1, c_size_t)
        if (size(values, 2) > 0) this%columns(this%n) = c_loc(values(c, 1))
     end do
@@ -200,20 +200,20 @@ contains
     call need('volumes', this%room_volume, .true.)
     call need('identities', this%room_ids, need_ids)
     do c = 1, this%n
-       call need('attributes: column '//mg_integer_text(c), this%room_columns(c), .true.)
+       call need('attributes: column '//mg_integer_text(c), this%capacity_columns(c), .true.)
     end do
 
   contains
 
-    subroutine need(name, room, must_be)
+    subroutine need(name, capacity, must_be)
       character(len=*), intent(in) :: name
-      integer, intent(in) :: room
+      integer, intent(in) :: capacity
       logical, intent(in) :: must_be
-      if (text /= '' .or. n == 0 .or. room >= n .or. (room < 0 .and. .not. must_be)) return
-      if (room < 0) then
+      if (text /= '' .or. n == 0 .or. capacity >= n .or. (capacity < 0 .and. .not. must_be)) return
+      if (capacity < 0) then
          text = name//': none named; allowed: an array of '//mg_integer_text(n)//' or more'
       else
-         text = mg_length_error(name, room, mg_integer_text(n)//' or more, one for each parcel')
+         text = mg_length_error(name, capacity, mg_integer_text(n)//' or more, one for each parcel')
       end if
     end subroutine need
   end function columns_error

@@ -230,7 +230,7 @@ contains
     n = int(count)
   end function finder_leaving
 
-  !> Number of points of other ranks that merge here: the room that append and migrate need; 0 if nothing was found.
+  !> Number of points of other ranks that merge here: the additional entries that append and migrate need; 0 if nothing was found.
   function finder_arriving(this) result(n)
     class(mg_finder), intent(in) :: this
     integer :: n
@@ -321,7 +321,7 @@ contains
     end if
   end subroutine migrate_reals
 
-  !> An array of the points whose entries for what arrives follow at n + 1, n + 2, ...: it must have room for them. Called by
+  !> An array of the points whose entries for what arrives follow at n + 1, n + 2, ...: it must be long enough for them. Called by
   !! every rank, once for each array that travels.
   subroutine append_real(this, values, stat, errmsg)
     class(mg_finder), intent(in) :: this
@@ -378,7 +378,7 @@ contains
     character(len=*), intent(inout), optional :: errmsg
     character(kind=c_char), pointer :: memory(:)
     type(c_ptr) :: behind
-    integer(c_size_t) :: first, room
+    integer(c_size_t) :: first, capacity
     if (entries < this%n + this%arriving()) then
        call mg_refuse(mg_usage, mg_length_error('values', entries, mg_integer_text(this%n + this%arriving())// &
             ' or more, for '//mg_integer_text(this%n)//' points and '//mg_integer_text(this%arriving())//' arrivals'), &
@@ -386,13 +386,13 @@ contains
        return
     end if
     first = int(this%n, c_size_t) * bytes
-    room = int(entries, c_size_t) * bytes - first
+    capacity = int(entries, c_size_t) * bytes - first
     behind = c_null_ptr
-    if (room > 0) then
-       call c_f_pointer(address, memory, [first + room])
+    if (capacity > 0) then
+       call c_f_pointer(address, memory, [first + capacity])
        behind = c_loc(memory(first + 1))
     end if
-    call mg_settle(mg_finder_migrate(this%handle, address, bytes, behind, room), stat, errmsg)
+    call mg_settle(mg_finder_migrate(this%handle, address, bytes, behind, capacity), stat, errmsg)
   end subroutine append
 
   !> Merges the stars of the last find in the caller's columns by the rules of a schema: sources travel and are taken out,

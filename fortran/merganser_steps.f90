@@ -126,11 +126,11 @@ contains
     parcels = int(n)
   end function clusterer_parcels
 
-  !> Copies the parcels into columns with room for `room` of them; n: how many they are.
-  subroutine clusterer_get(this, columns, room, n, stat, errmsg)
+  !> Copies the parcels into columns of `capacity` entries; n: number of parcels.
+  subroutine clusterer_get(this, columns, capacity, n, stat, errmsg)
     class(mg_clusterer), intent(in) :: this
     type(mg_columns), intent(in), target :: columns
-    integer, intent(in) :: room
+    integer, intent(in) :: capacity
     integer, intent(out) :: n
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
@@ -138,11 +138,11 @@ contains
     integer(c_int) :: status
     parcels = 0
     n = 0
-    if (columns%error(room, .true.) /= '') then
-       call mg_refuse(mg_usage, columns%error(room, .true.), stat, errmsg)
+    if (columns%error(capacity, .true.) /= '') then
+       call mg_refuse(mg_usage, columns%error(capacity, .true.), stat, errmsg)
        return
     end if
-    status = mg_clusterer_get(this%handle, columns%record(room), parcels)
+    status = mg_clusterer_get(this%handle, columns%record(capacity), parcels)
     n = int(parcels)
     call mg_settle(status, stat, errmsg)
   end subroutine clusterer_get

@@ -44,7 +44,7 @@ void describe(TopoReplayOptions& o, V&& option) {
   option("memory", b.memory_mib, "MiB of buffers on a rank", at_least(0), Initial{"half of what is free"});
   option("watchdog", b.watchdog, "seconds without an iteration after which the job is ended; 0: never",
          watchdog_seconds());
-  describe(b.room, option);
+  describe(b.limits, option);
   option.section("Output");
   option("json", b.json, "run record to write (- for standard output), as of topo bench", Kind{"FILE"}, Writes{});
   option("csv", b.csv, "table to write, a line per kernel and size", Kind{"FILE"}, Writes{});

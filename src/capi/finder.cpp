@@ -100,20 +100,20 @@ void FinderObject::fill_lists(int base) {
 }
 
 /// Hands over what has arrived.
-void deliver(FinderObject& object, void* arrived, std::size_t room) {
-  check_capacity(room, object.arrived.size(), "room");
+void deliver(FinderObject& object, void* arrived, std::size_t capacity) {
+  check_capacity(capacity, object.arrived.size(), "capacity");
   if (!object.arrived.empty())
     std::copy(object.arrived.begin(), object.arrived.end(), static_cast<std::byte*>(arrived));
 }
 
 /// What can be told before anything is sent.
-void check_rows(FinderObject& object, std::size_t row_bytes, const void* arrived, std::size_t room) {
+void check_rows(FinderObject& object, std::size_t row_bytes, const void* arrived, std::size_t capacity) {
   constexpr std::size_t kMaxRowBytes = std::size_t{1} << 30;
   const std::size_t points = object.points();
   within<std::size_t>(row_bytes, 0, kMaxRowBytes, "row_bytes");
   within<std::size_t>(points, 0, PTRDIFF_MAX / std::max<std::size_t>(row_bytes, 1), "rows");
   const std::size_t bytes = object.finder.arrivals().size() * row_bytes;
-  check_capacity(room, bytes, "room");
+  check_capacity(capacity, bytes, "capacity");
   need(arrived, bytes, "arrived");
 }
 
@@ -213,24 +213,24 @@ int mg_finder_lists(mg_finder* finder, int base, mg_star_lists* lists) {
   });
 }
 
-int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, void* arrived, size_t room) {
+int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, void* arrived, size_t capacity) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
-    check_rows(object, row_bytes, arrived, room);
+    check_rows(object, row_bytes, arrived, capacity);
     const std::size_t bytes = object.points() * row_bytes;
     need(rows, bytes, "rows");
     object.finder.migrate({static_cast<const std::byte*>(rows), bytes}, row_bytes, object.arrived);
-    deliver(object, arrived, room);
+    deliver(object, arrived, capacity);
   });
 }
 
 int mg_finder_migrate_packed(mg_finder* finder, size_t row_bytes, mg_pack pack, void* user, void* arrived,
-                             size_t room) {
+                             size_t capacity) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
-    check_rows(object, row_bytes, arrived, room);
+    check_rows(object, row_bytes, arrived, capacity);
     if (pack == nullptr) throw UsageError("pack: a null pointer; allowed: a function");
     object.finder.migrate(
         row_bytes, [&](std::uint32_t position, std::byte* row) { pack(position, row, user); }, object.arrived);
-    deliver(object, arrived, room);
+    deliver(object, arrived, capacity);
   });
 }
 

@@ -225,19 +225,19 @@ int mg_linkage_vertices(mg_linkage* linkage, uint64_t* vertices) {
                                   [](auto& object) { return object.dendrogram.vertices; });
 }
 
-int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t room, uint32_t* clusters) {
+int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t capacity, uint32_t* clusters) {
   return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
-    check_capacity(room, object.dendrogram.vertices, "room");
+    check_capacity(capacity, object.dendrogram.vertices, "capacity");
     need(labels, object.dendrogram.vertices, "labels");
     give_labels(msf::cut_by_height(object.dendrogram, height), labels, clusters);
   });
 }
 
-int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* labels, size_t room,
+int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* labels, size_t capacity,
                          uint32_t* clusters) {
   return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
     const auto ties = flag(apart, "apart") ? msf::Ties::apart : msf::Ties::together;
-    check_capacity(room, object.dendrogram.vertices, "room");
+    check_capacity(capacity, object.dendrogram.vertices, "capacity");
     need(labels, object.dendrogram.vertices, "labels");
     give_labels(msf::cut_by_count(object.dendrogram, k, ties), labels, clusters);
   });
@@ -246,9 +246,9 @@ int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* l
 int mg_linkage_free(mg_linkage* linkage) { return guard_free<LinkageObject>(linkage); }
 
 int mg_hdbscan(mg_linkage* linkage, const mg_hdbscan_options* options, int32_t* labels, double* probabilities,
-               size_t room, uint32_t* clusters) {
+               size_t capacity, uint32_t* clusters) {
   return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
-    check_capacity(room, object.dendrogram.vertices, "room");
+    check_capacity(capacity, object.dendrogram.vertices, "capacity");
     need(labels, object.dendrogram.vertices, "labels");
     const msf::HdbscanOptions choice = options_of(options);
     const msf::Hdbscan found =

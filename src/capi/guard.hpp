@@ -71,8 +71,8 @@ void give_if(T* where, T value) {
   if (where != nullptr) *where = value;
 }
 /// Refuses arrays that are too short. @throws UsageError naming the argument
-inline void check_capacity(std::size_t room, std::size_t needed, const char* name) {
-  if (room < needed) throw_range(name, std::to_string(room), "at least " + std::to_string(needed));
+inline void check_capacity(std::size_t capacity, std::size_t needed, const char* name) {
+  if (capacity < needed) throw_range(name, std::to_string(capacity), "at least " + std::to_string(needed));
 }
 /// A text of the caller's, or what null stands for.
 inline std::string text_or(const char* text, const char* otherwise) { return text != nullptr ? text : otherwise; }

@@ -248,7 +248,7 @@ TEST(FinderInC, refuses_room_that_is_too_small_before_anything_is_sent) {
     Case c(t);
     std::vector<int64_t> arrived(c.n);
     EXPECT_EQ(mg_finder_migrate(c.finder, c.arrays.ids.data(), 8, arrived.data(), 7), MG_USAGE);
-    EXPECT_EQ(std::string(mg_error()).find("room: 7; allowed: at least"), 0U) << mg_error();
+    EXPECT_EQ(std::string(mg_error()).find("capacity: 7; allowed: at least"), 0U) << mg_error();
     EXPECT_OK(mg_finder_migrate(c.finder, c.arrays.ids.data(), 8, arrived.data(), 8 * c.n));
   });
 }

@@ -86,7 +86,7 @@ MG_API int mg_clusterer_step(mg_clusterer* clusterer, mg_step_numbers* numbers);
 MG_API int mg_clusterer_rehome(mg_clusterer* clusterer, int64_t* sent);
 /// Parcels on this rank.
 MG_API int mg_clusterer_count(mg_clusterer* clusterer, size_t* count);
-/// Copies the parcels into the caller's columns: columns->count is the room in them, which must be enough.
+/// Copies the parcels into the caller's columns: columns->count is their capacity, which must be enough.
 /// @param count  the number of parcels; NULL: not wanted
 MG_API int mg_clusterer_get(mg_clusterer* clusterer, const mg_columns* columns, size_t* count);
 /// Digest of the parcels of all ranks, 32 hexadecimal digits and a zero. Collective.

@@ -89,13 +89,13 @@ MG_API int mg_finder_lists(mg_finder* finder, int base, mg_star_lists* lists);
 /// there are payloads; row_bytes the same on every rank.
 /// @param rows     row i is that of point i, row_bytes apart
 /// @param arrived  gets a row for each arrival
-/// @param room     bytes of `arrived`: at least arrivals * row_bytes
-MG_API int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, void* arrived, size_t room);
+/// @param capacity bytes of `arrived`: at least arrivals * row_bytes
+MG_API int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, void* arrived, size_t capacity);
 /// Writes the row of one point. It must not call this library.
 typedef void (*mg_pack)(uint32_t position, void* row, void* user);
 /// The same for a payload that lies elsewhere than in rows.
 MG_API int mg_finder_migrate_packed(mg_finder* finder, size_t row_bytes, mg_pack pack, void* user, void* arrived,
-                                    size_t room);
+                                    size_t capacity);
 /// Merges the stars of the last mg_finder_find(), whose points the columns are, in the same order: attributes of sources
 /// travel, a centre becomes what its star gives, and sources are taken out of all columns, the others moving up.
 /// Called by every rank. @param left  the number of points that are left here; NULL: not wanted

@@ -95,10 +95,10 @@ MG_API int mg_linkage_merges(mg_linkage* linkage, const mg_merge_step** merges, 
 MG_API int mg_linkage_vertices(mg_linkage* linkage, uint64_t* vertices);
 /// Cluster of every vertex, from 0, if merges of at most `height` are made. Local.
 /// @param clusters  their number; NULL: not wanted
-MG_API int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t room, uint32_t* clusters);
+MG_API int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t capacity, uint32_t* clusters);
 /// The same for at most k clusters. @param apart  1: exactly k, merges of one height in the order of vertices; 0: merges of
 /// one height are made together
-MG_API int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* labels, size_t room,
+MG_API int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* labels, size_t capacity,
                                 uint32_t* clusters);
 /// Lets go of it.
 MG_API int mg_linkage_free(mg_linkage* linkage);
@@ -119,10 +119,10 @@ typedef struct mg_hdbscan_options {
 /// order of their lowest points, with `sequential` as scikit-learn does.
 /// @param labels         by vertex, from 0; -1 is noise
 /// @param probabilities  by vertex, 0 to 1; NULL: not wanted
-/// @param room           entries in each of them: at least the vertices
+/// @param capacity       entries in each of them: at least the vertices
 /// @param clusters       their number; NULL: not wanted
 MG_API int mg_hdbscan(mg_linkage* linkage, const mg_hdbscan_options* options, int32_t* labels, double* probabilities,
-                      size_t room, uint32_t* clusters);
+                      size_t capacity, uint32_t* clusters);
 
 #ifdef __cplusplus
 }
