@@ -29,13 +29,13 @@ std::vector<std::array<std::int64_t, 3>> offsets_within(double reach, const Vec3
 
 }  // namespace
 
-Cover::Cover(const Decomposition& decomposition, int rank, double sight) : always_(std::isinf(sight)) {
+Cover::Cover(const Decomposition& decomposition, int rank, double cutoff) : always_(std::isinf(cutoff)) {
   if (always_) return;
   const Box& box = decomposition.grid().box;
   const auto block = decomposition.block(rank);
   double slack = 0;
   for (int a = 0; a < 3; ++a) slack = std::max(slack, 1e-11 * (box.extent[a] + std::fabs(box.lower[a])));
-  const double reach = sight / 2 * (1 - 1e-6) - slack;
+  const double reach = cutoff / 2 * (1 - 1e-6) - slack;
   count_ = reach > 0 ? 1 : std::numeric_limits<double>::infinity();
   if (!(reach > 0)) return;
   Vec3 half_edge{};

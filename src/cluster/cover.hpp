@@ -10,35 +10,35 @@
 namespace merganser::cluster {
 
 /// The block of a rank is FULL if the rank knows that every point of it has one of the rank's parcels nearer than half of
-/// `sight`, which is what every rank sees at least (ProcessGraph::least_sight). It cuts the block into sub-cells: a parcel
-/// in each of diagonal below sight / 2 is enough, or where some are empty, in or around each of half that size.
+/// `cutoff`, the least search cutoff of all ranks (CandidateRanks::min_cutoff). It cuts the block into sub-cells: a parcel
+/// in each of diagonal below cutoff / 2 is enough, or where some are empty, in or around each of half that size.
 ///
-/// Let parcel a of rank A have its nearest other parcel c, of rank C, at distance r >= sight. The open ball around a through
-/// c holds no parcel but a. Let m be a point of the straight way from a to c, at least sight / 2 from both. A parcel nearer
-/// to m than sight / 2 would be nearer to m than c is, so inside the ball, and nearer to m than a is, so another than a:
+/// Let parcel a of rank A have its nearest other parcel c, of rank C, at distance r >= cutoff. The open ball around a through
+/// c holds no parcel but a. Let m be a point of the straight way from a to c, at least cutoff / 2 from both. A parcel nearer
+/// to m than cutoff / 2 would be nearer to m than c is, so inside the ball, and nearer to m than a is, so another than a:
 /// there is none, and the rank that owns m is not full. So are the owners of all such points; one touches the next, because
-/// the way is straight and blocks tile the box (on a periodic axis the way is that of the nearest image); A may ask the
-/// first of them and C the last, being within sight / 2. Hence:
+/// the way is straight and blocks tile the box (on a periodic axis the way is that of the nearest image); the
+/// first of them is a candidate of A and the last of C, being within cutoff / 2. Hence:
 ///
 ///     A and C are joined by arcs of the process graph that have, each, an end that is not full.
 ///
 /// The same tells where a star goes. Let p be its merged position, c its centre, m_i the sources, r_i their distance to c,
 /// w_i their volumes. As p is the mean of c and the m_i, weighted by volume,
-/// sum w_i (r_i^2 - |p - m_i|^2) >= |p - c|^2 sum w_i. If the rank of c may not ask the owner of p, then |p - c| >= sight,
-/// so some source j has r_j^2 - |p - m_j|^2 >= sight^2 (the nearest image of p does no worse). Then r_j >= sight, the
-/// ranks of m_j and c are joined as above, and p is in the ball around m_j: within sight / 2 of m_j, or of a point of the
-/// straight way from p to m_j that is sight / 2 or more from m_j and from the rim. The owner of such a point is not full,
+/// sum w_i (r_i^2 - |p - m_i|^2) >= |p - c|^2 sum w_i. If the owner of p is no candidate of the rank of c, then |p - c| >= cutoff,
+/// so some source j has r_j^2 - |p - m_j|^2 >= cutoff^2 (the nearest image of p does no worse). Then r_j >= cutoff, the
+/// ranks of m_j and c are joined as above, and p is in the ball around m_j: within cutoff / 2 of m_j, or of a point of the
+/// straight way from p to m_j that is cutoff / 2 or more from m_j and from the rim. The owner of such a point is not full,
 /// and joined with the rank of m_j by the same argument. Hence:
 ///
-///     the owner of p is joined with the rank of c, or may be asked by a rank that is.
+///     the owner of p is joined with the rank of c, or is a candidate of a rank that is.
 ///
 /// Rounding: sub-cells are a little smaller than said, by more than coordinates and cell numbers are rounded.
 class Cover {
  public:
-  /// @param sight  infinite: every block counts as full; 0: none does
-  Cover(const Decomposition& decomposition, int rank, double sight);
+  /// @param cutoff  infinite: every block counts as full; 0: none does
+  Cover(const Decomposition& decomposition, int rank, double cutoff);
 
-  /// Whether the block is full. Cost: nothing if the sight is infinite; else O(sub-cells), and as many sites as it takes
+  /// Whether the block is full. Cost: nothing if the cutoff is infinite; else O(sub-cells), and as many sites as it takes
   /// to find a parcel in each sub-cell: a few for each where all hold many, at most three passes.
   [[nodiscard]] bool is_full(const nearest::PointSet& points);
 

@@ -69,12 +69,12 @@ double largest_gap(const nearest::PointSet& points, const Decomposition& decompo
 }
 
 DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank,
-                                     const Sight& sight, const SearchOptions& options)
+                                     const SearchCutoff& cutoff, const SearchOptions& options)
     : mailbox_(mailbox),
       decomposition_(decomposition),
       rank_(rank),
-      sight2_(sight.own2),
-      cover_(decomposition, rank, options.search == Search::exact ? sight.least : kInfinity),
+      cutoff2_(cutoff.own2),
+      cover_(decomposition, rank, options.search == Search::exact ? cutoff.min : kInfinity),
       options_(options),
       cells_(decomposition.grid().box, region_of(decomposition, rank)) {
   const std::size_t arcs = mailbox_.graph().out.size();
@@ -259,7 +259,7 @@ std::vector<FarQuestion> DistributedSearch::far_questions() {
   for (std::uint32_t i = 0; i < open_.size(); ++i) {
     const Open& o = open_[i];
     const nearest::Best& best = o.local.best;
-    if (best.distance2 < sight2_) continue;
+    if (best.distance2 < cutoff2_) continue;
     const std::uint32_t v = o.local.vertex;
     far_asked_.emplace_back(v, i);
     const Site& s = cells_.sites()[v];

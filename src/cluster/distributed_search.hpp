@@ -26,7 +26,7 @@ struct SearchOptions {
   bool positions = false;
 };
 
-/// "Who is nearest to this point?", where that may be on a rank that its own cannot ask.
+/// "Who is nearest to this point?", where that may be on a rank that is no candidate of its own.
 struct FarQuestion {
   Vec3 point;
   double distance2;  ///< of the nearest known
@@ -41,12 +41,12 @@ struct FarQuestion {
 /// Nearest-neighbour graph of one rank over the neighbours of a symmetric graph.
 class DistributedSearch {
  public:
-  /// How far a rank sees: the least distance to a point of a rank that it cannot ask.
-  struct Sight {
-    double own2;   ///< of this rank, squared
-    double least;  ///< of all ranks
+  /// The least distance to a point of a rank that is no candidate.
+  struct SearchCutoff {
+    double own2;  ///< of this rank, squared
+    double min;   ///< least of all ranks
   };
-  DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const Sight& sight,
+  DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const SearchCutoff& cutoff,
                     const SearchOptions& options);
 
   /// Bins, then asks the neighbours (one wave). False if neither this rank nor a neighbour has anything to do: the step
@@ -98,7 +98,7 @@ class DistributedSearch {
   comm::Mailbox& mailbox_;
   const Decomposition& decomposition_;
   int rank_;
-  double sight2_;
+  double cutoff2_;
   Cover cover_;
   bool full_ = true;
   bool sorted_ = false;  // the cells, in this step

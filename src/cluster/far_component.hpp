@@ -46,7 +46,7 @@ class FarComponent {
   [[nodiscard]] std::vector<int> route(int from, int to);
   /// The member to which a message for `to` goes next, along some shortest way; `to` is another member.
   [[nodiscard]] int next(int to);
-  /// Of the members that are `owner` or may ask it, the nearest to this rank; -1 if there is none.
+  /// Of the members that are `owner` or of which it is a candidate, the nearest to this rank; -1 if there is none.
   [[nodiscard]] int reaching(int owner);
   /// Arc of this rank to a neighbour.
   [[nodiscard]] std::size_t arc_to(int rank) const;

@@ -9,14 +9,14 @@
 
 namespace merganser::cluster {
 
-FarSearch::FarSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, const ProcessGraph& graph, int rank,
-                     bool exact)
+FarSearch::FarSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, const CandidateRanks& candidates,
+                     int rank, bool exact)
     : mailbox_(mailbox),
       decomposition_(decomposition),
       rank_(rank),
-      possible_(exact && std::isfinite(graph.least_sight())),
+      possible_(exact && std::isfinite(candidates.min_cutoff())),
       component_(
-          mailbox, [&graph](int r) { return graph.of(r); }, rank) {}
+          mailbox, [&candidates](int r) { return candidates.of(r); }, rank) {}
 
 FarComponent* FarSearch::component() { return away_ ? &component_ : nullptr; }
 
@@ -54,7 +54,7 @@ bool FarSearch::improve(const Answer& answer) {
   return true;
 }
 
-/// What this rank's parcels are to the questions of those that cannot ask it.
+/// The best answers of this rank's parcels to the queries of ranks of which it is no candidate.
 void FarSearch::answer(DistributedSearch& search, Site* sorted, std::byte* scratch) {
   const auto& questions = component_.questions();
   const auto& neighbours = mailbox_.graph().out;

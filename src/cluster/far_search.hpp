@@ -1,16 +1,16 @@
 #pragma once
-/// Links between ranks that may not ask each other: found, numbered for the pruning, and travelled along.
+/// Links between ranks that are no candidates of each other: found, numbered for the pruning, and used to migrate parcels.
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
 
+#include "src/cluster/candidate_ranks.hpp"
 #include "src/cluster/far_component.hpp"
-#include "src/cluster/process_graph.hpp"
 
 namespace merganser::cluster {
 
-/// A link whose ends are on ranks that may not ask each other.
+/// A link whose ends are on ranks that are no candidates of each other.
 struct FarLink {
   std::int32_t source_rank;
   std::int32_t target_rank;
@@ -32,7 +32,7 @@ struct FarLink {
 class FarSearch {
  public:
   /// Local. Collective is only the making of the process graph.
-  FarSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, const ProcessGraph& graph, int rank,
+  FarSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, const CandidateRanks& candidates, int rank,
             bool exact);
 
   /// Whether there can be far links at all: the same on every rank.

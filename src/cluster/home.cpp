@@ -29,7 +29,7 @@ struct Traveller {
   std::vector<std::byte> parcel;
 };
 
-/// Takes out the parcels whose owner this rank may not ask, but another member of the component may.
+/// Takes out the parcels whose owner is no candidate of this rank, but of another member of the component.
 std::vector<Traveller> leave(Parcels& parcels, const Decomposition& d, int rank, const comm::Mailbox& mailbox,
                              FarComponent& around) {
   const auto& neighbours = mailbox.graph().out;
@@ -49,7 +49,7 @@ std::vector<Traveller> leave(Parcels& parcels, const Decomposition& d, int rank,
   return leaving;
 }
 
-/// Brings parcels to members of the component that are their owners or may ask them. Called by every member.
+/// Sends parcels to members of the component that are their owners or have them as candidates. Called by every member.
 /// @return parcels sent from here, less those that have come here and will be sent again
 std::int64_t bring_near(Parcels& parcels, const Decomposition& d, int rank, comm::Mailbox& mailbox,
                         FarComponent& around) {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "merganser/base/timer.hpp"
+#include "src/cluster/candidate_ranks.hpp"
 #include "src/cluster/distributed_search.hpp"
 #include "src/cluster/far_search.hpp"
-#include "src/cluster/process_graph.hpp"
 
 namespace merganser::cluster {
 
@@ -40,8 +40,8 @@ void check(const StarOptions& options);
 /// cells().
 class StarCore {
  public:
-  /// Decides whom each rank may ask, and makes the communication objects. Collective.
-  /// @param sample  points spread like those to come, to see how far a rank must ask; null: touching blocks will do
+  /// Determines the candidate ranks and makes the communication objects. Collective.
+  /// @param sample  points spread like those to come, to find how far the candidates must reach; null: touching blocks will do
   StarCore(comm::Transport& transport, const Decomposition& decomposition, const StarOptions& options,
            const nearest::PointSet* sample);
 
@@ -74,7 +74,7 @@ class StarCore {
   comm::Transport& transport_;
   const Decomposition& decomposition_;
   StarOptions options_;
-  ProcessGraph reach_;
+  CandidateRanks candidates_;
   comm::Graph graph_;
   std::unique_ptr<comm::Mailbox> mailbox_;
   std::unique_ptr<comm::Stream> stream_;

@@ -11,7 +11,7 @@
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/cluster/reference.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "src/cluster/process_graph.hpp"
+#include "src/cluster/candidate_ranks.hpp"
 #include "tests/support/total_digest.hpp"
 
 namespace merganser::test {

@@ -257,8 +257,8 @@ nearest::PointSet as_points(const std::vector<Site>& sites) {
 TEST_F(FarThreads, a_block_is_full_if_no_large_ball_is_empty) {
   const FarCase c = empty_case({8, 8, 8}, {1, 1, 1}, {true, true, true}, "");
   const Decomposition d(c.grid, 64, "4x4x4");
-  const double sight = 0.25;
-  cluster::Cover cover(d, 0, sight);
+  const double cutoff = 0.25;
+  cluster::Cover cover(d, 0, cutoff);
   const auto block = d.block(0);
   std::mt19937 random(1);
   std::uniform_real_distribution<double> u(0, 1);
@@ -276,7 +276,7 @@ TEST_F(FarThreads, a_block_is_full_if_no_large_ball_is_empty) {
       for (std::size_t a = 0; a < 3; ++a) p[a] = block.lower[a] + u(random) * (block.upper[a] - block.lower[a]);
       double least = 1e9;
       for (const Site& s : sites) least = std::min(least, std::hypot(s.x - p[0], s.y - p[1], s.z - p[2]));
-      ASSERT_LT(least, sight / 2);
+      ASSERT_LT(least, cutoff / 2);
     }
   }
   EXPECT_GT(full, 20);

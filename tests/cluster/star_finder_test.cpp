@@ -14,7 +14,7 @@
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/parcels/statistics.hpp"
-#include "src/cluster/process_graph.hpp"
+#include "src/cluster/candidate_ranks.hpp"
 #include "tests/cluster/star_clouds.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/refusal.hpp"

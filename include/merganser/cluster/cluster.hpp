@@ -22,13 +22,13 @@ namespace merganser {
 /// rank are in the order of its cells. A merged parcel stays on the rank of its centre, even if its new position
 /// belongs to another: call rehome() before the next step.
 ///
-/// Whom a rank may ask is fixed when the Clusterer is made: everybody up to 27 ranks, above that the ranks whose blocks
-/// touch its own, or those that the parcels given to the constructor call for. That bounds what a step costs where parcels
+/// The candidate ranks of a rank, to which its search may send queries, are fixed when the Clusterer is made: all ranks up to
+/// 27, above that those whose blocks touch its own, or those that the parcels given to the constructor call for. That bounds what a step costs where parcels
 /// are everywhere, not what it finds: around a hole so large that a nearest parcel may lie beyond, ranks ask on from
 /// neighbour to neighbour, and the parcels travel so. Ranks that are not beside such a hole take no part in it.
 class Clusterer {
  public:
-  /// Decides whom each rank may ask, and makes the communication objects. Collective.
+  /// Determines the candidate ranks and makes the communication objects. Collective.
   /// @param parcels  this rank's parcels, or parcels spread like those to come: it declares as many ranks as these need,
   ///                 with a factor to spare, so that steps make fewer waves; null: touching blocks
   /// @throws UsageError on every rank alike for bad options or a callback that is missing, or if ranks differ in the
@@ -41,7 +41,7 @@ class Clusterer {
   /// Makes one merge step. Called by every rank; talks to neighbours only: at most 4 waves, and labels along chains of
   /// cross-rank links; one wave where nobody near has small parcels. No collective with Search::exact and
   /// Prune::single_pass. Above 27 ranks those around a hole wider than blocks make more waves: as many as the farthest of
-  /// them is arcs away, three times that at most where a parcel does have its nearest beyond those that its rank may ask.
+  /// them is arcs away, three times that at most where a parcel does have its nearest beyond the candidate ranks.
   /// In such a step Prune::iterative, which writes into neighbours only, gives way to Prune::single_pass: the same stars.
   /// @throws InputError on this rank alone, before anything is sent, for a parcel that is not in this rank's block, a volume
   /// that is not positive and finite, or an id that two parcels of this rank have; later if an id that another rank sends is
@@ -52,13 +52,13 @@ class Clusterer {
   /// Sends parcels that left this rank's block to their owner, with one neighbour wave, after bringing them back into
   /// periodic axes; one that has moved beyond a wall is put onto it. Parcels that are not a neighbour's travel on in the
   /// next call (Rehoming makes as many as it takes); but after a step that merged over a large hole, the ranks around it
-  /// make as many waves first as bring its merged parcels to who may ask their owner. Called by every rank.
+  /// make as many waves first as bring its merged parcels to ranks of which the owner is a candidate. Called by every rank.
   /// @return parcels sent
   std::int64_t rehome(Parcels& parcels);
   /// Of the parcels that the last rehome() sent, those that are not at their owner's yet. Local.
   [[nodiscard]] std::int64_t travelling() const;
-  /// Whether this rank may ask everybody, or exactly those whose blocks touch its own. Local. Where it is true on every
-  /// rank, one rehome() after a step() brings every merged parcel home: along each axis it lies between its centre and
+  /// Whether the candidates of this rank are all ranks, or exactly those whose blocks touch its own. Local. Where it is
+  /// true on every rank, one rehome() after a step() brings every merged parcel home: along each axis it lies between its centre and
   /// one of the sources, which come from touching blocks, or over a large hole. Parcels that you have moved yourself may
   /// travel farther.
   [[nodiscard]] bool home_in_one_wave() const;

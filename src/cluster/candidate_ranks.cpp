@@ -1,4 +1,4 @@
-#include "src/cluster/process_graph.hpp"
+#include "src/cluster/candidate_ranks.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -18,27 +18,27 @@ std::atomic<int> small_world = kSmallWorld;
 SmallWorld::SmallWorld(int ranks) { small_world = ranks; }
 SmallWorld::~SmallWorld() { small_world = kSmallWorld; }
 
-ProcessGraph::ProcessGraph(comm::Transport& t, const Decomposition& d, const nearest::PointSet* sample)
+CandidateRanks::CandidateRanks(comm::Transport& t, const Decomposition& d, const nearest::PointSet* sample)
     : decomposition_(d),
-      everybody_(d.ranks() <= small_world),
-      sight2_(std::numeric_limits<double>::infinity()),
-      least_sight_(sight2_) {
-  if (everybody_) return;
+      all_ranks_(d.ranks() <= small_world),
+      cutoff2_(std::numeric_limits<double>::infinity()),
+      min_cutoff_(cutoff2_) {
+  if (all_ranks_) return;
   if (sample != nullptr) {
     double gap = largest_gap(*sample, d, t.rank());
     t.all_reduce({&gap, 1}, comm::Op::max);
     distance_ = 2 * gap;
   }
-  const std::vector<int> askable = of(t.rank());
+  const std::vector<int> candidates = of(t.rank());
   for (int r = 0; r < d.ranks(); ++r)
-    if (r != t.rank() && !std::binary_search(askable.begin(), askable.end(), r))
-      sight2_ = std::min(sight2_, d.distance2_between(t.rank(), r));
-  least_sight_ = std::sqrt(sight2_);
-  t.all_reduce({&least_sight_, 1}, comm::Op::min);
+    if (r != t.rank() && !std::binary_search(candidates.begin(), candidates.end(), r))
+      cutoff2_ = std::min(cutoff2_, d.distance2_between(t.rank(), r));
+  min_cutoff_ = std::sqrt(cutoff2_);
+  t.all_reduce({&min_cutoff_, 1}, comm::Op::min);
 }
 
-std::vector<int> ProcessGraph::of(int rank) const {
-  if (!everybody_) return distance_ > 0 ? decomposition_.within(rank, distance_) : decomposition_.neighbours(rank);
+std::vector<int> CandidateRanks::of(int rank) const {
+  if (!all_ranks_) return distance_ > 0 ? decomposition_.within(rank, distance_) : decomposition_.neighbours(rank);
   std::vector<int> others(static_cast<std::size_t>(decomposition_.ranks()));
   std::iota(others.begin(), others.end(), 0);
   others.erase(others.begin() + rank);
