@@ -84,7 +84,7 @@ void merge(comm::Transport& transport) {
   Clusterer clusterer(transport, decomposition, parcels.schema(), options);
   for (int step = 0; step < 3; ++step) {
     clusterer.step(parcels);
-    clusterer.rehome(parcels);
+    clusterer.redistribute(parcels);
   }
 
   const Totals after = totals(parcels, transport);

@@ -316,12 +316,12 @@ module merganser_c
        type(c_step_numbers), intent(inout) :: numbers
        integer(c_int) :: status
      end function mg_clusterer_step
-     function mg_clusterer_rehome(clusterer, sent) bind(c) result(status)
+     function mg_clusterer_redistribute(clusterer, sent) bind(c) result(status)
        import :: c_int, c_int64_t, c_ptr
        type(c_ptr), value :: clusterer
        integer(c_int64_t), intent(inout) :: sent
        integer(c_int) :: status
-     end function mg_clusterer_rehome
+     end function mg_clusterer_redistribute
      function mg_clusterer_count(clusterer, n) bind(c) result(status)
        import :: c_int, c_ptr, c_size_t
        type(c_ptr), value :: clusterer

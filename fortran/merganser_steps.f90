@@ -17,7 +17,7 @@ module merganser_steps
      procedure :: put => clusterer_put
      procedure :: distribute => clusterer_distribute
      procedure :: step => clusterer_step
-     procedure :: rehome => clusterer_rehome
+     procedure :: redistribute => clusterer_redistribute
      procedure :: parcels => clusterer_parcels
      procedure :: get => clusterer_get
      procedure :: digest => clusterer_digest
@@ -103,7 +103,7 @@ contains
   end subroutine clusterer_step
 
   !> Sends parcels that left this rank's block to their owner. Called by every rank.
-  subroutine clusterer_rehome(this, sent, stat, errmsg)
+  subroutine clusterer_redistribute(this, sent, stat, errmsg)
     class(mg_clusterer), intent(in) :: this
     integer(c_int64_t), intent(out), optional :: sent
     integer, intent(out), optional :: stat
@@ -111,10 +111,10 @@ contains
     integer(c_int64_t) :: n
     integer(c_int) :: status
     n = 0
-    status = mg_clusterer_rehome(this%handle, n)
+    status = mg_clusterer_redistribute(this%handle, n)
     if (present(sent)) sent = n
     call mg_settle(status, stat, errmsg)
-  end subroutine clusterer_rehome
+  end subroutine clusterer_redistribute
 
   !> Parcels on this rank; 0 if there is no clusterer.
   function clusterer_parcels(this) result(parcels)

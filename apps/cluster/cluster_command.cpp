@@ -24,8 +24,8 @@
 #include "merganser/base/log.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/cluster/conservation_check.hpp"
+#include "merganser/cluster/redistribution.hpp"
 #include "merganser/cluster/reference.hpp"
-#include "merganser/cluster/rehoming.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/io/parcel_file.hpp"
 
@@ -232,7 +232,7 @@ void Run::merge() {
   smallest_ = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < parcels_.size(); ++i) smallest_ = std::min(smallest_, parcels_.site(i).volume);
   t_.all_reduce(std::span(&smallest_, 1), comm::Op::min);
-  Rehoming home(t_, *clusterer_);
+  Redistribution redistribute(t_, *clusterer_);
   std::optional<RunningTotals> running;
   if (o_.steps > 1) running.emplace(t_, o_.steps, shows_one_line(in_.table));
   t_.barrier();
@@ -240,11 +240,12 @@ void Run::merge() {
   for (int i = 0; i < o_.steps; ++i) {
     record_step(step(i), i == 0);
     if (running) running->add(last_);
-    const Scope s(profile_, "rehome");
-    home(parcels_);
+    const Scope s(profile_, "redistribute");
+    redistribute(parcels_);
   }
   const comm::Counters loop = t_.counters() - before;
-  loop_ = {{"collectives", t_.all_reduce(loop.collectives, comm::Op::sum)}, {"rehome_waves", home.waves()}};
+  loop_ = {{"collectives", t_.all_reduce(loop.collectives, comm::Op::sum)},
+           {"redistribution_waves", redistribute.waves()}};
   if (running) {
     loop_["network"] = running->network_name();
     loop_["totals_age_steps"] = running->age();

@@ -27,7 +27,7 @@ void Labels::add(std::span<const StepReport::MergedPair> merged) {
 }
 
 /// The rank that knows what became of an id.
-std::size_t Labels::home(std::int64_t id) const {
+std::size_t Labels::directory_rank(std::int64_t id) const {
   return comm::rank_of_id(static_cast<std::uint64_t>(id), static_cast<std::size_t>(transport_.size()));
 }
 
@@ -36,17 +36,18 @@ std::int64_t Labels::holder(std::int64_t id) const {
   return at != merged_.end() && at->source == id ? at->centre : id;
 }
 
-/// What each id's home knows of it. Collective.
+/// What the directory rank of each id, that which it hashes to, knows of it. Collective.
 Labels::Ids Labels::holders_of(const Ids& ids) {
   return comm::ask<std::int64_t>(
-      transport_, ids, [this](std::int64_t id) { return home(id); }, [this](std::int64_t id) { return holder(id); });
+      transport_, ids, [this](std::int64_t id) { return directory_rank(id); },
+      [this](std::int64_t id) { return holder(id); });
 }
 
 /// Brings merges to the homes of their sources and follows centres that were merged themselves later, twice as far in
 /// each round. A parcel is merged away once at most, so the merges of all steps are a forest.
 void Labels::settle() {
   merged_ = comm::send_to_owners<StepReport::MergedPair>(transport_, merged_, [this](const auto& m) {
-              return home(m.source);
+              return directory_rank(m.source);
             }).flat();
   std::sort(merged_.begin(), merged_.end(), [](const auto& a, const auto& b) { return a.source < b.source; });
   for (bool again = true; again;) {

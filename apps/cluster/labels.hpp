@@ -27,7 +27,7 @@ class Labels {
  private:
   using Ids = std::vector<std::int64_t>;
   void settle();
-  [[nodiscard]] std::size_t home(std::int64_t id) const;
+  [[nodiscard]] std::size_t directory_rank(std::int64_t id) const;
   [[nodiscard]] std::int64_t holder(std::int64_t id) const;
   [[nodiscard]] Ids holders_of(const Ids& ids);
 

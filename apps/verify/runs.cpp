@@ -11,8 +11,8 @@
 #include "apps/frame/ranks.hpp"
 #include "apps/verify/cases.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/cluster/redistribution.hpp"
 #include "merganser/cluster/reference.hpp"
-#include "merganser/cluster/rehoming.hpp"
 #include "merganser/io/parcel_file.hpp"
 
 namespace merganser::app {
@@ -48,10 +48,10 @@ Input load(const VerifyPlan& plan, std::size_t index, comm::Transport& t) {
 Parcels merged(comm::Transport& t, const Decomposition& d, const Parcels& start, const ClusterOptions& options) {
   Parcels p = start;
   Clusterer clusterer(t, d, p.schema(), options, &p);
-  Rehoming home(t, clusterer);
+  Redistribution redistribute(t, clusterer);
   for (int i = 0; i < kVerifySteps; ++i) {
     clusterer.step(p);
-    home(p);
+    redistribute(p);
   }
   return p;
 }

@@ -48,13 +48,13 @@ class ClustererObject : Pinned {
     });
   }
 
-  /// One merge step, after parcels that have moved have gone home. @return what it did
+  /// One merge step, after parcels that have moved were redistributed to their owners. @return what it did
   nb::dict step() {
     const auto report = std::make_shared<StepReport>();
     run([report](State& state, comm::Transport&) {
       const auto use = state.parcels->use();
       check_values(*use);
-      state.clusterer->rehome(*use);
+      state.clusterer->redistribute(*use);
       *report = state.clusterer->step(*use);
     });
     return record(*report);

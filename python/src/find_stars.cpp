@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kSlabs = 1024;  // of each axis, between which it may be cut
 
 /// A point on its way to the rank whose block it lies in.
-struct Traveller {
+struct SentPoint {
   Vec3 at;
   std::int64_t id;
   std::uint32_t position;
@@ -142,8 +142,8 @@ void find_in_place(const StarTask& task, StarFinder& finder, comm::Transport& tr
 }
 
 /// Pairs of points that were sent to the ranks that own their place.
-std::vector<Pair> find_pairs(const std::vector<Traveller>& came, StarFinder& finder, comm::Transport& transport) {
-  static_assert(sizeof(Traveller) == 6 * sizeof(double));
+std::vector<Pair> find_pairs(const std::vector<SentPoint>& came, StarFinder& finder, comm::Transport& transport) {
+  static_assert(sizeof(SentPoint) == 6 * sizeof(double));
   std::vector<std::uint8_t> small(came.size());
   std::vector<std::int64_t> ids(came.size());
   for (std::size_t i = 0; i < came.size(); ++i) {
@@ -167,14 +167,14 @@ std::vector<Pair> find_pairs(const std::vector<Traveller>& came, StarFinder& fin
 }
 
 /// Stars of points that lie anywhere: they are sent to who owns their place, and what is found comes back.
-void find_by_travel(const StarTask& task, RowRange share, const Decomposition& blocks, comm::Transport& transport,
-                    Stars& stars) {
-  std::vector<Traveller> mine;
+void find_after_redistribution(const StarTask& task, RowRange share, const Decomposition& blocks,
+                               comm::Transport& transport, Stars& stars) {
+  std::vector<SentPoint> mine;
   mine.reserve(share.size());
   for (std::size_t i = share.begin; i < share.end; ++i)
     mine.push_back({place_of(task, i, stars.box), stars.ids[i - share.begin],
                     static_cast<std::uint32_t>(i - share.begin), transport.rank(), task.small.data()[i]});
-  auto came = comm::send_to_owners(transport, std::span<const Traveller>(mine), [&](const Traveller& t) {
+  auto came = comm::send_to_owners(transport, std::span<const SentPoint>(mine), [&](const SentPoint& t) {
                 return blocks.owner(t.at);
               }).flat();
   mine = {};
@@ -228,7 +228,7 @@ void find_stars(const StarTask& task, RowRange share, comm::Transport& transport
                                             : Decomposition(Grid{stars.box}, transport.size()));
     find_in_place(task, finder, transport, stars);
   } else {
-    find_by_travel(task, share, blocks_of(task, share, stars.box, transport), transport, stars);
+    find_after_redistribution(task, share, blocks_of(task, share, stars.box, transport), transport, stars);
   }
   order(stars, transport.rank());
 }

@@ -44,7 +44,7 @@ MultiHop::MultiHop(comm::Transport& transport, BlockGrid grid, BlockPlacement pl
 
 void MultiHop::send(std::size_t local, std::span<const std::byte> payload, int reach) {
   if (reach < 1) throw UsageError("multi-hop: reach " + std::to_string(reach) + "; allowed: at least 1");
-  Travelling m{{exchange_.blocks().at(local), numbers_[local]++, {}, 0, {payload.begin(), payload.end()}}, {}, reach};
+  InTransit m{{exchange_.blocks().at(local), numbers_[local]++, {}, 0, {payload.begin(), payload.end()}}, {}, reach};
   waiting_[local].push_back(std::move(m));
 }
 
@@ -52,7 +52,7 @@ bool MultiHop::idle() const noexcept {
   return std::all_of(waiting_.begin(), waiting_.end(), [](const auto& w) { return w.empty(); });
 }
 
-bool MultiHop::may_go(const Travelling& m, const BlockIndex& direction) const {
+bool MultiHop::may_go(const InTransit& m, const BlockIndex& direction) const {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (direction[axis] == 0) continue;
     int most = m.reach;
@@ -66,7 +66,7 @@ bool MultiHop::may_go(const Travelling& m, const BlockIndex& direction) const {
   return true;
 }
 
-void MultiHop::pass_on(std::size_t local, const Travelling& m) {
+void MultiHop::pass_on(std::size_t local, const InTransit& m) {
   const bool first = m.message.hops == 0;
   std::int64_t count = 0;
   for (const auto& d : directions_) {
@@ -89,7 +89,7 @@ void MultiHop::pass_on(std::size_t local, const Travelling& m) {
 }
 
 void MultiHop::receive(std::size_t local) {
-  std::vector<Travelling> got;
+  std::vector<InTransit> got;
   for (std::size_t s = 0; s < exchange_.neighbours(local).size(); ++s) {
     auto package = exchange_.received(local, s);
     while (!package.empty()) {
@@ -102,7 +102,7 @@ void MultiHop::receive(std::size_t local) {
                      h.reach});
     }
   }
-  const auto order = [](const Travelling& m) { return std::tie(m.message.origin, m.message.number, m.message.offset); };
+  const auto order = [](const InTransit& m) { return std::tie(m.message.origin, m.message.number, m.message.offset); };
   std::sort(got.begin(), got.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
   for (auto& m : got) {
     auto& here = delivered_[local];

@@ -164,10 +164,10 @@ int mg_clusterer_step(mg_clusterer* clusterer, mg_step_numbers* numbers) {
   });
 }
 
-int mg_clusterer_rehome(mg_clusterer* clusterer, int64_t* sent) {
+int mg_clusterer_redistribute(mg_clusterer* clusterer, int64_t* sent) {
   return guard<ClustererObject>(clusterer, [&](ClustererObject& object) {
     static_cast<void>(object.transport());
-    give_if(sent, object.clusterer.rehome(object.parcels));
+    give_if(sent, object.clusterer.redistribute(object.parcels));
   });
 }
 

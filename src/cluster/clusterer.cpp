@@ -9,8 +9,8 @@
 #include "merganser/base/simulated.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "src/cluster/distinct_ids.hpp"
-#include "src/cluster/home.hpp"
 #include "src/cluster/pack.hpp"
+#include "src/cluster/redistribute.hpp"
 #include "src/cluster/star_core.hpp"
 
 namespace merganser {
@@ -137,7 +137,7 @@ struct Clusterer::Impl {
   cluster::StarCore core;
   MergeRules rules;
   bool checked;
-  std::int64_t travelling = 0;  // sent by the last rehome to a rank that is not their owner
+  std::int64_t in_transit = 0;  // sent by the last redistribute to a rank that is not their owner
   RawBuffer sorted;             // sites in the order of cells
   RawBuffer spare_rows;         // the next payload table; scratch of the search before
   cluster::Arrivals arrivals;
@@ -162,18 +162,18 @@ Clusterer::Clusterer(Clusterer&&) noexcept = default;
 
 const Decomposition& Clusterer::decomposition() const { return impl_->decomposition; }
 
-std::int64_t Clusterer::rehome(Parcels& parcels) {
+std::int64_t Clusterer::redistribute(Parcels& parcels) {
   impl_->core.mailbox().check_usable();
-  const auto count = cluster::rehome(parcels, impl_->decomposition, impl_->transport.rank(), impl_->core.mailbox(),
-                                     impl_->core.far().component());
+  const auto count = cluster::redistribute(parcels, impl_->decomposition, impl_->transport.rank(),
+                                           impl_->core.mailbox(), impl_->core.far().component());
   impl_->core.far().forget();
-  impl_->travelling = count.travelling;
+  impl_->in_transit = count.in_transit;
   return count.sent;
 }
 
-std::int64_t Clusterer::travelling() const { return impl_->travelling; }
+std::int64_t Clusterer::in_transit() const { return impl_->in_transit; }
 
-bool Clusterer::home_in_one_wave() const {
+bool Clusterer::redistributes_in_one_wave() const {
   const auto& out = impl_->core.graph().out;
   const auto& d = impl_->decomposition;
   return out.size() + 1 == static_cast<std::size_t>(d.ranks()) || out == d.neighbours(impl_->transport.rank());

@@ -176,7 +176,7 @@ void FarSearch::number(links::Links& links) {
 }
 
 /// One wave: what is at step `hop` of its way goes one step on.
-void FarSearch::carry_hop(std::size_t hop, std::size_t bytes, std::vector<std::vector<std::byte>>& load) {
+void FarSearch::migrate_hop(std::size_t hop, std::size_t bytes, std::vector<std::vector<std::byte>>& load) {
   Arcs out(mailbox_.graph().out.size(), 0);
   Arcs in(out.size(), 0);
   const auto is_here = [&](const Pass& p, std::size_t at) {
@@ -203,31 +203,32 @@ void FarSearch::carry_hop(std::size_t hop, std::size_t bytes, std::vector<std::v
     const auto message = mailbox_.inbox(p.arc).subspan(read[p.arc]);
     const std::size_t length = message.empty() || message[0] == std::byte{0} ? 1 : 1 + bytes;
     if (message.size() < length)
-      throw CommError("rank " + std::to_string(mailbox_.graph().in[p.arc]) + " carried fewer parcels than it was to");
+      throw CommError("rank " + std::to_string(mailbox_.graph().in[p.arc]) +
+                      " sent fewer parcels than links of its arc");
     load[p.link].assign(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(length));
     read[p.arc] += length;
   }
 }
 
-void FarSearch::carry(const links::Stars& stars, const Cargo& cargo) {
+void FarSearch::migrate(const links::Stars& stars, const Payload& payload) {
   // Per link: one byte, 1 if it is kept, then the parcel.
   std::vector<std::vector<std::byte>> load(links_.size());
   for (std::size_t k = 0; k < far_out_.size(); ++k) {
     if (far_out_[k] == kNone) continue;
     auto& parcel = load[far_out_[k]];
     parcel.push_back(std::byte{stars.out_kept[k]});
-    if (stars.out_kept[k]) cargo.load(links_[far_out_[k]].source, parcel);
+    if (stars.out_kept[k]) payload.pack(links_[far_out_[k]].source, parcel);
   }
   std::size_t hops = 0;
   for (const auto& way : ways_) hops = std::max(hops, way.size() - 1);
-  for (std::size_t hop = 0; hop < hops; ++hop) carry_hop(hop, cargo.bytes, load);
+  for (std::size_t hop = 0; hop < hops; ++hop) migrate_hop(hop, payload.bytes, load);
   for (std::size_t i = 0; i < far_in_.size(); ++i) {
     if (far_in_[i] == kNone) continue;
     const auto& parcel = load[far_in_[i]];
     if ((parcel.size() > 1) != (stars.in_kept[i] != 0))
       throw CommError("a parcel of rank " + std::to_string(links_[far_in_[i]].source_rank) +
                       " and its label do not agree on whether it merges");
-    if (parcel.size() > 1) cargo.take(i, std::span(parcel).subspan(1));
+    if (parcel.size() > 1) payload.unpack(i, std::span(parcel).subspan(1));
   }
 }
 

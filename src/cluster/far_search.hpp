@@ -54,14 +54,14 @@ class FarSearch {
   /// Whether a link of Links::in is far.
   [[nodiscard]] bool in_is_far(std::size_t i) const { return i < far_in_.size() && far_in_[i] != kNone; }
 
-  /// Payload to travel.
-  struct Cargo {
+  /// What is migrated for a vertex: how it is packed and unpacked.
+  struct Payload {
     std::size_t bytes;                                                           ///< of one parcel
-    std::function<void(std::uint32_t vertex, std::vector<std::byte>& to)> load;  ///< appends a parcel
-    std::function<void(std::size_t in, std::span<const std::byte>)> take;        ///< that of a link of Links::in
+    std::function<void(std::uint32_t vertex, std::vector<std::byte>& to)> pack;  ///< appends a parcel
+    std::function<void(std::size_t in, std::span<const std::byte>)> unpack;      ///< that of a link of Links::in
   };
-  /// Carries the sources of kept far links to their targets. Called where passes_here().
-  void carry(const links::Stars& stars, const Cargo& cargo);
+  /// Migrates the sources of kept far links to their targets, hop by hop. Called where passes_here().
+  void migrate(const links::Stars& stars, const Payload& payload);
 
   /// The ranks around, as long as merged parcels may have to go far; forgotten by the next find(), or when taken.
   [[nodiscard]] FarComponent* component();
@@ -89,7 +89,7 @@ class FarSearch {
   void flood_answers();
   void take_links(DistributedSearch& search);
   void find_ways();
-  void carry_hop(std::size_t hop, std::size_t bytes, std::vector<std::vector<std::byte>>& load);
+  void migrate_hop(std::size_t hop, std::size_t bytes, std::vector<std::vector<std::byte>>& load);
   void number_slots(std::vector<Pass>& passes, const std::vector<links::CrossLink>& ordinary);
 
   comm::Mailbox& mailbox_;

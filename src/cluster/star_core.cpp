@@ -112,14 +112,16 @@ void StarCore::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<s
   if (graph_.out.empty()) return;
   std::vector<std::vector<std::byte>> far_rows(l.in.size());  // of far links
   if (far_.passes_here()) {
-    FarSearch::Cargo cargo;
-    cargo.bytes = row_bytes;
-    cargo.load = [&](std::uint32_t vertex, std::vector<std::byte>& to) {
+    FarSearch::Payload payload;
+    payload.bytes = row_bytes;
+    payload.pack = [&](std::uint32_t vertex, std::vector<std::byte>& to) {
       to.resize(to.size() + row_bytes);
       pack(vertex, to.data() + to.size() - row_bytes);
     };
-    cargo.take = [&](std::size_t in, std::span<const std::byte> row) { far_rows[in].assign(row.begin(), row.end()); };
-    far_.carry(*stars_, cargo);
+    payload.unpack = [&](std::size_t in, std::span<const std::byte> row) {
+      far_rows[in].assign(row.begin(), row.end());
+    };
+    far_.migrate(*stars_, payload);
   }
   if (!busy_) return;
   migrate_near(row_bytes, pack);

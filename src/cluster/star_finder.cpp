@@ -9,8 +9,8 @@
 
 #include "merganser/base/error.hpp"
 #include "src/cluster/distinct_ids.hpp"
-#include "src/cluster/home.hpp"
 #include "src/cluster/merge_columns.hpp"
+#include "src/cluster/redistribute.hpp"
 #include "src/cluster/star_core.hpp"
 
 namespace merganser {

@@ -179,7 +179,8 @@ void Placement::refuse_position(const Parcels& parcels) const {
       throw InputError(who + ", more than a cell beyond a wall; allowed: z from " +
                        std::to_string(grid.box.lower[2] - grid.spacing(2)) + " to " +
                        std::to_string(grid.box.lower[2] + grid.box.extent[2] + grid.spacing(2)));
-    throw InputError(who + ", which is not in its rank's block; bring parcels home (Migration, rehome) first");
+    throw InputError(
+        who + ", which is not in its rank's block; send parcels to their owners (Migration, redistribute) first");
   }
   throw std::logic_error("no parcel is out of place, but one was found to be");
 }

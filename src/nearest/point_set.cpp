@@ -38,7 +38,7 @@ IndexedText PointSet::outside_text(std::size_t i, const Vec3& lower, const Vec3&
   const std::string block = ", " + point_text(lower) + " to " + point_text(upper);
   if (small_ == nullptr)
     return where + " is not inside its rank's block" + block +
-           "; bring parcels home (rehome, distribute) before a step";
+           "; send parcels to their owners (redistribute, distribute) before a step";
   return where + " is outside of its rank's block" + block + " of the box " + box_text(box) +
          "; allowed: points in the block, once periodic axes are wrapped";
 }

@@ -89,7 +89,7 @@ TEST(Cluster, makes_no_collective_call_in_its_loop_of_steps_and_tells_totals_of_
     const Json r = json_of(record);
     EXPECT_EQ(r["result"], one) << model;
     EXPECT_EQ(r["loop"]["collectives"], 0) << model;
-    EXPECT_EQ(r["loop"]["rehome_waves"], 5) << model;
+    EXPECT_EQ(r["loop"]["redistribution_waves"], 5) << model;
     EXPECT_EQ(r["loop"]["network"], "manhattan 2x2x1");
     EXPECT_EQ(r["loop"]["totals_age_steps"], 1);
     const std::string totals = " merged so far, as of step 4 (1 ago)";

@@ -38,7 +38,7 @@ std::string by_cpp(int ranks, const ClusterOptions& options) {
     Clusterer clusterer(t, d, p.schema(), options);
     for (int i = 0; i < kSteps; ++i) {
       clusterer.step(p);
-      clusterer.rehome(p);
+      clusterer.redistribute(p);
     }
     Digest all;
     for (const Digest& part : comm::all_gather_value(t, digest(p))) all += part;
@@ -70,7 +70,7 @@ int steps_in_c(mg_transport* t, const mg_clusterer_options& options, std::string
     numbers.size = sizeof numbers;
     if (int s = mg_clusterer_step(clusterer, &numbers)) return s;
     EXPECT_LE(numbers.after, numbers.before);
-    if (int s = mg_clusterer_rehome(clusterer, nullptr)) return s;
+    if (int s = mg_clusterer_redistribute(clusterer, nullptr)) return s;
   }
   size_t left = 0;
   if (int s = mg_clusterer_get(clusterer, &columns, &left)) return s;

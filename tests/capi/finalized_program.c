@@ -70,7 +70,7 @@ static void use(struct objects* o) {
   refused(mg_transport_sum(o->transport, sum, 1), "sum");
   refused(mg_finder_find(o->finder, &points, small, ids), "find");
   refused(mg_clusterer_step(o->clusterer, NULL), "step");
-  refused(mg_clusterer_rehome(o->clusterer, NULL), "rehome");
+  refused(mg_clusterer_redistribute(o->clusterer, NULL), "redistribute");
   refused(mg_clusterer_distribute(o->clusterer), "distribute");
   refused(mg_clusterer_digest(o->clusterer, digest), "digest");
   refused(mg_announcer_step(o->announcer, &n), "a step of announcements");

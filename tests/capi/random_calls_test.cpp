@@ -201,9 +201,9 @@ void RandomCalls::add_clusterer(std::vector<std::pair<std::string, Call>>& t) {
     numbers.size = random_.size(sizeof numbers);
     return mg_clusterer_step(clusterer(), random_.or_null(&numbers));
   });
-  t.emplace_back("mg_clusterer_rehome", [=, this] {
+  t.emplace_back("mg_clusterer_redistribute", [=, this] {
     int64_t sent = 0;
-    return mg_clusterer_rehome(clusterer(), random_.or_null(&sent));
+    return mg_clusterer_redistribute(clusterer(), random_.or_null(&sent));
   });
   t.emplace_back("mg_clusterer_get", [=, this] {
     size_t count = 0;

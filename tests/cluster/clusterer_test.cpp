@@ -81,7 +81,7 @@ Outcome merged(comm::Transport& t, const Parcels& all, const Decomposition& d, c
   Outcome o;
   for (int i = 0; i < steps; ++i) {
     o.report = clusterer.step(mine);
-    clusterer.rehome(mine);
+    clusterer.redistribute(mine);
   }
   o.digest = digest(mine);
   std::int64_t counts[] = {o.report.before, o.report.small,          o.report.merged,      o.report.after,
@@ -345,7 +345,7 @@ TEST_F(ThreadsTest, a_parcel_that_goes_far_travels_on_from_neighbour_to_neighbou
       const Decomposition d(grid, t.size(), std::to_string(ranks) + "x1x1");
       Parcels mine(parcels_at(grid, {}, {}).schema());
       Clusterer clusterer(t, d, mine.schema(), {});
-      EXPECT_TRUE(clusterer.home_in_one_wave());
+      EXPECT_TRUE(clusterer.redistributes_in_one_wave());
       if (t.rank() == 0) {
         const Parcels one = parcels_at(grid, {{0.38, 0.5, 0.5}}, {100});  // on rank 1 of 4, on rank 15 of 40
         mine.append(one.site(0), one.row(0));
@@ -353,11 +353,11 @@ TEST_F(ThreadsTest, a_parcel_that_goes_far_travels_on_from_neighbour_to_neighbou
       const int waves = ranks == 4 ? 1 : 15;
       for (int wave = 1; wave <= waves; ++wave) {
         const bool sends = t.rank() == wave - 1;
-        EXPECT_EQ(clusterer.rehome(mine), sends ? 1 : 0) << t.rank();
-        EXPECT_EQ(clusterer.travelling(), sends && wave < waves ? 1 : 0) << t.rank();
+        EXPECT_EQ(clusterer.redistribute(mine), sends ? 1 : 0) << t.rank();
+        EXPECT_EQ(clusterer.in_transit(), sends && wave < waves ? 1 : 0) << t.rank();
       }
       EXPECT_EQ(mine.size(), t.rank() == waves ? 1U : 0U);
-      EXPECT_EQ(clusterer.rehome(mine), 0);
+      EXPECT_EQ(clusterer.redistribute(mine), 0);
     });
   }
 }

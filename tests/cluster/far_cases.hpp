@@ -179,7 +179,7 @@ struct FarCost {
   std::int64_t cross_links = 0;
 };
 
-/// Steps of this transport, with a check that one rehome() brings every merged parcel home. Collective.
+/// Steps of this transport, with a check that one redistribute() brings every merged parcel to its owner. Collective.
 inline Merged merged_far(comm::Transport& t, const FarCase& c, const std::string& shape, const ClusterOptions& options,
                          int steps, double stirred, FarCost* cost = nullptr) {
   const Decomposition d(c.grid, t.size(), shape);
@@ -205,13 +205,13 @@ inline Merged merged_far(comm::Transport& t, const FarCase& c, const std::string
     m.merged.push_back(t.all_reduce(r.merged, comm::Op::sum));
     m.lonely.push_back(t.all_reduce(r.lonely, comm::Op::sum));
     m.to_small.push_back(t.all_reduce(r.links_to_small, comm::Op::sum));
-    clusterer.rehome(mine);
-    EXPECT_TRUE(clusterer.home_in_one_wave());
-    EXPECT_EQ(clusterer.travelling(), 0) << c.name;
+    clusterer.redistribute(mine);
+    EXPECT_TRUE(clusterer.redistributes_in_one_wave());
+    EXPECT_EQ(clusterer.in_transit(), 0) << c.name;
     for (std::size_t k = 0; k < mine.size(); ++k) EXPECT_EQ(owner(mine.site(k)), t.rank()) << c.name;
     stir(mine, i, stirred);
-    do clusterer.rehome(mine);
-    while (t.all_reduce(clusterer.travelling(), comm::Op::sum) > 0);
+    do clusterer.redistribute(mine);
+    while (t.all_reduce(clusterer.in_transit(), comm::Op::sum) > 0);
   }
   if (cost != nullptr) {
     t.all_reduce(sums, comm::Op::sum);

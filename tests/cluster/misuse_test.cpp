@@ -275,7 +275,7 @@ TEST(StepMisuseTest, a_clusterer_kept_beyond_its_run_refuses_a_step) {
     kept = std::make_unique<Clusterer>(t, Decomposition(grid(), t.size()), p.schema(), ClusterOptions{});
   });
   EXPECT_THROW((void)kept->step(p), CommError);
-  EXPECT_THROW((void)kept->rehome(p), CommError);
+  EXPECT_THROW((void)kept->redistribute(p), CommError);
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ bool loop(comm::Transport& t, std::int64_t steps) {
     }
     p = start;
     merged += clusterer->step(p).merged;
-    clusterer->rehome(p);
+    clusterer->redistribute(p);
     if ((step + 1) % (steps / kLooks) != 0) continue;
     last = use();
     if (step < steps / 4) early = last;

@@ -323,7 +323,7 @@ TEST_P(StarFinderTest, merges_no_less_with_the_clusterer_on_cuts_and_boxes) {
       Clusterer clusterer(t, d, Schema::epic(), options);
       for (int step = 0; step < 2; ++step) {
         clusterer.step(mine);
-        clusterer.rehome(mine);
+        clusterer.redistribute(mine);
       }
       EXPECT_EQ(total_digest(t, mine).text(), digest(serial).text());
     }

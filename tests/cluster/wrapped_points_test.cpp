@@ -111,7 +111,7 @@ TEST(WrappedParcels, come_into_the_box_and_those_outside_of_a_wall_are_refused_u
     // Between steps parcels may move beyond a wall.
     Clusterer clusterer(t, d, parcels.schema(), {});
     parcels = parcels_at(1.25);
-    (void)clusterer.rehome(parcels);
+    (void)clusterer.redistribute(parcels);
     EXPECT_EQ(parcels.site(0).z, 1);
   });
 }

@@ -78,7 +78,7 @@ std::vector<std::int64_t> advanced(comm::Transport& t, const Grid& grid, const s
     transfer.locate(mine);
     transfer.advance(mine, flow, stage[0], stage[1]);
     migration.send(mine, transfer.may_have_left());
-    EXPECT_EQ(migration.send(mine), 0);                                 // all are home
+    EXPECT_EQ(migration.send(mine), 0);                                 // all are on their owners
     for (std::size_t i = 0; i < mine.size(); ++i) mine.row(i)[21] = 0;  // unused
   }
   const Digest digest = merganser::digest(mine);

@@ -115,7 +115,7 @@ contains
     call finder%find(xyz, [.true., .false., .false., .false.], stat=stat, errmsg=text)
     call check(stat == mg_input, 'a point outside')
     call check_text(text, 'point 3 at (0.7, -1, 0.5) is outside of its rank''s block')
-    call check(index(text, 'rehome') == 0, 'a finder has no rehome')
+    call check(index(text, 'redistribute') == 0, 'a finder has no redistribute')
     xyz(2, 3) = 0.5_c_double
     x = xyz(1, :)
     y = xyz(2, :)

@@ -28,7 +28,7 @@ extern "C" void reference_digest(int steps, int n, const double* position, const
   Clusterer clusterer(*transport, decomposition, p.schema(), options);
   for (int i = 0; i < steps; ++i) {
     clusterer.step(p);
-    clusterer.rehome(p);
+    clusterer.redistribute(p);
   }
   const std::string text = digest(p).text();
   std::copy_n(text.c_str(), 33, digest_text);

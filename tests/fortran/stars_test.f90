@@ -178,7 +178,7 @@ contains
     call clusterer%put(columns, c%n)
     do i = 1, 3
        call clusterer%step(merged)
-       call clusterer%rehome(sent)
+       call clusterer%redistribute(sent)
     end do
     call clusterer%digest(digest)
     call check(digest == expected_digest(3), 'steps: the digest of C++')

@@ -244,7 +244,7 @@ class Rank:
             self.must(self.c.mg_transport_sum(self.transport, total, c_size_t(1)), "sum")
             if self.put_well and self.fresh and total[0] != len(self.cloud.kept):
                 raise Wrong(f"step: {total[0]} parcels merged; expected {len(self.cloud.kept)}")
-            self.must(self.c.mg_clusterer_rehome(self.clusterer, None), "rehome")
+            self.must(self.c.mg_clusterer_redistribute(self.clusterer, None), "redistribute")
         self.fresh = False
 
     fresh = False

@@ -64,19 +64,19 @@ class MultiHop {
   [[nodiscard]] bool idle() const noexcept;
 
  private:
-  struct Travelling {
+  struct InTransit {
     Delivery message;
     BlockIndex direction;
     int reach;
   };
-  [[nodiscard]] bool may_go(const Travelling& m, const BlockIndex& direction) const;
-  void pass_on(std::size_t local, const Travelling& m);
+  [[nodiscard]] bool may_go(const InTransit& m, const BlockIndex& direction) const;
+  void pass_on(std::size_t local, const InTransit& m);
   void receive(std::size_t local);
 
   BlockExchange exchange_;
   Farthest farthest_;
   std::vector<BlockIndex> directions_;
-  std::vector<std::vector<Travelling>> waiting_;  // by local block, for the next step
+  std::vector<std::vector<InTransit>> waiting_;  // by local block, for the next step
   std::vector<std::vector<Delivery>> delivered_;
   std::vector<std::uint64_t> numbers_;
   Counts counts_;

@@ -83,7 +83,7 @@ MG_API int mg_clusterer_distribute(mg_clusterer* clusterer);
 MG_API int mg_clusterer_step(mg_clusterer* clusterer, mg_step_numbers* numbers);
 /// Sends parcels that left this rank's block to their owner, with one neighbour wave. Called by every rank.
 /// @param sent  NULL: not wanted
-MG_API int mg_clusterer_rehome(mg_clusterer* clusterer, int64_t* sent);
+MG_API int mg_clusterer_redistribute(mg_clusterer* clusterer, int64_t* sent);
 /// Parcels on this rank.
 MG_API int mg_clusterer_count(mg_clusterer* clusterer, size_t* count);
 /// Copies the parcels into the caller's columns: columns->count is their capacity, which must be enough.

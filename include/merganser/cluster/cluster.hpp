@@ -17,10 +17,10 @@ namespace merganser {
 ///     Clusterer clusterer(transport, decomposition, parcels.schema(), options);   // collective
 ///     StepReport report = clusterer.step(parcels);                               // neighbours only
 ///
-/// Parcels must be inside the box and on the rank that owns their cell (see distribute(), rehome()). The result, row for
+/// Parcels must be inside the box and on the rank that owns their cell (see distribute(), redistribute()). The result, row for
 /// row, depends neither on the number of ranks nor on the model, decomposition or order. After a step the parcels of a
 /// rank are in the order of its cells. A merged parcel stays on the rank of its centre, even if its new position
-/// belongs to another: call rehome() before the next step.
+/// belongs to another: call redistribute() before the next step.
 ///
 /// The candidate ranks of a rank, to which its search may send queries, are fixed when the Clusterer is made: all ranks up to
 /// 27, above that those whose blocks touch its own, or those that the parcels given to the constructor call for. That bounds what a step costs where parcels
@@ -51,17 +51,17 @@ class Clusterer {
 
   /// Sends parcels that left this rank's block to their owner, with one neighbour wave, after bringing them back into
   /// periodic axes; one that has moved beyond a wall is put onto it. Parcels that are not a neighbour's travel on in the
-  /// next call (Rehoming makes as many as it takes); but after a step that merged over a large hole, the ranks around it
+  /// next call (Redistribution makes as many as it takes); but after a step that merged over a large hole, the ranks around it
   /// make as many waves first as bring its merged parcels to ranks of which the owner is a candidate. Called by every rank.
   /// @return parcels sent
-  std::int64_t rehome(Parcels& parcels);
-  /// Of the parcels that the last rehome() sent, those that are not at their owner's yet. Local.
-  [[nodiscard]] std::int64_t travelling() const;
+  std::int64_t redistribute(Parcels& parcels);
+  /// Of the parcels that the last redistribute() sent, those that are still in transit: not at their owner yet. Local.
+  [[nodiscard]] std::int64_t in_transit() const;
   /// Whether the candidates of this rank are all ranks, or exactly those whose blocks touch its own. Local. Where it is
-  /// true on every rank, one rehome() after a step() brings every merged parcel home: along each axis it lies between its centre and
+  /// true on every rank, one redistribute() after a step() brings every merged parcel to its owner: along each axis it lies between its centre and
   /// one of the sources, which come from touching blocks, or over a large hole. Parcels that you have moved yourself may
   /// travel farther.
-  [[nodiscard]] bool home_in_one_wave() const;
+  [[nodiscard]] bool redistributes_in_one_wave() const;
 
   /// As given.
   [[nodiscard]] const Decomposition& decomposition() const;

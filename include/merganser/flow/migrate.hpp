@@ -22,7 +22,7 @@ struct Sure {
 /// Those of a rank. Local.
 [[nodiscard]] Sure surely_inside(const Decomposition& decomposition, int rank);
 
-/// Brings parcels home that a flow has moved. Other than Clusterer::rehome() it leaves parcels beyond the walls where
+/// Sends parcels that a flow has moved to their owners. Other than Clusterer::redistribute() it leaves parcels beyond the walls where
 /// they are: between stages they may lie there, until reflect() at the end of the step.
 class Migration {
  public:

@@ -66,7 +66,7 @@ class Transfer {
   void gather_excess(const Parcels& parcels, ScalarNodes& excess);
   /// One stage of a low-storage Runge-Kutta scheme, fused: rates r <- a r + f(flow at the parcel), then position,
   /// vorticity and B += b_dt r; with a = 0 the registers need not hold numbers. Parcels may leave the block and the box:
-  /// Migration brings them home. Local.
+  /// Migration sends them to their owners. Local.
   void advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt);
   /// Adds `displacement`, read at the parcels' centres, to their positions. Local.
   void displace(Parcels& parcels, const VectorNodes& displacement);

@@ -1,5 +1,5 @@
-/// Bringing parcels home over so many ranks that not everybody may ask everybody.
-#include "merganser/cluster/rehoming.hpp"
+/// Redistribution over so many ranks that not all are candidates of each other.
+#include "merganser/cluster/redistribution.hpp"
 
 #include <gtest/gtest.h>
 
@@ -64,15 +64,15 @@ Digest merged_serially(const Parcels& all, int steps) {
   return digest(p);
 }
 
-TEST(Rehoming, makes_the_same_number_of_waves_on_every_rank_however_far_one_parcel_has_to_go) {
+TEST(Redistribution, makes_the_same_number_of_waves_on_every_rank_however_far_one_parcel_has_to_go) {
   const Parcels all = parcels_in_bar(2, 1);
   for (const char* decorators : {"", "chaos:3"}) {
     decorated(decorators, [&](comm::Transport& t) {
       const Decomposition d = blocks();
       Parcels mine = share(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
-      Rehoming home(t, clusterer);
-      ASSERT_TRUE(home.announces());
+      Redistribution redistribute(t, clusterer);
+      ASSERT_TRUE(redistribute.announces());
       const Digest before = total_digest(t, mine);
       for (const int who : {kRanks, 7}) {  // nobody, one
         if (t.rank() == who) {
@@ -80,7 +80,7 @@ TEST(Rehoming, makes_the_same_number_of_waves_on_every_rank_however_far_one_parc
           mine.site(0).x += 19.5;
         }
         const auto counted = t.counters();
-        const int waves = home(mine);
+        const int waves = redistribute(mine);
         EXPECT_EQ((t.counters() - counted).collectives, 0);
         EXPECT_TRUE(all_home(t, mine, d));
         EXPECT_EQ(t.all_reduce(std::int64_t{waves}, comm::Op::min), waves);
@@ -97,7 +97,7 @@ TEST(Rehoming, makes_the_same_number_of_waves_on_every_rank_however_far_one_parc
   }
 }
 
-TEST(Rehoming, of_merged_parcels_keeps_runs_equal_to_the_reference_where_few_and_where_many_are_there) {
+TEST(Redistribution, of_merged_parcels_keeps_runs_equal_to_the_reference_where_few_and_where_many_are_there) {
   constexpr int kSteps = 3;
   for (const std::size_t per_block : {2U, 4U, 100U}) {
     const Parcels all = parcels_in_bar(per_block, 5);
@@ -106,16 +106,16 @@ TEST(Rehoming, of_merged_parcels_keeps_runs_equal_to_the_reference_where_few_and
       const Decomposition d = blocks();
       Parcels mine = share(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
-      Rehoming home(t, clusterer);
-      EXPECT_EQ(home.announces(), per_block < 100);
+      Redistribution redistribute(t, clusterer);
+      EXPECT_EQ(redistribute.announces(), per_block < 100);
       const auto counted = t.counters();
       for (int i = 0; i < kSteps; ++i) {
         clusterer.step(mine);
-        home(mine);
+        redistribute(mine);
         EXPECT_TRUE(all_home(t, mine, d));
       }
       EXPECT_EQ((t.counters() - counted).collectives, 0);
-      EXPECT_EQ(home.waves(), kSteps);
+      EXPECT_EQ(redistribute.waves(), kSteps);
       const Digest got = total_digest(t, mine);
       if (t.rank() == 0) {
         EXPECT_EQ(got, want) << per_block;
@@ -124,16 +124,16 @@ TEST(Rehoming, of_merged_parcels_keeps_runs_equal_to_the_reference_where_few_and
   }
 }
 
-TEST(Rehoming, refuses_a_parcel_that_no_merging_can_have_brought_so_far) {
+TEST(Redistribution, refuses_a_parcel_that_no_merging_can_have_brought_so_far) {
   const Parcels all = parcels_in_bar(100, 5);
   try {
     decorated("", [&](comm::Transport& t) {
       const Decomposition d = blocks();
       Parcels mine = share(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
-      Rehoming home(t, clusterer);
+      Redistribution redistribute(t, clusterer);
       if (t.rank() == 7) mine.site(0).x += 19.5;
-      home(mine);
+      redistribute(mine);
     });
     FAIL() << "no error";
   } catch (const InputError& e) {

@@ -1,4 +1,4 @@
-#include "src/cluster/home.hpp"
+#include "src/cluster/redistribute.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,26 +24,26 @@ void check_volume(const Parcels& parcels, std::size_t i) {
 }
 
 /// A parcel on its way to a member of a component.
-struct Traveller {
+struct ParcelInTransit {
   int to;
   std::vector<std::byte> parcel;
 };
 
 /// Takes out the parcels whose owner is no candidate of this rank, but of another member of the component.
-std::vector<Traveller> leave(Parcels& parcels, const Decomposition& d, int rank, const comm::Mailbox& mailbox,
-                             FarComponent& around) {
+std::vector<ParcelInTransit> take_leaving(Parcels& parcels, const Decomposition& d, int rank,
+                                          const comm::Mailbox& mailbox, FarComponent& around) {
   const auto& neighbours = mailbox.graph().out;
-  std::vector<Traveller> leaving;
+  std::vector<ParcelInTransit> leaving;
   std::vector<std::uint8_t> gone(parcels.size(), 0);
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     Site& s = parcels.site(i);
-    settle(d.grid().box, parcels, i, s, Walls::clamp);
+    wrap_into_box(d.grid().box, parcels, i, s, Walls::clamp);
     const int owner = d.owner({s.x, s.y, s.z});
     if (owner == rank || std::binary_search(neighbours.begin(), neighbours.end(), owner)) continue;
     const int to = around.reaching(owner);
     if (to < 0) continue;
     gone[i] = 1;
-    append_parcel(leaving.emplace_back(Traveller{to, {}}).parcel, parcels, i);
+    append_parcel(leaving.emplace_back(ParcelInTransit{to, {}}).parcel, parcels, i);
   }
   if (!leaving.empty()) remove(parcels, gone);
   return leaving;
@@ -51,13 +51,13 @@ std::vector<Traveller> leave(Parcels& parcels, const Decomposition& d, int rank,
 
 /// Sends parcels to members of the component that are their owners or have them as candidates. Called by every member.
 /// @return parcels sent from here, less those that have come here and will be sent again
-std::int64_t bring_near(Parcels& parcels, const Decomposition& d, int rank, comm::Mailbox& mailbox,
-                        FarComponent& around) {
-  std::vector<Traveller> here = leave(parcels, d, rank, mailbox, around);
+std::int64_t send_to_members(Parcels& parcels, const Decomposition& d, int rank, comm::Mailbox& mailbox,
+                             FarComponent& around) {
+  std::vector<ParcelInTransit> here = take_leaving(parcels, d, rank, mailbox, around);
   auto sent = static_cast<std::int64_t>(here.size());
   const std::size_t arcs = mailbox.graph().out.size();
   for (int wave = 1; wave <= around.waves(); ++wave) {
-    for (const Traveller& t : here) {
+    for (const ParcelInTransit& t : here) {
       const std::size_t arc = around.arc_to(around.next(t.to));
       mailbox.post(arc, std::int32_t{t.to});
       mailbox.post_all(arc, std::span<const std::byte>(t.parcel));
@@ -68,7 +68,7 @@ std::int64_t bring_near(Parcels& parcels, const Decomposition& d, int rank, comm
       const auto message = mailbox.inbox(arc);
       const std::size_t bytes = sizeof(std::int32_t) + parcels.parcel_bytes();
       if (message.size() % bytes != 0)
-        throw CommError("a message of " + std::to_string(message.size()) + " bytes is no number of travelling parcels");
+        throw CommError("a message of " + std::to_string(message.size()) + " bytes is no number of parcels in transit");
       for (std::size_t at = 0; at < message.size(); at += bytes) {
         std::int32_t to = 0;
         std::memcpy(&to, message.data() + at, sizeof to);
@@ -88,7 +88,7 @@ std::int64_t bring_near(Parcels& parcels, const Decomposition& d, int rank, comm
 
 }  // namespace
 
-void settle(const Box& box, const Parcels& parcels, std::size_t i, Site& s, Walls walls) {
+void wrap_into_box(const Box& box, const Parcels& parcels, std::size_t i, Site& s, Walls walls) {
   const Vec3 given{s.x, s.y, s.z};
   double* const x[3] = {&s.x, &s.y, &s.z};
   for (int a = 0; a < 3; ++a) {
@@ -158,7 +158,7 @@ void check_parcels(const Parcels& parcels, const Decomposition& decomposition, i
       throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(p) + " is on rank " +
                        std::to_string(rank) + ", but " +
                        (owner < 0 ? "not inside the box" : "belongs to rank " + std::to_string(owner)) +
-                       "; bring parcels home (rehome, distribute) before a step");
+                       "; send parcels to their owners (redistribute, distribute) before a step");
   }
 }
 
@@ -175,22 +175,22 @@ void check_points(const nearest::PointSet& points, const Decomposition& decompos
   }
 }
 
-Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox,
-               FarComponent* around) {
+Redistributed redistribute(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox,
+                           FarComponent* around) {
   const Box& box = decomposition.grid().box;
   const auto& neighbours = mailbox.graph().out;
-  Rehomed count;
-  if (around != nullptr) count.sent = bring_near(parcels, decomposition, rank, mailbox, *around);
+  Redistributed count;
+  if (around != nullptr) count.sent = send_to_members(parcels, decomposition, rank, mailbox, *around);
   std::vector<std::uint8_t> gone(parcels.size(), 0);
   bool any = false;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     Site& s = parcels.site(i);
-    settle(box, parcels, i, s, Walls::clamp);
+    wrap_into_box(box, parcels, i, s, Walls::clamp);
     const int owner = decomposition.owner({s.x, s.y, s.z});
     if (owner == rank) continue;
     auto at = std::lower_bound(neighbours.begin(), neighbours.end(), owner);
     if (at == neighbours.end() || *at != owner) {
-      ++count.travelling;
+      ++count.in_transit;
       at = std::lower_bound(neighbours.begin(), neighbours.end(), decomposition.next_hop(rank, owner));
     }
     append_parcel(mailbox.outbox(static_cast<std::size_t>(at - neighbours.begin())), s, parcels.row(i),
@@ -220,7 +220,7 @@ void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Tran
     for (std::size_t i = 0; i < parcels.size(); ++i) {
       Site& s = parcels.site(i);
       cluster::check_volume(parcels, i);
-      cluster::settle(box, parcels, i, s, cluster::Walls::refuse);
+      cluster::wrap_into_box(box, parcels, i, s, cluster::Walls::refuse);
       const int owner = decomposition.owner({s.x, s.y, s.z});
       if (owner == transport.rank()) continue;
       append_parcel(to[static_cast<std::size_t>(owner)], s, parcels.row(i), parcels.schema().width());

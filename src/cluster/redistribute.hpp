@@ -1,5 +1,5 @@
 #pragma once
-/// The way of parcels to their owner, and what is asked of them.
+/// Redistribution of parcels to their owners, and the checks of parcels before a step.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ void check_ranks(const Decomposition& decomposition, const comm::Transport& tran
 [[nodiscard]] std::vector<comm::UniformValue> uniform_values(const Decomposition& decomposition);
 [[nodiscard]] std::vector<comm::UniformValue> uniform_values(const Schema& schema, const Decomposition& decomposition);
 
-/// What a step asks of the parcels of a rank, but for their ids (distinct_ids.hpp): at home, volumes within bounds. For the
+/// Checks that the parcels of a rank are on their owner and their volumes within bounds; ids: distinct_ids.hpp. For the
 /// decorator `checked`. @throws InputError
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank);
 /// Checks that points lie in the block of their rank. For the decorator `checked`. @throws InputError
@@ -30,21 +30,22 @@ void check_points(const nearest::PointSet& points, const Decomposition& decompos
   return 1e-12 * (box.extent[axis] + std::fabs(box.lower[axis]));
 }
 
-struct Rehomed {
+/// Numbers of parcels that this rank has sent.
+struct Redistributed {
   std::int64_t sent = 0;
-  std::int64_t travelling = 0;  ///< of these, sent to a rank that is not their owner
+  std::int64_t in_transit = 0;  ///< of these, sent to a rank that is not their owner
 };
-/// One neighbour wave; see Clusterer::rehome.
-/// @param around  where merged parcels may have to go far: the ranks joined with this one, which bring them first to those
-///                that may ask their owners; null: nobody near has such parcels
-Rehomed rehome(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox,
-               FarComponent* around);
+/// One neighbour wave; see Clusterer::redistribute.
+/// @param around  where merged parcels may have to go far: the ranks joined with this one, which send them first to
+///                ranks of which the owners are candidates; null: nobody near has such parcels
+Redistributed redistribute(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox,
+                           FarComponent* around);
 
 /// What becomes of a parcel outside of a wall: one that is given is refused, unless it is beyond by rounding; one that has moved
 /// there between steps is put onto it.
 enum class Walls : std::uint8_t { refuse, clamp };
-/// Into the box: wrapped on periodic axes. @throws InputError if it is not finite, or outside of a wall that refuses
-void settle(const Box& box, const Parcels& parcels, std::size_t i, Site& s, Walls walls);
+/// Moves a parcel into the box: wrapped on periodic axes, clamped at walls. @throws InputError if it is not finite, or outside of a wall that refuses
+void wrap_into_box(const Box& box, const Parcels& parcels, std::size_t i, Site& s, Walls walls);
 /// Removes the marked parcels, keeping the order of the others.
 void remove(Parcels& parcels, const std::vector<std::uint8_t>& gone);
 

@@ -1,0 +1,43 @@
+#pragma once
+/// Redistribution of merged parcels to their owners, over any distance, without a collective.
+#include <cstdint>
+#include <optional>
+
+#include "merganser/announce/announcement_network.hpp"
+#include "merganser/cluster/cluster.hpp"
+
+namespace merganser {
+
+/// Makes as many waves of Clusterer::redistribute as it takes, on every rank the same number.
+///
+///     Redistribution redistribute(transport, clusterer);                 // collective
+///     for (...) { clusterer.step(parcels); redistribute(parcels); }      // neighbours only
+///
+/// One wave is enough, and nothing else is sent, where Clusterer::redistributes_in_one_wave() is true on every rank: up to 27
+/// ranks, and above that unless parcels are so few that candidate ranks lie beyond touching blocks. There each wave is
+/// followed by time_to_live() steps of an announcement network (about log4 of the ranks), in which a rank that has forwarded a parcel
+/// announces it; without any such announcement all parcels are on their owners.
+class Redistribution {
+ public:
+  /// Determines over all ranks whether one wave is enough, and makes the network where it is not. Collective. Both must outlive this
+  /// and stay where they are.
+  Redistribution(comm::Transport& transport, Clusterer& clusterer);
+
+  /// Sends the parcels of every rank to their owners. Called by every rank after a step. No collective.
+  /// @return waves made, the same on every rank
+  /// @throws InputError naming the rank if a parcel has come farther than merging can bring it, where one wave is enough
+  int operator()(Parcels& parcels);
+
+  /// Waves made so far, the same on every rank.
+  [[nodiscard]] std::int64_t waves() const noexcept { return waves_; }
+  /// Whether waves are followed by announcements; the same on every rank.
+  [[nodiscard]] bool announces() const noexcept { return network_.has_value(); }
+
+ private:
+  comm::Transport& transport_;
+  Clusterer& clusterer_;
+  std::optional<announce::AnnouncementNetwork> network_;
+  std::int64_t waves_ = 0;
+};
+
+}  // namespace merganser
