@@ -57,7 +57,7 @@ module merganser_c
 
   type, bind(c) :: c_step_numbers
      integer(c_size_t) :: bytes = 0
-     integer(c_int64_t) :: before = 0, small = 0, merged = 0, after = 0, lonely = 0, cross_links = 0
+     integer(c_int64_t) :: before = 0, small = 0, merged = 0, after = 0, unmatched = 0, cross_links = 0
      real(c_double) :: seconds = 0
   end type c_step_numbers
 

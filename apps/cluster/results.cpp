@@ -128,7 +128,7 @@ std::string counts_table(const StepReport& first, const StepReport& last, const 
   t.row({"small", count_text(all.small), share(all.small, first.before)});
   t.row({"merged away", count_text(all.merged), share(all.merged, first.before)});
   t.row({"after", count_text(last.after), share(last.after, first.before)});
-  if (all.lonely > 0) t.row({"small with none in reach", count_text(all.lonely), ""});
+  if (all.unmatched > 0) t.row({"small, unmatched", count_text(all.unmatched), ""});
   if (all.long_cycles > 0) t.row({"long cycles cut", count_text(all.long_cycles), ""});
   return t.text();
 }
@@ -181,7 +181,7 @@ Json pruning_json(const StepReport& all) {
   return {{"cross_links", all.cross_links}, {"rounds", all.pruning.rounds},
           {"puts", all.pruning.puts},       {"gets", all.pruning.gets},
           {"syncs", all.pruning.syncs},     {"reductions", all.pruning.reductions},
-          {"lonely", all.lonely},           {"merged_into_big", all.merged_into_big}};
+          {"unmatched", all.unmatched},     {"merged_into_big", all.merged_into_big}};
 }
 
 }  // namespace merganser::app

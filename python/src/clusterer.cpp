@@ -92,7 +92,7 @@ class ClustererObject : Pinned {
     const std::pair<const char*, std::int64_t> numbers[] = {
         {"before", r.before},           {"small", r.small},
         {"merged", r.merged},           {"after", r.after},
-        {"lonely", r.lonely},           {"links_to_small", r.links_to_small},
+        {"unmatched", r.unmatched},     {"links_to_small", r.links_to_small},
         {"cross_links", r.cross_links}, {"merged_into_big", r.merged_into_big}};
     for (const auto& [name, value] : numbers) out[name] = value;
     nb::dict seconds;

@@ -77,7 +77,7 @@ mg_step_numbers numbers_of(const StepReport& report) {
   n.small = report.small;
   n.merged = report.merged;
   n.after = report.after;
-  n.lonely = report.lonely;
+  n.unmatched = report.unmatched;
   n.cross_links = report.cross_links;
   n.seconds = report.seconds.total();
   return n;

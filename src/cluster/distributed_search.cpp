@@ -285,7 +285,7 @@ void DistributedSearch::settle_far(std::uint32_t vertex) {
 
 void DistributedSearch::announce(StepNumbers& report) {
   for (const Open& o : open_)
-    if (!o.settled && o.far_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.lonely;
+    if (!o.settled && o.far_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.unmatched;
   // Ordered by arc: count, then place.
   std::vector<std::uint32_t> next(asked_.size() + 1, 0);
   for (const Open& o : open_)

@@ -397,7 +397,7 @@ StepReport cluster_reference(Parcels& parcels, const Grid& grid, const ClusterOp
 
   reference::Graph graph = reference::nearest(parcels, grid, is_small, options.search);
   for (std::size_t i = 0; i < n; ++i) {
-    if (is_small[i] && graph.target[i] < 0) ++report.lonely;
+    if (is_small[i] && graph.target[i] < 0) ++report.unmatched;
     if (graph.target[i] >= 0 && is_small[static_cast<std::size_t>(graph.target[i])]) ++report.links_to_small;
   }
   report.long_cycles = reference::cut_long_cycles(graph);

@@ -21,7 +21,7 @@ TEST(BenchSeries, comes_back_from_its_record_with_every_number_in_its_place) {
   total.after = 60;
   total.cross_links = 16;
   total.merged_into_big = 17;
-  total.lonely = 18;
+  total.unmatched = 18;
   total.clusters = {{2, 19}, {3, 20}};
   series.cycles.resize(1);
   series.cycles[0].stages.resize(1);

@@ -84,14 +84,14 @@ Outcome merged(comm::Transport& t, const Parcels& all, const Decomposition& d, c
     clusterer.redistribute(mine);
   }
   o.digest = digest(mine);
-  std::int64_t counts[] = {o.report.before, o.report.small,          o.report.merged,      o.report.after,
-                           o.report.lonely, o.report.links_to_small, o.report.long_cycles, o.report.merged_into_big};
+  std::int64_t counts[] = {o.report.before,    o.report.small,          o.report.merged,      o.report.after,
+                           o.report.unmatched, o.report.links_to_small, o.report.long_cycles, o.report.merged_into_big};
   t.all_reduce(counts, comm::Op::sum);
   o.report.before = counts[0];
   o.report.small = counts[1];
   o.report.merged = counts[2];
   o.report.after = counts[3];
-  o.report.lonely = counts[4];
+  o.report.unmatched = counts[4];
   o.report.links_to_small = counts[5];
   o.report.long_cycles = counts[6];
   o.report.merged_into_big = counts[7];
@@ -112,7 +112,7 @@ void expect_same(const Outcome& got, const Outcome& want) {
   EXPECT_EQ(got.report.small, want.report.small);
   EXPECT_EQ(got.report.merged, want.report.merged);
   EXPECT_EQ(got.report.after, want.report.after);
-  EXPECT_EQ(got.report.lonely, want.report.lonely);
+  EXPECT_EQ(got.report.unmatched, want.report.unmatched);
   EXPECT_EQ(got.report.links_to_small, want.report.links_to_small);
   EXPECT_EQ(got.report.long_cycles, want.report.long_cycles);
   EXPECT_EQ(got.report.merged_into_big, want.report.merged_into_big);

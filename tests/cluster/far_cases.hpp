@@ -131,7 +131,7 @@ inline void stir(Parcels& parcels, int step, double most) {
 struct Merged {
   std::vector<std::string> digests;  // after each step
   std::vector<std::int64_t> merged;
-  std::vector<std::int64_t> lonely;
+  std::vector<std::int64_t> unmatched;
   std::vector<std::int64_t> to_small;
   friend bool operator==(const Merged&, const Merged&) = default;
 };
@@ -162,7 +162,7 @@ inline Merged reference_of(const FarCase& c, int steps, double stirred) {
     const StepReport r = cluster_reference(p, c.grid, far_options());
     m.digests.push_back(digest(p).text());
     m.merged.push_back(r.merged);
-    m.lonely.push_back(r.lonely);
+    m.unmatched.push_back(r.unmatched);
     m.to_small.push_back(r.links_to_small);
     stir(p, i, stirred);
     bring_into_box(p, c.grid.box);
@@ -203,7 +203,7 @@ inline Merged merged_far(comm::Transport& t, const FarCase& c, const std::string
     sums[3] += r.cross_links;
     m.digests.push_back(total_digest(t, mine).text());
     m.merged.push_back(t.all_reduce(r.merged, comm::Op::sum));
-    m.lonely.push_back(t.all_reduce(r.lonely, comm::Op::sum));
+    m.unmatched.push_back(t.all_reduce(r.unmatched, comm::Op::sum));
     m.to_small.push_back(t.all_reduce(r.links_to_small, comm::Op::sum));
     clusterer.redistribute(mine);
     EXPECT_TRUE(clusterer.redistributes_in_one_wave());
@@ -222,7 +222,7 @@ inline Merged merged_far(comm::Transport& t, const FarCase& c, const std::string
 
 inline void expect_merged(const Merged& got, const Merged& want, const std::string& where) {
   EXPECT_EQ(got.merged, want.merged) << where;
-  EXPECT_EQ(got.lonely, want.lonely) << where;
+  EXPECT_EQ(got.unmatched, want.unmatched) << where;
   EXPECT_EQ(got.to_small, want.to_small) << where;
   EXPECT_EQ(got.digests, want.digests) << where;
 }

@@ -40,7 +40,7 @@ TEST_P(GraphCases, merge_as_published) {
     EXPECT_EQ(report.clusters, GetParam().clusters) << GetParam().pattern;
     EXPECT_EQ(report.after, before - GetParam().merged);
     EXPECT_EQ(static_cast<std::int64_t>(parcels.size()), report.after);
-    EXPECT_EQ(report.lonely, 0);
+    EXPECT_EQ(report.unmatched, 0);
   }
 }
 
@@ -227,7 +227,7 @@ TEST(ReferenceStep, nothing_and_almost_nothing_work) {
   Parcels one;
   add_sphere(one, 5, {0.5, 0.5, 0.5}, 1e-6);
   const StepReport report = cluster_reference(one, grid, options_of(20, Search::exact));
-  EXPECT_EQ(report.lonely, 1);
+  EXPECT_EQ(report.unmatched, 1);
   EXPECT_EQ(report.after, 1);
 }
 

@@ -234,7 +234,7 @@ inline std::string difference(const Cloud& cloud, const nearest::CellList::Cut& 
       return "open with another distance";
     if (expected.index >= 0 && best.id != parcels.id(static_cast<std::size_t>(expected.index)))
       return "open with another id";
-    if (expected.index < 0 && !std::isinf(best.distance2)) return "a lonely parcel has a distance";
+    if (expected.index < 0 && !std::isinf(best.distance2)) return "an unmatched parcel has a distance";
   }
   return "";
 }

@@ -34,7 +34,7 @@ class Columns(ctypes.Structure):
 
 
 class Numbers(ctypes.Structure):
-    _fields_ = [("size", c_size_t)] + [(n, c_int64) for n in ("before", "small", "merged", "after", "lonely", "cross_links")] + [
+    _fields_ = [("size", c_size_t)] + [(n, c_int64) for n in ("before", "small", "merged", "after", "unmatched", "cross_links")] + [
         ("seconds", c_double)]
 
 

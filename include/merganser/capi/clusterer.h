@@ -66,7 +66,7 @@ typedef struct mg_step_numbers {
   int64_t small;
   int64_t merged;  ///< sources whose centre is on this rank
   int64_t after;
-  int64_t lonely;  ///< small parcels without any other parcel
+  int64_t unmatched;  ///< small parcels without any other parcel
   int64_t cross_links;
   double seconds;
 } mg_step_numbers;

@@ -11,7 +11,7 @@
 namespace merganser {
 
 /// Merges in place on one rank. Result equals Clusterer::step bit for bit, as a set of parcels; rows that stay keep
-/// their order. Of the report it fills before, small, merged, after, long_cycles, lonely, links_to_small (counted
+/// their order. Of the report it fills before, small, merged, after, long_cycles, unmatched, links_to_small (counted
 /// before long cycles are cut), merged_into_big and clusters.
 StepReport cluster_reference(Parcels& parcels, const Grid& grid, const ClusterOptions& options);
 

@@ -28,7 +28,7 @@ struct StepNumbers {
   std::int64_t merged = 0;  ///< sources whose centre is on this rank
   std::int64_t after = 0;
   std::int64_t long_cycles = 0;      ///< cycles of three or more links that were cut (cells8 only)
-  std::int64_t lonely = 0;           ///< small parcels without any other parcel in reach
+  std::int64_t unmatched = 0;        ///< small parcels without any other parcel in reach
   std::int64_t links_to_small = 0;   ///< links before pruning whose target is small
   std::int64_t cross_links = 0;      ///< links from this rank to another
   std::int64_t merged_into_big = 0;  ///< kept links whose target is not small
