@@ -227,8 +227,8 @@ void check_distinct_over_ranks(const std::string& name, const links::Ids& ids, s
   std::vector<std::int64_t> met = comm::all_to_all(transport, std::move(to)).flat();
   std::sort(met.begin(), met.end());
   comm::agree(transport, [&] {
-    const auto twin = std::adjacent_find(met.begin(), met.end());
-    if (twin != met.end()) throw InputError(name + " " + std::to_string(*twin) + " is there twice" + kAllowed);
+    const auto duplicate = std::adjacent_find(met.begin(), met.end());
+    if (duplicate != met.end()) throw InputError(name + " " + std::to_string(*duplicate) + " is there twice" + kAllowed);
   });
 }
 

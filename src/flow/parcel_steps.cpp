@@ -37,7 +37,7 @@ std::int64_t split(Parcels& parcels, const Grid& grid, const FlowOptions& option
   how.max_aspect_ratio = options.max_aspect_ratio;
   how.max_semi_axis =
       cube_root(detail::semi_axes_product(1)) * std::min({grid.spacing(0), grid.spacing(1), grid.spacing(2)});
-  how.twin_ids = true;
+  how.consecutive_ids = true;
   return merganser::split(parcels, grid, how);
 }
 

@@ -154,7 +154,7 @@ std::int64_t split(Parcels& parcels, const Grid& grid, const SplitOptions& optio
       options.max_semi_axis > 0 ? options.max_semi_axis : cube_root(detail::semi_axes_product(grid.cell_volume()));
   const std::size_t before = parcels.size();
   std::int64_t next = options.next_id;
-  if (next == 0 && !options.twin_ids) {
+  if (next == 0 && !options.consecutive_ids) {
     for (std::size_t i = 0; i < before; ++i) next = std::max(next, parcels.id(i) + 1);
   }
   std::int64_t splits = 0;
@@ -166,7 +166,7 @@ std::int64_t split(Parcels& parcels, const Grid& grid, const SplitOptions& optio
     const double a = std::sqrt(shape.square[0]);
     const double c = std::sqrt(std::max(shape.square[2], 0.0));
     if (a < longest && a < options.max_aspect_ratio * c) continue;
-    split_one(parcels, i, shape, layout, grid.box, options.twin_ids ? parcels.id(i) + 1 : next);
+    split_one(parcels, i, shape, layout, grid.box, options.consecutive_ids ? parcels.id(i) + 1 : next);
     next += options.id_step;
     ++splits;
   }

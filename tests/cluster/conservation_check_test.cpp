@@ -31,10 +31,10 @@ Parcels parcels(const comm::Transport& t, const std::vector<std::pair<std::int64
 
 /// What the audit says of parcels 0 to 5, of which 1 and 2 are said to be merged into 0; empty if all is well.
 std::string fault(comm::Transport& t, const std::vector<std::pair<std::int64_t, double>>& after,
-                  const Merges& merges = {{1, 0}, {2, 0}}, bool twin = false) {
+                  const Merges& merges = {{1, 0}, {2, 0}}, bool duplicate = false) {
   std::vector<std::pair<std::int64_t, double>> before;
   for (std::int64_t id = 0; id < 6; ++id) before.emplace_back(id, 1.0 + static_cast<double>(id));
-  if (twin) before.emplace_back(5, 6.0);
+  if (duplicate) before.emplace_back(5, 6.0);
   ConservationCheck check(t, parcels(t, before));
   try {
     check.verify(parcels(t, after), t.rank() == t.size() - 1 ? merges : Merges());

@@ -215,11 +215,11 @@ TEST(Split, new_ids_come_from_the_given_sequence) {
   EXPECT_EQ(ids, (std::multiset<std::int64_t>{10, 11, 12, 101, 105, 109}));
 }
 
-TEST(Split, a_twin_has_the_id_after_its_parents_where_that_is_asked_for) {
+TEST(Split, consecutive_ids_give_a_child_the_id_after_that_of_its_parent) {
   Parcels parcels;
   for (int i = 0; i < 3; ++i) add_ellipsoid(parcels, 40 - 2 * i, {0, 0, 0}, {30, 1, 1}, frame(i, 1));
   SplitOptions options;
-  options.twin_ids = true;
+  options.consecutive_ids = true;
   EXPECT_EQ(split(parcels, wide_grid(), options), 3);
   std::vector<std::int64_t> ids;
   for (std::size_t i = 0; i < parcels.size(); ++i) ids.push_back(parcels.id(i));
