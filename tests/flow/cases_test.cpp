@@ -95,9 +95,9 @@ TEST(Cases, rayleigh_taylor_has_the_symmetry_of_its_formula) {
   ASSERT_EQ(buoyancy.size(), parcels.size());
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const Site& s = parcels.site(i);
-    const auto duplicate = buoyancy.find(key(s.x + kPi / 2, s.y + kPi / 2, -s.z));
-    ASSERT_NE(duplicate, buoyancy.end());
-    EXPECT_NEAR(parcels.row(i)[b], -duplicate->second, 1e-14);
+    const auto mirrored = buoyancy.find(key(s.x + kPi / 2, s.y + kPi / 2, -s.z));
+    ASSERT_NE(mirrored, buoyancy.end());
+    EXPECT_NEAR(parcels.row(i)[b], -mirrored->second, 1e-14);
   }
 }
 
