@@ -57,7 +57,7 @@ void describe(AnnounceDemo& a, V&& option) {
   describe(a.limits, option);
 }
 
-void preset(AnnounceDemo& a) {
+void apply_implied_defaults(AnnounceDemo& a) {
   const std::string what = a.demo.what;
   a = AnnounceDemo();
   if (what != "potts") return;

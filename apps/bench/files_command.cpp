@@ -25,7 +25,7 @@ void describe(BenchFiles& o, V&& option) {
   describe_ratio(o.file, option, "20, which the published program has built in");
 }
 
-void preset(BenchFiles& o) {
+void apply_implied_defaults(BenchFiles& o) {
   preset_bench(o.bench);
   o.file = {};
 }

@@ -24,7 +24,7 @@ void describe(BenchRandom& o, V&& option) {
          Words{{"shuffled", "ordered"}}, Kind{"LIST"});
 }
 
-void preset(BenchRandom& o) {
+void apply_implied_defaults(BenchRandom& o) {
   preset_bench(o.bench);
   const BenchOptions kept = o.bench;
   o = BenchRandom();

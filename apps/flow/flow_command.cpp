@@ -92,7 +92,7 @@ void describe(FlowCommand& o, auto&& option) {
 }
 
 /// What goes with a case stands before what the user says.
-void preset(FlowCommand& o) {
+void apply_implied_defaults(FlowCommand& o) {
   if (!o.which.empty() && o.restart.empty()) flow::apply_case(case_of(o.which), o.model);
 }
 

@@ -68,18 +68,18 @@ void with_table(const std::function<void(OptionTable&)>& with) {
   with(table);
 }
 
-/// Parses, lets `preset(O&)` (if there is one) set what an option like --like-paper stands for under the options given,
+/// Parses, calls `apply_implied_defaults(O&)`, if there is one, which sets what an option like --like-paper implies for options not given,
 /// and runs.
 template <class O, int (*body)(O&, const Invocation&)>
 int run_command(const Command& self, std::span<const std::string> arguments) {
   Whole<O> o;
-  if constexpr (requires { preset(o.own); }) {
+  if constexpr (requires { apply_implied_defaults(o.own); }) {
     Whole<O> first;
     OptionTable table(first);
     table.set_command(std::string(self.name));
     table.parse(arguments);
     o.own = first.own;
-    preset(o.own);
+    apply_implied_defaults(o.own);
   }
   OptionTable table(o);
   table.set_command(std::string(self.name));

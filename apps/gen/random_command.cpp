@@ -44,7 +44,7 @@ void describe(GenRandomOptions& o, auto&& option) {
 }
 
 /// Called with the options given already set; they are parsed again on top of this.
-void preset(GenRandomOptions& o) {
+void apply_implied_defaults(GenRandomOptions& o) {
   if (o.like_paper.empty()) return;
   const bool scaling = o.like_paper == "scaling";
   GenRandomOptions p;

@@ -51,7 +51,7 @@ void describe(TopoReplayOptions& o, V&& option) {
   option("quiet", b.quiet, "print no tables");
 }
 
-void preset(TopoReplayOptions& o) { o.bench.sizes = {"weights"}; }
+void apply_implied_defaults(TopoReplayOptions& o) { o.bench.sizes = {"weights"}; }
 
 /// The graph that is replayed, of as many ranks as there are.
 graphs::ProcessGraph pattern_of(const TopoReplayOptions& o, int ranks) {
