@@ -170,7 +170,7 @@ HWY_INLINE T separated_root(T r) {
 }
 
 /// Unit vector in the kernel of m, a symmetric matrix of rank 2: the longest column of its adjugate.
-HWY_INLINE Vector kernel_of(const Deviator& m) {
+HWY_INLINE Vector null_vector(const Deviator& m) {
   const T xx = cross(m.yy, m.zz, m.yz, m.yz);
   const T yy = cross(m.xx, m.zz, m.xz, m.xz);
   const T zz = cross(m.xx, m.yy, m.xy, m.xy);
@@ -184,7 +184,7 @@ HWY_INLINE Vector kernel_of(const Deviator& m) {
   return {tw::Mul(n.x, scale), tw::Mul(n.y, scale), tw::Mul(n.z, scale)};
 }
 
-/// sqrt((a^2 - c^2) / 5) v1 and sqrt((b^2 - c^2) / 5) v2 of ellipsoids B. One eigenvalue is apart from the others by at least
+/// sqrt((a^2 - c^2) / 5) v1 and sqrt((b^2 - c^2) / 5) v2 of ellipsoids B. One eigenvalue is isolated from the others by at least
 /// sqrt(3) times the scale of the deviator, so it and its vector are found first; what is left is a 2 x 2 matrix.
 HWY_INLINE void half_axes(const Deviator& b, Vector& major, Vector& middle) {
   const T mean = tw::Mul(tw::Add(tw::Add(b.xx, b.yy), b.zz), both(1.0 / 3));
@@ -200,9 +200,10 @@ HWY_INLINE void half_axes(const Deviator& b, Vector& major, Vector& middle) {
                  tw::MulSub(d.xz, cross(d.xy, d.yz, d.yy, d.xz), tw::Mul(d.xy, cross(d.xy, d.zz, d.yz, d.xz))));
   const T r = tw::Mul(tw::Mul(tw::Mul(both(0.5), det), inverse_s), tw::Mul(inverse_s, inverse_s));
   const T size = tw::Mul(tw::Mul(p, inverse_s), separated_root(tw::Min(tw::Abs(r), both(1))));
-  const T apart = tw::CopySign(size, r);
-  const Vector n = kernel_of({tw::Sub(d.xx, apart), d.xy, d.xz, tw::Sub(d.yy, apart), d.yz, tw::Sub(d.zz, apart)});
-  // Two unit vectors across n [duff2017].
+  const T isolated = tw::CopySign(size, r);
+  const Vector n =
+      null_vector({tw::Sub(d.xx, isolated), d.xy, d.xz, tw::Sub(d.yy, isolated), d.yz, tw::Sub(d.zz, isolated)});
+  // Two unit vectors perpendicular to n [duff2017].
   const T sign = tw::CopySign(both(1), n.z);
   const T a = tw::Neg(inverse(tw::Add(sign, n.z)));
   const T xy = tw::Mul(tw::Mul(n.x, n.y), a);
@@ -212,22 +213,22 @@ HWY_INLINE void half_axes(const Deviator& b, Vector& major, Vector& middle) {
   const Vector du{tw::MulAdd(d.xx, u.x, tw::MulAdd(d.xy, u.y, tw::Mul(d.xz, u.z))),
                   tw::MulAdd(d.xy, u.x, tw::MulAdd(d.yy, u.y, tw::Mul(d.yz, u.z))),
                   tw::MulAdd(d.xz, u.x, tw::MulAdd(d.yz, u.y, tw::Mul(d.zz, u.z)))};
-  // In that plane the matrix is [-apart/2 + across, along; along, -apart/2 - across].
-  const T across = tw::MulAdd(both(0.5), apart, dot(u, du));
-  const T along = dot(w, du);
-  const T half = root(tw::MulAdd(across, across, tw::Mul(along, along)));
-  const T g = tw::Add(half, tw::Abs(across));
+  // In that plane the matrix is [-isolated/2 + deviation, off_diagonal; off_diagonal, -isolated/2 - deviation].
+  const T deviation = tw::MulAdd(both(0.5), isolated, dot(u, du));
+  const T off_diagonal = dot(w, du);
+  const T half = root(tw::MulAdd(deviation, deviation, tw::Mul(off_diagonal, off_diagonal)));
+  const T g = tw::Add(half, tw::Abs(deviation));
   const T norm2 = tw::Mul(tw::Add(half, half), g);
   const T scale = inverse_root(norm2);
   const auto turned = tw::Gt(norm2, both(1e-280));  // else any two axes will do
-  const auto positive = tw::Ge(across, both(0));
-  const T cosine = tw::IfThenElse(turned, tw::Mul(scale, tw::IfThenElse(positive, g, along)), both(1));
-  const T sine = tw::IfThenElseZero(turned, tw::Mul(scale, tw::IfThenElse(positive, along, g)));
+  const auto positive = tw::Ge(deviation, both(0));
+  const T cosine = tw::IfThenElse(turned, tw::Mul(scale, tw::IfThenElse(positive, g, off_diagonal)), both(1));
+  const T sine = tw::IfThenElseZero(turned, tw::Mul(scale, tw::IfThenElse(positive, off_diagonal, g)));
   const Vector first = combine(cosine, u, sine, w);
   const Vector second = combine(cosine, w, tw::Neg(sine), u);
-  // a^2 - c^2 and b^2 - c^2: what is apart is a^2 (positive) or c^2.
-  const auto is_long = tw::Ge(apart, both(0));
-  const T three_halves = tw::Mul(both(1.5), tw::Abs(apart));
+  // a^2 - c^2 and b^2 - c^2: the isolated eigenvalue belongs to a^2 (positive) or c^2.
+  const auto is_long = tw::Ge(isolated, both(0));
+  const T three_halves = tw::Mul(both(1.5), tw::Abs(isolated));
   const T longest = tw::Add(three_halves, half);
   const T between = tw::IfThenElse(is_long, tw::Add(half, half), tw::Max(tw::Sub(three_halves, half), both(0)));
   const T one = tw::IfThenZeroElse(sphere, root(tw::Mul(longest, both(0.2))));

@@ -65,7 +65,7 @@ void gather(const Parcels& parcels, const Column& column, std::size_t first, dou
 /// Values of a column as they lie in memory in its type. Call check_fit() before.
 void to_file_type(const Column& column, const double* values, std::size_t count, std::vector<std::byte>& out);
 
-/// What is wrong with a value that is to become one of the column's type, or nothing.
+/// Checks that a value fits into the type of the column. Returns the error text, empty if it does.
 [[nodiscard]] std::string check_fit(const Column& column, double value);
 
 }  // namespace merganser::io

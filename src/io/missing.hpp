@@ -21,7 +21,7 @@ class MissingValues {
   /// @param unwritten  further ones, which no file that is written will have
   MissingValues(FileType type, std::span<const FileAttribute> attributes, std::span<const FileAttribute> unwritten);
 
-  /// What is wrong with the attributes, if they do not tell: "the attribute missing_value is text; allowed: numbers".
+  /// The error text if the attributes do not define missing values: "the attribute missing_value is text; allowed: numbers".
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
   /// Of a value of the variable's type as a double; 64-bit integers whose bits are kept: of_bits().

@@ -17,7 +17,7 @@ std::string outside(const std::string& name, double value, double low, double hi
   return name + " is " + number_text(value) + "; allowed: " + number_text(low) + " to " + number_text(high);
 }
 
-/// What is wrong with a parcel's position or volume. Empty: nothing.
+/// Validates the position and volume of a parcel. Returns the error text, empty if they are valid.
 std::string check_site(const Site& site, const Box& box) {
   const std::array<double, 3> position{site.x, site.y, site.z};
   for (std::size_t a = 0; a < 3; ++a) {
@@ -32,7 +32,7 @@ std::string check_site(const Site& site, const Box& box) {
   return volume_error(site.volume);
 }
 
-/// What is wrong with a value that would be read again as a missing one. Empty: nothing.
+/// Checks that a value would not be read again as a missing one. Returns the error text, empty if it is not.
 std::string check_missing(const Column& column, const MissingValues& missing, double value) {
   const MissingValues::Kind kind = missing.of(column, value);
   if (kind == MissingValues::Kind::present) return {};

@@ -49,7 +49,7 @@ Direction direction(double turns) {
 }
 
 /// A coordinate in a cell: lower + (cell + u) * spacing, moved by the few roundings that keep it in that cell.
-double place(const Grid& grid, int axis, std::int64_t cell, double u) {
+double coordinate_in_cell(const Grid& grid, int axis, std::int64_t cell, double u) {
   double x = grid.box.lower[axis] + (static_cast<double>(cell) + u) * grid.spacing(axis);
   const double top = grid.box.lower[axis] + grid.box.extent[axis];
   while (grid.cell(axis, x) > cell || (x >= top && grid.box.periodic[axis]))
@@ -111,9 +111,9 @@ class Generator {
     Random random(options_.seed, static_cast<std::uint64_t>(index), static_cast<std::uint32_t>(k));
     Site& site = parcels.site(at);
     double* row = parcels.row(at);
-    site.x = place(grid_, 0, cell[0], random.uniform());
-    site.y = place(grid_, 1, cell[1], random.uniform());
-    site.z = place(grid_, 2, cell[2], random.uniform());
+    site.x = coordinate_in_cell(grid_, 0, cell[0], random.uniform());
+    site.y = coordinate_in_cell(grid_, 1, cell[1], random.uniform());
+    site.z = coordinate_in_cell(grid_, 2, cell[2], random.uniform());
     parcels.set_id(at, index * stride_ + k);
     for (int c = 0; c < 3; ++c) row[1 + c] = random.uniform(-10, 10);
     row[4] = random.uniform(-1, 1);

@@ -19,15 +19,17 @@ inline constexpr double kMaxAttribute = 1e100;  ///< vorticity, buoyancy and wha
 /// Whether a parcel may have this volume. False for NaN.
 [[nodiscard]] constexpr bool is_volume(double volume) { return volume >= kMinVolume && volume <= kMaxVolume; }
 
-/// What is wrong with a volume: "volume is 1e-310; allowed: 1e-120 to 1e+120". Empty: nothing.
+/// Validates a volume. Returns the error text, such as "volume is 1e-310; allowed: 1e-120 to 1e+120"; empty
+/// if it is valid.
 [[nodiscard]] std::string volume_error(double volume);
 
-/// What is wrong with an ellipsoid: the five entries, or B33, which follows from them and the volume. Empty: nothing.
+/// Validates an ellipsoid: the five entries, and B33, which follows from them and the volume. Returns the error text, empty if
+/// it is valid.
 /// @param volume  one that is_volume()
 [[nodiscard]] std::string shape_error(const double* b5, double volume);
 
-/// What is wrong with what a payload row has to merge: attributes of rule mean, sum and ellipsoid (five zeros: no shape is
-/// given). Empty: nothing.
+/// Validates the attributes of rule mean, sum and ellipsoid in a row (five zeros: no shape is given). Returns the error text,
+/// empty if they are valid.
 /// @param volume  one that is_volume()
 [[nodiscard]] std::string row_error(const Schema& schema, const double* row, double volume);
 

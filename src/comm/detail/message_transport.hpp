@@ -30,7 +30,8 @@ class MessageTransport : public TransportBase {
   std::uint64_t objects_ = 0;
 };
 
-/// What is wrong with what this rank says of an object; empty if nothing is. Sizes whose bytes have no number are wrong.
+/// Validates the arguments of this rank for a new object. Returns the error text, empty if they are valid. Sizes must fit into
+/// 64 bits as bytes.
 std::string plan_error(const Graph& graph, const Pattern& pattern, const PlanOptions& options);
 std::string stream_error(const Graph& graph, const StreamOptions& options);
 std::string segment_error(std::size_t words, std::size_t word_bytes, Epoch epoch);

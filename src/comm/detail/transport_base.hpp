@@ -29,8 +29,8 @@ class TransportBase : public Transport {
   /// called when ranks end with different errors.
   void close();
 
-  /// What is wrong with the one-sided memory of this rank after puts and gets in blocks of differing sizes; empty if nothing
-  /// is, or there is none. It waits for no word, so that one which never comes keeps nobody. Collective.
+  /// Checks the one-sided memory of this rank after puts and gets in blocks of differing sizes. Returns the error text, empty if
+  /// there is no error or no such memory. Never waits for a word, so one that is lost blocks no rank. Collective.
   [[nodiscard]] virtual std::string memory_fault() { return {}; }
 
   [[nodiscard]] std::string_view choice() const noexcept override { return choice_; }
@@ -92,7 +92,7 @@ template <class T>
 /// The other ranks at the ends of a graph's arcs, in either direction, ascending.
 [[nodiscard]] std::vector<int> neighbours_of(const Graph& graph, int rank);
 
-/// What is wrong with a graph as seen from one of `size` ranks; empty if nothing is.
+/// Validates the graph of one of `size` ranks. Returns the error text, empty if it is valid. Local.
 [[nodiscard]] std::string graph_error(const Graph& graph, int size);
 
 /// Notes that every rank is about to throw an error with this text.

@@ -173,7 +173,8 @@ class HeadingReader {
     if (own || (root && over_parcels)) return column(std::move(v), own);
     if (over_parcels) return lose(full, "over the parcels but in a group");
     if (is_in(v.dimensions, "world%size")) return lose(full, "which has a value for every rank");
-    if (values({id, number}, {dims.data(), v.dimensions.size()}, full, v)) out.variables.push_back(std::move(v));
+    if (read_values_within_budget({id, number}, {dims.data(), v.dimensions.size()}, full, v))
+      out.variables.push_back(std::move(v));
   }
 
   void column(FileVariable v, bool own) {
@@ -214,8 +215,9 @@ class HeadingReader {
     return length;
   }
 
-  /// Reads the values, of a time dimension the last level. @return false if they are too many
-  bool values(VariableNumber of, std::span<const int> dimensions, const std::string& full, FileVariable& v) {
+  /// Reads the values of a variable, of a time dimension the last level. @return false if all values together exceed kMaxValueBytes
+  bool read_values_within_budget(VariableNumber of, std::span<const int> dimensions, const std::string& full,
+                                 FileVariable& v) {
     const int id = of.group;
     const int number = of.variable;
     VariablePart part{std::vector<std::size_t>(v.dimensions.size() + 1, 0),
