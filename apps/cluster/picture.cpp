@@ -212,7 +212,7 @@ std::string legend(double x, double y) {
   };
   std::string out = entry(kSourceStyle, "small, merges into its nearest", 232);
   out += entry(kCentre, "centre of a cluster", 168);
-  out += entry(kBig, "not concerned", 132);
+  out += entry(kBig, "not involved", 132);
   return out + arrow({x, y - 4}, {x + 24, y - 4}, "") + text(x + 35, y, "sub", "link kept by the pruning");
 }
 

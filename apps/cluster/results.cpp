@@ -157,7 +157,7 @@ std::string stages_table(const std::vector<std::string>& names, const std::vecto
 
 std::string conservation_table(const std::vector<Conserved>& quantities, const Moments& before, const Moments& after,
                                std::int64_t merged) {
-  Table t({"conserved", "before", "after", "relative difference"});
+  Table t({"conserved", "before", "after", "difference / sum of magnitudes"});
   t.row({"number (+ merged away)", count_text(before.parcels), count_text(after.parcels + merged),
          before.parcels == after.parcels + merged ? "0" : "NOT CONSERVED"});
   for (const auto& q : quantities)

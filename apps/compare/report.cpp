@@ -38,13 +38,13 @@ const Json* find(const Json& object, const std::string& key) {
 }
 
 /// Two records, and what they are called.
-struct Alike {
+struct ComparedOrigins {
   const RecordOrigin& one;
   const RecordOrigin& other;
   std::string one_name, other_name;
 };
 
-void warn_if_different(const Alike& a, const Json& one, const Json& other, const std::string& what,
+void warn_if_different(const ComparedOrigins& a, const Json& one, const Json& other, const std::string& what,
                        const std::string& key, std::vector<std::string>& out) {
   const Json* b = find(one, key);
   const Json* c = find(other, key);
@@ -54,7 +54,7 @@ void warn_if_different(const Alike& a, const Json& one, const Json& other, const
 }
 
 /// Components and variables that choose how libraries talk, where both records tell them: older ones do not.
-void warn_of_settings(const Alike& a, std::vector<std::string>& out) {
+void warn_of_settings(const ComparedOrigins& a, std::vector<std::string>& out) {
   for (const char* part : {"components", "variables"}) {
     const Json* one = find(a.one.provenance, part);
     const Json* other = find(a.other.provenance, part);
@@ -70,7 +70,7 @@ void warn_of_settings(const Alike& a, std::vector<std::string>& out) {
     warn_if_different(a, a.one.provenance, a.other.provenance, "provenance:", "binding", out);
 }
 
-void warn_of_origin(const Alike& a, std::vector<std::string>& out) {
+void warn_of_origin(const ComparedOrigins& a, std::vector<std::string>& out) {
   std::set<std::string> names;
   for (const auto* side : {&a.one.options, &a.other.options})
     if (side->is_object())
@@ -237,7 +237,7 @@ std::vector<std::size_t> by_effect(const std::vector<Change>& changes) {
 }
 
 std::string families_text(const SuiteComparison& s) {
-  Table t({"together", "timings", "change", "95 % interval", "p", "would find", "verdict"});
+  Table t({"together", "timings", "change", "95 % interval", "p", "smallest detectable", "verdict"});
   const auto row = [&t](const Change& c, const std::string& name) {
     t.row({name, std::to_string(c.timings), change_text(c.ratio), range_text(c), p_text(c.p),
            change_text(1 + c.detectable), std::string(verdict_name(c.verdict)) + (c.decides ? "" : " (not counted)")});
@@ -296,20 +296,20 @@ RecordComparison compare_records(const RecordFacts& before, const RecordFacts& a
 
 namespace {
 
-/// The largest of the slowdowns that would be found, of what decides.
-double least_visible(const std::vector<Change>& changes) {
+/// The largest of the smallest detectable slowdowns, of the changes that decide.
+double largest_detectable(const std::vector<Change>& changes) {
   double most = 0;
   for (const Change& c : changes)
     if (c.decides) most = std::max(most, c.detectable);
   return most;
 }
 
-/// What a comparison that found nothing could not have seen.
-std::string unseen_text(const SuiteComparison& s) {
+/// The smallest slowdowns that a comparison without a finding would have detected.
+std::string detectable_text(const SuiteComparison& s) {
   return fmt::format(
       "; smallest detectable slowdown (in 19 of 20 cases): {} of everything, {} of a kernel or stage, {} of a timing",
-      change_text(1 + s.suite.detectable), change_text(1 + least_visible(s.families)),
-      change_text(1 + least_visible(s.timings)));
+      change_text(1 + s.suite.detectable), change_text(1 + largest_detectable(s.families)),
+      change_text(1 + largest_detectable(s.timings)));
 }
 
 std::string order_text(const RecordComparison& c) {
@@ -330,8 +330,8 @@ Json to_json(const RecordComparison& c) {
               {"in_turns", c.order.known ? Json(c.order.in_turns) : Json()},
               {"detectable",
                {{"suite", c.suite.suite.detectable},
-                {"family", least_visible(c.suite.families)},
-                {"timing", least_visible(c.suite.timings)}}},
+                {"family", largest_detectable(c.suite.families)},
+                {"timing", largest_detectable(c.suite.timings)}}},
               {"suite", change_json(c.suite.suite)}};
   out["families"] = json_list(c.suite.families, change_json);
   out["timings"] =
@@ -346,7 +346,7 @@ Json to_json(const RecordComparison& c) {
 
 std::string text_of(const RecordComparison& c, std::size_t rows) {
   std::string out;
-  for (const auto& w : c.warnings) out += "not alike: " + w + '\n';
+  for (const auto& w : c.warnings) out += "warning: " + w + '\n';
   if (!c.only_before.empty())
     out += fmt::format("only before, not compared: {}{}\n", c.only_before.size(), listed(c.only_before));
   if (!c.only_after.empty())
@@ -364,7 +364,7 @@ std::string text_of(const RecordComparison& c, std::size_t rows) {
   } else if (c.regression()) {
     out += "not slower, but a regression: see counts and results\n";
   } else {
-    out += (c.suite.faster ? "no regression; some of it is faster" : "no regression") + unseen_text(c.suite) + '\n';
+    out += (c.suite.faster ? "no regression; some of it is faster" : "no regression") + detectable_text(c.suite) + '\n';
   }
   return out;
 }

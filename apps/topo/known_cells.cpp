@@ -78,7 +78,7 @@ std::string interval_text(double confidence) { return fixed_text(100 * confidenc
 
 std::string class_text(const topology::ClassAdvice& c) {
   const std::string interval = interval_text(confidence_of(c));
-  Table t({c.completion, "time", interval, "is fastest with", "fastest saves against it", ""});
+  Table t({c.completion, "time", interval, "probability of being fastest", "fastest saves against it", ""});
   for (const auto& k : c.kernels) {
     const Standing& s = k.standing;
     t.row({k.kernel, seconds_text(s.time.value * 1e-9),

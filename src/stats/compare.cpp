@@ -16,7 +16,7 @@ constexpr double kMinDeviation = 0.01;  // no launch is more alike than this to 
 constexpr double kTrim = 0.15;          // of each end, in means over timings
 constexpr double kTame = 3.7;           // 2.5 normal deviations, in median distances
 constexpr double kMedianLoss = 1.57;    // variance of a median to that of a mean
-constexpr double kPower = 0.95;         // with which "would find" finds
+constexpr double kPower = 0.95;         // of the test for the smallest detectable slowdown
 constexpr double kLargestLog = 700;     // of what still is a number
 // How the false alarms are shared out.
 constexpr double kSuiteShare = 0.4;

@@ -60,7 +60,7 @@ struct Change {
   double ratio = 1;          ///< after / before
   double low = 1, high = 1;  ///< 95 % interval of it
   double p = 1;              ///< chance that noise shows as much in this direction in any of the tests of the suite
-  double detectable = 0;     ///< the slowdown that would be found in 19 of 20 cases, as a share
+  double detectable = 0;     ///< the smallest slowdown that is detected in 19 of 20 cases, as a share
   Verdict verdict = Verdict::same;
   bool decides = true;
 };
