@@ -192,8 +192,8 @@ BenchSeries series_of(const Json& j) {
   s.total.cross_links = p.at("cross_links").get<std::int64_t>();
   s.total.merged_into_big = p.at("merged_into_big").get<std::int64_t>();
   s.total.unmatched = p.at("unmatched").get<std::int64_t>();
-  s.total.pruning = {p.at("rounds").get<std::int64_t>(), p.at("puts").get<std::int64_t>(),
-                     p.at("gets").get<std::int64_t>(), p.at("syncs").get<std::int64_t>(),
+  s.total.pruning = {p.at("rounds").get<std::int64_t>(), p.at("words_written").get<std::int64_t>(),
+                     p.at("words_read").get<std::int64_t>(), p.at("syncs").get<std::int64_t>(),
                      p.at("reductions").get<std::int64_t>()};
   return s;
 }

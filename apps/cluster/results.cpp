@@ -173,15 +173,19 @@ std::string counters_text(const StepReport& all) {
          bytes_text(static_cast<double>(c.bytes)) + ", " + count_text(c.waves) + " waves, " + count_text(c.puts) +
          " puts, " + count_text(c.gets) + " gets, " + count_text(c.syncs) + " syncs, " + count_text(c.collectives) +
          " collectives\n  pruning: " + count_text(all.cross_links) + " links across ranks, longest chain or rounds " +
-         count_text(p.rounds) + ", " + count_text(p.puts) + " words written, " + count_text(p.gets) + " read, " +
-         count_text(p.syncs) + " synchronisations, " + count_text(p.reductions) + " reductions\n";
+         count_text(p.rounds) + ", " + count_text(p.words_written) + " words written, " + count_text(p.words_read) +
+         " read, " + count_text(p.syncs) + " synchronisations, " + count_text(p.reductions) + " reductions\n";
 }
 
 Json pruning_json(const StepReport& all) {
-  return {{"cross_links", all.cross_links}, {"rounds", all.pruning.rounds},
-          {"puts", all.pruning.puts},       {"gets", all.pruning.gets},
-          {"syncs", all.pruning.syncs},     {"reductions", all.pruning.reductions},
-          {"unmatched", all.unmatched},     {"merged_into_big", all.merged_into_big}};
+  return {{"cross_links", all.cross_links},
+          {"rounds", all.pruning.rounds},
+          {"words_written", all.pruning.words_written},
+          {"words_read", all.pruning.words_read},
+          {"syncs", all.pruning.syncs},
+          {"reductions", all.pruning.reductions},
+          {"unmatched", all.unmatched},
+          {"merged_into_big", all.merged_into_big}};
 }
 
 }  // namespace merganser::app

@@ -108,9 +108,8 @@ Json spread_json(comm::Transport& t, double seconds) {
 Json counts_json(comm::Transport& t, const StepReport& mine, const Digest& digest) {
   const auto& c = mine.counters;
   const auto& p = mine.pruning;
-  std::array<std::int64_t, 15> sums{mine.before,      mine.small, mine.merged, mine.after,
-                                    mine.cross_links, c.messages, c.bytes,     c.puts,
-                                    c.gets,           p.puts,     p.gets};
+  std::array<std::int64_t, 15> sums{mine.before, mine.small, mine.merged, mine.after,      mine.cross_links, c.messages,
+                                    c.bytes,     c.puts,     c.gets,      p.words_written, p.words_read};
   const auto q = quarters(digest);
   std::copy(q.begin(), q.end(), sums.end() - 4);
   t.all_reduce(sums, comm::Op::sum);

@@ -22,8 +22,8 @@ StepReport& StepReport::operator+=(const StepReport& o) {
   seconds.merge += o.seconds.merge;
   counters += o.counters;
   pruning.rounds = pruning.rounds > o.pruning.rounds ? pruning.rounds : o.pruning.rounds;
-  pruning.puts += o.pruning.puts;
-  pruning.gets += o.pruning.gets;
+  pruning.words_written += o.pruning.words_written;
+  pruning.words_read += o.pruning.words_read;
   pruning.syncs = pruning.syncs > o.pruning.syncs ? pruning.syncs : o.pruning.syncs;
   pruning.reductions = pruning.reductions > o.pruning.reductions ? pruning.reductions : o.pruning.reductions;
   return *this;

@@ -84,7 +84,7 @@ class Sweeps {
       flags_.local()[word(kind, edge)] = value;
     } else {
       flags_.put(edge.rank, word(kind, edge), value);
-      ++statistics_.puts;
+      ++statistics_.words_written;
     }
   }
   /// The flag of the target is in got_[i] after the next sync.
@@ -94,7 +94,7 @@ class Sweeps {
       got_[i] = flags_.local()[word(kind, edge)];
     } else {
       flags_.get(edge.rank, word(kind, edge), 1, &got_[i]);
-      ++statistics_.gets;
+      ++statistics_.words_read;
     }
   }
   [[nodiscard]] bool wins_tie(const Edge& edge) const {

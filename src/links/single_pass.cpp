@@ -357,7 +357,7 @@ const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& cha
   if (statistics) {
     *statistics = {};
     statistics->rounds = p.rounds;
-    statistics->puts = static_cast<std::int64_t>(links.out.size());
+    statistics->words_written = static_cast<std::int64_t>(links.out.size());
   }
   return p.stars;
 }

@@ -33,8 +33,8 @@ TEST_P(CountsTest, the_single_pass_sends_one_record_per_cross_rank_link_and_noth
       EXPECT_EQ(done.syncs, 0);
       EXPECT_EQ(done.collectives, 0);
       EXPECT_EQ(done.waves, 0);
-      EXPECT_EQ(statistics.puts, crossing);
-      EXPECT_EQ(statistics.gets, 0);
+      EXPECT_EQ(statistics.words_written, crossing);
+      EXPECT_EQ(statistics.words_read, 0);
       EXPECT_EQ(statistics.syncs, 0);
       EXPECT_EQ(statistics.reductions, 0);
       wiring.channels.mailbox.step();
@@ -50,10 +50,10 @@ PruneStatistics count_sweeps(comm::Transport& t, const LinkGraph& graph, const s
   const comm::Counters before = t.counters();
   links::IterativePruner pruner;
   pruner.prune(part.links, part.ids(), wiring.channels, &statistics);
-  EXPECT_EQ((t.counters() - before).puts, statistics.puts);
-  EXPECT_EQ((t.counters() - before).gets, statistics.gets);
-  statistics.puts = t.all_reduce(statistics.puts, comm::Op::sum);
-  statistics.gets = t.all_reduce(statistics.gets, comm::Op::sum);
+  EXPECT_EQ((t.counters() - before).puts, statistics.words_written);
+  EXPECT_EQ((t.counters() - before).gets, statistics.words_read);
+  statistics.words_written = t.all_reduce(statistics.words_written, comm::Op::sum);
+  statistics.words_read = t.all_reduce(statistics.words_read, comm::Op::sum);
   return statistics;
 }
 
@@ -68,8 +68,8 @@ TEST_P(CountsTest, algorithm_one_on_a_chain_counts_as_by_hand) {
     // merged 1 (0 into 1): 6 puts, 2 gets. Round 2 finds no link left. Then the check of the merged leaf: 1 get.
     const PruneStatistics counted = count_sweeps(t, chain(3), {0, 1, 0});
     EXPECT_EQ(counted.rounds, 2);
-    EXPECT_EQ(counted.puts, 6);
-    EXPECT_EQ(counted.gets, 3);
+    EXPECT_EQ(counted.words_written, 6);
+    EXPECT_EQ(counted.words_read, 3);
     EXPECT_EQ(counted.reductions, 2);
     EXPECT_EQ(counted.syncs, published_syncs(t, 2));
   });
@@ -81,8 +81,8 @@ TEST_P(CountsTest, algorithm_one_on_an_isolated_dual_link_counts_as_by_hand) {
     // Round 1: available 2, leaf 2, not available 2; 2 gets; nothing merges. Then each asks twice for the other.
     const PruneStatistics counted = count_sweeps(t, dual_with_leaves(0, 0), {0, 1});
     EXPECT_EQ(counted.rounds, 1);
-    EXPECT_EQ(counted.puts, 6);
-    EXPECT_EQ(counted.gets, 6);
+    EXPECT_EQ(counted.words_written, 6);
+    EXPECT_EQ(counted.words_read, 6);
     EXPECT_EQ(counted.reductions, 1);
     EXPECT_EQ(counted.syncs, published_syncs(t, 1));
   });
@@ -95,8 +95,8 @@ TEST_P(CountsTest, algorithm_one_on_a_dual_link_with_a_leaf_counts_as_by_hand) {
     // available, so nothing merges. Then 2 makes 0 available: 1 put; 1 asks for 0, 0 asks for nothing: 1 get.
     const PruneStatistics counted = count_sweeps(t, dual_with_leaves(1, 0), {1, 0, 0});
     EXPECT_EQ(counted.rounds, 1);
-    EXPECT_EQ(counted.puts, 9);
-    EXPECT_EQ(counted.gets, 4);
+    EXPECT_EQ(counted.words_written, 9);
+    EXPECT_EQ(counted.words_read, 4);
     EXPECT_EQ(counted.syncs, published_syncs(t, 1));
   });
 }

@@ -18,11 +18,11 @@ struct Channels {
 
 /// What one pruning took on this rank.
 struct PruneStatistics {
-  std::int64_t rounds = 0;      ///< iterations of Algorithm 1, or longest chain of cross-rank labels waited for
-  std::int64_t puts = 0;        ///< words written to other ranks
-  std::int64_t gets = 0;        ///< words read from other ranks (prune_iterative only)
-  std::int64_t syncs = 0;       ///< process synchronisations as [frey2025] counts them (prune_iterative only)
-  std::int64_t reductions = 0;  ///< global reductions (prune_iterative only)
+  std::int64_t rounds = 0;         ///< iterations of Algorithm 1, or longest chain of cross-rank labels waited for
+  std::int64_t words_written = 0;  ///< to other ranks: labels sent, or puts of the published algorithm
+  std::int64_t words_read = 0;     ///< from other ranks (prune_iterative only)
+  std::int64_t syncs = 0;          ///< process synchronisations as [frey2025] counts them (prune_iterative only)
+  std::int64_t reductions = 0;     ///< global reductions (prune_iterative only)
 };
 
 /// Cuts links into stars in a single pass: every vertex is settled once, every cross-rank link carries one label once;

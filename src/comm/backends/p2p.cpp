@@ -3,7 +3,9 @@
 #include "src/comm/backends/mpi/transport.hpp"
 #include "src/comm/detail/registry.hpp"
 
-/// Two-sided messages: non-blocking sends and matched probes. Nothing is collective once an object is made.
+/// The model p2p: two-sided messages, non-blocking sends and matched probes, which are MpiTransport's own (mpi/transport.cpp,
+/// mpi/link.cpp) and which the other models over MPI use for what they do not do otherwise. This file registers it. Nothing
+/// is collective once an object is made.
 namespace merganser::comm::detail {
 namespace {
 
