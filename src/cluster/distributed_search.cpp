@@ -243,11 +243,11 @@ void DistributedSearch::answer() {
       meet(a.id, mailbox_.graph().in[arc]);
       Open& o = open_[asked_[arc][k]];
       nearest::Best& best = o.local.best;
-      const bool none = best.vertex == links::kNone && o.far_vertex == links::kNone;
+      const bool none = best.vertex == links::kNone && o.remote_vertex == links::kNone;
       if (!none && (a.distance2 > best.distance2 || (a.distance2 == best.distance2 && a.id > best.id))) continue;
       best = {a.distance2, a.id, links::kNone};
-      o.far_vertex = a.vertex;
-      o.far_position = a.position;
+      o.remote_vertex = a.vertex;
+      o.remote_position = a.position;
       o.arc = static_cast<std::uint32_t>(arc);
     }
   }
@@ -263,7 +263,7 @@ std::vector<FarQuestion> DistributedSearch::far_questions() {
     const std::uint32_t v = o.local.vertex;
     far_asked_.emplace_back(v, i);
     const Site& s = cells_.sites()[v];
-    const bool none = best.vertex == links::kNone && o.far_vertex == links::kNone;
+    const bool none = best.vertex == links::kNone && o.remote_vertex == links::kNone;
     questions.push_back(
         {{s.x, s.y, s.z}, best.distance2, none ? INT64_MAX : best.id, ids()[v], v, cells_.order()[v], rank_});
   }
@@ -280,39 +280,39 @@ void DistributedSearch::settle_far(std::uint32_t vertex) {
   const auto at = std::lower_bound(far_asked_.begin(), far_asked_.end(), std::pair(vertex, std::uint32_t{0}));
   Open& o = open_[at->second];
   o.settled = true;
-  o.far_vertex = links::kNone;
+  o.remote_vertex = links::kNone;
 }
 
 void DistributedSearch::announce(StepNumbers& report) {
   for (const Open& o : open_)
-    if (!o.settled && o.far_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.unmatched;
+    if (!o.settled && o.remote_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.unmatched;
   // Ordered by arc: count, then place.
   std::vector<std::uint32_t> next(asked_.size() + 1, 0);
   for (const Open& o : open_)
-    if (o.far_vertex != links::kNone) ++next[o.arc + 1];
+    if (o.remote_vertex != links::kNone) ++next[o.arc + 1];
   for (std::size_t arc = 0; arc < asked_.size(); ++arc) next[arc + 1] += next[arc];
   const std::vector<std::uint32_t> first = next;
   links_.out.resize(next.back());
   for (const Open& o : open_) {
-    if (o.far_vertex == links::kNone) continue;
+    if (o.remote_vertex == links::kNone) continue;
     const std::uint32_t at = next[o.arc]++;
     const std::uint32_t v = o.local.vertex;
     links_.out[at] = {v,
-                      o.far_vertex,
+                      o.remote_vertex,
                       o.arc,
                       at - first[o.arc],
                       o.local.best.id,
                       o.local.best.distance2,
                       mailbox_.graph().out[o.arc],
-                      o.far_position};
+                      o.remote_position};
     links_.target[v] = links::kAway | at;
     if (!distance2_.empty()) distance2_[v] = o.local.best.distance2;
   }
   if (asked_.empty()) return;
   const links::Ids id = ids();
   for (const auto& l : links_.out)
-    mailbox_.post(l.arc, Announcement{l.far_vertex, l.vertex, id[l.vertex], l.distance2});
-  // Where the far end wants to know positions, they follow the records.
+    mailbox_.post(l.arc, Announcement{l.remote_vertex, l.vertex, id[l.vertex], l.distance2});
+  // Where the remote end wants to know positions, they follow the records.
   if (options_.positions)
     for (const auto& l : links_.out) mailbox_.post(l.arc, cells_.order()[l.vertex]);
   mailbox_.step(i_asked_, was_asked_);

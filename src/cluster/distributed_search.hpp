@@ -22,7 +22,7 @@ double largest_gap(const nearest::PointSet& points, const Decomposition& decompo
 /// How a search goes; the same on every rank.
 struct SearchOptions {
   Search search = Search::exact;
-  /// The ends of links between ranks tell each other where in the container their points are (CrossLink::far_position).
+  /// The ends of links between ranks tell each other where in the container their points are (CrossLink::remote_position).
   bool positions = false;
 };
 
@@ -84,8 +84,8 @@ class DistributedSearch {
   struct Open {
     nearest::CellList::Open local;  // best.vertex: local, or kNone where a remote one is nearer
     std::uint32_t arc = 0;
-    std::uint32_t far_vertex = links::kNone;
-    std::uint32_t far_position = 0;
+    std::uint32_t remote_vertex = links::kNone;
+    std::uint32_t remote_position = 0;
     bool settled = false;  // by a far link
   };
   void sort(Site* sorted, std::byte* scratch);

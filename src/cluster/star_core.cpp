@@ -132,8 +132,8 @@ void StarCore::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<s
     const auto message =
         far_.in_is_far(i) ? std::span<const std::byte>(far_rows[i]) : mailbox_->inbox(arc).subspan(read[arc]);
     if (message.size() < row_bytes)
-      throw CommError("rank " + std::to_string(l.in[i].far_rank) + " sent fewer rows of " + std::to_string(row_bytes) +
-                      " bytes than it announced; ranks must give rows of the same length");
+      throw CommError("rank " + std::to_string(l.in[i].remote_rank) + " sent fewer rows of " +
+                      std::to_string(row_bytes) + " bytes than it announced; ranks must give rows of the same length");
     arrived.insert(arrived.end(), message.begin(), message.begin() + static_cast<std::ptrdiff_t>(row_bytes));
     if (!far_.in_is_far(i)) read[arc] += row_bytes;
   }

@@ -101,7 +101,7 @@ struct StarFinder::Impl {
     const auto here = static_cast<std::int32_t>(transport.rank());
     const auto n = static_cast<std::uint32_t>(l.target.size());
     const std::uint32_t* const target = l.target.data();
-    // In chunks: who has a link is as good as random to a branch, and the far ends are all over the memory.
+    // In chunks: who has a link is as good as random to a branch, and the remote ends are all over the memory.
     std::array<std::uint32_t, kChunk + kAhead> sources;
     for (std::uint32_t begin = 0; begin < n; begin += kChunk) {
       const std::uint32_t end = std::min(n - begin, kChunk) + begin;
@@ -131,7 +131,7 @@ struct StarFinder::Impl {
       if (!core.stars().out_kept[i]) continue;
       const auto& link = l.out[i];
       leaving.push_back(order[link.vertex]);
-      *out++ = {leaving.back(), link.far_rank, link.far_position, 0, link.far_id, link.distance2};
+      *out++ = {leaving.back(), link.remote_rank, link.remote_position, 0, link.remote_id, link.distance2};
     }
     link_count = static_cast<std::size_t>(out - reinterpret_cast<StarLink*>(links.data()));
   }
@@ -142,7 +142,8 @@ struct StarFinder::Impl {
     for (std::size_t i = 0; i < l.in.size(); ++i) {
       if (!core.stars().in_kept[i]) continue;
       const auto& link = l.in[i];
-      arrivals.push_back({order[link.vertex], link.far_rank, link.far_position, 0, link.far_id, link.distance2});
+      arrivals.push_back(
+          {order[link.vertex], link.remote_rank, link.remote_position, 0, link.remote_id, link.distance2});
     }
     numbers.merged = static_cast<std::int64_t>(link_count - leaving.size() + arrivals.size());
   }

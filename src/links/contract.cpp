@@ -28,7 +28,7 @@ class Doubling {
     find_terminals();
     for (const CrossLink& link : links.out) {
       const bool kept = links.target[link.vertex] != kNone;
-      exits_.push_back({graph.out[link.arc], link.far_vertex, kept ? 0U : 1U});
+      exits_.push_back({graph.out[link.arc], link.remote_vertex, kept ? 0U : 1U});
     }
   }
 
@@ -77,7 +77,7 @@ class Doubling {
     }
     for (std::size_t k = 0; k < links_.out.size(); ++k) {
       const CrossLink& link = links_.out[k];
-      if (cross.dual_out[k] != kNone && ids[link.vertex] < link.far_id) links_.target[link.vertex] = kNone;
+      if (cross.dual_out[k] != kNone && ids[link.vertex] < link.remote_id) links_.target[link.vertex] = kNone;
     }
   }
 
@@ -196,7 +196,7 @@ std::vector<Root> contract_stars(Links& links, const Ids& ids, const Channels& c
       roots[v] = {channels.transport.rank(), v};
     } else if ((to & kAway) != 0) {
       const CrossLink& link = links.out[to & ~kAway];
-      roots[v] = {channels.mailbox.graph().out[link.arc], link.far_vertex};
+      roots[v] = {channels.mailbox.graph().out[link.arc], link.remote_vertex};
     } else {
       roots[v] = {channels.transport.rank(), to};
     }

@@ -95,7 +95,8 @@ void CrossLinks::find(const Links& links, std::size_t arcs) {
     }
     // By the id too: links that are relayed may come over one arc from vertices of one number, of different ranks.
     const CrossLink& leaving = links.out[k];
-    if (leaving.arc != arriving.arc || leaving.far_vertex != arriving.far_vertex || leaving.far_id != arriving.far_id)
+    if (leaving.arc != arriving.arc || leaving.remote_vertex != arriving.remote_vertex ||
+        leaving.remote_id != arriving.remote_id)
       continue;
     dual_in[i] = k;
     dual_out[k] = i;

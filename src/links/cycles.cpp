@@ -61,8 +61,8 @@ Key make_key(double distance2, std::int64_t a, std::int64_t b) { return {distanc
 
 Key Cutter::key(std::uint32_t v) const {
   const std::uint32_t t = links_.target[v];
-  const std::int64_t far = (t & kAway) != 0 ? links_.out[t & ~kAway].far_id : ids_[t];
-  return make_key(distance2_[v], ids_[v], far);
+  const std::int64_t remote = (t & kAway) != 0 ? links_.out[t & ~kAway].remote_id : ids_[t];
+  return make_key(distance2_[v], ids_[v], remote);
 }
 
 bool Cutter::is_dual(std::uint32_t v) const {
@@ -110,7 +110,7 @@ void Cutter::start_tokens() {
     if (v < n) look(distance2_[u], v, [&] { return key(u); });
   }
   for (const CrossLink& link : links_.in) {
-    look(link.distance2, link.vertex, [&] { return make_key(link.distance2, link.far_id, ids_[link.vertex]); });
+    look(link.distance2, link.vertex, [&] { return make_key(link.distance2, link.remote_id, ids_[link.vertex]); });
   }
   for (const std::uint32_t v : starts) {
     Token token{key(v), rank_, v, v};
@@ -126,7 +126,7 @@ bool Cutter::advance(Token& token) {
     return true;
   }
   const CrossLink& link = links_.out[t & ~kAway];
-  token.vertex = link.far_vertex;
+  token.vertex = link.remote_vertex;
   channels_.mailbox.post(link.arc, token);
   ++posted_;
   return false;

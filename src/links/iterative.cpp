@@ -52,7 +52,7 @@ class Sweeps {
       const std::uint32_t t = links.target[v];
       if (t == kNone) continue;
       const CrossLink* cross = (t & kAway) != 0 ? &links.out[t & ~kAway] : nullptr;
-      edges_.push_back(cross ? Edge{v, cross->far_vertex, group.rank_of_arc[cross->arc]} : Edge{v, t, kHere});
+      edges_.push_back(cross ? Edge{v, cross->remote_vertex, group.rank_of_arc[cross->arc]} : Edge{v, t, kHere});
     }
     got_.resize(edges_.size());
     keep_.resize(edges_.size());
@@ -98,8 +98,9 @@ class Sweeps {
     }
   }
   [[nodiscard]] bool wins_tie(const Edge& edge) const {
-    const std::int64_t far = edge.rank == kHere ? ids_[edge.to] : links_.out[links_.target[edge.from] & ~kAway].far_id;
-    return ids_[edge.from] < far;
+    const std::int64_t remote =
+        edge.rank == kHere ? ids_[edge.to] : links_.out[links_.target[edge.from] & ~kAway].remote_id;
+    return ids_[edge.from] < remote;
   }
 
   const Links& links_;

@@ -12,8 +12,10 @@ namespace {
 /// State of a vertex. One without a link, or in a local dual link, never waits: nobody else needs its label.
 enum Mark : std::uint8_t { kChildless = 0, kParent = 1, kWaiting = 2 };
 
-/// Record of the Stream: the label in bit 0, the number of cross-rank labels it depends on above it.
-std::uint32_t pack(bool flag, std::uint32_t depth) { return depth << 1 | static_cast<std::uint32_t>(flag); }
+/// Record of the Stream: the label in bit 0, the number of cross-rank labels it depends on above it. The label says what the
+/// receiver needs: along a link, 1 if its source is a LEAF, which merges into the target; between the ends of a dual link, 1 if
+/// the sender is a CENTRE.
+std::uint32_t pack_label(bool label, std::uint32_t depth) { return depth << 1 | static_cast<std::uint32_t>(label); }
 
 /// yes ? a : b, without a branch: links are as good as random to a branch predictor.
 std::uint32_t choose(bool yes, std::uint32_t a, std::uint32_t b) {
@@ -43,7 +45,7 @@ struct SinglePass::Impl {
   Buffer<std::uint8_t> marks, centres, flags;
   Buffer<std::uint32_t> lists, pair_list, counters, depths;
   CrossLinks cross;
-  std::vector<std::uint8_t> far_centre;  // per Links::in: the dual partner has a LEAF child
+  std::vector<std::uint8_t> remote_centre;  // per Links::in: the dual partner has a LEAF child
   Stars stars;
 
   // One call.
@@ -96,7 +98,7 @@ void SinglePass::Impl::begin(Links& l, const Channels& channels) {
   pair = pair_list.grow(n / 2 + kListSlack);
   pending = counters.grow(n);
   depth = l.in.empty() ? nullptr : depths.grow(n);
-  far_centre.assign(l.in.size(), 0);
+  remote_centre.assign(l.in.size(), 0);
   stars.in_kept.assign(l.in.size(), 0);
   stars.out_kept.assign(l.out.size(), 0);
   sources = pairs = waiting = 0;
@@ -140,7 +142,7 @@ void SinglePass::Impl::scan() {
 void SinglePass::Impl::send(std::uint32_t k, bool centre_here, std::uint32_t depth_here) {
   const CrossLink& link = links->out[k];
   const bool dual = cross.dual_out[k] != kNone;
-  stream->send(link.arc, link.slot, pack(dual ? centre_here : !centre_here, depth_here + 1));
+  stream->send(link.arc, link.slot, pack_label(dual ? centre_here : !centre_here, depth_here + 1));
   if (dual) return;
   stars.out_kept[k] = !centre_here;
   kept += !centre_here;
@@ -250,19 +252,19 @@ void SinglePass::Impl::settle(std::uint32_t v) {
 }
 
 void SinglePass::Impl::take_label(std::size_t i, std::uint32_t value) {
-  const bool flag = value & 1;
+  const bool label = value & 1;
   const std::uint32_t chain = value >> 1;
   rounds = std::max(rounds, chain);
   if (cross.dual_in[i] != kNone) {
-    far_centre[i] = flag;
+    remote_centre[i] = label;
     return;
   }
   const std::uint32_t v = links->in[i].vertex;
-  stars.in_kept[i] = flag;
-  if (flag) centre[v] = 1;
+  stars.in_kept[i] = label;
+  if (label) centre[v] = 1;
   if (mark[v] != kWaiting) return;
-  depth[v] = flag ? chain : std::max(depth[v], chain);
-  if (flag || --pending[v] == 0) settle(v);
+  depth[v] = label ? chain : std::max(depth[v], chain);
+  if (label || --pending[v] == 0) settle(v);
 }
 
 void SinglePass::Impl::receive() {
@@ -317,10 +319,10 @@ void SinglePass::Impl::resolve_cross_duals(const Ids& ids) {
     if (i == kNone) continue;
     const CrossLink& link = links->out[k];
     const bool here = centre[link.vertex];
-    const bool there = far_centre[i];
+    const bool there = remote_centre[i];
     const std::int64_t id = here || there ? 0 : ids[link.vertex];
-    const bool leaves = here || there ? !here : id > link.far_id;
-    const bool arrives = here || there ? !there : id < link.far_id;
+    const bool leaves = here || there ? !here : id > link.remote_id;
+    const bool arrives = here || there ? !there : id < link.remote_id;
     stars.out_kept[k] = leaves;
     stars.in_kept[i] = arrives;
     kept += leaves;

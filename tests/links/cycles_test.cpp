@@ -27,10 +27,10 @@ void expect_cut(const LinkGraph& graph, Wiring& wiring, const std::vector<int>& 
     ASSERT_EQ(list.size(), other.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
       ASSERT_EQ(list[i].vertex, other[i].vertex);
-      ASSERT_EQ(list[i].far_vertex, other[i].far_vertex);
+      ASSERT_EQ(list[i].remote_vertex, other[i].remote_vertex);
       ASSERT_EQ(list[i].arc, other[i].arc);
       ASSERT_EQ(list[i].slot, other[i].slot);
-      ASSERT_EQ(list[i].far_id, other[i].far_id);
+      ASSERT_EQ(list[i].remote_id, other[i].remote_id);
     }
   };
   ASSERT_NO_FATAL_FAILURE(expect_same(part.links.out, wanted.links.out));

@@ -30,15 +30,15 @@ struct Key {
 /// A link that crosses ranks, as one of its ends sees it. The arc leads to the other rank or, where the labels of the link
 /// are relayed, to the first rank on the way: the same arc there and back.
 struct CrossLink {
-  std::uint32_t vertex;      ///< the end on this rank
-  std::uint32_t far_vertex;  ///< the end on the other rank, by that rank's numbering
-  std::uint32_t arc;         ///< arc to (out) or from (in) the other rank; the graph is symmetric, so one number
-  std::uint32_t slot;        ///< position among the links of its arc and direction, the same number at both ends
-  std::int64_t far_id;       ///< global id of the far end
-  double distance2;          ///< squared length of the link
+  std::uint32_t vertex;         ///< the end on this rank
+  std::uint32_t remote_vertex;  ///< the end on the other rank, by that rank's numbering
+  std::uint32_t arc;            ///< arc to (out) or from (in) the other rank; the graph is symmetric, so one number
+  std::uint32_t slot;           ///< position among the links of its arc and direction, the same number at both ends
+  std::int64_t remote_id;       ///< global id of the remote end
+  double distance2;             ///< squared length of the link
   // For those who keep points, not for the pruning:
-  std::int32_t far_rank = -1;      ///< the other rank
-  std::uint32_t far_position = 0;  ///< of the far end in what its rank keeps
+  std::int32_t remote_rank = -1;      ///< the other rank
+  std::uint32_t remote_position = 0;  ///< of the remote end in what its rank keeps
 };
 
 /// A label that passes through this rank, on its way between ends that share no arc. It takes a slot on both arcs.
@@ -59,8 +59,8 @@ struct Links {
 
 /// The stars that pruning leaves: in `links.target` only kept links remain (a source is never a target).
 struct Stars {
-  std::vector<std::uint8_t> in_kept;   ///< per Links::in: 1 if the far source merges into our vertex
-  std::vector<std::uint8_t> out_kept;  ///< per Links::out: 1 if our vertex travels to the far target
+  std::vector<std::uint8_t> in_kept;   ///< per Links::in: 1 if the remote source merges into our vertex
+  std::vector<std::uint8_t> out_kept;  ///< per Links::out: 1 if the source is sent to the remote target
   std::int64_t kept = 0;               ///< kept links whose source is on this rank
   std::int64_t linked_targets = 0;     ///< links within this rank, before pruning, whose target had a link
 };
