@@ -14,7 +14,7 @@ using namespace merganser;
 Schema droplet_schema() {
   return Schema({{"velocity", 3, Rule::mean, {"u", "v", "w"}, "m/s"},  // weighted by volume: momentum is conserved
                  {"salt", 1, Rule::sum, {"salt"}, "kg"},               // added
-                 {"kind", 1, Rule::keep_largest, {"kind"}, ""},        // that of the largest member
+                 {"kind", 1, Rule::largest, {"kind"}, ""},             // that of the largest member
                  {"hottest", 1, Rule::callback, {"hottest"}, "K"}});   // decided below
 }
 

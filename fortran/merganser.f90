@@ -15,7 +15,7 @@
 module merganser
   use merganser_transports, only: mg_box, mg_transport, mg_decomposition, mg_version_text, mg_ok, mg_verification, &
        mg_usage, mg_input, mg_communication, mg_internal, mg_memory
-  use merganser_columns, only: mg_schema, mg_columns, mg_mean, mg_sum, mg_keep_centre, mg_keep_largest, mg_ellipsoid
+  use merganser_columns, only: mg_schema, mg_columns, mg_mean, mg_sum, mg_centre, mg_largest, mg_ellipsoid
   use merganser_stars, only: mg_finder
   use merganser_steps, only: mg_clusterer, mg_announcer
   implicit none

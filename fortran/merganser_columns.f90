@@ -9,7 +9,7 @@ module merganser_columns
   public :: mg_schema, mg_columns
 
   !> Rules by which attributes merge.
-  integer, parameter, public :: mg_mean = 0, mg_sum = 1, mg_keep_centre = 2, mg_keep_largest = 3, mg_ellipsoid = 4
+  integer, parameter, public :: mg_mean = 0, mg_sum = 1, mg_centre = 2, mg_largest = 3, mg_ellipsoid = 4
 
   integer, parameter :: most_columns = 256
 
@@ -71,7 +71,7 @@ contains
     call mg_settle(mg_schema_epic(this%handle), stat, errmsg)
   end subroutine schema_epic
 
-  !> Adds an attribute; rule is mg_mean, mg_sum, mg_keep_centre, mg_keep_largest or mg_ellipsoid.
+  !> Adds an attribute; rule is mg_mean, mg_sum, mg_centre, mg_largest or mg_ellipsoid.
   subroutine schema_add(this, name, components, rule, stat, errmsg)
     class(mg_schema), intent(in) :: this
     character(len=*), intent(in) :: name

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kDrop = "drop";
 constexpr std::array<std::pair<const char*, Rule>, 4> kRules{
-    {{"mean", Rule::mean}, {"sum", Rule::sum}, {"centre", Rule::keep_centre}, {"largest", Rule::keep_largest}}};
+    {{"mean", Rule::mean}, {"sum", Rule::sum}, {"centre", Rule::centre}, {"largest", Rule::largest}}};
 
 bool is_in(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();

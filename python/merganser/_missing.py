@@ -11,20 +11,20 @@ from ._errors import InputError, UsageError
 _TYPES = {"i1": 1, "i2": 3, "i4": 4, "f4": 5, "f8": 6, "u1": 7, "u2": 8, "u4": 9, "i8": 10, "u8": 11}
 """NetCDF's numbers of its types."""
 _TEXT = 2
-RULES = {"mean": "mean", "sum": "sum", "centre": "keep_centre", "largest": "keep_largest", "keep_centre": "keep_centre",
-         "keep_largest": "keep_largest", "drop": None}
-"""Names of rules, those of the command too, and the schema's."""
+RULES = ("mean", "sum", "centre", "largest", "drop")
+"""Names of rules: those of the command, and, without drop, of a schema."""
 
 
 def parse_rule(variable: str, text: str) -> tuple[str | None, bool]:
     """The schema's rule (None: drop), and whether parcels may lack a value: "mean", "mean,missing=skip". Raises UsageError."""
     rule, _, more = text.partition(",") if isinstance(text, str) else (text, "", "")
-    if rule not in RULES or more not in ("", "missing=skip", "missing=refuse") or (more and RULES[rule] is None):
+    if rule not in RULES or more not in ("", "missing=skip", "missing=refuse") or (more and rule == "drop"):
         raise UsageError(f"attributes: {variable}: {text!r}; allowed: {', '.join(RULES)}, and behind one that merges "
                          "\",missing=skip\" or \",missing=refuse\"")
     skip = more == "missing=skip"
-    name = RULES[rule]
-    return (f"{name}_present" if skip and name in ("mean", "sum") else name), skip
+    if rule == "drop":
+        return None, skip
+    return (f"{rule}_present" if skip and rule in ("mean", "sum") else rule), skip
 
 
 def _native(values: Any) -> tuple[int, int, bytes] | None:

@@ -29,7 +29,7 @@ def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] 
 
     time_index  which of several time levels: -1 is the last
     attributes  further variables over the parcels, with the rules by which they merge: {"humidity": "mean"}; "mean", "sum",
-                "keep_centre" (centre), "keep_largest" (largest), or "drop", for those that are not wanted. Behind a rule
+                "centre", "largest", or "drop", for those that are not wanted. Behind a rule
                 ",missing=skip": parcels may lack a value, which is NaN then; members without one do not count in a mean or
                 sum (rules "mean_present", "sum_present" of the schema)
 

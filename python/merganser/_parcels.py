@@ -16,9 +16,9 @@ _SITE = ("x", "y", "z", "volume")
 class Schema:
     """What a parcel has besides position and volume, and how it merges.
 
-        Schema({"salt": "mean", "colour": ("keep_largest", 3)})
+        Schema({"salt": "mean", "colour": ("largest", 3)})
 
-    Each attribute has a rule, or (rule, components): "mean" (weighted by volume), "sum", "keep_centre", "keep_largest",
+    Each attribute has a rule, or (rule, components): "mean" (weighted by volume), "sum", "centre", "largest",
     "mean_present" and "sum_present" (of the members whose value is not NaN), or "ellipsoid" (5 components: B11 B12 B13 B22 B23).
     """
 

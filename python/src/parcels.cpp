@@ -23,8 +23,8 @@ namespace {
 const std::vector<std::pair<std::string, Rule>>& rules() {
   static const std::vector<std::pair<std::string, Rule>> all = {{"mean", Rule::mean},
                                                                 {"sum", Rule::sum},
-                                                                {"keep_centre", Rule::keep_centre},
-                                                                {"keep_largest", Rule::keep_largest},
+                                                                {"centre", Rule::centre},
+                                                                {"largest", Rule::largest},
                                                                 {"mean_present", Rule::mean_present},
                                                                 {"sum_present", Rule::sum_present},
                                                                 {"ellipsoid", Rule::ellipsoid}};

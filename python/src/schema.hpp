@@ -6,7 +6,7 @@
 
 namespace merganser::python {
 
-/// The rule of a name: mean, sum, keep_centre, keep_largest, mean_present, sum_present, ellipsoid. @throws UsageError for another
+/// The rule of a name: mean, sum, centre, largest, mean_present, sum_present, ellipsoid. @throws UsageError for another
 [[nodiscard]] Rule rule_of_name(const std::string& name);
 /// The name of a rule.
 [[nodiscard]] std::string name_of(Rule rule);

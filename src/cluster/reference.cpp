@@ -319,7 +319,7 @@ void attribute_reference(const Box& box, const Attribute& attribute, std::span<c
       *out = sum;
     } else if (attribute.rule == Rule::mean_present || attribute.rule == Rule::sum_present) {
       *out = present_reference(members, c, attribute.rule == Rule::mean_present);
-    } else if (attribute.rule == Rule::keep_largest) {
+    } else if (attribute.rule == Rule::largest) {
       *out = std::max_element(members.begin(), members.end(), [](const Member& a, const Member& b) {
                if (a.site->volume != b.site->volume) return a.site->volume < b.site->volume;
                return id_of(a) > id_of(b);

@@ -32,7 +32,7 @@ const Schema& schema() {
     std::vector<Attribute> attributes = Schema::epic().attributes();
     attributes.push_back({"registers",
                           11,
-                          Rule::keep_centre,
+                          Rule::centre,
                           {"x_rate", "y_rate", "z_rate", "x_vorticity_rate", "y_vorticity_rate", "z_vorticity_rate",
                            "B11_rate", "B12_rate", "B13_rate", "B22_rate", "B23_rate"},
                           ""});

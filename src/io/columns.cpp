@@ -111,7 +111,7 @@ std::vector<Column> columns(const Schema& schema, const FileHeading& heading) {
       Column column{.name = index < a.component_names.size() ? a.component_names[index] : a.name,
                     .unit = a.unit,
                     .offset = offset,
-                    .computed = a.rule != Rule::keep_centre && a.rule != Rule::keep_largest,
+                    .computed = a.rule != Rule::centre && a.rule != Rule::largest,
                     .epic = Schema::epic().has(a.name),
                     .may_lack = is_of_present(a.rule),
                     .storage = {}};

@@ -119,10 +119,10 @@ void merge_attribute(const MergeRules& rules, std::size_t index, std::size_t off
       for (std::size_t c = 0; c < components; ++c)
         out[c] = merge_present(star, offset + c, attribute.rule == Rule::mean_present);
       return;
-    case Rule::keep_centre:
+    case Rule::centre:
       std::memcpy(out, centre.row + offset, components * sizeof(double));
       return;
-    case Rule::keep_largest:
+    case Rule::largest:
       std::memcpy(out, largest(star.members).row + offset, components * sizeof(double));
       return;
     case Rule::ellipsoid:

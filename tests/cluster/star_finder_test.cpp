@@ -223,8 +223,8 @@ TEST_P(StarFinderTest, without_ids_numbers_points_by_rank_and_position) {
 Schema many_rules() {
   return Schema({{"heat", 2, Rule::mean, {"h1", "h2"}, ""},
                  {"drops", 1, Rule::sum, {"drops"}, ""},
-                 {"colour", 1, Rule::keep_centre, {"colour"}, ""},
-                 {"origin", 1, Rule::keep_largest, {"origin"}, ""}});
+                 {"colour", 1, Rule::centre, {"colour"}, ""},
+                 {"origin", 1, Rule::largest, {"origin"}, ""}});
 }
 
 Parcels as_parcels(const Cloud& cloud, const Schema& schema, double small_volume) {

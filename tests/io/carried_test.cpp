@@ -60,7 +60,7 @@ void everything(int file) {
 }
 
 const std::vector<io::VariableRule> kRules{
-    {"theta", Rule::mean}, {"label", Rule::keep_largest}, {"humidity", Rule::mean}, {"age", Rule::sum}};
+    {"theta", Rule::mean}, {"label", Rule::largest}, {"humidity", Rule::mean}, {"age", Rule::sum}};
 
 /// What can be compared of a variable or a group, as text.
 std::string text(const io::FileValues& v) {
@@ -259,8 +259,7 @@ TEST_P(Carried, variables_that_are_called_as_dimensions_are_written) {
         }
       };
     });
-    const std::vector<io::VariableRule> rules{{"row", Rule::keep_centre, true},
-                                              {"world%size", Rule::keep_centre, true}};
+    const std::vector<io::VariableRule> rules{{"row", Rule::centre, true}, {"world%size", Rule::centre, true}};
     io::ParcelFileInfo info = io::read_info(in, t);
     io::add_variables(in, info, rules);
     const Parcels parcels = io::read_parcels(in, info, t);

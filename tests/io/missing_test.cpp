@@ -110,12 +110,12 @@ const std::vector<Case> kCases{
      "variable \"humidity\": 3 of 6 values are missing, the first of parcel 1 (_FillValue -999); allowed: a value for "
      "every "
      "parcel, or a rule with missing=skip"},
-    {humidity<float>(NC_FLOAT, {1, 2, 3, 4, NC_FILL_FLOAT, 6}), Rule::keep_centre, "of parcel 4 (never written"},
+    {humidity<float>(NC_FLOAT, {1, 2, 3, 4, NC_FILL_FLOAT, 6}), Rule::centre, "of parcel 4 (never written"},
     {humidity<float>(NC_FLOAT, {1, 2, 0.1F, 4, 5, 6}, with("missing_value", NC_DOUBLE, {0.1})), Rule::mean,
      "of parcel 2 (missing"},
     {humidity<std::int16_t>(NC_SHORT, {1, 2, 3, 4, 5, 60}, with("valid_max", NC_SHORT, {50})), Rule::sum,
      "of parcel 5 (above valid_max 50)"},
-    {humidity<std::int64_t>(NC_INT64, {1, 2, NC_FILL_INT64, NC_FILL_INT64 + 1, 5, 6}), Rule::keep_largest,
+    {humidity<std::int64_t>(NC_INT64, {1, 2, NC_FILL_INT64, NC_FILL_INT64 + 1, 5, 6}), Rule::largest,
      "1 of 6 values is missing, of parcel 2 (never written: NetCDF's fill value -9223372036854775806)"},
     {humidity<signed char>(NC_BYTE, {1, 2, 3, 4, 5, 6}, with("valid_range", NC_BYTE, {1, 2, 3})), Rule::sum,
      "variable \"humidity\": the attribute valid_range has 3 values of type byte; allowed: 2 numbers"},
@@ -150,7 +150,7 @@ TEST_P(Missing, bytes_and_values_that_only_look_like_it_are_values) {
     make(t, path, humidity<signed char>(NC_BYTE, {NC_FILL_BYTE, 2, 3, 4, 5, 6}));
     EXPECT_EQ(read(t, path, {{"humidity", Rule::sum}}).error, "");
     make(t, path, humidity<std::int32_t>(NC_INT, {NC_FILL_INT, 2, 3, 4, 5, 6}, with("_FillValue", NC_INT, {-1})));
-    EXPECT_EQ(read(t, path, {{"humidity", Rule::keep_centre}}).error, "");
+    EXPECT_EQ(read(t, path, {{"humidity", Rule::centre}}).error, "");
     t.barrier();
   });
 }
@@ -187,9 +187,9 @@ TEST_P(Missing, values_that_a_rule_skips_are_written_as_the_files_own_fill_value
     check(humidity<float>(NC_FLOAT, {1, 2, 3, 4, NC_FILL_FLOAT, 6}), Rule::mean, 1);
     check(humidity<std::int64_t>(NC_INT64, {1, NC_FILL_INT64, 3, 4, 5, 6}), Rule::sum, 1);
     check(humidity<std::int16_t>(NC_SHORT, {1, 9, 3, 4, 7, 6}, with("missing_value", NC_SHORT, {9, 7})), Rule::sum, 2);
-    check(humidity<std::int64_t>(NC_INT64, {1, NC_FILL_INT64, 3, 4, 5, 6}), Rule::keep_largest, 1);
+    check(humidity<std::int64_t>(NC_INT64, {1, NC_FILL_INT64, 3, 4, 5, 6}), Rule::largest, 1);
     check(humidity<double>(NC_DOUBLE, {1, fill, 3, kMissingNan, fill, 6}, with("_FillValue", NC_DOUBLE, {fill})),
-          Rule::keep_centre, 3);
+          Rule::centre, 3);
     t.barrier();
   });
 }

@@ -142,7 +142,7 @@ std::string refusal(const std::string& name, Rule rule) {
 }
 
 TEST(NotCarriedRules, that_do_not_fit_the_variable_are_refused) {
-  EXPECT_EQ(refusal("label", Rule::keep_centre), "none");
+  EXPECT_EQ(refusal("label", Rule::centre), "none");
   EXPECT_NE(refusal("label", Rule::mean).find("of type int64, cannot hold a mean; allowed: sum, centre"),
             std::string::npos);
   EXPECT_NE(refusal("nothing", Rule::sum).find("beside EPIC's age, humidity, label, theta"), std::string::npos);

@@ -249,8 +249,8 @@ TEST(MergeStar, rounding_does_not_carry_a_parcel_through_a_wall) {
 Schema rich_schema() {
   std::vector<Attribute> a = Schema::epic().attributes();
   a.push_back({"mass", 2, Rule::sum, {"m1", "m2"}, "kg"});
-  a.push_back({"tag", 1, Rule::keep_centre, {"tag"}, ""});
-  a.push_back({"kind", 2, Rule::keep_largest, {"k1", "k2"}, ""});
+  a.push_back({"tag", 1, Rule::centre, {"tag"}, ""});
+  a.push_back({"kind", 2, Rule::largest, {"k1", "k2"}, ""});
   a.push_back({"second", 5, Rule::ellipsoid, {"C11", "C12", "C13", "C22", "C23"}, ""});
   a.push_back({"own", 1, Rule::callback, {"own"}, ""});
   return Schema(std::move(a));
@@ -328,8 +328,8 @@ TEST(MergeStar, may_write_over_the_centre) {
 TEST(MergeStar, follows_the_rule_of_each_attribute) {
   const Schema schema({{"mean", 1, Rule::mean, {"mean"}, ""},
                        {"sum", 1, Rule::sum, {"sum"}, ""},
-                       {"centre", 1, Rule::keep_centre, {"centre"}, ""},
-                       {"largest", 1, Rule::keep_largest, {"largest"}, ""}});
+                       {"centre", 1, Rule::centre, {"centre"}, ""},
+                       {"largest", 1, Rule::largest, {"largest"}, ""}});
   Parcels parcels(schema);
   const double rows[3][6] = {{0, 1, 1, 1, 1, 0}, {0, 2, 2, 2, 2, 0}, {0, 5, 5, 5, 5, 0}};
   parcels.append({0, 0, 0, 1}, rows[0]);

@@ -158,7 +158,7 @@ TEST(Split, a_quick_look_never_overlooks_a_long_parcel) {
 TEST(Split, keeps_zeroth_first_and_second_moments_and_halves_sums) {
   std::vector<Attribute> attributes = Schema::epic().attributes();
   attributes.push_back({"mass", 1, Rule::sum, {"mass"}, "kg"});
-  attributes.push_back({"tag", 1, Rule::keep_largest, {"tag"}, ""});
+  attributes.push_back({"tag", 1, Rule::largest, {"tag"}, ""});
   const Schema schema(std::move(attributes));
   Parcels epic;
   add_ellipsoid(epic, 3, {1, 1, 1}, {9, 0.5, 0.4}, frame(0.4, 1.1), 2);

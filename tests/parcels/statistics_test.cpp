@@ -174,7 +174,7 @@ TEST(Digest, ignores_the_padding_of_a_row) {
 TEST(Moments, hold_volume_positions_on_wall_axes_and_attributes) {
   const Schema schema({{"heat", 1, Rule::mean, {"heat"}, "K"},
                        {"mass", 1, Rule::sum, {"mass"}, "kg"},
-                       {"tag", 1, Rule::keep_centre, {"tag"}, ""}});
+                       {"tag", 1, Rule::centre, {"tag"}, ""}});
   Parcels parcels(schema);
   const double rows[2][4] = {{0, 2, 5, 9}, {0, 4, 7, 9}};
   parcels.append({1, 2, 3, 0.5}, rows[0]);

@@ -110,7 +110,7 @@ def test_other_variables_need_a_rule_or_are_named(path, tmp_path):
         assert record["passed_over"] == ["label"]
         parcels, record = merganser.read_parcels(path, attributes={"humidity": "mean", "label": "largest"})
     assert parcels["humidity"].tolist() == [i / 8 for i in range(40)]
-    assert parcels.schema.attributes["label"] == ("keep_largest", 1)
+    assert parcels.schema.attributes["label"] == ("largest", 1)
     merganser.write_parcels(tmp_path / "again.nc", parcels, box=(0, 1), cells=2)
     again, _ = merganser.read_parcels(tmp_path / "again.nc", attributes={"humidity": "mean", "label": "largest"})
     assert again.digest == parcels.digest

@@ -82,7 +82,7 @@ def test_merging_keeps_sums_and_weighted_means():
     np.testing.assert_allclose(merged.volume @ merged.points, volume @ points)
     members = np.flatnonzero(found.centre == merged.kept[5])
     np.testing.assert_allclose(merged.volume[5], volume[members].sum())
-    largest = found.merge(volume, {"salt": salt}, merganser.Schema({"salt": "keep_largest"}))
+    largest = found.merge(volume, {"salt": salt}, merganser.Schema({"salt": "largest"}))
     assert largest.attributes["salt"][5] == salt[members[np.argmax(volume[members])]]
 
 

@@ -15,8 +15,8 @@ typedef struct mg_clusterer mg_clusterer;
 enum mg_rule {
   MG_MEAN = 0,          ///< volume-weighted mean
   MG_SUM = 1,           ///< sum
-  MG_KEEP_CENTRE = 2,   ///< the centre's
-  MG_KEEP_LARGEST = 3,  ///< that of the member of largest volume (lowest id among equals)
+  MG_CENTRE = 2,   ///< the centre's
+  MG_LARGEST = 3,  ///< that of the member of largest volume (lowest id among equals)
   MG_ELLIPSOID = 4      ///< B11 B12 B13 B22 B23 of an ellipsoid, 5 components
 };
 /// Writes an attribute of a merged parcel: values[member * components + c] of `members` members, centre first, then by id,

@@ -18,7 +18,7 @@
 namespace merganser::flow {
 
 /// EPIC's attributes and the registers of the Runge-Kutta scheme: "registers", 11 doubles (rates of position 3, vorticity
-/// 3, B 5), rule keep_centre: what they hold between steps is of no use.
+/// 3, B 5), rule centre: what they hold between steps is of no use.
 [[nodiscard]] const Schema& schema();
 
 /// Sums over parcels: volume, and volume times vorticity. What is added is added without rounding, in any order.

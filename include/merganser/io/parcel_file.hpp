@@ -64,7 +64,7 @@ void set_min_volume_ratio(FileHeading& heading, double ratio);
 [[nodiscard]] std::vector<std::string> passed_over(const ParcelFileInfo& info);
 
 /// Adds variables of the file to `info.schema`, in the order of their names, each as an attribute of one component.
-/// Numbers of any type; with keep_centre and keep_largest every bit is kept; with skip_missing mean becomes mean_present and
+/// Numbers of any type; with centre and largest every bit is kept; with skip_missing mean becomes mean_present and
 /// sum becomes sum_present. Local.
 /// @throws UsageError, naming variable and rule, if the file has no such variable, EPIC defines its rule, or rule and
 /// type do not go together

@@ -31,8 +31,8 @@ struct alignas(32) Site {
 enum class Rule : std::uint8_t {
   mean,          ///< volume-weighted mean
   sum,           ///< sum
-  keep_centre,   ///< the centre's
-  keep_largest,  ///< that of the member of largest volume (lowest id among equals)
+  centre,        ///< the centre's
+  largest,       ///< that of the member of largest volume (lowest id among equals)
   ellipsoid,     ///< B11 B12 B13 B22 B23 of an ellipsoid: second moment, rescaled to the volume (5 components)
   callback,      ///< ClusterOptions::callbacks, or MergeRules::callbacks below it
   mean_present,  ///< volume-weighted mean of the members whose value is not NaN, which means missing; NaN if all are

@@ -26,7 +26,7 @@ io::ParcelFileInfo info_of(const std::string& path, comm::Transport& t) {
   io::ParcelFileInfo info = io::read_info(path, t);
   std::vector<io::VariableRule> rules;
   for (const auto& name : io::passed_over(info))  // what is called as EPIC's attributes cannot be added
-    if (!Schema::epic().has(name)) rules.push_back({name, Rule::keep_centre, true});
+    if (!Schema::epic().has(name)) rules.push_back({name, Rule::centre, true});
   io::add_variables(path, info, rules);
   return info;
 }
