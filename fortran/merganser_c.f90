@@ -6,18 +6,18 @@ module merganser_c
   public
 
   type, bind(c) :: c_box
-     integer(c_size_t) :: bytes = 0
+     integer(c_size_t) :: struct_size = 0
      real(c_double) :: lower(3) = 0, extent(3) = 1
      integer(c_int32_t) :: periodic(3) = 0, unused = 0
   end type c_box
 
   type, bind(c) :: c_open_options
-     integer(c_size_t) :: bytes = 0
+     integer(c_size_t) :: struct_size = 0
      type(c_ptr) :: backend = c_null_ptr, decorators = c_null_ptr
   end type c_open_options
 
   type, bind(c) :: c_points
-     integer(c_size_t) :: bytes = 0, count = 0
+     integer(c_size_t) :: struct_size = 0, count = 0
      type(c_ptr) :: x = c_null_ptr, y = c_null_ptr, z = c_null_ptr
      integer(c_size_t) :: stride = 0
   end type c_points
@@ -29,19 +29,19 @@ module merganser_c
   end type c_arrival
 
   type, bind(c) :: c_star_lists
-     integer(c_size_t) :: bytes = 0, merging = 0
+     integer(c_size_t) :: struct_size = 0, merging = 0
      type(c_ptr) :: sources = c_null_ptr, centres = c_null_ptr
      integer(c_size_t) :: invalid = 0
      type(c_ptr) :: holes = c_null_ptr
   end type c_star_lists
 
   type, bind(c) :: c_finder_options
-     integer(c_size_t) :: bytes = 0
+     integer(c_size_t) :: struct_size = 0
      integer(c_int32_t) :: prune = 0, subcommunicator = 0
   end type c_finder_options
 
   type, bind(c) :: c_columns
-     integer(c_size_t) :: bytes = 0, count = 0
+     integer(c_size_t) :: struct_size = 0, count = 0
      type(c_ptr) :: x = c_null_ptr, y = c_null_ptr, z = c_null_ptr
      integer(c_size_t) :: position_stride = 0
      type(c_ptr) :: volume = c_null_ptr
@@ -50,13 +50,13 @@ module merganser_c
   end type c_columns
 
   type, bind(c) :: c_clusterer_options
-     integer(c_size_t) :: bytes = 0
+     integer(c_size_t) :: struct_size = 0
      real(c_double) :: min_volume_ratio = 0
      integer(c_int32_t) :: search = 0, prune = 0
   end type c_clusterer_options
 
   type, bind(c) :: c_step_numbers
-     integer(c_size_t) :: bytes = 0
+     integer(c_size_t) :: struct_size = 0
      integer(c_int64_t) :: before = 0, small = 0, merged = 0, after = 0, unmatched = 0, cross_links = 0
      real(c_double) :: seconds = 0
   end type c_step_numbers

@@ -223,7 +223,7 @@ contains
     class(mg_columns), intent(in), target :: this
     integer, intent(in) :: n
     type(c_columns) :: record
-    record%bytes = c_sizeof(record)
+    record%struct_size = c_sizeof(record)
     record%count = int(n, c_size_t)
     record%x = this%x
     record%y = this%y

@@ -45,7 +45,7 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(c_finder_options) :: options
-    options%bytes = c_sizeof(options)
+    options%struct_size = c_sizeof(options)
     if (present(as_published)) options%prune = merge(1_c_int32_t, 0_c_int32_t, as_published)
     call finder_final(this)
     call mg_settle(mg_finder_new(transport%handle, decomposition%handle, options, this%handle), stat, errmsg)
@@ -137,7 +137,7 @@ contains
     this%n = 0
     mask = c_null_ptr
     identities = c_null_ptr
-    points%bytes = c_sizeof(points)
+    points%struct_size = c_sizeof(points)
     points%count = int(n, c_size_t)
     if (size(small) /= n) then
        call mg_refuse(mg_usage, mg_length_error('small', size(small), per_point(n)), stat, errmsg)
@@ -275,7 +275,7 @@ contains
     character(len=*), intent(inout), optional :: errmsg
     type(c_star_lists) :: lists
     integer(c_int) :: status
-    lists%bytes = c_sizeof(lists)
+    lists%struct_size = c_sizeof(lists)
     status = mg_finder_lists(this%handle, 1_c_int, lists)
     call copy_list(lists%sources, lists%merging, isma)
     call copy_list(lists%centres, lists%merging, iclo)

@@ -55,7 +55,7 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(c_clusterer_options) :: options
-    options%bytes = c_sizeof(options)
+    options%struct_size = c_sizeof(options)
     if (present(min_volume_ratio)) options%min_volume_ratio = min_volume_ratio
     if (present(as_published)) then
        options%search = merge(1_c_int32_t, 0_c_int32_t, as_published)
@@ -96,7 +96,7 @@ contains
     character(len=*), intent(inout), optional :: errmsg
     type(c_step_numbers) :: numbers
     integer(c_int) :: status
-    numbers%bytes = c_sizeof(numbers)
+    numbers%struct_size = c_sizeof(numbers)
     status = mg_clusterer_step(this%handle, numbers)
     if (present(merged)) merged = numbers%merged
     call mg_settle(status, stat, errmsg)

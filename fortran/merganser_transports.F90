@@ -173,7 +173,7 @@ contains
     character(len=*), intent(inout), optional :: errmsg
     type(c_open_options) :: options
     character(kind=c_char), target :: model_text(text_room), decorator_text(text_room)
-    options%bytes = c_sizeof(options)
+    options%struct_size = c_sizeof(options)
     options%backend = optional_text(model_text, model)
     options%decorators = optional_text(decorator_text, decorators)
     call transport_final(this)
@@ -263,7 +263,7 @@ contains
   function box_in_c(box) result(record)
     type(mg_box), intent(in) :: box
     type(c_box) :: record
-    record%bytes = c_sizeof(record)
+    record%struct_size = c_sizeof(record)
     record%lower = box%lower
     record%extent = box%extent
     record%periodic = merge(1_c_int32_t, 0_c_int32_t, box%periodic)

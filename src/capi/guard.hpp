@@ -85,9 +85,9 @@ void check_size(std::size_t size, std::size_t first, std::size_t now, const void
 template <class Record>
 Record read_record(const Record* record, const char* name, std::size_t first = sizeof(Record)) {
   need(record, name);
-  check_size(record->size, first, sizeof(Record), record, name);
+  check_size(record->struct_size, first, sizeof(Record), record, name);
   Record copy{};
-  std::memcpy(static_cast<void*>(&copy), record, std::min(record->size, sizeof(Record)));
+  std::memcpy(static_cast<void*>(&copy), record, std::min(record->struct_size, sizeof(Record)));
   return copy;
 }
 /// The same for options, which may be null: all zero.
@@ -99,15 +99,15 @@ Record read_options(const Record* record, const char* name, std::size_t first = 
 template <class Record>
 void check_record(const Record* record, const char* name, std::size_t first = sizeof(Record)) {
   need(record, name);
-  if (record->size < first)
-    throw_range(name, "size " + std::to_string(record->size),
+  if (record->struct_size < first)
+    throw_range(name, "struct_size " + std::to_string(record->struct_size),
                 "sizeof of the record, " + std::to_string(sizeof(Record)));
 }
 /// Fills a record of the caller's as far as he knows it. @throws UsageError as check_record()
 template <class Record>
 void write_record(const Record& value, Record* record, const char* name, std::size_t first = sizeof(Record)) {
   check_record(record, name, first);
-  const std::size_t size = record->size;
+  const std::size_t size = record->struct_size;
   std::memcpy(reinterpret_cast<std::byte*>(record) + sizeof(size),
               reinterpret_cast<const std::byte*>(&value) + sizeof(size), std::min(size, sizeof(Record)) - sizeof(size));
 }

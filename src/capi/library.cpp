@@ -77,7 +77,7 @@ void throw_range(const char* name, const std::string& value, const std::string& 
 void check_size(std::size_t size, std::size_t first, std::size_t now, const void* record, const char* name) {
   constexpr std::size_t kMax = 65536;  // a size beyond it was never set
   if (size < first || size > kMax)
-    throw_range(name, "size " + std::to_string(size), "sizeof of the record, " + std::to_string(now));
+    throw_range(name, "struct_size " + std::to_string(size), "sizeof of the record, " + std::to_string(now));
   const auto* const bytes = static_cast<const std::byte*>(record);
   for (std::size_t i = now; i < size; ++i)
     if (bytes[i] != std::byte{0})

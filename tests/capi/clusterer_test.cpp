@@ -67,7 +67,7 @@ int steps_in_c(mg_transport* t, const mg_clusterer_options& options, std::string
   if (int s = mg_clusterer_put(clusterer, &columns)) return s;
   for (int i = 0; i < kSteps; ++i) {
     mg_step_numbers numbers{};
-    numbers.size = sizeof numbers;
+    numbers.struct_size = sizeof numbers;
     if (int s = mg_clusterer_step(clusterer, &numbers)) return s;
     EXPECT_LE(numbers.after, numbers.before);
     if (int s = mg_clusterer_redistribute(clusterer, nullptr)) return s;
@@ -89,7 +89,7 @@ TEST(ClustererInC, gives_the_bits_of_cpp_on_any_number_of_ranks) {
   options.min_volume_ratio = 20;
   const std::string expected = by_cpp(1, options);
   mg_clusterer_options in_c{};
-  in_c.size = sizeof in_c;
+  in_c.struct_size = sizeof in_c;
   in_c.min_volume_ratio = 20;
   for (const int ranks : {1, 2, 4}) {
     EXPECT_EQ(by_cpp(ranks, options), expected);
@@ -113,7 +113,7 @@ TEST(ClustererInC, prunes_and_searches_as_published_if_asked) {
   options.prune = Prune::iterative;
   options.min_volume_ratio = 20;
   mg_clusterer_options in_c{};
-  in_c.size = sizeof in_c;
+  in_c.struct_size = sizeof in_c;
   in_c.min_volume_ratio = 20;
   in_c.search = 1;
   in_c.prune = 1;
@@ -132,7 +132,7 @@ struct Alone {
     EXPECT_OK(mg_schema_new(&schema));
     EXPECT_OK(fill(schema));
     mg_clusterer_options options{};
-    options.size = sizeof options;
+    options.struct_size = sizeof options;
     options.min_volume_ratio = 10;
     EXPECT_OK(mg_clusterer_new(t, blocks, schema, &options, &clusterer));
   }

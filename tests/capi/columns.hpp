@@ -41,7 +41,7 @@ struct ColumnArrays {
     pointers.clear();
     for (auto& column : attributes) pointers.push_back(column.data());
     mg_columns c{};
-    c.size = sizeof c;
+    c.struct_size = sizeof c;
     c.count = count;
     c.x = xyz.data();
     c.y = xyz.data() + 1;

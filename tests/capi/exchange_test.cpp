@@ -57,7 +57,7 @@ TEST(AnnouncementsInC, refuse_topics_sizes_and_networks_that_are_none) {
     EXPECT_EQ(mg_announcer_new(t, "star", 2, nullptr, &announcer), MG_USAGE);
     EXPECT_EQ(mg_announcer_new(t, nullptr, 2, nullptr, &announcer), MG_USAGE);
     mg_announcer_options options{};
-    options.size = sizeof options;
+    options.struct_size = sizeof options;
     options.max_bytes = 8;
     EXPECT_OK(mg_announcer_new(t, "torus", 2, &options, &announcer));
     const char bytes[16] = {};
@@ -80,7 +80,7 @@ TEST(MeasurementsInC, have_a_time_for_every_kernel_that_can_be_used) {
     const double bytes[] = {64, 8, 128, 1000};
     const mg_process_graph graph = {sizeof graph, 3, 0, offsets, heads, bytes};
     mg_measure_options options{};
-    options.size = sizeof options;
+    options.struct_size = sizeof options;
     options.seconds = 0.3;
     options.kernels = "threads.copy";
     for (const auto& kernel : merganser::kernels::kernels())
@@ -92,7 +92,7 @@ TEST(MeasurementsInC, have_a_time_for_every_kernel_that_can_be_used) {
     EXPECT_OK(mg_measurement_count(found, &count));
     EXPECT_EQ(count, rank == 0 ? 1U : 0U);
     mg_measured cell{};
-    cell.size = sizeof cell;
+    cell.struct_size = sizeof cell;
     if (rank == 0) {
       EXPECT_OK(mg_measurement_get(found, 0, &cell));
       EXPECT_STREQ(cell.kernel, options.kernels);

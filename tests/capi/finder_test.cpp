@@ -117,7 +117,7 @@ TEST(FinderInC, merges_columns_to_the_bits_of_the_clusterer) {
       std::mutex mutex;
       on_ranks_of_c(ranks, [&](mg_transport* t) {
         mg_finder_options options{};
-        options.size = sizeof options;
+        options.struct_size = sizeof options;
         options.prune = prune;
         Case c(t, &options);
         mg_schema* schema = nullptr;
@@ -202,7 +202,7 @@ TEST(FinderInC, gives_the_lists_that_EPIC_merges_by) {
       ids.resize(c.n + arriving);
       EXPECT_OK(mg_finder_migrate(c.finder, c.arrays.ids.data(), 8, ids.data() + c.n, 8 * arriving));
       mg_star_lists lists{};
-      lists.size = sizeof lists;
+      lists.struct_size = sizeof lists;
       EXPECT_OK(mg_finder_lists(c.finder, base, &lists));
       const std::lock_guard lock(mutex);
       for (size_t k = 0; k < lists.merging; ++k)
@@ -233,7 +233,7 @@ TEST(FinderInC, refuses_what_comes_before_it_has_found_and_arrays_that_are_too_s
     c.arrays.xyz[8] = z;
     EXPECT_OK(mg_finder_find(c.finder, &c.points, c.small.data(), nullptr));
     mg_star_lists lists{};
-    lists.size = sizeof lists;
+    lists.struct_size = sizeof lists;
     EXPECT_EQ(mg_finder_lists(c.finder, 2, &lists), MG_USAGE);
     mg_schema* schema = nullptr;
     EXPECT_OK(mg_schema_epic(&schema));

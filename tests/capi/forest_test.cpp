@@ -110,7 +110,7 @@ int linkage_in_c(mg_forest* forest, Outcome& o) {
     if (int s = mg_linkage_cut_count(linkage, 7, 1, exactly.data(), vertices, &clusters)) return s;
     EXPECT_EQ(clusters, 7U);
     mg_hdbscan_options options{};
-    options.size = sizeof options;
+    options.struct_size = sizeof options;
     options.min_cluster_size = 40;
     if (int s = mg_hdbscan(linkage, &options, o.labels.data(), o.probabilities.data(), vertices, &clusters)) return s;
     EXPECT_EQ(mg_hdbscan(linkage, &options, o.labels.data(), nullptr, vertices - 1, nullptr), MG_USAGE);
@@ -123,7 +123,7 @@ int finish(mg_transport* t, mg_forest* forest, Outcome& result, bool linkage) {
   mg_transport_rank(t, &rank);
   Outcome o;
   mg_forest_totals totals{};
-  totals.size = sizeof totals;
+  totals.struct_size = sizeof totals;
   if (int s = mg_forest_sums(forest, &totals)) return s;
   o.digest = totals.digest;
   o.weight = totals.weight;
@@ -145,7 +145,7 @@ TEST(ForestInC, of_points_is_that_of_cpp_as_are_the_dendrogram_and_the_clusters)
         const auto mine = points_of_rank(rank, ranks, dimension);
         const mg_box box = {sizeof box, {0, 0, 0}, {1, 1, 1}, {1, 0, 0}, 0};
         mg_tree_options options{};
-        options.size = offsetof(mg_tree_options, metric);  // as in the first version
+        options.struct_size = offsetof(mg_tree_options, metric);  // as in the first version
         options.box = &box;
         options.threads = 2;
         options.min_samples = 6;
@@ -173,7 +173,7 @@ TEST(ForestInC, of_a_graph_is_that_of_cpp) {
         for (const auto& e : std::get<std::vector<graphs::Edge24>>(graph.edges))
           edges.push_back({e.high, e.low, graphs::weight_of(graph.kind, e.weight)});  // ends the other way round
         mg_forest_options options{};
-        options.size = sizeof options;
+        options.struct_size = sizeof options;
         options.maximum = maximum ? 1 : 0;
         mg_forest* forest = nullptr;
         if (int s = mg_forest_of_graph(t, graph.vertices, edges.data(), edges.size(), &options, &forest)) return s;
@@ -201,13 +201,13 @@ TEST(ForestInC, merges_of_one_height_are_in_the_order_of_scikit_learn) {
       int32_t all = 0;
       if (int s = mg_linkage_sequential(forest, 3, mine, nullptr, count, nullptr, &all, &linkage)) return s;
       mg_hdbscan_options options{};
-      options.size = sizeof options;
+      options.struct_size = sizeof options;
       options.min_cluster_size = 2;
       options.sequential = 1;
       if (rank == 0) {
         exact = all;
         if (int s = mg_hdbscan(linkage, &options, labels.data(), nullptr, labels.size(), nullptr)) return s;
-        options.size = offsetof(mg_hdbscan_options, sequential);  // as in the first version
+        options.struct_size = offsetof(mg_hdbscan_options, sequential);  // as in the first version
         std::vector<int32_t> together(7);
         if (int s = mg_hdbscan(linkage, &options, together.data(), nullptr, together.size(), nullptr)) return s;
         EXPECT_NE(together, labels);
@@ -241,7 +241,7 @@ TEST(ForestInC, of_points_of_any_dimension_and_metric_is_that_of_cpp) {
         std::vector<double> period(static_cast<std::size_t>(dimension), 0);
         period[0] = 1;
         mg_tree_options options{};
-        options.size = sizeof options;
+        options.struct_size = sizeof options;
         options.metric = metric == msf::Distance::chebyshev ? MG_CHEBYSHEV : MG_EUCLIDEAN;
         options.period = period.data();
         mg_forest* forest = nullptr;
@@ -253,7 +253,7 @@ TEST(ForestInC, of_points_of_any_dimension_and_metric_is_that_of_cpp) {
     }
   EXPECT_OK(run_threads(1, [](mg_transport* t) {
     mg_tree_options options{};
-    options.size = sizeof options;
+    options.struct_size = sizeof options;
     options.most_distances = 5;
     const std::vector<double> zeros(std::size_t{4} * 17, 0);
     mg_forest* forest = nullptr;

@@ -134,8 +134,8 @@ TEST(Records, without_a_size_are_refused) {
   const int64_t cells[3] = {4, 4, 4};
   mg_decomposition* blocks = nullptr;
   EXPECT_EQ(mg_decomposition_new(&box, cells, 2, nullptr, &blocks), MG_USAGE);
-  EXPECT_EQ(std::string(mg_error()).find("box: size 0; allowed: sizeof of the record"), 0U) << mg_error();
-  box.size = ~size_t{0};
+  EXPECT_EQ(std::string(mg_error()).find("box: struct_size 0; allowed: sizeof of the record"), 0U) << mg_error();
+  box.struct_size = ~size_t{0};
   EXPECT_EQ(mg_decomposition_new(&box, cells, 2, nullptr, &blocks), MG_USAGE);
   EXPECT_EQ(blocks, nullptr);
 }

@@ -71,7 +71,7 @@ class RandomCalls {
   }
   mg_columns* columns() {
     columns_ = {};
-    columns_.size = random_.size(sizeof columns_);
+    columns_.struct_size = random_.size(sizeof columns_);
     columns_.count = random_.count();
     if (random_.one_in(2)) columns_.count = std::min<std::size_t>(columns_.count, 6);
     columns_.x = random_.numbers(numbers_[0], 3 * kEntries);
@@ -185,7 +185,7 @@ void RandomCalls::add_clusterer(std::vector<std::pair<std::string, Call>>& t) {
   t.emplace_back("mg_clusterer_new", [=, this] {
     return kept<mg_clusterer>(clusterers_, [=, this](mg_clusterer** to) {
       mg_clusterer_options options{};
-      options.size = random_.size(sizeof options);
+      options.struct_size = random_.size(sizeof options);
       options.min_volume_ratio = random_.one_in(4) ? random_.number() : 0;
       options.search = random_.one_in(8) ? random_.integer(1) : 0;
       return mg_clusterer_new(random_.handle(transports_, schemas_), random_.handle(blocks_, schemas_), schema(),
@@ -198,7 +198,7 @@ void RandomCalls::add_clusterer(std::vector<std::pair<std::string, Call>>& t) {
   t.emplace_back("mg_clusterer_distribute", [=] { return mg_clusterer_distribute(clusterer()); });
   t.emplace_back("mg_clusterer_step", [=, this] {
     mg_step_numbers numbers{};
-    numbers.size = random_.size(sizeof numbers);
+    numbers.struct_size = random_.size(sizeof numbers);
     return mg_clusterer_step(clusterer(), random_.or_null(&numbers));
   });
   t.emplace_back("mg_clusterer_redistribute", [=, this] {
@@ -244,7 +244,7 @@ void RandomCalls::add_finder(std::vector<std::pair<std::string, Call>>& t) {
   t.emplace_back("mg_finder_new", [=, this] {
     return kept<mg_finder>(finders_, [=, this](mg_finder** to) {
       mg_finder_options options{};
-      options.size = random_.size(sizeof options);
+      options.struct_size = random_.size(sizeof options);
       options.prune = random_.one_in(4) ? random_.integer<int32_t>(1) : 0;
       return mg_finder_new(random_.handle(transports_, schemas_), random_.handle(blocks_, schemas_),
                            random_.or_null(&options), to);
@@ -254,7 +254,7 @@ void RandomCalls::add_finder(std::vector<std::pair<std::string, Call>>& t) {
     std::array<uint8_t, kEntries> small;
     for (auto& s : small) s = static_cast<uint8_t>(random_.below(2));
     mg_points points{};
-    points.size = random_.size(sizeof points);
+    points.struct_size = random_.size(sizeof points);
     points.count = random_.count();
     points.x = random_.numbers(numbers_[0], 3 * kEntries);
     points.y = points.x == nullptr ? nullptr : points.x + 1;
@@ -291,7 +291,7 @@ void RandomCalls::add_finder(std::vector<std::pair<std::string, Call>>& t) {
   });
   t.emplace_back("mg_finder_lists", [=, this] {
     mg_star_lists lists{};
-    lists.size = random_.size(sizeof lists);
+    lists.struct_size = random_.size(sizeof lists);
     return mg_finder_lists(finder(), random_.integer(1), random_.or_null(&lists));
   });
   t.emplace_back("mg_finder_migrate", [=, this] {
@@ -319,7 +319,7 @@ void RandomCalls::add_forests(std::vector<std::pair<std::string, Call>>& t) {
   // What both functions that take points are given.
   const auto with_points = [=, this](const auto& call) {
     mg_tree_options options{};
-    options.size = random_.size(sizeof options);
+    options.struct_size = random_.size(sizeof options);
     options.box = random_.one_in(2) ? box() : nullptr;
     options.min_samples = random_.integer<int32_t>(3);
     options.metric = random_.one_in(3) ? random_.integer<int32_t>(4) : 0;
@@ -347,7 +347,7 @@ void RandomCalls::add_forests(std::vector<std::pair<std::string, Call>>& t) {
       for (mg_edge& e : edges)
         e = {random_.below(10), random_.one_in(80) ? ~0ULL : random_.below(10), random_.number()};
       mg_forest_options options{};
-      options.size = random_.size(sizeof options);
+      options.struct_size = random_.size(sizeof options);
       options.maximum = random_.one_in(6) ? random_.integer(1) : 0;
       return mg_forest_of_graph(transport(), random_.one_in(4) ? random_.below(12) : 10, random_.or_null(edges.data()),
                                 random_.count(), random_.or_null(&options), to);
@@ -355,7 +355,7 @@ void RandomCalls::add_forests(std::vector<std::pair<std::string, Call>>& t) {
   });
   t.emplace_back("mg_forest_sums", [=, this] {
     mg_forest_totals totals{};
-    totals.size = random_.size(sizeof totals);
+    totals.struct_size = random_.size(sizeof totals);
     return mg_forest_sums(forest(), random_.or_null(&totals));
   });
   t.emplace_back("mg_forest_edges", [=, this] {
@@ -381,7 +381,7 @@ void RandomCalls::add_forests(std::vector<std::pair<std::string, Call>>& t) {
     std::array<int32_t, kEntries> labels;
     std::array<double, kEntries> probabilities;
     mg_hdbscan_options options{};
-    options.size = random_.size(sizeof options);
+    options.struct_size = random_.size(sizeof options);
     options.min_cluster_size = random_.integer<uint64_t>(5);
     options.epsilon = random_.one_in(4) ? random_.number() : 0;
     options.sequential = random_.integer<int32_t>(1);
@@ -402,7 +402,7 @@ void RandomCalls::add_announcers(std::vector<std::pair<std::string, Call>>& t) {
     return kept<mg_announcer>(announcers_, [this](mg_announcer** to) {
       constexpr std::array<const char*, 5> kNetworks{"manhattan", "torus", "hypercube", "debruijn", "star"};
       mg_announcer_options options{};
-      options.size = random_.size(sizeof options);
+      options.struct_size = random_.size(sizeof options);
       options.max_bytes = random_.below(100);
       return mg_announcer_new(random_.handle(transports_, schemas_), random_.or_null(kNetworks[random_.below(5)]),
                               random_.one_in(5) ? random_.integer() : 2, random_.or_null(&options), to);

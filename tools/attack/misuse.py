@@ -20,26 +20,26 @@ WORLDS = (0, 0x44000000)  # MPI_COMM_WORLD as Fortran's integer: Open MPI, MPICH
 
 
 class Box(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("lower", c_double * 3), ("extent", c_double * 3), ("periodic", c_int32 * 3), ("unused", c_int32)]
+    _fields_ = [("struct_size", c_size_t), ("lower", c_double * 3), ("extent", c_double * 3), ("periodic", c_int32 * 3), ("unused", c_int32)]
 
 
 class Points(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("count", c_size_t), ("x", c_void_p), ("y", c_void_p), ("z", c_void_p), ("stride", c_size_t)]
+    _fields_ = [("struct_size", c_size_t), ("count", c_size_t), ("x", c_void_p), ("y", c_void_p), ("z", c_void_p), ("stride", c_size_t)]
 
 
 class Columns(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("count", c_size_t), ("x", c_void_p), ("y", c_void_p), ("z", c_void_p),
+    _fields_ = [("struct_size", c_size_t), ("count", c_size_t), ("x", c_void_p), ("y", c_void_p), ("z", c_void_p),
                 ("position_stride", c_size_t), ("volume", c_void_p), ("attributes", c_size_t), ("columns", c_void_p),
                 ("strides", c_void_p), ("ids", c_void_p)]
 
 
 class Numbers(ctypes.Structure):
-    _fields_ = [("size", c_size_t)] + [(n, c_int64) for n in ("before", "small", "merged", "after", "unmatched", "cross_links")] + [
+    _fields_ = [("struct_size", c_size_t)] + [(n, c_int64) for n in ("before", "small", "merged", "after", "unmatched", "cross_links")] + [
         ("seconds", c_double)]
 
 
 class OpenOptions(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("backend", c_char_p), ("decorators", c_char_p)]
+    _fields_ = [("struct_size", c_size_t), ("backend", c_char_p), ("decorators", c_char_p)]
 
 
 class Wrong(Exception):
@@ -225,7 +225,7 @@ class Rank:
         elif bad == "attributes":
             columns.attributes = 3
         elif bad == "size":
-            columns.size = 8
+            columns.struct_size = 8
         else:
             bad = ""
         return columns, bool(bad)

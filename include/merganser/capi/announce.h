@@ -11,7 +11,7 @@ typedef struct mg_announcer mg_announcer;
 
 /// Limits; the same on every rank. Zero in every field: the default.
 typedef struct mg_announcer_options {
-  size_t size;            ///< sizeof(mg_announcer_options)
+  size_t struct_size;     ///< sizeof(mg_announcer_options)
   size_t max_bytes;       ///< of one announcement; 0: 2^20
   size_t max_step_bytes;  ///< of all that a rank announces between two steps; 0: 2^24
 } mg_announcer_options;

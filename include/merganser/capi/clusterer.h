@@ -13,11 +13,11 @@ typedef struct mg_clusterer mg_clusterer;
 
 /// How an attribute of a merged parcel follows from its members.
 enum mg_rule {
-  MG_MEAN = 0,          ///< volume-weighted mean
-  MG_SUM = 1,           ///< sum
-  MG_CENTRE = 2,   ///< the centre's
-  MG_LARGEST = 3,  ///< that of the member of largest volume (lowest id among equals)
-  MG_ELLIPSOID = 4      ///< B11 B12 B13 B22 B23 of an ellipsoid, 5 components
+  MG_MEAN = 0,      ///< volume-weighted mean
+  MG_SUM = 1,       ///< sum
+  MG_CENTRE = 2,    ///< the centre's
+  MG_LARGEST = 3,   ///< that of the member of largest volume (lowest id among equals)
+  MG_ELLIPSOID = 4  ///< B11 B12 B13 B22 B23 of an ellipsoid, 5 components
 };
 /// Writes an attribute of a merged parcel: values[member * components + c] of `members` members, centre first, then by id,
 /// and their volumes, to out[c]. It must not call this library.
@@ -38,8 +38,8 @@ MG_API int mg_schema_free(mg_schema* schema);
 
 /// Parcels in arrays of the caller's. Entry i of a column is data[i * stride].
 typedef struct mg_columns {
-  size_t size;   ///< sizeof(mg_columns)
-  size_t count;  ///< parcels
+  size_t struct_size;  ///< sizeof(mg_columns)
+  size_t count;        ///< parcels
   double* x;
   double* y;
   double* z;               ///< NULL in two dimensions
@@ -53,7 +53,7 @@ typedef struct mg_columns {
 
 /// What a step does; the same on every rank. Zero in every field: the default.
 typedef struct mg_clusterer_options {
-  size_t size;              ///< sizeof(mg_clusterer_options)
+  size_t struct_size;       ///< sizeof(mg_clusterer_options)
   double min_volume_ratio;  ///< a parcel is small if its volume is below cell volume / this; 0: 40
   int32_t search;           ///< 0: the true nearest parcel; 1: the nearest within 2x2x2 cells, as published
   int32_t prune;            ///< 0: one pass; 1: iterative, as published. Both give the same
@@ -61,7 +61,7 @@ typedef struct mg_clusterer_options {
 
 /// Numbers of a step on this rank. The caller sets `size`.
 typedef struct mg_step_numbers {
-  size_t size;  ///< sizeof(mg_step_numbers)
+  size_t struct_size;  ///< sizeof(mg_step_numbers)
   int64_t before;
   int64_t small;
   int64_t merged;  ///< sources whose centre is on this rank

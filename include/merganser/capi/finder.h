@@ -13,8 +13,8 @@ typedef struct mg_finder mg_finder;
 
 /// Positions in the caller's arrays, read where they are: point i is x[i * stride], y[i * stride], z[i * stride].
 typedef struct mg_points {
-  size_t size;   ///< sizeof(mg_points)
-  size_t count;  ///< number of points
+  size_t struct_size;  ///< sizeof(mg_points)
+  size_t count;        ///< number of points
   const double* x;
   const double* y;
   const double* z;  ///< NULL in two dimensions
@@ -44,7 +44,7 @@ typedef struct mg_arrival {
 /// The same stars in the lists that EPIC's merging works on, positions from `base` on: sources[k] merges into centres[k].
 /// Sources of other ranks have arrived behind the n points of this rank, at base + n + their number among the arrivals.
 typedef struct mg_star_lists {
-  size_t size;             ///< sizeof(mg_star_lists)
+  size_t struct_size;      ///< sizeof(mg_star_lists)
   size_t merging;          ///< length of the next two
   const int32_t* sources;  ///< (isma) own points in ascending order, then what has arrived
   const int32_t* centres;  ///< (iclo)
@@ -54,7 +54,7 @@ typedef struct mg_star_lists {
 
 /// How stars are cut; the same on every rank. Zero in every field: the default.
 typedef struct mg_finder_options {
-  size_t size;              ///< sizeof(mg_finder_options)
+  size_t struct_size;       ///< sizeof(mg_finder_options)
   int32_t prune;            ///< 0: one pass; 1: iterative, as published. Both give the same
   int32_t subcommunicator;  ///< of iterative: 1: only ranks with links take part
 } mg_finder_options;

@@ -36,7 +36,7 @@ enum mg_metric {
 
 /// How the tree of points is found; the same on every rank. Zero in every field: the default.
 typedef struct mg_tree_options {
-  size_t size;             ///< sizeof(mg_tree_options)
+  size_t struct_size;      ///< sizeof(mg_tree_options)
   const mg_box* box;       ///< periodic among the first three axes; NULL: none of them
   int32_t threads;         ///< of each rank; 0: 1
   int32_t min_samples;     ///< above 1: mutual reachability distances, as HDBSCAN* needs; 0: 1
@@ -54,9 +54,9 @@ MG_API int mg_forest_of_points(mg_transport* transport, int dimension, const dou
 
 /// How the forest of a graph is found; the same on every rank. Zero in every field: the default.
 typedef struct mg_forest_options {
-  size_t size;      ///< sizeof(mg_forest_options)
-  int32_t maximum;  ///< 1: a maximum spanning forest
-  int32_t threads;  ///< of each rank; 0: 1
+  size_t struct_size;  ///< sizeof(mg_forest_options)
+  int32_t maximum;     ///< 1: a maximum spanning forest
+  int32_t threads;     ///< of each rank; 0: 1
 } mg_forest_options;
 
 /// Finds the minimum spanning forest of a graph. Collective. Every edge is on one rank; its ends in any order; loops and
@@ -68,7 +68,7 @@ MG_API int mg_forest_of_graph(mg_transport* transport, uint64_t vertices, const 
 MG_API int mg_forest_edges(mg_forest* forest, const mg_edge** edges, size_t* count);
 /// What all ranks' shares have in common. The caller sets `size`.
 typedef struct mg_forest_totals {
-  size_t size;  ///< sizeof(mg_forest_totals)
+  size_t struct_size;  ///< sizeof(mg_forest_totals)
   int64_t edges;
   int64_t components;  ///< trees, single vertices too
   double weight;       ///< rounded exact sum
@@ -95,7 +95,8 @@ MG_API int mg_linkage_merges(mg_linkage* linkage, const mg_merge_step** merges, 
 MG_API int mg_linkage_vertices(mg_linkage* linkage, uint64_t* vertices);
 /// Cluster of every vertex, from 0, if merges of at most `height` are made. Local.
 /// @param clusters  their number; NULL: not wanted
-MG_API int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t capacity, uint32_t* clusters);
+MG_API int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t capacity,
+                                 uint32_t* clusters);
 /// The same for at most k clusters. @param apart  1: exactly k, merges of one height in the order of vertices; 0: merges of
 /// one height are made together
 MG_API int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* labels, size_t capacity,
@@ -105,7 +106,7 @@ MG_API int mg_linkage_free(mg_linkage* linkage);
 
 /// Which clusters HDBSCAN* takes. Zero in every field: the default.
 typedef struct mg_hdbscan_options {
-  size_t size;                   ///< sizeof(mg_hdbscan_options)
+  size_t struct_size;            ///< sizeof(mg_hdbscan_options)
   uint64_t min_cluster_size;     ///< fewest points of a cluster; 0: 5
   uint64_t max_cluster_size;     ///< larger ones are not taken; 0: any size
   double epsilon;                ///< clusters born below this distance are taken with what they split from

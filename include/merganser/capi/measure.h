@@ -11,7 +11,7 @@ typedef struct mg_measurement mg_measurement;
 
 /// Who sends how much to whom, of all ranks: rank r sends to heads[offsets[r]] .. heads[offsets[r + 1] - 1].
 typedef struct mg_process_graph {
-  size_t size;  ///< sizeof(mg_process_graph)
+  size_t struct_size;  ///< sizeof(mg_process_graph)
   int32_t ranks;
   int32_t unused;          ///< 0
   const int64_t* offsets;  ///< ranks + 1 numbers, ascending from 0
@@ -21,7 +21,7 @@ typedef struct mg_process_graph {
 
 /// What is measured; the same on every rank. Zero in every field: the default.
 typedef struct mg_measure_options {
-  size_t size;          ///< sizeof(mg_measure_options)
+  size_t struct_size;   ///< sizeof(mg_measure_options)
   double seconds;       ///< for everything; 0: 10
   const char* kernels;  ///< comma list of names; NULL: all that tell the receiver that its data is there
   double bytes;         ///< along each arc of a graph without bytes; 0: 8
@@ -29,7 +29,7 @@ typedef struct mg_measure_options {
 
 /// Time of an exchange by one kernel: that of its slowest rank. The caller sets `size`.
 typedef struct mg_measured {
-  size_t size;         ///< sizeof(mg_measured)
+  size_t struct_size;  ///< sizeof(mg_measured)
   const char* kernel;  ///< valid until the measurement is freed
   const char* reason;  ///< why it could not be measured; NULL: it was
   double median_ns;

@@ -13,7 +13,7 @@ typedef struct mg_decomposition mg_decomposition;
 
 /// How a transport is opened; the same on every rank. Zero in every field: the default.
 typedef struct mg_open_options {
-  size_t size;             ///< sizeof(mg_open_options)
+  size_t struct_size;      ///< sizeof(mg_open_options)
   const char* backend;     ///< "p2p", "neighborhood", "rma", "shmem"; NULL or "auto": the fastest is measured
   const char* decorators;  ///< comma list: "checked", "chaos:SEED"; NULL: none
 } mg_open_options;
@@ -59,7 +59,7 @@ MG_API int mg_transport_sum(mg_transport* transport, int64_t* values, size_t n);
 
 /// An axis-aligned box.
 typedef struct mg_box {
-  size_t size;  ///< sizeof(mg_box)
+  size_t struct_size;  ///< sizeof(mg_box)
   double lower[3];
   double extent[3];     ///< > 0
   int32_t periodic[3];  ///< by axis: 1 periodic, 0 walls
