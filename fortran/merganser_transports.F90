@@ -38,7 +38,7 @@ module merganser_transports
 #endif
      procedure :: open_alone => transport_open_alone
      procedure :: rank => transport_rank
-     procedure :: ranks => transport_ranks
+     procedure :: size => transport_size
      procedure :: name => transport_name
      procedure :: choice => transport_choice
      procedure :: close => transport_close
@@ -212,14 +212,14 @@ contains
   end function transport_rank
 
   !> Number of ranks; 0 if there is no transport.
-  function transport_ranks(this) result(ranks)
+  function transport_size(this) result(ranks)
     class(mg_transport), intent(in) :: this
     integer :: ranks
     integer(c_int) :: number
     number = 0
     if (mg_transport_size(this%handle, number) /= mg_ok) number = 0
     ranks = int(number)
-  end function transport_ranks
+  end function transport_size
 
   !> The model that runs.
   function transport_name(this) result(name)

@@ -9,8 +9,8 @@ program stars ! Which points merge into which, over your communicator: mpirun -n
   integer, allocatable :: isma(:), iclo(:), inva(:)
   call MPI_Init()
   call transport%open(MPI_COMM_WORLD)                          ! any intra-communicator; it is duplicated
-  lower(1) = transport%rank() / real(transport%ranks(), 8)     ! yours: a slab of the unit cube on each rank,
-  upper(1) = (transport%rank() + 1) / real(transport%ranks(), 8)
+  lower(1) = transport%rank() / real(transport%size(), 8)     ! yours: a slab of the unit cube on each rank,
+  upper(1) = (transport%rank() + 1) / real(transport%size(), 8)
   call random_number(xyz)                                      ! and points in it
   xyz(1, :) = lower(1) + (upper(1) - lower(1)) * xyz(1, :)
   call blocks%of_ranks(transport, mg_box(), lower, upper)      ! every rank tells its own block

@@ -10,8 +10,8 @@ program abort_test
   real(c_double) :: xyz(3, 1), lower(3), upper(3)
   call MPI_Init()
   call transport%open(MPI_COMM_WORLD, model='p2p')
-  lower = [transport%rank() / real(transport%ranks(), c_double), 0.0_c_double, 0.0_c_double]
-  upper = [(transport%rank() + 1) / real(transport%ranks(), c_double), 1.0_c_double, 1.0_c_double]
+  lower = [transport%rank() / real(transport%size(), c_double), 0.0_c_double, 0.0_c_double]
+  upper = [(transport%rank() + 1) / real(transport%size(), c_double), 1.0_c_double, 1.0_c_double]
   call blocks%of_ranks(transport, mg_box(), lower, upper)
   call finder%make(transport, blocks)
   xyz(:, 1) = (lower + upper) / 2

@@ -35,7 +35,7 @@ contains
     call none%open(MPI_COMM_WORLD, model='pigeons', stat=stat, errmsg=text)
     call check(stat == mg_usage, 'no model')
     call check(none%rank() == -1, 'rank of no transport')
-    call check(none%ranks() == 0, 'ranks of no transport')
+    call check(none%size() == 0, 'ranks of no transport')
     call check(none%name() == '', 'name of no transport')
   end subroutine of_transports
 

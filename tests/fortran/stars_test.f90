@@ -26,7 +26,7 @@ contains
     do i = 1, size(models)
        call transport%open(MPI_COMM_WORLD, model=models(i))
        call check(transport%rank() == rank, 'rank')
-       call check(transport%ranks() == ranks, 'ranks')
+       call check(transport%size() == ranks, 'ranks')
        if (i < 4) call check_text(transport%name(), trim(models(i)))
        if (i == 4 .and. ranks > 1) call check(len(transport%choice()) > 0, 'the choice of auto is told')
        call merges(transport)
@@ -77,7 +77,7 @@ contains
   subroutine alone()
     type(mg_transport) :: transport
     call transport%open_alone()
-    call check(transport%ranks() == 1, 'alone')
+    call check(transport%size() == 1, 'alone')
     call merges(transport)
     call transport%close()
   end subroutine alone
@@ -99,7 +99,7 @@ contains
     real(c_double), allocatable :: columns_of(:, :)
     logical(c_bool) :: bytes(most)
     integer :: n, left, k, m
-    call grid%make(the_box, cells, transport%ranks())
+    call grid%make(the_box, cells, transport%size())
     call grid%block(transport%rank(), lower, upper)
     call blocks%of_ranks(transport, the_box, lower, upper)
     call reserve(c)
@@ -166,7 +166,7 @@ contains
     integer(c_int64_t) :: merged, sent
     character(len=32) :: digest
     integer :: i, n
-    call grid%make(the_box, cells, transport%ranks())
+    call grid%make(the_box, cells, transport%size())
     call schema%make()
     call schema%add('vorticity', 3, mg_mean)
     call schema%add('buoyancy', 1, mg_mean)
