@@ -59,7 +59,7 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     call schema_final(this)
-    call mg_settle(mg_schema_new(this%handle), stat, errmsg)
+    call mg_return_status(mg_schema_new(this%handle), stat, errmsg)
   end subroutine schema_make
 
   !> Makes EPIC's: vorticity (3, mean), buoyancy (mean), B (5, ellipsoid).
@@ -68,7 +68,7 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     call schema_final(this)
-    call mg_settle(mg_schema_epic(this%handle), stat, errmsg)
+    call mg_return_status(mg_schema_epic(this%handle), stat, errmsg)
   end subroutine schema_epic
 
   !> Adds an attribute; rule is mg_mean, mg_sum, mg_centre, mg_largest or mg_ellipsoid.
@@ -78,7 +78,7 @@ contains
     integer, intent(in) :: components, rule
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
-    call mg_settle(mg_schema_add(this%handle, mg_bytes_of(name), int(components, c_int), int(rule, c_int)), stat, errmsg)
+    call mg_return_status(mg_schema_add(this%handle, mg_bytes_of(name), int(components, c_int), int(rule, c_int)), stat, errmsg)
   end subroutine schema_add
 
   !> Lets go of it; nothing to do if there is none.
@@ -89,7 +89,7 @@ contains
     integer(c_int) :: status
     status = mg_schema_free(this%handle)
     this%handle = c_null_ptr
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine schema_free
 
   subroutine schema_final(this)

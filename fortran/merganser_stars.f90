@@ -48,7 +48,7 @@ contains
     options%struct_size = c_sizeof(options)
     if (present(as_published)) options%prune = merge(1_c_int32_t, 0_c_int32_t, as_published)
     call finder_final(this)
-    call mg_settle(mg_finder_new(transport%handle, decomposition%handle, options, this%handle), stat, errmsg)
+    call mg_return_status(mg_finder_new(transport%handle, decomposition%handle, options, this%handle), stat, errmsg)
   end subroutine finder_make
 
   !> Finds the stars of points xyz(3, n) (or (2, n)): small(i) says whether point i looks for a partner. ids: distinct over
@@ -153,7 +153,7 @@ contains
     end if
     status = mg_finder_find(this%handle, points, mask, identities)
     this%n = merge(n, 0, status == mg_ok)
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine find_points
 
   !> By point, arrays of n entries or more: the rank of its centre, the centre's position there (from 1), id, squared
@@ -200,7 +200,7 @@ contains
           if (position(i) >= 0) position(i) = position(i) + 1
        end do
     end if
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine finder_places
 
   function per_point(n) result(text)
@@ -263,7 +263,7 @@ contains
        rank = list%rank
        id = list%source_id
     end if
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine finder_arrivals
 
   !> The lists that EPIC's merging works on: point isma(k) merges into iclo(k); inva, ascending, are the slots that are free
@@ -280,7 +280,7 @@ contains
     call copy_list(lists%sources, lists%merging, isma)
     call copy_list(lists%centres, lists%merging, iclo)
     call copy_list(lists%holes, lists%invalid, inva)
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine finder_lists
 
   subroutine copy_list(list, n, copy)
@@ -316,7 +316,7 @@ contains
        call mg_refuse(mg_usage, mg_length_error('arrived', size(arrived, 2), mg_integer_text(this%arriving())// &
             ' or more, one for each arrival'), stat, errmsg)
     else
-       call mg_settle(mg_finder_migrate(this%handle, from, 8 * size(rows, 1, c_size_t), to, &
+       call mg_return_status(mg_finder_migrate(this%handle, from, 8 * size(rows, 1, c_size_t), to, &
             8 * size(arrived, kind=c_size_t)), stat, errmsg)
     end if
   end subroutine migrate_reals
@@ -392,7 +392,7 @@ contains
        call c_f_pointer(address, memory, [first + capacity])
        behind = c_loc(memory(first + 1))
     end if
-    call mg_settle(mg_finder_migrate(this%handle, address, bytes, behind, capacity), stat, errmsg)
+    call mg_return_status(mg_finder_migrate(this%handle, address, bytes, behind, capacity), stat, errmsg)
   end subroutine append
 
   !> Merges the stars of the last find in the caller's columns by the rules of a schema: sources travel and are taken out,
@@ -415,7 +415,7 @@ contains
     status = mg_finder_merge(this%handle, schema%handle, columns%record(this%n), n)
     left = int(n)
     if (status == mg_ok) this%n = 0
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine finder_merge
 
   !> Lets go of it; nothing to do if there is none.
@@ -427,7 +427,7 @@ contains
     status = mg_finder_free(this%handle)
     this%handle = c_null_ptr
     this%n = 0
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine finder_free
 
   subroutine finder_final(this)

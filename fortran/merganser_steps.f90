@@ -62,7 +62,7 @@ contains
        options%prune = options%search
     end if
     call clusterer_final(this)
-    call mg_settle(mg_clusterer_new(transport%handle, decomposition%handle, schema%handle, options, this%handle), &
+    call mg_return_status(mg_clusterer_new(transport%handle, decomposition%handle, schema%handle, options, this%handle), &
          stat, errmsg)
   end subroutine clusterer_make
 
@@ -77,7 +77,7 @@ contains
        call mg_refuse(mg_usage, columns%error(n, .true.), stat, errmsg)
        return
     end if
-    call mg_settle(mg_clusterer_put(this%handle, columns%record(n)), stat, errmsg)
+    call mg_return_status(mg_clusterer_put(this%handle, columns%record(n)), stat, errmsg)
   end subroutine clusterer_put
 
   !> Brings every parcel to its owner, from wherever it is. Collective.
@@ -85,7 +85,7 @@ contains
     class(mg_clusterer), intent(in) :: this
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
-    call mg_settle(mg_clusterer_distribute(this%handle), stat, errmsg)
+    call mg_return_status(mg_clusterer_distribute(this%handle), stat, errmsg)
   end subroutine clusterer_distribute
 
   !> Makes one merge step. Called by every rank. merged: sources whose centre is on this rank.
@@ -99,7 +99,7 @@ contains
     numbers%struct_size = c_sizeof(numbers)
     status = mg_clusterer_step(this%handle, numbers)
     if (present(merged)) merged = numbers%merged
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_step
 
   !> Sends parcels that left this rank's block to their owner. Called by every rank.
@@ -113,7 +113,7 @@ contains
     n = 0
     status = mg_clusterer_redistribute(this%handle, n)
     if (present(sent)) sent = n
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_redistribute
 
   !> Parcels on this rank; 0 if there is no clusterer.
@@ -144,7 +144,7 @@ contains
     end if
     status = mg_clusterer_get(this%handle, columns%record(capacity), parcels)
     n = int(parcels)
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_get
 
   !> Digest of the parcels of all ranks, 32 hexadecimal digits. Collective.
@@ -161,7 +161,7 @@ contains
     do i = 1, 32
        digest(i:i) = text(i)
     end do
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_digest
 
   !> Lets go of it; nothing to do if there is none.
@@ -172,7 +172,7 @@ contains
     integer(c_int) :: status
     status = mg_clusterer_free(this%handle)
     this%handle = c_null_ptr
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_free
 
   subroutine clusterer_final(this)
@@ -194,7 +194,7 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     call announcer_final(this)
-    call mg_settle(mg_announcer_new(transport%handle, mg_bytes_of(network), int(dimension, c_int), c_null_ptr, &
+    call mg_return_status(mg_announcer_new(transport%handle, mg_bytes_of(network), int(dimension, c_int), c_null_ptr, &
          this%handle), stat, errmsg)
   end subroutine announcer_make
 
@@ -252,7 +252,7 @@ contains
     integer(c_int) :: delivery
     delivery = 0
     if (present(at_once)) delivery = merge(1_c_int, 0_c_int, at_once)
-    call mg_settle(mg_announcer_announce(this%handle, int(topic, c_int), address, bytes, delivery), stat, errmsg)
+    call mg_return_status(mg_announcer_announce(this%handle, int(topic, c_int), address, bytes, delivery), stat, errmsg)
   end subroutine announce_bytes
 
   !> Takes everything one hop further. Called by every rank. n: announcements that are handed over.
@@ -266,7 +266,7 @@ contains
     count = 0
     status = mg_announcer_step(this%handle, count)
     n = int(count)
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine announcer_step
 
   !> Announcement k of those handed over by the last step; its byte_count is 0 if there is none.
@@ -362,7 +362,7 @@ contains
     integer(c_int) :: status
     status = mg_announcer_free(this%handle)
     this%handle = c_null_ptr
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine announcer_free
 
   subroutine announcer_final(this)

@@ -11,7 +11,7 @@ module merganser_transports
   use merganser_c
   implicit none
   private
-  public :: mg_box, mg_transport, mg_decomposition, mg_version_text, mg_settle, mg_refuse, mg_length_error, mg_text_of, &
+  public :: mg_box, mg_transport, mg_decomposition, mg_version_text, mg_return_status, mg_refuse, mg_length_error, mg_text_of, &
        mg_bytes_of, mg_integer_text
 
   !> Statuses of calls: what stat= is given.
@@ -70,14 +70,14 @@ contains
 
   !> Ends a call as the standard's stat= and errmsg= do: they get the status and the text; without stat= an error ends the
   !! job with the text.
-  subroutine mg_settle(status, stat, errmsg)
+  subroutine mg_return_status(status, stat, errmsg)
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     if (present(stat)) stat = mg_ok
     if (status == mg_ok) return
     call mg_refuse(int(status), mg_text_of(mg_error_from(1_c_int)), stat, errmsg)
-  end subroutine mg_settle
+  end subroutine mg_return_status
 
   !> Ends a call with an error found before C is called: stat= and errmsg= get status and text; without stat= the job ends.
   subroutine mg_refuse(status, text, stat, errmsg)
@@ -177,7 +177,7 @@ contains
     options%backend = optional_text(model_text, model)
     options%decorators = optional_text(decorator_text, decorators)
     call transport_final(this)
-    call mg_settle(mg_open_fortran(int(communicator, c_int), options, this%handle), stat, errmsg)
+    call mg_return_status(mg_open_fortran(int(communicator, c_int), options, this%handle), stat, errmsg)
   end subroutine open_integer
 
 #ifdef MERGANSER_MPI_F08
@@ -198,7 +198,7 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     call transport_final(this)
-    call mg_settle(mg_open_alone(this%handle), stat, errmsg)
+    call mg_return_status(mg_open_alone(this%handle), stat, errmsg)
   end subroutine transport_open_alone
 
   !> Number of this rank, from 0 as in MPI; -1 if there is no transport.
@@ -250,7 +250,7 @@ contains
     integer(c_int) :: status
     status = mg_transport_close(this%handle)
     this%handle = c_null_ptr
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine transport_close
 
   subroutine transport_final(this)
@@ -286,7 +286,7 @@ contains
     character(len=*), intent(inout), optional :: errmsg
     character(kind=c_char), target :: text(text_room)
     call decomposition_final(this)
-    call mg_settle(mg_decomposition_new(box_in_c(box), cells_in_c(cells), int(ranks, c_int), &
+    call mg_return_status(mg_decomposition_new(box_in_c(box), cells_in_c(cells), int(ranks, c_int), &
          optional_text(text, shape), this%handle), stat, errmsg)
   end subroutine decomposition_make
 
@@ -305,7 +305,7 @@ contains
     if (size(y) > 0) cuts(2) = c_loc(y)
     if (size(z) > 0) cuts(3) = c_loc(z)
     call decomposition_final(this)
-    call mg_settle(mg_decomposition_from_cuts(box_in_c(box), cells_in_c(cells), cuts, &
+    call mg_return_status(mg_decomposition_from_cuts(box_in_c(box), cells_in_c(cells), cuts, &
          int([size(x), size(y), size(z)], c_size_t), this%handle), stat, errmsg)
   end subroutine decomposition_from_cuts
 
@@ -323,7 +323,7 @@ contains
             '; allowed: (3, ranks) both', stat, errmsg)
        return
     end if
-    call mg_settle(mg_decomposition_from_boxes(box_in_c(box), cells_in_c(cells), lower, upper, &
+    call mg_return_status(mg_decomposition_from_boxes(box_in_c(box), cells_in_c(cells), lower, upper, &
          int(size(lower, 2), c_int), this%handle), stat, errmsg)
   end subroutine decomposition_from_boxes
 
@@ -343,7 +343,7 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     call decomposition_final(this)
-    call mg_settle(mg_decomposition_of_ranks(transport%handle, box_in_c(box), cells_in_c(cells), lower, upper, &
+    call mg_return_status(mg_decomposition_of_ranks(transport%handle, box_in_c(box), cells_in_c(cells), lower, upper, &
          this%handle), stat, errmsg)
   end subroutine decomposition_of_ranks
 
@@ -361,7 +361,7 @@ contains
     of_box = [0, 1, 2]
     if (present(axes)) of_box = int(axes, c_int32_t) - 1
     call decomposition_final(this)
-    call mg_settle(mg_decomposition_cartesian(int(communicator, c_int), box_in_c(box), cells_in_c(cells), of_box, &
+    call mg_return_status(mg_decomposition_cartesian(int(communicator, c_int), box_in_c(box), cells_in_c(cells), of_box, &
          this%handle), stat, errmsg)
   end subroutine cartesian_integer
 
@@ -388,7 +388,7 @@ contains
     character(len=*), intent(inout), optional :: errmsg
     lower = 0
     upper = 0
-    call mg_settle(mg_decomposition_block(this%handle, int(rank, c_int), lower, upper), stat, errmsg)
+    call mg_return_status(mg_decomposition_block(this%handle, int(rank, c_int), lower, upper), stat, errmsg)
   end subroutine decomposition_block
 
   !> The rank that owns each point of xyz(3, n). Periodic axes are wrapped. owners(n): -1 after an error.
@@ -405,7 +405,7 @@ contains
        call mg_refuse(mg_usage, mg_length_error('owners', size(owners), mg_integer_text(size(xyz, 2))// &
             ', one for each point'), stat, errmsg)
     else
-       call mg_settle(mg_decomposition_owners(this%handle, xyz, size(xyz, 2, c_size_t), owners), stat, errmsg)
+       call mg_return_status(mg_decomposition_owners(this%handle, xyz, size(xyz, 2, c_size_t), owners), stat, errmsg)
     end if
   end subroutine owners_rows
 
@@ -438,7 +438,7 @@ contains
     integer(c_int) :: status
     status = mg_decomposition_free(this%handle)
     this%handle = c_null_ptr
-    call mg_settle(status, stat, errmsg)
+    call mg_return_status(status, stat, errmsg)
   end subroutine decomposition_free
 
   subroutine decomposition_final(this)

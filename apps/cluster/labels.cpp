@@ -43,9 +43,9 @@ Labels::Ids Labels::holders_of(const Ids& ids) {
       [this](std::int64_t id) { return holder(id); });
 }
 
-/// Brings merges to the homes of their sources and follows centres that were merged themselves later, twice as far in
+/// Sends merges to the directory ranks of their sources and follows centres that were merged themselves later, twice as far in
 /// each round. A parcel is merged away once at most, so the merges of all steps are a forest.
-void Labels::settle() {
+void Labels::resolve_merges() {
   merged_ = comm::send_to_owners<StepReport::MergedPair>(transport_, merged_, [this](const auto& m) {
               return directory_rank(m.source);
             }).flat();
@@ -62,7 +62,7 @@ void Labels::settle() {
 }
 
 std::string Labels::text(std::span<const io::FilePlace> places) {
-  settle();
+  resolve_merges();
   Ids ids;
   std::int64_t most = -1;
   for (const auto& p : places) {

@@ -26,13 +26,14 @@ class Labels {
 
  private:
   using Ids = std::vector<std::int64_t>;
-  void settle();
+  void resolve_merges();
   [[nodiscard]] std::size_t directory_rank(std::int64_t id) const;
   [[nodiscard]] std::int64_t holder(std::int64_t id) const;
   [[nodiscard]] Ids holders_of(const Ids& ids);
 
   comm::Transport& transport_;
-  std::vector<StepReport::MergedPair> merged_;  ///< after settle(): those whose source hashes to this rank, by source
+  std::vector<StepReport::MergedPair>
+      merged_;  ///< after resolve_merges(): those whose source hashes to this rank, by source
 };
 
 }  // namespace merganser::app

@@ -125,7 +125,7 @@ std::string progress_text(const topology::Progress& p) {
   const double part = p.total_seconds > 0 ? std::min(1.0, p.seconds / p.total_seconds) : 0;
   const auto full = static_cast<std::size_t>(part * 24);
   return fmt::format("[{}{}] {} of {} medians within width, at most {} s left", std::string(full, '#'),
-                     std::string(24 - full, '.'), p.settled, p.cells,
+                     std::string(24 - full, '.'), p.converged, p.cells,
                      fixed_text(std::max(0.0, p.total_seconds - p.seconds), 0));
 }
 

@@ -30,7 +30,7 @@ struct Fault {
 };
 
 /// Where a rank stands, by topology::Phase.
-constexpr const char* kWhere[] = {", in setup", ", between rounds, settling", ", at its start", ", in the exchange",
+constexpr const char* kWhere[] = {", in setup", ", between rounds, quiescing", ", at its start", ", in the exchange",
                                   ", between rounds, gathering times"};
 
 [[noreturn]] void refuse(const std::string& text) { throw UsageError("--inject: \"" + text + "\"; " + kAllowed); }

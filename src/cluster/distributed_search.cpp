@@ -276,16 +276,16 @@ void DistributedSearch::nearest(const Vec3& point, Site* sorted, std::byte* scra
   cells_.nearest({point}, ids(), best);
 }
 
-void DistributedSearch::settle_far(std::uint32_t vertex) {
+void DistributedSearch::mark_far_link(std::uint32_t vertex) {
   const auto at = std::lower_bound(far_asked_.begin(), far_asked_.end(), std::pair(vertex, std::uint32_t{0}));
   Open& o = open_[at->second];
-  o.settled = true;
+  o.is_far_link = true;
   o.remote_vertex = links::kNone;
 }
 
 void DistributedSearch::announce(StepNumbers& report) {
   for (const Open& o : open_)
-    if (!o.settled && o.remote_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.unmatched;
+    if (!o.is_far_link && o.remote_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.unmatched;
   // Ordered by arc: count, then place.
   std::vector<std::uint32_t> next(asked_.size() + 1, 0);
   for (const Open& o : open_)

@@ -69,8 +69,8 @@ class DistributedSearch {
   void nearest(const Vec3& point, Site* sorted, std::byte* scratch, nearest::Best& best);
   /// Takes note of the id of a point of another rank. @throws InputError if a point of this rank or of a third one has it
   void meet(std::int64_t id, int rank) { foreign_ids_.meet(id, rank); }
-  /// The link of a vertex with a far question is a far one.
-  void settle_far(std::uint32_t vertex);
+  /// Marks the link of a vertex with a far question as a far link.
+  void mark_far_link(std::uint32_t vertex);
 
   [[nodiscard]] links::Links& links() { return links_; }
   [[nodiscard]] const nearest::CellList& cells() const { return cells_; }
@@ -86,7 +86,7 @@ class DistributedSearch {
     std::uint32_t arc = 0;
     std::uint32_t remote_vertex = links::kNone;
     std::uint32_t remote_position = 0;
-    bool settled = false;  // by a far link
+    bool is_far_link = false;
   };
   void sort(Site* sorted, std::byte* scratch);
   void search_local();

@@ -102,7 +102,7 @@ void FarSearch::take_links(DistributedSearch& search) {
     links_.push_back({q.rank, a.rank, q.vertex, a.vertex, q.position, a.position, q.source_id, a.id, a.distance2});
     if (q.rank != rank_) search.meet(q.source_id, q.rank);
     if (a.rank != rank_) search.meet(a.id, a.rank);
-    if (q.rank == rank_) search.settle_far(q.vertex);
+    if (q.rank == rank_) search.mark_far_link(q.vertex);
   }
 }
 

@@ -37,7 +37,7 @@ class FarSearch {
 
   /// Whether there can be far links at all: the same on every rank.
   [[nodiscard]] bool possible() const { return possible_; }
-  /// Finds the far links around this rank and settles those of its parcels. Called by every rank after the answers.
+  /// Finds the far links around this rank and sets those of its parcels. Called by every rank after the answers.
   /// `sorted` and `scratch`: see CellList::sort; used if this rank has not sorted its parcels yet.
   void find(DistributedSearch& search, Site* sorted, std::byte* scratch);
 

@@ -330,7 +330,7 @@ void attribute_reference(const Box& box, const Attribute& attribute, std::span<c
   }
 }
 
-double settle(const Box& box, int axis, double x) {
+double wrap_or_clamp(const Box& box, int axis, double x) {
   if (box.periodic[axis]) return box.wrap(axis, x);
   return std::clamp(x, box.lower[axis], box.lower[axis] + box.extent[axis]);
 }
@@ -379,8 +379,9 @@ void merge_reference(const MergeRules& rules, std::span<const Member> members, S
       }
       offset += static_cast<std::size_t>(attribute.components);
     }
-    merged_site = {settle(rules.box, 0, centre.x + g.shift[0]), settle(rules.box, 1, centre.y + g.shift[1]),
-                   settle(rules.box, 2, centre.z + g.shift[2]), g.volume};
+    merged_site = {wrap_or_clamp(rules.box, 0, centre.x + g.shift[0]),
+                   wrap_or_clamp(rules.box, 1, centre.y + g.shift[1]),
+                   wrap_or_clamp(rules.box, 2, centre.z + g.shift[2]), g.volume};
   }
   site = merged_site;
   std::copy(merged.begin(), merged.end(), row);

@@ -91,7 +91,7 @@ void StarCore::prune(StepNumbers& numbers) {
     const std::int64_t cut = links::cut_long_cycles(l, ids, search_.distance2(), channels);
     if (transport_.rank() == 0) numbers.long_cycles = cut;
   }
-  // The published pruning writes into the memory of ranks that share an arc: it cannot settle far links.
+  // The published pruning writes into the memory of ranks that share an arc: it cannot prune far links.
   const bool far_links = options_.prune == Prune::iterative && far_.possible() &&
                          transport_.all_reduce(far_.passes_here(), comm::Op::max) != 0;
   const bool iterative = options_.prune == Prune::iterative && !far_links;

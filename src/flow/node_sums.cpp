@@ -82,7 +82,7 @@ double* NodeSums::plane_line(Bracket bracket, std::int64_t i, std::int64_t j) no
   return planes_.data() + (plane * static_cast<std::size_t>(cells_y_) + static_cast<std::size_t>(j)) * length_;
 }
 
-void NodeSums::settle(std::int64_t j) {
+void NodeSums::sum_line(std::int64_t j) {
   for (std::int64_t di = -1; di <= 2; ++di) {
     if (own(j - 2) && own(j + 1)) {
       const double* const from[4] = {window_line(j - 2, di, 2), window_line(j - 1, di, 1), window_line(j, di, 0),
@@ -109,9 +109,9 @@ void NodeSums::keep(Bracket bracket, std::int64_t j, std::int64_t di) {
 }
 
 void NodeSums::close() {
-  settle(j_ - 1);
+  sum_line(j_ - 1);
   if (++j_ < cells_y_) return;
-  for (std::int64_t j = cells_y_ - 1; j <= cells_y_ + 1; ++j) settle(j);
+  for (std::int64_t j = cells_y_ - 1; j <= cells_y_ + 1; ++j) sum_line(j);
   j_ = 0;
   ++i_;
 }

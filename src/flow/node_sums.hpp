@@ -75,7 +75,7 @@ class NodeSums {
   [[nodiscard]] std::size_t edge_of(std::int64_t j) const noexcept;
   [[nodiscard]] double* edge_line(Bracket bracket, std::size_t edge, std::int64_t i, std::int64_t di) noexcept;
   [[nodiscard]] double* plane_line(Bracket bracket, std::int64_t i, std::int64_t j) noexcept;
-  void settle(std::int64_t j);
+  void sum_line(std::int64_t j);
   void keep(Bracket bracket, std::int64_t j, std::int64_t di);
   void finish_y();
 

@@ -64,9 +64,9 @@ std::string try_out(comm::Transport& control, std::string_view name) {
     for (int round = 0; round < kProbeRounds; ++round) {
       const auto source = exchange->source(0, 0);
       for (std::size_t at = 0; at < source.size(); ++at) source[at] = probe_byte(rank, next, round, at);
-      exchange->settle();
+      exchange->quiesce();
       exchange->iterate(0);
-      exchange->settle();
+      exchange->quiesce();
       agree(control, [&] {
         const auto came = exchange->landing(0, 0);
         for (std::size_t at = 0; at < came.size(); ++at) {

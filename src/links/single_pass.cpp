@@ -72,13 +72,13 @@ struct SinglePass::Impl {
   void label_leaves();
   void drop_centres();
   void count_children();
-  void settle(std::uint32_t v);
+  void resolve(std::uint32_t v);
   void receive();
   void take_label(std::size_t i, std::uint32_t value);
   void send(std::uint32_t k, bool centre_here, std::uint32_t depth_here);
   void resolve_local_duals(const Ids& ids);
   void resolve_cross_duals(const Ids& ids);
-  void require_settled(const Ids& ids) const;
+  void require_resolved(const Ids& ids) const;
 };
 
 void SinglePass::Impl::begin(Links& l, const Channels& channels) {
@@ -205,7 +205,7 @@ void SinglePass::Impl::drop_centres() {
   }
 }
 
-/// Counts the children of waiting vertices, and settles what hangs on local labels only.
+/// Counts the children of waiting vertices, and labels those that depend on local labels only.
 void SinglePass::Impl::count_children() {
   const std::size_t listed = waiting;
   for (std::size_t i = 0; i < listed; ++i) {
@@ -225,12 +225,12 @@ void SinglePass::Impl::count_children() {
   }
   for (std::size_t i = 0; i < listed; ++i) {
     const std::uint32_t v = list[i];
-    if (mark[v] == kWaiting && pending[v] == 0) settle(v);
+    if (mark[v] == kWaiting && pending[v] == 0) resolve(v);
   }
 }
 
 /// Gives a waiting vertex its label, then its target if that was the last it needed, and so on up the tree.
-void SinglePass::Impl::settle(std::uint32_t v) {
+void SinglePass::Impl::resolve(std::uint32_t v) {
   for (;;) {
     mark[v] = kParent;
     --waiting;
@@ -264,7 +264,7 @@ void SinglePass::Impl::take_label(std::size_t i, std::uint32_t value) {
   if (label) centre[v] = 1;
   if (mark[v] != kWaiting) return;
   depth[v] = label ? chain : std::max(depth[v], chain);
-  if (label || --pending[v] == 0) settle(v);
+  if (label || --pending[v] == 0) resolve(v);
 }
 
 void SinglePass::Impl::receive() {
@@ -276,7 +276,7 @@ void SinglePass::Impl::receive() {
   while (stream->take(take) != 0) stream->wait();
 }
 
-void SinglePass::Impl::require_settled(const Ids& ids) const {
+void SinglePass::Impl::require_resolved(const Ids& ids) const {
   if (waiting == 0) return;
   for (std::uint32_t v = 0; v < n; ++v) {
     if (mark[v] != kWaiting) continue;
@@ -351,7 +351,7 @@ const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& cha
     p.receive();
     channels.stream.finish();
   }
-  p.require_settled(ids);
+  p.require_resolved(ids);
   p.resolve_local_duals(ids);
   p.resolve_cross_duals(ids);
   p.stars.kept = p.kept;

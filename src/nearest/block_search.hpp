@@ -21,7 +21,7 @@ struct BlockSearch {
   float far[3][2];         ///< lower and upper face of the region, scaled; +-infinity at walls
   float coordinate_error;  ///< bound of twice the rounding of one filter coordinate
   std::uint32_t* target;   ///< out: by vertex, nearest vertex
-  /// A vertex not settled, and its nearest in the block if that is beyond doubt.
+  /// A vertex whose nearest is not certain, and its nearest in the block if that is beyond doubt.
   struct Open {
     std::uint32_t vertex;
     std::uint32_t candidate;  ///< links::kNone: unknown

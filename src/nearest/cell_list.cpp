@@ -299,21 +299,21 @@ bool CellList::fit(BlockSearch& block) const {
 
 std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& target, const links::Ids& ids) {
   std::fill_n(target.begin(), n_, links::kNone);
-  std::vector<BlockSearch::Open> unsettled;
+  std::vector<BlockSearch::Open> undecided;
   BlockSearch block{};
   if (fit(block)) {
     list_by_node();
     block.node_start = node_start_.data();
     block.target = target.data();
-    block.open = &unsettled;
+    block.open = &undecided;
     block_search(block);
   } else {
     for (std::size_t c = 0; c < static_cast<std::size_t>(cell_count()); ++c)
-      for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) unsettled.push_back({v, links::kNone});
+      for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) undecided.push_back({v, links::kNone});
   }
   std::vector<Open> open;
   const Ground ground{box_, slack_, sorted_, ids};
-  for (const auto [v, candidate] : unsettled) {
+  for (const auto [v, candidate] : undecided) {
     const Site& s = sorted_[v];
     const Vec3 p{s.x, s.y, s.z};
     Best best;
@@ -324,12 +324,12 @@ std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& t
     BestSoFar best_so_far(ground, {p, v}, best);
     look(best_so_far);
     target[v] = best_so_far.vertex();
-    if (!is_settled(p, best_so_far.distance2())) open.push_back({v, best_so_far.result()});
+    if (!is_final(p, best_so_far.distance2())) open.push_back({v, best_so_far.result()});
   }
   return open;
 }
 
-bool CellList::is_settled(const Vec3& p, double distance2) const {
+bool CellList::is_final(const Vec3& p, double distance2) const {
   double reach = kInfinity;
   for (int a = 0; a < 3; ++a) {
     if (!region_.wall_lower[a]) reach = std::min(reach, p[a] - region_.lower[a]);

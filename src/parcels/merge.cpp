@@ -170,8 +170,9 @@ void merge_star(const MergeRules& rules, std::span<const Member> members, Site& 
     offset += static_cast<std::size_t>(schema.attributes()[i].components);
   }
   const Site c = *centre.site;
-  site = {detail::settle(star.box, 0, c.x + star.shift[0]), detail::settle(star.box, 1, c.y + star.shift[1]),
-          detail::settle(star.box, 2, c.z + star.shift[2]), star.volume};
+  site = {detail::wrap_or_clamp(star.box, 0, c.x + star.shift[0]),
+          detail::wrap_or_clamp(star.box, 1, c.y + star.shift[1]),
+          detail::wrap_or_clamp(star.box, 2, c.z + star.shift[2]), star.volume};
   std::memcpy(row, draft.data(), width * sizeof(double));
 }
 

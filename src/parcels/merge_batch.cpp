@@ -231,8 +231,9 @@ void MergeLot(EpicMergeBatch::Lot& lot, std::size_t sources, const Box& box) {
   for (std::size_t lane = 0; lane < lot.count; ++lane) {
     if (work.plain[lane] == 0) [[unlikely]]
       widen(lot, sources, images, lane, work);
-    *lot.site[lane] = {detail::settle(box, 0, work.out[0][lane]), detail::settle(box, 1, work.out[1][lane]),
-                       detail::settle(box, 2, work.out[2][lane]), work.out[3][lane]};
+    *lot.site[lane] = {detail::wrap_or_clamp(box, 0, work.out[0][lane]),
+                       detail::wrap_or_clamp(box, 1, work.out[1][lane]),
+                       detail::wrap_or_clamp(box, 2, work.out[2][lane]), work.out[3][lane]};
     for (std::size_t f = 4; f < EpicMergeBatch::kFields; ++f) lot.row[lane][f - 3] = work.out[f][lane];
   }
   lot.count = 0;

@@ -92,7 +92,7 @@ void bring_inside(const Box& box, Site& site, double* b5) {
       x = x < box.lower[a] ? 2 * box.lower[a] - x : 2 * top - x;
       for (const int entry : odd[a]) b5[entry] = -b5[entry];
     }
-    x = detail::settle(box, a, x);
+    x = detail::wrap_or_clamp(box, a, x);
   }
 }
 

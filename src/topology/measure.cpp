@@ -183,7 +183,7 @@ class Bench {
     schedule.took(task, wall, summary, collector.result());
     const double elapsed = now() - start_s_;
     if (o_.on_progress)
-      o_.on_progress({elapsed, schedule.expected_end(elapsed), cells_.cells.size(), schedule.settled()});
+      o_.on_progress({elapsed, schedule.expected_end(elapsed), cells_.cells.size(), schedule.converged()});
   }
 
   Measurement finished() {

@@ -30,7 +30,7 @@ Schedule::Schedule(const Cells& cells, Limits limits)
 std::vector<std::size_t> Schedule::active(const Cells& cells) const {
   std::vector<std::size_t> out;
   for (std::size_t c = 0; c < costs_.size(); ++c)
-    if (cells.cells[c].usable && !costs_[c].settled) out.push_back(c);
+    if (cells.cells[c].usable && !costs_[c].converged) out.push_back(c);
   return out;
 }
 
@@ -130,15 +130,16 @@ void Schedule::took(const Task& task, double wall_s, const RoundSummary& summary
   widen_window(cost, task, summary);
   if (so_far.rounds.size() < kFewestRounds) return;
   const bool enough = so_far.exchange.count() >= kEnough || cost.spent_s >= fair_share_s_;
-  cost.settled = enough && so_far.p50().relative_width() <= limits_.width;
+  cost.converged = enough && so_far.p50().relative_width() <= limits_.width;
 }
 
-std::size_t Schedule::settled() const {
-  return static_cast<std::size_t>(std::count_if(costs_.begin(), costs_.end(), [](const Cost& c) { return c.settled; }));
+std::size_t Schedule::converged() const {
+  return static_cast<std::size_t>(
+      std::count_if(costs_.begin(), costs_.end(), [](const Cost& c) { return c.converged; }));
 }
 
 double Schedule::expected_end(double elapsed_s) const {
-  if (settled() == costs_.size()) return elapsed_s;
+  if (converged() == costs_.size()) return elapsed_s;
   return std::max(elapsed_s, limits_.seconds);
 }
 

@@ -7,13 +7,13 @@
 
 namespace merganser::topology::detail {
 
-/// Sweeps over all cells that have not settled: one round of each, in an order drawn anew. The first sweep only learns
+/// Sweeps over all cells that have not converged: one round of each, in an order drawn anew. The first sweep only learns
 /// what an iteration and the rest of a round cost.
 class Schedule {
  public:
   struct Limits {
     double seconds = 0;  ///< from the beginning
-    double width = 0;    ///< of a settled median
+    double width = 0;    ///< of a converged median
     std::uint64_t seed = 1;
     std::uint32_t most_iterations = 0;  ///< of one round
   };
@@ -27,7 +27,7 @@ class Schedule {
   /// True once every cell has had a round: what is left of a sweep may be dropped when the time is over.
   [[nodiscard]] bool may_end() const noexcept { return sweeps_ > 2; }
 
-  [[nodiscard]] std::size_t settled() const;
+  [[nodiscard]] std::size_t converged() const;
   [[nodiscard]] double expected_end(double elapsed_s) const;
 
  private:
@@ -39,7 +39,7 @@ class Schedule {
     double last_s = 0;  ///< the latest round
     std::uint32_t last_iterations = 0;
     bool known = false;
-    bool settled = false;
+    bool converged = false;
   };
   [[nodiscard]] std::vector<std::size_t> active(const Cells& cells) const;
   [[nodiscard]] Task plan(std::size_t cell, double slice_s) const;

@@ -55,8 +55,8 @@ class Side {
   void fill(std::uint64_t round) {
     if (member_) fill_sources(*exchange_, bytes_, {rank_, 1, round});
   }
-  void settle() {
-    if (exchange_) exchange_->settle();
+  void quiesce() {
+    if (exchange_) exchange_->quiesce();
   }
   [[nodiscard]] std::string check(std::uint64_t round) {
     return member_ ? check_landings(*exchange_, bytes_, {rank_, 1, round}) : "";
@@ -279,11 +279,11 @@ class Tail {
     Side& mine = victim.member() ? victim : *aggressor_;
     const bool idle = !victim.member() && (task.loaded == 0 || !aggressor_->member());
     if (!idle) where_.enter(&mine.exchange(), who.kernel, who.graph.name, size_text(who.size));
-    where_.set(Phase::settle);
+    where_.set(Phase::quiesce);
     victim.fill(round_);
     aggressor_->fill(round_);
-    victim.settle();
-    aggressor_->settle();
+    victim.quiesce();
+    aggressor_->quiesce();
     control_.barrier();
     RankTimes times;
     if (victim.member()) {
@@ -293,9 +293,9 @@ class Tail {
     } else {
       std::this_thread::sleep_for(std::chrono::duration<double>(std::min(task.sleep_s, 1.0)));
     }
-    where_.set(Phase::settle);
-    victim.settle();
-    aggressor_->settle();
+    where_.set(Phase::quiesce);
+    victim.quiesce();
+    aggressor_->quiesce();
     std::string wrong = victim.check(round_);
     if (wrong.empty() && task.loaded != 0) wrong = aggressor_->check(round_);
     where_.set(Phase::gather);

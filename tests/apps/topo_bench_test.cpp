@@ -92,7 +92,7 @@ TEST(TopoBench, a_stall_is_told_with_all_that_is_known_of_it) {
             "rank 3: no iteration has ended for 12.3 s: kernel p2p.isend-irecv on graph ring, size 8, iteration 41, "
             "in the exchange; waits for rank 1, 2");
   EXPECT_NE(text(Phase::start).find(", at its start; "), std::string::npos);
-  EXPECT_NE(text(Phase::settle).find(", between rounds, settling; "), std::string::npos);
+  EXPECT_NE(text(Phase::quiesce).find(", between rounds, quiescing; "), std::string::npos);
   EXPECT_NE(text(Phase::gather).find(", between rounds, gathering times; "), std::string::npos);
   EXPECT_EQ(merganser::app::stall_text({0, Phase::setup, "", "", "", 0, 31, {}}),
             "rank 0: no iteration has ended for 31.0 s, in setup");

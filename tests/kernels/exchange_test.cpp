@@ -101,9 +101,9 @@ std::size_t wrong_bytes(const Transport& t, Exchange& exchange, std::size_t buff
 
 void expect_round(Transport& t, Exchange& exchange, std::size_t buffer, unsigned round) {
   fill(t, exchange, buffer, round);
-  exchange.settle();
+  exchange.quiesce();
   exchange.iterate(buffer);
-  exchange.settle();
+  exchange.quiesce();
   EXPECT_EQ(wrong_bytes(t, exchange, buffer, round), 0U)
       << exchange.info().name << ", round " << round << ", buffer " << buffer;
 }
@@ -123,16 +123,16 @@ TEST_P(ExchangeTest, every_kernel_delivers_every_byte_over_every_graph) {
   });
 }
 
-TEST_P(ExchangeTest, iterations_may_follow_each_other_without_settling) {
+TEST_P(ExchangeTest, iterations_may_follow_each_other_without_quiescing) {
   on_ranks(GetParam(), [](Transport& t) {
     const Graph graph = random_graph(t, 9);
     const auto [out, in] = sizes_of(t, graph, 3);
     for (const auto& info : usable(t)) {
       const auto exchange = make_exchange(t, info.name, {graph, out, in, 3});
       for (std::size_t buffer = 0; buffer < 3; ++buffer) fill(t, *exchange, buffer, static_cast<unsigned>(buffer));
-      exchange->settle();
+      exchange->quiesce();
       for (std::size_t i = 0; i < 60; ++i) exchange->iterate(i % 3);
-      exchange->settle();
+      exchange->quiesce();
       for (std::size_t buffer = 0; buffer < 3; ++buffer) {
         EXPECT_EQ(wrong_bytes(t, *exchange, buffer, static_cast<unsigned>(buffer)), 0U) << info.name;
       }
@@ -140,7 +140,7 @@ TEST_P(ExchangeTest, iterations_may_follow_each_other_without_settling) {
   });
 }
 
-TEST_P(ExchangeTest, what_a_notified_kernel_delivers_is_there_without_settling) {
+TEST_P(ExchangeTest, what_a_notified_kernel_delivers_is_there_without_quiescing) {
   on_ranks(GetParam(), [](Transport& t) {
     const Graph graph = complete(t);
     const auto [out, in] = sizes_of(t, graph, 1);
@@ -149,10 +149,10 @@ TEST_P(ExchangeTest, what_a_notified_kernel_delivers_is_there_without_settling) 
       const auto exchange = make_exchange(t, info.name, {graph, out, in, 1});
       for (unsigned round = 0; round < 5; ++round) {
         fill(t, *exchange, 0, round);
-        exchange->settle();
+        exchange->quiesce();
         exchange->iterate(0);
         EXPECT_EQ(wrong_bytes(t, *exchange, 0, round), 0U) << info.name;
-        exchange->settle();
+        exchange->quiesce();
       }
     }
   });
@@ -168,7 +168,7 @@ TEST_P(ControlTest, kernels_may_be_interleaved_and_freed_in_any_order) {
     for (const auto& info : infos) exchanges.push_back(make_exchange(t, info.name, {graph, out, in, 1}));
     for (const auto& exchange : exchanges) {
       fill(t, *exchange, 0, 1);
-      exchange->settle();
+      exchange->quiesce();
     }
     for (std::size_t i = 0; i < 5 * exchanges.size(); ++i) {
       start->wait();
@@ -195,7 +195,7 @@ TEST_P(ExchangeTest, a_smaller_size_leaves_the_bytes_behind_it_alone) {
       expect_round(t, *exchange, 1, 1);
       exchange->resize(less.out, less.in);
       expect_round(t, *exchange, 1, 2);
-      exchange->settle();
+      exchange->quiesce();
       exchange->resize(most.out, most.in);
       std::size_t wrong = 0;
       for (std::size_t arc = 0; arc < graph.in.size(); ++arc) {
@@ -280,7 +280,7 @@ TEST_P(ExchangeTest, a_lost_notification_shows_who_is_missing) {
     for (const auto& info : usable(t)) {
       const auto exchange = make_exchange(t, info.name, {graph, out, in, 1});
       EXPECT_TRUE(exchange->missing().empty()) << info.name;
-      exchange->settle();
+      exchange->quiesce();
       bool drops = true;
       if (t.rank() > 0) drops = exchange->drop_next(0);
       if (t.all_reduce(drops ? 1 : 0, Op::min) == 0) {
@@ -298,7 +298,7 @@ TEST_P(ExchangeTest, a_lost_notification_shows_who_is_missing) {
         exchange->iterate(0);
       }
       EXPECT_TRUE(exchange->missing().empty()) << info.name;
-      exchange->settle();
+      exchange->quiesce();
       if (t.rank() == 0) file.remove();
     }
   });
@@ -313,7 +313,7 @@ TEST_P(ExchangeTest, only_the_rank_whose_notification_is_lost_is_missing) {
     for (const auto& info : usable(t)) {
       if (info.completion != Completion::notified || info.model == "neighborhood" || info.name == "rma.pscw") continue;
       const auto exchange = make_exchange(t, info.name, {graph, out, in, 1});
-      exchange->settle();
+      exchange->quiesce();
       const SeenFile file(t);
       if (t.rank() == 0) {
         EXPECT_TRUE(is_seen_missing(*exchange, {loser}, file)) << info.name;
@@ -327,7 +327,7 @@ TEST_P(ExchangeTest, only_the_rank_whose_notification_is_lost_is_missing) {
           exchange->iterate(0);
         }
       }
-      exchange->settle();
+      exchange->quiesce();
       if (t.rank() == 0) file.remove();
     }
   });

@@ -282,8 +282,8 @@ TEST(Schedule, divides_the_time_evenly_and_keeps_to_it) {
   const Cells cells = make_cells(o, o.kernels);
   Schedule schedule(cells, {3, 0.02, 1, 10'000});
   PlayedMachine machine;
-  machine.play(o, cells, schedule, 1);  // too noisy to settle
-  EXPECT_EQ(schedule.settled(), 0U);
+  machine.play(o, cells, schedule, 1);  // too noisy to converge
+  EXPECT_EQ(schedule.converged(), 0U);
   EXPECT_GT(machine.elapsed, 2.5);
   EXPECT_LT(machine.elapsed, 3.05);
   const auto [least, most] = std::minmax_element(machine.spent.begin(), machine.spent.end());
@@ -297,7 +297,7 @@ TEST(Schedule, ends_before_its_time_when_all_medians_are_known) {
   Schedule schedule(cells, {30, 0.02, 1, 10'000});
   PlayedMachine machine;
   machine.play(o, cells, schedule, 0.001);
-  EXPECT_EQ(schedule.settled(), cells.cells.size());
+  EXPECT_EQ(schedule.converged(), cells.cells.size());
   EXPECT_LT(machine.elapsed, 20);
   for (const int r : machine.rounds) EXPECT_GE(r, 8);
 }

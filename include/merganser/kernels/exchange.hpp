@@ -66,22 +66,22 @@ class Exchange : Pinned {
   [[nodiscard]] virtual const comm::Graph& graph() const noexcept = 0;
 
   /// Bytes per arc from now on, at most the capacity of the spec; both ends of an arc must give the same number. Local;
-  /// every rank of the graph must have left settle(), and call settle() again before the next iterate(). What landing
+  /// every rank of the graph must have left quiesce(), and call quiesce() again before the next iterate(). What landing
   /// zones hold stays, also behind a smaller size. @throws UsageError
   virtual void resize(std::span<const std::size_t> bytes_out, std::span<const std::size_t> bytes_in) = 0;
 
   /// What the next iterate(buffer) sends along an out-arc (or an out-neighbour will fetch).
   [[nodiscard]] virtual std::span<std::byte> source(std::size_t arc, std::size_t buffer) = 0;
-  /// What an in-arc delivered in the last iterate(buffer); see settle().
+  /// What an in-arc delivered in the last iterate(buffer); see quiesce().
   [[nodiscard]] virtual std::span<std::byte> landing(std::size_t arc, std::size_t buffer) = 0;
 
   /// Makes one exchange. Called by every rank of the graph the same number of times with the same `buffer`. What lands
-  /// in an iteration may be read until a sender can begin the next one with that buffer: between two calls of settle().
+  /// in an iteration may be read until a sender can begin the next one with that buffer: between two calls of quiesce().
   virtual void iterate(std::size_t buffer) = 0;
 
   /// Makes writes into sources known to those who fetch, and completes every iteration so far on every rank: all landing
   /// zones may be read. Collective; not part of what is measured.
-  virtual void settle() = 0;
+  virtual void quiesce() = 0;
 
   /// What one iteration does on this rank, but for arcs to itself. Notifications count: an empty message as a message, a
   /// word as a put. `bytes` are those of the payload that this rank sends, puts or gets.

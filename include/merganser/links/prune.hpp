@@ -25,7 +25,7 @@ struct PruneStatistics {
   std::int64_t reductions = 0;     ///< global reductions (prune_iterative only)
 };
 
-/// Cuts links into stars in a single pass: every vertex is settled once, every cross-rank link carries one label once;
+/// Cuts links into stars in a single pass: every vertex is labelled once, every cross-rank link carries one label once;
 /// no barrier, no reduction.
 ///
 /// - v is a CENTRE if some child (source pointing at it, not its dual partner) is a LEAF; else it is a LEAF.
@@ -39,7 +39,7 @@ struct PruneStatistics {
 /// @param links  only 2-cycles, CrossLinks ordered by arc, then slot; on return `target` holds kept links only
 ///               (kNone elsewhere)
 /// @throws InputError if a target is no vertex, a vertex links to itself, or cross-rank links are not numbered as said
-///         (before any label is sent); or if a cycle of three or more links lies on this rank and no leaf settles it
+///         (before any label is sent); or if a cycle of three or more links lies on this rank and no leaf cuts it
 ///         (after all labels of other vertices, so no other rank is left waiting). A cycle over several ranks is
 ///         excluded by contract.
 /// Cost: O(links) work; one record per cross-rank link, and one more each time it is relayed; critical path: the longest

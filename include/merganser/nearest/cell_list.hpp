@@ -69,12 +69,12 @@ class CellList {
     return 3 * (n + kPadding) * sizeof(float) + 2 * n * sizeof(std::uint32_t);
   }
 
-  /// A small parcel whose nearest neighbour is not settled by the block around it: `best` is the nearest known.
+  /// A small parcel whose nearest neighbour is not certain from the block around it: `best` is the nearest known.
   struct Open {
     std::uint32_t vertex;
     Best best;
   };
-  /// Nearest other parcel of every small parcel: target[v] for those settled; the rest are returned, completed as far
+  /// Nearest other parcel of every small parcel: target[v] for those that are certain; the rest are returned, completed as far
   /// as this rank's own parcels and their periodic images go. target[v] = kNone for parcels that are not small.
   /// @param ids  global ids by vertex
   /// Cost: O(n log n) wherever the parcels are.
@@ -123,7 +123,7 @@ class CellList {
   void grow_trees(const PointSet& points);
   void list_by_node();
   [[nodiscard]] bool fit(BlockSearch& block) const;
-  [[nodiscard]] bool is_settled(const Vec3& p, double distance2) const;
+  [[nodiscard]] bool is_final(const Vec3& p, double distance2) const;
   [[nodiscard]] std::int64_t cell_on_axis(int axis, double x) const;
   [[nodiscard]] double gap(int axis, double x, std::int64_t first, std::int64_t last) const;
   void look(BestSoFar& best_so_far) const;

@@ -2,7 +2,7 @@
 /// What an exchange along the arcs of a process graph costs: every iteration of every kernel, on every rank.
 ///
 /// A cell is one kernel on one graph with one size of messages. Cells are measured in rounds, shuffled and interleaved,
-/// so that what a noisy machine does falls on all of them: a round fills the sources with a pattern of its own, settles,
+/// so that what a noisy machine does falls on all of them: a round fills the sources with a pattern of its own, quiesces,
 /// warms up, times some iterations, and compares every byte that arrived. docs/topology-bench.md says what the numbers
 /// mean and how far they can be trusted.
 #include <cstdint>
@@ -50,7 +50,7 @@ struct NamedGraph {
 };
 
 /// Where a rank stands.
-enum class Phase : std::uint8_t { setup, settle, start, iterate, gather };
+enum class Phase : std::uint8_t { setup, quiesce, start, iterate, gather };
 
 /// A rank on which no iteration has ended for too long.
 struct Stall {
@@ -69,7 +69,7 @@ struct Progress {
   double seconds = 0;        ///< since the beginning
   double total_seconds = 0;  ///< when it is expected to end
   std::size_t cells = 0;
-  std::size_t settled = 0;  ///< cells whose median is known well enough
+  std::size_t converged = 0;  ///< cells whose median is known well enough
 };
 
 /// For tests and studies: called by every rank around iterate(), with the number of the iteration (see Stall).
@@ -87,7 +87,7 @@ struct MeasureOptions {
   Sync sync = Sync::dissemination;
   Buffers buffers = Buffers::warm;
   double seconds = 60;      ///< for everything, set-up included (which leaves half of it at least); begun rounds end
-  double width = 0.02;      ///< a cell has settled when the interval of its median is at most this wide, relatively
+  double width = 0.02;      ///< a cell has converged when the interval of its median is at most this wide, relatively
   std::uint64_t seed = 1;   ///< of the order of rounds
   double memory_bytes = 0;  ///< per rank, for buffers; 0: no limit
   double watchdog_s = 30;   ///< 0: none
@@ -163,7 +163,7 @@ struct Measurement {
 
 /// Measures all cells: every kernel on every graph with every size. Collective over `control`; kernels that it cannot
 /// run, and cells that do not fit into memory, are reported as unusable. The time is divided evenly; what cells that
-/// have settled leave goes to the others.
+/// have converged leave goes to the others.
 /// @throws UsageError for options that contradict each other, VerificationError if a byte arrived wrong; on every rank
 [[nodiscard]] Measurement measure(comm::Transport& control, const MeasureOptions& options);
 

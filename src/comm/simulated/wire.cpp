@@ -168,24 +168,24 @@ class TimedLink final : public Link {
     spend(overhead);
     start_piece(packet.release(), clock_);
     spend(overhead * static_cast<double>(pieces - 1));
-    if (message.size() >= kLong) settle();
+    if (message.size() >= kLong) wait_for_clock();
   }
   /// It has been copied.
   [[nodiscard]] bool sent() override {
     expected_ = 0;
-    settle();
+    wait_for_clock();
     return true;
   }
 
   [[nodiscard]] std::optional<std::size_t> receive(std::vector<std::byte>& message) override {
-    if (expected_ == 0) settle();
+    if (expected_ == 0) wait_for_clock();
     if (inbox_ == nullptr || inbox_->empty()) return std::nullopt;
     const simulated::Call call;
     auto packet = inbox_->take();
     const std::size_t arc = in_(packet->from);
     begin(expected_ == 0 ? simulated_now() : packet->arrived);
     spend(SimulatedNetwork::get().way(in_world_[arc], world_rank_).overhead_s);
-    if (expected_ == 0) settle();
+    if (expected_ == 0) wait_for_clock();
     message.swap(packet->text);
     SparePackets::give(std::move(packet));
     return arc;
@@ -216,9 +216,9 @@ class TimedLink final : public Link {
   void begin(double date) { clock_ = std::max(clock_, date); }
   void spend(double seconds) {
     clock_ += seconds;
-    if (noisy_) settle();
+    if (noisy_) wait_for_clock();
   }
-  void settle() { simulated_sleep_until(world_rank_, clock_); }
+  void wait_for_clock() { simulated_sleep_until(world_rank_, clock_); }
 
   int tag_;
   int rank_;

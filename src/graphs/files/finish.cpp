@@ -131,7 +131,7 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
 }
 
 /// Sets the number of vertices, and names where ids are sparse.
-std::vector<std::uint64_t> settle_vertices(Raw& raw, comm::Transport& transport, ReadLog& log) {
+std::vector<std::uint64_t> determine_vertices(Raw& raw, comm::Transport& transport, ReadLog& log) {
   if (raw.vertices_known) return {};
   std::uint64_t vertices = 0;
   for (const Arc& arc : raw.arcs) vertices = std::max({vertices, arc.from + 1, arc.to + 1});
@@ -155,7 +155,7 @@ std::uint64_t orient(std::vector<Arc>& arcs) {
 }
 
 /// Turns weights into ordered bits, the same kind on every rank.
-WeightKind settle_weights(Raw& raw, const ReadOptions& options, comm::Transport& transport) {
+WeightKind determine_weights(Raw& raw, const ReadOptions& options, comm::Transport& transport) {
   if (!raw.weighted || !options.weights.empty()) {
     const WeightMaker make = weights_of_name(options.weights.empty() ? "uniform" : options.weights, options.seed);
     for (Arc& arc : raw.arcs) arc.weight = make(arc.from, arc.to);
@@ -236,10 +236,10 @@ EdgeList finish(Raw raw, const ReadOptions& options, comm::Transport& transport,
   log.weighted = raw.weighted && options.weights.empty();
   shift_right_side(raw, transport);
   EdgeList graph;
-  graph.names = settle_vertices(raw, transport, log);
+  graph.names = determine_vertices(raw, transport, log);
   graph.vertices = raw.vertices;
   log.loops = sum(transport, orient(raw.arcs));
-  graph.kind = settle_weights(raw, options, transport);
+  graph.kind = determine_weights(raw, options, transport);
 
   std::uint64_t widest = 0;
   for (const Arc& arc : raw.arcs) widest = std::max(widest, arc.weight >> 32);

@@ -11,7 +11,7 @@ namespace {
 
 class WindowExchange : public ExchangeBase {
  public:
-  void settle() override {
+  void quiesce() override {
     window_->sync();
     control_.barrier();
     window_->sync();
@@ -66,9 +66,9 @@ class PutFlushLocal final : public PutExchange {
     put(buffer);
     check(MPI_Win_flush_local_all(win_), "MPI_Win_flush_local_all");
   }
-  void settle() override {
+  void quiesce() override {
     check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
-    PutExchange::settle();
+    PutExchange::quiesce();
   }
 };
 

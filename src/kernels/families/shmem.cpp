@@ -20,7 +20,7 @@ namespace {
 
 class ShmemExchange : public ExchangeBase {
  public:
-  void settle() override {
+  void quiesce() override {
     shmem_barrier_all();  // completes what this rank has put
     control_.barrier();
   }

@@ -267,7 +267,7 @@ double State<D>::distance_out(std::uint32_t from, double most) const {
 
 /// True if nothing below a node of one component can improve it.
 template <std::size_t D>
-bool State<D>::settles(std::uint32_t node, const std::vector<Key>& ceiling) {
+bool State<D>::cannot_improve(std::uint32_t node, const std::vector<Key>& ceiling) {
   const double most = limit(node_component[node], ceiling).d2;
   if (node_bound[node] <= most && node_round[node] != round) {
     node_bound[node] = std::max(node_bound[node], distance_out(node, most));
@@ -281,7 +281,7 @@ void State<D>::search_below(std::uint32_t node, const std::vector<Key>& ceiling)
   constexpr std::uint32_t kFew = 4;  // searches that cost less than to look whether they are needed
   if (node_needs[node] == 0) return;
   const bool one = node_component[node] != kNone;
-  if (one && node_needs[node] >= kFew && settles(node, ceiling)) return;
+  if (one && node_needs[node] >= kFew && cannot_improve(node, ceiling)) return;
   const auto& place = tree.nodes()[node];
   if (place.right == 0) {
     if (one && node_needs[node] >= kFew) {
@@ -298,9 +298,9 @@ void State<D>::search_below(std::uint32_t node, const std::vector<Key>& ceiling)
   }
   std::uint32_t first = node + 1;
   std::uint32_t second = place.right;
-  if (one) {  // nearer ones first: what they find settles the others
-    (void)settles(first, ceiling);
-    (void)settles(second, ceiling);
+  if (one) {  // nearer ones first: what they find may exclude the others
+    (void)cannot_improve(first, ceiling);
+    (void)cannot_improve(second, ceiling);
     if (node_bound[second] < node_bound[first]) std::swap(first, second);
   }
   search_below(first, ceiling);

@@ -115,7 +115,7 @@ struct State {
   void count_needs(const std::vector<Key>& ceiling);
   void look_at(std::uint32_t leaf);
   [[nodiscard]] double distance_out(std::uint32_t node, double most) const;
-  [[nodiscard]] bool settles(std::uint32_t node, const std::vector<Key>& ceiling);
+  [[nodiscard]] bool cannot_improve(std::uint32_t node, const std::vector<Key>& ceiling);
   void search_below(std::uint32_t node, const std::vector<Key>& ceiling);
   void search_from(std::uint32_t v, const Key& limit);
   bool gather_near(std::uint32_t leaf, double most);

@@ -19,7 +19,7 @@ inline constexpr std::size_t kEpicShape = 5;  ///< B11 in row[5]
 inline constexpr std::size_t kEpicWidth = 10;
 
 /// One coordinate of a merged parcel: centre + shift, brought into a periodic axis or clamped onto the walls.
-inline double settle(const Box& box, int axis, double x) {
+inline double wrap_or_clamp(const Box& box, int axis, double x) {
   if (box.periodic[axis]) return box.wrap(axis, x);
   return std::min(std::max(x, box.lower[axis]), box.lower[axis] + box.extent[axis]);
 }
@@ -145,8 +145,8 @@ inline void merge_epic(const Images& images, Site& centre_site, double* row, std
     sum.add(s.volume * w, source_row(i) + kEpicShape, s.volume, {d[0] - shift[0], d[1] - shift[1], d[2] - shift[2]});
   }
 
-  centre_site = {settle(images.box, 0, centre.x + shift[0]), settle(images.box, 1, centre.y + shift[1]),
-                 settle(images.box, 2, centre.z + shift[2]), volume};
+  centre_site = {wrap_or_clamp(images.box, 0, centre.x + shift[0]), wrap_or_clamp(images.box, 1, centre.y + shift[1]),
+                 wrap_or_clamp(images.box, 2, centre.z + shift[2]), volume};
   for (std::size_t c = 0; c < kEpicMeans; ++c) row[1 + c] = mean[c] * w;
   const auto members = [&] {
     std::vector<ShapeMember> out{{centre, row + kEpicShape}};

@@ -32,7 +32,7 @@ class ExchangeBase : public Exchange {
   void resize(std::span<const std::size_t> bytes_out, std::span<const std::size_t> bytes_in) override;
   [[nodiscard]] std::span<std::byte> source(std::size_t arc, std::size_t buffer) override;
   [[nodiscard]] std::span<std::byte> landing(std::size_t arc, std::size_t buffer) override;
-  void settle() override { control_.barrier(); }
+  void quiesce() override { control_.barrier(); }
   [[nodiscard]] comm::Counters per_iteration() const override;
   [[nodiscard]] std::vector<int> missing() const override;
   bool drop_next(std::size_t arc) override;
