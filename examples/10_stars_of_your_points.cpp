@@ -56,12 +56,12 @@ void find(comm::Transport& transport) {
     mine.heat[link.source] = 0;
     if (link.rank == transport.rank()) mine.heat[link.centre] += given[link.source];
   }
-  std::vector<std::byte> arrived;
-  finder.migrate(std::as_bytes(std::span(given)), sizeof(double), arrived);
-  for (std::size_t k = 0; k < finder.arrivals().size(); ++k) {
+  std::vector<std::byte> received;
+  finder.migrate(std::as_bytes(std::span(given)), sizeof(double), received);
+  for (std::size_t k = 0; k < finder.receives().size(); ++k) {
     double heat = 0;
-    std::memcpy(&heat, arrived.data() + k * sizeof heat, sizeof heat);
-    mine.heat[finder.arrivals()[k].centre] += heat;
+    std::memcpy(&heat, received.data() + k * sizeof heat, sizeof heat);
+    mine.heat[finder.receives()[k].centre] += heat;
   }
 
   const auto total = [&](const std::vector<double>& heat) {

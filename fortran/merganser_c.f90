@@ -22,11 +22,11 @@ module merganser_c
      integer(c_size_t) :: stride = 0
   end type c_points
 
-  type, bind(c) :: c_arrival
+  type, bind(c) :: c_receive
      integer(c_int32_t) :: centre, rank, source, unused
      integer(c_int64_t) :: source_id
      real(c_double) :: distance2
-  end type c_arrival
+  end type c_receive
 
   type, bind(c) :: c_star_lists
      integer(c_size_t) :: struct_size = 0, merging = 0
@@ -222,20 +222,20 @@ module merganser_c
        integer(c_size_t), intent(inout) :: n
        integer(c_int) :: status
      end function mg_finder_links
-     function mg_finder_leaving(finder, positions, n) bind(c) result(status)
+     function mg_finder_sends(finder, positions, n) bind(c) result(status)
        import :: c_int, c_ptr, c_size_t
        type(c_ptr), value :: finder
        type(c_ptr), intent(inout) :: positions
        integer(c_size_t), intent(inout) :: n
        integer(c_int) :: status
-     end function mg_finder_leaving
-     function mg_finder_arrivals(finder, arrivals, n) bind(c) result(status)
+     end function mg_finder_sends
+     function mg_finder_receives(finder, receives, n) bind(c) result(status)
        import :: c_int, c_ptr, c_size_t
        type(c_ptr), value :: finder
-       type(c_ptr), intent(inout) :: arrivals
+       type(c_ptr), intent(inout) :: receives
        integer(c_size_t), intent(inout) :: n
        integer(c_int) :: status
-     end function mg_finder_arrivals
+     end function mg_finder_receives
      function mg_finder_places(finder, rank, position, id, distance2) bind(c) result(status)
        import :: c_int, c_ptr
        type(c_ptr), value :: finder, rank, position, id, distance2
@@ -248,11 +248,11 @@ module merganser_c
        type(c_star_lists), intent(inout) :: lists
        integer(c_int) :: status
      end function mg_finder_lists
-     function mg_finder_migrate(finder, rows, row_bytes, arrived, capacity) bind(c) result(status)
+     function mg_finder_migrate(finder, rows, row_bytes, received, capacity) bind(c) result(status)
        import :: c_int, c_ptr, c_size_t
        type(c_ptr), value :: finder, rows
        integer(c_size_t), value :: row_bytes
-       type(c_ptr), value :: arrived
+       type(c_ptr), value :: received
        integer(c_size_t), value :: capacity
        integer(c_int) :: status
      end function mg_finder_migrate

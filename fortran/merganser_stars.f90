@@ -21,9 +21,9 @@ module merganser_stars
      procedure, private :: find_columns_bytes
      generic :: find => find_rows, find_rows_bytes, find_columns, find_columns_bytes
      procedure :: places => finder_places
-     procedure :: leaving => finder_leaving
-     procedure :: arriving => finder_arriving
-     procedure :: arrivals => finder_arrivals
+     procedure :: send_count => finder_send_count
+     procedure :: receive_count => finder_receive_count
+     procedure :: receives => finder_receives
      procedure :: lists => finder_lists
      procedure, private :: append_real, append_reals, append_integer, append_long
      generic :: append => append_real, append_reals, append_integer, append_long
@@ -219,52 +219,52 @@ contains
   end subroutine need_room
 
   !> Number of points that leave for the rank of their centre; 0 if nothing was found.
-  function finder_leaving(this) result(n)
+  function finder_send_count(this) result(n)
     class(mg_finder), intent(in) :: this
     integer :: n
     type(c_ptr) :: unused
     integer(c_size_t) :: count
     count = 0
     unused = c_null_ptr
-    if (mg_finder_leaving(this%handle, unused, count) /= mg_ok) count = 0
+    if (mg_finder_sends(this%handle, unused, count) /= mg_ok) count = 0
     n = int(count)
-  end function finder_leaving
+  end function finder_send_count
 
   !> Number of points of other ranks that merge here: the additional entries that append and migrate need; 0 if nothing was found.
-  function finder_arriving(this) result(n)
+  function finder_receive_count(this) result(n)
     class(mg_finder), intent(in) :: this
     integer :: n
     type(c_ptr) :: unused
     integer(c_size_t) :: count
     count = 0
     unused = c_null_ptr
-    if (mg_finder_arrivals(this%handle, unused, count) /= mg_ok) count = 0
+    if (mg_finder_receives(this%handle, unused, count) /= mg_ok) count = 0
     n = int(count)
-  end function finder_arriving
+  end function finder_receive_count
 
   !> Of what arrives, in its order: the centre here (from 1), the rank it comes from, its id.
-  subroutine finder_arrivals(this, centre, rank, id, stat, errmsg)
+  subroutine finder_receives(this, centre, rank, id, stat, errmsg)
     class(mg_finder), intent(in) :: this
     integer(c_int32_t), allocatable, intent(out) :: centre(:), rank(:)
     integer(c_int64_t), allocatable, intent(out) :: id(:)
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
-    type(c_arrival), pointer :: list(:)
-    type(c_ptr) :: arrivals
+    type(c_receive), pointer :: list(:)
+    type(c_ptr) :: receives
     integer(c_size_t) :: n
     integer(c_int) :: status
-    arrivals = c_null_ptr
+    receives = c_null_ptr
     n = 0
-    status = mg_finder_arrivals(this%handle, arrivals, n)
+    status = mg_finder_receives(this%handle, receives, n)
     allocate (centre(n), rank(n), id(n))
     if (n > 0) then
-       call c_f_pointer(arrivals, list, [n])
+       call c_f_pointer(receives, list, [n])
        centre = list%centre + 1
        rank = list%rank
        id = list%source_id
     end if
     call mg_return_status(status, stat, errmsg)
-  end subroutine finder_arrivals
+  end subroutine finder_receives
 
   !> The lists that EPIC's merging works on: point isma(k) merges into iclo(k); inva, ascending, are the slots that are free
   !! then: points that have left or are merged here. What arrives is counted behind the n points of this rank, n + 1, ...
@@ -294,30 +294,31 @@ contains
     copy = numbers
   end subroutine copy_list
 
-  !> Sends the rows of leaving points from rows(:, 1:n); arrived(:, k) becomes that of arrival k. Called by every rank.
-  subroutine migrate_reals(this, rows, arrived, stat, errmsg)
+  !> Sends the rows of points whose centre is on another rank, from rows(:, 1:n); received(:, k) becomes that of receive k.
+  !! Called by every rank.
+  subroutine migrate_reals(this, rows, received, stat, errmsg)
     class(mg_finder), intent(in) :: this
     real(c_double), intent(in), target, contiguous :: rows(:, :)
-    real(c_double), intent(inout), target, contiguous :: arrived(:, :)
+    real(c_double), intent(inout), target, contiguous :: received(:, :)
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(c_ptr) :: from, to
     from = c_null_ptr
     to = c_null_ptr
     if (size(rows) > 0) from = c_loc(rows)
-    if (size(arrived) > 0) to = c_loc(arrived)
+    if (size(received) > 0) to = c_loc(received)
     if (size(rows, 2) < this%n) then
        call mg_refuse(mg_usage, mg_length_error('rows', size(rows, 2), mg_integer_text(this%n)// &
             ' or more, one for each point'), stat, errmsg)
-    else if (size(arrived, 1) /= size(rows, 1)) then
-       call mg_refuse(mg_usage, 'arrived: rows of '//mg_integer_text(size(arrived, 1))//' numbers; allowed: '// &
+    else if (size(received, 1) /= size(rows, 1)) then
+       call mg_refuse(mg_usage, 'received: rows of '//mg_integer_text(size(received, 1))//' numbers; allowed: '// &
             mg_integer_text(size(rows, 1))//', as in rows', stat, errmsg)
-    else if (size(arrived, 2) < this%arriving()) then
-       call mg_refuse(mg_usage, mg_length_error('arrived', size(arrived, 2), mg_integer_text(this%arriving())// &
-            ' or more, one for each arrival'), stat, errmsg)
+    else if (size(received, 2) < this%receive_count()) then
+       call mg_refuse(mg_usage, mg_length_error('received', size(received, 2), mg_integer_text(this%receive_count())// &
+            ' or more, one for each receive'), stat, errmsg)
     else
        call mg_return_status(mg_finder_migrate(this%handle, from, 8 * size(rows, 1, c_size_t), to, &
-            8 * size(arrived, kind=c_size_t)), stat, errmsg)
+            8 * size(received, kind=c_size_t)), stat, errmsg)
     end if
   end subroutine migrate_reals
 
@@ -379,9 +380,9 @@ contains
     character(kind=c_char), pointer :: memory(:)
     type(c_ptr) :: behind
     integer(c_size_t) :: first, capacity
-    if (entries < this%n + this%arriving()) then
-       call mg_refuse(mg_usage, mg_length_error('values', entries, mg_integer_text(this%n + this%arriving())// &
-            ' or more, for '//mg_integer_text(this%n)//' points and '//mg_integer_text(this%arriving())//' arrivals'), &
+    if (entries < this%n + this%receive_count()) then
+       call mg_refuse(mg_usage, mg_length_error('values', entries, mg_integer_text(this%n + this%receive_count())// &
+            ' or more, for '//mg_integer_text(this%n)//' points and '//mg_integer_text(this%receive_count())//' receives'), &
             stat, errmsg)
        return
     end if

@@ -50,10 +50,10 @@ static int make_points(mg_decomposition* blocks, int rank, struct points* p) {
 /* What this rank has found, in numbers that add up to the same on any number of ranks. */
 static int tell(mg_transport* transport, mg_finder* finder, const struct points* p, int rank) {
   const mg_link* links;
-  const mg_arrival* arrivals;
-  size_t count, arriving, k;
+  const mg_receive* receives;
+  size_t count, receive_count, k;
   int64_t sums[3] = {0, 0, 0};
-  int64_t* arrived;
+  int64_t* received;
   int status;
   if ((status = mg_finder_links(finder, &links, &count))) return status;
   for (k = 0; k < count; ++k) {
@@ -62,12 +62,12 @@ static int tell(mg_transport* transport, mg_finder* finder, const struct points*
     sums[1] += (int64_t)(bits(source * POINTS + (uint64_t)links[k].centre_id) >> 32);
   }
   /* Whatever belongs to a point travels to the rank of its centre; here its id. */
-  if ((status = mg_finder_arrivals(finder, &arrivals, &arriving))) return status;
-  arrived = (int64_t*)malloc((arriving + 1) * sizeof *arrived);
-  if (!arrived) return MG_MEMORY;
-  status = mg_finder_migrate(finder, p->ids, sizeof *p->ids, arrived, arriving * sizeof *arrived);
-  for (k = 0; !status && k < arriving; ++k) sums[2] += arrived[k] != arrivals[k].source_id;
-  free(arrived);
+  if ((status = mg_finder_receives(finder, &receives, &receive_count))) return status;
+  received = (int64_t*)malloc((receive_count + 1) * sizeof *received);
+  if (!received) return MG_MEMORY;
+  status = mg_finder_migrate(finder, p->ids, sizeof *p->ids, received, receive_count * sizeof *received);
+  for (k = 0; !status && k < receive_count; ++k) sums[2] += received[k] != receives[k].source_id;
+  free(received);
   if (status || (status = mg_transport_sum(transport, sums, 3))) return status;
   if (rank == 0)
     printf("%ld of %d points merge; digest %lx; %ld arrived wrong\n", (long)sums[0], POINTS, (unsigned long)sums[1],

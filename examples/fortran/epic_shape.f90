@@ -341,7 +341,7 @@ contains
     end do
     call finder%find(p%position(:, 1:p%n), small, p%id(1:p%n))
     call finder%lists(isma, iclo, inva)
-    total = p%n + finder%arriving()
+    total = p%n + finder%receive_count()
     call finder%append(p%position)
     call finder%append(p%vorticity)
     call finder%append(p%b)

@@ -131,7 +131,7 @@ contains
     call finder%lists(sources, centres, holes)
     n_merge = size(sources)
     n_invalid = size(holes) - n_merge
-    n = n + finder%arriving()
+    n = n + finder%receive_count()
     allocate (isma(0:n_merge), iclo(n_merge), inva(0:n_merge + n_invalid))
     isma(0) = -1
     inva(0) = -1

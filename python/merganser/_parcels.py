@@ -207,15 +207,15 @@ class Stars:
         """By point: position of its centre; its own, where it stays."""
         self.rank: np.ndarray | None = core.rank if comm else None
         """By point: the rank of its centre; None without a communicator."""
-        self.send: np.ndarray = core.send
+        self.sends: np.ndarray = core.sends
         """Points whose centre is on another rank, in the order in which migrate() sends them."""
-        self.receive: np.ndarray = core.receive
+        self.receives: np.ndarray = core.receives
         """The centre, here, of each row that migrate() receives."""
         self.ids: np.ndarray = core.ids
         """By point: its number."""
 
     def migrate(self, array: Any) -> np.ndarray:
-        """Rows of an array with a row per point go to the ranks of their centres: a row for each of `receive`. Collective.
+        """Rows of an array with a row per point go to the ranks of their centres: a row for each of `receives`. Collective.
 
         The dtype and the shape of rows are the same on every rank.
         """
@@ -226,7 +226,7 @@ class Stars:
         width = int(np.prod(array.shape[1:], dtype=np.int64)) * array.itemsize
         raw = np.frombuffer(array.tobytes(), np.uint8) if array.size == 0 else array.reshape(-1).view(np.uint8)
         came = self._core.migrate(raw.reshape(len(array), width))
-        return came.reshape(-1).view(array.dtype).reshape(len(self.receive), *array.shape[1:])
+        return came.reshape(-1).view(array.dtype).reshape(len(self.receives), *array.shape[1:])
 
     def merge(self, volume: Any, attributes: dict[str, Any] | None = None, schema: Schema | None = None) -> Merged:
         """Merges the stars: attributes of points go to their centres, and points that merged away are left out. Collective.
@@ -266,7 +266,7 @@ class Stars:
 
     def _leaves(self) -> np.ndarray:
         elsewhere = np.zeros(len(self.centre), bool)
-        elsewhere[self.send] = True
+        elsewhere[self.sends] = True
         return elsewhere | (self.centre != np.arange(len(self.centre)))
 
 

@@ -138,7 +138,7 @@ void find_in_place(const StarTask& task, StarFinder& finder, comm::Transport& tr
     stars.centre[l.source] = l.centre;
     stars.rank[l.source] = l.rank;
   }
-  for (const StarArrival& a : finder.arrivals()) stars.receive.push_back({a.centre, a.source, a.rank});
+  for (const StarReceive& a : finder.receives()) stars.receives.push_back({a.centre, a.source, a.rank});
 }
 
 /// Pairs of points that were sent to the ranks that own their place.
@@ -156,7 +156,7 @@ std::vector<Pair> find_pairs(const std::vector<SentPoint>& came, StarFinder& fin
   finder.find(points, small, ids);
   const auto place = [&](std::uint32_t i) { return Place{came[i].position, came[i].rank}; };
   std::vector<std::vector<CentreOf>> told(static_cast<std::size_t>(transport.size()));
-  for (const StarArrival& a : finder.arrivals())
+  for (const StarReceive& a : finder.receives())
     told[static_cast<std::size_t>(a.rank)].push_back({a.source, 0, place(a.centre)});
   std::vector<Pair> pairs;
   for (const StarLink& l : finder.links())
@@ -192,17 +192,17 @@ void find_after_redistribution(const StarTask& task, RowRange share, const Decom
       comm::send_to_owners(transport, std::span<const Pair>(pairs), [](const Pair& p) { return p.centre.rank; });
   for (const auto& theirs : to_centre)
     for (const Pair& p : theirs)
-      if (p.source.rank != me) stars.receive.push_back({p.centre.position, p.source.position, p.source.rank});
+      if (p.source.rank != me) stars.receives.push_back({p.centre.position, p.source.position, p.source.rank});
 }
 
 /// Puts what leaves and what comes in the order in which rows travel.
 void order(Stars& stars, int me) {
   for (std::size_t i = 0; i < stars.rank.size(); ++i)
-    if (stars.rank[i] != me) stars.send.push_back(static_cast<std::int64_t>(i));
-  std::stable_sort(stars.send.begin(), stars.send.end(), [&](std::int64_t a, std::int64_t b) {
+    if (stars.rank[i] != me) stars.sends.push_back(static_cast<std::int64_t>(i));
+  std::stable_sort(stars.sends.begin(), stars.sends.end(), [&](std::int64_t a, std::int64_t b) {
     return stars.rank[static_cast<std::size_t>(a)] < stars.rank[static_cast<std::size_t>(b)];
   });
-  std::sort(stars.receive.begin(), stars.receive.end(), [](const Arrival& a, const Arrival& b) {
+  std::sort(stars.receives.begin(), stars.receives.end(), [](const Receive& a, const Receive& b) {
     return a.rank != b.rank ? a.rank < b.rank : a.source < b.source;
   });
 }
@@ -236,16 +236,16 @@ void find_stars(const StarTask& task, RowRange share, comm::Transport& transport
 std::vector<std::byte> migrate(const Stars& stars, std::span<const std::byte> rows, std::size_t row_bytes,
                                comm::Transport& transport) {
   std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
-  for (const std::int64_t i : stars.send) {
+  for (const std::int64_t i : stars.sends) {
     const auto row = rows.subspan(static_cast<std::size_t>(i) * row_bytes, row_bytes);
     auto& out = to[static_cast<std::size_t>(stars.rank[static_cast<std::size_t>(i)])];
     out.insert(out.end(), row.begin(), row.end());
   }
   std::vector<std::byte> came;
   for (const auto& theirs : transport.all_to_all(to)) came.insert(came.end(), theirs.begin(), theirs.end());
-  if (came.size() != stars.receive.size() * row_bytes)
+  if (came.size() != stars.receives.size() * row_bytes)
     throw CommError("migrate: " + std::to_string(came.size()) + " bytes came for " +
-                    std::to_string(stars.receive.size()) + " rows of " + std::to_string(row_bytes) +
+                    std::to_string(stars.receives.size()) + " rows of " + std::to_string(row_bytes) +
                     "; allowed: rows of one length on every rank");
   return came;
 }

@@ -75,7 +75,7 @@ nb::object migrate_rows(const Stars& stars, const Rows<std::uint8_t>& rows) {
   using Bytes = std::vector<std::byte>;
   return nb::cast(give<std::uint8_t, Bytes>(std::move(came),
                                             [](Bytes& b) { return reinterpret_cast<std::uint8_t*>(b.data()); },
-                                            {stars.receive.size(), row_bytes}));
+                                            {stars.receives.size(), row_bytes}));
 }
 
 /// A point with all that is merged: site, and payload row of the schema's width.
@@ -131,7 +131,8 @@ class Merging {
       const bool here = stars_.rank.empty() || stars_.rank[i] == stars_.team->rank();
       if (here && !stays(i)) source(stars_.centre[i], rows_.data() + i * width);
     }
-    for (std::size_t k = 0; k < stars_.receive.size(); ++k) source(stars_.receive[k].centre, came_.data() + k * width);
+    for (std::size_t k = 0; k < stars_.receives.size(); ++k)
+      source(stars_.receives[k].centre, came_.data() + k * width);
     std::sort(members_.begin(), members_.end(), [](const Source& a, const Source& b) {
       return a.centre != b.centre ? a.centre < b.centre : a.id < b.id;
     });
@@ -222,10 +223,10 @@ void bind_stars(nb::module_& m) {
       .def_prop_ro(
           "ids", [=](const Stars& s) { return copied<std::int64_t>(s.ids, position); }, "See merganser.Stars.")
       .def_prop_ro(
-          "send", [=](const Stars& s) { return copied<std::int64_t>(s.send, position); }, "See merganser.Stars.")
+          "sends", [=](const Stars& s) { return copied<std::int64_t>(s.sends, position); }, "See merganser.Stars.")
       .def_prop_ro(
-          "receive",
-          [](const Stars& s) { return copied<std::int64_t>(s.receive, [](const Arrival& a) { return a.centre; }); },
+          "receives",
+          [](const Stars& s) { return copied<std::int64_t>(s.receives, [](const Receive& a) { return a.centre; }); },
           "See merganser.Stars.")
       .def("migrate", &migrate_rows, nb::arg("rows").noconvert(), "Rows of bytes to the ranks of centres. Collective.")
       .def("merge", &merge_rows, nb::arg("schema"), nb::arg("rows").noconvert(), nb::arg("came").noconvert(),

@@ -21,7 +21,7 @@ struct StarTask {
 };
 
 /// A point that comes from another rank.
-struct Arrival {
+struct Receive {
   std::int64_t centre;  ///< position of its centre, here
   std::int64_t source;  ///< its position, there
   std::int32_t rank;    ///< where it is
@@ -35,14 +35,14 @@ struct Stars {
   std::vector<std::int64_t> centre;  ///< by point: position of its centre, its own if it stays
   std::vector<std::int32_t> rank;    ///< by point: where that is; empty if all ranks are in this process
   std::vector<std::int64_t> ids;     ///< by point
-  std::vector<std::int64_t> send;    ///< points whose centre is elsewhere, by its rank, in ascending order
-  std::vector<Arrival> receive;      ///< by rank and position
+  std::vector<std::int64_t> sends;   ///< points whose centre is elsewhere, by its rank, in ascending order
+  std::vector<Receive> receives;     ///< by rank and position
 };
 
 /// Finds the stars of this rank's points. Collective. @param share  which of the task's points are this rank's
 void find_stars(const StarTask& task, RowRange share, comm::Transport& transport, Stars& stars);
 
-/// Sends a row of each of stars.send to the rank of its centre. Collective. @return a row for each of stars.receive
+/// Sends a row of each of stars.sends to the rank of its centre. Collective. @return a row for each of stars.receives
 [[nodiscard]] std::vector<std::byte> migrate(const Stars& stars, std::span<const std::byte> rows, std::size_t row_bytes,
                                              comm::Transport& transport);
 

@@ -15,10 +15,10 @@ static_assert(sizeof(mg_link) == sizeof(StarLink) && offsetof(mg_link, rank) == 
               offsetof(mg_link, centre) == offsetof(StarLink, centre) &&
               offsetof(mg_link, centre_id) == offsetof(StarLink, centre_id) &&
               offsetof(mg_link, distance2) == offsetof(StarLink, distance2));
-static_assert(sizeof(mg_arrival) == sizeof(StarArrival) && offsetof(mg_arrival, rank) == offsetof(StarArrival, rank) &&
-              offsetof(mg_arrival, source) == offsetof(StarArrival, source) &&
-              offsetof(mg_arrival, source_id) == offsetof(StarArrival, source_id) &&
-              offsetof(mg_arrival, distance2) == offsetof(StarArrival, distance2));
+static_assert(sizeof(mg_receive) == sizeof(StarReceive) && offsetof(mg_receive, rank) == offsetof(StarReceive, rank) &&
+              offsetof(mg_receive, source) == offsetof(StarReceive, source) &&
+              offsetof(mg_receive, source_id) == offsetof(StarReceive, source_id) &&
+              offsetof(mg_receive, distance2) == offsetof(StarReceive, distance2));
 
 FinderOptions options_of(const mg_finder_options* given) {
   const auto record = read_options(given, "options");
@@ -63,7 +63,7 @@ class FinderObject final : public OverTransport {
 
   Box box;
   StarFinder finder;
-  std::vector<std::byte> arrived;
+  std::vector<std::byte> received;
   std::vector<std::int32_t> sources, centres, holes;
 
  private:
@@ -73,9 +73,9 @@ class FinderObject final : public OverTransport {
 
 void FinderObject::fill_lists(int base) {
   const std::size_t n = points();
-  const auto arrivals = finder.arrivals();
-  if (n + arrivals.size() >= std::numeric_limits<std::int32_t>::max())
-    throw_range("lists", std::to_string(n + arrivals.size()) + " positions",
+  const auto receives = finder.receives();
+  if (n + receives.size() >= std::numeric_limits<std::int32_t>::max())
+    throw_range("lists", std::to_string(n + receives.size()) + " positions",
                 "below 2^31 - 1; take the links themselves");
   const auto position = [base](std::size_t p) { return static_cast<std::int32_t>(p) + base; };
   std::vector<std::int32_t> centre_of(n, -1);
@@ -92,29 +92,29 @@ void FinderObject::fill_lists(int base) {
     sources.push_back(position(i));
     centres.push_back(centre_of[i]);
   }
-  for (std::size_t k = 0; k < arrivals.size(); ++k) {
+  for (std::size_t k = 0; k < receives.size(); ++k) {
     sources.push_back(position(n + k));
-    centres.push_back(position(arrivals[k].centre));
+    centres.push_back(position(receives[k].centre));
     holes.push_back(position(n + k));
   }
 }
 
-/// Hands over what has arrived.
-void deliver(FinderObject& object, void* arrived, std::size_t capacity) {
-  check_capacity(capacity, object.arrived.size(), "capacity");
-  if (!object.arrived.empty())
-    std::copy(object.arrived.begin(), object.arrived.end(), static_cast<std::byte*>(arrived));
+/// Copies the received rows to the caller.
+void deliver(FinderObject& object, void* received, std::size_t capacity) {
+  check_capacity(capacity, object.received.size(), "capacity");
+  if (!object.received.empty())
+    std::copy(object.received.begin(), object.received.end(), static_cast<std::byte*>(received));
 }
 
 /// What can be told before anything is sent.
-void check_rows(FinderObject& object, std::size_t row_bytes, const void* arrived, std::size_t capacity) {
+void check_rows(FinderObject& object, std::size_t row_bytes, const void* received, std::size_t capacity) {
   constexpr std::size_t kMaxRowBytes = std::size_t{1} << 30;
   const std::size_t points = object.points();
   within<std::size_t>(row_bytes, 0, kMaxRowBytes, "row_bytes");
   within<std::size_t>(points, 0, PTRDIFF_MAX / std::max<std::size_t>(row_bytes, 1), "rows");
-  const std::size_t bytes = object.finder.arrivals().size() * row_bytes;
+  const std::size_t bytes = object.finder.receives().size() * row_bytes;
   check_capacity(capacity, bytes, "capacity");
-  need(arrived, bytes, "arrived");
+  need(received, bytes, "received");
 }
 
 Columns columns_in_cpp(const mg_columns& c) {
@@ -174,17 +174,17 @@ int mg_finder_links(mg_finder* finder, const mg_link** links, size_t* count) {
   });
 }
 
-int mg_finder_leaving(mg_finder* finder, const uint32_t** positions, size_t* count) {
+int mg_finder_sends(mg_finder* finder, const uint32_t** positions, size_t* count) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
     static_cast<void>(object.points());
-    give(object.finder.leaving(), positions, count);
+    give(object.finder.sends(), positions, count);
   });
 }
 
-int mg_finder_arrivals(mg_finder* finder, const mg_arrival** arrivals, size_t* count) {
+int mg_finder_receives(mg_finder* finder, const mg_receive** receives, size_t* count) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
     static_cast<void>(object.points());
-    give_as(object.finder.arrivals(), arrivals, count);
+    give_as(object.finder.receives(), receives, count);
   });
 }
 
@@ -213,24 +213,24 @@ int mg_finder_lists(mg_finder* finder, int base, mg_star_lists* lists) {
   });
 }
 
-int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, void* arrived, size_t capacity) {
+int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, void* received, size_t capacity) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
-    check_rows(object, row_bytes, arrived, capacity);
+    check_rows(object, row_bytes, received, capacity);
     const std::size_t bytes = object.points() * row_bytes;
     need(rows, bytes, "rows");
-    object.finder.migrate({static_cast<const std::byte*>(rows), bytes}, row_bytes, object.arrived);
-    deliver(object, arrived, capacity);
+    object.finder.migrate({static_cast<const std::byte*>(rows), bytes}, row_bytes, object.received);
+    deliver(object, received, capacity);
   });
 }
 
-int mg_finder_migrate_packed(mg_finder* finder, size_t row_bytes, mg_pack pack, void* user, void* arrived,
+int mg_finder_migrate_packed(mg_finder* finder, size_t row_bytes, mg_pack pack, void* user, void* received,
                              size_t capacity) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
-    check_rows(object, row_bytes, arrived, capacity);
+    check_rows(object, row_bytes, received, capacity);
     if (pack == nullptr) throw UsageError("pack: a null pointer; allowed: a function");
     object.finder.migrate(
-        row_bytes, [&](std::uint32_t position, std::byte* row) { pack(position, row, user); }, object.arrived);
-    deliver(object, arrived, capacity);
+        row_bytes, [&](std::uint32_t position, std::byte* row) { pack(position, row, user); }, object.received);
+    deliver(object, received, capacity);
   });
 }
 

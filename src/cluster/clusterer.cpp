@@ -75,7 +75,7 @@ struct Clusterer::Impl {
                      .sorted = sites,
                      .order = core.search().cells().order(),
                      .target = core.search().links().target.data(),
-                     .arrivals = &arrivals,
+                     .received_parcels = &received_parcels,
                      .departed = &core.stars().out_kept,
                      .rules = &rules,
                      .small_volume = points.small_volume(),
@@ -107,24 +107,24 @@ struct Clusterer::Impl {
     const std::size_t row_bytes = schema.width() * sizeof(double);
     const Site* const sites = core.search().cells().sites();
     const std::uint32_t* const order = core.search().cells().order();
-    arrived.clear();
+    received_bytes.clear();
     core.migrate(
         sizeof(Site) + row_bytes,
         [&](std::uint32_t v, std::byte* row) {
           std::memcpy(row, &sites[v], sizeof(Site));
           std::memcpy(row + sizeof(Site), parcels.row(order[v]), row_bytes);
         },
-        arrived);
-    arrivals.clear();
+        received_bytes);
+    received_parcels.clear();
     const auto& in = core.search().links().in;
     for (std::size_t i = 0; i < in.size(); ++i)
-      if (core.stars().in_kept[i]) arrivals.target.push_back(in[i].vertex);
-    arrivals.site.resize(arrivals.target.size());
-    arrivals.rows.resize(arrivals.target.size() * schema.width());
-    const std::byte* from = arrived.data();
-    for (std::size_t k = 0; k < arrivals.target.size(); ++k, from += sizeof(Site) + row_bytes) {
-      std::memcpy(&arrivals.site[k], from, sizeof(Site));
-      std::memcpy(&arrivals.rows[k * schema.width()], from + sizeof(Site), row_bytes);
+      if (core.stars().in_kept[i]) received_parcels.target.push_back(in[i].vertex);
+    received_parcels.site.resize(received_parcels.target.size());
+    received_parcels.rows.resize(received_parcels.target.size() * schema.width());
+    const std::byte* from = received_bytes.data();
+    for (std::size_t k = 0; k < received_parcels.target.size(); ++k, from += sizeof(Site) + row_bytes) {
+      std::memcpy(&received_parcels.site[k], from, sizeof(Site));
+      std::memcpy(&received_parcels.rows[k * schema.width()], from + sizeof(Site), row_bytes);
     }
   }
 
@@ -140,8 +140,8 @@ struct Clusterer::Impl {
   std::int64_t in_transit = 0;  // sent by the last redistribute to a rank that is not their owner
   RawBuffer sorted;             // sites in the order of cells
   RawBuffer spare_rows;         // the next payload table; scratch of the search before
-  cluster::Arrivals arrivals;
-  std::vector<std::byte> arrived;
+  cluster::ReceivedParcels received_parcels;
+  std::vector<std::byte> received_bytes;
 };
 
 Clusterer::Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,

@@ -25,12 +25,12 @@ struct Lists {
   std::vector<std::uint32_t> next;
   std::vector<std::uint32_t> centres;  ///< in the order in which their first source is listed
 
-  Lists(std::size_t points, std::span<const StarLink> links, int rank, std::span<const StarArrival> arrivals)
-      : first(points, kNobody), next(links.size() + arrivals.size(), kNobody) {
+  Lists(std::size_t points, std::span<const StarLink> links, int rank, std::span<const StarReceive> receives)
+      : first(points, kNobody), next(links.size() + receives.size(), kNobody) {
     for (std::size_t k = 0; k < links.size(); ++k)
       if (links[k].rank == rank) add(links[k].centre, static_cast<std::uint32_t>(k));
-    for (std::size_t k = 0; k < arrivals.size(); ++k)
-      add(arrivals[k].centre, static_cast<std::uint32_t>(links.size() + k));
+    for (std::size_t k = 0; k < receives.size(); ++k)
+      add(receives[k].centre, static_cast<std::uint32_t>(links.size() + k));
   }
 
  private:
@@ -128,9 +128,9 @@ void ColumnMerge::pack(std::uint32_t position, std::byte* row) const {
   std::memcpy(row + sizeof site, payload.data(), width_ * sizeof(double));
 }
 
-void ColumnMerge::run(std::span<const StarLink> links, int rank, std::span<const StarArrival> arrivals,
-                      std::span<const std::byte> arrived) const {
-  const Lists lists(columns_.size, links, rank, arrivals);
+void ColumnMerge::run(std::span<const StarLink> links, int rank, std::span<const StarReceive> receives,
+                      std::span<const std::byte> received) const {
+  const Lists lists(columns_.size, links, rank, receives);
   std::vector<Site> sites;   // centre first
   std::vector<double> rows;  // width_ numbers each
   std::vector<Member> members;
@@ -145,7 +145,7 @@ void ColumnMerge::run(std::span<const StarLink> links, int rank, std::span<const
       if (m < links.size()) {
         read(links[m].source, sites.back(), row);
       } else {
-        const std::byte* const from = arrived.data() + (m - links.size()) * row_bytes();
+        const std::byte* const from = received.data() + (m - links.size()) * row_bytes();
         std::memcpy(&sites.back(), from, sizeof(Site));
         std::memcpy(row, from + sizeof(Site), width_ * sizeof(double));
       }

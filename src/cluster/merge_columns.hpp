@@ -24,9 +24,9 @@ class ColumnMerge {
   [[nodiscard]] std::size_t row_bytes() const { return sizeof(Site) + width_ * sizeof(double); }
   /// Writes the row of a point.
   void pack(std::uint32_t position, std::byte* row) const;
-  /// Merges every star whose centre is on this rank. `arrived` holds a row for each of `arrivals`.
-  void run(std::span<const StarLink> links, int rank, std::span<const StarArrival> arrivals,
-           std::span<const std::byte> arrived) const;
+  /// Merges every star whose centre is on this rank. `received` holds a row for each of `receives`.
+  void run(std::span<const StarLink> links, int rank, std::span<const StarReceive> receives,
+           std::span<const std::byte> received) const;
   /// Takes the sources out of all columns. @return points left
   [[nodiscard]] std::size_t take_out(std::span<const StarLink> links) const;
 

@@ -49,7 +49,7 @@ class Packer {
         batch_(in.rules->box) {}
 
   void run() {
-    if (n_ >= kEnd - in_.arrivals->target.size())
+    if (n_ >= kEnd - in_.received_parcels->target.size())
       throw InputError(std::to_string(n_) + " parcels on one rank; at most " + std::to_string(kEnd) +
                        ": use more ranks");
     list_sources();
@@ -83,8 +83,8 @@ class Packer {
         target[t] = kHead | many(code) | v;
       }
     }
-    for (std::size_t a = 0; a < in_.arrivals->target.size(); ++a) {
-      const std::uint32_t t = in_.arrivals->target[a];
+    for (std::size_t a = 0; a < in_.received_parcels->target.size(); ++a) {
+      const std::uint32_t t = in_.received_parcels->target[a];
       const std::uint32_t code = target[t];
       arrival_next_.push_back(code & kEnd);
       target[t] = kHead | many(code) | (n_ + static_cast<std::uint32_t>(a));
@@ -101,10 +101,10 @@ class Packer {
   }
   [[nodiscard]] const double* row(std::uint32_t member) const {
     return member < n_ ? rows_ + static_cast<std::size_t>(in_.order[member]) * width_
-                       : in_.arrivals->rows.data() + static_cast<std::size_t>(member - n_) * width_;
+                       : in_.received_parcels->rows.data() + static_cast<std::size_t>(member - n_) * width_;
   }
   [[nodiscard]] const Site& site(std::uint32_t member) const {
-    return member < n_ ? in_.sorted[member] : in_.arrivals->site[member - n_];
+    return member < n_ ? in_.sorted[member] : in_.received_parcels->site[member - n_];
   }
 
   template <bool kEpic>

@@ -11,7 +11,7 @@
 namespace merganser::cluster {
 
 /// Leaves that came from other ranks to be merged into a vertex of this one.
-struct Arrivals {
+struct ReceivedParcels {
   std::vector<std::uint32_t> target;
   std::vector<Site> site;
   std::vector<double> rows;  ///< schema width doubles each
@@ -25,7 +25,7 @@ struct PackInput {
   const Site* sorted;          ///< sites by vertex
   const std::uint32_t* order;  ///< container position by vertex
   std::uint32_t* target;       ///< kept links by vertex (links::kNone elsewhere); overwritten
-  const Arrivals* arrivals;
+  const ReceivedParcels* received_parcels;
   const std::vector<std::uint8_t>* departed;  ///< per away link: 1 if its vertex has left
   const MergeRules* rules;
   double small_volume;

@@ -107,7 +107,7 @@ void StarCore::prune(StepNumbers& numbers) {
   if (options_.search.search == Search::exact) numbers.links_to_small += stars_->linked_targets;
 }
 
-void StarCore::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& arrived) {
+void StarCore::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received) {
   const auto& l = search_.links();
   if (graph_.out.empty()) return;
   std::vector<std::vector<std::byte>> far_rows(l.in.size());  // of far links
@@ -134,7 +134,7 @@ void StarCore::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<s
     if (message.size() < row_bytes)
       throw CommError("rank " + std::to_string(l.in[i].remote_rank) + " sent fewer rows of " +
                       std::to_string(row_bytes) + " bytes than it announced; ranks must give rows of the same length");
-    arrived.insert(arrived.end(), message.begin(), message.begin() + static_cast<std::ptrdiff_t>(row_bytes));
+    received.insert(received.end(), message.begin(), message.begin() + static_cast<std::ptrdiff_t>(row_bytes));
     if (!far_.in_is_far(i)) read[arc] += row_bytes;
   }
   for (std::size_t arc = 0; arc < read.size(); ++arc)

@@ -56,9 +56,9 @@ class StarCore {
 
   /// Writes the row of a vertex, row_bytes of them.
   using PackRow = std::function<void(std::uint32_t vertex, std::byte* row)>;
-  /// Sends a row for every kept link that leaves; appends to `arrived` those for kept links that arrive, in the order of
+  /// Sends a row for every kept link that leaves; appends to `received` those for kept links that arrive, in the order of
   /// links().in. Called by every rank after find().
-  void migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& arrived);
+  void migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received);
 
   [[nodiscard]] const comm::Graph& graph() const { return graph_; }
   [[nodiscard]] comm::Mailbox& mailbox() { return *mailbox_; }

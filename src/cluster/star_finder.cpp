@@ -53,8 +53,8 @@ struct StarFinder::Impl {
     points = set.size();
     numbers.before = static_cast<std::int64_t>(points);
     link_count = 0;
-    leaving.clear();
-    arrivals.clear();
+    sends.clear();
+    receives.clear();
     core.forget();  // so that nothing of the last find is left where this one is refused
     if (checked) check(set);
     make_room(points);
@@ -130,8 +130,8 @@ struct StarFinder::Impl {
     for (std::size_t i = 0; i < l.out.size(); ++i) {
       if (!core.stars().out_kept[i]) continue;
       const auto& link = l.out[i];
-      leaving.push_back(order[link.vertex]);
-      *out++ = {leaving.back(), link.remote_rank, link.remote_position, 0, link.remote_id, link.distance2};
+      sends.push_back(order[link.vertex]);
+      *out++ = {sends.back(), link.remote_rank, link.remote_position, 0, link.remote_id, link.distance2};
     }
     link_count = static_cast<std::size_t>(out - reinterpret_cast<StarLink*>(links.data()));
   }
@@ -142,10 +142,10 @@ struct StarFinder::Impl {
     for (std::size_t i = 0; i < l.in.size(); ++i) {
       if (!core.stars().in_kept[i]) continue;
       const auto& link = l.in[i];
-      arrivals.push_back(
+      receives.push_back(
           {order[link.vertex], link.remote_rank, link.remote_position, 0, link.remote_id, link.distance2});
     }
-    numbers.merged = static_cast<std::int64_t>(link_count - leaving.size() + arrivals.size());
+    numbers.merged = static_cast<std::int64_t>(link_count - sends.size() + receives.size());
   }
 
   /// With the decorator `checked`: what find() would meet on this rank alone, or not at all, is told to every rank.
@@ -210,8 +210,8 @@ struct StarFinder::Impl {
   RawBuffer scratch;
   RawBuffer links;  // StarLink each
   std::size_t link_count = 0;
-  std::vector<std::uint32_t> leaving;
-  std::vector<StarArrival> arrivals;
+  std::vector<std::uint32_t> sends;
+  std::vector<StarReceive> receives;
   StepNumbers numbers;
   std::size_t points = 0;           // of the last find()
   cluster::ColumnMerge::Ids ids{};  // as well
@@ -251,11 +251,11 @@ void StarFinder::check(const Points& points, std::span<const std::uint8_t> small
 std::span<const StarLink> StarFinder::links() const {
   return {reinterpret_cast<const StarLink*>(impl_->links.data()), impl_->link_count};
 }
-std::span<const std::uint32_t> StarFinder::leaving() const { return impl_->leaving; }
-std::span<const StarArrival> StarFinder::arrivals() const { return impl_->arrivals; }
+std::span<const std::uint32_t> StarFinder::sends() const { return impl_->sends; }
+std::span<const StarReceive> StarFinder::receives() const { return impl_->receives; }
 const StepNumbers& StarFinder::numbers() const { return impl_->numbers; }
 
-void StarFinder::migrate(std::span<const std::byte> rows, std::size_t row_bytes, std::vector<std::byte>& arrived) {
+void StarFinder::migrate(std::span<const std::byte> rows, std::size_t row_bytes, std::vector<std::byte>& received) {
   if (rows.size() != impl_->points * row_bytes)
     throw UsageError("migrate: " + std::to_string(rows.size()) + " bytes for " + std::to_string(impl_->points) +
                      " rows of " + std::to_string(row_bytes) + "; allowed: as many rows as points given to find()");
@@ -264,23 +264,23 @@ void StarFinder::migrate(std::span<const std::byte> rows, std::size_t row_bytes,
       [&](std::uint32_t position, std::byte* row) {
         if (row_bytes > 0) std::memcpy(row, rows.data() + position * row_bytes, row_bytes);
       },
-      arrived);
+      received);
 }
 
-void StarFinder::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& arrived) {
+void StarFinder::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received) {
   impl_->core.mailbox().check_usable();
-  arrived.clear();
+  received.clear();
   const std::uint32_t* const order = impl_->core.search().cells().order();
   impl_->core.migrate(
-      row_bytes, [&](std::uint32_t v, std::byte* row) { pack(order[v], row); }, arrived);
+      row_bytes, [&](std::uint32_t v, std::byte* row) { pack(order[v], row); }, received);
 }
 
 std::size_t StarFinder::merge(const MergeRules& rules, const Columns& columns) {
   const cluster::ColumnMerge merge(rules, columns, impl_->points, impl_->ids);
-  std::vector<std::byte> arrived;
+  std::vector<std::byte> received;
   migrate(
-      merge.row_bytes(), [&](std::uint32_t position, std::byte* row) { merge.pack(position, row); }, arrived);
-  merge.run(links(), impl_->transport.rank(), arrivals(), arrived);
+      merge.row_bytes(), [&](std::uint32_t position, std::byte* row) { merge.pack(position, row); }, received);
+  merge.run(links(), impl_->transport.rank(), receives(), received);
   return merge.take_out(links());
 }
 

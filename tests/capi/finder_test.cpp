@@ -168,22 +168,22 @@ TEST(FinderInC, tells_of_every_point_where_it_merges) {
 TEST(FinderInC, moves_any_payload_to_the_rank_of_the_centre) {
   on_ranks_of_c(4, [](mg_transport* t) {
     Case c(t);
-    const mg_arrival* arrivals = nullptr;
-    size_t arriving = 0;
-    EXPECT_OK(mg_finder_arrivals(c.finder, &arrivals, &arriving));
-    const uint32_t* leaving = nullptr;
+    const mg_receive* receives = nullptr;
+    size_t receive_count = 0;
+    EXPECT_OK(mg_finder_receives(c.finder, &receives, &receive_count));
+    const uint32_t* sends = nullptr;
     size_t leaves = 0;
-    EXPECT_OK(mg_finder_leaving(c.finder, &leaving, &leaves));
+    EXPECT_OK(mg_finder_sends(c.finder, &sends, &leaves));
     EXPECT_GT(leaves, 0U);
-    std::vector<int64_t> arrived(arriving);
-    const size_t room = arriving * sizeof(int64_t);
-    EXPECT_OK(mg_finder_migrate(c.finder, c.arrays.ids.data(), sizeof(int64_t), arrived.data(), room));
-    for (size_t k = 0; k < arriving; ++k) EXPECT_EQ(arrived[k], arrivals[k].source_id);
+    std::vector<int64_t> received(receive_count);
+    const size_t room = receive_count * sizeof(int64_t);
+    EXPECT_OK(mg_finder_migrate(c.finder, c.arrays.ids.data(), sizeof(int64_t), received.data(), room));
+    for (size_t k = 0; k < receive_count; ++k) EXPECT_EQ(received[k], receives[k].source_id);
     const auto pack = [](uint32_t position, void* row, void* user) {
       *static_cast<int64_t*>(row) = -static_cast<const Case*>(user)->arrays.ids[position];
     };
-    EXPECT_OK(mg_finder_migrate_packed(c.finder, sizeof(int64_t), pack, &c, arrived.data(), room));
-    for (size_t k = 0; k < arriving; ++k) EXPECT_EQ(arrived[k], -arrivals[k].source_id);
+    EXPECT_OK(mg_finder_migrate_packed(c.finder, sizeof(int64_t), pack, &c, received.data(), room));
+    for (size_t k = 0; k < receive_count; ++k) EXPECT_EQ(received[k], -receives[k].source_id);
   });
 }
 
@@ -195,12 +195,12 @@ TEST(FinderInC, gives_the_lists_that_EPIC_merges_by) {
     std::size_t left = 0;
     on_ranks_of_c(4, [&](mg_transport* t) {
       Case c(t);
-      const mg_arrival* arrivals = nullptr;
-      size_t arriving = 0;
-      EXPECT_OK(mg_finder_arrivals(c.finder, &arrivals, &arriving));
-      auto ids = c.arrays.ids;  // arrivals at n, n + 1, ...
-      ids.resize(c.n + arriving);
-      EXPECT_OK(mg_finder_migrate(c.finder, c.arrays.ids.data(), 8, ids.data() + c.n, 8 * arriving));
+      const mg_receive* receives = nullptr;
+      size_t receive_count = 0;
+      EXPECT_OK(mg_finder_receives(c.finder, &receives, &receive_count));
+      auto ids = c.arrays.ids;  // receives at n, n + 1, ...
+      ids.resize(c.n + receive_count);
+      EXPECT_OK(mg_finder_migrate(c.finder, c.arrays.ids.data(), 8, ids.data() + c.n, 8 * receive_count));
       mg_star_lists lists{};
       lists.struct_size = sizeof lists;
       EXPECT_OK(mg_finder_lists(c.finder, base, &lists));
@@ -246,10 +246,10 @@ TEST(FinderInC, refuses_what_comes_before_it_has_found_and_arrays_that_are_too_s
 TEST(FinderInC, refuses_room_that_is_too_small_before_anything_is_sent) {
   on_ranks_of_c(2, [](mg_transport* t) {
     Case c(t);
-    std::vector<int64_t> arrived(c.n);
-    EXPECT_EQ(mg_finder_migrate(c.finder, c.arrays.ids.data(), 8, arrived.data(), 7), MG_USAGE);
+    std::vector<int64_t> received(c.n);
+    EXPECT_EQ(mg_finder_migrate(c.finder, c.arrays.ids.data(), 8, received.data(), 7), MG_USAGE);
     EXPECT_EQ(std::string(mg_error()).find("capacity: 7; allowed: at least"), 0U) << mg_error();
-    EXPECT_OK(mg_finder_migrate(c.finder, c.arrays.ids.data(), 8, arrived.data(), 8 * c.n));
+    EXPECT_OK(mg_finder_migrate(c.finder, c.arrays.ids.data(), 8, received.data(), 8 * c.n));
   });
 }
 

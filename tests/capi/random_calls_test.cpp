@@ -273,15 +273,15 @@ void RandomCalls::add_finder(std::vector<std::pair<std::string, Call>>& t) {
     size_t count = 0;
     return mg_finder_links(finder(), random_.or_null(&links), random_.or_null(&count));
   });
-  t.emplace_back("mg_finder_arrivals", [=, this] {
-    const mg_arrival* arrivals = nullptr;
+  t.emplace_back("mg_finder_receives", [=, this] {
+    const mg_receive* receives = nullptr;
     size_t count = 0;
-    return mg_finder_arrivals(finder(), random_.or_null(&arrivals), random_.or_null(&count));
+    return mg_finder_receives(finder(), random_.or_null(&receives), random_.or_null(&count));
   });
-  t.emplace_back("mg_finder_leaving", [=, this] {
+  t.emplace_back("mg_finder_sends", [=, this] {
     const uint32_t* positions = nullptr;
     size_t count = 0;
-    return mg_finder_leaving(finder(), random_.or_null(&positions), random_.or_null(&count));
+    return mg_finder_sends(finder(), random_.or_null(&positions), random_.or_null(&count));
   });
   t.emplace_back("mg_finder_places", [=, this] {
     std::array<int32_t, kEntries> ranks;
@@ -296,9 +296,9 @@ void RandomCalls::add_finder(std::vector<std::pair<std::string, Call>>& t) {
   });
   t.emplace_back("mg_finder_migrate", [=, this] {
     numbers_[21].resize(kEntries);
-    std::array<double, kEntries> arrived;
+    std::array<double, kEntries> received;
     return mg_finder_migrate(finder(), random_.or_null(numbers_[21].data()), random_.one_in(6) ? 0 : sizeof(double),
-                             random_.or_null(arrived.data()), random_.below(sizeof arrived));
+                             random_.or_null(received.data()), random_.below(sizeof received));
   });
   t.emplace_back("mg_finder_merge", [=, this] {
     size_t left = 0;

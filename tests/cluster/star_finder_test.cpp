@@ -62,16 +62,16 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
     for (const StarLink& l : finder.links()) {
       of_sources.push_back({mine.ids[l.source], l.centre_id, l.distance2});
       if (l.rank != t.rank()) {
-        ASSERT_EQ(finder.leaving()[away++], l.source);
+        ASSERT_EQ(finder.sends()[away++], l.source);
         continue;
       }
       ASSERT_EQ(mine.ids[l.centre], l.centre_id);
       of_centres.push_back({mine.ids[l.source], mine.ids[l.centre], l.distance2});
     }
-    EXPECT_EQ(away, finder.leaving().size());
+    EXPECT_EQ(away, finder.sends().size());
     // Ids travel as one payload, positions in the arrays as another.
-    std::vector<std::byte> arrived;
-    finder.migrate(std::as_bytes(std::span(mine.ids)), sizeof(std::int64_t), arrived);
+    std::vector<std::byte> received;
+    finder.migrate(std::as_bytes(std::span(mine.ids)), sizeof(std::int64_t), received);
     std::vector<std::byte> positions;
     finder.migrate(
         sizeof(std::uint32_t),
@@ -87,26 +87,26 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
     finder.migrate(
         sizeof(Claim),
         [&](std::uint32_t position, std::byte* row) { std::memcpy(row, &claims[position], sizeof(Claim)); }, claimed);
-    const auto arrivals = finder.arrivals();
-    ASSERT_EQ(claimed.size(), arrivals.size() * sizeof(Claim));
-    for (std::size_t k = 0; k < arrivals.size(); ++k) {
+    const auto receives = finder.receives();
+    ASSERT_EQ(claimed.size(), receives.size() * sizeof(Claim));
+    for (std::size_t k = 0; k < receives.size(); ++k) {
       Claim claim;
       std::memcpy(&claim, claimed.data() + k * sizeof claim, sizeof claim);
-      EXPECT_EQ(claim.from, arrivals[k].rank);
+      EXPECT_EQ(claim.from, receives[k].rank);
       EXPECT_EQ(claim.to, t.rank());
-      EXPECT_EQ(claim.centre, arrivals[k].centre);
+      EXPECT_EQ(claim.centre, receives[k].centre);
     }
-    ASSERT_EQ(arrived.size(), arrivals.size() * sizeof(std::int64_t));
-    ASSERT_EQ(positions.size(), arrivals.size() * sizeof(std::uint32_t));
-    for (std::size_t k = 0; k < arrivals.size(); ++k) {
+    ASSERT_EQ(received.size(), receives.size() * sizeof(std::int64_t));
+    ASSERT_EQ(positions.size(), receives.size() * sizeof(std::uint32_t));
+    for (std::size_t k = 0; k < receives.size(); ++k) {
       std::int64_t id;
-      std::memcpy(&id, arrived.data() + k * sizeof id, sizeof id);
+      std::memcpy(&id, received.data() + k * sizeof id, sizeof id);
       std::uint32_t position;
       std::memcpy(&position, positions.data() + k * sizeof position, sizeof position);
-      EXPECT_EQ(id, arrivals[k].source_id);
-      EXPECT_EQ(position, arrivals[k].source);
-      EXPECT_NE(arrivals[k].rank, t.rank());
-      of_centres.push_back({id, mine.ids[arrivals[k].centre], arrivals[k].distance2});
+      EXPECT_EQ(id, receives[k].source_id);
+      EXPECT_EQ(position, receives[k].source);
+      EXPECT_NE(receives[k].rank, t.rank());
+      of_centres.push_back({id, mine.ids[receives[k].centre], receives[k].distance2});
     }
     const Pairs told_by_sources = together(t, of_sources);
     const Pairs told_by_centres = together(t, of_centres);
@@ -360,9 +360,9 @@ TEST(StarFinder, refuses_what_it_cannot_read_and_names_it) {
     cloud.ids[9] = id;
     find();
     EXPECT_FALSE(finder.links().empty());
-    std::vector<std::byte> arrived;
+    std::vector<std::byte> received;
     EXPECT_NE(refusal<UsageError>([&] {
-                finder.migrate(std::as_bytes(std::span(cloud.ids)), 4, arrived);
+                finder.migrate(std::as_bytes(std::span(cloud.ids)), 4, received);
               }).find("160 bytes for 20 rows of 4"),
               std::string::npos);
   });
@@ -398,20 +398,20 @@ TEST(StarFinder, has_nothing_to_send_after_a_find_that_was_refused) {
     const Cloud mine = Share(all, d, t.rank()).cloud;
     StarFinder finder(t, d);
     finder.find(Points::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
-    EXPECT_FALSE(finder.leaving().empty());
+    EXPECT_FALSE(finder.sends().empty());
     // One point, which is nowhere: positions of the last find are beyond what is there now.
     const double nowhere[] = {1e9, 0, 0};
     const std::uint8_t small[] = {1};
     EXPECT_NE(
         refusal<InputError>([&] { finder.find(Points::rows(nowhere, 1), small); }).find("outside of its rank's block"),
         std::string::npos);
-    EXPECT_TRUE(finder.links().empty() && finder.leaving().empty() && finder.arrivals().empty());
+    EXPECT_TRUE(finder.links().empty() && finder.sends().empty() && finder.receives().empty());
     int packed = 0;
-    std::vector<std::byte> arrived;
+    std::vector<std::byte> received;
     finder.migrate(
-        1, [&](std::uint32_t, std::byte*) { ++packed; }, arrived);
+        1, [&](std::uint32_t, std::byte*) { ++packed; }, received);
     EXPECT_EQ(packed, 0);
-    EXPECT_TRUE(arrived.empty());
+    EXPECT_TRUE(received.empty());
   });
 }
 

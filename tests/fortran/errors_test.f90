@@ -128,7 +128,7 @@ contains
     call check_text(text, 'rank: 2 entries; allowed: 4 or more')
     call finder%append(values(1:3), stat=stat, errmsg=text)
     call check(stat == mg_usage, 'an array without room for the points')
-    call check_text(text, 'values: 3 entries; allowed: 4 or more, for 4 points and 0 arrivals')
+    call check_text(text, 'values: 3 entries; allowed: 4 or more, for 4 points and 0 receives')
     call finder%migrate(xyz(:, 1:3), xyz, stat=stat, errmsg=text)
     call check(stat == mg_usage, 'rows that are too few')
     call check_text(text, 'rows: 3 entries; allowed: 4 or more')

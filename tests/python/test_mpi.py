@@ -89,7 +89,7 @@ begin = np.array([3000 * r // comm.size for r in range(comm.size)])
 assert (found.centre + begin[found.rank] == share(whole.centre)).all()
 sent = found.migrate(share(values))
 assert comm.allreduce(sent.sum() + share(values)[found.centre == -1].sum()) >= 0
-total = comm.allreduce(np.delete(share(values), found.send).sum() + sent.sum())
+total = comm.allreduce(np.delete(share(values), found.sends).sum() + sent.sum())
 assert abs(total - values.sum()) < 1e-9
 ones = np.ones(len(share(points)))
 merged = found.merge(ones, {"value": share(values)})

@@ -57,7 +57,7 @@ def test_stars_are_those_of_the_definition(d, ranks):
     leaves = np.flatnonzero(found.centre != np.arange(len(points)))
     assert len(leaves) > 50
     assert (found.centre[found.centre[leaves]] == found.centre[leaves]).all()
-    assert len(found.send) == len(found.receive) == 0
+    assert len(found.sends) == len(found.receives) == 0
 
 
 def test_periodic_boxes_join_their_faces():

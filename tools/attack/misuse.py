@@ -188,7 +188,7 @@ class Rank:
 
     def do_lists(self, _):
         data, count = c_void_p(), c_size_t()
-        for name in ("links", "leaving", "arrivals"):
+        for name in ("links", "sends", "receives"):
             status = getattr(self.c, f"mg_finder_{name}")(self.finder, byref(data), byref(count))
             (self.must if self.found else self.must_not)(status, name)
         self.must_not(self.c.mg_finder_lists(self.finder, 7, None), "lists of base 7")

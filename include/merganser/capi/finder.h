@@ -32,24 +32,24 @@ typedef struct mg_link {
 } mg_link;
 
 /// A point of another rank that merges into a centre of this one.
-typedef struct mg_arrival {
+typedef struct mg_receive {
   uint32_t centre;  ///< the centre: its position in the arrays given to mg_finder_find()
   int32_t rank;     ///< where the point is
   uint32_t source;  ///< the point's position in the arrays of its rank
   uint32_t unused;
   int64_t source_id;
   double distance2;
-} mg_arrival;
+} mg_receive;
 
 /// The same stars in the lists that EPIC's merging works on, positions from `base` on: sources[k] merges into centres[k].
-/// Sources of other ranks have arrived behind the n points of this rank, at base + n + their number among the arrivals.
+/// Sources of other ranks are received behind the n points of this rank, at base + n + their number among the receives.
 typedef struct mg_star_lists {
   size_t struct_size;      ///< sizeof(mg_star_lists)
   size_t merging;          ///< length of the next two
-  const int32_t* sources;  ///< (isma) own points in ascending order, then what has arrived
+  const int32_t* sources;  ///< (isma) own points in ascending order, then what is received
   const int32_t* centres;  ///< (iclo)
   size_t invalid;          ///< length of the next one
-  const int32_t* holes;    ///< (inva) ascending: points that have left or are merged here, arrivals too
+  const int32_t* holes;    ///< (inva) ascending: points that have left or are merged here, received ones too
 } mg_star_lists;
 
 /// How stars are cut; the same on every rank. Zero in every field: the default.
@@ -77,24 +77,24 @@ MG_API int mg_finder_find(mg_finder* finder, const mg_points* points, const uint
 /// Points of this rank that merge, each once. Valid, like all lists, until the next mg_finder_find() or _free().
 MG_API int mg_finder_links(mg_finder* finder, const mg_link** links, size_t* count);
 /// Positions of those of them whose centre is on another rank, in the order in which rows are sent.
-MG_API int mg_finder_leaving(mg_finder* finder, const uint32_t** positions, size_t* count);
+MG_API int mg_finder_sends(mg_finder* finder, const uint32_t** positions, size_t* count);
 /// Points of other ranks that merge here, in the order in which rows arrive.
-MG_API int mg_finder_arrivals(mg_finder* finder, const mg_arrival** arrivals, size_t* count);
+MG_API int mg_finder_receives(mg_finder* finder, const mg_receive** receives, size_t* count);
 /// By point: where it merges into. Each array is NULL (not wanted) or has an entry per point; -1 where a point stays.
 MG_API int mg_finder_places(mg_finder* finder, int32_t* rank, int64_t* position, int64_t* id, double* distance2);
 /// The stars as lists with positions from `base` on, 0 or 1.
 MG_API int mg_finder_lists(mg_finder* finder, int base, mg_star_lists* lists);
 
-/// Sends the row of every leaving point to the rank of its centre. Called by every rank after mg_finder_find(), as often as
+/// Sends the row of every point of mg_finder_sends() to the rank of its centre. Called by every rank after mg_finder_find(), as often as
 /// there are payloads; row_bytes the same on every rank.
 /// @param rows     row i is that of point i, row_bytes apart
-/// @param arrived  gets a row for each arrival
-/// @param capacity bytes of `arrived`: at least arrivals * row_bytes
-MG_API int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, void* arrived, size_t capacity);
+/// @param received  gets a row for each receive
+/// @param capacity bytes of `received`: at least receives * row_bytes
+MG_API int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, void* received, size_t capacity);
 /// Writes the row of one point. It must not call this library.
 typedef void (*mg_pack)(uint32_t position, void* row, void* user);
 /// The same for a payload that lies elsewhere than in rows.
-MG_API int mg_finder_migrate_packed(mg_finder* finder, size_t row_bytes, mg_pack pack, void* user, void* arrived,
+MG_API int mg_finder_migrate_packed(mg_finder* finder, size_t row_bytes, mg_pack pack, void* user, void* received,
                                     size_t capacity);
 /// Merges the stars of the last mg_finder_find(), whose points the columns are, in the same order: attributes of sources
 /// travel, a centre becomes what its star gives, and sources are taken out of all columns, the others moving up.

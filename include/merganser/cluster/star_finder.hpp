@@ -4,8 +4,8 @@
 ///     StarFinder finder(transport, decomposition);                    // collective
 ///     finder.find(Points::rows(xyz, n), small, ids);                  // neighbours only
 ///     for (const StarLink& l : finder.links()) ...                    // own points that merge, here or elsewhere
-///     finder.migrate(rows, row_bytes, arrived);                       // theirs come here, ours go there; any payload
-///     for (std::size_t k = 0; k < finder.arrivals().size(); ++k) ...  // arrived row k belongs to finder.arrivals()[k]
+///     finder.migrate(rows, row_bytes, received);                       // theirs come here, ours go there; any payload
+///     for (std::size_t k = 0; k < finder.receives().size(); ++k) ...  // received row k belongs to finder.receives()[k]
 ///
 /// Or, where the attributes are columns of numbers and merge by the rules of a schema, merge() does all of that.
 #include <cstddef>
@@ -36,7 +36,7 @@ struct StarLink {
 };
 
 /// A point of another rank that merges into a centre of this one.
-struct StarArrival {
+struct StarReceive {
   std::uint32_t centre;  ///< the centre: its position in the arrays given to find()
   std::int32_t rank;     ///< where the point is
   std::uint32_t source;  ///< the point's position in the arrays that its rank gave to find()
@@ -88,20 +88,20 @@ class StarFinder {
   /// This rank's points that merge, each once. Valid, like the next two, until the next find().
   [[nodiscard]] std::span<const StarLink> links() const;
   /// Positions of those among them whose centre is on another rank, in the order in which migrate() sends them.
-  [[nodiscard]] std::span<const std::uint32_t> leaving() const;
+  [[nodiscard]] std::span<const std::uint32_t> sends() const;
   /// Points of other ranks that merge here, in the order in which migrate() delivers them.
-  [[nodiscard]] std::span<const StarArrival> arrivals() const;
+  [[nodiscard]] std::span<const StarReceive> receives() const;
   /// Counts and times of the last find().
   [[nodiscard]] const StepNumbers& numbers() const;
 
   /// Writes one row of the payload: that of point `position`, exactly as many bytes as said.
   using PackRow = std::function<void(std::uint32_t position, std::byte* row)>;
-  /// Sends a row for each of leaving() to the rank of its centre; `arrived` becomes a row for each of arrivals(). Called
+  /// Sends a row for each of sends() to the rank of its centre; `received` becomes a row for each of receives(). Called
   /// by every rank after find(), as often as there are payloads; row_bytes the same on every rank. Neighbours only.
   /// @param rows  row i is the point at position i, row_bytes apart
-  void migrate(std::span<const std::byte> rows, std::size_t row_bytes, std::vector<std::byte>& arrived);
+  void migrate(std::span<const std::byte> rows, std::size_t row_bytes, std::vector<std::byte>& received);
   /// The same for a payload that lies elsewhere than in rows.
-  void migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& arrived);
+  void migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received);
 
   /// Merges the stars of the last find(): the attributes of sources travel, every centre becomes what its star gives
   /// (parcels/merge.hpp), and the sources of this rank are taken out of all columns, the others moving up in their order.
