@@ -48,7 +48,7 @@ void find(comm::Transport& transport) {
   Droplets mine = droplets(blocks, transport.rank());
 
   StarFinder finder(transport, blocks);
-  finder.find(Points::rows_2d(mine.xy.data(), mine.ids.size()), mine.cold, mine.ids);
+  finder.find(PointView::rows_2d(mine.xy.data(), mine.ids.size()), mine.cold, mine.ids);
 
   // Heat goes along the links: within a rank at once, between ranks as the payload of a migration.
   std::vector<double> given = mine.heat;

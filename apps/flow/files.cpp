@@ -45,20 +45,21 @@ struct FieldName {
   const char* words;
   std::size_t place;
 };
-using flow::Carried;
-using flow::Flow;
-constexpr std::array<FieldName, 5> kCarriedFields{{{"volume", "m^3", "volume brought to the node", Carried::volume},
-                                                   {"x_vorticity", "1/s", "x vorticity component", Carried::xi},
-                                                   {"y_vorticity", "1/s", "y vorticity component", Carried::eta},
-                                                   {"z_vorticity", "1/s", "z vorticity component", Carried::zeta},
-                                                   {"buoyancy", "m/s^2", "buoyancy", Carried::buoyancy}}};
+using flow::CarriedFields;
+using flow::FlowFields;
+constexpr std::array<FieldName, 5> kCarriedFields{
+    {{"volume", "m^3", "volume brought to the node", CarriedFields::volume},
+     {"x_vorticity", "1/s", "x vorticity component", CarriedFields::xi},
+     {"y_vorticity", "1/s", "y vorticity component", CarriedFields::eta},
+     {"z_vorticity", "1/s", "z vorticity component", CarriedFields::zeta},
+     {"buoyancy", "m/s^2", "buoyancy", CarriedFields::buoyancy}}};
 constexpr std::array<FieldName, 6> kFlowFields{
-    {{"x_velocity", "m/s", "x velocity component", Flow::u},
-     {"y_velocity", "m/s", "y velocity component", Flow::v},
-     {"z_velocity", "m/s", "z velocity component", Flow::w},
-     {"x_vorticity_tendency", "1/s^2", "x vorticity tendency", Flow::xi_t},
-     {"y_vorticity_tendency", "1/s^2", "y vorticity tendency", Flow::eta_t},
-     {"z_vorticity_tendency", "1/s^2", "z vorticity tendency", Flow::zeta_t}}};
+    {{"x_velocity", "m/s", "x velocity component", FlowFields::u},
+     {"y_velocity", "m/s", "y velocity component", FlowFields::v},
+     {"z_velocity", "m/s", "z velocity component", FlowFields::w},
+     {"x_vorticity_tendency", "1/s^2", "x vorticity tendency", FlowFields::xi_t},
+     {"y_vorticity_tendency", "1/s^2", "y vorticity tendency", FlowFields::eta_t},
+     {"z_vorticity_tendency", "1/s^2", "z vorticity tendency", FlowFields::zeta_t}}};
 
 io::FileVariable field_variable(const char* name, const char* unit, const char* words, io::FileValues values) {
   return file_variable(name, {"t", "z", "y", "x"}, unit, words, std::move(values));

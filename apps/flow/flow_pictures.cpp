@@ -158,7 +158,7 @@ void draw_section(const flow::Model& model, const std::string& path, comm::Trans
   const Grid& grid = model.decomposition().grid();
   const WholeField all =
       collect_field(model.decomposition(), transport, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-        return model.carried().at(i, j, k)[flow::Carried::buoyancy];
+        return model.carried().at(i, j, k)[flow::CarriedFields::buoyancy];
       });
   if (transport.rank() != 0) return;
   const auto nx = static_cast<std::size_t>(grid.cells[0]);

@@ -126,7 +126,7 @@ Decomposition blocks_given(const StarTask& task, const Box& box, comm::Transport
 void find_here(const StarTask& task, StarFinder& finder, comm::Transport& transport, const Stars& stars) {
   const std::size_t n = task.points.shape(0);
   const double* const p = task.points.data();
-  const Points points = task.points.shape(1) == 3 ? Points::rows(p, n) : Points::rows_2d(p, n);
+  const PointView points = task.points.shape(1) == 3 ? PointView::rows(p, n) : PointView::rows_2d(p, n);
   if (transport.size() > 1) comm::agree(transport, [&] { finder.check(points, span_of(task.small), stars.ids); });
   finder.find(points, span_of(task.small), stars.ids);
 }
@@ -151,7 +151,7 @@ std::vector<Pair> find_pairs(const std::vector<SentPoint>& came, StarFinder& fin
     ids[i] = came[i].id;
   }
   const double* const first = came.empty() ? nullptr : came[0].at.data();
-  Points points{first, first + 1, first + 2, 6, came.size()};
+  PointView points{first, first + 1, first + 2, 6, came.size()};
   if (came.empty()) points = {};
   finder.find(points, small, ids);
   const auto place = [&](std::uint32_t i) { return Place{came[i].position, came[i].rank}; };

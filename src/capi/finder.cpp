@@ -28,7 +28,7 @@ FinderOptions options_of(const mg_finder_options* given) {
   return options;
 }
 
-Points points_of(const mg_points* given) {
+PointView points_of(const mg_points* given) {
   const auto record = read_record(given, "points");
   constexpr std::size_t kMaxStride = std::size_t{1} << 16;
   within<std::size_t>(record.count, 0, std::size_t{1} << 31, "points: count");
@@ -42,7 +42,7 @@ class FinderObject final : public OverTransport {
   FinderObject(std::shared_ptr<TransportObject> transport_object, const Decomposition& d, const FinderOptions& options)
       : OverTransport(std::move(transport_object)), box(d.grid().box), finder(transport(), d, options) {}
 
-  void find(const Points& points, const std::uint8_t* small, const std::int64_t* ids) {
+  void find(const PointView& points, const std::uint8_t* small, const std::int64_t* ids) {
     found_ = false;
     static_cast<void>(transport());
     need(small, points.size, "small");

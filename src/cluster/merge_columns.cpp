@@ -78,7 +78,7 @@ void ColumnMerge::check(std::size_t points) const {
                      std::to_string(components) + ", one for each component of the schema");
   if (points == 0) return;
   if (ids_.given) {
-    Points all;
+    PointView all;
     all.size = points;
     IdSet().assign({all, nullptr, c.ids.data(), 0, 0});  // members of a star are put in their order
   }

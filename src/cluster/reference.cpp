@@ -108,7 +108,7 @@ void search_node(const Bins& bins, const Parcels& parcels, const Grid& grid, std
 }
 
 /// Follows links from `start` and returns the cycle it runs into, or nothing.
-std::vector<std::size_t> cycle_from(const Graph& graph, std::size_t start, std::vector<std::size_t>& seen_by) {
+std::vector<std::size_t> cycle_from(const LinkGraph& graph, std::size_t start, std::vector<std::size_t>& seen_by) {
   std::vector<std::size_t> path;
   std::size_t v = start;
   for (;;) {
@@ -125,9 +125,9 @@ std::vector<std::size_t> cycle_from(const Graph& graph, std::size_t start, std::
 
 }  // namespace
 
-Graph nearest(const Parcels& parcels, const Grid& grid, const std::vector<char>& is_small, Search search) {
+LinkGraph nearest(const Parcels& parcels, const Grid& grid, const std::vector<char>& is_small, Search search) {
   const std::size_t n = parcels.size();
-  Graph graph{std::vector<std::int64_t>(n, -1), std::vector<links::Key>(n)};
+  LinkGraph graph{std::vector<std::int64_t>(n, -1), std::vector<links::Key>(n)};
   const bool quadratic = search == Search::exact && n <= 4096;
   const Bins bins(parcels, grid);
   for (std::size_t i = 0; i < n; ++i) {
@@ -146,7 +146,7 @@ Graph nearest(const Parcels& parcels, const Grid& grid, const std::vector<char>&
   return graph;
 }
 
-std::int64_t cut_long_cycles(Graph& graph) {
+std::int64_t cut_long_cycles(LinkGraph& graph) {
   const std::size_t n = graph.target.size();
   std::vector<std::size_t> seen_by(n, n);
   std::int64_t cut = 0;
@@ -161,7 +161,7 @@ std::int64_t cut_long_cycles(Graph& graph) {
   return cut;
 }
 
-void prune(Graph& graph, const Parcels& parcels) {
+void prune(LinkGraph& graph, const Parcels& parcels) {
   const std::size_t n = graph.target.size();
   std::vector<char> leaf(n, 0);
   std::vector<char> available(n, 0);
@@ -336,7 +336,7 @@ double wrap_or_clamp(const Box& box, int axis, double x) {
 }
 
 /// Merges every star and removes the sources.
-void merge_stars(Parcels& parcels, const MergeRules& rules, const reference::Graph& graph, StepReport& report) {
+void merge_stars(Parcels& parcels, const MergeRules& rules, const reference::LinkGraph& graph, StepReport& report) {
   const Parcels before = parcels;
   std::map<std::size_t, std::vector<std::size_t>> sources;
   for (std::size_t s = 0; s < graph.target.size(); ++s)
@@ -396,7 +396,7 @@ StepReport cluster_reference(Parcels& parcels, const Grid& grid, const ClusterOp
   report.before = static_cast<std::int64_t>(n);
   report.small = std::count(is_small.begin(), is_small.end(), 1);
 
-  reference::Graph graph = reference::nearest(parcels, grid, is_small, options.search);
+  reference::LinkGraph graph = reference::nearest(parcels, grid, is_small, options.search);
   for (std::size_t i = 0; i < n; ++i) {
     if (is_small[i] && graph.target[i] < 0) ++report.unmatched;
     if (graph.target[i] >= 0 && is_small[static_cast<std::size_t>(graph.target[i])]) ++report.links_to_small;

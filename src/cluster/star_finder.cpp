@@ -23,7 +23,7 @@ constexpr int kIdBits = 40;                               // of a position, wher
 
 cluster::StarOptions stars_of(const FinderOptions& o) { return {{Search::exact, true}, o.prune, o.iterative}; }
 
-void check_lengths(const Points& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
+void check_lengths(const PointView& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
   if (points.size > kMaxPoints)
     throw InputError("find: " + std::to_string(points.size) + " points on one rank; allowed: up to " +
                      std::to_string(kMaxPoints) + "; use more ranks");
@@ -166,7 +166,7 @@ struct StarFinder::Impl {
   }
 
   /// As a search reads them.
-  [[nodiscard]] nearest::PointSet set_of(const Points& points, std::span<const std::uint8_t> small,
+  [[nodiscard]] nearest::PointSet set_of(const PointView& points, std::span<const std::uint8_t> small,
                                          std::span<const std::int64_t> numbers) const {
     return {points, small.data(), numbers.empty() ? nullptr : numbers.data(),
             static_cast<std::int64_t>(transport.rank()) << kIdBits, decomposition.grid().box.lower[2]};
@@ -176,7 +176,7 @@ struct StarFinder::Impl {
   /// stays there where this rank's block ends there too.
   [[nodiscard]] nearest::PointSet wrap(const nearest::PointSet& set) {
     const Box& box = decomposition.grid().box;
-    const Points& from = set.points();
+    const PointView& from = set.points();
     const auto block = decomposition.block(transport.rank());
     const auto in_block = [&](int a, double x) {
       const double slack = cluster::rounding_of(box, a);
@@ -196,7 +196,8 @@ struct StarFinder::Impl {
       }
       if (!inside) throw Indexed<InputError>(set.outside_text(i, block.lower, block.upper, box));
     }
-    return set.at(width == 3 ? Points::rows(wrapped.data(), from.size) : Points::rows_2d(wrapped.data(), from.size));
+    return set.at(width == 3 ? PointView::rows(wrapped.data(), from.size)
+                             : PointView::rows_2d(wrapped.data(), from.size));
   }
 
   comm::Transport& transport;
@@ -230,7 +231,7 @@ StarFinder::StarFinder(comm::Transport& transport, const Decomposition& decompos
 StarFinder::~StarFinder() = default;
 StarFinder::StarFinder(StarFinder&&) noexcept = default;
 
-void StarFinder::find(const Points& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
+void StarFinder::find(const PointView& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
   impl_->core.mailbox().check_usable();
   const auto check = [&] { check_lengths(points, small, ids); };
   if (impl_->checked) {
@@ -243,7 +244,8 @@ void StarFinder::find(const Points& points, std::span<const std::uint8_t> small,
   impl_->find(impl_->set_of(points, small, ids));
 }
 
-void StarFinder::check(const Points& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
+void StarFinder::check(const PointView& points, std::span<const std::uint8_t> small,
+                       std::span<const std::int64_t> ids) {
   check_lengths(points, small, ids);
   impl_->check_here(impl_->set_of(points, small, ids));
 }

@@ -9,8 +9,8 @@
 namespace merganser::flow {
 namespace {
 
-using C = Carried;
-using F = Flow;
+using C = CarriedFields;
+using F = FlowFields;
 
 /// Parts of a column that are symmetric and antisymmetric about mid-height, of every `stride`-th value.
 void fold(const Fold& f, const double* column, std::size_t stride, double* folded) {

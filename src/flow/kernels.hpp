@@ -89,7 +89,7 @@ struct Weighed {
 };
 
 /// Adds volume, and volume times vorticity and buoyancy, of the parcels of one column of cells to the nodes of a window
-/// of 4 x 4 lines around it, Carried::width numbers each.
+/// of 4 x 4 lines around it, CarriedFields::width numbers each.
 void scatter_carried(const Site* sites, const double* rows, const Run& run, const Cells& cells, const Lines& lines,
                      Weighed& weighed, double* window);
 /// Adds the volume alone, one number per node.

@@ -40,34 +40,34 @@ void AddLine(const double* from, std::size_t n, double* to) {
 }
 
 /// A node of a line, the first of which is a level beyond the wall.
-HWY_INLINE double* node(double* line, std::size_t above) { return line + above * Carried::width; }
+HWY_INLINE double* node(double* line, std::size_t above) { return line + above * CarriedFields::width; }
 
 HWY_INLINE void extrapolate(const double* inside, const double* wall, double* beyond) {
-  for (std::size_t c = 0; c < Carried::width; ++c) beyond[c] = 2 * wall[c] - inside[c];
+  for (std::size_t c = 0; c < CarriedFields::width; ++c) beyond[c] = 2 * wall[c] - inside[c];
 }
 
 bool FinishLine(std::size_t cells, double* line) {
   const D d;
   // A wall's own sum is doubled before what lies beyond the other wall may be added to it, where there is one cell only.
-  for (std::size_t c = 0; c < Carried::width; ++c) {
+  for (std::size_t c = 0; c < CarriedFields::width; ++c) {
     node(line, 1)[c] *= 2;
     node(line, cells + 1)[c] *= 2;
   }
-  for (std::size_t c = 0; c < Carried::width; ++c) {
+  for (std::size_t c = 0; c < CarriedFields::width; ++c) {
     node(line, 2)[c] += node(line, 0)[c];
     node(line, cells)[c] += node(line, cells + 2)[c];
   }
   V check = hn::Zero(d);
   for (std::size_t k = 1; k <= cells + 1; ++k) {
     double* const at = node(line, k);
-    const double volume = at[Carried::volume];
+    const double volume = at[CarriedFields::volume];
     const double divisor = volume > 0 ? volume : 1;  // where there is no volume nothing is carried
-    for (std::size_t part = 0; part < Carried::width; part += hn::Lanes(d)) {
+    for (std::size_t part = 0; part < CarriedFields::width; part += hn::Lanes(d)) {
       const V mean = hn::Div(hn::Load(d, at + part), hn::Set(d, divisor));
       check = hn::MulAdd(mean, hn::Zero(d), check);
       hn::Store(mean, d, at + part);
     }
-    at[Carried::volume] = volume;
+    at[CarriedFields::volume] = volume;
   }
   extrapolate(node(line, 2), node(line, 1), node(line, 0));
   extrapolate(node(line, cells), node(line, cells + 1), node(line, cells + 2));

@@ -156,8 +156,8 @@ struct Model::Impl {
       const std::int64_t in = wall == 0 ? 1 : top - 1;
       for (std::int64_t i = -1; i <= layout.cells(0) + 1; ++i)
         for (std::int64_t j = -1; j <= layout.cells(1) + 1; ++j) {
-          carried.at(i, j, at)[Carried::zeta] = 0;
-          carried.at(i, j, out)[Carried::zeta] = -carried.at(i, j, in)[Carried::zeta];
+          carried.at(i, j, at)[CarriedFields::zeta] = 0;
+          carried.at(i, j, out)[CarriedFields::zeta] = -carried.at(i, j, in)[CarriedFields::zeta];
         }
     }
   }
@@ -170,7 +170,7 @@ struct Model::Impl {
     for (std::int64_t i = 0; i < layout.cells(0); ++i)
       for (std::int64_t j = 0; j < layout.cells(1); ++j)
         for (std::int64_t k = 0; k <= top; ++k) {
-          const double zeta = carried.at(i, j, k)[Carried::zeta];
+          const double zeta = carried.at(i, j, k)[CarriedFields::zeta];
           squares[k == 0 ? 0 : k == top ? 1 : 2].add(zeta * zeta);
         }
     const std::vector<double> all = totals(squares, transport);

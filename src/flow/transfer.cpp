@@ -17,11 +17,11 @@ namespace {
 
 /// sqrt(2 S:S), S the symmetric part of the velocity gradient at a node.
 double strain(const double* f) {
-  const double w_z = -(f[Flow::u_x] + f[Flow::v_y]);
-  const double xy = 0.5 * (f[Flow::u_y] + f[Flow::v_x]);
-  const double xz = 0.5 * (f[Flow::u_z] + f[Flow::w_x]);
-  const double yz = 0.5 * (f[Flow::v_z] + f[Flow::w_y]);
-  const double diagonal = f[Flow::u_x] * f[Flow::u_x] + f[Flow::v_y] * f[Flow::v_y] + w_z * w_z;
+  const double w_z = -(f[FlowFields::u_x] + f[FlowFields::v_y]);
+  const double xy = 0.5 * (f[FlowFields::u_y] + f[FlowFields::v_x]);
+  const double xz = 0.5 * (f[FlowFields::u_z] + f[FlowFields::w_x]);
+  const double yz = 0.5 * (f[FlowFields::v_z] + f[FlowFields::w_y]);
+  const double diagonal = f[FlowFields::u_x] * f[FlowFields::u_x] + f[FlowFields::v_y] * f[FlowFields::v_y] + w_z * w_z;
   return std::sqrt(2 * (diagonal + 2 * (xy * xy + xz * xz + yz * yz)));
 }
 
@@ -58,7 +58,7 @@ struct Transfer::Impl {
       : layout(decomposition, transport.rank()),
         options(o),
         placement(layout),
-        carried_sums(transport, decomposition, layout, Carried::width),
+        carried_sums(transport, decomposition, layout, CarriedFields::width),
         volume_sums(transport, decomposition, layout, 1),
         halo(transport, decomposition),
         line(std::max(carried_sums.line_length(), volume_sums.line_length())) {
@@ -148,7 +148,7 @@ struct Transfer::Impl {
           const std::int64_t j = node[1] + n % 2;
           const double weight = 0.25 * share_of[0][n / 2] * share_of[1][n % 2] * share_of[2][k - node[2]];
           const double by = weight * share[wall][static_cast<std::size_t>((i + 1) * (layout.cells(1) + 3) + j + 1)];
-          const double* const wanted = carried.at(i, j, k) + Carried::xi;
+          const double* const wanted = carried.at(i, j, k) + CarriedFields::xi;
           for (int c = 0; c < 3; ++c) change[c] += by * (wanted[c] - vorticity[c]);
         }
       }
@@ -184,7 +184,7 @@ void Transfer::gather(const Parcels& parcels, CarriedNodes& carried) {
     for (std::int64_t j = 0; j < m.layout.cells(1); ++j) {
       m.carried_sums.total(i, j, m.line.data());
       good = finish_line(static_cast<std::size_t>(m.layout.cells(2)), m.line.data()) && good;
-      std::copy_n(m.line.data(), m.nodes_in_line() * Carried::width, carried.at(i, j, -1));
+      std::copy_n(m.line.data(), m.nodes_in_line() * CarriedFields::width, carried.at(i, j, -1));
     }
   if (!good) m.refuse_carried(parcels);
   m.halo.fill(carried);

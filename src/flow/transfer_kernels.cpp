@@ -129,7 +129,7 @@ void ScatterCarried(const Site* sites, const double* rows, const Run& run, const
                     Weighed& weighed, double* window) {
   const D d;
   const hn::RebindToUnsigned<D> u;
-  const Corners corners(lines, Carried::width);
+  const Corners corners(lines, CarriedFields::width);
   for (std::size_t place = run.begin; place < run.end; ++place) {
     weigh_in_window(run, place / kBatch, cells, lines, weighed);
     prefetch(sites, rows, run, place, 64);
@@ -142,10 +142,10 @@ void ScatterCarried(const Site* sites, const double* rows, const Run& run, const
       const V value = hn::Mul(hn::Or(kept, hn::Load(d, kOne + part)), quarter);
       for (std::size_t point = 0; point < 4; ++point) {
         double* const lowest =
-            window + static_cast<std::size_t>(weighed.weights.node[point][lane]) * Carried::width + part;
+            window + static_cast<std::size_t>(weighed.weights.node[point][lane]) * CarriedFields::width + part;
         for (std::size_t n = 0; n < 8; n += 2) {
           double* const to = lowest + corners.at[n];
-          double* const above = to + Carried::width;
+          double* const above = to + CarriedFields::width;
           hn::Store(hn::MulAdd(value, set(weighed.weights.weight[point][n][lane]), hn::Load(d, to)), d, to);
           hn::Store(hn::MulAdd(value, set(weighed.weights.weight[point][n + 1][lane]), hn::Load(d, above)), d, above);
         }
@@ -182,20 +182,20 @@ HWY_INLINE void add_nodes(const double* node, const double (*weight)[kBatch], st
   sum.a = hn::MulAdd(low, hn::Load(d, node), sum.a);
   sum.b = hn::MulAdd(low, hn::Load(d, node + lanes), sum.b);
   const V high = set(weight[1][lane]);
-  sum.a = hn::MulAdd(high, hn::Load(d, node + Flow::width), sum.a);
-  sum.b = hn::MulAdd(high, hn::Load(d, node + Flow::width + lanes), sum.b);
+  sum.a = hn::MulAdd(high, hn::Load(d, node + FlowFields::width), sum.a);
+  sum.b = hn::MulAdd(high, hn::Load(d, node + FlowFields::width + lanes), sum.b);
 }
 
 /// The mean over the four points of parcel `lane` of what the flow is there.
 HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_t lane, const Corners& corners,
                           double* mean) {
   const D d;
-  const double* const point[4] = {flow + static_cast<std::size_t>(weights.node[0][lane]) * Flow::width,
-                                  flow + static_cast<std::size_t>(weights.node[1][lane]) * Flow::width,
-                                  flow + static_cast<std::size_t>(weights.node[2][lane]) * Flow::width,
-                                  flow + static_cast<std::size_t>(weights.node[3][lane]) * Flow::width};
+  const double* const point[4] = {flow + static_cast<std::size_t>(weights.node[0][lane]) * FlowFields::width,
+                                  flow + static_cast<std::size_t>(weights.node[1][lane]) * FlowFields::width,
+                                  flow + static_cast<std::size_t>(weights.node[2][lane]) * FlowFields::width,
+                                  flow + static_cast<std::size_t>(weights.node[3][lane]) * FlowFields::width};
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t part = 0; part < Flow::width; part += 2 * lanes) {
+  for (std::size_t part = 0; part < FlowFields::width; part += 2 * lanes) {
     const V zero = hn::Zero(d);
     Pair p0{zero, zero};
     Pair p1{zero, zero};
@@ -234,14 +234,14 @@ HWY_INLINE void push(double& y, double& r, double rate, const Push& stage) {
 /// Moves and turns a parcel, and stretches it by dB/dt = S B + B S^T, S the velocity gradient.
 template <bool kFirst>
 HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Push& stage) {
-  const double u_x = f[Flow::u_x];
-  const double u_y = f[Flow::u_y];
-  const double u_z = f[Flow::u_z];
-  const double v_x = f[Flow::v_x];
-  const double v_y = f[Flow::v_y];
-  const double v_z = f[Flow::v_z];
-  const double w_x = f[Flow::w_x];
-  const double w_y = f[Flow::w_y];
+  const double u_x = f[FlowFields::u_x];
+  const double u_y = f[FlowFields::u_y];
+  const double u_z = f[FlowFields::u_z];
+  const double v_x = f[FlowFields::v_x];
+  const double v_y = f[FlowFields::v_y];
+  const double v_z = f[FlowFields::v_z];
+  const double w_x = f[FlowFields::w_x];
+  const double w_y = f[FlowFields::w_y];
   const double w_z = -(u_x + v_y);
   double* const b = row + Row::shape;
   const double b11 = b[0];
@@ -252,12 +252,12 @@ HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Push
   const double b33 = merganser::b33(b, site.volume);
   double* const r = row + Row::registers;
   double* const vorticity = row + Row::vorticity;
-  push<kFirst>(site.x, r[0], f[Flow::u], stage);
-  push<kFirst>(site.y, r[1], f[Flow::v], stage);
-  push<kFirst>(site.z, r[2], f[Flow::w], stage);
-  push<kFirst>(vorticity[0], r[3], f[Flow::xi_t], stage);
-  push<kFirst>(vorticity[1], r[4], f[Flow::eta_t], stage);
-  push<kFirst>(vorticity[2], r[5], f[Flow::zeta_t], stage);
+  push<kFirst>(site.x, r[0], f[FlowFields::u], stage);
+  push<kFirst>(site.y, r[1], f[FlowFields::v], stage);
+  push<kFirst>(site.z, r[2], f[FlowFields::w], stage);
+  push<kFirst>(vorticity[0], r[3], f[FlowFields::xi_t], stage);
+  push<kFirst>(vorticity[1], r[4], f[FlowFields::eta_t], stage);
+  push<kFirst>(vorticity[2], r[5], f[FlowFields::zeta_t], stage);
   const double b11_rate = 2 * fused(u_x, b11, fused(u_y, b12, u_z * b13));
   const double b12_rate = fused(v_x, b11, fused(-w_z, b12, fused(v_z, b13, fused(u_y, b22, u_z * b23))));
   const double b13_rate = fused(w_x, b11, fused(w_y, b12, fused(-v_y, b13, fused(u_y, b23, u_z * b33))));
@@ -281,9 +281,9 @@ HWY_INLINE void watch(const Site& site, std::uint32_t index, Leavers& leavers) {
 template <bool kFirst>
 HWY_INLINE void advance_all(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines,
                             const double* flow, const Push& stage, Leavers& leavers) {
-  const Corners corners(lines, Flow::width);
+  const Corners corners(lines, FlowFields::width);
   Weights weights;
-  alignas(64) double mean[Flow::width];
+  alignas(64) double mean[FlowFields::width];
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))

@@ -98,7 +98,7 @@ bool CellKeys(const CellArithmetic& c, const PointSet& points, std::size_t first
               std::uint32_t* HWY_RESTRICT key) {
   bool fit = true;
   std::size_t done = 0;
-  const Points& p = points.points();
+  const PointView& p = points.points();
   if (points.sites() != nullptr) {
     done = WholeVectors(c, ParcelLoader{points.sites() + first, points.small_volume()}, count, key, &fit);
   } else if (p.z != nullptr && p.stride == 3 && p.y == p.x + 1 && p.z == p.x + 2) {

@@ -14,7 +14,7 @@ PointSet::PointSet(const Parcels& parcels, double small_volume)
       id_base_(reinterpret_cast<const std::byte*>(parcels.rows())),
       id_stride_(parcels.schema().width() * sizeof(double)) {}
 
-PointSet::PointSet(const Points& points, const std::uint8_t* small, const std::int64_t* ids, std::int64_t first_id,
+PointSet::PointSet(const PointView& points, const std::uint8_t* small, const std::int64_t* ids, std::int64_t first_id,
                    double floor)
     : size_(points.size),
       points_(points),

@@ -23,7 +23,7 @@ using namespace merganser::test;
 using Numbers = std::vector<std::int64_t>;
 
 nearest::PointSet points_with(const Numbers& ids) {
-  Points points;
+  PointView points;
   points.size = ids.size();
   return {points, nullptr, ids.data(), 0, 0};
 }
@@ -108,7 +108,7 @@ TEST(Ids, that_every_rank_numbers_for_itself_are_refused_by_a_search_that_compar
     Cloud mine = Share(all, d, t.rank()).cloud;
     std::iota(mine.ids.begin(), mine.ids.end(), 0);
     StarFinder finder(t, d);
-    finder.find(Points::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
+    finder.find(PointView::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
   };
   EXPECT_NE(of_run(2, "", body).find(" is that of a point on rank 0 and of one on rank 1"), std::string::npos);
   EXPECT_NE(of_run(4, "", body).find("; allowed: ids distinct over all ranks"), std::string::npos);
@@ -124,7 +124,7 @@ TEST(Ids, of_one_pair_over_a_face_are_refused_if_they_are_equal) {
       const std::uint8_t small = 1;
       const std::int64_t id = t.rank() == 0 ? left : right;
       StarFinder finder(t, Decomposition(grid, 2));
-      finder.find(Points::rows(xyz, 1), {&small, 1}, {&id, 1});
+      finder.find(PointView::rows(xyz, 1), {&small, 1}, {&id, 1});
     });
   };
   EXPECT_EQ(text(7, 7), "id 7 is that of a point on rank 0 and of one on rank 1; allowed: ids distinct over all ranks");

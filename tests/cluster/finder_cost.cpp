@@ -47,7 +47,7 @@ void compare(comm::Transport& transport, bool shuffle, bool details, int turns) 
     of_clusterer.push_back(stages.search + stages.exchange + stages.graph + stages.prune);
   };
   of_finder = seconds_of({.timed = turns}, step,
-                         [&](std::int64_t) { finder.find(Points::rows(xyz.data(), ids.size()), small, ids); });
+                         [&](std::int64_t) { finder.find(PointView::rows(xyz.data(), ids.size()), small, ids); });
   for (std::size_t turn = 0; turn < of_finder.size(); ++turn) ratios.push_back(of_finder[turn] / of_clusterer[turn]);
   std::printf("%-8s %-15s %zu points, medians of %d turns: Clusterer %.1f ms, StarFinder %.1f ms, ratio %.3f\n",
               shuffle ? "shuffled" : "ordered", details ? "with details" : "without details", ids.size(), turns,

@@ -51,7 +51,7 @@ std::set<std::string> stars_of(const PlaneCase& c, const Parcels& parcels, const
   std::vector<char> is_small(parcels.size());
   const double smallest = plane_grid().cell_volume() / kPlaneRatio;
   for (std::size_t i = 0; i < parcels.size(); ++i) is_small[i] = parcels.site(i).volume < smallest;
-  reference::Graph graph = reference::nearest(parcels, plane_grid(), is_small, Search::exact);
+  reference::LinkGraph graph = reference::nearest(parcels, plane_grid(), is_small, Search::exact);
   reference::prune(graph, parcels);
   const auto letter = [&](std::size_t i) {
     const auto k = std::find(ids.begin(), ids.end(), parcels.id(i)) - ids.begin();
@@ -114,7 +114,7 @@ Parcels points(std::size_t n) {
 
 TEST(ReferencePrune, the_graph_of_the_papers_first_figure_falls_into_its_stars) {
   enum { A, B, C, D, E, F, G, H, I, J, K, L, count };
-  reference::Graph graph{std::vector<std::int64_t>(count, -1), std::vector<links::Key>(count)};
+  reference::LinkGraph graph{std::vector<std::int64_t>(count, -1), std::vector<links::Key>(count)};
   graph.target = {F, F, D, E, H, C, D, E, H, I, I, H};
   reference::prune(graph, points(count));
   EXPECT_EQ(graph.target, (std::vector<std::int64_t>{F, F, D, -1, H, -1, D, -1, -1, I, I, H}));
@@ -146,7 +146,7 @@ TEST(ReferencePrune, the_published_sweeps_keep_what_the_closed_form_keeps) {
   std::mt19937 random(7);
   for (int sample = 0; sample < 3000; ++sample) {
     const std::size_t n = 2 + random() % 40;
-    reference::Graph graph{std::vector<std::int64_t>(n, -1), std::vector<links::Key>(n)};
+    reference::LinkGraph graph{std::vector<std::int64_t>(n, -1), std::vector<links::Key>(n)};
     std::vector<std::size_t> rank(n);
     std::iota(rank.begin(), rank.end(), 0);
     std::shuffle(rank.begin(), rank.end(), random);
@@ -164,14 +164,14 @@ TEST(ReferencePrune, the_published_sweeps_keep_what_the_closed_form_keeps) {
 }
 
 TEST(ReferenceCycles, a_long_cycle_loses_its_largest_link_and_dual_links_stay) {
-  reference::Graph graph{{1, 2, 0, 4, 3, 0}, std::vector<links::Key>(6)};
+  reference::LinkGraph graph{{1, 2, 0, 4, 3, 0}, std::vector<links::Key>(6)};
   for (std::size_t i = 0; i < 6; ++i) graph.key[i] = {i == 1 ? 5.0 : 1.0, 0, static_cast<std::int64_t>(i)};
   EXPECT_EQ(reference::cut_long_cycles(graph), 1);
   EXPECT_EQ(graph.target, (std::vector<std::int64_t>{1, -1, 0, 4, 3, 0}));
 }
 
 TEST(ReferenceCycles, equal_distances_are_cut_by_ids) {
-  reference::Graph graph{{1, 2, 0}, {{1.0, 0, 1}, {1.0, 1, 2}, {1.0, 0, 2}}};
+  reference::LinkGraph graph{{1, 2, 0}, {{1.0, 0, 1}, {1.0, 1, 2}, {1.0, 0, 2}}};
   EXPECT_EQ(reference::cut_long_cycles(graph), 1);
   EXPECT_EQ(graph.target, (std::vector<std::int64_t>{1, -1, 0}));
 }
@@ -187,7 +187,7 @@ TEST(ReferenceSearch, rings_of_cells_find_what_looking_at_all_finds) {
   const Grid grid{{{-1, 2, 0}, {2, 1, 3}, {true, false, true}}, {10, 7, 9}};
   const Parcels parcels = generated_parcels(grid, 7, 3);  // 4410: more than are looked at one by one
   const std::vector<char> all_small(parcels.size(), 1);
-  const reference::Graph rings = reference::nearest(parcels, grid, all_small, Search::exact);
+  const reference::LinkGraph rings = reference::nearest(parcels, grid, all_small, Search::exact);
   std::mt19937 random(1);
   for (int sample = 0; sample < 300; ++sample) {
     const std::size_t i = random() % parcels.size();

@@ -65,7 +65,7 @@ inline Pairs oracle(const Cloud& cloud) {
     const double row[2] = {std::bit_cast<double>(cloud.ids[i]), 0};
     parcels.append({cloud.at(i)[0], cloud.at(i)[1], cloud.at(i)[2], 1}, row);
   }
-  reference::Graph graph = reference::nearest(parcels, cloud.grid, small, Search::exact);
+  reference::LinkGraph graph = reference::nearest(parcels, cloud.grid, small, Search::exact);
   reference::prune(graph, parcels);
   Pairs pairs;
   for (std::size_t i = 0; i < cloud.size(); ++i) {

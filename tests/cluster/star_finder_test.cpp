@@ -55,7 +55,7 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
   }
 
   static void check(comm::Transport& t, StarFinder& finder, const Cloud& mine, const Pairs& want) {
-    finder.find(Points::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
+    finder.find(PointView::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
     std::vector<Told> of_sources;
     std::vector<Told> of_centres;
     std::size_t away = 0;
@@ -140,7 +140,7 @@ TEST_P(StarFinderTest, reads_columns_rows_and_strides_alike) {
     const Decomposition d(all.grid, t.size());
     const Cloud mine = Share(all, d, t.rank()).cloud;
     StarFinder finder(t, d);
-    finder.find(Points::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
+    finder.find(PointView::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
     const std::vector<StarLink> want(finder.links().begin(), finder.links().end());
     std::vector<double> x(mine.size());
     std::vector<double> y(mine.size());
@@ -154,7 +154,7 @@ TEST_P(StarFinderTest, reads_columns_rows_and_strides_alike) {
       ASSERT_EQ(finder.links().size(), want.size());
       EXPECT_TRUE(want.empty() || std::memcmp(finder.links().data(), want.data(), want.size() * sizeof want[0]) == 0);
     };
-    finder.find(Points::columns(x.data(), y.data(), z.data(), mine.size()), mine.small, mine.ids);
+    finder.find(PointView::columns(x.data(), y.data(), z.data(), mine.size()), mine.small, mine.ids);
     expect_want();
     finder.find({wide.data() + 2, wide.data() + 3, wide.data() + 4, 7, mine.size()}, mine.small, mine.ids);
     expect_want();
@@ -168,7 +168,7 @@ TEST_P(StarFinderTest, without_details_tells_the_same_links) {
     const Cloud mine = Share(all, d, t.rank()).cloud;
     StarFinder full(t, d);
     StarFinder brief(t, d, {.details = false});
-    const Points points = Points::rows(mine.xyz.data(), mine.size());
+    const PointView points = PointView::rows(mine.xyz.data(), mine.size());
     full.find(points, mine.small, mine.ids);
     brief.find(points, mine.small, mine.ids);
     ASSERT_EQ(brief.links().size(), full.links().size());
@@ -193,7 +193,7 @@ TEST_P(StarFinderTest, in_two_dimensions_is_as_in_a_plane_of_three) {
     std::vector<double> xy;
     for (std::size_t i = 0; i < mine.size(); ++i) xy.insert(xy.end(), {mine.at(i)[0], mine.at(i)[1]});
     StarFinder finder(t, d);
-    finder.find(Points::rows_2d(xy.data(), mine.size()), mine.small, mine.ids);
+    finder.find(PointView::rows_2d(xy.data(), mine.size()), mine.small, mine.ids);
     std::vector<Told> told;
     for (const StarLink& l : finder.links()) told.push_back({mine.ids[l.source], l.centre_id, l.distance2});
     const Pairs got = together(t, told);
@@ -211,9 +211,9 @@ TEST_P(StarFinderTest, without_ids_numbers_points_by_rank_and_position) {
     for (std::size_t i = 0; i < mine.size(); ++i)
       mine.ids[i] = (std::int64_t{t.rank()} << 40) + static_cast<std::int64_t>(i);
     StarFinder finder(t, d);
-    finder.find(Points::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
+    finder.find(PointView::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
     const std::vector<StarLink> want(finder.links().begin(), finder.links().end());
-    finder.find(Points::rows(mine.xyz.data(), mine.size()), mine.small);
+    finder.find(PointView::rows(mine.xyz.data(), mine.size()), mine.small);
     ASSERT_EQ(finder.links().size(), want.size());
     for (std::size_t i = 0; i < want.size(); ++i) EXPECT_EQ(finder.links()[i].centre_id, want[i].centre_id);
   });
@@ -296,7 +296,7 @@ TEST_P(StarFinderTest, merges_columns_as_the_clusterer_merges_parcels) {
 
       StarFinder finder(t, d);
       const Columns columns = arrays.columns();
-      finder.find(Points::columns(columns.x.data, columns.y.data, columns.z.data, columns.size), small, columns.ids);
+      finder.find(PointView::columns(columns.x.data, columns.y.data, columns.z.data, columns.size), small, columns.ids);
       EXPECT_EQ(finder.numbers().small, report.small);
       EXPECT_EQ(finder.numbers().merged, report.merged);
       const std::size_t left = finder.merge(MergeRules(schema, all.grid.box), columns);
@@ -336,7 +336,7 @@ TEST(StarFinder, refuses_what_it_cannot_read_and_names_it) {
     Cloud cloud = random_cloud(20, 10);
     const Decomposition d(cloud.grid, 1);
     StarFinder finder(t, d);
-    const Points points = Points::rows(cloud.xyz.data(), cloud.size());
+    const PointView points = PointView::rows(cloud.xyz.data(), cloud.size());
     const auto find = [&] { finder.find(points, cloud.small, cloud.ids); };
     cloud.small.pop_back();
     EXPECT_NE(refusal<UsageError>(find).find("20 points, 19 entries in the mask"), std::string::npos);
@@ -380,7 +380,7 @@ TEST(StarFinder, with_the_decorator_checked_every_rank_hears_of_a_bad_point) {
     if (t.rank() == 1) mine.xyz[0] = std::numeric_limits<double>::infinity();
     StarFinder finder(t, d);
     try {
-      finder.find(Points::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
+      finder.find(PointView::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
     } catch (const InputError& e) {
       if (std::string(e.what()).find("rank 1: point 0 (id ") != std::string::npos) ++heard;
     }
@@ -397,14 +397,15 @@ TEST(StarFinder, has_nothing_to_send_after_a_find_that_was_refused) {
     const Decomposition d(all.grid, t.size());
     const Cloud mine = Share(all, d, t.rank()).cloud;
     StarFinder finder(t, d);
-    finder.find(Points::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
+    finder.find(PointView::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
     EXPECT_FALSE(finder.sends().empty());
     // One point, which is nowhere: positions of the last find are beyond what is there now.
     const double nowhere[] = {1e9, 0, 0};
     const std::uint8_t small[] = {1};
-    EXPECT_NE(
-        refusal<InputError>([&] { finder.find(Points::rows(nowhere, 1), small); }).find("outside of its rank's block"),
-        std::string::npos);
+    EXPECT_NE(refusal<InputError>([&] {
+                finder.find(PointView::rows(nowhere, 1), small);
+              }).find("outside of its rank's block"),
+              std::string::npos);
     EXPECT_TRUE(finder.links().empty() && finder.sends().empty() && finder.receives().empty());
     int packed = 0;
     std::vector<std::byte> received;
@@ -421,7 +422,7 @@ TEST(StarFinder, refuses_columns_that_do_not_match) {
     const Cloud cloud = random_cloud(30, 12);
     const Decomposition d(cloud.grid, 1);
     StarFinder finder(t, d);
-    finder.find(Points::rows(cloud.xyz.data(), cloud.size()), cloud.small, cloud.ids);
+    finder.find(PointView::rows(cloud.xyz.data(), cloud.size()), cloud.small, cloud.ids);
     const Schema schema = many_rules();
     const MergeRules rules(schema, cloud.grid.box);
     Arrays arrays(as_parcels(cloud, schema, 1));

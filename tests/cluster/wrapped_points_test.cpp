@@ -42,7 +42,7 @@ TEST(WrappedPoints, give_the_stars_of_points_that_the_caller_has_wrapped_to_the_
       const Moved moved(Share(all, d, t.rank()).cloud);
       StarFinder finder(t, d);
       const auto find = [&](const Cloud& cloud) {
-        finder.find(Points::rows(cloud.xyz.data(), cloud.size()), cloud.small, cloud.ids);
+        finder.find(PointView::rows(cloud.xyz.data(), cloud.size()), cloud.small, cloud.ids);
         return std::vector<StarLink>(finder.links().begin(), finder.links().end());
       };
       const std::vector<StarLink> want = find(moved.inside);
@@ -62,7 +62,7 @@ TEST(WrappedPoints, just_below_a_box_and_on_its_upper_face_are_at_its_lower_face
     const std::uint8_t small[] = {1, 0};
     for (const double x : {-1e-17, 50.0, 100.0, -50.0}) {
       const double xyz[] = {x, 1, 0.5, 51, 1, 0.5};
-      finder.find(Points::rows(xyz, 2), small);
+      finder.find(PointView::rows(xyz, 2), small);
       ASSERT_EQ(finder.links().size(), 1U) << x;
       EXPECT_EQ(finder.links()[0].distance2, 1) << x;
     }
@@ -77,7 +77,7 @@ TEST(WrappedPoints, on_the_upper_face_may_be_given_by_the_rank_whose_block_ends_
     const double xyz[] = {t.rank() == 0 ? 0.25 : 4.0, 0.5, 0.5};
     const std::uint8_t small = t.rank() == 1 ? 1 : 0;
     StarFinder finder(t, d);
-    finder.find(Points::rows(xyz, 1), {&small, 1});
+    finder.find(PointView::rows(xyz, 1), {&small, 1});
     ASSERT_EQ(finder.links().size(), static_cast<std::size_t>(small));
     if (small != 0) {
       EXPECT_EQ(finder.links()[0].distance2, 0.0625);

@@ -73,7 +73,7 @@ std::vector<std::int64_t> advanced(comm::Transport& t, const Grid& grid, const s
   mine = reference::own(all, d, t.rank());
   Transfer transfer(t, d, {});
   Migration migration(t, d);
-  const FlowNodes flow = filled<Flow::width>(layout, waves(grid), 14);
+  const FlowNodes flow = filled<FlowFields::width>(layout, waves(grid), 14);
   for (const auto& stage : kStages) {
     transfer.locate(mine);
     transfer.advance(mine, flow, stage[0], stage[1]);
@@ -136,7 +136,7 @@ TEST_P(Advance, reads_constants_and_linear_fields_exactly) {
       Parcels mine = reference::own(all, d, t.rank());
       const Parcels before = mine;
       transfer.locate(mine);
-      transfer.advance(mine, filled<Flow::width>(layout, flat ? constant : linear, 14), 0, 0);
+      transfer.advance(mine, filled<FlowFields::width>(layout, flat ? constant : linear, 14), 0, 0);
       double worst = 0;
       for (std::size_t i = 0; i < mine.size(); ++i) {
         const Site& s = mine.site(i);
@@ -251,7 +251,8 @@ TEST_P(Advance, damps_the_vorticity_near_walls_towards_that_of_the_wall) {
     }
     EXPECT_GT(changed, 0U);
     transfer.locate(mine);
-    transfer.damp(mine, filled<Carried::width>(layout, field, 8), filled<Flow::width>(layout, field, 14), dt);
+    transfer.damp(mine, filled<CarriedFields::width>(layout, field, 8), filled<FlowFields::width>(layout, field, 14),
+                  dt);
     EXPECT_LT(difference(mine, expected), 1e-13);
   });
 }

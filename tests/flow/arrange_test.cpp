@@ -38,7 +38,7 @@ std::vector<double> gathered(const Arranged& a, Transfer& transfer, const Parcel
   transfer.gather(parcels, carried);
   transfer.locate(parcels, shapes);
   transfer.gather_excess(parcels, excess);
-  std::vector<double> all(carried.data(), carried.data() + a.layout.size() * Carried::width);
+  std::vector<double> all(carried.data(), carried.data() + a.layout.size() * CarriedFields::width);
   all.insert(all.end(), excess.data(), excess.data() + a.layout.size());
   return all;
 }

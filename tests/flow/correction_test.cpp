@@ -66,16 +66,16 @@ TEST(Limits, the_strain_is_the_largest_eigenvalue_of_all_nodes) {
       g[2][2] = -(g[0][0] + g[1][1]);
       double* const to = flow.at(i, j, k);
       const double values[] = {g[0][0], g[0][1], g[0][2], g[1][0], g[1][1], g[1][2], g[2][0], g[2][1]};
-      std::copy(std::begin(values), std::end(values), to + Flow::u_x);
+      std::copy(std::begin(values), std::end(values), to + FlowFields::u_x);
       std::array<std::array<double, 3>, 3> symmetric;
       for (std::size_t a = 0; a < 3; ++a)
         for (std::size_t b = 0; b < 3; ++b) symmetric[a][b] = 0.5 * (g[a][b] + g[b][a]);
       most = std::max(most, largest_eigenvalue(symmetric));
       EXPECT_NEAR(inversion.limits(carried, flow).strain / most, 1, 2e-15);
       if (most > 1e6) {
-        std::fill(to + Flow::u_x, to + Flow::w_y + 1, 0.0);
+        std::fill(to + FlowFields::u_x, to + FlowFields::w_y + 1, 0.0);
         most = 0;
-        std::fill(flow.data(), flow.data() + layout.size() * Flow::width, 0.0);
+        std::fill(flow.data(), flow.data() + layout.size() * FlowFields::width, 0.0);
       }
     });
     EXPECT_GT(most, 0);
@@ -88,10 +88,10 @@ TEST(Limits, the_frequency_is_that_of_the_steepest_buoyancy) {
             CarriedNodes carried(layout);
             const FlowNodes flow(layout);
             for_nodes(layout, true, [&](auto i, auto j, auto k, double x, double y, double z) {
-              carried.at(i, j, k)[Carried::buoyancy] = 2 * x - 3 * y + 6 * z;
+              carried.at(i, j, k)[CarriedFields::buoyancy] = 2 * x - 3 * y + 6 * z;
             });
             EXPECT_NEAR(inversion.limits(carried, flow).frequency, std::sqrt(7.0), 1e-14);
-            carried.at(2, 1, 3)[Carried::buoyancy] = 100;
+            carried.at(2, 1, 3)[CarriedFields::buoyancy] = 100;
             EXPECT_GT(inversion.limits(carried, flow).frequency, 10);
           });
 }
@@ -100,12 +100,12 @@ TEST(Limits, what_is_no_number_shows) {
   on_grid(flow_grid({4, 4, 4}, {0, 0, 0}, {1, 1, 1}), [&](Inversion& inversion, const NodeLayout& layout, HaloFill&) {
     CarriedNodes carried(layout);
     FlowNodes flow(layout);
-    flow.at(3, 3, 4)[Flow::u_x] = 1;
-    flow.at(1, 2, 3)[Flow::v_z] = std::numeric_limits<double>::quiet_NaN();
+    flow.at(3, 3, 4)[FlowFields::u_x] = 1;
+    flow.at(1, 2, 3)[FlowFields::v_z] = std::numeric_limits<double>::quiet_NaN();
     EXPECT_TRUE(std::isnan(inversion.limits(carried, flow).strain));
     EXPECT_EQ(inversion.limits(carried, flow).frequency, 0);
-    carried.at(0, 0, 0)[Carried::buoyancy] = std::numeric_limits<double>::quiet_NaN();
-    carried.at(2, 2, 2)[Carried::buoyancy] = 5;
+    carried.at(0, 0, 0)[CarriedFields::buoyancy] = std::numeric_limits<double>::quiet_NaN();
+    carried.at(2, 2, 2)[CarriedFields::buoyancy] = 5;
     EXPECT_TRUE(std::isnan(inversion.limits(carried, flow).frequency));
   });
 }

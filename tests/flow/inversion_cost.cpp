@@ -60,8 +60,8 @@ void measure(comm::Transport& transport, std::int64_t cells, const std::string& 
   for (const Work& work : works) {
     double best = 1e9;
     for (int repeat = 0; repeat < 60; ++repeat) {
-      test::set_nodes(carried, Carried::xi, vorticity);
-      test::set_nodes(carried, Carried::buoyancy, scalar);
+      test::set_nodes(carried, CarriedFields::xi, vorticity);
+      test::set_nodes(carried, CarriedFields::buoyancy, scalar);
       transport.barrier();
       const double start = now();
       work.run();

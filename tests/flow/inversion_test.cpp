@@ -46,12 +46,12 @@ Values11 epic_flow(double x, double y, double z) {
 
 TEST(Inversion, EPICs_own_test_comes_out_to_rounding) {
   invert(kEpic, [&](Inversion& inversion, CarriedNodes& carried, FlowNodes& flow) {
-    set_nodes(carried, Carried::xi, epic_vorticity);
+    set_nodes(carried, CarriedFields::xi, epic_vorticity);
     inversion.velocity(carried, flow);
-    EXPECT_LT(largest_error(carried, Carried::xi, epic_vorticity), 1e-13);
-    EXPECT_LT(largest_error(flow, Flow::u, epic_flow), 1e-13);
+    EXPECT_LT(largest_error(carried, CarriedFields::xi, epic_vorticity), 1e-13);
+    EXPECT_LT(largest_error(flow, FlowFields::u, epic_flow), 1e-13);
     // What is not differentiated is better, as EPIC reports it.
-    EXPECT_LT(largest_error(flow, Flow::u,
+    EXPECT_LT(largest_error(flow, FlowFields::u,
                             [](double x, double y, double z) {
                               const Values11 all = epic_flow(x, y, z);
                               return Values3{all[0], all[1], all[2]};
@@ -79,12 +79,12 @@ TEST(Inversion, a_mean_flow_is_the_integral_of_the_mean_vorticity) {
   for (const std::int64_t nz : {16, 15}) {
     invert(flow_grid({8, 12, nz}, {0, 0, low}, {0.9, 1.3, length}),
            [&](Inversion& inversion, CarriedNodes& carried, FlowNodes& flow) {
-             set_nodes(carried, Carried::xi, vorticity);
+             set_nodes(carried, CarriedFields::xi, vorticity);
              inversion.velocity(carried, flow);
-             EXPECT_LT(largest_error(flow, Flow::u, velocity), 1e-14);
-             EXPECT_LT(largest_error(carried, Carried::xi, vorticity), 2e-15);
+             EXPECT_LT(largest_error(flow, FlowFields::u, velocity), 1e-14);
+             EXPECT_LT(largest_error(carried, CarriedFields::xi, vorticity), 2e-15);
              EXPECT_LT(largest_error(
-                           flow, Flow::u_z,
+                           flow, FlowFields::u_z,
                            [&](double x, double y, double z) { return std::array<double, 1>{vorticity(x, y, z)[1]}; }),
                        2e-15);
            });
@@ -126,10 +126,10 @@ void expect_plane_flow(const PlaneFlow& plane, double length, bool turned) {
     return turned ? Values11{0, all[0], all[2], 0, 0, 0, 0, all[3], all[5], 0, all[9]} : all;
   };
   invert(grid, [&](Inversion& inversion, CarriedNodes& carried, FlowNodes& flow) {
-    set_nodes(carried, Carried::xi, vorticity);
+    set_nodes(carried, CarriedFields::xi, vorticity);
     inversion.velocity(carried, flow);
-    EXPECT_LT(largest_error(flow, Flow::u, velocity), 1e-13);
-    EXPECT_LT(largest_error(carried, Carried::xi, vorticity), 1e-13);
+    EXPECT_LT(largest_error(flow, FlowFields::u, velocity), 1e-13);
+    EXPECT_LT(largest_error(carried, CarriedFields::xi, vorticity), 1e-13);
   });
 }
 
@@ -195,19 +195,20 @@ TEST(Inversion, the_tendency_of_a_Beltrami_flow_converges_as_differences_in_z_do
     FlowOptions options;
     options.coriolis_z = 0;
     const auto body = [&](Inversion& inversion, CarriedNodes& carried, FlowNodes& flow) {
-      set_nodes(carried, Carried::xi, [](double x, double y, double z) {
+      set_nodes(carried, CarriedFields::xi, [](double x, double y, double z) {
         Values3 u = beltrami(x, y, z);
         for (double& c : u) c *= kTwist;
         return u;
       });
       inversion.velocity(carried, flow);
-      EXPECT_LT(largest_error(flow, Flow::u, beltrami), 1e-14);
+      EXPECT_LT(largest_error(flow, FlowFields::u, beltrami), 1e-14);
       inversion.tendency(carried, flow, {false, false});
       double most[2] = {0, 0};
       for_nodes(flow.layout(), false, [&](auto i, auto j, auto k, double x, double y, double z) {
         const Values3 want = beltrami_tendency(x, y, z);
         double& e = most[k == 0 || k == n];
-        for (std::size_t c = 0; c < 3; ++c) e = std::max(e, std::fabs(flow.at(i, j, k)[Flow::xi_t + c] - want[c]));
+        for (std::size_t c = 0; c < 3; ++c)
+          e = std::max(e, std::fabs(flow.at(i, j, k)[FlowFields::xi_t + c] - want[c]));
       });
       inside.push_back(most[0]);
       at_walls.push_back(most[1]);
@@ -222,7 +223,7 @@ TEST(Inversion, the_tendency_of_a_Beltrami_flow_converges_as_differences_in_z_do
 TEST(Inversion, levels_beyond_the_walls_follow_from_those_inside) {
   const Grid grid = flow_grid({8, 6, 6}, {0, 0, 0}, {1.6, 1.2, 1.2});
   invert(grid, [&](Inversion& inversion, CarriedNodes& carried, FlowNodes& flow) {
-    set_nodes(carried, Carried::xi, [](double x, double y, double z) {
+    set_nodes(carried, CarriedFields::xi, [](double x, double y, double z) {
       return Values3{std::sin(4 * x) + z * z, std::cos(5 * y) * z, std::sin(3 * x + y + z)};
     });
     inversion.velocity(carried, flow);
@@ -233,17 +234,18 @@ TEST(Inversion, levels_beyond_the_walls_follow_from_those_inside) {
       const double* const b = flow.at(3, 2, k(wall));
       const double* const c = flow.at(3, 2, k(inside));
       const double* const turn = carried.at(3, 2, k(beyond));
-      for (const std::size_t f : {Flow::u, Flow::v, Flow::u_x, Flow::u_y, Flow::v_y, Flow::xi_t, Flow::zeta_t})
+      for (const std::size_t f : {FlowFields::u, FlowFields::v, FlowFields::u_x, FlowFields::u_y, FlowFields::v_y,
+                                  FlowFields::xi_t, FlowFields::zeta_t})
         EXPECT_EQ(a[f], 2 * b[f] - c[f]) << f;
-      for (const std::size_t f : {Flow::w, Flow::w_x, Flow::w_y}) {
+      for (const std::size_t f : {FlowFields::w, FlowFields::w_x, FlowFields::w_y}) {
         EXPECT_EQ(a[f], -c[f]) << f;
         EXPECT_EQ(b[f], 0) << f;
       }
-      EXPECT_EQ(a[Flow::u_z], a[Flow::w_x] + turn[Carried::eta]);
-      EXPECT_EQ(a[Flow::v_x], a[Flow::u_y] + turn[Carried::zeta]);
-      EXPECT_EQ(a[Flow::v_z], a[Flow::w_y] - turn[Carried::xi]);
-      EXPECT_EQ(turn[Carried::xi],
-                2 * carried.at(3, 2, k(wall))[Carried::xi] - carried.at(3, 2, k(inside))[Carried::xi]);
+      EXPECT_EQ(a[FlowFields::u_z], a[FlowFields::w_x] + turn[CarriedFields::eta]);
+      EXPECT_EQ(a[FlowFields::v_x], a[FlowFields::u_y] + turn[CarriedFields::zeta]);
+      EXPECT_EQ(a[FlowFields::v_z], a[FlowFields::w_y] - turn[CarriedFields::xi]);
+      EXPECT_EQ(turn[CarriedFields::xi],
+                2 * carried.at(3, 2, k(wall))[CarriedFields::xi] - carried.at(3, 2, k(inside))[CarriedFields::xi]);
     }
   });
 }

@@ -74,7 +74,7 @@ Digests solved(comm::Transport& t, const std::string& shape, const std::string& 
   FlowNodes flow(layout);
   ScalarNodes excess(layout);
   VectorNodes displacement(layout);
-  scatter_over(carried, Carried::xi, 4);
+  scatter_over(carried, CarriedFields::xi, 4);
   scatter_over(excess, 0, 1);
   Digests result;
   for (int turn = 0; turn < 2; ++turn) {  // what is left in buffers must not matter
@@ -85,8 +85,8 @@ Digests solved(comm::Transport& t, const std::string& shape, const std::string& 
     inversion.displacement(excess, displacement);
     EXPECT_TRUE(halo_is_filled(halo, displacement));
     halo.fill(carried);
-    result.sums.push_back(digest(carried, Carried::xi, 4));
-    result.sums.push_back(digest(flow, Flow::u, 14));
+    result.sums.push_back(digest(carried, CarriedFields::xi, 4));
+    result.sums.push_back(digest(flow, FlowFields::u, 14));
     result.sums.push_back(digest(displacement, 0, 3));
     const StepLimits limits = inversion.limits(carried, flow);
     result.limits.insert(result.limits.end(), {limits.strain, limits.frequency});
@@ -147,15 +147,15 @@ TEST_P(FlowRanksTest, both_solves_in_one_have_the_bits_of_one_after_the_other) {
     options.coriolis_y = 0.4;
     Inversion inversion(t, d, options);
     CarriedNodes carried(layout);
-    scatter_over(carried, Carried::xi, 4);
+    scatter_over(carried, CarriedFields::xi, 4);
     CarriedNodes again = carried;
     FlowNodes flow(layout);
     FlowNodes at_once(layout);
     inversion.velocity(carried, flow);
     inversion.tendency(carried, flow, {true, false});
     inversion.velocity_and_tendency(again, at_once, {true, false});
-    EXPECT_TRUE(std::equal(flow.data(), flow.data() + layout.size() * Flow::width, at_once.data()));
-    EXPECT_EQ(digest(again, Carried::xi, 4), digest(carried, Carried::xi, 4));
+    EXPECT_TRUE(std::equal(flow.data(), flow.data() + layout.size() * FlowFields::width, at_once.data()));
+    EXPECT_EQ(digest(again, CarriedFields::xi, 4), digest(carried, CarriedFields::xi, 4));
   });
 }
 

@@ -75,20 +75,20 @@ TEST_P(ReferenceTest, random_vorticity_has_the_flow_of_the_definition) {
     CarriedNodes carried(layout);
     FlowNodes flow(layout);
     for_places(layout, r, [&](auto i, auto j, auto k, std::size_t at) {
-      double* const to = carried.at(i, j, k) + Carried::xi;
+      double* const to = carried.at(i, j, k) + CarriedFields::xi;
       to[0] = static_cast<double>(r.xi[at]);
       to[1] = static_cast<double>(r.eta[at]);
       to[2] = static_cast<double>(r.zeta[at]);
     });
     r.velocity();
     inversion.velocity(carried, flow);
-    expect_field(carried, Carried::xi, r, r.xi, "xi");
-    expect_field(carried, Carried::eta, r, r.eta, "eta");
-    expect_field(carried, Carried::zeta, r, r.zeta, "zeta");
+    expect_field(carried, CarriedFields::xi, r, r.xi, "xi");
+    expect_field(carried, CarriedFields::eta, r, r.eta, "eta");
+    expect_field(carried, CarriedFields::zeta, r, r.zeta, "zeta");
     const Reference::Field* const fields[] = {&r.u,   &r.v,   &r.w,   &r.u_x, &r.u_y, &r.u_z,
                                               &r.v_x, &r.v_y, &r.v_z, &r.w_x, &r.w_y};
     const char* const names[] = {"u", "v", "w", "u_x", "u_y", "u_z", "v_x", "v_y", "v_z", "w_x", "w_y"};
-    for (std::size_t c = 0; c < 11; ++c) expect_field(flow, Flow::u + c, r, *fields[c], names[c]);
+    for (std::size_t c = 0; c < 11; ++c) expect_field(flow, FlowFields::u + c, r, *fields[c], names[c]);
   });
 }
 
@@ -104,9 +104,9 @@ TEST_P(ReferenceTest, random_fluxes_have_the_divergence_of_the_definition) {
       for (auto& axis : component) axis.resize(f[0].size());
     const double spin[3] = {0, 0.3, 0.8};
     for_places(layout, r, [&](auto i, auto j, auto k, std::size_t at) {
-      for (std::size_t c = 0; c < 4; ++c) carried.at(i, j, k)[Carried::xi + c] = static_cast<double>(f[c][at]);
+      for (std::size_t c = 0; c < 4; ++c) carried.at(i, j, k)[CarriedFields::xi + c] = static_cast<double>(f[c][at]);
       for (std::size_t c = 0; c < 3; ++c) {
-        flow.at(i, j, k)[Flow::u + c] = static_cast<double>(f[4 + c][at]);
+        flow.at(i, j, k)[FlowFields::u + c] = static_cast<double>(f[4 + c][at]);
         for (std::size_t a = 0; a < 3; ++a) flux[c][a][at] = (f[a][at] + spin[a]) * f[4 + c][at];
       }
       flux[0][1][at] += f[3][at];
@@ -117,7 +117,7 @@ TEST_P(ReferenceTest, random_fluxes_have_the_divergence_of_the_definition) {
     for (std::size_t c = 0; c < 3; ++c) {
       Reference::Field want = r.divergence(flux[c][0], flux[c][1], flux[c][2]);
       for (std::size_t i = 0; c == 2 && i < r.nx * r.ny; ++i) want[i * r.levels + (lower ? 0 : r.nz)] = 0;
-      expect_field(flow, Flow::xi_t + c, r, want, "tendency");
+      expect_field(flow, FlowFields::xi_t + c, r, want, "tendency");
     }
   });
 }

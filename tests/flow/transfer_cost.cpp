@@ -77,7 +77,8 @@ void measure(comm::Transport& t, std::int64_t cells, std::int64_t per_cell, int 
   ScalarNodes excess(layout);
   VectorNodes displacement(layout);
   FlowNodes flow(layout);
-  for (std::size_t n = 0; n < layout.size() * Flow::width; ++n) flow.data()[n] = 1e-6 * static_cast<double>(n % 13);
+  for (std::size_t n = 0; n < layout.size() * FlowFields::width; ++n)
+    flow.data()[n] = 1e-6 * static_cast<double>(n % 13);
   std::printf("%zu parcels, %lld^3 cells, %d turns\n", parcels.size(), static_cast<long long>(cells), turns);
   const Timer timer{parcels.size(), turns};
   timer("locate", [&] { transfer.locate(parcels); });

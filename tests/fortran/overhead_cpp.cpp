@@ -43,7 +43,7 @@ double seconds_once(const Find& find) {
 extern "C" double find_in_cpp(int n, const double* xyz, const std::uint8_t* small, const std::int64_t* ids) {
   const auto count = static_cast<std::size_t>(n);
   StarFinder& finder = finders().in_cpp;
-  return seconds_once([&] { finder.find(Points::rows(xyz, count), {small, count}, {ids, count}); });
+  return seconds_once([&] { finder.find(PointView::rows(xyz, count), {small, count}, {ids, count}); });
 }
 
 extern "C" double find_in_c(int n, const double* xyz, const std::uint8_t* small, const std::int64_t* ids) {

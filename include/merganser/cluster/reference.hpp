@@ -19,17 +19,17 @@ StepReport cluster_reference(Parcels& parcels, const Grid& grid, const ClusterOp
 namespace reference {
 
 /// At most one link per parcel.
-struct Graph {
+struct LinkGraph {
   std::vector<std::int64_t> target;  ///< per parcel
   std::vector<links::Key> key;       ///< per parcel; meaningful where there is a link
 };
 
 /// The link of every parcel with is_small != 0 to its nearest other parcel.
-Graph nearest(const Parcels& parcels, const Grid& grid, const std::vector<char>& is_small, Search search);
+LinkGraph nearest(const Parcels& parcels, const Grid& grid, const std::vector<char>& is_small, Search search);
 /// Drops the link with the largest key of every cycle of three or more links. @return cycles cut
-std::int64_t cut_long_cycles(Graph& graph);
+std::int64_t cut_long_cycles(LinkGraph& graph);
 /// The published sweeps; an isolated dual link keeps the parcel of lower id. Only kept links remain.
-void prune(Graph& graph, const Parcels& parcels);
+void prune(LinkGraph& graph, const Parcels& parcels);
 
 }  // namespace reference
 

@@ -2,7 +2,7 @@
 /// Stars of points that are the caller's: which of them merge into which, in memory and with a mask of the caller's own.
 ///
 ///     StarFinder finder(transport, decomposition);                    // collective
-///     finder.find(Points::rows(xyz, n), small, ids);                  // neighbours only
+///     finder.find(PointView::rows(xyz, n), small, ids);                  // neighbours only
 ///     for (const StarLink& l : finder.links()) ...                    // own points that merge, here or elsewhere
 ///     finder.migrate(rows, row_bytes, received);                       // theirs come here, ours go there; any payload
 ///     for (std::size_t k = 0; k < finder.receives().size(); ++k) ...  // received row k belongs to finder.receives()[k]
@@ -19,7 +19,7 @@
 #include "merganser/cluster/report.hpp"
 #include "merganser/comm/transport.hpp"
 #include "merganser/geometry/decomposition.hpp"
-#include "merganser/geometry/points.hpp"
+#include "merganser/geometry/point_view.hpp"
 #include "merganser/parcels/columns.hpp"
 #include "merganser/parcels/merge.hpp"
 
@@ -80,10 +80,10 @@ class StarFinder {
   /// are compared first. check_distinct() does that once.
   /// Cost: O(n log n) for n points, wherever they are; about 48 bytes of memory a point, kept for the next call, up to 32
   /// more where ids do not ascend, and 24 where a point was wrapped.
-  void find(const Points& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids = {});
+  void find(const PointView& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids = {});
   /// Throws what find() would throw before it sends anything. Local: ranks can agree on it (comm::agree), and none waits in vain
   /// for one that is refused. Cost: O(n).
-  void check(const Points& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids = {});
+  void check(const PointView& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids = {});
 
   /// This rank's points that merge, each once. Valid, like the next two, until the next find().
   [[nodiscard]] std::span<const StarLink> links() const;

@@ -34,9 +34,9 @@ class Inversion {
   /// Velocity and gradients from vorticity; called by every rank, talks along rows and columns of ranks.
   /// @param carried  vorticity at own nodes, k = 0 .. nz; replaced there by what is filtered and free of divergence,
   ///                 with the levels beyond the walls extrapolated; its halo in x and y is left as it was
-  /// @param flow     gets Flow::u .. w_y at all nodes, halo and levels beyond the walls included
+  /// @param flow     gets FlowFields::u .. w_y at all nodes, halo and levels beyond the walls included
   void velocity(CarriedNodes& carried, FlowNodes& flow);
-  /// The tendency of vorticity, into Flow::xi_t .. zeta_t at all nodes, from vorticity and buoyancy in `carried` and the
+  /// The tendency of vorticity, into FlowFields::xi_t .. zeta_t at all nodes, from vorticity and buoyancy in `carried` and the
   /// velocity in `flow` as velocity() left them. Called by every rank.
   /// @param hold  lower and upper wall: zeta_t is 0 there
   void tendency(const CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold);

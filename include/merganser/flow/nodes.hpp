@@ -99,19 +99,19 @@ class Nodes {
 };
 
 /// What parcels carry to the nodes.
-struct Carried {
+struct CarriedFields {
   /// Places of the values of a node.
   enum : std::size_t { volume, xi, eta, zeta, buoyancy, width = 8 };  ///< places; the rest is unused
 };
 /// What parcels need of the flow: velocity, its gradient (w_z = -(u_x + v_y)) and the rate of change of vorticity.
-struct Flow {
+struct FlowFields {
   /// Places of the values of a node.
   enum : std::size_t { u, v, w, u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, xi_t, eta_t, zeta_t, width = 16 };  ///< places
 };
-using CarriedNodes = Nodes<Carried::width>;  ///< carried to the nodes
-using FlowNodes = Nodes<Flow::width>;        ///< needed at parcels
-using VectorNodes = Nodes<4>;                ///< x, y, z of a displacement; the fourth is unused
-using ScalarNodes = Nodes<1>;                ///< one number per node
+using CarriedNodes = Nodes<CarriedFields::width>;  ///< carried to the nodes
+using FlowNodes = Nodes<FlowFields::width>;        ///< needed at parcels
+using VectorNodes = Nodes<4>;                      ///< x, y, z of a displacement; the fourth is unused
+using ScalarNodes = Nodes<1>;                      ///< one number per node
 
 /// Fills the halo in x and y from the ranks that own its nodes, all levels from -1 to cells[2] + 1.
 class HaloFill {

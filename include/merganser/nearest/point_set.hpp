@@ -4,7 +4,7 @@
 
 #include "merganser/base/indexed_text.hpp"
 #include "merganser/geometry/box.hpp"
-#include "merganser/geometry/points.hpp"
+#include "merganser/geometry/point_view.hpp"
 #include "merganser/links/links.hpp"
 #include "merganser/parcels/parcels.hpp"
 
@@ -19,9 +19,9 @@ class PointSet {
  public:
   /// Parcels, of which those with less than a volume are small.
   PointSet(const Parcels& parcels, double small_volume);
-  /// Points, of which those with small[i] != 0 are small. `floor` is the z of points in two dimensions.
+  /// PointView, of which those with small[i] != 0 are small. `floor` is the z of points in two dimensions.
   /// @param ids  null: first_id, first_id + 1, ...
-  PointSet(const Points& points, const std::uint8_t* small, const std::int64_t* ids, std::int64_t first_id,
+  PointSet(const PointView& points, const std::uint8_t* small, const std::int64_t* ids, std::int64_t first_id,
            double floor);
 
   /// Number of points.
@@ -41,7 +41,7 @@ class PointSet {
   /// The table of parcels; null for points of a caller's.
   [[nodiscard]] const Site* sites() const noexcept { return sites_; }
   /// The caller's points and mask; of no use for parcels.
-  [[nodiscard]] const Points& points() const noexcept { return points_; }
+  [[nodiscard]] const PointView& points() const noexcept { return points_; }
   /// See points().
   [[nodiscard]] const std::uint8_t* small() const noexcept { return small_; }
   /// Calls f(site_of) with a function from a position to its site that has no branches, for hot loops.
@@ -60,7 +60,7 @@ class PointSet {
   /// Whether it does.
   [[nodiscard]] bool wraps_on_demand() const noexcept { return on_demand_; }
   /// The same points of a caller's, with their mask and ids, elsewhere.
-  [[nodiscard]] PointSet at(const Points& points) const {
+  [[nodiscard]] PointSet at(const PointView& points) const {
     PointSet moved = *this;
     moved.points_ = points;
     moved.on_demand_ = false;
@@ -89,7 +89,7 @@ class PointSet {
   std::size_t size_;
   double small_volume_ = 0;
   const Site* sites_ = nullptr;
-  Points points_;
+  PointView points_;
   const std::uint8_t* small_ = nullptr;
   double floor_ = 0;
   const std::byte* id_base_;

@@ -31,17 +31,17 @@ void call(void* function) {
 
 }  // namespace
 
-struct SimulatedNetwork::Flow {
+struct SimulatedNetwork::Transfer {
   const Way* way;
   double bytes;
   std::size_t links_left;
   Events::Act arrived;
   void* what;
 
-  static void enter(void* flow) { get().enter(static_cast<Flow*>(flow)); }
+  static void enter(void* flow) { get().enter(static_cast<Transfer*>(flow)); }
   static void arrive(void* flow) {
-    const Flow its = *static_cast<Flow*>(flow);
-    get().spare_flows_.push_back(static_cast<Flow*>(flow));
+    const Transfer its = *static_cast<Transfer*>(flow);
+    get().spare_flows_.push_back(static_cast<Transfer*>(flow));
     its.arrived(its.what);
   }
 };
@@ -50,8 +50,8 @@ struct SimulatedNetwork::Link {
   explicit Link(double bandwidth) : bytes_per_s(bandwidth), flows(bandwidth) {}
   static void serve(void* link) { get().serve(*static_cast<Link*>(link)); }
   double bytes_per_s;
-  SharedLink<Flow*> flows;
-  double armed = SharedLink<Flow*>::kNever;  // the earliest event that will come
+  SharedLink<Transfer*> flows;
+  double armed = SharedLink<Transfer*>::kNever;  // the earliest event that will come
 };
 
 bool messages_are_timers() {
@@ -112,7 +112,7 @@ std::unique_ptr<Way> SimulatedNetwork::find_way(std::uint32_t from, std::uint32_
   const auto costs = simulated::message_costs(from == to);
   std::vector<s4u::Link*> route;
   static_cast<s4u::Host*>(hosts_[from])->route_to(static_cast<s4u::Host*>(hosts_[to]), route, nullptr);
-  auto way = std::make_unique<Way>(Way{costs.overhead_s, costs.wire_s, SharedLink<Flow*>::kNever, 0, {}});
+  auto way = std::make_unique<Way>(Way{costs.overhead_s, costs.wire_s, SharedLink<Transfer*>::kNever, 0, {}});
   double weighed = 0;
   for (s4u::Link* const link : route) {
     way->latency_s += link->get_latency();
@@ -135,16 +135,16 @@ void SimulatedNetwork::send(int from, int to, std::size_t bytes, double date, Ev
   const Way& its = way(from, to);
   const auto size = static_cast<double>(bytes + kEnvelope);
   if (spare_flows_.empty()) {
-    flows_.push_back(std::make_unique<Flow>());
+    flows_.push_back(std::make_unique<Transfer>());
     spare_flows_.push_back(flows_.back().get());
   }
-  Flow* const flow = spare_flows_.back();
+  Transfer* const flow = spare_flows_.back();
   spare_flows_.pop_back();
   *flow = {&its, size, its.shared.size(), arrived, what};
   if (its.shared.empty())
-    Events::get().at(date + its.latency_s + size / its.bytes_per_s, Flow::arrive, flow);
+    Events::get().at(date + its.latency_s + size / its.bytes_per_s, Transfer::arrive, flow);
   else
-    Events::get().at(date + its.latency_s, Flow::enter, flow);
+    Events::get().at(date + its.latency_s, Transfer::enter, flow);
 }
 
 void SimulatedNetwork::carry(std::vector<Message>& messages, std::size_t bytes) {
@@ -177,7 +177,7 @@ void SimulatedNetwork::carry(std::vector<Message>& messages, std::size_t bytes) 
   }
 }
 
-void SimulatedNetwork::enter(Flow* flow) {
+void SimulatedNetwork::enter(Transfer* flow) {
   const double now = simulated_now();
   for (const auto number : flow->way->shared) {
     Link& link = *links_[number];
@@ -196,10 +196,10 @@ void SimulatedNetwork::arm(Link& link) {
 
 void SimulatedNetwork::serve(Link& link) {
   const double now = simulated_now();
-  if (link.armed <= now) link.armed = SharedLink<Flow*>::kNever;
+  if (link.armed <= now) link.armed = SharedLink<Transfer*>::kNever;
   while (link.flows.next_end() <= now) {
-    Flow* const flow = link.flows.leave();
-    if (--flow->links_left == 0) Flow::arrive(flow);
+    Transfer* const flow = link.flows.leave();
+    if (--flow->links_left == 0) Transfer::arrive(flow);
   }
   arm(link);
 }

@@ -28,7 +28,7 @@ struct Way {
 };
 
 /// All ranks use one. Costs of a message: its sender's overhead, the latency of its way, its share of the links' bandwidths
-/// (each link by itself: a message is there when it is through the slowest), its receiver's overhead. Flow and latency begin
+/// (each link by itself: a message is there when it is through the slowest), its receiver's overhead. Transfer and latency begin
 /// one after the other, as in SimGrid's models.
 class SimulatedNetwork : Pinned {
  public:
@@ -59,11 +59,11 @@ class SimulatedNetwork : Pinned {
   static constexpr std::size_t kEnvelope = 16;
 
  private:
-  struct Flow;
+  struct Transfer;
   struct Link;
   SimulatedNetwork();
   ~SimulatedNetwork();
-  void enter(Flow* flow);
+  void enter(Transfer* flow);
   void arm(Link& link);
   void serve(Link& link);
   [[nodiscard]] std::unique_ptr<Way> find_way(std::uint32_t from, std::uint32_t to);
@@ -73,8 +73,8 @@ class SimulatedNetwork : Pinned {
   std::unordered_map<std::uint64_t, std::unique_ptr<Way>> ways_;
   std::unordered_map<void*, std::uint32_t> link_numbers_;
   std::vector<std::unique_ptr<Link>> links_;
-  std::vector<std::unique_ptr<Flow>> flows_;
-  std::vector<Flow*> spare_flows_;  // for messages to come: there are millions
+  std::vector<std::unique_ptr<Transfer>> flows_;
+  std::vector<Transfer*> spare_flows_;  // for messages to come: there are millions
   struct Entry {
     std::uint32_t link;
     std::uint32_t message;

@@ -8,7 +8,7 @@ namespace merganser::comm::detail {
 
 /// Each flow has a share of the bandwidth in proportion to its weight, as in SimGrid's models of networks. Times are seconds
 /// that never go back.
-template <class Flow>
+template <class Item>
 class SharedLink {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -16,7 +16,7 @@ class SharedLink {
   explicit SharedLink(double bytes_per_s) : bytes_per_s_(bytes_per_s) {}
 
   /// A flow enters. @param weight  above 0
-  void enter(double now, double bytes, double weight, Flow flow) {
+  void enter(double now, double bytes, double weight, Item flow) {
     if (flows_.empty()) {
       through_ = 0;
       weights_ = 0;
@@ -36,11 +36,11 @@ class SharedLink {
   }
 
   /// Takes out what is through next, at next_end(). Requires a flow.
-  Flow leave() {
+  Item leave() {
     since_ = next_end();
     through_ = flows_.top().end;
     weights_ -= flows_.top().weight;
-    Flow flow = flows_.top().flow;
+    Item flow = flows_.top().flow;
     flows_.pop();
     return flow;
   }
@@ -50,7 +50,7 @@ class SharedLink {
     double end;  // through_ at which it is through
     unsigned long long order;
     double weight;
-    Flow flow;
+    Item flow;
     bool operator<(const Under& o) const { return end > o.end || (end == o.end && order > o.order); }
   };
 
