@@ -19,7 +19,7 @@ class PointSet {
  public:
   /// Parcels, of which those with less than a volume are small.
   PointSet(const Parcels& parcels, double small_volume);
-  /// PointView, of which those with small[i] != 0 are small. `floor` is the z of points in two dimensions.
+  /// Points, of which those with small[i] != 0 are small. `floor` is the z of points in two dimensions.
   /// @param ids  null: first_id, first_id + 1, ...
   PointSet(const PointView& points, const std::uint8_t* small, const std::int64_t* ids, std::int64_t first_id,
            double floor);
