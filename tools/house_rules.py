@@ -78,6 +78,31 @@ NAMESPACE = re.compile(r"^(?:inline )?namespace (merganser(?:::\w+)*)")
 ROOTS = ("merganser/", "src/", "apps/", "python/src/", "tests/", "examples/")
 # What else a compiler would find there.
 OURS = ROOTS + ("include/", "python/", "tools/", "cmake/", "fortran/", "docs/")
+# Words of our own that have given way to those of the field (docs/glossary.md), and what to say instead; * stands for any
+# letters, digits and underscores.
+WORDS = {
+    "kMost*": "kMax...", "kLeast*": "kMin...",
+    "*courtesy*": "enable_yielding, ScopedYield", "Courtesy*": "ScopedYield",
+    "leave_alone": "mark_local_failure", "left_alone": "failed_locally",
+    "receiving_cards": "receiver_descriptors", "sending_cards": "sender_descriptors",
+    "introduce(*": "handshake()", "Introduction": "RemoteDescriptors",
+    "Keeper": "CollectivePool", "cure_environment": "apply_runtime_workarounds",
+    "prove_settings": "measure_settings", "settings_proof*": "settings_comparison",
+    "check_same": "check_uniform_across_ranks", "same_of": "uniform_values",
+    "throw_together": "throw_on_every_rank", "TogetherError": "CollectiveError",
+    "Sight": "SearchCutoff", "least_sight": "min_cutoff", "sight2": "cutoff2",
+    "lonely": "unmatched", "*rehom*": "redistribute", "Rehom*": "Redistribution", "Cargo": "Payload",
+    "Ledger": "ConservationCheck", "BlockLedger": "BlockDirectory",
+    "refuse_twin": "check_distinct", "twin_ids": "consecutive_ids",
+    "crowding": "load per core", "kernel_of": "null_vector",
+    "*keep_centre": "centre", "*keep_largest": "largest", "MG_KEEP_*": "MG_CENTRE, MG_LARGEST",
+    "far_vertex": "remote_vertex", "far_id": "remote_id", "far_rank": "remote_rank", "far_position": "remote_position",
+    "StarArrival": "StarReceive", "mg_arrival": "mg_receive",
+    "mg_finder_leaving": "mg_finder_sends", "mg_finder_arrivals": "mg_finder_receives",
+    "mg_settle": "mg_return_status", "check_room": "check_memory, check_disk_space, check_capacity",
+}
+# The change log has the old names, the glossary explains them, measurements are as their programs wrote them.
+OLD_WORDS = ("CHANGELOG.md", "docs/glossary.md", "docs/measurements/", "tools/house_rules.py", "tests/house/house_rules_test.py")
 
 
 def files(root):
@@ -210,6 +235,15 @@ def check_code(name, text):
         yield 1, "a header starts with #pragma once"
 
 
+def check_words(text):
+    for word, say in WORDS.items():
+        if word.strip("*") not in text:
+            continue
+        before = r"\b\w*" if word[0] == "*" else r"\b"
+        for found in re.finditer(before + re.escape(word.strip("*")) + (r"\w*" if word[-1] == "*" else r"\b"), text):
+            yield text.count("\n", 0, found.start()) + 1, f"{found[0]}: a word that was given up; say {say}"
+
+
 def check_rooms_of_cmake(text):
     for number, line in enumerate(text.split("\n"), 1):
         room = re.match(r"\s*merganser_room\((\w+)(?:\s+USES\s+([a-z ]+?))?(?:\s+(?:NOT_INSTALLED|PIECES))*\)", line)
@@ -236,6 +270,8 @@ def check(root):
             for number, line in enumerate(text.split("\n"), 1):
                 if UNFINISHED.search(line):
                     found.append((number, f"mark of unfinished work: {UNFINISHED.search(line)[0]}"))
+        if not name.startswith(OLD_WORDS):
+            found += check_words(text)
         if kind in CODE:
             found += check_code(name, text)
         if name == "CMakeLists.txt":

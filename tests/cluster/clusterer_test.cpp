@@ -227,7 +227,7 @@ TEST_P(ClustererTest, published_graph_cases_keep_their_clusters) {
   }
 }
 
-TEST_P(ClustererTest, many_steps_with_rehoming_follow_the_reference) {
+TEST_P(ClustererTest, many_steps_with_redistribution_follow_the_reference) {
   const Grid grid = grid_of(8, 8, 4);
   const Parcels all = random_parcels(grid, 1500, 13);
   ClusterOptions options;

@@ -191,6 +191,19 @@ class HouseRules(unittest.TestCase):
             self.assert_breach("docs/a.md", f"{mark}\n", "unfinished")
             self.assertEqual(self.breaches("CHANGELOG.md", f"{mark}\n"), [])
 
+    def test_words_that_were_given_up_are_found(self):
+        for word in ("kMost" "Ranks", "kLeast", "begin_courtesy", "leave_alone", "receiving_cards", "introduce(graph)", "refuse_twin",
+                     "cure_environment", "check_same", "lonely", "Rehoming", "mg_clusterer_rehome", "MG_KEEP_CENTRE", "keep_largest",
+                     "far_id", "BlockLedger", "mg_finder_arrivals"):
+            with self.subTest(word):
+                for name in ("src/links/a.cpp", "docs/a.md", "python/merganser/a.py", "fortran/a.f90", "apps/a.hpp"):
+                    first = "#pragma once\n" if name.endswith(".hpp") else "\n"
+                    self.assert_breach(name, f"{first}{word}\n", "given up; say ")
+                for name in ("CHANGELOG.md", "docs/glossary.md", "docs/measurements/a.json"):
+                    self.assertEqual(self.breaches(name, f"{word}\n"), [])
+        clean = "almost kMaximum ledger introduced keepers far_link sighted crowded\n"
+        self.assertEqual(self.breaches("docs/a.md", clean), [])
+
     def test_a_header_without_pragma_once_is_found(self):
         self.assert_breach("include/merganser/base/a.hpp", "int a();\n", "#pragma once")
 
