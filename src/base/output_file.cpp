@@ -145,7 +145,7 @@ OutputFile::OutputFile(const std::string& path, std::int64_t bytes, Opened opene
     detail::keep_owner({shown_, folder_, base_}, file_);
     const std::int64_t free = free_bytes(folder_path_);
     if (free >= 0 && free < bytes) no_room(path, folder_path_, bytes, ENOSPC);
-    // Growing the file meets limits on its size too; HDF5 then wants it empty.
+    // Growing the file meets limits on its size too; HDF5 then requires it to be empty.
     if (const int error = reserve(file_, 0, bytes); error != 0) no_room(path, folder_path_, bytes, error);
     if (::ftruncate(file_, 0) != 0) fail(path, "cannot empty the temporary file", errno);
   } catch (...) {

@@ -14,7 +14,7 @@ namespace merganser::detail {
 
 std::from_chars_result real_from_chars(const char* first, const char* last, double& value) {
   static const locale_t plain = ::newlocale(LC_ALL_MASK, "C", nullptr);
-  std::string text(first, last);  // strtod_l wants an end
+  std::string text(first, last);  // strtod_l needs a terminating zero
   if (const std::size_t at = text.find_first_of("xX"); at != std::string::npos) text.resize(at);  // not hexadecimal
   const bool begins = !text.empty() && text.find_first_of("+ \t\n\v\f\r") != 0;
   char* stop = nullptr;

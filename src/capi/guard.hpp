@@ -65,7 +65,7 @@ template <class T, class Range>
 void give_as(const Range& range, const T** data, std::size_t* count) {
   give(std::span(reinterpret_cast<const T*>(std::data(range)), std::size(range)), data, count);
 }
-/// Writes a value where the caller wants one.
+/// Writes a value to the address of the caller, unless that is null.
 template <class T>
 void give_if(T* where, T value) {
   if (where != nullptr) *where = value;

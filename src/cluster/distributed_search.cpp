@@ -312,7 +312,7 @@ void DistributedSearch::announce(StepNumbers& report) {
   const links::Ids id = ids();
   for (const auto& l : links_.out)
     mailbox_.post(l.arc, Announcement{l.remote_vertex, l.vertex, id[l.vertex], l.distance2});
-  // Where the remote end wants to know positions, they follow the records.
+  // Where positions of the remote ends are asked for, they follow the records.
   if (options_.positions)
     for (const auto& l : links_.out) mailbox_.post(l.arc, cells_.order()[l.vertex]);
   mailbox_.step(i_asked_, was_asked_);

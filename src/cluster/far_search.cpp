@@ -75,7 +75,7 @@ void FarSearch::answer(DistributedSearch& search, Site* sorted, std::byte* scrat
   }
 }
 
-/// A better answer goes on to everybody, a worse one dies where the better is known.
+/// Forwards an answer to all neighbours if it is better than the best one known here, else drops it.
 void FarSearch::flood_answers() {
   const std::size_t arcs = mailbox_.graph().out.size();
   for (int wave = 1; wave <= component_.waves(); ++wave) {

@@ -86,7 +86,7 @@ void abort(int exit_code) {
 
 namespace {
 
-constexpr auto kGrace = std::chrono::milliseconds(300);  // in which others that fail at the same time are heard
+constexpr auto kGrace = std::chrono::milliseconds(300);  // within which failures of other ranks are collected
 constexpr auto kMaxWait = std::chrono::seconds(10);      // until the rank that speaks has ended the job
 // In which the launcher passes on what a rank has told: Hydra drops what it has not read when a rank aborts.
 constexpr auto kForwarding = std::chrono::milliseconds(100);

@@ -326,7 +326,7 @@ class Boruvka {
     return mine;
   }
 
-  /// Few components are left: rank 0 joins them by Kruskal and tells everybody.
+  /// Joins the few components that are left on rank 0, by Kruskal, and broadcasts the result.
   void base_case(std::vector<Edge>& forest) {
     comm::Transport& transport = peers_.transport();
     const Report::Scope scope(report_, "base case", transport);

@@ -73,7 +73,7 @@ struct Block {
     return true;
   }
 
-  /// A parcel as the search wants it. A parcel in rounding reach of a node may be in none of the runs.
+  /// A parcel in the form that the search reads. A parcel in rounding reach of a node may be in none of the runs.
   HWY_INLINE Parcel parcel(const BlockSearch& s, std::uint32_t v) const {
     std::uint32_t self = kCandidates;
     for (int run = 0; run < 4; ++run) {

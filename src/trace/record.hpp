@@ -18,7 +18,7 @@ constexpr int kClasses = 48;  ///< as comm::kSizeClasses
 
 /// A function of the library that the program is linked with; null if it has none such.
 [[nodiscard]] void* next(const char* name);
-/// An object of that library: the one that everybody uses, which may be a copy in the program.
+/// An object of that library: the one that all callers use, which may be a copy in the program.
 [[nodiscard]] void* object(const char* name);
 
 /// Rank of this process, as soon as it is known. Later calls change nothing.

@@ -35,21 +35,21 @@ class SharedNumbers : Pinned {
   /// @throws UsageError for another number of columns or a number that is not finite, and as announce()
   void publish(std::span<const double> mine);
 
-  /// Ranks heard of. Sums and the like are over these.
+  /// Number of ranks whose numbers have arrived here. Sums and the like are over these.
   [[nodiscard]] int known() const noexcept { return known_; }
-  /// True once every rank has been heard of.
+  /// Whether the numbers of every rank have arrived here.
   [[nodiscard]] bool complete() const noexcept { return known_ == network_.size(); }
   /// Everything here is what ranks had published when they had made this many steps. Negative: nothing yet.
   [[nodiscard]] std::int64_t as_of() const noexcept { return network_.now() - network_.time_to_live(); }
   [[nodiscard]] int age() const noexcept { return network_.time_to_live(); }  ///< steps from then to now
 
-  /// Sum over the ranks heard of; 0 where there are none. @throws UsageError unless column < columns
+  /// Sum over the ranks whose numbers have arrived; 0 where there are none. @throws UsageError unless column < columns
   [[nodiscard]] double sum(std::size_t column) const;
-  /// The least of the ranks heard of, likewise.
+  /// Least value of a column over the ranks whose numbers have arrived. @throws UsageError as sum()
   [[nodiscard]] double min(std::size_t column) const;
-  /// The greatest of the ranks heard of, likewise.
+  /// Greatest value of a column over the ranks whose numbers have arrived. @throws UsageError as sum()
   [[nodiscard]] double max(std::size_t column) const;
-  /// The numbers of one rank; empty if it has not been heard of. @throws UsageError unless rank is one
+  /// The numbers of one rank; empty if they have not arrived. @throws UsageError unless rank is one
   [[nodiscard]] std::span<const double> of(int rank) const;
 
  private:

@@ -9,7 +9,7 @@ extern "C" {
 /// Measured times, on rank 0.
 typedef struct mg_measurement mg_measurement;
 
-/// Who sends how much to whom, of all ranks: rank r sends to heads[offsets[r]] .. heads[offsets[r + 1] - 1].
+/// A process graph, the same on every rank: rank r sends to heads[offsets[r]] .. heads[offsets[r + 1] - 1].
 typedef struct mg_process_graph {
   size_t struct_size;  ///< sizeof(mg_process_graph)
   int32_t ranks;

@@ -1,5 +1,5 @@
 #pragma once
-/// A process graph as a whole: who sends how much to whom.
+/// A process graph as a whole: which rank sends how many bytes to which.
 #include <cstdint>
 #include <span>
 #include <string>

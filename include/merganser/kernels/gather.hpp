@@ -1,5 +1,5 @@
 #pragma once
-/// All-gathers of a fixed size in the very calls of each model, for measuring: everybody's part to everybody.
+/// All-gathers of a fixed size in the very calls of each model, for measuring: the part of every rank to every rank.
 ///
 /// A gather is made once and used again and again: start() hands over this rank's part, complete() returns all of them.
 /// What lies between is where a non-blocking one may work. What a model has is in gathers().
@@ -50,7 +50,7 @@ class Gather : Pinned {
   /// `neighborhood` also a message of part_bytes() to every other rank. @throws UsageError if `mine` is not part_bytes()
   /// long or what was started before is not completed
   void start(std::span<const std::byte> mine);
-  /// Waits for everybody's part. Called by every rank. Part r is bytes r * part_bytes() .. (r + 1) * part_bytes() - 1.
+  /// Waits for the part of every rank. Called by every rank. Part r is bytes r * part_bytes() .. (r + 1) * part_bytes() - 1.
   /// Valid until the next start(). @throws UsageError if nothing was started
   [[nodiscard]] std::span<const std::byte> complete();
 

@@ -226,7 +226,7 @@ class CheckedStream final : public Stream {
   SendRules rules_;
 };
 
-/// At sync the owner of a word hears of every operation on it: two different values put in one phase, a put and a
+/// At sync every operation on a word is reported to its owner: two different values put in one phase, a put and a
 /// fetch_or, or a put and a local write are conflicts. What a get asks for is handed over at sync, not before.
 class CheckedSegment final : public SegmentBody {
  public:

@@ -23,7 +23,7 @@ struct Place {
 
   /// "rank 1 in Mailbox 3": how the description of a wait begins.
   [[nodiscard]] std::string text() const { return "rank " + std::to_string(rank) + " in " + name; }
-  /// Counts operations that move so many bytes together. @param peer  with whom; null: not counted by peer
+  /// Counts operations that move so many bytes together. @param peer  the other rank; null: not counted by peer
   void count(Move move, std::size_t bytes, PeerTraffic* peer, std::size_t operations = 1) const;
 };
 

@@ -18,7 +18,7 @@ void read_wait_limit_again();
 /// Sets the limit of this run where the variable did not.
 void set_default_wait_limit(double seconds);
 
-/// One wait. `describe` says who waits where for whom, and how much has come; it is called only when the limit is over.
+/// One wait. `describe` returns which rank waits in which call for which ranks, and how much has arrived; it is called only when the limit is over.
 class Waiter : Pinned {
  public:
   using Describe = std::function<std::string()>;

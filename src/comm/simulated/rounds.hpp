@@ -16,7 +16,7 @@ class Rounds {
   /// @param came   when each rank has come
   Rounds(const std::vector<int>& world, std::vector<double> came) : world_(world), dates_(std::move(came)) {}
 
-  /// One round of messages of one size. `to(rank)` is whom a rank sends to, or -1.
+  /// One round of messages of one size. `to(rank)` is the rank that `rank` sends to, or -1.
   template <class To>
   void round(const To& to, std::size_t bytes) {
     auto& network = SimulatedNetwork::get();

@@ -35,7 +35,7 @@ class MetisArcs {
   std::uint64_t entries_ = 0;
 };
 
-/// METIS wants every edge from both its ends, with one weight.
+/// METIS requires every edge from both its ends, with one weight.
 void check_symmetric(const std::string& path, const ProcessGraph& graph) {
   for (int r = 0; r < graph.ranks(); ++r) {
     for (const auto& arc : graph.row(r)) {

@@ -133,9 +133,9 @@ std::unique_ptr<Gather> make_world(comm::Transport& control, const GatherInfo& i
 std::unique_ptr<Gather> make_neighborhood(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   MpiGroup& group = mpi_group(control);
   free_unused(control, group.pool);
-  std::vector<int> everybody(static_cast<std::size_t>(control.size()));
-  std::iota(everybody.begin(), everybody.end(), 0);
-  auto graph = group.pool.add(std::make_shared<GraphCommunicator>(group, comm::Graph::symmetric(std::move(everybody))));
+  std::vector<int> all_ranks(static_cast<std::size_t>(control.size()));
+  std::iota(all_ranks.begin(), all_ranks.end(), 0);
+  auto graph = group.pool.add(std::make_shared<GraphCommunicator>(group, comm::Graph::symmetric(std::move(all_ranks))));
   return make_agreed<Neighborhood>(control, control, info, part_bytes, std::move(graph));
 }
 

@@ -301,7 +301,7 @@ std::unique_ptr<Gather> make_collect(comm::Transport& control, const GatherInfo&
   const Collect::Layout layout{(part_bytes + kWord - 1) / kWord, static_cast<std::size_t>(control.size())};
   auto block = symmetric_block(control, layout.bytes());
   auto gather = make_agreed<Collect>(control, control, info, part_bytes, layout, std::move(block));
-  return gather;  // agreed: everybody's work words are set
+  return gather;  // agreed: the work words of every rank are set
 }
 
 constexpr KernelEntry kKernels[] = {

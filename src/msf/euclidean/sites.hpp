@@ -44,7 +44,7 @@ class Sites {
     }
     return sphere_ ? nearest::least_on_sphere(sum) : sum;
   }
-  /// The same points in another order, for pair_distances(). @param data  their coordinates, as it wants them
+  /// The same points in another order, for pair_distances(). @param data  their coordinates, as pair_distances() takes them
   [[nodiscard]] nearest::PairPoints pair_points(const double* data) const {
     const bool periodic = std::any_of(periods_.begin(), periods_.end(), [](double p) { return p < kInfinity; });
     return {data, axes_, periodic ? periods_.data() : nullptr, norm_};

@@ -83,7 +83,7 @@ void tell_failure(int exit_code) {
 }
 
 std::vector<FailureNotice> heard_failures() {
-  std::vector<FailureNotice> heard;
+  std::vector<FailureNotice> notices;
   for (;;) {
     int found = 0;
     int code = 0;
@@ -91,9 +91,9 @@ std::vector<FailureNotice> heard_failures() {
     if (!mpi_running() || failures == MPI_COMM_NULL ||
         MPI_Iprobe(MPI_ANY_SOURCE, kFailureTag, failures, &found, &status) != MPI_SUCCESS || found == 0 ||
         MPI_Recv(&code, 1, MPI_INT, status.MPI_SOURCE, kFailureTag, failures, &status) != MPI_SUCCESS) {
-      return heard;
+      return notices;
     }
-    heard.push_back({status.MPI_SOURCE, code});
+    notices.push_back({status.MPI_SOURCE, code});
   }
 }
 

@@ -61,7 +61,7 @@ Symmetric zeros_of_part(const Members& members, std::uint64_t bytes, const Highe
     mine->take(at, bytes);
     data = kept().data + at;
     std::memset(data, 0, bytes);
-    shmem_fence();  // zeros come before what others put when they have heard of this
+    shmem_fence();  // the zeros arrive before what others put after this is known to them
   }
   std::uint64_t done = 1;
   highest({&done, 1});

@@ -83,13 +83,13 @@ void tell_failure(int exit_code) {
 }
 
 std::vector<FailureNotice> heard_failures() {
-  std::vector<FailureNotice> heard;
+  std::vector<FailureNotice> notices;
   for (int rank = 0; failures != nullptr && rank < shmem_n_pes(); ++rank) {
     if (shmem_long_test(failures + rank, SHMEM_CMP_EQ, 0L) != 0 || rank == shmem_my_pe()) continue;
-    heard.push_back({rank, static_cast<int>(failures[rank] - 1)});
+    notices.push_back({rank, static_cast<int>(failures[rank] - 1)});
     failures[rank] = 0;
   }
-  return heard;
+  return notices;
 }
 
 }  // namespace
