@@ -17,7 +17,7 @@ using graphs::Forecast;
 std::string count_of(std::uint64_t n) { return count_text(static_cast<std::int64_t>(n)); }
 
 void check_memory(const GraphInput& input, const Forecast& forecast, const AfterLoading& after,
-                comm::Transport& transport) {
+                  comm::Transport& transport) {
   const auto ranks = static_cast<double>(transport.size());
   const auto edges = static_cast<double>(forecast.edges);
   const auto vertices = static_cast<double>(forecast.vertices);

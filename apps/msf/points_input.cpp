@@ -156,7 +156,7 @@ std::vector<msf::Period> make_periods(const PointsOptions& o, int dimension, dou
 
 /// Refuses what the tree of so many points cannot be found with.
 void check_memory(const PointsOptions& options, const PointsSize& size, bool is_file, const AfterLoading& after,
-                comm::Transport& transport) {
+                  comm::Transport& transport) {
   // Measured with 10^6 points in two and three dimensions: 180 bytes for each on one rank, 250 on two.
   const double bytes_per_point = size.dimension > msf::kMaxTreeDimension ? 16.0 * size.dimension + 100
                                                                          : 280 + 32 * std::max(0, size.dimension - 3);

@@ -228,7 +228,8 @@ void check_distinct_over_ranks(const std::string& name, const links::Ids& ids, s
   std::sort(met.begin(), met.end());
   comm::agree(transport, [&] {
     const auto duplicate = std::adjacent_find(met.begin(), met.end());
-    if (duplicate != met.end()) throw InputError(name + " " + std::to_string(*duplicate) + " is there twice" + kAllowed);
+    if (duplicate != met.end())
+      throw InputError(name + " " + std::to_string(*duplicate) + " is there twice" + kAllowed);
   });
 }
 

@@ -11,7 +11,8 @@ struct SplitOptions {
   double max_semi_axis = 0;     ///< ... a >= this; 0: radius of a sphere of one cell's volume
   std::int64_t next_id = 0;     ///< id of the first new child; 0: the largest id here + 1 (one rank only)
   std::int64_t id_step = 1;     ///< distance between new ids: the number of ranks, with next_id = base + rank
-  bool consecutive_ids = false;  ///< a new child has its parent's id + 1, which must be free; next_id and id_step are unused
+  bool consecutive_ids =
+      false;  ///< a new child has its parent's id + 1, which must be free; next_id and id_step are unused
 };
 
 /// Eigenvalues a^2 >= b^2 >= c^2 of B and their unit vectors (rows). Symmetric 3x3, accurate to rounding.

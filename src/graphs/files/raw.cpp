@@ -29,7 +29,7 @@ bool Raw::grow() {
   constexpr double kBytesPerArc = sizeof(Arc) + 40;
   if (!arcs.empty()) {
     check_disk_space(path, static_cast<double>(arcs.size()) * kBytesPerArc, sharing_,
-               "more than " + std::to_string(arcs.size()) + " arcs on a rank");
+                     "more than " + std::to_string(arcs.size()) + " arcs on a rank");
   }
   constexpr std::uint64_t kFirst = 1024;
   arcs.reserve(static_cast<std::size_t>(std::min(most, std::max<std::uint64_t>(kFirst, 2 * arcs.size()))));

@@ -249,7 +249,7 @@ class Gzip final : public Text {
         const std::size_t had = rest.size();
         if (had >= kChunk && had + kChunk > rest.capacity())  // a line that does not end
           check_disk_space(path, 4.0 * static_cast<double>(had + kChunk), 1,
-                     "line " + std::to_string(line) + " has more than " + std::to_string(had) + " bytes");
+                           "line " + std::to_string(line) + " has more than " + std::to_string(had) + " bytes");
         rest.resize(had + ask);
         const std::size_t got = input->read(rest.data() + had, ask);
         rest.resize(had + got);

@@ -1,8 +1,8 @@
 // requires: MPI
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
-#include "src/comm/detail/scoped_yield.hpp"
 #include "src/comm/detail/limits.hpp"
+#include "src/comm/detail/scoped_yield.hpp"
 
 namespace merganser::comm::detail {
 namespace {
