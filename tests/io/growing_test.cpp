@@ -95,8 +95,8 @@ TEST(Growing, variables_are_read_by_calls_that_grow_with_their_number_not_with_i
 /// Numbers of each type, with what is never written between; written up to the second of three levels of t.
 void add_every_type(int id) {
   const std::vector<int> over_t{dimension(id, "t")};
-  for (const nc_type type : {NC_BYTE, NC_UBYTE, NC_SHORT, NC_USHORT, NC_INT, NC_UINT, NC_INT64, NC_UINT64, NC_FLOAT,
-                             NC_DOUBLE, NC_CHAR}) {
+  for (const nc_type type :
+       {NC_BYTE, NC_UBYTE, NC_SHORT, NC_USHORT, NC_INT, NC_UINT, NC_INT64, NC_UINT64, NC_FLOAT, NC_DOUBLE, NC_CHAR}) {
     const std::string name = "type" + std::to_string(type);
     const std::array<std::size_t, 1> last{2};
     const std::array<std::size_t, 1> first{0};
