@@ -4,6 +4,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/msf/prim.hpp"
 #include "tests/msf/swarms.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
@@ -265,6 +266,22 @@ TEST(TreesOnTheSphere, of_two_opposite_caps_have_the_shortest_way_between_them) 
       for (const auto& e : edges) longest = std::max(longest, graphs::weight_of(graphs::WeightKind::float64, e.weight));
       EXPECT_NEAR(longest, static_cast<double>(shortest), 2e-15) << ranks << " ranks";
     });
+}
+
+TEST(TreesOfBadPoints, are_refused_by_the_axis) {
+  const auto says = [&](const msf::PointSpace& space, const std::vector<double>& coordinates, const std::string& part) {
+    comm::run({"threads", 2}, [&](comm::Transport& t) {
+      const msf::Points points{space, t.rank() == 1 ? coordinates : std::vector<double>(), {}};
+      msf::Report report;
+      const std::string what = refusal<InputError>([&] { (void)msf::euclidean_forest(points, t, {}, report); });
+      EXPECT_NE(what.find(part + "; allowed: finite, within +-1e150"), std::string::npos) << what;
+    });
+  };
+  says({2}, {1, 2, 3, NAN}, "coordinate nan of point 1 on axis 1 (y)");
+  says({1}, {1, 2, -INFINITY}, "coordinate -inf of point 2 on axis 0 (x)");
+  says({3}, {1, 2, 1e151}, "coordinate 1e+151 of point 0 on axis 2 (z)");
+  says({5}, {1, 2, 3, 4, 5, 6, 7, 8, NAN, 10}, "coordinate nan of point 1 on axis 3 of 0 to 4");
+  says({2, msf::Distance::great_circle}, {0, NAN}, "coordinate nan of point 0 on axis 1 (longitude)");
 }
 
 TEST(TreesOfBadPoints, are_refused) {

@@ -91,13 +91,20 @@ void Given::number(comm::Transport& transport) {
     throw InputError("ids of the points of some ranks only; allowed: on all ranks or on none");
 }
 
+std::string Given::axis_text(std::size_t axis) const {
+  const std::string number = "axis " + std::to_string(axis);
+  if (sphere()) return number + (axis == 0 ? " (latitude)" : " (longitude)");
+  if (points_.dimension <= 3) return number + " (" + "xyz"[axis] + ")";
+  return number + " of 0 to " + std::to_string(points_.dimension - 1);
+}
+
 void Given::check_values() const {
   const auto dimension = static_cast<std::size_t>(points_.dimension);
   for (std::size_t i = 0; i < points_.coordinates.size(); ++i) {
     const double x = points_.coordinates[i];
     if (!(std::fabs(x) <= kMost))
-      throw InputError("coordinate " + number_text(x) + " of point " + std::to_string(id(i / dimension)) +
-                       "; allowed: finite, within +-1e150");
+      throw InputError("coordinate " + number_text(x) + " of point " + std::to_string(id(i / dimension)) + " on " +
+                       axis_text(i % dimension) + "; allowed: finite, within +-1e150");
   }
   if (sphere()) {
     const bool degrees = points_.angle == Angle::degrees;

@@ -57,6 +57,8 @@ class Given {
 
  private:
   void number(comm::Transport& transport);
+  /// What the error calls an axis of the points: "axis 1 (y)".
+  [[nodiscard]] std::string axis_text(std::size_t axis) const;
   void check_values() const;
   void check_ids(comm::Transport& transport) const;
   void place_on_sphere(const double* at, double* to) const;
