@@ -1,4 +1,4 @@
-# What the rooms need from outside. MPI, OpenSHMEM, NetCDF and zlib are optional; what is missing is said.
+# What the modules need from outside. MPI, OpenSHMEM, NetCDF and zlib are optional; what is missing is said.
 # Packages that the installed library needs again are found with merganser_find (package.cmake).
 merganser_find(Threads REQUIRED)
 
@@ -32,19 +32,12 @@ mark_as_advanced(BOOST_MATH_INCLUDE_DIR)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/stats/distributions.cpp
                             PROPERTIES INCLUDE_DIRECTORIES "${BOOST_MATH_INCLUDE_DIR}" SKIP_UNITY_BUILD_INCLUSION ON)
 
-# merganser_link(room item...): links items to a room for its own use.
-function(merganser_link room)
-  get_target_property(type merganser_${room} TYPE)
-  if(NOT type STREQUAL "INTERFACE_LIBRARY")
-    target_link_libraries(merganser_${room} PRIVATE ${ARGN})
-  endif()
-endfunction()
 merganser_link(comm Threads::Threads)
-foreach(room base links nearest parcels flow)
-  merganser_link(${room} hwy::hwy)
+foreach(module base links nearest parcels)
+  merganser_link(${module} hwy::hwy)
 endforeach()
 # These files include themselves once for each kind of vectors, or hide what a class in a header holds.
-foreach(file flow/line_kernels flow/placement_kernels flow/transfer_kernels links/iterative links/scan links/single_pass nearest/block_search nearest/cell_keys nearest/leaf_scan nearest/pair_scan parcels/merge_batch)
+foreach(file links/iterative links/scan links/single_pass nearest/block_search nearest/cell_keys nearest/leaf_scan nearest/pair_scan parcels/merge_batch)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${file}.cpp
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${merganser_blocks_not_watched}")
 endforeach()
@@ -57,7 +50,5 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^aarch64")
 endif()
 include(comm)
 include(kernels)
-include(trace)
+include(loopback)
 include(netcdf)
-include(zlib)
-include(fft)

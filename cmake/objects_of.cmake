@@ -1,14 +1,14 @@
 # What is compiled once for several builds. MERGANSER_OBJECTS_OF names a build of the same sources by the same compiler, and
 # MERGANSER_TAKE what is linked from there instead of being compiled again:
-#   rooms   archives of all rooms whose files are the same in both: not comm, kernels and io, nor graphs where one has no zlib
-#   ROOM... of these alone
-#   apps    the command; tests: the programs of tests, which then run over rooms of this build
+#   modules   archives of all modules whose files are the same in both: not comm, kernels and io, nor graphs where one has no zlib
+#   MODULE... of these alone
+#   apps    the command; tests: the programs of tests, which then run over modules of this build
 # Without a sanitizer the flags must be the same, too. With one, what is compiled here is watched and the rest is not; inline
 # functions that both have come from what is watched (merganser_watched_first).
 set(MERGANSER_OBJECTS_OF "" CACHE PATH "Folder of a build whose objects are linked, those that MERGANSER_TAKE names; empty: none")
-set(MERGANSER_TAKE "rooms" CACHE STRING "What is taken from MERGANSER_OBJECTS_OF: rooms, apps, tests, or names of rooms")
+set(MERGANSER_TAKE "modules" CACHE STRING "What is taken from MERGANSER_OBJECTS_OF: modules, apps, tests, or names of modules")
 
-set(merganser_rooms_of_their_own comm kernels io)
+set(merganser_modules_of_their_own comm kernels io)
 if(MERGANSER_OBJECTS_OF)
   if(NOT EXISTS ${MERGANSER_OBJECTS_OF}/CMakeCache.txt)
     message(FATAL_ERROR "MERGANSER_OBJECTS_OF is ${MERGANSER_OBJECTS_OF}, where nothing is built; allowed: the folder of a build")
@@ -37,7 +37,7 @@ if(MERGANSER_OBJECTS_OF)
                         "\"${other_MERGANSER_SANITIZE}\"; allowed: a build without a sanitizer")
   endif()
   if(NOT MERGANSER_ZLIB STREQUAL other_MERGANSER_ZLIB)
-    list(APPEND merganser_rooms_of_their_own graphs)
+    list(APPEND merganser_modules_of_their_own graphs)
   endif()
 endif()
 
@@ -49,18 +49,18 @@ function(merganser_takes what variable)
   endif()
 endfunction()
 
-# merganser_taken_room(name variable): the archive that is linked for a room, or nothing.
-function(merganser_taken_room name variable)
+# merganser_taken_module(name variable): the archive that is linked for a module, or nothing.
+function(merganser_taken_module name variable)
   set(${variable} "" PARENT_SCOPE)
-  merganser_takes(rooms all)
+  merganser_takes(modules all)
   merganser_takes(${name} one)
-  if(name IN_LIST merganser_rooms_of_their_own OR NOT (all OR one))
+  if(name IN_LIST merganser_modules_of_their_own OR NOT (all OR one))
     return()
   endif()
   set(archive ${MERGANSER_OBJECTS_OF}/libmerganser_${name}.a)
   if(NOT EXISTS ${archive})
     message(FATAL_ERROR "MERGANSER_OBJECTS_OF is ${MERGANSER_OBJECTS_OF}, which has no libmerganser_${name}.a; allowed: a folder "
-                        "in which the target merganser_rooms is built")
+                        "in which the target merganser_modules is built")
   endif()
   set(${variable} ${archive} PARENT_SCOPE)
 endfunction()
@@ -88,15 +88,15 @@ function(merganser_taken_program target)
   merganser_watched_first(${target})
 endfunction()
 
-# merganser_watched_first(target): links all that this build compiles of rooms before the objects of the program. Of an inline
+# merganser_watched_first(target): links all that this build compiles of modules before the objects of the program. Of an inline
 # function the linker takes the first it meets.
 function(merganser_watched_first target)
-  get_property(rooms GLOBAL PROPERTY MERGANSER_ROOMS)
+  get_property(modules GLOBAL PROPERTY MERGANSER_MODULES)
   set(archives "")
-  foreach(room IN LISTS rooms)
-    get_target_property(type merganser_${room} TYPE)
-    if(NOT type STREQUAL "INTERFACE_LIBRARY" AND NOT TARGET merganser_${room}_taken)
-      list(APPEND archives $<TARGET_FILE:merganser_${room}>)
+  foreach(module IN LISTS modules)
+    get_target_property(type merganser_${module} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY" AND NOT TARGET merganser_${module}_taken)
+      list(APPEND archives $<TARGET_FILE:merganser_${module}>)
     endif()
   endforeach()
   list(JOIN archives "," whole)

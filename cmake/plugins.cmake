@@ -1,4 +1,4 @@
-# Plug-ins of the rooms comm and kernels: libmerganser_<abi>.so, for a libmerganser.so without MPI, which opens the one that
+# Plug-ins of the modules comm and kernels: libmerganser_<abi>.so, for a libmerganser.so without MPI, which opens the one that
 # fits the MPI of the process (comm/plugins.hpp). Each is compiled with one MPI's mpi.h and linked with none. Targets
 # merganser_plugin_<abi>, component `plugins` of the installation.
 set(MERGANSER_PLUGINS AUTO CACHE STRING
@@ -88,7 +88,7 @@ function(merganser_find_header abi wanted)
   endif()
 endfunction()
 
-# merganser_files_with_mpi(room folder files names): the files of a folder of models or kernels that need MPI, those below
+# merganser_files_with_mpi(module folder files names): the files of a folder of models or kernels that need MPI, those below
 # it too, and the names of the first.
 function(merganser_files_with_mpi folder files names)
   file(GLOB tops CONFIGURE_DEPENDS ${folder}/*.cpp)

@@ -15,13 +15,22 @@ find_package(nanobind CONFIG REQUIRED HINTS ${merganser_nanobind})
 
 # One file beside the extension: links by version are nothing that a wheel can hold. The build folder python/ is laid out as
 # the package is, so that the same RUNPATH serves both.
-set_property(TARGET merganser_shared PROPERTY VERSION)
-set_property(TARGET merganser_shared PROPERTY SOVERSION)
-set_property(TARGET merganser_shared PROPERTY LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python)
+set(merganser_python_libraries merganser_shared)
+foreach(package graph topology)  # those that the extension shows
+  if(NOT TARGET merganser_${package}_shared)
+    message(FATAL_ERROR "MERGANSER_PYTHON needs the package ${package}; it is not among MERGANSER_PACKAGES")
+  endif()
+  list(APPEND merganser_python_libraries merganser_${package}_shared)
+endforeach()
+foreach(library IN LISTS merganser_python_libraries)
+  set_property(TARGET ${library} PROPERTY VERSION)
+  set_property(TARGET ${library} PROPERTY SOVERSION)
+  set_property(TARGET ${library} PROPERTY LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python)
+endforeach()
 
 file(GLOB merganser_python_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/src/*.cpp)
 nanobind_add_module(merganser_core NB_STATIC NOMINSIZE ${merganser_python_sources})
-target_link_libraries(merganser_core PRIVATE merganser_shared Threads::Threads)
+target_link_libraries(merganser_core PRIVATE ${merganser_python_libraries} Threads::Threads)
 target_include_directories(merganser_core PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(merganser_core PRIVATE MERGANSER_VERSION="${PROJECT_VERSION}")
 target_compile_options(merganser_core PRIVATE -Wno-pedantic)
@@ -33,7 +42,7 @@ nanobind_add_stub(merganser_core_types MODULE _core OUTPUT ${PROJECT_BINARY_DIR}
 get_property(merganser_plugin_targets GLOBAL PROPERTY MERGANSER_PLUGIN_TARGETS)
 add_custom_target(merganser_python DEPENDS merganser_core merganser_core_types ${merganser_plugin_targets})
 
-install(TARGETS merganser_shared merganser_core LIBRARY DESTINATION merganser COMPONENT python)
+install(TARGETS ${merganser_python_libraries} merganser_core LIBRARY DESTINATION merganser COMPONENT python)
 if(merganser_plugin_targets)
   install(TARGETS ${merganser_plugin_targets} LIBRARY DESTINATION merganser/plugins COMPONENT python)
 endif()

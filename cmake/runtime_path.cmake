@@ -1,5 +1,5 @@
 # Where the loader looks for the libraries of what is built. CMake links what will be installed with a RUNPATH of the build
-# folder and rewrites it while installing; to have room for that it fills the entry up with separators, and an empty part of a
+# folder and rewrites it while installing; to have space for that it fills the entry up with separators, and an empty part of a
 # RUNPATH is the folder in which somebody works. So what will be installed is linked with its last RUNPATH at once.
 
 # merganser_runtime_path(target [folder...]): these folders, which must be absolute or begin with $ORIGIN and lead to what

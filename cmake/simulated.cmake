@@ -22,7 +22,7 @@ target_link_libraries(merganser_base PRIVATE ${SIMGRID_LIBRARY})
 target_include_directories(merganser_comm PRIVATE ${PROJECT_SOURCE_DIR}/tools)
 # merganser_simulated_program(target): links a program as what smpirun opens, with what calls of MPI cost (machines.py).
 function(merganser_simulated_program target)
-  set(costs ${PROJECT_SOURCE_DIR}/tools/simulate/costs.cpp)
+  set(costs ${PROJECT_SOURCE_DIR}/packages/simulate/simulate/costs.cpp)
   target_sources(${target} PRIVATE ${costs})
   set_source_files_properties(${costs} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON
     COMPILE_OPTIONS "-w" COMPILE_DEFINITIONS SMPI_NO_OVERRIDE_MALLOC)

@@ -15,7 +15,7 @@ merganser_say(OpenSHMEM OpenSHMEM::OpenSHMEM "model shmem" "libopenmpi-dev openm
 merganser_say(NetCDF NetCDF::NetCDF "parcel files" "libnetcdf-mpi-dev" "MERGANSER_NETCDF=${MERGANSER_NETCDF}")
 merganser_say(zlib ZLIB::ZLIB "compressed graph files" "zlib1g-dev" "MERGANSER_ZLIB=${MERGANSER_ZLIB}")
 merganser_say(Fortran merganser_fortran "module merganser" "gfortran" "MERGANSER_FORTRAN=${MERGANSER_FORTRAN}")
-set(transforms "the room's own")
+set(transforms "the module's own")
 if(KISSFFT_INCLUDE_DIR AND NOT MERGANSER_KISSFFT STREQUAL "OFF")
   string(APPEND transforms ", KISS FFT")
 endif()

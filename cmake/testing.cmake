@@ -1,8 +1,8 @@
-# merganser_add_test(room/name [RANKS 1 2 3 4 7] [LABELS fast] [TIMEOUT seconds] [LIBS target...] [NO_PLAIN] [ALONE])
+# merganser_add_test(module/name [RANKS 1 2 3 4 7] [LABELS fast] [TIMEOUT seconds] [LIBS target...] [NO_PLAIN] [ALONE])
 #
-# Adds tests/room/name.cpp to the program of its room, tests/test_room, and registers it: `test_room name`, once as a plain
+# Adds name.cpp of the folder that calls it to the program of its module, tests/test_<module>, and registers it: `test_<module> name`, once as a plain
 # process (not with NO_PLAIN), where its ranks are threads, and with RANKS once more under the launcher for every number of
-# ranks, over every model of processes. ALONE: in a program of its own, tests/test_room_name, since it replaces what is one for
+# ranks, over every model of processes. ALONE: in a program of its own, tests/test_module_name, since it replaces what is one for
 # a whole program.
 find_package(GTest REQUIRED)
 find_path(RAPIDCHECK_INCLUDE_DIR rapidcheck.h)
@@ -21,19 +21,23 @@ endif()
 math(EXPR merganser_limit "300 * ${merganser_patience}")
 math(EXPR merganser_long_limit "900 * ${merganser_patience}")
 
-# Most of the work is in what all tests of a room include. Names of a file that another one has, too, are found so: say what
+# Most of the work is in what all tests of a module include. Names of a file that another one has, too, are found so: say what
 # differs, or move what does not into a header beside them.
 option(MERGANSER_TESTS_TOGETHER "Compile tests twelve files at a time: half of the work for all, more of it for a change of one" ON)
 
+set(merganser_sources ${PROJECT_SOURCE_DIR})  # of the whole tree, where data of tests is
+if(MERGANSER_DEVELOPMENT)
+  get_filename_component(merganser_sources ${PROJECT_SOURCE_DIR}/../.. ABSOLUTE)
+endif()
 add_library(merganser_test_support STATIC
-  ${PROJECT_SOURCE_DIR}/tests/support/main.cpp ${PROJECT_SOURCE_DIR}/tests/support/ranks.cpp)
-target_include_directories(merganser_test_support PUBLIC ${PROJECT_SOURCE_DIR})
-target_compile_definitions(merganser_test_support PUBLIC MERGANSER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  ${MERGANSER_ROOT}/tests/support/main.cpp ${MERGANSER_ROOT}/tests/support/ranks.cpp)
+target_include_directories(merganser_test_support PUBLIC ${MERGANSER_ROOT})
+target_compile_definitions(merganser_test_support PUBLIC MERGANSER_SOURCE_DIR="${merganser_sources}")
 target_compile_options(merganser_test_support PRIVATE ${merganser_blocks_not_watched})
-target_link_libraries(merganser_test_support PUBLIC merganser_comm GTest::gtest)
+target_link_libraries(merganser_test_support PUBLIC merganser::comm GTest::gtest)
 # Half of what the compiler does for a test is to read these.
 target_precompile_headers(merganser_test_support PRIVATE <gtest/gtest.h> <algorithm> <functional> <memory> <random>
-  <string> <vector> ${PROJECT_SOURCE_DIR}/include/merganser/comm/runtime.hpp)
+  <string> <vector> <merganser/comm/runtime.hpp>)
 if(RAPIDCHECK_LIBRARY AND RAPIDCHECK_INCLUDE_DIR)
   target_include_directories(merganser_test_support SYSTEM PUBLIC ${RAPIDCHECK_INCLUDE_DIR})
   target_link_libraries(merganser_test_support PUBLIC ${RAPIDCHECK_LIBRARY})
@@ -49,10 +53,12 @@ elseif(TARGET OpenSHMEM::OpenSHMEM)
   endif()
 endif()
 # For tests that mpirun starts: what launcher_settings() of the library gives, read where it stands.
-file(STRINGS ${PROJECT_SOURCE_DIR}/src/comm/launcher.cpp settings REGEX "push_back\\({\"[A-Za-z_]+\", \"[^\"]+\",")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/comm/launcher.cpp)
-list(TRANSFORM settings REPLACE "^[^\"]*\"([^\"]+)\", \"([^\"]+)\".*$" "\\1=\\2"
-     OUTPUT_VARIABLE MERGANSER_LAUNCHER_ENVIRONMENT)
+if(NOT DEFINED MERGANSER_LAUNCHER_ENVIRONMENT)
+  file(STRINGS ${MERGANSER_ROOT}/src/comm/launcher.cpp settings REGEX "push_back\\({\"[A-Za-z_]+\", \"[^\"]+\",")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${MERGANSER_ROOT}/src/comm/launcher.cpp)
+  list(TRANSFORM settings REPLACE "^[^\"]*\"([^\"]+)\", \"([^\"]+)\".*$" "\\1=\\2"
+       OUTPUT_VARIABLE MERGANSER_LAUNCHER_ENVIRONMENT)
+endif()
 
 # merganser_order(name labels...): ctest -j starts tests by descending COST; fast ones first, those of one process before.
 function(merganser_order name)
@@ -86,11 +92,11 @@ function(merganser_add_test path)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT ${merganser_limit})
   endif()
-  get_filename_component(room ${path} DIRECTORY)
+  get_filename_component(module ${path} DIRECTORY)
   get_filename_component(name ${path} NAME)
-  set(target test_${room})
+  set(target test_${module})
   if(arg_ALONE)
-    set(target test_${room}_${name})
+    set(target test_${module}_${name})
   endif()
   merganser_takes(tests taken)
   if(NOT TARGET ${target})
@@ -102,17 +108,19 @@ function(merganser_add_test path)
     endif()
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests
       UNITY_BUILD ${MERGANSER_TESTS_TOGETHER} UNITY_BUILD_BATCH_SIZE 12)
-    if(TARGET merganser::${room})
-      target_link_libraries(${target} PRIVATE merganser_${room})
+    if(TARGET merganser::${module})
+      target_link_libraries(${target} PRIVATE merganser::${module})
     endif()
     target_link_libraries(${target} PRIVATE merganser_test_support)
+    get_filename_component(root ${CMAKE_CURRENT_SOURCE_DIR}/../.. ABSOLUTE)
+    target_include_directories(${target} PRIVATE ${root})
     if(NOT taken)
       target_precompile_headers(${target} REUSE_FROM merganser_test_support)
       target_compile_options(${target} PRIVATE ${merganser_blocks_not_watched})
     endif()
   endif()
   if(NOT taken)
-    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/${path}.cpp)
+    target_sources(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp)
   endif()
   target_link_libraries(${target} PRIVATE ${arg_LIBS})
   list(JOIN arg_RANKS " " ranks)
@@ -121,12 +129,72 @@ function(merganser_add_test path)
   endif()
   if(NOT arg_NO_PLAIN)
     add_test(NAME ${path} COMMAND ${target} ${name})
-    set_tests_properties(${path} PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
+    set_tests_properties(${path} PROPERTIES LABELS "${module};${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
       ENVIRONMENT "MERGANSER_TEST_RANKS=${ranks}")
     merganser_order(${path} ${arg_LABELS})
   endif()
   foreach(n IN LISTS arg_RANKS)
     merganser_launched_test(${path}.${n} ${n} COMMAND $<TARGET_FILE:${target}> ${name} TIMEOUT ${arg_TIMEOUT}
-                            LABELS ${room} ${arg_LABELS} processes)
+                            LABELS ${module} ${arg_LABELS} processes)
   endforeach()
+endfunction()
+
+# merganser_program_of_tests(): library merganser_test_program, by which tests run the command.
+function(merganser_program_of_tests)
+  if(TARGET merganser_test_program)
+    return()
+  endif()
+  add_library(merganser_test_program STATIC ${MERGANSER_ROOT}/tests/apps/program.cpp)
+  target_include_directories(merganser_test_program PUBLIC ${MERGANSER_ROOT})
+  target_compile_definitions(merganser_test_program PRIVATE MERGANSER_COMMAND="$<TARGET_FILE:merganser>")
+  target_link_libraries(merganser_test_program PUBLIC merganser::comm)
+  add_dependencies(merganser_test_program merganser)
+endfunction()
+
+# merganser_add_program_tests(package test... [TWO test...]): tests of the verbs of a package; those in TWO use two cores.
+function(merganser_add_program_tests package)
+  cmake_parse_arguments(arg "" "" "TWO" ${ARGN})
+  merganser_program_of_tests()
+  foreach(test IN LISTS arg_UNPARSED_ARGUMENTS arg_TWO)
+    merganser_add_test(${package}_apps/${test} LABELS fast)
+  endforeach()
+  target_sources(test_${package}_apps PRIVATE ${MERGANSER_ROOT}/tests/apps/no_commands.cpp)
+  target_link_libraries(test_${package}_apps PRIVATE merganser_test_program merganser::${package}_app)
+  foreach(test IN LISTS arg_TWO)
+    set_tests_properties(${package}_apps/${test} PROPERTIES PROCESSORS 2)
+  endforeach()
+endfunction()
+
+# merganser_symbols_test(name list headers module): the C functions of a module's archive are those of a list.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+function(merganser_symbols_test name list headers module)
+  if(NOT Python3_Interpreter_FOUND OR NOT CMAKE_NM OR MERGANSER_SANITIZE)
+    return()
+  endif()
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${MERGANSER_ROOT}/tests/capi/symbols_test.py ${list} ${headers}
+    $<TARGET_FILE:merganser_${module}> ${CMAKE_NM})
+  set_tests_properties(${name} PROPERTIES LABELS "capi;fast" TIMEOUT ${merganser_limit})
+  merganser_order(${name} fast)
+endfunction()
+
+set(MERGANSER_TEST_FOLDERS "" CACHE STRING "Folders of tests to build: \"comm;links\"; empty: all")
+
+# merganser_test_folders(folder name...): adds these folders below one, those that have a CMakeLists.txt and are wanted.
+function(merganser_test_folders folder binary)
+  foreach(name IN LISTS ARGN)
+    if(EXISTS ${folder}/${name}/CMakeLists.txt AND (NOT MERGANSER_TEST_FOLDERS OR name IN_LIST MERGANSER_TEST_FOLDERS))
+      add_subdirectory(${folder}/${name} ${binary}/${name})
+    endif()
+  endforeach()
+endfunction()
+
+# merganser_package_tests(package): adds all folders of tests of a package.
+function(merganser_package_tests package)
+  get_property(folder GLOBAL PROPERTY MERGANSER_PACKAGE_FOLDER_${package})
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${folder}/tests ${folder}/tests/*/CMakeLists.txt)
+  list(TRANSFORM files REPLACE "/CMakeLists.txt$" "")
+  if(NOT MERGANSER_APPS)
+    list(FILTER files EXCLUDE REGEX "(_apps|^simulate)$")
+  endif()
+  merganser_test_folders(${folder}/tests ${CMAKE_CURRENT_BINARY_DIR} ${files})
 endfunction()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the API reference from the docstrings of the public headers: api_reference.py ROOT OUTPUT.
 
-Exit 1 names every warning of Doxygen, and every header, room, namespace, class, enumeration and function without a word.
+Exit 1 names every warning of Doxygen, and every header, module, namespace, class, enumeration and function without a word.
 """
 import re
 import shutil
@@ -11,44 +11,47 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-TABLE_OF_ROOMS = "docs/architecture.md"
+import layout
+
+TABLE_OF_MODULES = "docs/architecture.md"
 FIRST_PAGE = "docs/api.md"
 
 
-def rooms(root):
-    """{name: (what it holds, rooms it may use)} of the table of rooms, its Markdown links taken out."""
+def modules(root):
+    """{name: (what it holds, modules it may use)} of the tables of modules, without Markdown links; of those that are there."""
     found = {}
-    table = re.search(r"^\| room \|.*?\n\n", (root / TABLE_OF_ROOMS).read_text() + "\n\n", flags=re.S | re.M)
-    for line in (table[0] if table else "").split("\n"):
+    tables = re.findall(r"^\| module \|.*?\n\n", (root / TABLE_OF_MODULES).read_text() + "\n\n", flags=re.S | re.M)
+    for line in "".join(tables).split("\n"):
         cells = [cell.strip() for cell in line.strip("| ").split("|")]
-        if (root / "include" / "merganser" / cells[0]).is_dir() and len(cells) >= 3:
+        if any((f / "merganser" / cells[0]).is_dir() for f in layout.folders(root, "include")) and len(cells) >= 3:
             found[cells[0]] = (re.sub(r"[:,]?( see)? \[[^\]]*\]\([^)]*\)", "", cells[1]), cells[2])
     return found
 
 
-def text_of_rooms(root, title):
+def text_of_modules(root, title):
     """Docstrings of folders, of the namespaces that are called as they are, and of the examples, for Doxygen."""
-    headers = "\n".join(header.read_text() for header in (root / "include").rglob("*.hpp"))
-    text = "/** @dir merganser\n@brief The public headers, a folder for each room. */\n"
+    headers = "\n".join(header.read_text() for folder in layout.folders(root, "include") for header in folder.rglob("*.hpp"))
+    text = "/** @dir merganser\n@brief The public headers, a folder for each module. */\n"
     text += f"/** @namespace merganser\n@brief {title}. */\n"
-    for room, (holds, uses) in rooms(root).items():
-        uses = "It uses no other room" if uses == "-" else "Rooms that it may use: " + ", ".join(uses.split())
-        text += f"/** @dir merganser/{room}\n@brief Room {room}: {holds}.\n\n{uses}. */\n"
-        if re.search(rf"^namespace merganser::{room} ", headers, flags=re.M):
-            text += f"/** @namespace merganser::{room}\n@brief Room {room}: {holds}. */\n"
-    for example in sorted((root / "examples").glob("*.cpp")):
+    for module, (holds, uses) in modules(root).items():
+        uses = "It uses no other module" if uses == "-" else "Modules that it may use: " + ", ".join(uses.split())
+        text += f"/** @dir merganser/{module}\n@brief Module {module}: {holds}.\n\n{uses}. */\n"
+        if re.search(rf"^namespace merganser::{module} ", headers, flags=re.M):
+            text += f"/** @namespace merganser::{module}\n@brief Module {module}: {holds}. */\n"
+    for example in sorted(e for folder in layout.folders(root, "examples") for e in folder.glob("*.cpp")):
         first = re.match(r"// (.*)\n", example.read_text())
         text += f"/** @example {example.name}\n{first[1] if first else ''} */\n"
     return text
 
 
 def configuration(root, work, output):
-    """What Doxygen reads. Headers, first page and rooms are brought together in one folder, which names in the output
+    """What Doxygen reads. Headers, first page and modules are brought together in one folder, which names in the output
     begin below: so the first page is in no folder, and nothing tells where it was made."""
     project = re.search(r'project\(\w+ VERSION ([0-9.]+)[^)]*DESCRIPTION "([^"]*)"', (root / "CMakeLists.txt").read_text())
-    shutil.copytree(root / "include", work / "include")
-    shutil.copy(root / FIRST_PAGE, work / "include")
-    (work / "include" / "rooms.dox").write_text(text_of_rooms(root, project[2]))
+    for folder in layout.folders(root, "include"):
+        shutil.copytree(folder, work / "include", dirs_exist_ok=True)
+    (work / "include" / Path(FIRST_PAGE).name).write_text(layout.without_left_out(root, root / FIRST_PAGE))
+    (work / "include" / "modules.dox").write_text(text_of_modules(root, project[2]))
     return (root / "tools" / "doxygen" / "Doxyfile").read_text() + f"""
 PROJECT_NAME = merganser
 PROJECT_NUMBER = {project[1]}
@@ -57,7 +60,7 @@ INPUT = {work}/include
 STRIP_FROM_PATH = {work}/include
 STRIP_FROM_INC_PATH = {work}/include
 USE_MDFILE_AS_MAINPAGE = {work}/include/{Path(FIRST_PAGE).name}
-EXAMPLE_PATH = examples
+EXAMPLE_PATH = {" ".join(str(folder.relative_to(root)) for folder in layout.folders(root, "examples"))}
 OUTPUT_DIRECTORY = {work}
 XML_OUTPUT = xml
 HTML_OUTPUT = {output}
@@ -99,6 +102,15 @@ def mend(output):
             page.write_text(re.sub(r'<a href="#nested-classes">Classes</a>( &#124;)?\n?', "", text))
 
 
+def with_origin(root, line):
+    """A line about a header, with the name that this has in the repository."""
+    def origin(header):
+        found = (f / header[1] for f in layout.folders(root, "include"))
+        return next((f.relative_to(root).as_posix() for f in found if f.exists()), header[0])
+
+    return re.sub(r"\binclude/(merganser/[\w/.]+)", origin, line)
+
+
 def build(root, output):
     """Lines that tell what is wrong; none if the reference is complete."""
     if shutil.which("doxygen") is None:
@@ -115,7 +127,7 @@ def build(root, output):
             lines = [f"doxygen ended with {run.returncode}"]
         lines = lines or list(without_words(work / "xml"))
         mend(output)
-        return [line.replace(f"{work}/include/{Path(FIRST_PAGE).name}", FIRST_PAGE).replace(f"{work}/", "")
+        return [with_origin(root, line.replace(f"{work}/include/{Path(FIRST_PAGE).name}", FIRST_PAGE).replace(f"{work}/", ""))
                 for line in lines]
 
 

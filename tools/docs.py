@@ -3,6 +3,7 @@
 
 Checked: links lead somewhere; every document can be reached from the README; publications named in brackets are in
 docs/sources.md. With OUTPUT also: what tools/api_reference.py checks, and the links of all HTML that was written.
+A link into a package that is not there (packages/ may be deleted, or a part of it) is not followed, and is a word in HTML.
 """
 import html
 import os
@@ -13,6 +14,7 @@ import urllib.parse
 from pathlib import Path
 
 import api_reference
+import layout
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 SOURCE = re.compile(r"\[([a-z]+(?:19|20)\d\d)\b")
@@ -48,17 +50,19 @@ def anchors(text):
     return {anchor_of(heading) for heading in re.findall(r"^#+\s+(.*)$", without_fences(text), flags=re.M)}
 
 
-def targets(page):
-    """(link, file, heading) of every link of a page that stays in the repository."""
+def targets(root, page):
+    """(link, file, heading) of every link of a page that stays in the repository and leads into no package that is left out."""
     for link in LINK.findall(without_code(page.read_text())):
         if not re.match(r"[a-z]+:", link):
             name, _, anchor = link.partition("#")
-            yield link, (page.parent / name).resolve() if name else page, anchor
+            file = (page.parent / name).resolve() if name else page
+            if not layout.is_left_out(root, file):
+                yield link, file, anchor
 
 
 def broken_links(root):
     for page in pages(root):
-        for link, file, anchor in targets(page):
+        for link, file, anchor in targets(root, page):
             if not file.exists():
                 yield f"{page.relative_to(root)}: {link} leads nowhere"
             elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text()):
@@ -66,15 +70,17 @@ def broken_links(root):
 
 
 def unreachable(root):
-    """Pages of the root and of docs/ that no chain of links from the README leads to."""
+    """Pages of the root, of docs/ and of packages (not of tests) that no chain of links from the README leads to."""
     reached, waiting = set(), [root / "README.md"]
     while waiting:
         page = waiting.pop()
         if page.suffix == ".md" and page.exists() and page not in reached:
             reached.add(page)
-            waiting += [file for _, file, _ in targets(page)]
+            waiting += [file for _, file, _ in targets(root, page)]
     for page in pages(root):
-        if page not in reached and page.relative_to(root).parts[0] in ("docs", page.name):
+        parts = page.relative_to(root).parts
+        parts = parts[2:] if parts[0] == "packages" and len(parts) > 2 else parts[-1:] if parts[0] == "packages" else parts
+        if page not in reached and parts[0] in ("docs", page.name):
             yield f"{page.relative_to(root)}: no link leads here from README.md"
 
 
@@ -82,8 +88,9 @@ def unknown_sources(root):
     """Publications that are named in brackets and have no entry."""
     list_of = root / SOURCES
     known = set(SOURCE.findall(list_of.read_text())) if list_of.exists() else set()
-    files = [p for folder in ("include", "src", "apps", "docs") for p in sorted((root / folder).rglob("*"))]
-    for file in files + [root / "README.md"]:
+    files = [p for name in ("include", "src", "apps", "docs") for folder in layout.folders(root, name)
+             for p in sorted(folder.rglob("*"))]
+    for file in files + [r / "README.md" for r in layout.roots(root) if (r / "README.md").exists()]:
         if file.suffix in (".hpp", ".cpp", ".md") and file != list_of:
             for name in sorted(set(SOURCE.findall(file.read_text())) - known):
                 yield f"{file.relative_to(root)}: [{name}] is not in {SOURCES}"
@@ -105,7 +112,7 @@ def build(root, output):
         name = page.relative_to(root)
         if name.as_posix() == API:
             continue
-        text = page.read_text()
+        text = layout.without_left_out(root, page)
         title = (re.search(r"^# (.*)$", text, flags=re.M) or [None, name.stem])[1]
         to = output / html_name(name)
 
@@ -124,7 +131,7 @@ def build(root, output):
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title>"
                       f"<style>{STYLE}</style><nav>{nav}</nav>{body}</html>\n")
-        for _, file, _ in targets(page):  # pictures and sources that the page shows
+        for _, file, _ in targets(root, page):  # pictures and sources that the page shows
             if file.is_file() and file.suffix != ".md":
                 copy = output / file.relative_to(root)
                 copy.parent.mkdir(parents=True, exist_ok=True)

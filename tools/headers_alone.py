@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Compiles every public header alone: headers_alone.py INCLUDE_DIR [OPTIONS] COMPILER [FLAGS...].
+"""Compiles every public header alone: headers_alone.py INCLUDE_DIR... [OPTIONS] COMPILER [FLAGS...].
+
+All folders are searched for what a header includes.
 
 --except HEADER  leave it out
 --refused TEXT   instead: all must be refused with an error that holds the text before any other
@@ -12,22 +14,20 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 
-def compile_alone(include, header, command):
+def compile_alone(name, command):
     """Included twice, so that a missing #pragma once shows as well. Returns the first error or None."""
-    name = header.relative_to(include).as_posix()
     text = f'#include "{name}"\n#include "{name}"\n'
-    run = subprocess.run([*command, "-I", str(include), "-fsyntax-only", "-x", "c++", "-"], input=text, text=True, capture_output=True)
+    run = subprocess.run([*command, "-fsyntax-only", "-x", "c++", "-"], input=text, text=True, capture_output=True)
     if run.returncode == 0:
         return None
     errors = [line for line in run.stderr.split("\n") if "error:" in line]
     return f"{name} does not compile alone: {errors[0] if errors else run.stderr.strip()}"
 
 
-def refused(include, header, command, reason):
+def refused(name, command, reason):
     """Only preprocessed: what is refused there is refused before anything else. Returns what is wrong or None."""
-    name = header.relative_to(include).as_posix()
     text = f'#include "{name}"\n'
-    run = subprocess.run([*command, "-I", str(include), "-E", "-x", "c++", "-"], input=text, text=True, capture_output=True)
+    run = subprocess.run([*command, "-E", "-x", "c++", "-"], input=text, text=True, capture_output=True)
     errors = [line for line in run.stderr.split("\n") if "error:" in line]
     if errors and reason in errors[0]:
         return None
@@ -38,23 +38,28 @@ def main():
     if len(sys.argv) < 3:
         print(__doc__, file=sys.stderr)
         return 2
-    include = Path(sys.argv[1])
-    command = sys.argv[2:]
+    folders, command = [Path(sys.argv[1])], sys.argv[2:]
+    while command and Path(command[0]).is_dir():
+        folders.append(Path(command.pop(0)))
     left_out = set()
     reason = None
     while command[:1] in (["--except"], ["--refused"]) and len(command) > 2:
         if command[0] == "--except":
-            left_out.add(include / command[1])
+            left_out.add(command[1])
         else:
             reason = command[1]
         command = command[2:]
-    headers = sorted(set(include.rglob("*.hpp")) - left_out)
-    if not headers:
-        print(f"no headers under {include}", file=sys.stderr)
+    if not command:
+        print(__doc__, file=sys.stderr)
         return 2
+    headers = sorted({h.relative_to(folder).as_posix() for folder in folders for h in folder.rglob("*.hpp")} - left_out)
+    if not headers:
+        print(f"no headers under {' '.join(map(str, folders))}", file=sys.stderr)
+        return 2
+    command += [word for folder in folders for word in ("-I", str(folder))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        look = compile_alone if reason is None else lambda i, h, c: refused(i, h, c, reason)
-        results = pool.map(lambda header: look(include, header, command), headers)
+        look = compile_alone if reason is None else lambda name, c: refused(name, c, reason)
+        results = pool.map(lambda name: look(name, command), headers)
         failed = [result for result in results if result]
     print("\n".join(failed) if failed else f"{len(headers)} headers {'compile alone' if reason is None else 'are refused'}")
     return 1 if failed else 0

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Which rooms a room may use. CMakeLists.txt links the same rooms; that is checked too.
-ROOMS = {
+# Which modules a module may use. CMakeLists.txt links the same modules; that is checked too.
+MODULES = {
     "base": "",
     "stats": "base",
     "comm": "base",
@@ -18,20 +18,36 @@ ROOMS = {
     "links": "base comm",
     "nearest": "base comm geometry parcels links",
     "io": "base comm geometry parcels",
-    "graphs": "base comm",
-    "topology": "base stats comm kernels graphs",
-    "msf": "base comm geometry nearest links graphs",
     "cluster": "base comm geometry announce parcels links nearest",
-    "flow": "base comm geometry announce parcels cluster",
-    "studies": "base stats comm announce graphs msf topology",
-    "capi": "base stats comm kernels geometry announce parcels links graphs topology msf cluster",
+    "capi": "base comm geometry announce parcels cluster",
+    "loopback": "",
+    "graphs": "base comm",
+    "msf": "base comm geometry links nearest graphs capi",
+    "mnd": "base comm graphs msf",
+    "topology": "base stats comm kernels graphs capi",
     "trace": "",
+    "flow": "base comm geometry announce parcels cluster",
+    "blocks": "base comm announce",
+    "studies": "base stats comm announce graphs msf mnd topology",
 }
-# Rooms that are no library of their own.
-NO_LIBRARY = {"trace"}
-# Whose private headers (src/ROOM/) a room may use besides its own: kernels talk to the
-# libraries that comm has started, studies draw the very graphs of a paper.
-INSIDE = {"kernels": "comm", "studies": "graphs"}
+# The modules of each package, in packages/<package>; those of no package are the core. Then the packages it may use.
+PACKAGES = {
+    "graph": ("graphs msf mnd", ""),
+    "topology": ("topology trace", "graph"),
+    "flow": ("flow", ""),
+    "blocks": ("blocks", ""),
+    "simulate": ("", ""),
+    "studies": ("studies", "graph topology"),
+}
+OPTION_PARSER = "merganser/base/options.hpp"
+# What stands for all packages at once: the Python package, and the program that feeds readers arbitrary bytes.
+OF_ALL_PACKAGES = ("python/", "tests/fuzz/")
+PACKAGE_OF = {module: package for package, (modules, _) in PACKAGES.items() for module in modules.split()}
+# Modules that are no library of their own.
+NO_LIBRARY = {"trace", "loopback"}
+# Whose private headers (src/MODULE/) a module may use besides its own: kernels talk to the libraries that comm has started, and
+# stand in one plug-in with it.
+INSIDE = {"kernels": "comm"}
 MAX_LINES = 450
 CODE = {".cpp", ".hpp", ".h", ".c", ".cpp.in"}
 SHORT = CODE | {".f90", ".F90", ".py", ".sh", ".cmake", ".in", ""}
@@ -47,14 +63,14 @@ SHELL_WORD = re.compile(r'"(/usr)?(/bin/)?(ba|da)?sh"')
 SHELL_FREE = ("src/", "apps/", "include/")
 # comm::abort, which main() calls, must end every process of a job.
 MAY_END = {"include/merganser/comm/runtime.hpp"}
-MAY_END_ROOM = ("src/comm/", "src/trace/")
+MAY_END_MODULE = ("src/comm/", "src/trace/", "src/loopback/")
 # Only base/output_file writes files; other programs must not decide where a name leads.
 WRITES_FILES = re.compile(r"\bO_TRUNC\b|\bO_CREAT\b(?!.*\bO_EXCL\b)|\b(std::)?(ofstream|fopen|creat|mkstemp|tmpfile|tmpnam)\b|\bweakly_canonical\b")
 WRITTEN_BY = "base/output_file.hpp"
 MESSAGE_PASSING = re.compile(r"(?:.*/)?((?:mpi|mpi-ext|shmem|shmemx|pshmem)\.h)")
 MAY_PASS_MESSAGES = (
     "src/comm/", "src/kernels/", "src/trace/", "include/merganser/comm/mpi.hpp", "cmake/plugin_table.cpp.in",
-    "tests/comm/", "tests/kernels/", "tests/trace/", "tests/capi/", "tests/simulate/", "tools/simulate/", "examples/",
+    "tests/comm/", "tests/kernels/", "tests/trace/", "tests/capi/", "tests/simulate/", "simulate/", "examples/",
 )
 # Comments, raw strings, strings and characters.
 PARTS = re.compile(
@@ -68,16 +84,16 @@ IMPORT = re.compile(r'\s*(?:export\s+)?(import)\s*([<"].*)')
 HEADER = re.compile(r'"([^"]*)"|<([^>]*)>')
 # Highway includes a file again for each set of instructions: this file, and none beside it.
 AGAIN = re.compile(r"\s*(?:#|%:|\?\?=)\s*define\s+HWY_TARGET_INCLUDE\b\s*(.*)")
-# Of which room the tables are that CMake writes: kernels may see inside comm, too.
+# Of which module the tables are that CMake writes: kernels may see inside comm, too.
 TABLES = {"cmake/backend_table.cpp.in": "comm", "cmake/kernel_table.cpp.in": "kernels", "cmake/plugin_table.cpp.in": "kernels"}
-# Names of these rooms stand in merganser itself, because users of every other room need them; those of another room in
-# merganser::ROOM, those of the command in merganser::app. Private ones may stand deeper.
+# Names of these modules stand in merganser itself, because users of every other module need them; those of another module in
+# merganser::MODULE, those of the command in merganser::app. Private ones may stand deeper.
 COMMON = {"base", "stats", "geometry", "parcels", "cluster"}
 NAMESPACE = re.compile(r"^(?:inline )?namespace (merganser(?:::\w+)*)")
 # One form of including: the path from include/ or from the root of the tree.
 ROOTS = ("merganser/", "src/", "apps/", "python/src/", "tests/", "examples/")
 # What else a compiler would find there.
-OURS = ROOTS + ("include/", "python/", "tools/", "cmake/", "fortran/", "docs/")
+OURS = ROOTS + ("include/", "packages/", "python/", "tools/", "cmake/", "fortran/", "docs/")
 # Words of our own that have given way to those of the field (docs/glossary.md), and what to say instead; * stands for any
 # letters, digits and underscores.
 WORDS = {
@@ -134,7 +150,26 @@ def blanked(text, strings):
     return PARTS.sub(instead, text)
 
 
-def room_of(name):
+def place_of(name):
+    """The package that a file belongs to (None: the core), and its path below the folder of that."""
+    parts = name.split("/")
+    if parts[0] == "packages" and len(parts) > 2:
+        return parts[1], "/".join(parts[2:])
+    return None, name
+
+
+def check_package(package, name, included):
+    """An include of something of a package: the core uses none, and a package those that the table names."""
+    parts = included.split("/")
+    if parts[0] not in ("merganser", "src") or len(parts) < 3 or name.startswith(OF_ALL_PACKAGES):
+        return
+    owner = PACKAGE_OF.get(parts[1])
+    if owner and owner != package and owner not in PACKAGES.get(package, ("", ""))[1].split():
+        allowed = f"package {package} may use {PACKAGES[package][1] or 'no other'}" if package in PACKAGES else "the core uses none"
+        yield f"{included} is of the package {owner}; {allowed}"
+
+
+def module_of(name):
     parts = name.split("/")
     if parts[0] == "src" and len(parts) > 2:
         return parts[1]
@@ -143,7 +178,7 @@ def room_of(name):
     return None
 
 
-def check_included(name, room, line):
+def check_included(name, module, line):
     """A line without comments: what it includes, if it does, and in which form."""
     again = AGAIN.match(line)
     if again and again[1].strip() != f'"{name}"':
@@ -165,14 +200,14 @@ def check_included(name, room, line):
     if passing and not name.startswith(MAY_PASS_MESSAGES):
         yield f"only comm, kernels and trace include {passing[1]}"
     elif quoted and (not passing or "/" in path):
-        yield from check_include(name, room, path)
+        yield from check_include(name, module, path)
     elif path.startswith((".", "/")) or path != posixpath.normpath(path):
         yield f"include <{path}>: write the path without . and .."
     elif path.startswith(OURS) and not (name.startswith("examples/") and path.startswith("merganser/")):
         yield f'include <{path}>: what is ours is included in "", and in <merganser/...> by examples'
 
 
-def check_include(name, room, included):
+def check_include(name, module, included):
     """A quoted include: its form, and whose header it is."""
     if name.startswith("examples/"):  # made to be copied: its own headers by their place, the library's in <>
         if included.startswith(OURS + (".", "/")) or included != posixpath.normpath(included):
@@ -192,44 +227,49 @@ def check_include(name, room, included):
     used = parts[1] if len(parts) > 2 else "capi" if included == "merganser/merganser.h" else None
     if name.startswith("tests/"):
         return
-    if included.startswith("src/") and (room is None or used not in (room, INSIDE.get(room))):
-        yield f"{included} is private to room {used}"
-    elif room is not None and used in ROOMS and used != room and used not in ROOMS[room].split():
-        yield f"room {room} may not use {used}; allowed: {ROOMS[room] or 'none'}"
+    if included.startswith("src/") and (module is None or used not in (module, INSIDE.get(module))):
+        yield f"{included} is private to module {used}"
+    elif module is not None and used in MODULES and used != module and used not in MODULES[module].split():
+        yield f"module {module} may not use {used}; allowed: {MODULES[module] or 'none'}"
 
 
-def check_namespace(room, below):
-    """The names below merganser of a namespace that a file of a room opens."""
-    if room in COMMON:
-        if below and below[0] not in ("detail", "HWY_NAMESPACE", room):
-            yield f"room {room} has its names in merganser, private ones in merganser::detail or merganser::{room}"
-    elif below[:1] != [room]:
-        yield f"room {room} has its names in merganser::{room}"
+def check_namespace(module, below):
+    """The names below merganser of a namespace that a file of a module opens."""
+    if module in COMMON:
+        if below and below[0] not in ("detail", "HWY_NAMESPACE", module):
+            yield f"module {module} has its names in merganser, private ones in merganser::detail or merganser::{module}"
+    elif below[:1] != [module]:
+        yield f"module {module} has its names in merganser::{module}"
 
 
-def check_code(name, text):
+def check_code(name, text, package=None):
     text = spliced(text)
     lines = zip(*(form.split("\n") for form in (text, blanked(text, False), blanked(text, True))))
-    room = room_of(name)
-    if room is not None and room not in ROOMS:
-        yield 1, f"room {room} is not in the table; known: {' '.join(ROOMS)}"
-        room = None
+    module = module_of(name)
+    if module is not None and module not in MODULES:
+        yield 1, f"module {module} is not in the table; known: {' '.join(MODULES)}"
+        module = None
     for number, (line, code, bare) in enumerate(lines, 1):
-        for what in check_included(name, room or TABLES.get(name), code):
+        for what in check_included(name, module or TABLES.get(name), code):
             yield number, what
-        if room is not None or name.startswith("apps/"):
+        header = re.match(r'\s*#\s*include\s*["<]([^">]+)[">]', code)
+        for what in check_package(package, name, header[1]) if header else ():
+            yield number, what
+        if header and header[1] == OPTION_PARSER and name.startswith("include/") and "/detail/" not in name:
+            yield number, "options of the library are plain structures; what describes them to the command stands in detail/"
+        if module is not None or name.startswith("apps/"):
             if WRITES_FILES.search(bare):
                 yield number, f"{WRITES_FILES.search(bare)[0]} may write where a link leads; files are written by {WRITTEN_BY}"
         if name.startswith(SHELL_FREE) and (SHELL.search(bare) or SHELL_WORD.search(line)):
             yield number, "no shell: start programs from argument vectors, by start_process() of apps"
-        if NAMESPACE.match(bare) and (room is not None or name.startswith("apps/")):
-            for what in check_namespace(room or "app", NAMESPACE.match(bare)[1].split("::")[1:]):
+        if NAMESPACE.match(bare) and (module is not None or name.startswith("apps/")):
+            for what in check_namespace("capi" if "/capi/" in name else module or "app", NAMESPACE.match(bare)[1].split("::")[1:]):
                 yield number, what
-        if room is None:
+        if module is None:
             continue
         if LIBRARY_TALKS.search(bare):
             yield number, "the library never prints"
-        if LIBRARY_ENDS.search(bare) and name not in MAY_END and not name.startswith(MAY_END_ROOM):
+        if LIBRARY_ENDS.search(bare) and name not in MAY_END and not name.startswith(MAY_END_MODULE):
             yield number, "the library never ends the program; throw an error of base/error.hpp"
     if name.endswith(".hpp") and "#pragma once" not in text and "HWY_TARGET_TOGGLE" not in text:
         yield 1, "a header starts with #pragma once"
@@ -244,11 +284,17 @@ def check_words(text):
             yield text.count("\n", 0, found.start()) + 1, f"{found[0]}: a word that was given up; say {say}"
 
 
-def check_rooms_of_cmake(text):
+def check_modules_of_cmake(text, package):
+    """The modules that a CMakeLists.txt describes, and the packages that it says it uses, are those of the tables."""
     for number, line in enumerate(text.split("\n"), 1):
-        room = re.match(r"\s*merganser_room\((\w+)(?:\s+USES\s+([a-z ]+?))?(?:\s+(?:NOT_INSTALLED|PIECES))*\)", line)
-        if room and (room[2] or "").split() != ROOMS.get(room[1], "?").split():
-            yield number, f"room {room[1]} links \"{room[2] or ''}\", the table says \"{ROOMS.get(room[1], 'no such room')}\""
+        module = re.match(r"\s*merganser_module\((\w+)(?:\s+USES\s+([a-z ]+?))?(?:\s+(?:NOT_INSTALLED|PIECES))*\)", line)
+        if module and (module[2] or "").split() != MODULES.get(module[1], "?").split():
+            yield number, f"module {module[1]} links \"{module[2] or ''}\", the table says \"{MODULES.get(module[1], 'no such module')}\""
+        elif module and PACKAGE_OF.get(module[1]) != package:
+            yield number, f"module {module[1]} is of {PACKAGE_OF.get(module[1]) or 'the core'}, the table says"
+        used = re.match(r'merganser_package\((\w+) "[^"]*"(?: USES ([a-z ]+))?\)', line)
+        if used and (used[1] != package or (used[2] or "") != PACKAGES.get(package, ("", "?"))[1]):
+            yield number, f"package {used[1]} uses \"{used[2] or ''}\", the table says \"{PACKAGES.get(package, ('', 'no such package'))[1]}\""
 
 
 def check(root):
@@ -262,6 +308,7 @@ def check(root):
             text = path.read_text()
         except UnicodeDecodeError:
             continue
+        package, inner = place_of(name)
         found = []
         count = text.count("\n")
         if count > MAX_LINES and (kind in SHORT or path.name == "CMakeLists.txt"):
@@ -273,9 +320,9 @@ def check(root):
         if not name.startswith(OLD_WORDS):
             found += check_words(text)
         if kind in CODE:
-            found += check_code(name, text)
-        if name == "CMakeLists.txt":
-            found += check_rooms_of_cmake(text)
+            found += check_code(inner, text, package)
+        if inner == "CMakeLists.txt":
+            found += check_modules_of_cmake(text, package)
         breaches += [f"{name}:{number}: {what}" for number, what in found]
     return breaches
 

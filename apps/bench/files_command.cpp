@@ -6,6 +6,7 @@
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/io/parcel_file.hpp"
 
 namespace merganser::app {

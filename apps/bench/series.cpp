@@ -10,6 +10,7 @@
 #include "apps/frame/memory.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/ranks.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/base/timing.hpp"
 #include "merganser/comm/collectives.hpp"
 

@@ -20,8 +20,9 @@
 #include "apps/frame/gather.hpp"
 #include "apps/frame/ranks.hpp"
 #include "apps/frame/table.hpp"
-#include "apps/topo/extract_traffic.hpp"
+#include "apps/frame/traffic_json.hpp"
 #include "merganser/base/log.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/cluster/conservation_check.hpp"
 #include "merganser/cluster/redistribution.hpp"
@@ -316,8 +317,8 @@ void Run::validate_output() {
 
 void Run::write_report() {
   const auto stages = summarise_stages(comm::all_gather_value(t_, stage_seconds(mine_.seconds)));
-  topology::Traffic traffic;
-  if (!o_.json.empty()) traffic = topology::gather_traffic(t_, traffic_);
+  comm::TrafficMatrix traffic;
+  if (!o_.json.empty()) traffic = comm::gather_traffic(t_, traffic_);
   std::vector<Summary> others;
   for (const auto& stage : profile_.stages()) {
     const auto seconds = comm::all_gather_value(t_, stage.seconds);

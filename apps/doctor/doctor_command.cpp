@@ -12,15 +12,12 @@
 #include "apps/frame/record.hpp"
 #include "apps/frame/secrets.hpp"
 #include "apps/frame/table.hpp"
-#include "apps/topo/launches.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/vectors.hpp"
 #include "merganser/nearest/cell_list.hpp"
 
 namespace merganser::app {
 namespace {
-
-constexpr double kMeasureSeconds = 5;
 
 struct DoctorCommand {
   std::string json;
@@ -115,12 +112,17 @@ void print_launcher() {
 std::vector<Hint> hints(const DoctorCommand& o) {
   std::vector<Hint> out = setting_hints(look_around());
   const auto add = [&out](const std::vector<Hint>& more) { out.insert(out.end(), more.begin(), more.end()); };
-  if (!o.record.empty()) add(measured_hints(known_of(read_json(o.record), o.record), o.record));
+  const auto packages = measured_hints_of_packages();
+  if (!o.record.empty() && packages.empty())
+    throw UsageError(
+        "--record: this program was built without the package topology, which reads records of topo bench");
+  if (!o.record.empty())
+    for (const MeasuredHints* p : packages) add(p->of_record(o.record));
   if (!o.measure) return out;
   if (const Launcher l = find_launcher(); !l.problem.empty())
     throw CommError("--measure starts two ranks, but " + l.problem);
   if (comm::launched()) throw UsageError("--measure starts ranks itself; call doctor without a launcher");
-  add(measured_hints(measure_job({"chain", false, 2, {"all"}, {"8", "65536"}, kMeasureSeconds, 1}), "the measurement"));
+  for (const MeasuredHints* p : packages) add(p->of_measurement());
   return out;
 }
 

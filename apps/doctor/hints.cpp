@@ -11,7 +11,6 @@
 #include "apps/frame/provenance.hpp"
 #include "apps/frame/secrets.hpp"
 #include "apps/frame/table.hpp"
-#include "apps/topo/known_cells.hpp"
 #include "merganser/comm/runtime.hpp"
 
 extern char** environ;
@@ -19,7 +18,6 @@ extern char** environ;
 namespace merganser::app {
 namespace {
 
-constexpr double kFarSlower = 3;  // one-sided against two-sided, same class
 constexpr double kSharedMemoryOfRank = 64.0 * 1048576;
 
 std::string value_of(const Surroundings& s, const std::string& name) {
@@ -105,49 +103,6 @@ void crowd_hints(const Surroundings& s, std::vector<Hint>& out) {
                    "0 (merganser run sets it)"});
 }
 
-double best_of(const std::vector<topology::KnownCell>& cells, const topology::KnownCell& like, const std::string& model,
-               std::string& kernel) {
-  double best = 0;
-  for (const auto& c : cells)
-    if (c.model == model && c.completion == like.completion && c.graph == like.graph &&
-        c.load.bytes == like.load.bytes && (best == 0 || c.time() < best)) {
-      best = c.time();
-      kernel = c.kernel;
-    }
-  return best;
-}
-
-void slow_hints(const std::vector<topology::KnownCell>& cells, std::vector<Hint>& out) {
-  for (const char* model : {"rma", "shmem"}) {
-    double worst = kFarSlower;
-    int slow = 0, all = 0;
-    std::string evidence;
-    for (const auto& c : cells) {
-      if (c.model != "p2p") continue;
-      std::string one_sided, two_sided;
-      const double theirs = best_of(cells, c, model, one_sided);
-      const double ours = best_of(cells, c, "p2p", two_sided);
-      if (theirs == 0 || c.kernel != two_sided) continue;
-      ++all;
-      if (theirs <= kFarSlower * ours) continue;
-      ++slow;
-      if (theirs / ours <= worst) continue;
-      worst = theirs / ours;
-      evidence = one_sided + " takes " + seconds_text(theirs * 1e-9) + ", " + two_sided + ' ' +
-                 seconds_text(ours * 1e-9) + " (both " + c.completion + ", " + bytes_text(c.load.size()) +
-                 " an arc): " + fixed_text(worst, 1) + " times";
-    }
-    // One cell may be a matter of size or noise.
-    if (slow == 0 || 2 * slow < all) continue;
-    out.push_back({std::string(model) + " is more than three times slower than two-sided messages doing the same",
-                   fmt::format("{}; so in {} of {} cells", evidence, slow, all),
-                   std::string(model) == "rma"
-                       ? "see which component serves windows: OMPI_MCA_osc=sm,rdma,pt2pt on one host; a component that "
-                         "needs the target's help (pt2pt, ucx) does this"
-                       : "see UCX_TLS (it must hold sm, or be unset) and the symmetric heap's place; else use p2p"});
-  }
-}
-
 }  // namespace
 
 Surroundings look_around() {
@@ -175,19 +130,6 @@ std::vector<Hint> setting_hints(const Surroundings& s) {
   component_hints(s, out);
   memory_hints(s, out);
   crowd_hints(s, out);
-  return out;
-}
-
-std::vector<Hint> measured_hints(const Known& known, const std::string& source) {
-  std::vector<Hint> out;
-  slow_hints(known.cells, out);
-  for (const auto& u : known.unusable)
-    if (u.kernel.find("signal") != std::string::npos)
-      out.push_back({u.kernel + " does not work here", u.reason,
-                     "use shmem.put-signal with slots of its own, or a library with OpenSHMEM 1.5"});
-  if (known.oversubscribed)
-    out.push_back({"ranks shared cores while this was measured: times are those of the scheduler",
-                   source + ": oversubscribed", "measure with at most one rank for each core"});
   return out;
 }
 

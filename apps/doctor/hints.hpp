@@ -1,10 +1,11 @@
 #pragma once
 /// Hints of the doctor: things known to go wrong, with what was seen and what to do.
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "apps/topo/known_cells.hpp"
+#include "apps/frame/json.hpp"
 
 namespace merganser::app {
 
@@ -31,8 +32,14 @@ struct Surroundings {
 
 /// Settings and shared memory: needs no measurement.
 [[nodiscard]] std::vector<Hint> setting_hints(const Surroundings& s);
-/// From what topo bench measured: one-sided kernels far slower than two-sided ones of the same class, kernels that do not
-/// work. @param source  what was read, for people
-[[nodiscard]] std::vector<Hint> measured_hints(const Known& known, const std::string& source);
+/// What a package knows of measurements; `doctor` asks each that is built. A file of a package's commands that is called
+/// NAME_hints.cpp defines one and declares it "extern const MeasuredHints NAME;".
+struct MeasuredHints {
+  std::vector<Hint> (*of_record)(
+      const std::string& path);           ///< of a record in a file @throws InputError naming the file
+  std::vector<Hint> (*of_measurement)();  ///< measures between two ranks @throws CommError if that fails
+};
+/// Those of the packages that are built. Generated.
+[[nodiscard]] std::span<const MeasuredHints* const> measured_hints_of_packages();
 
 }  // namespace merganser::app

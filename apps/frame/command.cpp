@@ -28,15 +28,23 @@ std::string padded(std::string_view text, std::size_t width) {
   return out;
 }
 
+/// The commands of a family (or all), in groups of the core and its packages.
 void list_commands(std::ostream& out, std::string_view family) {
-  std::vector<const Command*> listed;
+  const auto listed = [&](const Command* c) {
+    return !c->hidden && (family.empty() || c->name.starts_with(std::string(family) + ' '));
+  };
   std::size_t width = 0;
-  for (const Command* c : commands()) {
-    if (c->hidden || !(family.empty() || c->name.starts_with(std::string(family) + ' '))) continue;
-    listed.push_back(c);
-    width = std::max(width, c->name.size() + 2);
+  for (const Command* c : commands())
+    if (listed(c)) width = std::max(width, c->name.size() + 2);
+  for (const CommandGroup& g : command_groups()) {
+    if (std::none_of(g.commands.begin(), g.commands.end(), listed)) continue;
+    if (family.empty())
+      out << (g.package == command_groups().front().package ? "" : "\n") << g.package << ": " << g.title << '\n';
+    std::vector<const Command*> sorted(g.commands.begin(), g.commands.end());
+    std::sort(sorted.begin(), sorted.end(), [](const Command* a, const Command* b) { return a->name < b->name; });
+    for (const Command* c : sorted)
+      if (listed(c)) out << "  " << padded(c->name, width) << c->summary << '\n';
   }
-  for (const Command* c : listed) out << "  " << padded(c->name, width) << c->summary << '\n';
 }
 
 void print_overview(std::ostream& out) {
@@ -115,6 +123,15 @@ int help_on(std::span<const std::string> arguments) {
 }
 
 }  // namespace
+
+const std::vector<const Command*>& commands() {
+  static const std::vector<const Command*> kAll = [] {
+    std::vector<const Command*> all;
+    for (const CommandGroup& g : command_groups()) all.insert(all.end(), g.commands.begin(), g.commands.end());
+    return all;
+  }();
+  return kAll;
+}
 
 int dispatch(std::span<const std::string> arguments) {
   if (arguments.empty()) return help_on(arguments);

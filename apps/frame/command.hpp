@@ -1,9 +1,10 @@
 #pragma once
-/// A verb of the command line program. A file commands/NAME.cpp defines `NAME_command`; CMake makes the table of them.
+/// A verb of the command line program. A file FOLDER/NAME_command.cpp defines one; cmake/program.cmake makes the table of them.
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/frame/error_line.hpp"
 #include "apps/frame/paths.hpp"
@@ -33,8 +34,16 @@ constexpr Command hidden(Command c) {
   return c;
 }
 
-/// All commands, by name. Generated.
-[[nodiscard]] std::span<const Command* const> commands();
+/// The verbs of the core, or of a package.
+struct CommandGroup {
+  std::string_view package;                  ///< "core", or its name
+  std::string_view title;                    ///< what it holds, for the overview
+  std::span<const Command* const> commands;  ///< by file
+};
+/// The core first, then the packages that are built. Generated.
+[[nodiscard]] std::span<const CommandGroup> command_groups();
+/// The commands of all groups.
+[[nodiscard]] const std::vector<const Command*>& commands();
 
 /// Log options that every command has.
 struct LogOptions {

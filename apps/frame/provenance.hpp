@@ -17,9 +17,6 @@ struct BuildInfo {
 };
 [[nodiscard]] BuildInfo build_info();
 
-/// What tools/productivity.py counted in the sources of this program, as JSON; empty where the build had no Python.
-[[nodiscard]] std::string_view counted_productivity();
-
 struct Machine {
   std::string cpu;
   int cores = 0;        ///< that this process may use

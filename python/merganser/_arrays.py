@@ -233,7 +233,8 @@ def number(value: Any, name: str) -> float:
 def box_of(box: Any, periodic: Any, d: int) -> tuple[list[float], list[float], list[bool]]:
     """Lower corner and extent of a box of d axes, and which of them are periodic.
 
-    `box` is None or (lower, upper), each one number for all axes or one for each.
+    `box` is None or (lower, upper), each one number for all axes or one for each. On an axis with walls lower + extent, which is
+    where the library has the upper wall, is not below `upper`: a point at that very number lies within.
     """
     _check_masks(periodic, "periodic")
     _check_masks(box, "box")
@@ -254,6 +255,8 @@ def box_of(box: Any, periodic: Any, d: int) -> tuple[list[float], list[float], l
             raise UsageError(f"box: {box!r}; allowed: (lower, upper), each a number or {d} numbers") from None
         with np.errstate(all="ignore"):
             extent = upper - lower
+            # Both are rounded: the sum may be below, and one step more is enough.
+            extent = np.where(~flags & (lower + extent < upper), np.nextafter(extent, np.inf), extent)
         if not (np.isfinite(lower).all() and np.isfinite(extent).all() and (extent > 0).all()):
             raise UsageError(f"box: {box!r}; allowed: finite numbers, the upper above the lower")
     return lower.tolist(), extent.tolist(), flags.tolist()

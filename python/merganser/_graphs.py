@@ -23,7 +23,8 @@ class Graph(NamedTuple):
 
 def generate_graph(kind: str, *, seed: int = 1, weights: str = "uniform", comm: Any = None, model: str = "auto") -> Graph:
     """An artificial graph: "rmat:N:DEG", "rgg2d:N:DEG", "rgg3d:N:DEG", "gnm:N:DEG", "ba:N:DEG" of 2^N vertices,
-    "grid:AxB", "grid:AxBxC", "path:V", "star:V", "complete:V". The same for any number of ranks (docs/graph-files.md).
+    "grid:AxB", "grid:AxBxC", "path:V", "star:V", "complete:V". The same for any number of ranks
+    (packages/graph/docs/graph-files.md).
 
     weights  "uniform", "uniform:LIMIT", "signed", "float32", "float64", "unit", or of rgg "euclidean"
     """
@@ -33,7 +34,9 @@ def generate_graph(kind: str, *, seed: int = 1, weights: str = "uniform", comm: 
 
 def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1, comm: Any = None,
                model: str = "auto") -> tuple[Graph, dict[str, Any]]:
-    """Reads a graph file: edge lists, Matrix Market, METIS, DIMACS, ParHIP, BVGraph, the own format (docs/graph-files.md).
+    """Reads a graph file: edge lists, Matrix Market, METIS, DIMACS, ParHIP, BVGraph, the own format.
+
+    Formats: packages/graph/docs/graph-files.md.
 
     Gives the graph and a record of what was read. Collective over `comm`; every rank must see the file.
     """

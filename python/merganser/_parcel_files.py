@@ -202,8 +202,7 @@ def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: fl
         raise TypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
     if parcels.schema.attributes.get("B") != ("ellipsoid", 5):
         raise UsageError("parcels: no attribute B; allowed: those of EPIC, whose parcels are ellipsoids")
-    lower, extent, _ = box_of(box, False, 3)
-    flags = box_of(box, periodic, 3)[2]
+    lower, extent, flags = box_of(box, periodic, 3)
     upper = (np.asarray(lower) + np.asarray(extent)).tolist()
     numbers = _cells_of(cells)
     name = os.fsdecode(path)

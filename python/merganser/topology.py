@@ -58,14 +58,17 @@ def to_networkx(graph: ProcessGraph) -> Any:
 
 
 def generate(kind: str, ranks: int, seed: int = 42) -> ProcessGraph:
-    """A graph by its kind, as "ring", "torus2d", "torus:4x2", "random:4", "rgg:5", "complete" (docs/topology-files.md)."""
+    """A graph by its kind, as "ring", "torus2d", "torus:4x2", "random:4", "rgg:5", "complete".
+
+    Kinds and their arguments: packages/topology/docs/topology-files.md.
+    """
     if not isinstance(kind, str):
         raise TypeError(f"kind: a {type(kind).__name__}; allowed: a text")
     return _core.make_process_graph(kind, whole(ranks, "ranks", 1), whole(seed, "seed", 0, 2**64 - 1))
 
 
 def read(path: Any) -> ProcessGraph:
-    """Reads a graph; the format is seen in the file (docs/topology-files.md)."""
+    """Reads a graph; the format is seen in the file (packages/topology/docs/topology-files.md)."""
     import os
 
     return _core.read_process_graph(os.fspath(path))

@@ -1,4 +1,6 @@
 #include "merganser/msf/hdbscan.hpp"
+#include "merganser/base/text.hpp"
+#include "merganser/msf/detail/describe_hdbscan.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>

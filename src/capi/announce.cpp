@@ -1,7 +1,7 @@
 #include "merganser/capi/announce.h"
 
 #include "merganser/announce/announcement_network.hpp"
-#include "src/capi/objects.hpp"
+#include "merganser/capi/detail/objects.hpp"
 
 namespace merganser::capi {
 namespace {

@@ -1,10 +1,10 @@
 #include "merganser/capi/clusterer.h"
 
+#include "merganser/capi/detail/columns.hpp"
+#include "merganser/capi/detail/objects.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/parcels/statistics.hpp"
-#include "src/capi/columns.hpp"
-#include "src/capi/objects.hpp"
 
 namespace merganser::capi {
 

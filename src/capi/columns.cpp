@@ -1,12 +1,12 @@
-#include "src/capi/columns.hpp"
+#include "merganser/capi/detail/columns.hpp"
 
 #include <cmath>
 
 #include "merganser/base/id_table.hpp"
 #include "merganser/base/indexed_text.hpp"
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
+#include "merganser/capi/detail/objects.hpp"
 #include "merganser/parcels/limits.hpp"
-#include "src/capi/objects.hpp"
 
 namespace merganser::capi {
 namespace {

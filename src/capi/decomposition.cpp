@@ -1,9 +1,9 @@
 #include "merganser/base/indexed_text.hpp"
+#include "merganser/capi/detail/objects.hpp"
 #include "merganser/capi/transport.h"
 #include "merganser/cluster/cartesian.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/geometry/box_checks.hpp"
-#include "src/capi/objects.hpp"
 
 namespace merganser::capi {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <limits>
 
+#include "merganser/capi/detail/columns.hpp"
+#include "merganser/capi/detail/objects.hpp"
 #include "merganser/cluster/star_finder.hpp"
-#include "src/capi/columns.hpp"
-#include "src/capi/objects.hpp"
 
 namespace merganser::capi {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/capi/handles.hpp"
+#include "merganser/capi/detail/handles.hpp"
 
 #include <cstdint>
 #include <mutex>

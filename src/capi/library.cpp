@@ -3,8 +3,8 @@
 #include <new>
 
 #include "merganser/base/indexed_text.hpp"
+#include "merganser/capi/detail/guard.hpp"
 #include "merganser/comm/runtime.hpp"
-#include "src/capi/guard.hpp"
 
 namespace merganser::capi {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
+#include "merganser/capi/detail/objects.hpp"
 #include "merganser/comm/open.hpp"
 #include "merganser/comm/plugins.hpp"
-#include "src/capi/objects.hpp"
 
 namespace merganser::capi {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/options.hpp"
 #include "merganser/base/simulated.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "src/cluster/distinct_ids.hpp"
 #include "src/cluster/pack.hpp"

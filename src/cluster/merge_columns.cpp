@@ -8,7 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/indexed_text.hpp"
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/geometry/box_checks.hpp"
 #include "merganser/parcels/limits.hpp"
 #include "src/cluster/distinct_ids.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/geometry/box_checks.hpp"

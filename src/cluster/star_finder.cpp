@@ -8,6 +8,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/geometry/box_checks.hpp"
 #include "src/cluster/distinct_ids.hpp"
 #include "src/cluster/merge_columns.hpp"
 #include "src/cluster/redistribute.hpp"
@@ -172,8 +173,8 @@ struct StarFinder::Impl {
             static_cast<std::int64_t>(transport.rank()) << kIdBits, decomposition.grid().box.lower[2]};
   }
 
-  /// A copy of the points with periodic axes wrapped. A point on the upper face of a periodic axis
-  /// stays there where this rank's block ends there too.
+  /// A copy of the points with periodic axes wrapped. Where a point comes to depends on its coordinates alone, not on the rank
+  /// that gives it: distances from the upper face of a periodic axis and from the lower one differ by rounding.
   [[nodiscard]] nearest::PointSet wrap(const nearest::PointSet& set) {
     const Box& box = decomposition.grid().box;
     const PointView& from = set.points();
@@ -186,15 +187,21 @@ struct StarFinder::Impl {
     const std::size_t width = from.z != nullptr ? 3 : 2;
     wrapped.resize(width * from.size);
     for (std::size_t i = 0; i < from.size; ++i) {
+      Vec3 p{0, 0, box.lower[2]};
       bool inside = true;
+      bool moved = false;
       for (std::size_t a = 0; a < width; ++a) {
         const int axis = static_cast<int>(a);
         const double x = axes[a][i * from.stride];
-        const double y = std::isfinite(x) ? box.wrap(axis, x) : x;
-        wrapped[i * width + a] = in_block(axis, y) || !in_block(axis, x) ? y : x;
-        inside = inside && in_block(axis, wrapped[i * width + a]);
+        p[a] = std::isfinite(x) ? box.wrap(axis, x) : x;
+        wrapped[i * width + a] = p[a];
+        moved = moved || p[a] != x;
+        inside = inside && in_block(axis, p[a]);
       }
-      if (!inside) throw Indexed<InputError>(set.outside_text(i, block.lower, block.upper, box));
+      if (!inside)
+        throw Indexed<InputError>(
+            set.outside_text(i, block.lower, block.upper, box) +
+            (moved && !std::isnan(p[0] + p[1] + p[2]) ? "; this one is then at " + point_text(p) : ""));
     }
     return set.at(width == 3 ? PointView::rows(wrapped.data(), from.size)
                              : PointView::rows_2d(wrapped.data(), from.size));

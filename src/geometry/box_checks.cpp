@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser {
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/geometry/box.hpp"
 
 namespace merganser {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 #include "src/io/missing.hpp"
 
 namespace merganser::io {

@@ -13,7 +13,7 @@ namespace merganser::io {
 /// The variable that holds ids; readers of EPIC's files pass it over.
 inline constexpr std::string_view kIdName = "merganser_id";
 
-/// NetCDF's numbers of its types, which this part of the room knows without the library.
+/// NetCDF's numbers of its types, which this part of the module knows without the library.
 enum class FileType : int {
   i8 = 1,
   text = 2,

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string_view>
 
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/io/data_file.hpp"
 
 namespace merganser::io {

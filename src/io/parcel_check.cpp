@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 #include "src/io/missing.hpp"
 
 namespace merganser::io {

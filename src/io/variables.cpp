@@ -4,7 +4,6 @@
 #include <span>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/options.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/io/data_file.hpp"
 #include "merganser/io/parcel_file.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/parcels/limits.hpp"
 #include "src/nearest/block_search.hpp"
 #include "src/nearest/cell_keys.hpp"

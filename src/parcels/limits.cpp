@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
 
 namespace merganser {

@@ -136,6 +136,7 @@ TEST_F(BadOutput, places_where_no_file_can_be_are_refused) {
 }
 
 TEST_F(BadOutput, places_for_results_are_looked_at_before_the_work_is_done) {
+  MERGANSER_NEEDS_PACKAGE("topology");
   const std::string in_nothing = folder_.file("missing/k.json");
   const Arguments endless = {"topo", "bench", "--models", "threads", "--ranks", "2", "--time", "100000"};
   for (const Arguments& where : {Arguments{"--json", in_nothing}, Arguments{"--csv", folder_.path().string()}}) {
@@ -150,6 +151,7 @@ TEST_F(BadOutput, places_for_results_are_looked_at_before_the_work_is_done) {
 }
 
 TEST_F(BadOutput, a_record_on_standard_output_has_it_to_itself) {
+  MERGANSER_NEEDS_PACKAGE("topology");
   for (const Arguments& command :
        {Arguments{"topo", "gen", "rgg", "--ranks", "2", "--json", "-"},
         Arguments{"topo", "gen", "rgg", "--ranks", "2", "--compat", "neve", "--json", "-"}}) {

@@ -120,6 +120,7 @@ TEST(WrongLauncher, a_job_of_one_rank_measures_itself_and_starts_no_other) {
 }
 
 TEST(WrongLauncher, a_job_told_to_stop_ends_with_the_number_of_the_signal) {
+  MERGANSER_NEEDS_PACKAGE("topology");
   if (process_models().empty()) GTEST_SKIP() << "this build has no model of processes";
   for (const Arguments& start : {Arguments{"run", "-n", "2", "--"}, Arguments{}}) {
     Arguments command{command_path()};

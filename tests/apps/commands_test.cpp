@@ -41,6 +41,7 @@ TEST(Commands, every_verb_explains_itself) {
   const Outcome all = run({"--help"});
   EXPECT_EQ(all.code, 0);
   for (const auto& verb : kVerbs) {
+    if (!has_verb(verb)) continue;  // of a package that is not built
     const Outcome o = run(verb + Arguments{"--help"});
     EXPECT_EQ(o.code, 0) << o.text();
     EXPECT_TRUE(says(o.out, "usage: merganser " + verb[0])) << o.out;
@@ -97,6 +98,7 @@ TEST(Doctor, names_the_models_and_the_settings) {
 }
 
 TEST(Doctor, tells_the_vectors_that_run_and_every_command_has_the_same_digests_with_all) {
+  MERGANSER_NEEDS_PACKAGE("graph");
   const std::string digest = run({"msf", "--points", "uniform:3:1024"}).digest();
   ASSERT_NE(digest, "");
   for (const std::string& name : merganser::vector_targets()) {

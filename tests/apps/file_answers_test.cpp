@@ -167,6 +167,7 @@ TEST_F(FileAnswers, of_a_benchmark_agree_or_are_given) {
 }
 
 TEST_F(FileAnswers, of_a_flow_go_through_cluster_and_back) {
+  MERGANSER_NEEDS_PACKAGE("flow");
   const std::string base = folder_.file("f");
   const Outcome made = run({"flow", "rayleigh-taylor", "--cells", "4", "--until", "0.2", "--min-volume-ratio", "10",
                             "--alpha", "0.5", "-o", base, "--snapshots", "1", "--no-fields"});
@@ -190,6 +191,7 @@ TEST_F(FileAnswers, of_a_flow_go_through_cluster_and_back) {
 }
 
 TEST_F(FileAnswers, a_seed_beside_weights_of_a_file_is_refused) {
+  MERGANSER_NEEDS_PACKAGE("graph");
   std::ofstream(in_ + ".txt") << "0 1 5\n1 2 7\n";
   const Outcome o = run({"msf", in_ + ".txt", "--seed", "3"});
   EXPECT_EQ(o.code, 2) << o.text();

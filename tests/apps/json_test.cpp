@@ -99,6 +99,7 @@ TEST(Records, that_are_hostile_are_refused_by_every_verb_that_reads_them) {
          {Arguments{"compare", record, record}, Arguments{"doctor", "--record", record},
           Arguments{"topo", "extract", "--from", record}, Arguments{"topo", "advise", record, "--record", record},
           Arguments{"topo", "advise", record}}) {
+      if (!has_verb(verb)) continue;  // of a package that is not built
       const Outcome o = run(verb);
       EXPECT_TRUE(o.code == 2 || o.code == 3) << verb[0] << ' ' << text.substr(0, 80) << '\n'
                                               << o.text().substr(0, 3000);
@@ -108,6 +109,7 @@ TEST(Records, that_are_hostile_are_refused_by_every_verb_that_reads_them) {
 }
 
 TEST(HostileNames, get_a_record_and_messages_of_one_line) {
+  MERGANSER_NEEDS_PACKAGE("topology");
   const Folder folder;
   for (const std::string& name : {std::string("caf\xe9"), std::string("two\nlines"), std::string("\x1b[2J"),
                                   std::string("quo'te\""), std::string("-dash"), std::string("\xff\xfe\x01")}) {

@@ -170,6 +170,7 @@ TEST(Record, a_job_that_bench_starts_itself_tells_what_its_ranks_saw) {
        {Arguments{"topo", "bench", "--ranks", "2", "--graph", "chain", "--sizes", "8", "--time", "0.2", "--kernels",
                   "p2p.isend-irecv", "--quiet"},
         Arguments{"bench", "random", "--ranks", "2", "--cells", "6,6,6", "--steps", "1", "--comm", "p2p", "--quiet"}}) {
+    if (!has_verb(bench)) continue;  // of a package that is not built
     const Outcome o = run(bench + Arguments{"--json", record}, {{"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self,tcp"}});
     ASSERT_EQ(o.code, 0) << o.text();
     const auto provenance = merganser::app::read_json(record)["provenance"];

@@ -23,9 +23,13 @@ class Paths : public testing::Test {
     std::ofstream(at("g.txt")) << "0 1 5\n1 2 6\n2 3 7\n";
     std::ofstream(at("t.adj")) << "# ranks 3\n0,1\n1,2\n";
     std::ofstream(at("p.txt")) << "0 0\n1 0\n5 5\n6 5\n";
-    run({"msf", at("g.txt"), "--json", at("r.json")});
+    if (has_package("graph")) run({"msf", at("g.txt"), "--json", at("r.json")});
     if (!io::netcdf_available()) return;
     write_blobs(at("in.nc"), hard_cases()[3].blobs);
+  }
+  void SetUp() override {
+    MERGANSER_NEEDS_PACKAGE("graph");
+    MERGANSER_NEEDS_PACKAGE("topology");
   }
   [[nodiscard]] std::string at(const std::string& name) const { return folder_.file(name); }
 

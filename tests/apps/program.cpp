@@ -148,6 +148,17 @@ Outcome run_on(int ranks, const Arguments& arguments) {
   return run(all);
 }
 
+bool has_verb(const Arguments& command) {
+  static const std::string all = run({"list-options"}).out;
+  const std::string one = command.at(0), two = command.size() > 1 ? one + ' ' + command[1] : one;
+  return says(all, "\n \"" + one + "\":") || says(all, "\n \"" + two + "\":");
+}
+
+bool has_package(const std::string& package) {
+  static const std::string overview = run({"--help"}).out;
+  return says(overview, "\n" + package + ": ");
+}
+
 Arguments process_models() {
   Arguments out;
   for (const auto& b : comm::backends())

@@ -59,6 +59,10 @@ std::string command_path();
 Outcome run(const Arguments& arguments, const std::vector<std::pair<std::string, std::string>>& environment = {});
 /// `merganser run -n RANKS -- ARGUMENTS...`, to its end.
 Outcome run_on(int ranks, const Arguments& arguments);
+/// Whether the command under test has a verb: the first words of these.
+bool has_verb(const Arguments& command);
+/// Whether the command under test has verbs of a package.
+bool has_package(const std::string& package);
 /// The communication models of this build that need a launcher.
 Arguments process_models();
 
@@ -66,3 +70,7 @@ Arguments process_models();
 bool comes_true(const std::function<bool()>& what);
 
 }  // namespace merganser::test
+
+/// Skips the rest of a test, and says so, where the command is built without a package.
+#define MERGANSER_NEEDS_PACKAGE(name) \
+  if (!merganser::test::has_package(name)) GTEST_SKIP() << "this build is without the package " name

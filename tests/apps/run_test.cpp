@@ -88,6 +88,7 @@ TEST_F(RunOutput, that_nobody_reads_keeps_no_signal_from_ending_the_job) {
 }
 
 TEST(RunJob, a_result_of_a_real_job_is_not_lost_in_silence) {
+  MERGANSER_NEEDS_PACKAGE("graph");
   if (process_models().empty()) GTEST_SKIP() << "this build has no model of processes";
   const Outcome o =
       Program({"/bin/sh", "-c", "\"$0\" run -n 2 -- linkage --points uniform:2:100 --clusters 4 --labels - > /dev/full",
@@ -145,6 +146,7 @@ std::set<std::string> listening(const std::set<pid_t>& processes) {
 }
 
 TEST(RunJob, nothing_of_a_job_on_one_host_listens_to_others) {
+  MERGANSER_NEEDS_PACKAGE("graph");
   const std::string version = run({"--version"}).out;
   if (!says(version, "Open MPI")) GTEST_SKIP() << "no Open MPI";
   if (!says(run({"run", "--dry-run", "-n", "2", "--", "doctor"}).out, "libmerganser-loopback.so"))

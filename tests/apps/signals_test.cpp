@@ -193,6 +193,7 @@ TEST_F(Launchers, that_end_with_1_after_ranks_are_asked_whether_they_were_stoppe
 }
 
 TEST_F(Launchers, whose_ranks_cannot_start_their_library_end_with_code_4) {
+  MERGANSER_NEEDS_PACKAGE("graph");
   if (process_models().empty() || comm::mpi_library().find("Open MPI") == std::string::npos)
     GTEST_SKIP() << "this build has no Open MPI to misconfigure";
   const Outcome o = Program({command_path(), "run", "-n", "2", "--", "msf", "--gen", "path:50", "--comm", "p2p"},
@@ -272,7 +273,7 @@ TEST(StoppedThreads, end_with_one_line_and_the_number_of_the_signal) {
 TEST(StoppedThreads, leave_no_temporary_folder) {
   for (const Arguments& verb : {Arguments{"verify", "--samples", "100000", "--ranks", "2", "--comm", "threads"},
                                 Arguments{"topo", "extract", "-n", "2", "--", "/bin/sleep", "1000"}}) {
-    if (verb[0] == "topo" && process_models().empty()) continue;
+    if (verb[0] == "topo" && (process_models().empty() || !has_package("topology"))) continue;
     const Folder folder;
     Arguments command{"/bin/sh", "-c", "cd \"$0\" && TMPDIR=\"$0\" exec \"$@\"", folder.path().string(),
                       command_path()};
@@ -322,6 +323,7 @@ TEST(JobReports, a_variable_of_somebody_else_is_no_address_to_write_to) {
 }
 
 TEST(ClosedOutput, no_file_takes_the_place_of_standard_output) {
+  MERGANSER_NEEDS_PACKAGE("topology");
   const Folder folder;
   const std::string out = folder.file("g.txt");
   const Outcome o =

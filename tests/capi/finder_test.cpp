@@ -136,6 +136,36 @@ TEST(FinderInC, merges_columns_to_the_bits_of_the_clusterer) {
   }
 }
 
+TEST(FinderInC, takes_a_point_on_an_upper_periodic_face_from_the_rank_that_owns_it) {
+  on_ranks_of_c(2, [](mg_transport* t) {
+    int rank = 0;
+    EXPECT_OK(mg_transport_rank(t, &rank));
+    const mg_box box{sizeof box, {0, 0, 0}, {4, 1, 1}, {1, 0, 0}, 0};
+    mg_decomposition* blocks = nullptr;
+    const double lower[3] = {2.0 * rank, 0, 0};
+    const double upper[3] = {2.0 * rank + 2, 1, 1};
+    EXPECT_OK(mg_decomposition_of_ranks(t, &box, nullptr, lower, upper, &blocks));
+    const double face[3] = {4, 0.5, 0.5};
+    int32_t owner = -1;
+    EXPECT_OK(mg_decomposition_owners(blocks, face, 1, &owner));
+    EXPECT_EQ(owner, 0);
+    mg_finder* finder = nullptr;
+    EXPECT_OK(mg_finder_new(t, blocks, nullptr, &finder));
+    const double middle[3] = {3.5, 0.5, 0.5};
+    const double* const at = rank == owner ? face : middle;
+    const mg_points points{sizeof points, 1, at, at + 1, at + 2, 3};
+    const uint8_t small = rank == owner ? 1 : 0;
+    EXPECT_OK(mg_finder_find(finder, &points, &small, nullptr));
+    const mg_link* links = nullptr;
+    size_t count = 0;
+    EXPECT_OK(mg_finder_links(finder, &links, &count));
+    EXPECT_EQ(count, small);
+    for (size_t i = 0; i < count; ++i) EXPECT_EQ(links[i].distance2, 0.25);
+    EXPECT_OK(mg_finder_free(finder));
+    EXPECT_OK(mg_decomposition_free(blocks));
+  });
+}
+
 TEST(FinderInC, tells_of_every_point_where_it_merges) {
   on_ranks_of_c(3, [](mg_transport* t) {
     const Case c(t);

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "merganser/base/indexed_text.hpp"
+#include "merganser/capi/detail/guard.hpp"
+#include "merganser/capi/detail/handles.hpp"
 #include "merganser/merganser.h"
-#include "src/capi/guard.hpp"
-#include "src/capi/handles.hpp"
 #include "tests/capi/ranks.hpp"
 
 namespace {

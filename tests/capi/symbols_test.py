@@ -1,7 +1,7 @@
-"""The functions of the C interface are those of tests/capi/symbols.txt: in the headers, in the archive, and nothing else that
-has a C name.
+"""The functions of the C interface are those of a list: in the headers, in the archive, and nothing else that has a C name.
 
-symbols_test.py ARCHIVE NM. What is in the list stays: a program that was linked against an older library must find it."""
+symbols_test.py LIST HEADERS ARCHIVE NM: of the core tests/capi/symbols.txt and include/, of a package those of its own. What is
+in a list stays: a program that was linked against an older library must find it."""
 import re
 import subprocess
 import sys
@@ -9,21 +9,21 @@ import unittest
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
-ARCHIVE, NM = None, "nm"
+LIST, HEADERS, ARCHIVE, NM = SOURCE / "tests" / "capi" / "symbols.txt", SOURCE / "include", None, "nm"
 
 
 def listed():
-    lines = (SOURCE / "tests" / "capi" / "symbols.txt").read_text().split("\n")
+    lines = LIST.read_text().split("\n")
     return [line for line in lines if line and not line.startswith("#")]
 
 
 class Symbols(unittest.TestCase):
     def test_the_list_is_sorted_and_names_each_function_once(self):
         self.assertEqual(listed(), sorted(set(listed())))
-        self.assertGreater(len(listed()), 50)
+        self.assertGreater(len(listed()), 2)
 
     def test_the_headers_declare_them(self):
-        text = "\n".join(path.read_text() for path in (SOURCE / "include" / "merganser" / "capi").glob("*.h"))
+        text = "\n".join(path.read_text() for path in (HEADERS / "merganser" / "capi").glob("*.h"))
         declared = re.findall(r"^MG_API [^(;]*?\b(mg_\w+)\(", text, flags=re.M)
         self.assertEqual(sorted(declared), listed())
 
@@ -34,6 +34,8 @@ class Symbols(unittest.TestCase):
         self.assertEqual(sorted(set(in_c)), listed())
 
     def test_the_fortran_module_calls_no_other(self):
+        if HEADERS != SOURCE / "include":
+            return  # the module shows the core
         text = "\n".join(path.read_text() for path in (SOURCE / "fortran").glob("*.[fF]90"))
         called = set(re.findall(r"^ +(?:function|subroutine) (mg_\w+)\(.*\) bind\(c\)", text, flags=re.M))
         self.assertGreater(len(called), 40)
@@ -43,4 +45,6 @@ class Symbols(unittest.TestCase):
 if __name__ == "__main__":
     NM = sys.argv.pop()
     ARCHIVE = sys.argv.pop()
+    HEADERS = Path(sys.argv.pop()).resolve()
+    LIST = Path(sys.argv.pop())
     unittest.main()

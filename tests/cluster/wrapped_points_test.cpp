@@ -4,10 +4,13 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/cluster/star_finder.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/geometry/box_checks.hpp"
 #include "tests/cluster/star_clouds.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -69,20 +72,98 @@ TEST(WrappedPoints, just_below_a_box_and_on_its_upper_face_are_at_its_lower_face
   });
 }
 
-TEST(WrappedPoints, on_the_upper_face_may_be_given_by_the_rank_whose_block_ends_there) {
+TEST(WrappedPoints, on_the_upper_face_belong_to_the_rank_whose_block_begins_at_the_lower_face) {
   if (comm::launched()) GTEST_SKIP() << "threads only";
   const Grid grid{{{0, 0, 0}, {4, 1, 1}, {true, false, false}}, {4, 1, 1}};
   on_threads(2, [&](comm::Transport& t) {
     const Decomposition d(grid, 2, "2x1x1");
-    const double xyz[] = {t.rank() == 0 ? 0.25 : 4.0, 0.5, 0.5};
-    const std::uint8_t small = t.rank() == 1 ? 1 : 0;
+    const double xyz[] = {t.rank() == 0 ? 4.0 : 3.75, 0.5, 0.5};
+    const std::uint8_t small = t.rank() == 0 ? 1 : 0;
     StarFinder finder(t, d);
     finder.find(PointView::rows(xyz, 1), {&small, 1});
     ASSERT_EQ(finder.links().size(), static_cast<std::size_t>(small));
     if (small != 0) {
       EXPECT_EQ(finder.links()[0].distance2, 0.0625);
     }
+    if (t.rank() == 0) return;
+    const double face[] = {4.0, 0.5, 0.5};
+    const std::string what = refusal<InputError>([&] { finder.check(PointView::rows(face, 1), {&small, 1}); });
+    EXPECT_NE(what.find(" at (4, 0.5, 0.5) is outside of its rank's block, (2, 0, 0) to (4, 1, 1)"), std::string::npos)
+        << what;
+    EXPECT_NE(what.find("once periodic axes are wrapped; this one is then at (0, 0.5, 0.5)"), std::string::npos)
+        << what;
   });
+}
+
+/// A cloud with points on the upper faces of its periodic axes, and near both faces.
+Cloud cloud_on_faces() {
+  Cloud cloud = random_cloud(700, 21);
+  cloud.grid.box.lower = {0.1, -0.7, 2};
+  cloud.grid.box.extent = {0.7, 1.1, 2};
+  const Box& box = cloud.grid.box;
+  const Cloud unit = random_cloud(700, 22);
+  for (std::size_t i = 0; i < cloud.size(); ++i)
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double share = (unit.xyz[3 * i + a] - unit.grid.box.lower[a]) / unit.grid.box.extent[a];
+      double& x = cloud.xyz[3 * i + a];
+      x = box.lower[a] + share * box.extent[a];
+      if (a == 2) continue;
+      if ((i + a) % 3 == 0) x = box.wrap(static_cast<int>(a), box.lower[a] + (share - 0.5) * 0.05 * box.extent[a]);
+      if ((i + 2 * a) % 5 == 0) x = box.lower[a] + box.extent[a];
+      if ((i + 2 * a) % 35 == 0) x = std::nextafter(box.lower[a] + box.extent[a], 100.0);
+    }
+  return cloud;
+}
+
+/// What merging gives, by id: the links with their distances, and the points that are left, all as bits.
+struct Merged {
+  std::map<std::int64_t, std::pair<std::int64_t, std::uint64_t>> links;
+  std::map<std::int64_t, std::vector<std::uint64_t>> left;
+  bool operator==(const Merged&) const = default;
+};
+
+Merged merge_cloud(const Cloud& all, int ranks, std::size_t which) {
+  Merged merged;
+  std::mutex mutex;
+  on_threads(ranks, [&](comm::Transport& t) {
+    const Decomposition d = decompositions(all.grid, ranks)[which];
+    Cloud mine;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (d.owner(wrapped(all.grid.box, all.at(i))) == t.rank()) mine.add(all.at(i), all.small[i] != 0, all.ids[i]);
+    StarFinder finder(t, d);
+    finder.find(PointView::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
+    const std::vector<StarLink> links(finder.links().begin(), finder.links().end());
+    std::vector<double> volume;
+    for (const std::int64_t id : mine.ids) volume.push_back(1 + 0.01 * static_cast<double>(std::abs(id % 7)));
+    const std::vector<std::int64_t> ids = mine.ids;
+    Columns columns;
+    columns.x = {&mine.xyz[0], 3};
+    columns.y = {&mine.xyz[1], 3};
+    columns.z = {&mine.xyz[2], 3};
+    columns.volume = {volume.data()};
+    columns.ids = mine.ids;
+    columns.size = mine.size();
+    const Schema schema(std::vector<Attribute>{});
+    const MergeRules rules(schema, all.grid.box);
+    const std::size_t left = finder.merge(rules, columns);
+    const std::lock_guard lock(mutex);
+    for (const StarLink& l : links)
+      merged.links[ids[l.source]] = {l.centre_id, std::bit_cast<std::uint64_t>(l.distance2)};
+    for (std::size_t i = 0; i < left; ++i)
+      for (const double x : {mine.xyz[3 * i], mine.xyz[3 * i + 1], mine.xyz[3 * i + 2], volume[i]})
+        merged.left[mine.ids[i]].push_back(std::bit_cast<std::uint64_t>(x));
+  });
+  return merged;
+}
+
+TEST(WrappedPoints, on_upper_faces_give_the_same_bits_for_any_number_of_ranks) {
+  if (comm::launched()) GTEST_SKIP() << "threads only";
+  const Cloud cloud = cloud_on_faces();
+  const Merged want = merge_cloud(cloud, 1, 0);
+  ASSERT_GT(want.links.size(), 100U);
+  for (const int ranks : {1, 2, 3, 4, 7})
+    for (std::size_t which = 0; which < decompositions(cloud.grid, ranks).size(); ++which)
+      EXPECT_TRUE(merge_cloud(cloud, ranks, which) == want) << ranks << " ranks, decomposition " << which;
 }
 
 Parcels parcels_at(double z) {

@@ -1,4 +1,4 @@
-// requires: nothing
+// requires: graph
 /// Reads a BVGraph.
 /// Input: the properties, a byte 0, the length of the offsets in one byte, the offsets, the stream of bits.
 #include "tests/fuzz/support/files.hpp"

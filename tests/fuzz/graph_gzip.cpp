@@ -1,4 +1,4 @@
-// requires: zlib
+// requires: graph zlib
 /// Reads a compressed edge list.
 /// The first byte tells how: even, the rest is the file as it is; odd, the rest is compressed here, in one to four members,
 /// and gives the graph that it gives uncompressed.

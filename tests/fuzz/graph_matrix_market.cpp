@@ -1,4 +1,4 @@
-// requires: nothing
+// requires: graph
 /// Reads a Matrix Market file of a graph.
 #include "tests/fuzz/support/files.hpp"
 #include "tests/fuzz/support/graphs.hpp"

@@ -1,4 +1,4 @@
-// requires: nothing
+// requires: graph
 /// Reads a ParHIP file.
 #include "tests/fuzz/support/files.hpp"
 #include "tests/fuzz/support/graphs.hpp"

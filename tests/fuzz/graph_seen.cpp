@@ -1,4 +1,4 @@
-// requires: nothing
+// requires: graph
 /// Reads a graph whose format its content shows.
 #include "tests/fuzz/support/files.hpp"
 #include "tests/fuzz/support/graphs.hpp"

@@ -1,4 +1,4 @@
-// requires: nothing
+// requires: topology
 /// Reads a file of Open MPI's monitoring.
 #include "merganser/topology/monitoring.hpp"
 #include "tests/fuzz/support/target.hpp"

@@ -1,6 +1,6 @@
 // requires: nothing
 /// Reads traffic that is packed into a text.
-#include "merganser/topology/traffic.hpp"
+#include "merganser/comm/traffic_matrix.hpp"
 #include "tests/fuzz/support/target.hpp"
 
 namespace merganser::fuzz {
@@ -9,12 +9,13 @@ namespace {
 using namespace topology;
 
 bool feed_packed_flows(std::string_view input) {
-  std::vector<Flow> flows;
-  if (!read_or_refuse([&] { flows = unpack_flows(input); })) return false;
-  require(unpack_flows(pack_flows(flows)) == flows, "packed again they are other flows");
-  Traffic traffic;
-  if (!read_or_refuse([&] { traffic = Traffic(INT32_MAX, flows); })) return false;
-  require(unpack_flows(pack_flows(traffic.flows())) == traffic.flows(), "packed in order they are other flows");
+  std::vector<comm::TrafficFlow> flows;
+  if (!read_or_refuse([&] { flows = comm::unpack_flows(input); })) return false;
+  require(comm::unpack_flows(comm::pack_flows(flows)) == flows, "packed again they are other flows");
+  comm::TrafficMatrix traffic;
+  if (!read_or_refuse([&] { traffic = comm::TrafficMatrix(INT32_MAX, flows); })) return false;
+  require(comm::unpack_flows(comm::pack_flows(traffic.flows())) == traffic.flows(),
+          "packed in order they are other flows");
   return true;
 }
 

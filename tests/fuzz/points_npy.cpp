@@ -1,4 +1,4 @@
-// requires: apps
+// requires: apps graph
 /// Reads points as NumPy writes them.
 #include "tests/fuzz/support/files.hpp"
 #include "tests/fuzz/support/points.hpp"

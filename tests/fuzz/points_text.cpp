@@ -1,4 +1,4 @@
-// requires: apps
+// requires: apps graph
 /// Reads points from a text.
 #include "tests/fuzz/support/files.hpp"
 #include "tests/fuzz/support/points.hpp"

@@ -1,4 +1,4 @@
-// requires: nothing
+// requires: graph
 /// Reads a process graph whose format its content shows.
 #include "src/graphs/process_files/formats.hpp"
 #include "tests/fuzz/support/process_graphs.hpp"

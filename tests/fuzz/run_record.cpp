@@ -1,8 +1,7 @@
-// requires: apps
+// requires: apps topology
 /// Reads a run record as compare, topo advise and doctor do.
 #include "apps/compare/record.hpp"
-#include "apps/doctor/hints.hpp"
-#include "apps/topo/known_cells.hpp"
+#include "apps/topo/hints_of_cells.hpp"
 #include "tests/fuzz/support/target.hpp"
 
 namespace merganser::fuzz {

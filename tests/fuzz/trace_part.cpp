@@ -1,4 +1,4 @@
-// requires: nothing
+// requires: topology
 /// Reads a part of a trace.
 #include "merganser/topology/traffic.hpp"
 #include "tests/fuzz/support/target.hpp"

@@ -1,8 +1,8 @@
-// requires: apps
+// requires: apps topology
 /// Takes traffic from files: run records, traffic files, parts of a trace, monitoring.
 /// Input: a character (a digit: only that phase), then up to four files, each ended by a byte 0.
+#include "apps/frame/traffic_json.hpp"
 #include "apps/topo/extract_sources.hpp"
-#include "apps/topo/extract_traffic.hpp"
 #include "tests/fuzz/support/files.hpp"
 #include "tests/fuzz/support/target.hpp"
 
@@ -11,11 +11,11 @@ namespace {
 
 using namespace app;
 
-void check(const topology::Traffic& traffic) {
+void check(const comm::TrafficMatrix& traffic) {
   Json json;
   // More than 64 bits can count are refused where they are added up.
   if (!read_or_refuse([&] { json = traffic_json(traffic); })) return;
-  topology::Traffic again = traffic_of_json(parse_json(json_text(json), "again"), "again");
+  comm::TrafficMatrix again = traffic_of_json(parse_json(json_text(json), "again"), "again");
   if (again.source == bytes_to_utf8(traffic.source)) again.source = traffic.source;  // JSON holds no other bytes
   require(again == traffic, "what was written is other traffic");
 }

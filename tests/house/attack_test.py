@@ -188,8 +188,28 @@ class Campaigns(WithProgram):
         self.assertLess(time.monotonic() - began, 60)  # the fake one sleeps for 1,000 s
         self.assertEqual(campaign.unfinished, ["one 0"])
 
+    def test_cases_of_verbs_that_the_program_lacks_are_left_out_and_told(self):
+        said = []
+        campaign = Campaign(self.world, [One(case("msf"))], "7", self.folder / "keep", said.append)
+        run_cases(campaign, 3)
+        lines, found = campaign.summary()
+        self.assertEqual(found, 0)
+        self.assertIn("left out, as the program lacks their verbs: 3 cases of msf", lines)
+        campaign.replay(campaign.attacks[0], 0)
+        self.assertEqual(said, ["this case cannot be run here: the program has no verb msf"])
+
+    def test_a_sample_that_the_program_cannot_make_leaves_its_case_out(self):
+        with self.assertRaisesRegex(verbs.Absent, "no verb graph convert"):
+            self.world.sample("graph:metis")
+
 
 class Parts(unittest.TestCase):
+    def test_the_verb_of_a_command_is_known(self):
+        self.assertEqual(verbs.named(["topo", "gen", "ring"]), "topo gen")
+        self.assertEqual(verbs.named(["run", "-n", "2", "--", "topo", "gen"]), "topo gen")
+        self.assertEqual(verbs.named(["run", "-n", "2"]), "run")
+        self.assertIsNone(verbs.named(["copy", "msf"]))
+
     def test_options_of_a_verb_are_read_from_its_help(self):
         verb = verbs.parse("x", "usage: x\n\n  IN          file\n\nOutput:\n  -o, --output FILE           text\n  --quiet     say\n"
                                 "  --comm auto|threads|rma\n                  long\n")

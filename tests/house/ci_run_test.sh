@@ -48,7 +48,7 @@ before "end build" "begin test"
 before "end lint" "begin fuzz"
 before "end build" "begin sanitize"
 before "end build" "begin attack"
-for part in packages format docs build sanitizers races tests lint threads python fuzz attack; do
+for part in packages format docs build sanitizers races tests lint threads core python fuzz attack; do
   says "^=== $part: passed in"
   says "^$part +passed +[0-9]+ +[0-9]+$"
 done
@@ -87,7 +87,7 @@ run 0 docs lint
 run 2 lint speling
 says 'there is no part "speling"; allowed: packages format'
 run 0 --list
-[ "$(wc -l <"$temporary/out")" -eq 13 ] || fail "--list has not 13 lines"
+[ "$(wc -l <"$temporary/out")" -eq 15 ] || fail "--list has not 15 lines"
 run 0 --help
 says "what each does"
 echo ".ci/run does what it says"

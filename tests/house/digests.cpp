@@ -4,15 +4,18 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/random.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/runtime.hpp"
-#include "merganser/graphs/generate.hpp"
-#include "merganser/msf/euclidean.hpp"
-#include "merganser/msf/minimum_forest.hpp"
 #include "merganser/nearest/cell_list.hpp"
 #include "merganser/parcels/generate.hpp"
 #include "merganser/parcels/statistics.hpp"
+
+#ifdef MERGANSER_DIGESTS_OF_GRAPHS
+namespace merganser::test {
+void tell_digests_of_graphs(comm::Transport& transport,
+                            void (*tell)(const std::string& what, const std::string& digest));
+}
+#endif
 
 namespace {
 
@@ -30,25 +33,6 @@ void merge(comm::Transport& transport, const Grid& grid, const RandomParcels& gi
   tell("parcels", digest(parcels).text());
 }
 
-void span_points(comm::Transport& transport, msf::PointSpace space, std::size_t count, int min_samples) {
-  msf::Points points{space, {}, {}};
-  Random random(3, 0, static_cast<std::uint32_t>(space.dimension));
-  for (std::size_t i = 0; i < count * static_cast<std::size_t>(space.dimension); ++i)
-    points.coordinates.push_back(i % 3 == 0 ? random.uniform()
-                                            : static_cast<double>(static_cast<int>(random.uniform() * 16)) / 16);
-  msf::EuclideanOptions options;
-  options.min_samples = min_samples;
-  msf::Report report;
-  const msf::Forest forest = msf::euclidean_forest(points, transport, options, report);
-  tell("points", msf::totals(forest, transport).digest);
-}
-
-void span_graph(comm::Transport& transport, const char* spec) {
-  msf::Report report;
-  const graphs::EdgeList graph = graphs::generate(spec, {}, transport);
-  tell(spec, msf::totals(msf::minimum_spanning_forest(graph, transport, {}, report), transport).digest);
-}
-
 void all(comm::Transport& transport) {
   // Highway has two ways to do without vectors, of which a build has one.
   const std::string vectors = nearest::CellList::vector_target();
@@ -56,17 +40,9 @@ void all(comm::Transport& transport) {
   merge(transport, {.box = {{0, 0, 0}, {2, 1, 1.5}, {true, true, false}}, .cells = {9, 5, 6}}, {.per_cell = 20});
   merge(transport, {.box = {{-1, 0, 3}, {1, 1, 1}, {true, true, true}}, .cells = {3, 4, 5}},
         {.per_cell = 40, .variable_per_cell = true, .min_volume_ratio = 40, .small_fraction = 0.8, .shuffle = true});
-  using enum msf::Distance;
-  for (const int min_samples : {1, 5}) {
-    span_points(transport, {.dimension = 3}, 3000, min_samples);
-    span_points(transport, {.dimension = 2, .periods = {{0, 0, 1}, {1, 0, 1}}}, 2000, min_samples);
-    span_points(transport, {.dimension = 8}, 1000, min_samples);
-    span_points(transport, {.dimension = 5, .metric = manhattan}, 1000, min_samples);
-    span_points(transport, {.dimension = 40, .metric = chebyshev}, 500, min_samples);
-    span_points(transport, {.dimension = 40, .periods = {{2, 0, 1}}}, 500, min_samples);
-  }
-  span_graph(transport, "rmat:10:8");
-  span_graph(transport, "rgg3d:10:8");
+#ifdef MERGANSER_DIGESTS_OF_GRAPHS
+  test::tell_digests_of_graphs(transport, tell);
+#endif
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ def digests_of(command):
         code, (first, *lines), error = run(command, target.lower().replace("avx3", "avx-512"))
         assert code == 0, f"{target}: exit code {code}, {error}"
         assert first == f"vectors {target}", f"{target} was forced, and what ran is {first}"
-        assert len(lines) > 10, f"{target}: {lines}"
+        assert len(lines) > 1, f"{target}: {lines}"
         found[target] = lines
     code, (first, *lines), error = run(command, "")
     assert code == 0 and first.split()[1] in found, f"without MERGANSER_SIMD: exit code {code}, {first}, {error}"

@@ -10,10 +10,14 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "headers_alone.py"
 
 class HeadersAlone(unittest.TestCase):
     def run_on(self, headers, *options):
+        """Headers in one folder; those whose name has one before it, as graph/a.hpp, in a second one of that name."""
         with tempfile.TemporaryDirectory() as folder:
+            folders = [f"{folder}/core"] + sorted({f"{folder}/{name.split('/')[0]}" for name in headers if "/" in name})
+            for one in folders:
+                Path(one).mkdir()
             for name, text in headers.items():
-                (Path(folder) / name).write_text(text)
-            return subprocess.run([sys.executable, TOOL, folder, *options, "c++", "-std=c++20"], capture_output=True, text=True)
+                (Path(folder) / (name if "/" in name else f"core/{name}")).write_text(text)
+            return subprocess.run([sys.executable, TOOL, *folders, *options, "c++", "-std=c++20"], capture_output=True, text=True)
 
     def test_complete_headers_pass(self):
         run = self.run_on({"a.hpp": "#pragma once\n#include <vector>\nstd::vector<int> f();\n"})
@@ -36,6 +40,15 @@ class HeadersAlone(unittest.TestCase):
         run = self.run_on(headers, "--except", "bad.hpp")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertIn("1 headers", run.stdout)
+
+    def test_headers_of_several_folders_see_each_other(self):
+        headers = {"a.hpp": "#pragma once\nstruct A {};\n", "graph/b.hpp": '#pragma once\n#include "a.hpp"\nstruct B : A {};\n'}
+        run = self.run_on(headers)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertIn("2 headers", run.stdout)
+        run = self.run_on({**headers, "topology/c.hpp": '#pragma once\n#include "a.hpp"\nB f();\n'})
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("c.hpp does not compile alone", run.stdout)
 
     def test_headers_that_must_be_refused_are(self):
         good = {"a.hpp": "#error needs more\n", "b.hpp": '#include "a.hpp"\nnonsense\n'}

@@ -37,11 +37,30 @@ class HouseRules(unittest.TestCase):
         self.assert_breach("include/merganser/parcels/a.hpp", upward, "may not use cluster")
         self.assert_breach("src/links/detail/a.cpp", '#include "merganser/nearest/leaf_scan.hpp"\n', "may not use nearest")
 
-    def test_a_private_header_of_another_room_is_found(self):
+    def test_a_private_header_of_another_module_is_found(self):
         line = '#include "src/links/scan.hpp"\n'
         for name in ("src/cluster/a.cpp", "apps/cluster/a.cpp", "include/merganser/msf/a.cpp"):
-            self.assert_breach(name, line, "private to room links")
+            self.assert_breach(name, line, "private to module links")
         for name in ("src/links/detail/a.cpp", "tests/cluster/a.cpp"):
+            self.assertEqual(self.breaches(name, line), [])
+
+    def test_the_core_uses_no_package_and_a_package_those_of_the_table(self):
+        line = '#include "merganser/msf/forest.hpp"\n'
+        for name in ("apps/cluster/a.cpp", "tests/cluster/a.cpp"):
+            self.assert_breach(name, line, "of the package graph; the core uses none")
+        self.assert_breach("packages/flow/apps/flow/a.cpp", line, "of the package graph; package flow may use no other")
+        self.assertEqual(self.breaches("packages/graph/apps/msf/a.cpp", line), [])
+        self.assertEqual(self.breaches("packages/studies/tests/studies/a.cpp", line), [])
+        self.assertEqual(self.breaches("python/src/a.cpp", line), [])
+        self.assert_breach("examples/a.cpp", "#include <merganser/msf/forest.hpp>\n", "the core uses none")
+        self.assert_breach("packages/graph/CMakeLists.txt", 'merganser_package(graph "forests" USES flow)\n', 'uses "flow"')
+        self.assert_breach("packages/flow/CMakeLists.txt", "merganser_module(graphs USES base comm PIECES)\n", "is of graph")
+
+    def test_a_public_header_with_the_option_parser_is_found(self):
+        line = '#pragma once\n#include "merganser/base/options.hpp"\n'
+        for name in ("include/merganser/links/a.hpp", "packages/graph/include/merganser/msf/a.hpp"):
+            self.assert_breach(name, line, "plain structures")
+        for name in ("packages/graph/include/merganser/msf/detail/a.hpp", "src/links/a.hpp", "apps/frame/a.hpp"):
             self.assertEqual(self.breaches(name, line), [])
 
     def test_every_form_of_include_but_one_is_found(self):
@@ -53,7 +72,7 @@ class HouseRules(unittest.TestCase):
 
     def test_ours_in_angle_brackets_is_found_outside_examples(self):
         for path in ("merganser/cluster/cluster.hpp", "src/links/scan.hpp", "apps/frame/table.hpp", "include/merganser/base/error.hpp",
-                     "tools/simulate/costs.hpp"):
+                     "packages/simulate/simulate/costs.hpp"):
             for name in ("src/nearest/a.cpp", "apps/cluster/a.cpp", "tests/capi/a.c", "include/merganser/msf/a.h"):
                 self.assert_breach(name, f"#include <{path}>\n", "what is ours")
         for path in ("../src/links/scan.hpp", "./scan.hpp", "/usr/include/stdio.h", "sys/../src/links/scan.hpp"):
@@ -94,13 +113,13 @@ class HouseRules(unittest.TestCase):
         for what in ('"src/links/scan.cpp"', '"a.cpp"', "<src/nearest/a.cpp>", "SCAN", ""):
             self.assert_breach("src/nearest/a.cpp", text.format(what), "include again")
 
-    def test_a_table_that_cmake_writes_is_of_its_room(self):
+    def test_a_table_that_cmake_writes_is_of_its_module(self):
         inside_comm = '#include "src/comm/detail/plugin.hpp"\n'
         inside_kernels = '#include "src/kernels/families/support/family.hpp"\n'
         self.assertEqual(self.breaches("cmake/backend_table.cpp.in", inside_comm), [])
         self.assertEqual(self.breaches("cmake/plugin_table.cpp.in", inside_comm + inside_kernels), [])
-        self.assert_breach("cmake/backend_table.cpp.in", inside_kernels, "private to room kernels")
-        self.assert_breach("cmake/other_table.cpp.in", inside_comm, "private to room comm")
+        self.assert_breach("cmake/backend_table.cpp.in", inside_kernels, "private to module kernels")
+        self.assert_breach("cmake/other_table.cpp.in", inside_comm, "private to module comm")
 
     def test_the_header_for_c_is_of_the_room_capi(self):
         line = '#include "merganser/merganser.h"\n'
@@ -146,11 +165,11 @@ class HouseRules(unittest.TestCase):
                 text = "#pragma once\n" + line if name.endswith(".hpp") else line
                 self.assert_breach(name, text, "only comm, kernels")
             for folder in ("src/comm/backends", "src/kernels", "src/trace", "tests/comm", "tests/kernels", "tests/trace", "tests/capi",
-                           "tests/simulate", "tools/simulate", "examples/c"):
+                           "packages/simulate/tests/simulate", "packages/simulate/simulate", "examples/c"):
                 self.assertEqual(self.breaches(f"{folder}/a.cpp", line), [])
                 self.assertEqual(self.breaches(f"{folder}/a.c", line), [])
             self.assertEqual(self.breaches("cmake/plugin_table.cpp.in", line), [])
-        self.assert_breach("src/comm/a.cpp", '#include "src/links/mpi.h"\n', "private to room links")
+        self.assert_breach("src/comm/a.cpp", '#include "src/links/mpi.h"\n', "private to module links")
 
     def test_a_printing_library_is_found(self):
         for line in ("std::cout << 1;", "std::cerr << 1;", 'printf("a");', 'std::fprintf(stderr, "a");', 'fmt::print("a");'):
@@ -208,8 +227,8 @@ class HouseRules(unittest.TestCase):
         self.assert_breach("include/merganser/base/a.hpp", "int a();\n", "#pragma once")
 
     def test_a_link_of_rooms_that_the_table_does_not_know_is_found(self):
-        self.assert_breach("CMakeLists.txt", "merganser_room(comm USES base cluster)\n", "the table says")
-        self.assertEqual(self.breaches("CMakeLists.txt", "merganser_room(comm USES base)\n"), [])
+        self.assert_breach("CMakeLists.txt", "merganser_module(comm USES base cluster)\n", "the table says")
+        self.assertEqual(self.breaches("CMakeLists.txt", "merganser_module(comm USES base)\n"), [])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds that take objects of another one: which are refused, and that one which takes rooms compiles none of them.
+# Builds that take objects of another one: which are refused, and that one which takes modules compiles none of them.
 #   objects_of_test.sh CMAKE BUILD COMPILER, where the whole of BUILD is built
 set -euo pipefail
 cmake=$1 build=$2 compiler=$3
@@ -29,13 +29,13 @@ mkdir "$temporary/empty"
 cp "$build/CMakeCache.txt" "$temporary/empty"
 refused "where nothing is built; allowed: the folder of a build" "${same[@]}" -DMERGANSER_OBJECTS_OF="$temporary"
 refused 'where CMAKE_CXX_FLAGS is "' "${same[@]}" -DCMAKE_CXX_FLAGS=-fno-inline
-refused "which has no libmerganser_base.a; allowed: a folder in which the target merganser_rooms is built" \
+refused "which has no libmerganser_base.a; allowed: a folder in which the target merganser_modules is built" \
   "${same[@]}" -DMERGANSER_OBJECTS_OF="$temporary/empty"
-refused 'MERGANSER_TAKE has "roms"; allowed: rooms, apps, tests, or names of rooms' "${same[@]}" "-DMERGANSER_TAKE=roms;apps"
+refused 'MERGANSER_TAKE has "roms"; allowed: modules, apps, tests, or names of modules' "${same[@]}" "-DMERGANSER_TAKE=roms;apps"
 
-configure taking "${same[@]}" "-DMERGANSER_TAKE=apps;rooms" || fail "refused"
+configure taking "${same[@]}" "-DMERGANSER_TAKE=apps;modules" || fail "refused"
 ninja -C "$temporary/taking" -t targets all >"$temporary/out"
-! grep -qE 'src/(msf|flow|cluster|links)/.*\.o:|apps/.*\.o: CXX' "$temporary/out" || fail "rooms or the command are compiled again"
+! grep -qE 'src/(msf|flow|cluster|links)/.*\.o:|apps/.*\.o: CXX' "$temporary/out" || fail "modules or the command are compiled again"
 grep -q '^bin/merganser: CXX_EXECUTABLE' "$temporary/out" || fail "there is no command"
 grep -qE 'src/comm/backends/threads\.cpp\.o: CXX' "$temporary/out" || fail "comm, which differs, is not compiled"
 echo "what belongs to another build is taken or refused"

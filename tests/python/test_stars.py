@@ -239,3 +239,33 @@ def test_a_step_does_what_stars_and_merge_do():
     np.testing.assert_array_equal(parcels["id"][order], merged.kept)
     np.testing.assert_array_equal(parcels["position"][order], merged.points)
     np.testing.assert_array_equal(parcels["salt"][order], merged.attributes["salt"])
+
+
+def rounded_boxes(count=40):
+    """Pairs (lower, upper) whose difference, added to the lower one again, falls short of the upper one."""
+    rng = np.random.default_rng(15)
+    found = [(0.3, 1.7)] if 0.3 + (1.7 - 0.3) < 1.7 else []
+    while len(found) < count:
+        lower, upper = np.array([-1, 1]) * rng.random(2) * 10.0 ** rng.integers(-6, 7, 2)
+        if lower < upper and lower + (upper - lower) < upper:
+            found.append((lower, upper))
+    return found
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_points_at_the_upper_bound_of_a_box_with_walls_lie_in_it(d):
+    small = np.array([True, False])
+    for i, (lower, upper) in enumerate(rounded_boxes()):
+        points = np.full((2, d), upper)
+        points[1] = lower
+        for ranks in (1, 2) if i == 0 else (1,):
+            found = merganser.stars(points, small, box=(lower, upper), ranks=ranks)
+            assert found.merge(np.ones(2), {}).points.shape == (1, d)
+        beyond = upper + 2 * np.spacing(upper - lower)  # the wall is at most one step of the extent above
+        with pytest.raises(merganser.InputError, match="between the walls"):
+            merganser.stars(np.full((2, d), beyond), small, box=(lower, upper))
+
+
+def test_the_period_of_an_axis_is_the_difference_of_its_bounds():
+    for lower, upper in rounded_boxes(10):
+        assert merganser._arrays.box_of((lower, upper), [True, False], 2)[1][0] == upper - lower

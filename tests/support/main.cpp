@@ -68,7 +68,7 @@ void leave_those_of(const std::string& name) {
 
 }  // namespace
 
-/// `test_ROOM [NAME] [options of GoogleTest]`: the tests of tests/ROOM/NAME.cpp; of all files of the room without a name.
+/// `test_MODULE [NAME] [options of GoogleTest]`: the tests of tests/MODULE/NAME.cpp; of all files of the module without a name.
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (argc > 1) leave_those_of(argv[1]);

@@ -76,6 +76,8 @@ def main(arguments):
     try:
         campaign = Campaign(world, attacks, seed, o.keep, say=lambda line: print(line, flush=True))
         print(f"seed {seed}, {o.program}", flush=True)
+        if world.absent:
+            print(f"without {', '.join(world.absent)}: the program does not have these verbs", flush=True)
         if o.case is not None:
             campaign.replay(attacks[0], o.case)
         else:

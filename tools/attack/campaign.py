@@ -9,6 +9,7 @@ import traceback
 from .attempt import run_case, shrink
 from .judge import EVERYWHERE
 from .processes import Exhausted, OutOfTime
+from .verbs import Absent
 
 SHRINK_S = 20  # most seconds for one finding
 REPLAYS = 5  # tries for a case that depends on the moment
@@ -31,6 +32,7 @@ class Campaign:
         self.end = None
         self.stopped = False
         self.unfinished = []
+        self.left_out = {}  # cases by the verb that the program lacks
 
     def case(self, attack, number):
         """The same one for a seed and a number, whoever asks."""
@@ -71,6 +73,10 @@ class Campaign:
                 time.sleep(1)
             except OutOfTime:
                 self.unfinished.append(f"{attack.name} {number}")
+            except Absent as lacking:
+                with self.lock:
+                    self.left_out[lacking.verb] = self.left_out.get(lacking.verb, 0) + 1
+                time.sleep(0.01)  # there may be no other cases
             except Exception:  # a fault of this tool must not end the other jobs, nor pass as nothing found
                 self.failed(attack, number, traceback.format_exc())
             with self.lock:
@@ -87,13 +93,23 @@ class Campaign:
             self.report(attack, number, attempt)
 
     def replay(self, attack, number):
-        case = self.case(attack, number)
+        try:
+            case = self.case(attack, number)
+            if case is not None:
+                self.world.require(case.words())
+        except Absent as lacking:
+            self.say(f"this case cannot be run here: {lacking}")
+            return
         if case is None:
             self.say("this case cannot be run here: it needs a launcher or root")
             return
         self.say(f"case: {case.what}\n  line: {case.line()}")
         for _ in range(REPLAYS):
-            self.one(attack, number)
+            try:
+                self.one(attack, number)
+            except Absent as lacking:
+                self.say(f"this case cannot be judged here: {lacking}")
+                return
             if not case.racy or self.tallies[attack.name].found:
                 return
 
@@ -159,6 +175,9 @@ class Campaign:
             cases, found = cases + tally.cases, found + tally.found
             kinds = "; ".join(f"{n} x {k}" for k, n in sorted(tally.kinds.items(), key=lambda item: -item[1])[:20])
             lines.append(f"{attack.name:8} {tally.cases} cases, {tally.found} findings{': ' + kinds if kinds else ''}")
+        if self.left_out:
+            most = sorted(self.left_out.items(), key=lambda item: -item[1])
+            lines.append(f"left out, as the program lacks their verbs: {', '.join(f'{n} cases of {verb}' for verb, n in most)}")
         if self.unfinished:
             lines.append(f"not judged, as the time was over or the machine gave no more processes: {', '.join(self.unfinished)}")
         return [*lines, f"{'all':8} {cases} cases, {found} findings"], found

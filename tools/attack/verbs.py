@@ -7,6 +7,27 @@ OPTION = re.compile(r"^  (?:(-\w), )?(--[a-z][a-z0-9-]*)(?: (\S+))?(?:  .*)?$")
 POSITIONAL = re.compile(r"^  ([A-Z]{2,})(?:  .*)?$")
 
 
+# All that classes use. A program that was built without some of the packages lacks theirs.
+KNOWN = ("announce bench", "announce demo", "announce table2", "announce table3", "bench files", "bench msf", "bench random",
+         "cluster", "compare", "doctor", "flow", "gen random", "graph convert", "linkage", "msf", "run", "topo advise", "topo bench",
+         "topo convert", "topo extract", "topo gen", "topo replay", "topo table2", "topo tail", "verify")
+
+
+class Absent(Exception):
+    """A case needs a verb that the program does not have."""
+
+    def __init__(self, verb):
+        super().__init__(f"the program has no verb {verb}")
+        self.verb = verb
+
+
+def named(words):
+    """The known verb that a command is of, behind `run ... --` if that starts it; None if there is none."""
+    if words[:1] == ["run"] and "--" in words:
+        words = words[words.index("--") + 1:]
+    return next((verb for verb in KNOWN if words[:len(verb.split())] == verb.split()), None)
+
+
 @dataclass
 class Option:
     name: str  # --json

@@ -29,6 +29,7 @@ class World:
         self.scaled_at = 0
         self.scale_now = 1.0
         self.verbs = self.read_verbs()
+        self.absent = [name for name in verbs.KNOWN if name not in self.verbs]
         self.launches = shutil.which("mpirun") is not None and "run" in self.verbs
 
     def deadline(self):
@@ -71,6 +72,12 @@ class World:
             found[name] = verbs.parse(name, self.ask([*name.split(), "--help"]))
         return found
 
+    def require(self, words):
+        """@throws Absent if the command is of a verb that the program lacks"""
+        verb = verbs.named(words)
+        if verb in self.absent:
+            raise verbs.Absent(verb)
+
     def ask(self, words):
         return subprocess.run([self.program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
                               check=False, env=self.environment(self.scratch)).stdout.decode(errors="replace")
@@ -103,6 +110,7 @@ class World:
         return self.make_several(words)[name]
 
     def make_several(self, words, given=()):
+        self.require(words)
         folder = tempfile.mkdtemp(prefix="sample-", dir=self.scratch)
         try:
             for name, content in dict(given).items():
@@ -122,6 +130,7 @@ class World:
             shutil.rmtree(folder, ignore_errors=True)
 
     def start(self, case, folder, stopped=False):
+        self.require(case.words())
         return self.keep(Program([self.program, *case.words()], folder.at("work"),
                                  self.environment(folder.path, case.environment), Limits(**case.limits), stopped, self.deadline))
 
@@ -133,6 +142,7 @@ class World:
 
     def run(self, words, folder, seconds=20):
         """One more command in the folder of a case."""
+        self.require(words)
         program = Program([self.program, *words], folder.at("work"), self.environment(folder.path),
                           Limits(seconds=seconds * self.scale()), deadline=self.deadline)
         return self.keep(program).wait()

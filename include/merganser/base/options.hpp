@@ -19,6 +19,8 @@
 #include <variant>
 #include <vector>
 
+#include "merganser/base/axis_flags.hpp"
+#include "merganser/base/choices.hpp"
 #include "merganser/base/pinned.hpp"
 #include "merganser/base/text.hpp"
 
@@ -125,27 +127,11 @@ struct Instead : Advice {
   /// Makes the advice for what is typed; "{value}" and "{command}" are replaced as in Advice::text.
   Instead(std::string typed_option, std::string advice) : Advice{std::move(typed_option), std::move(advice)} {}
 };
-/// Words and what they stand for, for enumerations.
-template <class E>
-struct Choices {
-  std::vector<std::pair<std::string, E>> words;
-  /// The word of a value; empty if it has none.
-  [[nodiscard]] std::string name(E value) const {
-    for (const auto& [word, e] : words)
-      if (e == value) return word;
-    return {};
-  }
-};
 /// The words a string option may be.
 struct Words {
   std::vector<std::string> words;
 };
 
-/// Three axes given as letters: "xy" for {true, true, false}; "none" for no axis.
-using AxisFlags = std::array<bool, 3>;
-
-/// Shortest decimal text that reads back as the same double.
-[[nodiscard]] std::string number_text(double x);
 /// A value as --help and messages show it.
 [[nodiscard]] std::string value_text(const OptionValue& value);
 /// The known word that `word` is a slip of the hand for: the closest one if it is close, else the only one that begins with

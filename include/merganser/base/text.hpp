@@ -33,4 +33,7 @@ template <class Items, class Text = std::identity>
   return out;
 }
 
+/// Shortest decimal text that reads back as the same double.
+[[nodiscard]] std::string number_text(double x);
+
 }  // namespace merganser

@@ -63,7 +63,8 @@ typedef struct mg_finder_options {
 MG_API int mg_finder_new(mg_transport* transport, mg_decomposition* decomposition, const mg_finder_options* options,
                          mg_finder** finder);
 /// Finds the stars. Called by every rank; talks to neighbours only. The arrays are read during the call only.
-/// @param points  in the rank's block once periodic axes are wrapped, which is done here for a copy; the arrays stay as they are
+/// @param points  in the rank's block once periodic axes are wrapped, which is done here for a copy; the arrays stay as they are.
+/// The upper face of a periodic axis is wrapped to the lower one, as by mg_decomposition_owners()
 /// @param small  a byte per point, not 0 if it looks for a partner
 /// @param ids    a number per point, distinct over all ranks, which decides between equal distances; NULL: rank * 2^40 +
 /// position

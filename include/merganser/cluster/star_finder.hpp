@@ -68,7 +68,8 @@ class StarFinder {
   /// Finds the stars. Called by every rank; talks to neighbours only, no collective (with Prune::iterative: collective).
   /// The arrays are read during the call only.
   /// @param points  positions in the rank's block, its faces included, once they are wrapped into the periodic axes of the box
-  /// (Box::wrap): with those outside of it the stars have the bits they would have had, had the caller wrapped them
+  /// (Box::wrap): with those outside of it the stars have the bits they would have had, had the caller wrapped them. The upper
+  /// face of a periodic axis is wrapped to the lower one: a point there belongs to the rank whose block begins at that
   /// @param small   a byte per point: not 0 if it looks for a partner. A partner may be small or not.
   /// @param ids     distinct over all ranks; they decide between equal distances and in pairs. Empty: rank * 2^40 +
   /// position, so that equal distances are decided by the decomposition

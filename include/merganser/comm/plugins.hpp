@@ -1,6 +1,6 @@
 #pragma once
 /// Ranks over an MPI that the library was not built with. A library without MPI opens, while the program runs, a plug-in
-/// of this room (models p2p, neighborhood and rma, and their kernels) that was compiled for the binary interface of the MPI
+/// of this module (models p2p, neighborhood and rma, and their kernels) that was compiled for the binary interface of the MPI
 /// that the process has loaded already: by mpi4py, or because the program is linked with it.
 #include <string>
 #include <vector>

@@ -60,7 +60,7 @@ class Decomposition {
   /// Part of an axis that a cell belongs to.
   [[nodiscard]] int part_of_cell(int axis, std::int64_t cell) const;
 
-  /// Owner of a point inside the box. Cost: O(log ranks), by boxes O(ranks).
+  /// Owner of a point inside the box, whose periodic axes are wrapped (Box::wrap). Cost: O(log ranks), by boxes O(ranks).
   [[nodiscard]] int owner(const Vec3& p) const;
   /// Where the block of a rank lies in the box.
   [[nodiscard]] Block block(int rank) const;

@@ -101,7 +101,7 @@ class SimulatedMemory final : public Memory {
   const void* source(std::uint64_t word) { return &words_.emplace_back(word); }
 
   /// Waits until the operations to a rank have landed and lets it know, before this rank does: what a flush takes for the way
-  /// back (tools/simulate/costs.cpp, which the program is linked with) comes after.
+  /// back (packages/simulate/simulate/costs.cpp, which the program is linked with) comes after.
   void land(int rank) {
     check(MPI_Win_flush_local(rank, window_), "MPI_Win_flush_local");
     ring_bell(world_ranks(comm_, {&rank, 1}).front());

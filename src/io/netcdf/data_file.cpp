@@ -132,14 +132,16 @@ class DataReader {
       Name dimension{};
       auto& n = part.length[static_cast<std::size_t>(d)];
       const int id = dims[static_cast<std::size_t>(d)];
-      check(nc_inq_dim(file_.id(), id, dimension.data(), &n), "the shape of " + v.name);
+      check(nc_inq_dimname(file_.id(), id, dimension.data()), "the shape of " + v.name);
+      check(file_.length_of(file_.id(), id, n), "the shape of " + v.name);
       v.dimensions.emplace_back(dimension.data());
       all *= static_cast<double>(n);
       if (d > 0 && std::find(unlimited_.begin(), unlimited_.end(), id) != unlimited_.end()) part.by_rows = true;
     }
     v.values.bytes.resize(room(all, type, v.name));
     v.values.count = static_cast<std::int64_t>(all);
-    check(get_part(file_.id(), number, part, type_bytes(static_cast<FileType>(type)), v.values.bytes.data()), v.name);
+    check(get_part(file_, file_.id(), number, part, type_bytes(static_cast<FileType>(type)), v.values.bytes.data()),
+          v.name);
     out.variables.push_back(std::move(v));
   }
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/io/data_file.hpp"
 #include "merganser/io/parcel_file.hpp"
@@ -175,8 +175,8 @@ Variable find(const NcFile& file, const Column& column, std::int64_t parcels) {
   file.check(nc_inq_vardimid(file.id(), *variable, dimension.data()), "look at " + name);
   std::size_t times = 1;
   std::size_t length = 0;
-  if (dimensions == 2) file.check(nc_inq_dimlen(file.id(), dimension[0], &times), "look at " + name);
-  file.check(nc_inq_dimlen(file.id(), dimension[static_cast<std::size_t>(dimensions - 1)], &length), "look at " + name);
+  if (dimensions == 2) file.check(file.length_of(file.id(), dimension[0], times), "look at " + name);
+  file.check(file.length_of(file.id(), dimension[static_cast<std::size_t>(dimensions - 1)], length), "look at " + name);
   if (static_cast<std::int64_t>(length) != parcels)
     throw InputError(file.path() + ": the variable " + name + " has length " + std::to_string(length) +
                      "; n_parcels is " + std::to_string(parcels));

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <map>
 #include <span>
 
 #include "merganser/base/error.hpp"
@@ -31,7 +30,7 @@ class HeadingReader {
   FileHeading read() {
     heading_.root = group(file_.id(), "");
     std::size_t levels = 0;
-    if (time_ >= 0) check(nc_inq_dimlen(file_.id(), time_, &levels), "the length of dimension t");
+    if (time_ >= 0) check(file_.length_of(file_.id(), time_, levels), "the length of dimension t");
     if (levels > 1)
       heading_.lost.push_back({"t", "time levels 0 to " + std::to_string(levels - 2) + " of t, all but the last"});
     const auto carried = [](const FileAttribute& a) { return !is_own_attribute(a.name); };
@@ -82,7 +81,8 @@ class HeadingReader {
     for (const int d : list(id, inquire, "the dimensions")) {
       Name name{};
       std::size_t length = 0;
-      check(nc_inq_dim(id, d, name.data(), &length), "a dimension");
+      check(nc_inq_dimname(id, d, name.data()), "a dimension");
+      check(file_.length_of(id, d, length), "a dimension");
       out.dimensions.push_back({name.data(), static_cast<std::int64_t>(length), is_in(unlimited, d)});
     }
   }
@@ -205,16 +205,6 @@ class HeadingReader {
     return s;
   }
 
-  /// The library looks at every variable of the file to tell the length of a dimension that may grow: it is asked once.
-  std::size_t length_of(int id, int dimension, const std::string& of) {
-    const auto known = lengths_.find(dimension);
-    if (known != lengths_.end()) return known->second;
-    std::size_t length = 0;
-    check(nc_inq_dimlen(id, dimension, &length), "the shape of " + of);
-    lengths_.emplace(dimension, length);
-    return length;
-  }
-
   /// Reads the values of a variable, of a time dimension the last level. @return false if all values together exceed kMaxValueBytes
   bool read_values_within_budget(VariableNumber of, std::span<const int> dimensions, const std::string& full,
                                  FileVariable& v) {
@@ -226,7 +216,7 @@ class HeadingReader {
     double all = 1;
     for (std::size_t d = 0; d < v.dimensions.size(); ++d) {
       const int dimension = dimensions[d];
-      length[d] = length_of(id, dimension, full);
+      check(file_.length_of(id, dimension, length[d]), "the shape of " + full);
       if (d > 0 && is_in(unlimited_, dimension)) by_rows = true;
       if (dimension == time_ && length[d] > 0) {
         start[d] = length[d] - 1;
@@ -244,10 +234,11 @@ class HeadingReader {
     const auto count = static_cast<std::size_t>(all);
     v.values.count = static_cast<std::int64_t>(count);
     if (type == FileType::string) {
-      v.values.strings = texts(count, full, [&](char** to) { return get_part(id, number, part, sizeof(char*), to); });
+      v.values.strings =
+          texts(count, full, [&](char** to) { return get_part(file_, id, number, part, sizeof(char*), to); });
     } else {
       v.values.bytes.resize(count * type_bytes(type));
-      check(get_part(id, number, part, type_bytes(type), v.values.bytes.data()), full);
+      check(get_part(file_, id, number, part, type_bytes(type), v.values.bytes.data()), full);
     }
     return true;
   }
@@ -256,7 +247,6 @@ class HeadingReader {
   NetcdfLock lock_;
   int time_ = -1;               // the dimension of which the last level is taken
   std::vector<int> unlimited_;  // dimensions of groups so far
-  std::map<int, std::size_t> lengths_;
   FileHeading heading_;
   std::size_t carried_ = 0;
 };

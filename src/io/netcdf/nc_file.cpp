@@ -8,11 +8,14 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
 #include "merganser/io/data_file.hpp"
+#include "src/io/netcdf/hdf5_calls.hpp"
+#include "src/io/netcdf/stored.hpp"
 
 namespace merganser::io {
 namespace {
@@ -44,6 +47,14 @@ int open_status(int status, const std::string& path) {
   throw InputError(path + ": cannot open: " + reason(status));
 }
 
+/// The one file that HDF5 has opened since; -1 if it is none or another thread, which does not know our lock, has opened one too.
+std::int64_t opened_since(const std::vector<hdf5::Id>& before) {
+  const std::vector<hdf5::Id> after = hdf5::open_files();
+  std::vector<hdf5::Id> added;
+  std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(added));
+  return added.size() == 1 ? added[0] : hdf5::kNoId;
+}
+
 }  // namespace
 
 NetcdfLock::NetcdfLock(const std::string& path)
@@ -57,8 +68,9 @@ NcFile NcFile::open(const std::string& path) {
   check_self_contained(path);
   const NetcdfLock lock(path);
   int id = -1;
+  const std::vector<hdf5::Id> before = hdf5::open_files();
   open_status(nc_open(local_name(path).c_str(), NC_NOWRITE, &id), path);
-  return {id, path, false};
+  return {id, path, false, opened_since(before)};
 }
 
 NcFile NcFile::create(const std::string& path, const std::string& shown) {
@@ -79,7 +91,11 @@ NcFile NcFile::create(const std::string& path, const std::string& shown, comm::T
 }
 
 NcFile::NcFile(NcFile&& o) noexcept
-    : id_(std::exchange(o.id_, -1)), shown_(std::move(o.shown_)), collective_(o.collective_) {}
+    : id_(std::exchange(o.id_, -1)),
+      shown_(std::move(o.shown_)),
+      collective_(o.collective_),
+      stored_(o.stored_),
+      lengths_(std::move(o.lengths_)) {}
 
 NcFile::~NcFile() {
   if (id_ < 0) return;
@@ -96,12 +112,23 @@ void NcFile::check(int status, const std::string& what) const {
   if (status != NC_NOERR) throw InputError(shown_ + ": cannot " + what + ": " + reason(status));
 }
 
+int NcFile::length_of(int group, int dimension, std::size_t& length) const {
+  const auto known = lengths_.find(dimension);
+  if (known != lengths_.end()) {
+    length = known->second;
+    return NC_NOERR;
+  }
+  const int status = nc_inq_dimlen(group, dimension, &length);
+  if (status == NC_NOERR) lengths_.emplace(dimension, length);
+  return status;
+}
+
 std::optional<std::int64_t> NcFile::dimension(const std::string& name) const {
   const NetcdfLock lock(shown_);
   int dimension = 0;
   std::size_t length = 0;
   if (nc_inq_dimid(id_, name.c_str(), &dimension) != NC_NOERR) return std::nullopt;
-  check(nc_inq_dimlen(id_, dimension, &length), "read the length of dimension " + name);
+  check(length_of(id_, dimension, length), "read the length of dimension " + name);
   return static_cast<std::int64_t>(length);
 }
 
@@ -133,8 +160,9 @@ std::vector<double> NcFile::attribute(const std::string& name, std::size_t count
   return values;
 }
 
-int get_part(int group, int variable, const VariablePart& part, std::size_t value_bytes, void* to) {
+int get_part(const NcFile& file, int group, int variable, const VariablePart& part, std::size_t value_bytes, void* to) {
   if (std::find(part.length.begin(), part.length.end(), 0) != part.length.end()) return NC_NOERR;
+  if (read_stored(file, group, variable, part, value_bytes, to)) return NC_NOERR;
   if (!part.by_rows) return nc_get_vara(group, variable, part.start.data(), part.length.data(), to);
   const std::size_t last = part.length.size() - 2;
   std::vector<std::size_t> at = part.start;

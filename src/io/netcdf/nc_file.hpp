@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ class NcFile {
   [[nodiscard]] int id() const noexcept { return id_; }
   [[nodiscard]] bool collective() const noexcept { return collective_; }
   [[nodiscard]] const std::string& path() const noexcept { return shown_; }
+  /// The file that HDF5 has open for this one; -1 where there is none, or it is open for writing.
+  [[nodiscard]] std::int64_t stored() const noexcept { return stored_; }
 
   [[nodiscard]] NetcdfLock lock() const { return NetcdfLock(shown_); }
   /// @throws InputError "PATH: cannot WHAT: reason" unless status is NC_NOERR
@@ -62,6 +65,9 @@ class NcFile {
     check(locked(std::forward<F>(f)), what);
   }
 
+  /// Gives the length of a dimension that `group` sees, in a file that is open for reading. NetCDF looks at every variable of
+  /// the file to tell that of one that may grow: it is asked once. Call under the lock. @return NetCDF status
+  [[nodiscard]] int length_of(int group, int dimension, std::size_t& length) const;
   [[nodiscard]] std::optional<std::int64_t> dimension(const std::string& name) const;
   [[nodiscard]] std::optional<int> variable(const std::string& name) const;
   /// A numeric global attribute of `count` values. @throws InputError if it is missing, of another length or type
@@ -69,10 +75,13 @@ class NcFile {
   [[nodiscard]] bool has_attribute(const std::string& name) const;
 
  private:
-  NcFile(int id, std::string shown, bool collective) : id_(id), shown_(std::move(shown)), collective_(collective) {}
+  NcFile(int id, std::string shown, bool collective, std::int64_t stored = -1)
+      : id_(id), shown_(std::move(shown)), collective_(collective), stored_(stored) {}
   int id_ = -1;
   std::string shown_;
   bool collective_ = false;
+  std::int64_t stored_ = -1;
+  mutable std::map<int, std::size_t> lengths_;  // of dimensions, of a file that is read
 };
 
 /// A part of a variable: where it begins, and how far it goes, in each of its dimensions; one entry more for none of them.
@@ -85,6 +94,7 @@ struct VariablePart {
 };
 
 /// Reads it, if it is not empty, values of so many bytes each. Call under the lock. @return NetCDF status
-[[nodiscard]] int get_part(int group, int variable, const VariablePart& part, std::size_t value_bytes, void* to);
+[[nodiscard]] int get_part(const NcFile& file, int group, int variable, const VariablePart& part,
+                           std::size_t value_bytes, void* to);
 
 }  // namespace merganser::io

@@ -31,14 +31,18 @@ std::size_t chunk_bytes(const NcFile& file, const Variable& v) {
 int read_values(const NcFile& file, const Column& column, const Variable& v, const std::array<std::int64_t, 2>& range,
                 double* to) {
   const auto [first, count] = range;
-  const std::array<std::size_t, 2> from{v.level, count == 0 ? 0 : static_cast<std::size_t>(first)};
-  const std::array<std::size_t, 2> length{1, static_cast<std::size_t>(count)};
-  const std::size_t* const start = from.data() + (v.has_time ? 0 : 1);
-  const std::size_t* const size = length.data() + (v.has_time ? 0 : 1);
-  // Integers of 64 bits that nothing is computed with are read as they are: not every one is a double.
+  if (count == 0) return NC_NOERR;
+  VariablePart part{{static_cast<std::size_t>(first), 0}, {static_cast<std::size_t>(count), 1}};
+  if (v.has_time) part = {{v.level, static_cast<std::size_t>(first), 0}, {1, static_cast<std::size_t>(count), 1}};
   return file.locked([&] {
-    return column.bits() ? nc_get_vara(file.id(), v.id, start, size, to)
-                         : nc_get_vara_double(file.id(), v.id, start, size, to);
+    // Integers of 64 bits that nothing is computed with are read as they are: not every one is a double.
+    if (column.bits() || column.type == FileType::f64) return get_part(file, file.id(), v.id, part, sizeof(double), to);
+    FileValues values{static_cast<int>(column.type), count, {}, {}};
+    values.bytes.resize(static_cast<std::size_t>(count) * type_bytes(column.type));
+    const int status = get_part(file, file.id(), v.id, part, type_bytes(column.type), values.bytes.data());
+    const std::vector<double> numbers = numbers_of(values);
+    if (status == NC_NOERR) std::copy(numbers.begin(), numbers.end(), to);
+    return status;
   });
 }
 

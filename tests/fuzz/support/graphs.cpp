@@ -1,3 +1,4 @@
+// requires: graph
 #include "tests/fuzz/support/graphs.hpp"
 
 #include "tests/fuzz/support/files.hpp"

@@ -1,4 +1,4 @@
-// requires: apps
+// requires: apps graph
 #include "tests/fuzz/support/points.hpp"
 
 #include <bit>

@@ -46,6 +46,7 @@ class Streams(Attack):
     @staticmethod
     def run(case, folder, world, way):
         """The command with its output led to where `way` says; its exit code stands in a file."""
+        world.require(case.words())
         script = '{ { cd "$PLACE/work"; "$@"; echo $? > "$PLACE/code"; } ' + WAYS[way] + "; }"
         environment = {**world.environment(folder.path, case.environment), "PLACE": folder.path}
         limits = Limits(seconds=60 * world.scale())

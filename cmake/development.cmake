@@ -1,0 +1,23 @@
+# What packages that are built alone need of the core beside its libraries: the functions of CMake by which the core is built, the
+# headers of the command, its archives, and what tests share. Component `development` of the installed package.
+function(merganser_install_development)
+  set(where ${CMAKE_INSTALL_DATADIR}/merganser/development)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/modules.cmake ${PROJECT_SOURCE_DIR}/cmake/objects_of.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/package.cmake ${PROJECT_SOURCE_DIR}/cmake/packages.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/program.cmake ${PROJECT_SOURCE_DIR}/cmake/shared.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/testing.cmake ${PROJECT_SOURCE_DIR}/cmake/runtime_path.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/build_settings.cmake ${PROJECT_SOURCE_DIR}/cmake/merganser.pc.in
+          ${PROJECT_SOURCE_DIR}/cmake/merganser.map.in DESTINATION ${where}/cmake)
+  install(FILES ${PROJECT_SOURCE_DIR}/apps/merganser.cpp ${PROJECT_SOURCE_DIR}/apps/commands.cpp.in DESTINATION ${where}/apps)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/apps DESTINATION ${where} FILES_MATCHING PATTERN "*.hpp")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/support DESTINATION ${where}/tests)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests DESTINATION ${where} FILES_MATCHING PATTERN "*.hpp" PATTERN fuzz EXCLUDE)
+  install(FILES ${PROJECT_SOURCE_DIR}/tests/apps/program.cpp ${PROJECT_SOURCE_DIR}/tests/apps/no_commands.cpp
+          DESTINATION ${where}/tests/apps)
+  install(FILES ${PROJECT_SOURCE_DIR}/tests/capi/symbols_test.py DESTINATION ${where}/tests/capi)
+  merganser_install_app_libraries("")
+  get_property(MERGANSER_COMMANDS GLOBAL PROPERTY MERGANSER_COMMANDS_core)
+  get_property(MERGANSER_TITLE GLOBAL PROPERTY MERGANSER_PACKAGE_TITLE_core)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/merganser-development.cmake.in ${PROJECT_BINARY_DIR}/merganser-development.cmake @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/merganser-development.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/merganser)
+endfunction()

@@ -1,0 +1,100 @@
+#include "apps/blocks/pictures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "apps/frame/svg.hpp"
+#include "apps/frame/table.hpp"
+
+namespace merganser::app::demo {
+namespace {
+
+constexpr double kWidth = 900;  // of the plane, in pixels
+constexpr double kMargin = 20;
+constexpr double kTop = 64;
+
+std::string hex(std::uint32_t rgb) {
+  char text[8];
+  std::snprintf(text, sizeof text, "#%06x", rgb & 0xFFFFFFU);
+  return text;
+}
+
+std::string number(double x) { return general_text(x, 6); }
+
+std::string rectangle(double x, double y, double w, double h, const std::string& fill) {
+  return svg::element(
+             "rect",
+             {{"x", number(x)}, {"y", number(y)}, {"width", number(w)}, {"height", number(h)}, {"fill", fill}}) +
+         '\n';
+}
+
+std::string words(const char* y, const char* size, const std::string& what) {
+  return svg::element("text", {{"x", number(kMargin)}, {"y", y}, {"font-size", size}}, svg::escaped(what)) + '\n';
+}
+
+std::string cells(const PictureOf& p) {
+  const std::int64_t w = p.plane.width();
+  const std::int64_t h = p.plane.height();
+  std::string out;
+  for (std::int64_t y = 0; y < h; ++y)
+    for (std::int64_t x = 0, next = 0; x < w; x = next) {
+      const std::uint32_t colour = p.colour(x + w * y);
+      for (next = x + 1; next < w && p.colour(next + w * y) == colour;) ++next;
+      if (colour == 0xFFFFFFU) continue;
+      out += rectangle(static_cast<double>(x), static_cast<double>(h - 1 - y), static_cast<double>(next - x), 1,
+                       hex(colour));
+    }
+  return out;
+}
+
+std::string outlines(const PictureOf& p) {
+  const auto edge = static_cast<double>(p.plane.edge);
+  const auto h = static_cast<double>(p.plane.height());
+  std::string out;
+  for (std::int64_t b = 0; b < p.plane.grid.count(); ++b) {
+    const int owner = p.owner(b);
+    if (owner < 0) continue;
+    const auto at = p.plane.grid.index(b);
+    out += svg::element("rect", {{"x", number(at[0] * edge + 0.2)},
+                                 {"y", number(h - (at[1] + 1) * edge + 0.2)},
+                                 {"width", number(edge - 0.4)},
+                                 {"height", number(edge - 0.4)},
+                                 {"fill", "none"},
+                                 {"stroke-width", "0.4"},
+                                 {"stroke", hex(colour_of(owner, 0.4))}}) +
+           '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::uint32_t colour_of(std::int64_t number, double lightness) {
+  // Steps of the golden angle keep hues apart.
+  const double hue = std::fmod(static_cast<double>(number) * 0.6180339887498949, 1.0) * 6;
+  const double chroma = 0.55 * (1 - std::fabs(2 * lightness - 1)) + 0.1;
+  std::uint32_t out = 0;
+  for (const double shift : {0.0, 4.0, 2.0}) {
+    const double k = std::fmod(hue + shift, 6.0);
+    const double part = std::clamp(std::min(k, 4 - k), 0.0, 1.0);
+    const double c = lightness + chroma * (part - 0.5);
+    out = out << 8 | static_cast<std::uint32_t>(std::lround(255 * std::clamp(c, 0.0, 1.0)));
+  }
+  return out;
+}
+
+std::string draw(const PictureOf& p) {
+  const auto width = static_cast<double>(p.plane.width());
+  const auto height = static_cast<double>(p.plane.height());
+  const double scale = kWidth / width;
+  const std::string place =
+      "translate(" + number(kMargin) + ' ' + number(kTop) + ") scale(" + general_text(scale, 8) + ')';
+  const std::string plane = '\n' + rectangle(0, 0, width, height, "#ffffff") + cells(p) + outlines(p);
+  return svg::document(number(kWidth + 2 * kMargin), number(scale * height + kTop + kMargin),
+                       {{"font-family", "DejaVu Sans, Helvetica, Arial, sans-serif"}, {"fill", "#22303c"}},
+                       svg::background() + words("28", "17", p.title) + words("48", "12", p.caption) +
+                           svg::element("g", {{"transform", place}, {"shape-rendering", "crispEdges"}}, plane) + '\n');
+}
+
+}  // namespace merganser::app::demo

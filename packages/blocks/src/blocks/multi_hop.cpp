@@ -1,0 +1,129 @@
+#include "merganser/blocks/multi_hop.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+
+#include "merganser/base/error.hpp"
+
+namespace merganser::blocks {
+namespace {
+
+struct HopHead {
+  std::int64_t origin;
+  std::uint64_t number;
+  std::int32_t offset[3];
+  std::int32_t direction[3];
+  std::int32_t reach;
+  std::int32_t hops;
+  std::uint64_t bytes;
+};
+
+/// True if `part` keeps some of the components of `whole` and drops the others.
+bool part_of(const BlockIndex& part, const BlockIndex& whole) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (part[axis] != 0 && part[axis] != whole[axis]) return false;
+  return true;
+}
+
+}  // namespace
+
+MultiHop::MultiHop(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, Farthest farthest)
+    : exchange_(transport, grid, std::move(placement), 1),
+      farthest_(farthest),
+      directions_(directions(1)),
+      waiting_(exchange_.blocks().size()),
+      delivered_(exchange_.blocks().size()),
+      numbers_(exchange_.blocks().size()) {
+  const std::int64_t placed = transport.all_reduce(static_cast<std::int64_t>(exchange_.blocks().size()), comm::Op::sum);
+  if (placed != grid.count()) {
+    throw InputError("multi-hop: " + std::to_string(placed) + " of " + std::to_string(grid.count()) +
+                     " blocks have an owner; allowed: one for each");
+  }
+}
+
+void MultiHop::send(std::size_t local, std::span<const std::byte> payload, int reach) {
+  if (reach < 1) throw UsageError("multi-hop: reach " + std::to_string(reach) + "; allowed: at least 1");
+  InTransit m{{exchange_.blocks().at(local), numbers_[local]++, {}, 0, {payload.begin(), payload.end()}}, {}, reach};
+  waiting_[local].push_back(std::move(m));
+}
+
+bool MultiHop::idle() const noexcept {
+  return std::all_of(waiting_.begin(), waiting_.end(), [](const auto& w) { return w.empty(); });
+}
+
+bool MultiHop::may_go(const InTransit& m, const BlockIndex& direction) const {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (direction[axis] == 0) continue;
+    int most = m.reach;
+    if (grid().periodic[axis]) {
+      const int blocks = grid().blocks[axis];
+      const bool back = direction[axis] < 0 && farthest_ == Farthest::one_way;
+      most = std::min(most, back ? (blocks - 1) / 2 : blocks / 2);
+    }
+    if (std::abs(m.message.offset[axis]) >= most) return false;
+  }
+  return true;
+}
+
+void MultiHop::pass_on(std::size_t local, const InTransit& m) {
+  const bool first = m.message.hops == 0;
+  std::int64_t count = 0;
+  for (const auto& d : directions_) {
+    if ((!first && !part_of(d, m.direction)) || !may_go(m, d)) continue;
+    const std::int64_t to = grid().neighbour(exchange_.blocks()[local], d);
+    if (to == BlockGrid::kNoBlock) continue;
+    const auto& at = m.message.offset;
+    auto& package = exchange_.package(local, exchange_.slot(local, to));
+    append(package, HopHead{m.message.origin,
+                            m.message.number,
+                            {at[0] + d[0], at[1] + d[1], at[2] + d[2]},
+                            {d[0], d[1], d[2]},
+                            m.reach,
+                            m.message.hops + 1,
+                            m.message.payload.size()});
+    package.insert(package.end(), m.message.payload.begin(), m.message.payload.end());
+    ++count;
+  }
+  (first ? counts_.sent : counts_.forwarded) += count;
+}
+
+void MultiHop::receive(std::size_t local) {
+  std::vector<InTransit> got;
+  for (std::size_t s = 0; s < exchange_.neighbours(local).size(); ++s) {
+    auto package = exchange_.received(local, s);
+    while (!package.empty()) {
+      const auto h = take<HopHead>(package);
+      if (package.size() < h.bytes) detail::short_package(package.size(), h.bytes);
+      const auto body = package.first(h.bytes);
+      package = package.subspan(h.bytes);
+      got.push_back({{h.origin, h.number, {h.offset[0], h.offset[1], h.offset[2]}, h.hops, {body.begin(), body.end()}},
+                     {h.direction[0], h.direction[1], h.direction[2]},
+                     h.reach});
+    }
+  }
+  const auto order = [](const InTransit& m) { return std::tie(m.message.origin, m.message.number, m.message.offset); };
+  std::sort(got.begin(), got.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  for (auto& m : got) {
+    auto& here = delivered_[local];
+    if (!here.empty() && here.back().origin == m.message.origin && here.back().number == m.message.number) {
+      ++counts_.dropped;
+      continue;
+    }
+    here.push_back(m.message);
+    ++counts_.delivered;
+    if (m.message.hops < m.reach) waiting_[local].push_back(std::move(m));
+  }
+}
+
+void MultiHop::step() {
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    for (const auto& m : waiting_[i]) pass_on(i, m);
+    waiting_[i].clear();
+    delivered_[i].clear();
+  }
+  exchange_.step();
+  for (std::size_t i = 0; i < waiting_.size(); ++i) receive(i);
+}
+
+}  // namespace merganser::blocks

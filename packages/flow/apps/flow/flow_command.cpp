@@ -1,0 +1,432 @@
+// flow: runs the elliptical parcel model from an initial condition, or goes on from a snapshot.
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/cluster/merge_options.hpp"
+#include "apps/cluster/results.hpp"
+#include "apps/flow/files.hpp"
+#include "apps/flow/flow_pictures.hpp"
+#include "apps/flow/schedule.hpp"
+#include "apps/flow/snapshot.hpp"
+#include "apps/frame/command.hpp"
+#include "apps/frame/forecast.hpp"
+#include "apps/frame/gather.hpp"
+#include "apps/frame/progress.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/frame/record.hpp"
+#include "apps/frame/table.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
+#include "merganser/base/output_file.hpp"
+#include "merganser/base/text.hpp"
+#include "merganser/base/timer.hpp"
+#include "merganser/cluster/cluster.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/flow/cases.hpp"
+#include "merganser/flow/detail/describe_cases.hpp"
+#include "merganser/flow/detail/describe_options.hpp"
+#include "merganser/flow/model.hpp"
+
+namespace merganser::app {
+namespace {
+
+/// Options of the command.
+struct FlowCommand {
+  std::string which;
+  std::string restart;
+  std::string output;
+  std::string json;
+  bool fields = true;
+  bool pictures = false;
+  ScheduleOptions schedule;
+  flow::CaseOptions initial;
+  flow::FlowOptions model;
+  flow::StatisticsWay statistics = flow::StatisticsWay::network;
+  std::string decomposition = "auto";
+  RankOptions ranks;
+  ForceOption limits;
+};
+
+flow::Case case_of(const std::string& name) {
+  const auto known = flow::cases();
+  for (const auto& [word, which] : known.words)
+    if (word == name) return which;
+  throw UsageError("CASE: \"" + name +
+                   "\"; allowed: " + joined(known.words, ", ", [](const auto& word) { return word.first; }));
+}
+
+void describe(FlowCommand& o, auto&& option) {
+  option.positional("CASE", o.which, "rayleigh-taylor, taylor-green or thermal", NotWith{"--restart"});
+  option("restart", o.restart, "parcel file to go on from: a snapshot, or a file of EPIC", Kind{"FILE"}, Reads{});
+  describe(o.schedule, option);
+  option.section("Output");
+  option("output", o.output, "files are BASE_NNNNNNNNNN_parcels.nc, _fields.nc, and BASE_parcel_stats.nc", Letter{'o'},
+         Kind{"BASE"});
+  option("fields", o.fields, "write fields with every snapshot", UsedWith{"--output"});
+  option("pictures", o.pictures,
+         "draw (SVG) buoyancy with every snapshot, and at the end small parcels and clusters over time",
+         UsedWith{"--output"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("statistics", o.statistics,
+         "how statistics of ranks come together: announced from neighbour to neighbour, or by a collective call",
+         flow::statistics_ways());
+  option.section("Case");
+  describe(o.initial, option);
+  option.restrict({"cells", "perturbation", "amplitude", "thermal-buoyancy", "thermal-radius", "thermal-height"},
+                  NotWith{"--restart"});
+  option.restrict({"perturbation"}, UsedWith{"CASE rayleigh-taylor"});
+  option.restrict({"amplitude"}, UsedWith{"CASE taylor-green"});
+  option.restrict({"thermal-buoyancy", "thermal-radius", "thermal-height"}, UsedWith{"CASE thermal"});
+  option.section("Model");
+  describe(o.model, option);
+  option.restrict({"gradient-factor", "max-compression"}, NotWith{"--corrections 0"});
+  option.section("Blocks");
+  option("decomposition", o.decomposition, "blocks of cells: auto (least surface) or AxBx1", Kind{"SHAPE"});
+  describe(o.ranks, option);
+  describe(o.limits, option);
+}
+
+/// What goes with a case stands before what the user says.
+void apply_implied_defaults(FlowCommand& o) {
+  if (!o.which.empty() && o.restart.empty()) flow::apply_case(case_of(o.which), o.model);
+}
+
+/// Where a run starts from.
+struct FlowStart {
+  std::optional<flow::Case> which;         ///< an initial condition ...
+  std::optional<io::ParcelFileInfo> file;  ///< ... or a file
+  std::optional<Answers> answers;          ///< and what it and the options say
+  Grid grid;
+  Progress progress;
+  std::vector<flow::Statistics> statistics;  ///< of the states before
+};
+
+/// The states before a snapshot, from the statistics beside it; none if they are not there or do not lead to it.
+std::vector<flow::Statistics> rows_before(const std::string& snapshot, std::int64_t step) {
+  const std::string base = base_of_snapshot(snapshot);
+  struct stat there {};
+  if (base.empty() || ::stat((base + "_parcel_stats.nc").c_str(), &there) != 0) return {};
+  std::vector<flow::Statistics> rows = read_statistics(base + "_parcel_stats.nc");
+  std::erase_if(rows, [&](const flow::Statistics& row) { return row.step >= step; });
+  const bool lead =
+      std::is_sorted(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.step < b.step; }) &&
+      !rows.empty() && rows.back().step == step - 1;
+  return lead ? rows : std::vector<flow::Statistics>();
+}
+
+FlowStart start_of(FlowCommand& o, const OptionTable& table) {
+  FlowStart start;
+  if (o.restart.empty()) {
+    start.which = case_of(o.which);
+    start.grid = flow::case_grid(*start.which, o.initial);
+    start.progress.case_name = o.which;
+    return start;
+  }
+  start.file = io::read_info(o.restart);
+  take_options(o.restart, *start.file, table, o.model, start.answers.emplace(o.restart));
+  const auto& flags = start.file->grid.box.periodic;
+  const AxisFlags periodic{flags[0], flags[1], flags[2]};
+  start.answers->note("periodic", merganser::detail::value_of(periodic),
+                      start.file->says_periodic ? merganser::detail::value_of(periodic) : OptionValue(std::monostate()),
+                      false, "EPIC's files, without the attribute periodic, are periodic in x and y");
+  if (comm::launcher_world().rank == 0)
+    for (const auto& warning : start.answers->warnings()) log(Level::warning, 0, warning);
+  start.progress = read_progress(o.restart, *start.file);
+  start.grid = start.file->grid;
+  if (start.progress.state.begun) start.statistics = rows_before(o.restart, start.progress.state.step);
+  if (start.progress.state.time >= o.schedule.until)
+    throw UsageError("--until " + number_text(o.schedule.until) + ": " + o.restart + " is of time " +
+                     number_text(start.progress.state.time) + "; allowed: a later one");
+  return start;
+}
+
+/// Counts of all ranks. Collective.
+flow::StepCounts total_counts(const flow::StepCounts& mine, comm::Transport& transport) {
+  std::vector<std::int64_t> all = counts_list(mine);
+  transport.all_reduce(std::span<std::int64_t>(all), comm::Op::sum);
+  return counts_of(all);
+}
+
+flow::StepCounts sum_counts(const std::vector<flow::Statistics>& rows) {
+  flow::StepCounts sum;
+  for (const flow::Statistics& row : rows) sum += row.counts;
+  return sum;
+}
+
+Json statistics_json(const flow::Statistics& s, double box_volume) {
+  return {{"step", s.step},
+          {"time", s.time},
+          {"parcels", s.parcels},
+          {"small", s.small},
+          {"kinetic_energy", s.kinetic_energy},
+          {"enstrophy", s.enstrophy},
+          {"volume", s.volume},
+          {"volume_error", std::fabs(s.volume - box_volume) / box_volume},
+          {"least_buoyancy", s.least_buoyancy},
+          {"greatest_buoyancy", s.greatest_buoyancy}};
+}
+
+Json counts_json(const flow::StepCounts& c) {
+  Json clusters = Json::object();
+  for (std::size_t i = 0; i < c.clusters.size(); ++i)
+    clusters[i + 1 == c.clusters.size() ? "8+" : std::to_string(i + 2)] = c.clusters[i];
+  return {{"splits", c.splits}, {"merges", c.merges}, {"merged_into_big", c.merged_into_big}, {"clusters", clusters}};
+}
+
+double volume_of(const Grid& grid) { return grid.box.extent[0] * grid.box.extent[1] * grid.box.extent[2]; }
+
+std::string flow_text(const flow::Statistics& s) {
+  return fmt::format("step {}, t = {}: {} parcels, {} small", s.step, general_text(s.time, 5), count_text(s.parcels),
+                     percent_text(s.small_share()));
+}
+
+/// A run. Every member function is called by every rank.
+class FlowRun : Pinned {
+ public:
+  FlowRun(const FlowCommand& options, const FlowStart& start, const Invocation& in, comm::Transport& transport)
+      : o_(options), start_(start), in_(in), t_(transport) {}
+  void all() {
+    check();
+    begin();
+    loop();
+    report();
+  }
+
+ private:
+  /// Parcels are at most about 13 in a cell; containers and nodes at a time were measured on one rank.
+  void check() {
+    const double cells = static_cast<double>(start_.grid.cells[0]) * static_cast<double>(start_.grid.cells[1]) *
+                         static_cast<double>(start_.grid.cells[2]);
+    const double parcels = 13 * cells;
+    const double row = static_cast<double>(Parcels(flow::schema()).parcel_bytes());
+    Need need;
+    need.what = "a flow on " + grid_text(start_.grid) + ", up to 13 parcels in a cell";
+    need.rank_bytes = std::ceil(parcels / t_.size()) * row * 4.5 + std::ceil(cells / t_.size()) * 1024;
+    if (!o_.output.empty()) {
+      const int snapshots = o_.schedule.snapshots + o_.schedule.consecutive;
+      need.disk_bytes = snapshots * (parcels * parcel_file_bytes(Schema::epic()) + (o_.fields ? cells * 104 : 0));
+      need.first_bytes = o_.fields ? cells * 160 : 0;
+      need.file = statistics_path();
+    }
+    need.help = "fewer --cells, fewer --snapshots";
+    collective_try([&] { require(need, o_.limits.force, t_); });
+    collective_try([&] {
+      comm::agree(t_, [&] {
+        if (t_.rank() == 0 && !o_.output.empty()) check_output(statistics_path());
+      });
+    });
+  }
+
+  void begin() {
+    const Scope s(profile_, "begin");
+    const Decomposition blocks =
+        collective_try([&] { return flow::decompose(start_.grid, t_.size(), o_.decomposition); });
+    collective_try([&] { model_.emplace(t_, blocks, o_.model, o_.statistics); });
+    progress_ = start_.progress;
+    rows_ = start_.statistics;
+    Parcels parcels = collective_try([&] {
+      if (start_.file) return io::read_parcels(o_.restart, *start_.file, t_);
+      return flow::fill(blocks, t_.rank(), flow::case_fields(*start_.which, o_.initial));
+    });
+    collective_try([&] { model_->begin(std::move(parcels), progress_.state); });
+    schedule_.emplace(o_.schedule, start_.progress.state.begun, model_->state().time, progress_.consecutive);
+    line_.emplace(t_.rank() == 0);
+  }
+
+  void loop() {
+    t_.barrier();
+    began_ = now();
+    while (true) {
+      const double time = model_->state().time;
+      const bool last = schedule_->last(time);
+      // A run that goes on has its first state in a file already.
+      const bool known = start_.file && start_.progress.state.begun && steps_ == 0;
+      const bool due = !known && schedule_->due(time);
+      if (due) snapshot();
+      const double from = now();
+      model_->observe();
+      if (due && o_.fields && !o_.output.empty()) {
+        const Scope s(profile_, "files");
+        const std::string path = snapshot_name(o_.output, progress_.snapshot, "fields.nc");
+        collective_try([&] { write_fields(path, *model_, t_); });
+      }
+      if (due && o_.pictures) draw_section(*model_, snapshot_name(o_.output, progress_.snapshot, "buoyancy.svg"), t_);
+      if (last) break;
+      check_end();
+      model_->advance();
+      ++steps_;
+      const double seconds = now() - from;
+      recent_seconds_ = recent_seconds_ == 0 ? seconds : 0.9 * recent_seconds_ + 0.1 * seconds;
+      take_rows();
+      tell();
+    }
+    model_->conclude();
+    loop_seconds_ = now() - began_;
+    write_results();
+  }
+
+  /// A run that would not end is refused, by every rank alike. After observe().
+  void check_end() const {
+    constexpr double kMaxSteps = 1e9;  // more than ten days at a millisecond each
+    const double steps = (o_.schedule.until - model_->state().time) / model_->dt();
+    if (steps > kMaxSteps)
+      throw InputError(
+          fmt::format("--until {}: at t = {} the time step is {}, so that {} steps are to go; allowed: up to {}",
+                      number_text(o_.schedule.until), number_text(model_->state().time), number_text(model_->dt()),
+                      general_text(steps, 3), number_text(kMaxSteps)));
+  }
+
+  /// The state between two steps, before anything of the next one is done with it.
+  void snapshot() {
+    if (o_.output.empty()) return;
+    const Scope s(profile_, "files");
+    ++progress_.snapshot;
+    progress_.consecutive = schedule_->consecutive();
+    progress_.state = model_->state();
+    progress_.state.counts = total_counts(progress_.state.counts, t_);
+    model_->drain_statistics();
+    take_rows();
+    collective_try([&] {
+      write_statistics(statistics_path(), start_.grid, rows_, t_);
+      const std::string path = snapshot_name(o_.output, progress_.snapshot, "parcels.nc");
+      write_snapshot(path, model_->parcels(), model_->decomposition(), progress_, o_.model, t_);
+      files_.push_back(path);
+    });
+  }
+
+  void write_results() {
+    model_->drain_statistics();
+    take_rows();
+    if (o_.output.empty()) return;
+    const Scope s(profile_, "files");
+    collective_try([&] { write_statistics(statistics_path(), start_.grid, rows_, t_); });
+    if (!o_.pictures || t_.rank() != 0) return;
+    write_text_file(o_.output + "_small.svg", draw_small_share(rows_));
+    write_text_file(o_.output + "_clusters.svg", draw_clusters(rows_));
+  }
+
+  void take_rows() {
+    for (const flow::Statistics& row : model_->take_statistics()) {
+      rows_.push_back(row);
+      if (t_.rank() == 0) log(Level::info, 0, flow_text(row));
+    }
+  }
+
+  void tell() {
+    if (!line_->due()) return;
+    const flow::RunState& state = model_->state();
+    std::string text = fmt::format("step {}, t = {} of {}", state.step, general_text(state.time, 4),
+                                   general_text(o_.schedule.until, 4));
+    if (!rows_.empty()) text += ", " + count_text(rows_.back().parcels) + " parcels";
+    if (state.time < o_.schedule.until && model_->dt() > 0)
+      text += ", about " + seconds_text((o_.schedule.until - state.time) / model_->dt() * recent_seconds_) + " to go";
+    line_->show(std::move(text));
+  }
+
+  void report() {
+    const Digest digest = total_digest(t_, merganser::digest(flow::without_registers(model_->parcels())));
+    const comm::Counters counters = t_.counters();
+    std::vector<std::string> names{"steps"};
+    std::vector<Summary> seconds{summarise(comm::all_gather_value(t_, loop_seconds_))};
+    for (const Profile* p : {&model_->profile(), static_cast<const Profile*>(&profile_)})
+      for (const auto& stage : p->stages()) {
+        names.push_back(stage.name);
+        seconds.push_back(summarise(comm::all_gather_value(t_, stage.seconds)));
+      }
+    line_->erase();
+    if (t_.rank() != 0) return;
+    Json record = make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators,
+                                    model_->decomposition().describe()});
+    for (std::size_t i = 0; i < names.size(); ++i) record["timings"][names[i]] = summary_json(seconds[i]);
+    record["counters_of_rank_0"] = counters_json(counters);
+    if (start_.answers) start_.answers->put(record);
+    record["result"] = statistics_json(rows_.back(), volume_of(start_.grid));
+    record["result"]["steps_made"] = steps_;
+    record["result"].update(counts_json(sum_counts(rows_)));
+    record["result"]["snapshots"] = files_;
+    record["result"]["digest"] = digest.text();
+    if (may_report(in_.table)) {
+      std::cout << stages_table(names, seconds, "time over ranks") << '\n';
+      print(record, seconds);
+    }
+    if (!o_.json.empty()) write_record(o_.json, record);
+  }
+
+  void print(const Json& record, const std::vector<Summary>& seconds) {
+    const flow::Statistics& s = rows_.back();
+    const flow::StepCounts sum = sum_counts(rows_);
+    auto& out = std::cout;
+    out << (o_.which.empty() ? o_.restart : o_.which) << ": " << grid_text(start_.grid) << "; " << t_.size()
+        << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks " << model_->decomposition().describe()
+        << '\n'
+        << (start_.answers ? start_.answers->grouped_text() + '\n' : std::string()) << flow_text(s) << "; " << steps_
+        << " steps in " << seconds_text(seconds[0].max) << '\n'
+        << "kinetic energy " << general_text(s.kinetic_energy, 6) << ", enstrophy " << general_text(s.enstrophy, 6)
+        << ", volume off by " << general_text(record["result"]["volume_error"].get<double>(), 3) << '\n'
+        << count_text(sum.splits) << " splits, " << count_text(sum.merges) << " merged away, clusters of 2, 3, ...:";
+    for (const std::int64_t n : sum.clusters) out << ' ' << count_text(n);
+    out << "\ndigest " << record["result"]["digest"].get<std::string>() << '\n';
+    if (!o_.output.empty())
+      out << "wrote " << files_.size() << " snapshots, " << statistics_path()
+          << (o_.json.empty() || o_.json == "-" ? "" : ", " + o_.json) << '\n';
+  }
+
+  [[nodiscard]] std::string statistics_path() const { return o_.output + "_parcel_stats.nc"; }
+
+  const FlowCommand& o_;
+  const FlowStart& start_;
+  const Invocation& in_;
+  comm::Transport& t_;
+  Profile profile_;
+  std::optional<flow::Model> model_;
+  std::optional<Schedule> schedule_;
+  std::optional<ProgressLine> line_;
+  Progress progress_;
+  std::vector<flow::Statistics> rows_;  // of the whole run, on every rank
+  std::vector<std::string> files_;
+  std::int64_t steps_ = 0;  // made here
+  double began_ = 0;
+  double loop_seconds_ = 0;
+  double recent_seconds_ = 0;  // of a step, smoothed
+};
+
+int run(FlowCommand& o, const Invocation& in) {
+  if (o.which.empty() == o.restart.empty())
+    throw UsageError("either a CASE or --restart FILE; allowed cases: " +
+                     joined(flow::cases().words, ", ", [](const auto& word) { return word.first; }));
+  if (o.schedule.snapshots_from > o.schedule.until)
+    throw UsageError("--snapshots-from " + number_text(o.schedule.snapshots_from) + "; allowed: up to --until, " +
+                     number_text(o.schedule.until));
+  const FlowStart start = start_of(o, in.table);
+  return on_ranks(o.ranks, [&](comm::Transport& t) { FlowRun(o, start, in, t).all(); });
+}
+
+constexpr std::string_view kFlowText =
+    "Runs the 3D elliptical parcel-in-cell model: parcels carry vorticity and buoyancy through the flow that they "
+    "make,\n"
+    "are stretched, split and merged. The result is the same, bit for bit, for any number of ranks, model and\n"
+    "decomposition: the digest tells. Defaults are those of the published Rayleigh-Taylor runs.\n\n"
+    "A snapshot is a parcel file as EPIC writes it, with what a run needs to go on with the same bits on any number "
+    "of\n"
+    "ranks. Files appear whole or not at all: a run that is stopped goes on from its last snapshot. Options of the "
+    "model\n"
+    "come with the snapshot; those that are given go before.\n\n"
+    "  merganser flow rayleigh-taylor --cells 32 --until 4 -o rt32 --snapshots 10\n"
+    "  merganser flow rayleigh-taylor --cells 64 --until 3 -o early --consecutive 10 --consecutive-from 3\n"
+    "  merganser run -n 2 -- flow --restart rt32_0000000004_parcels.nc --until 6 -o rt32 --snapshots 15\n"
+    "  merganser bench files early_*_parcels.nc --prune all\n";
+
+}  // namespace
+
+extern const Command flow_command;
+const Command flow_command = make_command<FlowCommand, run>("flow", "run the elliptical parcel model", kFlowText);
+
+}  // namespace merganser::app

@@ -1,0 +1,370 @@
+#include "merganser/flow/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/exact_sum.hpp"
+#include "merganser/base/options.hpp"
+#include "merganser/cluster/cluster.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/flow/detail/describe_options.hpp"
+#include "merganser/flow/migrate.hpp"
+#include "src/flow/model_parts.hpp"
+
+namespace merganser::flow {
+namespace {
+
+constexpr double kMaxRatePerSecond = 1e50;  // 1/s; beyond, steps lead nowhere
+
+/// A value within the range that the option of the command has. @throws UsageError
+template <class T>
+void check_value(const char* name, const T& value, const Check& check) {
+  if (!check.ok(static_cast<double>(value)))
+    throw UsageError(std::string(name) + ": " + number_text(static_cast<double>(value)) +
+                     "; allowed: " + check.allowed);
+}
+
+void check_values(FlowOptions options) {
+  describe(options, []([[maybe_unused]] const char* name, [[maybe_unused]] const auto& value, const char*,
+                       const auto&... checks) { (check_value(name, value, checks), ...); });
+}
+
+ClusterOptions merging(const FlowOptions& options) {
+  ClusterOptions out;
+  out.min_volume_ratio = options.min_volume_ratio;
+  return out;
+}
+
+}  // namespace
+
+struct Model::Impl {
+  Impl(comm::Transport& t, const Decomposition& d, const FlowOptions& o, StatisticsWay way)
+      : transport(t),
+        decomposition(d),
+        options(o),
+        layout(d, t.rank()),
+        halo(t, d),
+        inversion(t, d, o),
+        transfer(t, d, o),
+        migration(t, d),
+        clusterer(t, d, schema(), merging(o)),
+        carried(layout),
+        flow(layout),
+        displacement(layout),
+        excess(layout),
+        gatherer(t, way, box_volume()) {}
+
+  [[nodiscard]] double box_volume() const {
+    const Vec3& extent = decomposition.grid().box.extent;
+    return extent[0] * extent[1] * extent[2];
+  }
+  [[nodiscard]] double small_volume() const { return decomposition.grid().cell_volume() / options.min_volume_ratio; }
+
+  void begin(Parcels given, const RunState& begun) {
+    Parcels mine = with_registers(std::move(given));
+    if (transport.all_reduce(static_cast<std::int64_t>(mine.size()), comm::Op::sum) == 0)
+      throw InputError("a flow without parcels; allowed: at least one");
+    distribute(mine, decomposition, transport);
+    if (!begun.begun) renumber(mine, layout);  // else ids are those of the last step
+    parcels = std::move(mine);
+    shapes = Shapes::changed;
+    state = begun;
+    if (transport.rank() != 0) state.counts = {};
+    observed = false;
+    if (state.begun) return;
+    locate();
+    state.mean_vorticity = mean_vorticity(transport, transfer.vorticity_sums(parcels));
+    state.begun = true;
+    if (!options.keep_surface_vorticity) find_holds();
+  }
+
+  void observe() {
+    if (observed) return;
+    locate();
+    fix_mean();
+    fields();
+    row = {};
+    row.step = state.step;
+    row.time = state.time;
+    limit();
+    const Scope s(profile, "statistics");
+    partial = {};
+    partial.counts = std::exchange(state.counts, {});
+    told([&] { partial.add_parcels(parcels, small_volume()); });
+    observed = true;
+  }
+
+  void advance() {
+    if (!observed) throw UsageError("Model::advance() without observe()");
+    for (std::size_t i = 0; i < stages(options.order).size(); ++i) move(i);
+    reflect(parcels, decomposition.grid().box);
+    damp();
+    state.counts = {};
+    merge();
+    {
+      const Scope s(profile, "split");
+      state.counts.splits = split(parcels, decomposition.grid(), options);
+      reflect(parcels, decomposition.grid().box);
+    }
+    go_home();
+    arrange();
+    correct();
+    state.time += row.dt;
+    ++state.step;
+    observed = false;
+  }
+
+  void conclude() {
+    if (!observed) throw UsageError("Model::conclude() without observe()");
+    transfer.advance(parcels, flow, 0, 0);  // velocities into the registers; nothing moves
+    shapes = Shapes::changed;
+    publish();
+  }
+
+  void fix_mean() {
+    if (!options.mean_vorticity_fixed) return;
+    const Scope s(profile, "mean");
+    Vec3 now{};
+    told([&] { now = mean_vorticity(transport, transfer.vorticity_sums(parcels)); });
+    const Vec3& held = state.mean_vorticity;
+    add_vorticity(parcels, {held[0] - now[0], held[1] - now[1], held[2] - now[2]});
+  }
+
+  /// What parcels carry, at the nodes. After locate().
+  void gather() {
+    const Scope s(profile, "gather");
+    told([&] { transfer.gather(parcels, carried); });
+    fix_walls();
+  }
+
+  /// From parcels to all that they need at the nodes. After locate().
+  void fields() {
+    gather();
+    const Scope s(profile, "velocity");
+    inversion.velocity_and_tendency(carried, flow, state.hold);
+  }
+
+  /// Holds vertical vorticity on walls, and what is extrapolated beyond them.
+  void fix_walls() {
+    const std::int64_t top = layout.cells(2);
+    for (std::size_t wall = 0; wall < 2; ++wall) {
+      if (!state.hold[wall]) continue;
+      const std::int64_t at = wall == 0 ? 0 : top;
+      const std::int64_t out = wall == 0 ? -1 : top + 1;
+      const std::int64_t in = wall == 0 ? 1 : top - 1;
+      for (std::int64_t i = -1; i <= layout.cells(0) + 1; ++i)
+        for (std::int64_t j = -1; j <= layout.cells(1) + 1; ++j) {
+          carried.at(i, j, at)[CarriedFields::zeta] = 0;
+          carried.at(i, j, out)[CarriedFields::zeta] = -carried.at(i, j, in)[CarriedFields::zeta];
+        }
+    }
+  }
+
+  /// Vertical vorticity that begins as (nearly) 0 on a wall is held there. After locate().
+  void find_holds() {
+    transfer.gather(parcels, carried);
+    std::vector<ExactSum> squares(3);  // lower wall, upper wall, inside
+    const std::int64_t top = layout.cells(2);
+    for (std::int64_t i = 0; i < layout.cells(0); ++i)
+      for (std::int64_t j = 0; j < layout.cells(1); ++j)
+        for (std::int64_t k = 0; k <= top; ++k) {
+          const double zeta = carried.at(i, j, k)[CarriedFields::zeta];
+          squares[k == 0 ? 0 : k == top ? 1 : 2].add(zeta * zeta);
+        }
+    const std::vector<double> all = totals(squares, transport);
+    const Grid& grid = decomposition.grid();
+    const double columns = static_cast<double>(grid.cells[0]) * static_cast<double>(grid.cells[1]);
+    const double inside = std::sqrt(all[2] / (columns * static_cast<double>(top - 1)));
+    for (std::size_t wall = 0; wall < 2; ++wall)
+      state.hold[wall] = std::sqrt(all[wall] / columns) < 1e-3 * inside + 2.2e-16;
+  }
+
+  /// Length of the step. One reduction, which also tells whether some rank's fields are not finite.
+  void limit() {
+    const Scope s(profile, "limit");
+    const std::string wrong = not_finite(carried, flow);
+    const StepLimits mine = inversion.limits(carried, flow);
+    std::array<double, 3> most{mine.strain, mine.frequency, wrong.empty() ? 0.0 : 1.0};
+    if (!wrong.empty()) most = {0, 0, 1};
+    transport.all_reduce(most, comm::Op::max);
+    if (most[2] != 0)
+      comm::agree(transport, [&] {
+        if (!wrong.empty()) throw InputError(where() + ": " + wrong);
+      });
+    row.strain = most[0];
+    row.frequency = most[1];
+    row.dt = options.alpha / std::max(most[0], most[1]);
+    if (std::max(most[0], most[1]) > kMaxRatePerSecond)
+      throw InputError(where() + ": the largest strain rate is " + number_text(most[0]) +
+                       ", the largest buoyancy frequency " + number_text(most[1]) + "; allowed: up to " +
+                       number_text(kMaxRatePerSecond));
+    if (row.dt > 0 && state.time + row.dt == state.time)
+      throw InputError(where() + ": the time step " + number_text(row.dt) +
+                       " does not advance the time; allowed: steps above " + number_text(0x1p-53 * state.time));
+    if (!std::isfinite(row.dt) || !(row.dt > 0))
+      throw InputError("nothing limits the time step at t = " + number_text(state.time) +
+                       ": there is neither strain nor a gradient of buoyancy; allowed: a flow that moves, or will");
+  }
+
+  void check_stage(std::size_t stage) const {
+    const std::string wrong = not_finite(carried, flow);
+    if (!wrong.empty()) throw InputError(where() + ", stage " + std::to_string(stage + 1) + ": " + wrong);
+  }
+
+  /// One Runge-Kutta stage; the first has its fields from observe().
+  void move(std::size_t stage) {
+    if (stage > 0) {
+      locate();
+      fields();
+      check_stage(stage);
+    }
+    const Stage& now = stages(options.order)[stage];
+    {
+      const Scope s(profile, "advance");
+      transfer.advance(parcels, flow, now.a, now.b * row.dt);
+      shapes = Shapes::changed;
+    }
+    if (stage == 0) publish();
+    go_home_if_moved();
+  }
+
+  /// Adds what parcels' velocities give to the statistics of this state, after a first stage.
+  void publish() {
+    const Scope s(profile, "statistics");
+    told([&] { partial.add_velocities(parcels); });
+    gatherer.add(row, partial);
+  }
+
+  void go_home() {
+    const Scope s(profile, "migrate");
+    migration.send(parcels);
+  }
+
+  /// After advance(), displace() or even_out().
+  void go_home_if_moved() {
+    const Scope s(profile, "migrate");
+    migration.send(parcels, transfer.may_have_left());
+  }
+
+  void damp() {
+    if (options.damping == 0) return;
+    locate();
+    gather();
+    const Scope s(profile, "damping");
+    inversion.velocity(carried, flow);
+    halo.fill(carried);  // parcels read vorticity as velocity() left it, at own nodes
+    transfer.damp(parcels, carried, flow, row.dt);
+  }
+
+  void merge() {
+    {
+      const Scope s(profile, "merge");
+      const StepReport report = clusterer.step(parcels);
+      state.counts.merges = report.merged;
+      state.counts.merged_into_big = report.merged_into_big;
+      for (const auto& [members, count] : report.clusters)
+        if (members >= 2)
+          state.counts.clusters[std::min<std::size_t>(static_cast<std::size_t>(members) - 2, 6)] += count;
+    }
+    go_home();
+  }
+
+  /// Puts the parcels into the order of cells, and locates them.
+  void arrange() {
+    locate();
+    const Scope s(profile, "arrange");
+    told([&] { transfer.arrange(parcels); });
+    shapes = Shapes::kept;
+  }
+
+  /// Evens out the volume that parcels bring to the nodes. After arrange().
+  void correct() {
+    for (std::int64_t i = 0; i < options.corrections; ++i) {
+      if (i > 0) locate();
+      {
+        const Scope s(profile, "correction");
+        transfer.gather_excess(parcels, excess);
+        inversion.displacement(excess, displacement);
+        transfer.displace(parcels, displacement);
+        reflect(parcels, decomposition.grid().box);
+      }
+      go_home_if_moved();
+      locate();
+      {
+        const Scope s(profile, "correction");
+        transfer.gather_excess(parcels, excess);
+        transfer.even_out(parcels, excess);
+      }
+      go_home_if_moved();
+    }
+  }
+
+  [[nodiscard]] std::string where() const {
+    return "blow-up at step " + std::to_string(state.step) + ", t = " + number_text(state.time);
+  }
+  /// Does something; what it finds wrong is told with the step.
+  void told(const std::function<void()>& work) const {
+    try {
+      work();
+    } catch (const InputError& e) {
+      throw InputError(where() + ": " + e.what());
+    }
+  }
+
+  void locate() {
+    const Scope s(profile, "locate");
+    told([&] { transfer.locate(parcels, shapes); });
+  }
+
+  comm::Transport& transport;
+  Decomposition decomposition;
+  FlowOptions options;
+  NodeLayout layout;
+  HaloFill halo;
+  Inversion inversion;
+  Transfer transfer;
+  Migration migration;
+  Clusterer clusterer;
+  CarriedNodes carried;
+  FlowNodes flow;
+  VectorNodes displacement;
+  ScalarNodes excess;
+  StatisticsGatherer gatherer;
+  Parcels parcels{schema()};
+  Shapes shapes = Shapes::changed;  // since arrange()
+  RunState state;
+  Statistics row;
+  PartialStatistics partial;
+  bool observed = false;
+  Profile profile;
+};
+
+Model::Model(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options,
+             StatisticsWay way) {
+  comm::agree(transport, [&] { check_values(options); });
+  impl_ = std::make_unique<Impl>(transport, decomposition, options, way);
+}
+Model::~Model() = default;
+Model::Model(Model&&) noexcept = default;
+
+void Model::begin(Parcels parcels, const RunState& state) { impl_->begin(std::move(parcels), state); }
+void Model::observe() { impl_->observe(); }
+void Model::advance() { impl_->advance(); }
+void Model::conclude() { impl_->conclude(); }
+const RunState& Model::state() const noexcept { return impl_->state; }
+double Model::dt() const noexcept { return impl_->row.dt; }
+const Parcels& Model::parcels() const noexcept { return impl_->parcels; }
+const CarriedNodes& Model::carried() const noexcept { return impl_->carried; }
+const FlowNodes& Model::flow() const noexcept { return impl_->flow; }
+void Model::count(std::vector<std::int32_t>& all, std::vector<std::int32_t>& small) const {
+  impl_->transfer.count(impl_->parcels, impl_->small_volume(), all, small);
+}
+const Decomposition& Model::decomposition() const noexcept { return impl_->decomposition; }
+std::vector<Statistics> Model::take_statistics() { return impl_->gatherer.take(); }
+void Model::drain_statistics() { impl_->gatherer.drain(); }
+const Profile& Model::profile() const noexcept { return impl_->profile; }
+
+}  // namespace merganser::flow

@@ -1,0 +1,128 @@
+#include "src/flow/model_parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/flow/model.hpp"
+
+namespace merganser::flow {
+namespace {
+
+// [carpenter1994], and Williamson's third-order one.
+constexpr std::array<Stage, 5> kFourth{{{0, 1432997174477.0 / 9575080441755.0},
+                                        {-567301805773.0 / 1357537059087.0, 5161836677717.0 / 13612068292357.0},
+                                        {-2404267990393.0 / 2016746695238.0, 1720146321549.0 / 2090206949498.0},
+                                        {-3550918686646.0 / 2091501179385.0, 3134564353537.0 / 4481467310338.0},
+                                        {-1275806237668.0 / 842570457699.0, 2277821191437.0 / 14882151754819.0}}};
+constexpr std::array<Stage, 3> kThird{{{0, 1.0 / 3}, {-5.0 / 9, 15.0 / 16}, {-153.0 / 128, 8.0 / 15}}};
+
+constexpr std::array<const char*, 5> kCarried{"the volume", "x vorticity", "y vorticity", "z vorticity", "buoyancy"};
+constexpr std::array<const char*, 14> kFlow{"u",   "v",   "w",   "u_x", "u_y",  "u_z",   "v_x",
+                                            "v_y", "v_z", "w_x", "w_y", "xi_t", "eta_t", "zeta_t"};
+
+/// True if all the values are finite: x - x is 0 for those and for no other.
+bool all_finite(const double* values, std::size_t count) {
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += values[i] - values[i];
+  return sum == 0;
+}
+
+template <std::size_t kValues, std::size_t kNames>
+std::string look(const Nodes<kValues>& nodes, const std::array<const char*, kNames>& names) {
+  const NodeLayout& layout = nodes.layout();
+  for (std::int64_t i = 0; i < layout.cells(0); ++i)
+    for (std::int64_t j = 0; j < layout.cells(1); ++j)
+      for (std::int64_t k = 0; k <= layout.cells(2); ++k) {
+        const double* const values = nodes.at(i, j, k);
+        if (all_finite(values, kNames)) continue;
+        std::size_t which = 0;
+        while (std::isfinite(values[which])) ++which;
+        const std::array<std::int64_t, 3> n{i, j, k};
+        std::string text = std::string(names[which]) + " is " + number_text(values[which]) + " at the node";
+        for (std::size_t a = 0; a < 3; ++a)
+          text +=
+              std::string(a == 0 ? " " : ", ") + "xyz"[a] + " = " +
+              number_text(layout.grid().box.lower[a] + static_cast<double>(layout.first(static_cast<int>(a)) + n[a]) *
+                                                           layout.spacing(static_cast<int>(a)));
+        return text;
+      }
+  return {};
+}
+
+/// The parcels with other attributes; what they lack is 0.
+Parcels with_schema(const Parcels& parcels, const Schema& schema) {
+  Parcels out(schema);
+  out.resize(parcels.size());
+  std::fill_n(out.rows(), out.size() * out.schema().width(), 0.0);
+  std::copy_n(parcels.sites(), parcels.size(), out.sites());
+  for (std::size_t i = 0; i < out.size(); ++i) out.set_id(i, parcels.id(i));
+  for (const Attribute& attribute : parcels.schema().attributes()) {
+    if (!out.schema().has(attribute.name)) continue;
+    const std::size_t from = parcels.schema().offset(attribute.name);
+    const std::size_t to = out.schema().offset(attribute.name);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      std::copy_n(parcels.row(i) + from, attribute.components, out.row(i) + to);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::span<const Stage> stages(std::int64_t order) {
+  if (order == 3) return kThird;
+  return kFourth;
+}
+
+std::vector<double> totals(const std::vector<ExactSum>& mine, comm::Transport& transport) {
+  std::vector<std::int64_t> words;
+  for (const ExactSum& sum : mine) {
+    const auto part = sum.words();
+    words.insert(words.end(), part.begin(), part.end());
+  }
+  std::vector<ExactSum> all(mine.size());
+  for (const auto& part : comm::all_gather(transport, words))
+    for (std::size_t c = 0; c < all.size(); ++c) all[c].add(ExactSum::from_words(part.data() + c * ExactSum::kWords));
+  std::vector<double> out;
+  for (const ExactSum& sum : all) out.push_back(sum.value());
+  return out;
+}
+
+Parcels with_registers(Parcels parcels) {
+  if (parcels.schema() == schema()) return parcels;
+  return with_schema(parcels, schema());
+}
+
+Parcels without_registers(const Parcels& parcels) { return with_schema(parcels, Schema::epic()); }
+
+Decomposition decompose(const Grid& grid, int ranks, const std::string& shape) {
+  if (shape != "auto") return {grid, ranks, shape};
+  std::array<int, 2> best{};
+  double least = 0;
+  for (int a = 1; a <= ranks; ++a) {
+    if (ranks % a != 0) continue;
+    const int b = ranks / a;
+    if (grid.cells[0] / a < (a == 1 ? 3 : 2) || grid.cells[1] / b < (b == 1 ? 3 : 2)) continue;
+    const double surface =
+        (a == 1 ? 0 : static_cast<double>(grid.cells[1]) / b) + (b == 1 ? 0 : static_cast<double>(grid.cells[0]) / a);
+    if (best[0] != 0 && surface >= least) continue;  // of equals the one that leaves x whole: fewer exchanges
+    best = {a, b};
+    least = surface;
+  }
+  if (best[0] == 0)
+    throw InputError("a flow with " + std::to_string(grid.cells[0]) + " x " + std::to_string(grid.cells[1]) +
+                     " cells in x and y on " + std::to_string(ranks) +
+                     " ranks; allowed: ranks in a rectangle, with at least two cells on each along x and y");
+  return {grid, ranks, std::to_string(best[0]) + "x" + std::to_string(best[1]) + "x1"};
+}
+
+std::string not_finite(const CarriedNodes& carried, const FlowNodes& flow) {
+  std::string wrong = look(carried, kCarried);
+  return wrong.empty() ? look(flow, kFlow) : wrong;
+}
+
+}  // namespace merganser::flow

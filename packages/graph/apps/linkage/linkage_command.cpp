@@ -1,0 +1,365 @@
+// linkage: single linkage and HDBSCAN* clusters of points or of a graph.
+#include <algorithm>
+#include <iostream>
+
+#include "apps/frame/command.hpp"
+#include "apps/frame/memory.hpp"
+#include "apps/frame/progress.hpp"
+#include "apps/frame/ranks.hpp"
+#include "apps/frame/table.hpp"
+#include "apps/graph/input.hpp"
+#include "apps/linkage/files.hpp"
+#include "apps/msf/points_input.hpp"
+#include "apps/msf/report.hpp"
+#include "merganser/base/timer.hpp"
+#include "merganser/msf/detail/describe_euclidean.hpp"
+#include "merganser/msf/detail/describe_hdbscan.hpp"
+#include "merganser/msf/detail/describe_minimum_forest.hpp"
+#include "merganser/msf/grow.hpp"
+#include "merganser/msf/hdbscan.hpp"
+#include "merganser/msf/minimum_forest.hpp"
+
+namespace merganser::app {
+namespace {
+
+enum class Method : std::uint8_t { single, hdbscan };
+
+struct LinkageCommand {
+  GraphInput graph;
+  PointsOptions points;
+  Method method = Method::single;
+  int min_samples = 0;
+  int threads = 1;
+  std::int64_t most_distances = msf::EuclideanOptions().most_distances;
+  double height = 0;
+  std::uint64_t clusters = 0;
+  bool break_ties = false;
+  bool join = false;
+  msf::HdbscanOptions hdbscan;
+  std::string linkage, labels, probabilities, condensed, json;
+  RankOptions ranks;
+};
+
+void describe(LinkageCommand& o, auto&& option) {
+  describe(o.graph, option);
+  describe(o.points, option);
+  option(
+      "min-samples", o.min_samples,
+      "of points: mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
+      between(1, 1 << 20), Initial{"1, with --method hdbscan as min-cluster-size"}, UsedWith{"--points"});
+  option("most-distances", o.most_distances,
+         "of points beyond 16 dimensions, where every pair is compared: more are refused, with what they would cost",
+         at_least(1), UsedWith{"--points"});
+  option.section("Clusters");
+  option("method", o.method, "single linkage, or clusters of any density",
+         Choices<Method>{{{"single", Method::single}, {"hdbscan", Method::hdbscan}}});
+  option("height", o.height, "of single: clusters are what edges up to this weight connect", Initial{"none"},
+         UsedWith{"--method single"}, NotWith{"--clusters"});
+  option("clusters", o.clusters, "of single: at most K clusters; merges of one height are made together", at_least(1),
+         Kind{"K"}, Initial{"none"}, UsedWith{"--method single"});
+  option("break-ties", o.break_ties, "with --clusters: exactly K, merges of one height in the order of vertices",
+         UsedWith{"--clusters"});
+  option("join", o.join, "of single: join the components of a graph at infinite height, for n - 1 merges in all",
+         UsedWith{"--method single"}, NotWith{"--points"});
+  option("threads", o.threads, "threads of each rank while the forest is found", between(1, 1024));
+  option.section("HDBSCAN* (--method hdbscan)");
+  describe(o.hdbscan, option);
+  option.restrict({"min-cluster-size", "selection", "epsilon", "allow-single-cluster", "max-cluster-size", "ties"},
+                  UsedWith{"--method hdbscan"});
+  option.section("Output (.npy: an array of NumPy, else text)");
+  option("linkage", o.linkage, "merges, as SciPy's functions take them: a b height size", Kind{"FILE"}, Writes{});
+  option("labels", o.labels, "cluster of each vertex, from 0; -1 is noise", Kind{"FILE"}, Writes{},
+         UsedWith{"--height", "--clusters", "--method hdbscan"});
+  option("probabilities", o.probabilities, "of hdbscan: how strongly each point belongs to its cluster", Kind{"FILE"},
+         Writes{}, UsedWith{"--method hdbscan"});
+  option("condensed", o.condensed, "of hdbscan: condensed tree, parent child lambda size", Kind{"FILE"}, Writes{},
+         UsedWith{"--method hdbscan"});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  describe(o.ranks, option);
+}
+
+constexpr std::size_t kShownClusters = 8;
+
+/// What was found, on rank 0.
+struct Found {
+  msf::Dendrogram dendrogram;
+  msf::CondensedTree condensed;
+  std::vector<double> probabilities;
+  std::vector<std::int64_t> labels;  // empty without a cut
+  std::vector<std::int64_t> sizes;   // of the clusters, by label
+  std::int64_t noise = 0;
+  bool exact_order = false;  // merges of one height are in scikit-learn's order
+};
+
+class LinkageRun {
+ public:
+  LinkageRun(const LinkageCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
+    if (t.rank() == 0) report_.progress = share_progress(true);
+  }
+
+  void all() {
+    timed("load", [&] { load(); });
+    t_.barrier();
+    timed("forest", [&] { find(); });
+    report_.progress = {};
+    totals_ = msf::totals(forest_, t_);
+    alone_ = vertices_without_edge(forest_, totals_, t_);
+    timed("gather", [&] { forest_ = collective_try([&] { return msf::gather_forest(forest_, t_); }); });
+    cluster();
+    tell();
+  }
+
+ private:
+  void timed(const char* what, const auto& body) {
+    const double start = now();
+    body();
+    timings_[what] = now() - start;
+  }
+
+  void load() {
+    const AfterLoading after = after_loading();
+    if (!of_points()) {
+      loaded_ = collective_try([&] { return load_graph(o_.graph, t_, after); });
+      return;
+    }
+    collective_try([&] {
+      PointsOptions points = o_.points;
+      points.seed = o_.graph.seed;
+      points.force = o_.graph.limits.force;
+      set_ = load_points(points, t_, after);
+    });
+    points_ = static_cast<std::uint64_t>(t_.all_reduce(static_cast<std::int64_t>(set_.points.size()), comm::Op::sum));
+  }
+
+  /// The search works beside the graph or the points; the dendrogram and what is made of it lie on rank 0.
+  [[nodiscard]] AfterLoading after_loading() const {
+    constexpr double kMerges = 24;
+    const double linkage = written_bytes_per_vertex(o_.linkage, 64, 32);
+    const double condensed = written_bytes_per_vertex(o_.condensed, 64, 32);
+    const double labels = written_bytes_per_vertex(o_.labels, 8, 8);
+    const double numbers = written_bytes_per_vertex(o_.probabilities, 20, 8);
+    AfterLoading after;
+    after.bytes_per_edge = of_points() ? 0 : 4;
+    after.bytes_per_vertex = of_points() ? 0 : 16;
+    after.first_bytes_per_vertex = std::max(
+        msf::kLinkageBytesPerVertex, kMerges + (dense() ? 48 : 24) + std::max({linkage, condensed, labels, numbers}));
+    if (one_by_one()) {
+      after.first_bytes_per_vertex += 120;
+      after.first_bytes_per_coordinate = 16;
+    }
+    after.disk_bytes_per_vertex = linkage + condensed + labels + numbers;
+    for (const auto* path : {&o_.linkage, &o_.condensed, &o_.labels, &o_.probabilities})
+      if (!path->empty() && *path != "-") after.file = *path;
+    return after;
+  }
+
+  void find() {
+    collective_try([&] {
+      if (!of_points()) {
+        msf::ForestOptions options;
+        options.threads = o_.threads;
+        forest_ = msf::minimum_spanning_forest(loaded_.graph, t_, options, report_);
+        loaded_.graph.edges = {};
+        return;
+      }
+      msf::EuclideanOptions options;
+      options.threads = o_.threads;
+      options.min_samples = static_cast<int>(samples());
+      options.most_distances = o_.most_distances;
+      options.forecast = tell_forecast;
+      forest_ = msf::euclidean_forest(set_.points, t_, options, report_);
+      if (one_by_one()) gathered_ = msf::gather_points(set_.points, t_, options, report_);
+      set_.points.coordinates = std::vector<double>();  // {} would keep the memory
+    });
+  }
+
+  [[nodiscard]] msf::Dendrogram make_dendrogram() {
+    if (one_by_one()) {
+      const msf::Growth growth = msf::grow(forest_, gathered_);
+      found_.exact_order = growth.exact;
+      return msf::grown_dendrogram(growth.edges);
+    }
+    return msf::dendrogram(forest_, o_.join || dense() ? msf::Apart::join : msf::Apart::stay);
+  }
+
+  /// On rank 0, errors on all.
+  void cluster() {
+    collective_try([&] {
+      comm::agree(t_, [&] {
+        if (t_.rank() != 0) return;
+        timed("dendrogram", [&] {
+          found_.dendrogram = make_dendrogram();
+          forest_ = {};
+          gathered_ = {};
+        });
+        timed("clusters", [&] {
+          if (dense()) {
+            found_.condensed = msf::condense(found_.dendrogram, o_.hdbscan.min_cluster_size, o_.hdbscan.ties);
+            take(msf::hdbscan(found_.condensed, o_.hdbscan));
+          } else if (in_.table.given("height")) {
+            take(msf::cut_by_height(found_.dendrogram, o_.height));
+          } else if (in_.table.given("clusters")) {
+            const auto ties = o_.break_ties ? msf::Ties::apart : msf::Ties::together;
+            take(msf::cut_by_count(found_.dendrogram, o_.clusters, ties));
+          }
+          for (const auto label : found_.labels)
+            label < 0 ? ++found_.noise : ++found_.sizes[static_cast<std::size_t>(label)];
+        });
+      });
+    });
+  }
+
+  void take(const msf::Labels& cut) {
+    found_.labels.assign(cut.of.begin(), cut.of.end());
+    found_.sizes.resize(cut.clusters);
+  }
+
+  void take(msf::Hdbscan found) {
+    found_.labels.assign(found.labels.begin(), found.labels.end());
+    found_.sizes.resize(found.clusters);
+    found_.probabilities = std::move(found.probabilities);
+  }
+
+  void tell() {
+    const Json phases = phases_json(report_, t_);
+    const std::int64_t peak = t_.all_reduce(peak_.peak_bytes(), comm::Op::max);
+    collective_try([&] {
+      comm::agree(t_, [&] {
+        if (t_.rank() != 0) return;
+        write();
+        Json record =
+            make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators, ""});
+        record["input"] =
+            of_points() ? points_json(o_.points, set_, static_cast<std::int64_t>(points_)) : loaded_.facts;
+        record["timings"] = timings_;
+        record["phases"] = phases["phases"];
+        record["facts"] = phases["facts"];
+        record["memory"] = {{"peak_bytes_most", peak}, {"method", peak_.method()}};
+        record["result"] = result();
+        const bool quiet =
+            o_.json == "-" || o_.linkage == "-" || o_.labels == "-" || o_.probabilities == "-" || o_.condensed == "-";
+        if (!quiet) print(record);
+        if (!o_.json.empty()) write_record(o_.json, record);
+      });
+    });
+  }
+
+  void write() {
+    if (!o_.linkage.empty()) write_linkage(o_.linkage, found_.dendrogram);
+    if (!o_.labels.empty()) write_labels(o_.labels, found_.labels);
+    if (!o_.probabilities.empty()) write_numbers(o_.probabilities, found_.probabilities);
+    if (!o_.condensed.empty()) write_condensed(o_.condensed, found_.condensed);
+  }
+
+  void print(const Json& record) {
+    auto& out = std::cout;
+    if (of_points()) {
+      out << points_text(o_.points, set_, static_cast<std::int64_t>(points_)) << '\n';
+    } else {
+      out << graph_input_text(loaded_.facts) << '\n';
+      for (const auto& line : loaded_.lines) out << line << '\n';
+    }
+    out << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name()
+        << "; minimum spanning forest: " << forest_text(totals_, alone_);
+    const Json& result = record["result"];
+    const auto& merges = found_.dendrogram.merges;
+    out << "dendrogram: " << count_text(static_cast<std::int64_t>(merges.size())) << " merges";
+    if (!merges.empty()) {
+      out << ", heights " << general_text(merges.front().height, 6) << " to " << general_text(merges.back().height, 6)
+          << ", median " << general_text(merges[merges.size() / 2].height, 6);
+    }
+    if (one_by_one()) out << "\norder of equal weights: " << order_text();
+    out << "\nlinkage digest " << result["linkage_digest"].get<std::string>() << '\n';
+    if (result.contains("clusters")) {
+      const Json& c = result["clusters"];
+      out << "clusters: " << count_text(c["count"].get<std::int64_t>());
+      if (dense()) out << ", noise: " << count_text(found_.noise) << " points";
+      if (c.contains("largest")) {
+        out << "; sizes:";
+        for (const auto& size : c["largest"]) out << ' ' << count_text(size.get<std::int64_t>());
+        if (found_.sizes.size() > kShownClusters) out << " ... " << count_text(c["smallest"].get<std::int64_t>());
+      }
+      out << "\nlabels digest " << c["labels_digest"].get<std::string>() << '\n';
+    }
+    out << "time:";
+    for (const auto& [name, seconds] : timings_.items())
+      out << ' ' << name << ' ' << seconds_text(seconds.get<double>());
+    out << '\n';
+  }
+
+  [[nodiscard]] const char* order_text() const {
+    if (found_.exact_order) return "of all pairs of points, as Prim's algorithm takes them";
+    return of_points() ? "of the forest alone (too many pairs of points to compare); labels may not be scikit-learn's"
+                       : "of the forest alone; labels may not be scikit-learn's";
+  }
+
+  [[nodiscard]] Json result() const {
+    const auto& d = found_.dendrogram;
+    Json out = {{"forest", forest_json(totals_, d.vertices, alone_)}};
+    out["merges"] = d.merges.size();
+    out["linkage_digest"] = digest_of(d);
+    if (one_by_one()) out["order_of_equal_weights"] = found_.exact_order ? "all pairs" : "forest";
+    if (found_.labels.empty() && !dense()) return out;
+    auto sizes = found_.sizes;
+    std::sort(sizes.begin(), sizes.end(), std::greater<>());
+    out["clusters"] = {{"count", sizes.size()}, {"noise", found_.noise}, {"labels_digest", digest_of(found_.labels)}};
+    if (!sizes.empty()) {
+      out["clusters"]["largest"] = std::vector(
+          sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(std::min(kShownClusters, sizes.size())));
+      out["clusters"]["median"] = sizes[sizes.size() / 2];
+      out["clusters"]["smallest"] = sizes.back();
+    }
+    if (dense()) out["clusters"]["condensed"] = found_.condensed.clusters.size();
+    return out;
+  }
+
+  [[nodiscard]] bool of_points() const { return !o_.points.points.empty(); }
+  [[nodiscard]] bool dense() const { return o_.method == Method::hdbscan; }
+  /// As many as min-cluster-size, if not said.
+  [[nodiscard]] std::uint64_t samples() const {
+    if (o_.min_samples > 0) return static_cast<std::uint64_t>(o_.min_samples);
+    return dense() ? std::min(o_.hdbscan.min_cluster_size, std::max<std::uint64_t>(points_, 1)) : 1;
+  }
+  [[nodiscard]] bool one_by_one() const { return dense() && o_.hdbscan.ties == msf::HdbscanTies::sequential; }
+  [[nodiscard]] std::uint64_t vertices() const { return of_points() ? points_ : loaded_.graph.vertices; }
+
+  const LinkageCommand& o_;
+  const Invocation& in_;
+  comm::Transport& t_;
+  PeakWatch peak_;
+  LoadedGraph loaded_;
+  LoadedPoints set_;
+  std::uint64_t points_ = 0;  // of all ranks
+  msf::Report report_;
+  msf::Forest forest_;
+  msf::GatheredPoints gathered_;  // on rank 0, if merges of one height are undone one by one
+  msf::ForestTotals totals_;
+  std::int64_t alone_ = 0;  // vertices without an edge
+  Found found_;
+  Json timings_;
+};
+
+int run(LinkageCommand& o, const Invocation& in) {
+  o.graph.seed_given = in.table.given("seed");
+  return on_ranks(o.ranks, [&](comm::Transport& t) { LinkageRun(o, in, t).all(); });
+}
+
+constexpr std::string_view kLinkageText =
+    "Clusters points by their distances, or the vertices of a graph by the weights of its edges: single linkage (a\n"
+    "dendrogram, cut by height or number), or HDBSCAN* (clusters of any density, and noise). Both are made of the "
+    "minimum\n"
+    "spanning forest, which is found by all ranks and gathered on the first: about 60 bytes per vertex there. The "
+    "result\n"
+    "is the same for any number of ranks, model and order of edges, ties included: the digests tell.\n\n"
+    "  merganser linkage --points points.npy --method hdbscan --min-cluster-size 20 --labels labels.npy\n"
+    "  merganser linkage --points points.txt --linkage z.npy --clusters 10 --labels labels.txt\n"
+    "  merganser run -n 4 -- linkage graph.tsv --height 0.5 --labels labels.npy --json run.json\n"
+    "  merganser linkage --gen rgg2d:14:8 --weights euclidean --linkage z.npy --join\n";
+
+}  // namespace
+
+extern const Command linkage_command;
+const Command linkage_command =
+    make_command<LinkageCommand, run>("linkage", "single linkage and HDBSCAN* of points or of a graph", kLinkageText);
+
+}  // namespace merganser::app

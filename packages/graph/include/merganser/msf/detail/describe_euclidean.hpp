@@ -1,0 +1,22 @@
+#pragma once
+/// Name, meaning and range of each EuclideanOptions, for the command and for checks: no part of the interface.
+#include "merganser/base/options.hpp"
+#include "merganser/msf/euclidean.hpp"
+
+namespace merganser::msf {
+
+/// Name, meaning and range of each option, for an OptionTable.
+void describe(EuclideanOptions& o, auto&& option) {
+  option.section("Points");
+  option("leaf", o.leaf, "most points in a leaf of the tree of points", between(4, 64),
+         Initial{"24 up to 3 dimensions, 48 up to 6, 64 beyond"});
+  option("neighbours", o.neighbours, "nearest neighbours found for each point before the rounds", between(1, 32));
+  option("min-samples", o.min_samples,
+         "mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
+         at_least(1));
+  option("most-distances", o.most_distances,
+         "beyond 16 dimensions, where every pair is compared: more distances are refused, with what they would cost",
+         at_least(1));
+}
+
+}  // namespace merganser::msf

@@ -1,0 +1,20 @@
+#pragma once
+/// Name, meaning and range of each ForestOptions, for the command and for checks: no part of the interface.
+#include "merganser/base/options.hpp"
+#include "merganser/msf/minimum_forest.hpp"
+
+namespace merganser::msf {
+
+/// Name, meaning and range of each option, for an OptionTable.
+void describe(ForestOptions& o, auto&& option) {
+  option("method", o.method, "of --algo auto: how the forest is found; every method finds the same one",
+         forest_methods());
+  option("policy", o.policy, "what a round contracts: whole trees of chosen edges, or stars cut out of them",
+         Choices<links::Policy>{{{"trees", links::Policy::trees}, {"stars", links::Policy::stars}}});
+  option("base-case", o.base_case,
+         "vertices up to which a rank may hold arrays of all of them: the last rounds are done by Kruskal then",
+         at_least(0));
+  option("threads", o.threads, "threads of each rank in the passes over its edges", between(1, 1024));
+}
+
+}  // namespace merganser::msf

@@ -1,0 +1,52 @@
+#pragma once
+/// Matrix Market files as text: what they may hold, whoever reads them. Rules: packages/graph/docs/graph-files.md.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/words.hpp"
+
+namespace merganser::graphs::detail {
+
+struct MatrixHeader {
+  std::uint64_t size = 0;  ///< rows and columns
+  std::uint64_t entries = 0;
+  std::uint64_t at = 0;    ///< offset of the line of sizes
+  std::uint64_t body = 0;  ///< offset of the line after it
+  bool weighted = false;   ///< entries have values
+  bool real = false;       ///< values are no integers
+  bool general = false;    ///< an entry stands for itself alone; else for both directions
+};
+
+/// @param head  the beginning of a text
+/// @param whole  there is no more of it
+/// @throws PlacedError with the line
+[[nodiscard]] MatrixHeader read_matrix_header(const std::string& path, std::string_view head, bool whole);
+
+/// The entries on some lines behind the header. Those of two directions are given as they stand, in one.
+/// @param offset  of the text in the file
+/// @param sink  has entry(at, row, column, value), with the offset of the line, indices from 0 and the text of the
+///   value (empty without), and fail(at, what), which throws an error that names the line
+template <class Sink>
+void parse_matrix_entries(std::string_view text, std::uint64_t offset, const MatrixHeader& header, Sink& sink) {
+  for (LineWalk walk(text, offset); walk.next();) {
+    Words words(walk.line());
+    const std::string_view row = words.next();
+    if (row.empty() || row.starts_with('%')) continue;
+    const std::string_view column = words.next(), value = words.next();
+    std::uint64_t from = 0, to = 0;
+    if (!parse_id(row, from) || from < 1 || from > header.size)
+      sink.fail(walk.at(), "row " + shown(row) + "; allowed: 1 to " + std::to_string(header.size));
+    if (!parse_id(column, to) || to < 1 || to > header.size)
+      sink.fail(walk.at(), "column " + shown(column) + "; allowed: 1 to " + std::to_string(header.size));
+    if (header.weighted ? value.empty() || !words.next().empty() : !value.empty())
+      sink.fail(walk.at(), shown(walk.line()) + "; allowed: row, column" + (header.weighted ? " and value" : ""));
+    sink.entry(walk.at(), from - 1, to - 1, value);
+  }
+}
+
+/// What a file is told that has another number of entries than its sizes say.
+[[nodiscard]] std::string wrong_entries(std::uint64_t entries, const MatrixHeader& header);
+
+}  // namespace merganser::graphs::detail

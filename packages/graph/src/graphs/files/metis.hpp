@@ -1,0 +1,76 @@
+#pragma once
+/// METIS files as text: what they may hold, whoever reads them. Rules: packages/graph/docs/graph-files.md.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/words.hpp"
+
+namespace merganser::graphs::detail {
+
+struct MetisHeader {
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t weights_before = 0;  ///< numbers of a line before the neighbours: size and weights of the vertex
+  bool weighted = false;
+  std::uint64_t at = 0;            ///< offset of the header
+  std::uint64_t body = 0;          ///< offset of the line after it
+  std::uint64_t lines_before = 0;  ///< lines before it that are no comments
+};
+
+/// @param head  the beginning of a text
+/// @param whole  there is no more of it
+/// @throws PlacedError with the line
+[[nodiscard]] MetisHeader read_metis_header(const std::string& path, std::string_view head, bool whole);
+
+/// The neighbours of one vertex.
+/// @param word, words  the first word of its line and those behind it
+/// @param at  offset of the line
+template <class Sink>
+void parse_metis_row(std::string_view word, Words words, std::uint64_t at, const MetisHeader& header,
+                     std::uint64_t vertex, Sink& sink) {
+  for (std::uint64_t i = 0; i < header.weights_before; ++i, word = words.next()) {
+    std::uint64_t weight = 0;
+    if (!parse_id(word, weight))
+      sink.fail(at, "size or weight of a vertex " + shown(word) + "; allowed: an integer from 0 on");
+  }
+  for (; !word.empty(); word = words.next()) {
+    std::uint64_t to = 0;
+    if (!parse_id(word, to) || to < 1 || to > header.vertices)
+      sink.fail(at, "neighbour " + shown(word) + "; allowed: 1 to " + std::to_string(header.vertices));
+    const std::string_view weight = header.weighted ? words.next() : std::string_view();
+    if (header.weighted && weight.empty())
+      sink.fail(at, "weight \"\" of an edge; allowed: a number behind every neighbour");
+    sink.entry(at, vertex, to - 1, weight);
+  }
+}
+
+/// The neighbours on some lines behind the header. Every edge stands at both of its ends and is given as it stands.
+/// @param offset  of the text in the file
+/// @param vertex  whose line the first one is that is no comment, from 0
+/// @param sink  has entry(at, vertex, neighbour, weight), with the offset of the line, vertices from 0 and the text of
+///   the weight (empty without), and fail(at, what), which throws an error that names the line
+/// @return the vertex whose line would be next; beyond the last one lines are empty
+template <class Sink>
+std::uint64_t parse_metis_rows(std::string_view text, std::uint64_t offset, const MetisHeader& header,
+                               std::uint64_t vertex, Sink& sink) {
+  for (LineWalk walk(text, offset); walk.next();) {
+    Words words(walk.line());
+    const std::string_view first = words.next();
+    if (first.starts_with('%')) continue;
+    if (vertex < header.vertices)
+      parse_metis_row(first, words, walk.at(), header, vertex, sink);
+    else if (!first.empty())
+      sink.fail(walk.at(), shown(walk.line()) + " after the last vertex; allowed: " + std::to_string(header.vertices) +
+                               " lines of vertices, as the header says");
+    ++vertex;
+  }
+  return vertex;
+}
+
+/// What a file is told that ends too early, and one that has another number of neighbours than its header says.
+[[nodiscard]] std::string missing_rows(std::uint64_t rows, const MetisHeader& header);
+[[nodiscard]] std::string wrong_neighbours(std::uint64_t neighbours, const MetisHeader& header);
+
+}  // namespace merganser::graphs::detail

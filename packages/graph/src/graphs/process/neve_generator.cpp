@@ -1,0 +1,233 @@
+#include "merganser/graphs/neve_generator.hpp"
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/random.hpp"
+#include "merganser/base/text.hpp"
+#include "merganser/graphs/detail/strip_graph.hpp"
+#include "merganser/graphs/detail/strips.hpp"
+#include "merganser/graphs/detail/vertex_arcs.hpp"
+
+namespace merganser::graphs {
+namespace {
+
+using namespace graphs::detail;
+
+constexpr std::int64_t kModulus = 2147483647;
+constexpr std::int64_t kFactor = 16807;
+
+/// std::minstd_rand0 and std::uniform_real_distribution<double> as libstdc++ has them.
+class Minstd {
+ public:
+  double uniform() {
+    constexpr double range = 2147483646.0;
+    const double low = next(), high = next();
+    const double u = (low + high * range) / (range * range);
+    return u < 1 ? u : std::nextafter(1.0, 0.0);
+  }
+
+ private:
+  double next() {
+    state_ = state_ * kFactor % kModulus;
+    return static_cast<double>(state_ - 1);
+  }
+  std::int64_t state_ = kPublishedSeed;
+};
+
+/// kFactor to the power `k`, modulo 2^64 or modulo kModulus.
+std::uint64_t power(std::uint64_t k, bool modular) {
+  const auto reduce = [&](std::uint64_t x) { return modular ? x % static_cast<std::uint64_t>(kModulus) : x; };
+  std::uint64_t result = 1, square = kFactor;
+  for (; k > 0; k >>= 1) {
+    if ((k & 1) != 0) result = reduce(result * square);
+    square = reduce(square * square);
+  }
+  return result;
+}
+
+class PublishedPoints {
+ public:
+  explicit PublishedPoints(const PublishedOptions& o) : options_(o) {}
+
+  void fill(int strip, std::vector<double>& x, std::vector<double>& y) {
+    if (options_.numbers == PublishedNumbers::minstd)
+      fill_minstd(strip, x, y);
+    else
+      fill_lcg(strip, x, y);
+  }
+
+ private:
+  void fill_minstd(int strip, std::vector<double>& x, std::vector<double>& y) {
+    if (units_.empty()) {
+      Minstd numbers;
+      for (std::size_t i = 0; i < 2 * x.size(); ++i) units_.push_back(numbers.uniform());
+    }
+    const double height = 1.0 / options_.ranks;
+    const double low = strip * height, high = low + height;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = units_[2 * i];
+      y[i] = units_[2 * i + 1] * (high - low) + low;
+    }
+  }
+
+  void fill_lcg(int strip, std::vector<double>& x, std::vector<double>& y) const {
+    const std::uint64_t jump = 2 * static_cast<std::uint64_t>(x.size()) * static_cast<std::uint64_t>(strip);
+    const bool exact = options_.numbers == PublishedNumbers::lcg_exact;
+    // The published product of matrices overflows: what is left is the power modulo 2^64, as a signed number.
+    const std::uint64_t product = kPublishedSeed * power(jump, exact);
+    std::int64_t state = strip == 0 ? std::int64_t{kPublishedSeed} : static_cast<std::int64_t>(product) % kModulus;
+    const double height = 1.0 / options_.ranks, low = strip * height, scale = 1.0 / 2147483647.0;
+    const auto unit = [&] {
+      const double u = std::fabs(static_cast<double>(state)) * scale;
+      state = state * kFactor % kModulus;
+      return u;
+    };
+    for (double& v : x) v = unit();
+    for (double& v : y) v = low + height * unit();
+  }
+
+  PublishedOptions options_;
+  std::vector<double> units_;  ///< of the one strip that is shifted
+};
+
+/// @return the radius
+double check(const PublishedOptions& o, std::span<const double> percents) {
+  if (o.ranks < 1) throw UsageError("a process graph of " + std::to_string(o.ranks) + " ranks; allowed: at least 1");
+  if (o.vertices < 1 || static_cast<double>(o.vertices) * o.ranks >= 0x1p32) {
+    throw UsageError(std::to_string(o.vertices) + " vertices on each of " + std::to_string(o.ranks) +
+                     " ranks; allowed: at least 1, and at most 4294967295 on all");
+  }
+  if (o.numbers == PublishedNumbers::lcg && (o.ranks & (o.ranks - 1)) != 0) {
+    throw UsageError("the published generator with --lcg on " + std::to_string(o.ranks) +
+                     " ranks; allowed: powers of two");
+  }
+  for (const double percent : percents)
+    if (!(percent >= 0)) throw UsageError(number_text(percent) + " % of cross edges; allowed: at least 0");
+  const double radius = published_radius(o.vertices * o.ranks);
+  if (1.0 / o.ranks > radius) return radius;
+  throw UsageError("the published generator with " + std::to_string(o.vertices) + " vertices on each of " +
+                   std::to_string(o.ranks) + " ranks: strips of height " + number_text(1.0 / o.ranks) +
+                   "; allowed: greater than the radius, " + number_text(radius));
+}
+
+/// Counts the edges between vertices and finds which ranks they join.
+void add_vertex_edges(const PublishedOptions& o, PublishedGraph& out, VertexArcs& arcs) {
+  PublishedPoints points(o);
+  Strips strips(o.ranks, o.vertices, out.radius);
+  std::vector<std::int64_t> entries(static_cast<std::size_t>(o.ranks), 0);  // of each rank's edge list
+  int joined = 0;  // strips up to this one have been asked whether they touch the one before
+  strips.for_each_pair([&](int strip, std::vector<double>& x, std::vector<double>& y) { points.fill(strip, x, y); },
+                       [&](StripVertex a, StripVertex b) {
+                         if (a.strip != b.strip && a.index == b.index) {
+                           ++out.lost_pairs;
+                           return;
+                         }
+                         ++entries[static_cast<std::size_t>(a.strip)];
+                         ++entries[static_cast<std::size_t>(b.strip)];
+                         if (a.strip <= joined || a.strip == b.strip) return;
+                         joined = a.strip;
+                         const auto n = static_cast<std::uint64_t>(o.vertices);
+                         arcs.add(static_cast<std::uint64_t>(a.strip) * n, static_cast<std::uint64_t>(b.strip) * n);
+                       });
+  std::int64_t directed = 0;
+  for (const std::int64_t e : entries) {
+    directed += e;
+    out.percent_base += e / 2;
+  }
+  out.edges = directed / 2;
+}
+
+/// What one rank does to add cross edges: vertices i of its own and j of all, taken at random, skipped where local
+/// indices are equal or it has the edge. What others add to its list comes later.
+class CrossEdges {
+ public:
+  CrossEdges(const PublishedOptions& o, double radius)
+      : options_(o), per_rank_(static_cast<std::uint64_t>(o.vertices)), square_(largest_square(radius)) {}
+
+  void of_rank(int rank, std::int64_t tries, VertexArcs& arcs, std::int64_t& added) {
+    const std::uint64_t all = per_rank_ * static_cast<std::uint64_t>(options_.ranks);
+    keys_.clear();
+    for (std::int64_t k = 0; k < tries; ++k) {
+      Random random(options_.seed, stream(Stream::published_cross, static_cast<std::uint64_t>(rank)),
+                    static_cast<std::uint32_t>(k));
+      const std::uint64_t i = random.below(per_rank_), j = random.below(all);
+      if (i == j % per_rank_) continue;
+      arcs.add(static_cast<std::uint64_t>(rank) * per_rank_ + i, j);
+      const auto other = static_cast<std::int64_t>(j / per_rank_);
+      if (std::abs(other - rank) <= 1 && close(rank, i, static_cast<int>(other), j % per_rank_)) continue;
+      keys_.push_back(i * all + j);
+    }
+    std::sort(keys_.begin(), keys_.end());
+    added += std::unique(keys_.begin(), keys_.end()) - keys_.begin();
+  }
+
+ private:
+  struct Strip {
+    int rank = -1;
+    std::vector<double> x, y;
+  };
+
+  bool close(int a, std::uint64_t i, int b, std::uint64_t j) {
+    const Strip &p = strip(a), &q = strip(b);
+    const double dx = p.x[i] - q.x[j], dy = p.y[i] - q.y[j];
+    return dx * dx + dy * dy <= square_;
+  }
+  const Strip& strip(int rank) {
+    Strip& s = strips_[rank % 3];
+    if (s.rank != rank) {
+      s.rank = rank;
+      s.x.resize(per_rank_);
+      s.y.resize(per_rank_);
+      points_.fill(rank, s.x, s.y);
+    }
+    return s;
+  }
+
+  PublishedOptions options_;
+  std::uint64_t per_rank_;
+  double square_;
+  PublishedPoints points_{options_};
+  Strip strips_[3];
+  std::vector<std::uint64_t> keys_;
+};
+
+}  // namespace
+
+ExpectedArcs expected_arcs(int ranks, std::int64_t tries) {
+  const double p = ranks, load = 2.0 * static_cast<double>(tries) / (p * p), missed = std::exp(-load);
+  const double pairs = (p - 1) * (p - 2) / 2;
+  return {p * (p - 1) - 2 * pairs * missed, 2 * std::sqrt(pairs * missed * (1 - missed * (1 + load)))};
+}
+
+std::vector<PublishedGraph> generate_published(const PublishedOptions& o, std::span<const double> percents) {
+  PublishedGraph base;
+  base.radius = check(o, percents);
+  VertexArcs arcs(o.ranks, o.vertices, 0);
+  add_vertex_edges(o, base, arcs);
+  std::vector<PublishedGraph> graphs;
+  for (const double percent : percents) {
+    PublishedGraph& out = graphs.emplace_back(base);
+    const double wanted = percent * static_cast<double>(out.percent_base) / 100;
+    check_arcs(wanted);
+    out.tries = static_cast<std::int64_t>(wanted);
+    VertexArcs all = arcs;
+    CrossEdges cross(o, out.radius);
+    for (int r = 0; r < o.ranks; ++r) {
+      std::int64_t share = out.tries < o.ranks ? 0 : out.tries / o.ranks;
+      if (r == o.ranks - 1) share = out.tries - share * (o.ranks - 1);
+      cross.of_rank(r, share, all, out.added);
+    }
+    out.graph = graphs::ProcessGraph(all.rows());
+  }
+  return graphs;
+}
+
+PublishedGraph generate_published(const PublishedOptions& o) {
+  return std::move(generate_published(o, std::span(&o.cross, 1)).front());
+}
+
+}  // namespace merganser::graphs

@@ -1,0 +1,66 @@
+#include "src/graphs/files/matrix_market.hpp"
+
+#include "merganser/base/text.hpp"
+#include "src/graphs/process_files/formats.hpp"
+#include "src/graphs/process_files/parsing.hpp"
+
+namespace merganser::graphs::detail {
+namespace {
+
+/// Entries as arcs. A rank sends nothing to itself: those on the diagonal are left out.
+class MatrixArcs {
+ public:
+  MatrixArcs(const FileBytes& file, const MatrixHeader& header, ArcList& list)
+      : file_(file), header_(header), list_(list) {}
+
+  void entry(std::uint64_t at, std::uint64_t row, std::uint64_t column, std::string_view value) {
+    if (++entries_ > header_.entries) {
+      fail(at, shown(file_.line(at)) + " after the last entry; allowed: " + std::to_string(header_.entries) +
+                   " entries, as its sizes say");
+    }
+    if (row == column) return;
+    const double weight = header_.weighted ? file_.weight(at, value) : 1;
+    list_.add(static_cast<int>(row), static_cast<int>(column), weight, at);
+    if (!header_.general) list_.add(static_cast<int>(column), static_cast<int>(row), weight, at);
+  }
+  [[noreturn]] void fail(std::uint64_t at, const std::string& what) const { file_.fail(at, what); }
+  [[nodiscard]] std::uint64_t entries() const { return entries_; }
+
+ private:
+  const FileBytes& file_;
+  const MatrixHeader& header_;
+  ArcList& list_;
+  std::uint64_t entries_ = 0;
+};
+
+}  // namespace
+
+ProcessGraph parse_matrix_market(const std::string& path, const std::string& text) {
+  const FileBytes file(path, text);
+  const MatrixHeader header = read_matrix_header(path, text, true);
+  file.check(header.at, header.size, "number of rows", 1, static_cast<std::uint64_t>(most_ranks(text.size())));
+  file.check(header.at, header.entries, "number of entries", 0, text.size() / 4 + 1);  // an entry takes four bytes
+  ArcList list(file);
+  MatrixArcs arcs(file, header, list);
+  parse_matrix_entries(std::string_view(text).substr(header.body), header.body, header, arcs);
+  if (arcs.entries() != header.entries)
+    file.fail(text.size(), "the file ends after " + wrong_entries(arcs.entries(), header));
+  return list.graph(static_cast<int>(header.size), 1);
+}
+
+std::string print_matrix_market(const ProcessGraph& graph) {
+  const bool weighted = graph.weighted();
+  std::string out = std::string("%%MatrixMarket matrix coordinate ") + (weighted ? "real" : "pattern") + " general\n";
+  const std::string ranks = std::to_string(graph.ranks());
+  out += "% merganser process graph\n" + ranks + ' ' + ranks + ' ' + std::to_string(graph.arcs()) + '\n';
+  for (int r = 0; r < graph.ranks(); ++r) {
+    for (const auto& arc : graph.row(r)) {
+      out += std::to_string(r + 1) + ' ' + std::to_string(arc.to + 1);
+      if (weighted) out += ' ' + number_text(arc.bytes);
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+}  // namespace merganser::graphs::detail

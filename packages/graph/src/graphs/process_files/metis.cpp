@@ -1,0 +1,98 @@
+#include "src/graphs/files/metis.hpp"
+
+#include <cmath>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
+#include "src/graphs/process_files/formats.hpp"
+#include "src/graphs/process_files/parsing.hpp"
+
+namespace merganser::graphs::detail {
+namespace {
+
+constexpr std::int64_t kMaxWeight = std::int64_t{1} << 53;
+
+/// Neighbours as arcs. Loops are left out: a rank sends nothing to itself.
+class MetisArcs {
+ public:
+  MetisArcs(const FileBytes& file, const MetisHeader& header, ArcList& list)
+      : file_(file), header_(header), list_(list) {}
+
+  void entry(std::uint64_t at, std::uint64_t vertex, std::uint64_t neighbour, std::string_view weight) {
+    ++entries_;
+    if (vertex == neighbour) return;
+    list_.add(static_cast<int>(vertex), static_cast<int>(neighbour), header_.weighted ? file_.weight(at, weight) : 1,
+              at);
+  }
+  [[noreturn]] void fail(std::uint64_t at, const std::string& what) const { file_.fail(at, what); }
+  /// Neighbours, loops too.
+  [[nodiscard]] std::uint64_t entries() const { return entries_; }
+
+ private:
+  const FileBytes& file_;
+  const MetisHeader& header_;
+  ArcList& list_;
+  std::uint64_t entries_ = 0;
+};
+
+/// METIS requires every edge from both its ends, with one weight.
+void check_symmetric(const std::string& path, const ProcessGraph& graph) {
+  for (int r = 0; r < graph.ranks(); ++r) {
+    for (const auto& arc : graph.row(r)) {
+      const auto back = graph.row(arc.to);
+      const auto at = std::lower_bound(back.begin(), back.end(), r, [](const auto& a, int to) { return a.to < to; });
+      if (at != back.end() && at->to == r && at->bytes == arc.bytes) continue;
+      throw InputError(path + ": the edge from vertex " + std::to_string(r + 1) + " to " + std::to_string(arc.to + 1) +
+                       " of weight " + number_text(arc.bytes) +
+                       " has no equal one back; allowed in METIS files: "
+                       "edges given at both ends with the same weight");
+    }
+  }
+}
+
+}  // namespace
+
+ProcessGraph parse_metis(const std::string& path, const std::string& text) {
+  const FileBytes file(path, text);
+  const MetisHeader header = read_metis_header(path, text, true);
+  // Every vertex has a line, every edge two numbers.
+  file.check(header.at, header.vertices, "number of vertices", 1, std::min<std::uint64_t>(text.size(), 2147483647));
+  file.check(header.at, header.edges, "number of edges", 0, text.size() / 2);
+  ArcList list(file);
+  MetisArcs arcs(file, header, list);
+  const auto body = std::string_view(text).substr(static_cast<std::size_t>(header.body));
+  const std::uint64_t rows = parse_metis_rows(body, header.body, header, 0, arcs);
+  if (rows < header.vertices) file.fail(text.size(), missing_rows(rows, header));
+  if (arcs.entries() != 2 * header.edges) file.fail(header.at, wrong_neighbours(arcs.entries(), header));
+  ProcessGraph graph = list.graph(static_cast<int>(header.vertices), 1);
+  check_symmetric(path, graph);
+  return graph;
+}
+
+std::string print_metis(const std::string& path, const ProcessGraph& graph) {
+  for (int r = 0; r < graph.ranks(); ++r) {
+    for (const auto& arc : graph.row(r)) {
+      if (arc.bytes >= 1 && arc.bytes <= static_cast<double>(kMaxWeight) && arc.bytes == std::floor(arc.bytes))
+        continue;
+      throw InputError(path + ": the weight " + number_text(arc.bytes) + " from vertex " + std::to_string(r + 1) +
+                       " to " + std::to_string(arc.to + 1) + "; allowed in METIS files: whole numbers from 1 to " +
+                       std::to_string(kMaxWeight));
+    }
+  }
+  check_symmetric(path, graph);
+  const bool weighted = graph.weighted();
+  std::string out = "% merganser process graph\n" + std::to_string(graph.ranks()) + ' ' +
+                    std::to_string(graph.arcs() / 2) + (weighted ? " 001\n" : "\n");
+  for (int r = 0; r < graph.ranks(); ++r) {
+    bool first = true;
+    for (const auto& arc : graph.row(r)) {
+      out += (first ? "" : " ") + std::to_string(arc.to + 1);
+      if (weighted) out += ' ' + std::to_string(static_cast<std::int64_t>(arc.bytes));
+      first = false;
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace merganser::graphs::detail

@@ -1,0 +1,139 @@
+#include "src/mnd/part.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/id_table.hpp"
+
+namespace merganser::mnd::detail {
+namespace {
+
+constexpr std::uint32_t kGhost = std::uint32_t{1} << 31U;
+
+/// Own vertices by their place in the range where that is short, else in the order of appearance: ids may be sparse.
+class OwnNumbers {
+ public:
+  OwnNumbers(const graphs::Ranges& ranges, int rank, std::size_t edges)
+      : first_(ranges.first[static_cast<std::size_t>(rank)]),
+        length_(ranges.size(rank)),
+        dense_(length_ <= 4 * edges + 1024) {
+    if (dense_) check_sizes(static_cast<std::size_t>(length_), edges);
+  }
+  [[nodiscard]] bool has(std::uint64_t vertex) const { return vertex - first_ < length_; }
+  std::uint32_t operator()(std::uint64_t vertex) {
+    return dense_ ? static_cast<std::uint32_t>(vertex - first_) : seen_.insert(vertex);
+  }
+  [[nodiscard]] std::vector<std::uint64_t> names() const {
+    if (!dense_) return seen_.keys();
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(length_));
+    std::iota(all.begin(), all.end(), first_);
+    return all;
+  }
+
+ private:
+  std::uint64_t first_;
+  std::uint64_t length_;
+  bool dense_;
+  IdTable seen_;
+};
+
+/// Numbers both ends of every edge; ghosts are marked until it is known how many own vertices there are.
+template <class Edge>
+void number_ends(Part& part, const std::vector<Edge>& mine, msf::Sense sense, OwnNumbers& own, IdTable& ghosts) {
+  part.edges.reserve(mine.size());
+  const auto number = [&](std::uint64_t vertex) {
+    return own.has(vertex) ? own(vertex) : kGhost | ghosts.insert(vertex);
+  };
+  for (const Edge& e : mine) {
+    const std::uint32_t low = number(e.low);
+    const std::uint32_t high = number(e.high);
+    const graphs::Edge24 edge{e.low, e.high, directed(e.weight, sense)};
+    part.edges.push_back((low & kGhost) == 0 ? Live{low, high, edge} : Live{high, low, edge});
+  }
+}
+
+}  // namespace
+
+void check_sizes(std::size_t components, std::size_t edges) {
+  constexpr std::size_t kMax = kGhost - 1;
+  if (components <= kMax && edges <= kMax) return;
+  throw InputError("one rank would hold " + std::to_string(components) + " components or vertices and " +
+                   std::to_string(edges) + " edges; allowed: 0 to " + std::to_string(kMax) +
+                   " of each, so take more ranks");
+}
+
+Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, msf::Sense sense) {
+  check_sizes(0, mine.size());
+  Part part;
+  part.rank = rank;
+  OwnNumbers own(ranges, rank, mine.size());
+  IdTable ghosts;
+  std::visit([&](const auto& edges) { number_ends(part, edges, sense, own, ghosts); }, mine.edges);
+  part.names = own.names();
+  check_sizes(std::max(part.names.size(), ghosts.keys().size()), mine.size());
+  part.own = static_cast<std::uint32_t>(part.names.size());
+  for (Live& e : part.edges)
+    if ((e.b & kGhost) != 0) e.b = part.own + (e.b ^ kGhost);
+  part.names.insert(part.names.end(), ghosts.keys().begin(), ghosts.keys().end());
+  for (const std::uint64_t vertex : ghosts.keys()) part.ghost_owner.push_back(ranges.owner(vertex));
+  drop_idle(part);
+  return part;
+}
+
+void drop_parallel(Part& part) {
+  std::vector<std::uint32_t> begin(part.own + std::size_t{1});
+  for (Live& e : part.edges) {
+    if (e.b < e.a) std::swap(e.a, e.b);
+    ++begin[e.a];
+  }
+  std::uint32_t sum = 0;
+  for (auto& at : begin) sum += std::exchange(at, sum);
+  const auto grouped = std::unique_ptr<Live[]>(new Live[part.edges.size()]);
+  for (const Live& e : part.edges) grouped[begin[e.a]++] = e;
+
+  // Where the edge kept so far to every component is; the positions of one group follow those of the group before.
+  std::vector<std::uint32_t> kept(part.names.size(), Part::kNone);
+  std::uint32_t count = 0;
+  std::uint32_t group = 0;
+  for (std::size_t i = 0; i < part.edges.size(); ++i) {
+    const Live& e = grouped[i];
+    if (i > 0 && grouped[i - 1].a != e.a) group = count;
+    std::uint32_t& at = kept[e.b];
+    if (at == Part::kNone || at < group) {
+      at = count;
+      part.edges[count++] = e;
+    } else if (e.edge < part.edges[at].edge) {
+      part.edges[at] = e;
+    }
+  }
+  part.edges.resize(count);
+}
+
+void drop_idle(Part& part) {
+  std::vector<std::uint32_t> number(part.names.size(), Part::kNone);
+  for (const Live& e : part.edges) number[e.a] = number[e.b] = 0;
+  std::uint32_t count = 0;
+  std::uint32_t own = 0;
+  for (std::uint32_t c = 0; c < number.size(); ++c) {
+    if (number[c] == Part::kNone) continue;
+    if (part.is_own(c))
+      ++own;
+    else
+      part.ghost_owner[count - own] = part.ghost_owner[c - part.own];
+    part.names[count] = part.names[c];
+    number[c] = count++;
+  }
+  part.own = own;
+  part.names.resize(count);
+  part.ghost_owner.resize(count - own);
+  for (Live& e : part.edges) {
+    e.a = number[e.a];
+    e.b = number[e.b];
+  }
+}
+
+}  // namespace merganser::mnd::detail

@@ -1,0 +1,262 @@
+#include "merganser/capi/forest.h"
+
+#include <cstddef>
+
+#include "merganser/capi/detail/objects.hpp"
+#include "merganser/msf/euclidean.hpp"
+#include "merganser/msf/grow.hpp"
+#include "merganser/msf/hdbscan.hpp"
+#include "merganser/msf/linkage.hpp"
+#include "merganser/msf/minimum_forest.hpp"
+
+namespace merganser::capi {
+namespace {
+
+class ForestObject final : public OverTransport {
+ public:
+  static constexpr const char* kKind = "forest";
+  ForestObject(std::shared_ptr<TransportObject> transport, msf::Forest found)
+      : OverTransport(std::move(transport)), forest(std::move(found)) {
+    edges.reserve(forest.edges.size());
+    for (const auto& e : forest.edges) edges.push_back({e.low, e.high, graphs::weight_of(forest.kind, e.weight)});
+  }
+
+  const msf::Forest forest;
+  std::vector<mg_edge> edges;
+};
+
+static_assert(sizeof(mg_merge_step) == sizeof(msf::Merge) && offsetof(mg_merge_step, b) == offsetof(msf::Merge, b) &&
+              offsetof(mg_merge_step, height) == offsetof(msf::Merge, height) &&
+              offsetof(mg_merge_step, size) == offsetof(msf::Merge, size));
+
+class LinkageObject final : public Object {
+ public:
+  static constexpr const char* kKind = "linkage";
+  explicit LinkageObject(msf::Dendrogram d) : dendrogram(std::move(d)) {}
+  const msf::Dendrogram dendrogram;
+};
+
+constexpr std::size_t kMax = std::size_t{1} << 40;  // points or edges of one rank
+
+msf::EuclideanOptions options_of(const mg_tree_options& record) {
+  msf::EuclideanOptions options;
+  within(record.threads, 0, 1024, "options: threads");
+  within(record.min_samples, 0, 1 << 30, "options: min_samples");
+  if (record.threads > 0) options.threads = record.threads;
+  if (record.min_samples > 0) options.min_samples = record.min_samples;
+  within<std::int64_t>(record.most_distances, 0, std::int64_t{1} << 62, "options: most_distances");
+  if (record.most_distances > 0) options.most_distances = record.most_distances;
+  return options;
+}
+
+msf::PointSet points_of(int dimension, const double* coordinates, const std::uint64_t* ids, std::size_t count,
+                        const mg_tree_options& record) {
+  within(dimension, 1, 1 << 16, "dimension");
+  within(record.metric, 0, 3, "options: metric");
+  within<std::size_t>(count, 0, kMax, "count");
+  msf::PointSet points;
+  points.dimension = dimension;
+  if (record.box != nullptr) points.periods = msf::periods_of(box_of(record.box), dimension);
+  points.metric = static_cast<msf::Distance>(record.metric);
+  points.angle = flag(record.degrees, "options: degrees") ? msf::Angle::degrees : msf::Angle::radians;
+  if (record.period != nullptr) {
+    if (record.box != nullptr) throw UsageError("options: box and period; allowed: one of them");
+    for (int a = 0; a < dimension; ++a)
+      if (record.period[a] != 0) points.periods.push_back({a, 0, record.period[a]});
+  }
+  points.coordinates = array(coordinates, count * static_cast<std::size_t>(dimension), "coordinates");
+  if (ids != nullptr) points.ids = {ids, count};
+  return points;
+}
+
+graphs::EdgeList graph_of(std::uint64_t vertices, const mg_edge* edges, std::size_t count) {
+  within<std::size_t>(count, 0, kMax, "count");
+  const auto given = array(edges, count, "edges");
+  graphs::EdgeList graph;
+  graph.vertices = vertices;
+  graph.kind = graphs::WeightKind::float64;
+  std::vector<graphs::Edge24> list;
+  list.reserve(count);
+  for (const mg_edge& e : given)
+    list.push_back(graphs::make_edge<graphs::Edge24>(e.low, e.high, graphs::bits_of(e.weight)));
+  graph.edges = std::move(list);
+  return graph;
+}
+
+msf::ForestOptions options_of(const mg_forest_options* given) {
+  const auto record = read_options(given, "options");
+  msf::ForestOptions options;
+  within(record.threads, 0, 1024, "options: threads");
+  if (record.threads > 0) options.threads = record.threads;
+  options.sense = flag(record.maximum, "options: maximum") ? msf::Sense::maximum : msf::Sense::minimum;
+  return options;
+}
+
+/// On rank 0 the dendrogram of all ranks' edges; on the others none.
+msf::Dendrogram dendrogram_of(ForestObject& object, msf::Apart apart) {
+  const msf::Forest all = msf::gather_forest(object.forest, object.transport());
+  return object.transport().rank() == 0 ? msf::dendrogram(all, apart) : msf::Dendrogram{};
+}
+
+void give_labels(const msf::Labels& found, std::uint32_t* labels, std::uint32_t* clusters) {
+  std::copy(found.of.begin(), found.of.end(), labels);
+  give_if(clusters, found.clusters);
+}
+
+msf::HdbscanOptions options_of(const mg_hdbscan_options* given) {
+  const auto record = read_options(given, "options", offsetof(mg_hdbscan_options, sequential));  // in the first version
+  msf::HdbscanOptions options;
+  if (record.min_cluster_size > 0) options.min_cluster_size = record.min_cluster_size;
+  options.max_cluster_size = record.max_cluster_size;
+  options.epsilon = record.epsilon;
+  options.selection = flag(record.leaf, "options: leaf") ? msf::Selection::leaf : msf::Selection::excess_of_mass;
+  options.allow_single_cluster = flag(record.allow_single_cluster, "options: allow_single_cluster");
+  options.ties =
+      flag(record.sequential, "options: sequential") ? msf::HdbscanTies::sequential : msf::HdbscanTies::together;
+  return options;
+}
+
+}  // namespace
+}  // namespace merganser::capi
+
+using namespace merganser;
+using namespace merganser::capi;
+
+extern "C" {
+
+int mg_forest_of_points(mg_transport* transport, int dimension, const double* coordinates, const uint64_t* ids,
+                        size_t count, const mg_tree_options* options, mg_forest** forest) {
+  return guard([&] {
+    auto over = object_of<TransportObject>(transport);
+    msf::PointSet points;
+    msf::EuclideanOptions how;
+    comm::agree(over->get(), [&] {
+      need(forest, "forest");
+      const auto record = read_options(options, "options", offsetof(mg_tree_options, metric));  // in the first version
+      how = options_of(record);
+      points = points_of(dimension, coordinates, ids, count, record);
+    });
+    msf::Report report;
+    auto found = msf::euclidean_forest(points, over->get(), how, report);
+    make<ForestObject>(forest, std::move(over), std::move(found));
+  });
+}
+
+int mg_forest_of_graph(mg_transport* transport, uint64_t vertices, const mg_edge* edges, size_t count,
+                       const mg_forest_options* options, mg_forest** forest) {
+  return guard([&] {
+    auto over = object_of<TransportObject>(transport);
+    graphs::EdgeList graph;
+    msf::ForestOptions how;
+    comm::agree(over->get(), [&] {
+      need(forest, "forest");
+      how = options_of(options);
+      graph = graph_of(vertices, edges, count);
+    });
+    msf::Report report;
+    auto found = msf::minimum_spanning_forest(graph, over->get(), how, report);
+    make<ForestObject>(forest, std::move(over), std::move(found));
+  });
+}
+
+int mg_forest_edges(mg_forest* forest, const mg_edge** edges, size_t* count) {
+  return guard([&] { give(object_of<ForestObject>(forest)->edges, edges, count); });
+}
+
+int mg_forest_sums(mg_forest* forest, mg_forest_totals* totals) {
+  return guard<ForestObject>(forest, [&](ForestObject& object) {
+    check_record(totals, "totals");
+    const msf::ForestTotals all = msf::totals(object.forest, object.transport());
+    mg_forest_totals record{};
+    record.edges = all.edges;
+    record.components = all.components;
+    record.weight = all.weight_value;
+    std::copy_n(all.digest.c_str(), std::min<std::size_t>(all.digest.size(), 32), record.digest);
+    write_record(record, totals, "totals");
+  });
+}
+
+int mg_forest_free(mg_forest* forest) { return guard_free<ForestObject>(forest); }
+
+int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage) {
+  return guard<ForestObject>(forest, [&](ForestObject& object) {
+    auto apart = msf::Apart::stay;
+    comm::agree(object.transport(), [&] {
+      need(linkage, "linkage");
+      if (flag(join, "join")) apart = msf::Apart::join;
+    });
+    make<LinkageObject>(linkage, dendrogram_of(object, apart));
+  });
+}
+
+int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordinates, const uint64_t* ids,
+                          size_t count, const mg_tree_options* options, int32_t* exact, mg_linkage** linkage) {
+  return guard<ForestObject>(forest, [&](ForestObject& object) {
+    auto& transport = object.transport();
+    msf::PointSet points;
+    msf::EuclideanOptions how;
+    comm::agree(transport, [&] {
+      need(linkage, "linkage");
+      const auto record = read_options(options, "options", offsetof(mg_tree_options, metric));  // in the first version
+      how = options_of(record);
+      points = points_of(dimension, coordinates, ids, count, record);
+    });
+    msf::Report report;
+    const msf::GatheredPoints gathered = msf::gather_points(points, transport, how, report);
+    const msf::Forest all = msf::gather_forest(object.forest, transport);
+    msf::Growth growth;
+    msf::Dendrogram found;
+    comm::agree(transport, [&] {
+      if (!gathered) return;
+      growth = msf::grow(all, gathered);
+      if (all.vertices > 0) found = msf::grown_dendrogram(growth.edges);
+    });
+    make<LinkageObject>(linkage, std::move(found));
+    give_if(exact, growth.exact ? 1 : 0);
+  });
+}
+
+int mg_linkage_merges(mg_linkage* linkage, const mg_merge_step** merges, size_t* count) {
+  return guard([&] { give_as(object_of<LinkageObject>(linkage)->dendrogram.merges, merges, count); });
+}
+
+int mg_linkage_vertices(mg_linkage* linkage, uint64_t* vertices) {
+  return guard_get<LinkageObject>(linkage, vertices, "vertices",
+                                  [](auto& object) { return object.dendrogram.vertices; });
+}
+
+int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t capacity, uint32_t* clusters) {
+  return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
+    check_capacity(capacity, object.dendrogram.vertices, "capacity");
+    need(labels, object.dendrogram.vertices, "labels");
+    give_labels(msf::cut_by_height(object.dendrogram, height), labels, clusters);
+  });
+}
+
+int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* labels, size_t capacity,
+                         uint32_t* clusters) {
+  return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
+    const auto ties = flag(apart, "apart") ? msf::Ties::apart : msf::Ties::together;
+    check_capacity(capacity, object.dendrogram.vertices, "capacity");
+    need(labels, object.dendrogram.vertices, "labels");
+    give_labels(msf::cut_by_count(object.dendrogram, k, ties), labels, clusters);
+  });
+}
+
+int mg_linkage_free(mg_linkage* linkage) { return guard_free<LinkageObject>(linkage); }
+
+int mg_hdbscan(mg_linkage* linkage, const mg_hdbscan_options* options, int32_t* labels, double* probabilities,
+               size_t capacity, uint32_t* clusters) {
+  return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
+    check_capacity(capacity, object.dendrogram.vertices, "capacity");
+    need(labels, object.dendrogram.vertices, "labels");
+    const msf::HdbscanOptions choice = options_of(options);
+    const msf::Hdbscan found =
+        msf::hdbscan(msf::condense(object.dendrogram, choice.min_cluster_size, choice.ties), choice);
+    std::copy(found.labels.begin(), found.labels.end(), labels);
+    if (probabilities != nullptr) std::copy(found.probabilities.begin(), found.probabilities.end(), probabilities);
+    give_if(clusters, found.clusters);
+  });
+}
+
+}  // extern "C"

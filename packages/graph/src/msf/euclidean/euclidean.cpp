@@ -1,0 +1,173 @@
+#include "merganser/msf/euclidean.hpp"
+
+#include <optional>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/comm/detail/uniform_values.hpp"
+#include "merganser/msf/detail/describe_euclidean.hpp"
+#include "src/msf/euclidean/distribute_points.hpp"
+#include "src/msf/euclidean/pairs.hpp"
+#include "src/msf/euclidean/remote_boxes.hpp"
+#include "src/msf/euclidean/state.hpp"
+
+namespace merganser::msf {
+namespace euclidean {
+namespace {
+
+void check_range(const char* name, int value, int least, int most) {
+  if (value < least || value > most)
+    throw UsageError(std::string(name) + " " + std::to_string(value) + "; allowed: " + std::to_string(least) + " to " +
+                     std::to_string(most));
+}
+
+void check_options(const EuclideanOptions& o) {
+  check_range("threads", o.threads, 1, 1024);
+  if (o.leaf != 0) check_range("leaf", o.leaf, 4, static_cast<int>(kMaxLeafPoints));
+  check_range("neighbours", o.neighbours, 1, 32);
+  check_range("min-samples", o.min_samples, 1, 1 << 20);
+}
+
+/// How far a phase is, told on rank 0.
+std::function<void(double)> teller(const Report& report, const char* phase, const comm::Transport& transport) {
+  if (!report.progress || transport.rank() != 0) return {};
+  return [&report, phase](double share) { report.progress(phase, share); };
+}
+
+/// What both functions begin with: points distributed, in a tree, with an idea of where those of others are.
+template <std::size_t D>
+struct Ground {
+  DistributedPoints<D> distributed;
+  SurplusPoints<D> surplus;
+  PointTree<D> tree;
+  std::optional<RemoteBoxes<D>> others;  ///< none on one rank
+  std::vector<double> core;
+};
+
+template <std::size_t D>
+Ground<D> make_ground(const Given& given, comm::Transport& transport, const EuclideanOptions& options, bool remember,
+                      Report& report) {
+  Ground<D> ground;
+  const auto fold = static_cast<std::uint32_t>(std::max(options.min_samples, 2));
+  {
+    const Report::Scope scope(report, "distribute", transport);
+    ground.distributed = distribute_points(given, fold, transport, ground.surplus, remember);
+  }
+  {
+    const Report::Scope scope(report, "tree", transport);
+    ground.tree = PointTree<D>(ground.distributed.items, given.template metric<D>(), leaf_of(options, D), fold);
+    ground.distributed.items = {};
+    if (transport.size() > 1) ground.others.emplace(ground.tree, transport);
+  }
+  if (options.min_samples > 1) {
+    const Report::Scope scope(report, "neighbours", transport);
+    ground.core = core_squares(ground.tree, static_cast<std::uint32_t>(options.min_samples), options.threads,
+                               ground.others ? &*ground.others : nullptr, transport);
+  }
+  return ground;
+}
+
+void check_samples(const EuclideanOptions& options, std::uint64_t total) {
+  if (total > 0 && static_cast<std::uint64_t>(options.min_samples) > total)
+    throw InputError("min-samples " + std::to_string(options.min_samples) + " of " + std::to_string(total) +
+                     " points; allowed: up to their number");
+}
+
+template <std::size_t D>
+Forest forest_of(const Given& given, comm::Transport& transport, const EuclideanOptions& options, Report& report) {
+  Ground<D> ground = make_ground<D>(given, transport, options, false, report);
+  State<D> state;
+  state.tree = std::move(ground.tree);
+  state.core = std::move(ground.core);
+  std::vector<double> remote_bounds;
+  {
+    const Report::Scope scope(report, "neighbours", transport);
+    find_lists(state, options.neighbours, options.threads, teller(report, "neighbours", transport));
+    if (ground.others) remote_bounds = ground.others->bounds(state);
+  }
+  {
+    const Report::Scope scope(report, "local rounds", transport);
+    state.edges.reserve(state.tree.size() + state.tree.folds().size());
+    for (const auto& fold : state.tree.folds()) state.add_edge({0, fold.low, fold.high});
+    if (ground.distributed.surplus)
+      for (const auto& edge : edges_of_surplus(ground.surplus.groups(), state.tree.folds(), transport))
+        state.add_edge({0, edge.low, edge.high});
+    report.fact("euclidean_local_rounds",
+                local_rounds(state, remote_bounds, teller(report, "local rounds", transport)));
+  }
+  if (ground.others) {
+    const Report::Scope scope(report, "global rounds", transport);
+    global_rounds(state, *ground.others, std::move(remote_bounds), transport, report);
+  }
+  report.fact("euclidean_searches", state.searches);
+  return {ground.distributed.total, graphs::WeightKind::float64, std::move(state.edges)};
+}
+
+template <std::size_t D>
+std::vector<double> cores_of(const Given& given, comm::Transport& transport, const EuclideanOptions& options,
+                             Report& report) {
+  Ground<D> ground = make_ground<D>(given, transport, options, true, report);
+  // By id; points that another stands for are at distance 0 from enough others.
+  struct Core {
+    std::uint64_t id;
+    double distance;
+  };
+  std::vector<Core> cores;
+  for (std::uint32_t v = 0; v < ground.tree.size(); ++v)
+    cores.push_back({ground.tree.id(v), ground.core.empty() ? 0 : ground.tree.metric().weight(ground.core[v])});
+  const auto by_id = [](const Core& a, const Core& b) { return a.id < b.id; };
+  std::sort(cores.begin(), cores.end(), by_id);
+  std::vector<std::vector<double>> back;
+  for (const auto& ids : ground.distributed.came) {
+    auto& to = back.emplace_back();
+    for (const auto id : ids) {
+      const auto at = std::lower_bound(cores.begin(), cores.end(), Core{id, 0}, by_id);
+      to.push_back(at != cores.end() && at->id == id ? at->distance : 0);
+    }
+  }
+  const auto by_owner = comm::all_to_all(transport, std::move(back));
+  std::vector<std::size_t> next(by_owner.size(), 0);
+  std::vector<double> out;
+  for (const int owner : ground.distributed.went) {
+    if (owner < 0) {
+      out.push_back(0);
+      continue;
+    }
+    const auto r = static_cast<std::size_t>(owner);
+    out.push_back(by_owner[r][next[r]++]);
+  }
+  return out;
+}
+
+}  // namespace
+
+void check_together(const EuclideanOptions& options, comm::Transport& transport) {
+  comm::agree(transport, [&] { check_options(options); });
+  comm::check_uniform_across_ranks(transport, "Euclidean tree", comm::uniform_values(options));
+}
+
+}  // namespace euclidean
+
+Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
+                        Report& report) {
+  euclidean::check_together(options, transport);
+  const euclidean::Given given(points, transport);
+  euclidean::check_samples(options, given.total());
+  if (given.axes() > euclidean::kMaxAxes) return euclidean::forest_by_pairs(given, transport, options, report);
+  return euclidean::with_axes(
+      given.axes(), [&](auto axes) { return euclidean::forest_of<axes.value>(given, transport, options, report); });
+}
+
+std::vector<double> core_distances(const PointSet& points, int k, comm::Transport& transport,
+                                   const EuclideanOptions& options, Report& report) {
+  EuclideanOptions with_k = options;
+  with_k.min_samples = k;
+  euclidean::check_together(with_k, transport);
+  const euclidean::Given given(points, transport);
+  euclidean::check_samples(with_k, given.total());
+  if (given.axes() > euclidean::kMaxAxes) return euclidean::core_distances_by_pairs(given, transport, with_k, report);
+  return euclidean::with_axes(
+      given.axes(), [&](auto axes) { return euclidean::cores_of<axes.value>(given, transport, with_k, report); });
+}
+
+}  // namespace merganser::msf

@@ -1,0 +1,127 @@
+#include "merganser/msf/hdbscan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
+
+namespace merganser::msf {
+namespace {
+
+using Flags = std::vector<std::uint8_t>;  // by cluster
+
+void check_options(const HdbscanOptions& o) {
+  if (!(o.epsilon >= 0)) {
+    throw UsageError("hdbscan: epsilon is " + number_text(o.epsilon) + "; allowed: 0 and more");
+  }
+}
+
+/// Drops what lies below something that is taken.
+void keep_highest(const CondensedTree& tree, Flags& taken) {
+  Flags covered(taken.size());
+  for (std::size_t c = 1; c < taken.size(); ++c) {
+    const std::uint32_t parent = tree.clusters[c].parent;
+    covered[c] = covered[parent] | taken[parent];
+    if (covered[c] != 0) taken[c] = 0;
+  }
+}
+
+Flags most_stable(const CondensedTree& tree, const HdbscanOptions& o) {
+  const std::size_t count = tree.clusters.size();
+  std::vector<double> own = stabilities(tree);
+  std::vector<double> below(count);  // of the best choice among the clusters below
+  Flags taken(count);
+  const std::size_t lowest = o.allow_single_cluster ? 0 : 1;
+  for (std::size_t c = count; c-- > lowest;) {
+    const bool too_large = o.max_cluster_size > 0 && tree.clusters[c].size > o.max_cluster_size;
+    taken[c] = !(below[c] > own[c]) && !too_large;
+    if (c > 0) below[tree.clusters[c].parent] += taken[c] != 0 ? own[c] : below[c];
+  }
+  keep_highest(tree, taken);
+  return taken;
+}
+
+Flags unsplit(const CondensedTree& tree) {
+  Flags taken(tree.clusters.size(), 1);
+  for (const auto& cluster : tree.clusters) taken[cluster.parent] = 0;  // all points, too
+  return taken;
+}
+
+/// What is born below a distance goes up to the lowest cluster that is born above it.
+Flags rise(const CondensedTree& tree, const Flags& taken, const HdbscanOptions& o) {
+  Flags risen(taken.size());
+  if (taken[0] != 0) return taken;  // alone
+  std::vector<std::uint32_t> to(taken.size());
+  for (std::size_t c = 1; c < taken.size(); ++c) {
+    const auto& cluster = tree.clusters[c];
+    const std::uint32_t p = cluster.parent;
+    if (p == 0) {
+      to[c] = o.allow_single_cluster ? 0 : static_cast<std::uint32_t>(c);
+    } else {
+      to[c] = 1 / tree.clusters[p].birth > o.epsilon ? p : to[p];
+    }
+    if (taken[c] != 0) risen[1 / cluster.birth < o.epsilon ? to[c] : c] = 1;
+  }
+  keep_highest(tree, risen);
+  return risen;
+}
+
+/// The greatest lambda at which something leaves a cluster.
+std::vector<double> deaths(const CondensedTree& tree) {
+  std::vector<double> last(tree.clusters.size());
+  const auto leaves = [&](std::uint32_t cluster, double lambda) { last[cluster] = std::max(last[cluster], lambda); };
+  for (std::size_t p = 0; p < tree.lambda.size(); ++p) leaves(tree.cluster_of[p], tree.lambda[p]);
+  for (std::size_t c = 1; c < last.size(); ++c) leaves(tree.clusters[c].parent, tree.clusters[c].birth);
+  return last;
+}
+
+double probability(double lambda, double last) {
+  if (last == 0 || std::isinf(lambda)) return 1;
+  return std::min(lambda, last) / last;
+}
+
+Hdbscan label(const CondensedTree& tree, const Flags& taken, const HdbscanOptions& o) {
+  constexpr std::uint32_t kNone = ~0U;
+  const std::size_t points = tree.lambda.size();
+  const auto last = deaths(tree);
+  std::vector<std::uint32_t> owner(taken.size(), kNone);  // the cluster taken that a cluster is in
+  for (std::size_t c = 0; c < owner.size(); ++c) {
+    if (taken[c] != 0)
+      owner[c] = static_cast<std::uint32_t>(c);
+    else if (c > 0)
+      owner[c] = owner[tree.clusters[c].parent];
+  }
+  // Where all points are one cluster, those that left it early are noise.
+  const double core = o.epsilon != 0 ? 1 / o.epsilon : last[0];
+  std::vector<std::int32_t> number(taken.size(), -1);
+  Hdbscan out;
+  out.labels.assign(points, -1);
+  out.probabilities.resize(points);
+  const auto give_number = [&](std::size_t cluster) {
+    number[cluster] = static_cast<std::int32_t>(out.clusters++);
+    out.selected.push_back(static_cast<std::uint32_t>(cluster));
+  };
+  for (std::size_t c = 0; c < taken.size() && o.ties == HdbscanTies::sequential; ++c)
+    if (taken[c] != 0) give_number(c);
+  for (std::size_t p = 0; p < points; ++p) {
+    const std::uint32_t cluster = owner[tree.cluster_of[p]];
+    if (cluster == kNone || (cluster == 0 && tree.lambda[p] < core)) continue;
+    if (number[cluster] < 0) give_number(cluster);
+    out.labels[p] = number[cluster];
+    out.probabilities[p] = probability(tree.lambda[p], last[cluster]);
+  }
+  return out;
+}
+
+}  // namespace
+
+Hdbscan hdbscan(const CondensedTree& tree, const HdbscanOptions& options) {
+  check_options(options);
+  if (tree.clusters.empty()) return {};
+  Flags taken = options.selection == Selection::leaf ? unsplit(tree) : most_stable(tree, options);
+  if (options.epsilon != 0) taken = rise(tree, taken, options);
+  return label(tree, taken, options);
+}
+
+}  // namespace merganser::msf

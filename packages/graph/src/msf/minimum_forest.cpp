@@ -1,0 +1,340 @@
+#include "merganser/msf/minimum_forest.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/id_table.hpp"
+#include "merganser/base/simulated.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/comm/detail/uniform_values.hpp"
+#include "merganser/msf/detail/describe_minimum_forest.hpp"
+#include "merganser/msf/local_forest.hpp"
+#include "merganser/msf/partition.hpp"
+#include "src/msf/boruvka.hpp"
+#include "src/msf/local/union_find.hpp"
+#include "src/msf/merge_tree.hpp"
+
+namespace merganser::msf {
+namespace {
+
+using graphs::EdgeList;
+
+void check(const ForestOptions& options) {
+  if (options.threads < 1 || options.threads > 1024)
+    throw UsageError("threads: " + std::to_string(options.threads) + "; allowed: 1 to 1024");
+  const auto check_value = [](const char* name, int value, int most) {
+    if (value > most)
+      throw UsageError(std::string(name) + ": " + std::to_string(value) +
+                       "; allowed: a value of its enumeration, 0 to " + std::to_string(most));
+  };
+  check_value("method", static_cast<int>(options.method), static_cast<int>(ForestMethod::local));
+  check_value("policy", static_cast<int>(options.policy), static_cast<int>(links::Policy::trees));
+  check_value("sense", static_cast<int>(options.sense), static_cast<int>(Sense::maximum));
+}
+
+template <class Edge>
+void complement(std::vector<Edge>& edges) {
+  using Bits = typename Edge::bits_type;
+  for (Edge& e : edges) e.weight = static_cast<Bits>(~e.weight);
+}
+
+/// Permille of a sample of the edges here whose ends have two owners.
+template <class Edge>
+std::int64_t cut_permille(std::span<const Edge> edges, const graphs::Ranges& ranges, comm::Transport& transport) {
+  constexpr std::size_t kSample = 2048;
+  std::int64_t counts[2] = {0, 0};
+  const std::size_t stride = std::max<std::size_t>(1, edges.size() / kSample);
+  for (std::size_t i = 0; i < edges.size(); i += stride) {
+    ++counts[0];
+    counts[1] += ranges.owner(edges[i].low) != ranges.owner(edges[i].high) ? 1 : 0;
+  }
+  transport.all_reduce(counts, comm::Op::sum);
+  return counts[0] == 0 ? 0 : 1000 * counts[1] / counts[0];
+}
+
+/// What a rank can contract without a word to others.
+template <class Edge>
+struct LocalContraction {
+  std::vector<Edge> forest;  ///< edges of the forest of the whole graph
+  std::vector<Edge> left;    ///< edges still to be decided; an edge between ranks is left to the owner of `low`
+  std::vector<std::uint64_t> parent;  ///< per own vertex: the vertex that names its component
+};
+
+/// Dense numbers in the order of ids: vertices below the range, the range, vertices above it.
+class DenseIds {
+ public:
+  template <class Edge>
+  DenseIds(const std::vector<Edge>& edges, std::uint64_t first, std::uint64_t end, std::uint64_t vertices)
+      : first_(first), end_(end), table_(edges.size(), vertices) {
+    for (const Edge& e : edges)
+      for (const std::uint64_t v : {std::uint64_t{e.low}, std::uint64_t{e.high}})
+        if (!own(v)) table_.insert(v);
+    away_ = table_.keys();
+    std::sort(away_.begin(), away_.end());
+    below_ = static_cast<std::size_t>(std::lower_bound(away_.begin(), away_.end(), first) - away_.begin());
+    place_.resize(away_.size());
+    for (std::size_t i = 0; i < away_.size(); ++i) place_[table_.insert(away_[i])] = i;
+  }
+  [[nodiscard]] bool own(std::uint64_t v) const { return v >= first_ && v < end_; }
+  [[nodiscard]] std::uint64_t size() const { return away_.size() + (end_ - first_); }
+  [[nodiscard]] std::uint64_t dense(std::uint64_t v) {
+    if (own(v)) return below_ + (v - first_);
+    const std::uint64_t at = place_[table_.insert(v)];
+    return v < first_ ? at : at + (end_ - first_);
+  }
+  [[nodiscard]] std::uint64_t id(std::uint64_t dense) const {
+    if (dense < below_) return away_[static_cast<std::size_t>(dense)];
+    if (dense < below_ + (end_ - first_)) return first_ + (dense - below_);
+    return away_[static_cast<std::size_t>(dense - (end_ - first_))];
+  }
+
+ private:
+  std::uint64_t first_;
+  std::uint64_t end_;
+  IdTable table_;                    // of vertices beyond the range
+  std::vector<std::uint64_t> away_;  // the same, ascending
+  std::vector<std::uint64_t> place_;
+  std::size_t below_ = 0;
+};
+
+/// Edges in ascending order, one after the other. A component is halted once an edge that it cannot take has left it:
+/// that edge is its least one. An edge between two components of which one is not halted is the least of that one.
+template <class Edge>
+class Halting {
+ public:
+  Halting(std::uint64_t first, std::uint64_t end)
+      : first_(first), end_(end), sets_(end - first), halted_(end - first) {}
+
+  void take(const Edge& e) {
+    const bool low_own = own(e.low);
+    if (!low_own || !own(e.high)) {
+      halted_[root(low_own ? e.low : e.high)] = 1;
+      if (low_own) left_.push_back(e);
+      return;
+    }
+    const std::uint32_t a = root(e.low);
+    const std::uint32_t b = root(e.high);
+    if (a == b) return;
+    if (halted_[a] != 0 && halted_[b] != 0) {
+      left_.push_back(e);
+      return;
+    }
+    const std::uint8_t halted = halted_[a] | halted_[b];
+    sets_.join(a, b);
+    halted_[sets_.find(a)] = halted;
+    forest_.push_back(e);
+  }
+
+  LocalContraction<Edge> result() {
+    sets_.flatten();
+    LocalContraction<Edge> out;
+    for (const Edge& e : left_)
+      if (!own(e.high) || sets_.labels()[e.low - first_] != sets_.labels()[e.high - first_]) out.left.push_back(e);
+    out.forest = std::move(forest_);
+    out.parent.resize(static_cast<std::size_t>(end_ - first_));
+    for (std::size_t v = 0; v < out.parent.size(); ++v) out.parent[v] = first_ + sets_.labels()[v];
+    return out;
+  }
+
+ private:
+  [[nodiscard]] bool own(std::uint64_t v) const { return v >= first_ && v < end_; }
+  std::uint32_t root(std::uint64_t v) { return sets_.find(static_cast<std::uint32_t>(v - first_)); }
+
+  std::uint64_t first_;
+  std::uint64_t end_;
+  UnionFind sets_;
+  std::vector<std::uint8_t> halted_;
+  std::vector<Edge> forest_;
+  std::vector<Edge> left_;
+};
+
+/// Contracts components of the vertices first .. end - 1 along their least edges as long as these end in such vertices
+/// too: a component whose least edge leaves the rank halts, but another one may still join it. Each edge here is first
+/// held against the forest of all edges here, so that few are left.
+/// @param edges     all edges with an end in the range, without loops
+/// @param vertices  of the whole graph
+/// Cost: that of local_forest() and a sort of the ends beyond the range.
+template <class Edge>
+LocalContraction<Edge> contract_locally(std::vector<Edge> edges, std::uint64_t first, std::uint64_t end,
+                                        std::uint64_t vertices, int threads) {
+  using Id = typename Edge::id_type;
+  DenseIds ids(edges, first, end, vertices);
+  for (Edge& e : edges) e = {static_cast<Id>(ids.dense(e.low)), static_cast<Id>(ids.dense(e.high)), e.weight};
+  const auto least = local_forest<Edge>(edges, ids.size(), threads);
+  edges = std::vector<Edge>();
+  Halting<Edge> halting(first, end);
+  for (const Edge& e : least) halting.take({static_cast<Id>(ids.id(e.low)), static_cast<Id>(ids.id(e.high)), e.weight});
+  return halting.result();
+}
+
+/// One run over edges of one size.
+template <class Edge>
+class ForestSearch {
+ public:
+  ForestSearch(const EdgeList& graph, comm::Transport& transport, const ForestOptions& options, Report& report)
+      : graph_(graph),
+        edges_(std::get<std::vector<Edge>>(graph.edges)),
+        transport_(transport),
+        options_(options),
+        report_(report) {}
+
+  std::vector<Edge> run() {
+    ForestMethod method = options_.method;
+    const bool small = graph_.vertices <= options_.base_case || transport_.size() == 1;
+    if (method == ForestMethod::automatic && small) method = ForestMethod::kruskal;
+    std::vector<Edge> forest;
+    if (method == ForestMethod::kruskal)
+      forest = by_kruskal();
+    else
+      forest = by_contraction(method);
+    report_.fact("method", static_cast<std::int64_t>(method));
+    if (options_.sense == Sense::maximum) complement(forest);
+    return forest;
+  }
+
+ private:
+  /// Forests of all ranks' edges, merged along a binomial tree; rank 0 ends up with the whole.
+  std::vector<Edge> by_kruskal() {
+    std::vector<Edge> forest;
+    {
+      const Report::Scope scope(report_, "local forest", transport_);
+      std::function<void(double)> progress;
+      if (report_.progress && transport_.rank() == 0) {
+        progress = [this](double share) { report_.progress("local forest", share); };
+      }
+      comm::agree(transport_, [&] {
+        const MeasuredWork work;
+        forest =
+            local_forest<Edge>(edges_, graph_.vertices, options_.threads, options_.sense == Sense::maximum, progress);
+      });
+    }
+    report_.fact("local edges", static_cast<std::int64_t>(forest.size()));
+    if (transport_.size() == 1) return forest;
+    const Report::Scope scope(report_, "merge", transport_);
+    MergeTree(transport_).merge_to_first(forest, [this](std::vector<Edge>& mine, std::span<const Edge> theirs) {
+      const MeasuredWork work;
+      mine = merge_forests<Edge>(mine, theirs, graph_.vertices);
+    });
+    return forest;
+  }
+
+  std::vector<Edge> by_contraction(ForestMethod& method) {
+    graphs::Ranges ranges;
+    {
+      const Report::Scope scope(report_, "partition", transport_);
+      ranges = balanced_ranges(graph_, transport_);
+      const std::int64_t cut = cut_permille<Edge>(edges_, ranges, transport_);
+      report_.fact("cut permille", cut);
+      // Vertices dealt at random would give a share of 1 - 1 / ranks: ids tell nothing there.
+      const std::int64_t local = 500 - 500 / transport_.size();
+      if (method == ForestMethod::automatic) method = cut < local ? ForestMethod::local : ForestMethod::filter;
+    }
+    // Labels of stars go straight to their ranks, and a mailbox along the same arcs must keep their rounds apart.
+    Peers peers(transport_, options_.policy == links::Policy::stars ? transport_.size() : Peers::kMaxDirectRanks);
+    Components components(ranges, peers);
+    std::vector<Edge> forest;
+    std::vector<Edge> left;  // what edges there are, unless it is the input itself
+    std::span<const Edge> edges = edges_;
+    if (method == ForestMethod::local) {
+      contract_here(components, forest, left);
+      edges = left;
+    } else if (options_.sense == Sense::maximum) {
+      left = edges_;
+      complement(left);
+      edges = left;
+    }
+    Boruvka<Edge> rounds(components, peers, {options_.policy, options_.base_case}, report_);
+    if (method == ForestMethod::boruvka)
+      rounds.run(edges, forest);
+    else
+      filter(rounds, edges, left, forest);
+    return forest;
+  }
+
+  void contract_here(Components& components, std::vector<Edge>& forest, std::vector<Edge>& left) {
+    std::vector<Edge> mine;
+    {
+      const Report::Scope scope(report_, "partition", transport_);
+      EdgeList distributed = distribute_edges(graph_, components.ranges(), transport_);
+      mine = std::move(std::get<std::vector<Edge>>(distributed.edges));
+      if (options_.sense == Sense::maximum) complement(mine);
+    }
+    const Report::Scope scope(report_, "local forest", transport_);
+    const MeasuredWork work;
+    auto done =
+        contract_locally<Edge>(std::move(mine), components.first(), components.first() + components.parent().size(),
+                               graph_.vertices, options_.threads);
+    forest = std::move(done.forest);
+    left = std::move(done.left);
+    components.parent() = std::move(done.parent);
+    report_.fact("local edges", static_cast<std::int64_t>(forest.size()));
+  }
+
+  /// Least edges first; what they leave within one component is never looked at again.
+  void filter(Boruvka<Edge>& rounds, std::span<const Edge> edges, std::vector<Edge>& left, std::vector<Edge>& forest) {
+    for (;;) {
+      std::int64_t counts[2] = {static_cast<std::int64_t>(edges.size()), static_cast<std::int64_t>(forest.size())};
+      transport_.all_reduce(counts, comm::Op::sum);
+      const std::int64_t trees = static_cast<std::int64_t>(graph_.vertices) - counts[1];
+      const std::int64_t wanted = std::max(2 * trees, counts[0] / 8);
+      if (counts[0] <= 2 * wanted || counts[0] < 4096) break;
+      const Edge pivot = common_pivot(edges, counts[0], wanted);
+      std::vector<Edge> light;
+      for (const Edge& e : edges)
+        if (!(pivot < e)) light.push_back(e);
+      rounds.run(light, forest);
+      light = std::vector<Edge>();
+      std::vector<Edge> heavy = rounds.between_components(edges);
+      report_.add("filtered", static_cast<std::int64_t>(edges.size() - heavy.size()));
+      left = std::move(heavy);
+      edges = left;
+      if (report_.progress && transport_.rank() == 0)
+        report_.progress("edges filtered", 1 - static_cast<double>(left.size()) / static_cast<double>(edges_.size()));
+    }
+    rounds.run(edges, forest);
+  }
+
+  /// The edge below which about `wanted` of all ranks' `total` edges lie; the same on every rank.
+  Edge common_pivot(std::span<const Edge> edges, std::int64_t total, std::int64_t wanted) {
+    constexpr std::int64_t kSample = 8192;
+    std::vector<Edge> mine;
+    const auto stride = static_cast<std::size_t>(std::max<std::int64_t>(1, total / kSample));
+    for (std::size_t i = stride / 2; i < edges.size(); i += stride) mine.push_back(edges[i]);
+    std::vector<Edge> sample = comm::all_gather(transport_, mine).flat();
+    std::sort(sample.begin(), sample.end());
+    const auto at = static_cast<std::size_t>(static_cast<double>(wanted) / static_cast<double>(total) *
+                                             static_cast<double>(sample.size()));
+    return sample[std::min(at, sample.size() - 1)];
+  }
+
+  const EdgeList& graph_;
+  const std::vector<Edge>& edges_;
+  comm::Transport& transport_;
+  const ForestOptions& options_;
+  Report& report_;
+};
+
+}  // namespace
+
+Forest minimum_spanning_forest(const EdgeList& graph, comm::Transport& transport, const ForestOptions& options,
+                               Report& report) {
+  comm::agree(transport, [&] { check(options); });
+  auto uniform = comm::uniform_values(options);
+  uniform.push_back({"sense", std::to_string(static_cast<int>(options.sense))});
+  uniform.push_back({"the number of vertices", std::to_string(graph.vertices)});
+  uniform.push_back({"the kind of weights", std::to_string(static_cast<int>(graph.kind))});
+  uniform.push_back({"the width of edges", std::to_string(graph.edges.index())});
+  comm::check_uniform_across_ranks(transport, "minimum_spanning_forest", uniform);
+  Forest out{graph.vertices, graph.kind, {}};
+  std::visit(
+      [&]<class Edge>(const std::vector<Edge>&) {
+        const auto forest = ForestSearch<Edge>(graph, transport, options, report).run();
+        out.edges.reserve(forest.size());
+        for (const Edge& e : forest) out.edges.push_back({e.low, e.high, e.weight});
+      },
+      graph.edges);
+  return out;
+}
+
+}  // namespace merganser::msf

@@ -1,0 +1,246 @@
+#include "merganser/msf/verify.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "src/msf/verify/hierarchy.hpp"
+#include "src/msf/verify/routing.hpp"
+
+namespace merganser::msf {
+namespace {
+
+using detail::Violation;
+using graphs::Edge24;
+
+/// Edges with weights that compare in the sense asked for.
+struct Oriented {
+  graphs::WeightKind kind;
+  bool flipped;
+
+  [[nodiscard]] Edge24 operator()(Edge24 e) const {
+    if (flipped) e.weight = ~e.weight;
+    return e;
+  }
+  [[nodiscard]] std::string text(const Edge24& e) const {
+    return "(" + std::to_string(e.low) + ", " + std::to_string(e.high) + ") of weight " + weight((*this)(e).weight);
+  }
+
+ private:
+  [[nodiscard]] std::string weight(std::uint64_t bits) const {
+    switch (kind) {
+      case graphs::WeightKind::unsigned_integer:
+        return std::to_string(bits);
+      case graphs::WeightKind::signed_integer:
+        return std::to_string(static_cast<std::int64_t>(bits ^ (std::uint64_t{1} << 63)));
+      case graphs::WeightKind::float32:
+      case graphs::WeightKind::float64:
+        break;
+    }
+    return number_text(graphs::weight_of(kind, bits));
+  }
+};
+
+/// The least of what ranks have found, by its edge. Collective.
+std::optional<Violation> least_of_all(const std::optional<Violation>& mine, comm::Transport& transport) {
+  std::vector<Violation> found;
+  if (mine) found.push_back(*mine);
+  found = comm::all_gather(transport, found).flat();
+  const auto least = std::min_element(found.begin(), found.end(),
+                                      [](const Violation& a, const Violation& b) { return a.edge < b.edge; });
+  return least == found.end() ? std::nullopt : std::optional(*least);
+}
+
+std::optional<Violation> least_of_all(const std::optional<Edge24>& mine, comm::Transport& transport) {
+  return least_of_all(mine ? std::optional(Violation{*mine, {}}) : std::nullopt, transport);
+}
+
+void keep_least(std::optional<Edge24>& least, const Edge24& edge) {
+  if (!least || edge < *least) least = edge;
+}
+
+/// Edges of the forest by a hash of their ends, so that no rank gets all of a hub's.
+class ForestShare {
+ public:
+  ForestShare(const Forest& forest, const Oriented& oriented, comm::Transport& transport) : transport_(transport) {
+    std::vector<Edge24> mine(forest.edges);
+    for (auto& e : mine) e = oriented(e);
+    edges = comm::send_to_owners_in_rounds(
+        transport, std::move(mine), [this](const Edge24& e) { return owner(e); }, detail::kRound);
+    std::sort(edges.begin(), edges.end());
+    in_graph_.assign(edges.size(), 0);
+  }
+
+  std::vector<Edge24> edges;  ///< ascending
+
+  [[nodiscard]] std::optional<Edge24> twice() const {
+    const auto at = std::adjacent_find(edges.begin(), edges.end());
+    return at == edges.end() ? std::nullopt : std::optional(*at);
+  }
+
+  /// Edges of the graph that may be edges of the forest. Collective.
+  void mark(std::span<const Edge24> found) {
+    const auto mark_here = [this](std::span<const Edge24> theirs) {
+      for (const auto& e : theirs) {
+        const auto at = std::lower_bound(edges.begin(), edges.end(), e);
+        if (at != edges.end() && *at == e) in_graph_[static_cast<std::size_t>(at - edges.begin())] = 1;
+      }
+    };
+    comm::send_to_owners_in_rounds(
+        transport_, found, [this](const Edge24& e) { return owner(e); }, mark_here, detail::kRound);
+  }
+  [[nodiscard]] std::optional<Edge24> foreign() const {
+    const auto at = std::find(in_graph_.begin(), in_graph_.end(), std::uint8_t{0});
+    return at == in_graph_.end() ? std::nullopt
+                                 : std::optional(edges[static_cast<std::size_t>(at - in_graph_.begin())]);
+  }
+
+ private:
+  [[nodiscard]] int owner(const Edge24& e) const {
+    std::uint64_t h = (e.low * 0x9e3779b97f4a7c15ULL) ^ (e.high + 0x7f4a7c159e3779b9ULL) * 0xbf58476d1ce4e5b9ULL;
+    h = (h ^ (h >> 29)) * 0x94d049bb133111ebULL;
+    return static_cast<int>((h >> 33) % static_cast<std::uint64_t>(transport_.size()));
+  }
+
+  comm::Transport& transport_;
+  std::vector<std::uint8_t> in_graph_;
+};
+
+void require_vertices(const graphs::EdgeList& graph, comm::Transport& transport) {
+  comm::agree(transport, [&] {
+    graph.each([&](const auto& e) {
+      if (e.low <= e.high && e.high < graph.vertices) return;
+      throw InputError("edge (" + std::to_string(e.low) + ", " + std::to_string(e.high) +
+                       ") of the graph; allowed: ends in ascending order below " + std::to_string(graph.vertices));
+    });
+  });
+}
+
+detail::EdgeSource source_of(const graphs::EdgeList& graph, const Oriented& oriented) {
+  const auto read = [&graph, oriented](std::size_t first, std::span<Edge24> to) {
+    std::visit(
+        [&](const auto& list) {
+          for (std::size_t i = 0; i < to.size(); ++i) {
+            const auto& e = list[first + i];
+            to[i] = oriented(Edge24{e.low, e.high, e.weight});
+          }
+        },
+        graph.edges);
+  };
+  return {graph.size(), read};
+}
+
+/// One verification; each check fills in the result and says whether the next one makes sense.
+class Verifier {
+ public:
+  Verifier(const graphs::EdgeList& graph, const Forest& forest, Sense sense, comm::Transport& transport)
+      : graph_(graph), forest_(forest), oriented_{graph.kind, sense == Sense::maximum}, transport_(transport) {}
+
+  Verification result;
+
+  void count() {
+    std::array<std::int64_t, 3> counts{static_cast<std::int64_t>(graph_.size()),
+                                       static_cast<std::int64_t>(forest_.edges.size()),
+                                       forest_.vertices != graph_.vertices || forest_.kind != graph_.kind ? 1 : 0};
+    transport_.all_reduce(counts, comm::Op::sum);
+    result.graph_edges = counts[0];
+    result.forest_edges = counts[1];
+    result.trees = static_cast<std::int64_t>(graph_.vertices) - counts[1];
+    different_ = counts[2] > 0;
+  }
+
+  bool vertices_are_right() {
+    if (different_) {
+      fail(Fault::vertices, "the forest has " + std::to_string(forest_.vertices) + " vertices and " +
+                                std::string(graphs::name_of(forest_.kind)) + " weights, the graph " +
+                                std::to_string(graph_.vertices) + " and " + std::string(graphs::name_of(graph_.kind)));
+      return false;
+    }
+    std::optional<Edge24> outside;
+    std::optional<Edge24> loop;
+    for (const auto& e : forest_.edges) {
+      if (e.low > e.high || e.high >= graph_.vertices) keep_least(outside, oriented_(e));
+      if (e.low == e.high) keep_least(loop, oriented_(e));
+    }
+    if (const auto w = least_of_all(outside, transport_)) {
+      fail(Fault::vertices, "the forest's edge " + oriented_.text(w->edge) + ": its ends must ascend and be below " +
+                                std::to_string(graph_.vertices));
+    } else if (const auto l = least_of_all(loop, transport_)) {
+      fail(Fault::cycle, "the forest's edge " + oriented_.text(l->edge) + " is a loop");
+    }
+    return result.right();
+  }
+
+  /// Deals the forest and contracts it.
+  bool is_acyclic(Report& report) {
+    share_.emplace(forest_, oriented_, transport_);
+    if (const auto w = least_of_all(share_->twice(), transport_)) {
+      fail(Fault::cycle, "the forest has the edge " + oriented_.text(w->edge) + " twice");
+      return false;
+    }
+    hierarchy_ = detail::contract(graph_.vertices, share_->edges, transport_);
+    report.fact("verify: levels", static_cast<std::int64_t>(hierarchy_.levels.size()));
+    if (const auto w = least_of_all(hierarchy_.closes_cycle, transport_)) {
+      fail(Fault::cycle, "edge " + oriented_.text(w->edge) + " closes a cycle with other edges of the forest");
+    }
+    return result.right();
+  }
+
+  void check_paths(Report& report) {
+    const auto told = [&](double share) {
+      if (report.progress && transport_.rank() == 0) report.progress("verify", share);
+    };
+    const auto found = detail::check_paths(
+        hierarchy_, source_of(graph_, oriented_), transport_,
+        [this](std::span<const Edge24> equal) { share_->mark(equal); }, told);
+    const auto foreign = least_of_all(share_->foreign(), transport_);
+    const auto apart = least_of_all(found.between_trees, transport_);
+    const auto small = least_of_all(found.too_small, transport_);
+    if (foreign) {
+      fail(Fault::foreign, "the forest's edge " + oriented_.text(foreign->edge) + " is not an edge of the graph");
+    } else if (apart) {
+      fail(Fault::not_spanning, "edge " + oriented_.text(apart->edge) + " of the graph joins two trees of the forest");
+    } else if (small) {
+      const char* order = oriented_.flipped ? " comes before edge " : " is less than edge ";
+      fail(Fault::not_minimal, "edge " + oriented_.text(small->edge) + order + oriented_.text(small->greatest) +
+                                   " on the forest's path between its ends");
+    }
+  }
+
+ private:
+  void fail(Fault fault, std::string witness) {
+    result.fault = fault;
+    result.witness = std::move(witness);
+  }
+
+  const graphs::EdgeList& graph_;
+  const Forest& forest_;
+  Oriented oriented_;
+  comm::Transport& transport_;
+  bool different_ = false;
+  std::optional<ForestShare> share_;
+  detail::Hierarchy hierarchy_;
+};
+
+}  // namespace
+
+Verification verify_forest(const graphs::EdgeList& graph, const Forest& forest, Sense sense, comm::Transport& transport,
+                           Report& report) {
+  require_vertices(graph, transport);
+  Verifier verifier(graph, forest, sense, transport);
+  {
+    Report::Scope scope(report, "verify: forest", transport);
+    verifier.count();
+    if (!verifier.vertices_are_right() || !verifier.is_acyclic(report)) return verifier.result;
+  }
+  Report::Scope scope(report, "verify: paths", transport);
+  verifier.check_paths(report);
+  return verifier.result;
+}
+
+}  // namespace merganser::msf

@@ -1,0 +1,286 @@
+/// Prim's order against Prim's algorithm on all pairs, NumPy's order against its definition, labels against scikit-learn's.
+#include "merganser/msf/grow.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "merganser/base/error.hpp"
+#include "merganser/msf/hdbscan.hpp"
+#include "tests/msf/swarms.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::msf;
+using namespace merganser::test;
+
+Swarm swarm_of_rows(const std::vector<double>& x, std::size_t dimension) {
+  Swarm swarm;
+  swarm.space.dimension = static_cast<int>(dimension);
+  for (std::size_t i = 0; i < x.size(); i += dimension)
+    swarm.at.emplace_back(x.begin() + static_cast<std::ptrdiff_t>(i),
+                          x.begin() + static_cast<std::ptrdiff_t>(i + dimension));
+  return swarm;
+}
+
+/// Mutual reachability distances of all pairs.
+struct Reach {
+  std::size_t count;
+  std::vector<double> distance;
+
+  Reach(const Swarm& swarm, int samples) : count(swarm.at.size()), distance(count * count) {
+    const auto cores = cores_of(swarm, samples);
+    for (std::size_t p = 0; p < count; ++p)
+      for (std::size_t q = 0; q < count; ++q)
+        distance[p * count + q] = swarm.weight(std::max({swarm.compared(p, q), cores[p], cores[q]}));
+  }
+  [[nodiscard]] double at(std::size_t p, std::size_t q) const { return distance[p * count + q]; }
+  [[nodiscard]] Forest forest() const {
+    test::Edges all;
+    for (std::size_t p = 0; p < count; ++p)
+      for (std::size_t q = p + 1; q < count; ++q) all.push_back({p, q, graphs::bits_of(at(p, q))});
+    return {count, graphs::WeightKind::float64, test::plain_kruskal(all, count)};
+  }
+  /// From point 0: the nearest point to the tree, of equal ones the lowest.
+  [[nodiscard]] std::vector<GrownEdge> prim() const {
+    std::vector<double> least(count, std::numeric_limits<double>::infinity());
+    std::vector<std::uint32_t> from(count);
+    std::vector<bool> inside(count);
+    std::vector<GrownEdge> edges;
+    for (std::uint32_t v = 0; edges.size() + 1 < count;) {
+      inside[v] = true;
+      std::uint32_t next = v;
+      for (std::uint32_t q = 0; q < count; ++q) {
+        if (inside[q]) continue;
+        if (at(v, q) < least[q]) least[q] = at(v, q), from[q] = v;
+        if (next == v || least[q] < least[next]) next = q;
+      }
+      edges.push_back({from[next], next, least[next]});
+      v = next;
+    }
+    return edges;
+  }
+};
+
+/// What the library grows on so many ranks from the points that it is given in another order.
+Growth grown(const Swarm& swarm, int samples, int ranks = 1, std::uint64_t most_steps = kMaxGrowSteps) {
+  Growth growth;
+  on_threads(ranks, [&](comm::Transport& t) {
+    EuclideanOptions options;
+    options.min_samples = samples;
+    Report report;
+    const auto points = dealt(swarm, t, 5);
+    const Forest forest = gather_forest(euclidean_forest(points, t, options, report), t);
+    const GatheredPoints gathered = gather_points(points, t, options, report);
+    EXPECT_EQ(static_cast<bool>(gathered), t.rank() == 0);
+    if (t.rank() == 0) growth = grow(forest, gathered, most_steps);
+  });
+  return growth;
+}
+
+struct Toys {
+  std::string name;
+  std::size_t dimension;
+  std::vector<double> points;
+  struct Case {
+    std::uint64_t least;
+    int samples;
+    bool leaf;
+    std::string labels;
+    double probabilities;
+  };
+  std::vector<Case> cases;
+};
+
+/// What tests/python/toys.py has written.
+std::vector<Toys> toys(const std::string& name) {
+  std::ifstream in(MERGANSER_SOURCE_DIR "/packages/graph/tests/data/hdbscan/" + name);
+  std::vector<Toys> all;
+  std::size_t count = 0;
+  for (Toys t; in >> t.name >> count >> t.dimension; t = {}) {
+    t.points.resize(count * t.dimension);
+    for (double& x : t.points) in >> x;
+    t.cases.resize(4);
+    for (auto& c : t.cases) in >> c.least >> c.samples >> c.leaf >> c.labels >> c.probabilities;
+    all.push_back(std::move(t));
+  }
+  return all;
+}
+
+TEST(GrowTest, edges_come_in_the_order_of_prims_algorithm_on_all_pairs) {
+  for (const auto& t : toys("toys.txt")) {
+    for (const auto& c : t.cases) {
+      SCOPED_TRACE(t.name + " " + std::to_string(c.samples));
+      const Swarm swarm = swarm_of_rows(t.points, t.dimension);
+      const Growth growth = grown(swarm, c.samples);
+      EXPECT_TRUE(growth.exact);
+      EXPECT_EQ(growth.edges, Reach(swarm, c.samples).prim());
+    }
+  }
+}
+
+TEST(GrowTest, of_equal_distances_the_choice_is_among_all_pairs_on_any_ranks_in_any_dimension) {
+  int differ_from_forest = 0;
+  std::uint64_t seed = 0;
+  for (const auto metric : {Distance::euclidean, Distance::manhattan, Distance::chebyshev})
+    for (const int dimension : {1, 2, 3, 6, 19})
+      for (const auto* shape : {"lattice", "heaps", "equal", "decimals", "uniform"})
+        for (const int samples : {1, 2, 6}) {
+          Swarm swarm = swarm_of(shape, dimension, 70, ++seed);
+          swarm.space.metric = metric;
+          if (dimension == 3) swarm.space.periods = {{1, 0, 1}};
+          for (auto& p : swarm.at)
+            for (double& x : p) x = swarm.name[0] == 'd' ? std::floor(x * 20) / 100 : x;
+          SCOPED_TRACE(swarm.name + " " + distances().name(metric) + " " + std::to_string(samples));
+          const Reach reach(swarm, samples);
+          const Growth growth = grown(swarm, samples, 1 + static_cast<int>(seed % 3));
+          EXPECT_TRUE(growth.exact);
+          EXPECT_EQ(growth.edges, reach.prim());
+          differ_from_forest += static_cast<int>(grow(reach.forest()) != growth.edges);
+        }
+  EXPECT_GT(differ_from_forest, 60);  // or there is nothing that the other edges decide
+}
+
+TEST(GrowTest, it_gives_up_after_so_many_steps_and_says_so) {
+  const Swarm swarm = swarm_of("equal", 2, 200, 1);
+  const Growth growth = grown(swarm, 1, 1, 1000);
+  EXPECT_FALSE(growth.exact);
+  EXPECT_EQ(growth.edges, grow(Reach(swarm, 1).forest()));
+  EXPECT_FALSE(grow(Reach(swarm, 1).forest(), GatheredPoints()).exact);
+  // Where distances differ few steps are needed: here of 2 x 500,000 coordinates of pairs.
+  EXPECT_TRUE(grown(swarm_of("uniform", 2, 1000, 1), 1, 1, 200'000).exact);
+}
+
+TEST(GrowTest, labels_numbers_and_probabilities_are_those_of_scikit_learn) {
+  ASSERT_EQ(toys("toys.txt").size(), 8U);
+  ASSERT_EQ(toys("ties.txt").size(), 12U);
+  int equal_together = 0;
+  for (const auto* file : {"toys.txt", "ties.txt"}) {
+    for (const auto& t : toys(file)) {
+      for (const auto& c : t.cases) {
+        SCOPED_TRACE(t.name + " " + std::to_string(c.least) + " " + std::to_string(c.samples));
+        const Swarm swarm = swarm_of_rows(t.points, t.dimension);
+        HdbscanOptions options{.min_cluster_size = c.least, .ties = HdbscanTies::sequential};
+        if (c.leaf) options.selection = Selection::leaf;
+        const auto text = [&](const Dendrogram& d) {
+          const auto found = hdbscan(condense(d, c.least, options.ties), options);
+          std::string labels;
+          for (const auto label : found.labels) labels += label < 0 ? '.' : static_cast<char>('a' + label);
+          const double sum = std::accumulate(found.probabilities.begin(), found.probabilities.end(), 0.0);
+          return labels + (std::abs(sum - c.probabilities) < 1e-8 ? "" : " " + std::to_string(sum));
+        };
+        EXPECT_EQ(text(grown_dendrogram(grown(swarm, c.samples).edges)), c.labels);
+        options.ties = HdbscanTies::together;
+        equal_together += text(dendrogram(Reach(swarm, c.samples).forest())) == c.labels ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_LT(equal_together, 60);  // or there is nothing in these 80 cases that the order decides
+}
+
+TEST(GrowTest, without_points_the_edges_are_the_forests_and_components_follow_at_infinity) {
+  Forest forest{7, graphs::WeightKind::unsigned_integer, {{1, 6, 2}, {0, 3, 4}, {3, 5, 4}, {0, 4, 4}, {1, 2, 9}}};
+  std::sort(forest.edges.begin(), forest.edges.end());
+  const double infinite = std::numeric_limits<double>::infinity();
+  const std::vector<GrownEdge> expected{{0, 3, 4}, {0, 4, 4}, {3, 5, 4}, {0, 1, infinite}, {1, 6, 2}, {1, 2, 9}};
+  EXPECT_EQ(grow(forest), expected);
+  const auto d = grown_dendrogram(grow(forest));
+  EXPECT_EQ(d.components(), 1U);
+  EXPECT_EQ(d.merges.back().size, 7U);
+  EXPECT_TRUE(grow({1, graphs::WeightKind::float64, {}}).empty());
+}
+
+TEST(GrowTest, merges_undone_one_by_one_split_in_two_and_keep_the_sizes) {
+  // A star of three groups of two around a point, all at one height: together three clusters, one by one always two.
+  Forest star{
+      7, graphs::WeightKind::unsigned_integer, {{1, 2, 1}, {3, 4, 1}, {5, 6, 1}, {0, 1, 5}, {0, 3, 5}, {0, 5, 5}}};
+  std::sort(star.edges.begin(), star.edges.end());
+  const auto together = condense(dendrogram(star), 2);
+  EXPECT_EQ(together.clusters.size(), 4U);
+  const auto tree = condense(grown_dendrogram(grow(star)), 2, HdbscanTies::sequential);
+  ASSERT_EQ(tree.clusters.size(), 5U);
+  std::vector<std::uint32_t> children(tree.clusters.size());
+  for (std::size_t c = 1; c < tree.clusters.size(); ++c) ++children[tree.clusters[c].parent];
+  for (const auto count : children) EXPECT_TRUE(count == 0 || count == 2);
+  EXPECT_EQ(tree.clusters[1].size + tree.clusters[2].size, 7U);
+  EXPECT_NE(tree.cluster_of[0], 0U);  // with a group, not out of all points
+}
+
+TEST(GrowTest, what_does_not_fit_is_refused) {
+  const Forest loop{3, graphs::WeightKind::unsigned_integer, {{0, 1, 1}, {0, 2, 1}, {1, 2, 1}}};
+  EXPECT_THROW((void)grow(loop), InputError);
+  EXPECT_THROW((void)grow({2, graphs::WeightKind::unsigned_integer, {{0, 2, 1}}}), InputError);
+  on_threads(1, [](comm::Transport& t) {
+    Report report;
+    const msf::Points two{{1}, {0, 1}, {}};
+    const auto points = gather_points(two, t, {}, report);
+    EXPECT_THROW((void)grow({3, graphs::WeightKind::float64, {}}, points), InputError);  // another number of points
+    const Forest nearer{2, graphs::WeightKind::float64, {{0, 1, graphs::bits_of(0.5)}}};
+    EXPECT_THROW((void)grow(nearer, points), InputError);  // other points
+  });
+  const std::vector<GrownEdge> edges{{0, 1, 2}, {0, 2, 1}};
+  EXPECT_THROW((void)dendrogram_in_order(edges, std::vector<std::uint32_t>{0, 1}), InputError);
+  EXPECT_THROW((void)dendrogram_in_order(edges, std::vector<std::uint32_t>{1, 1}), InputError);
+  EXPECT_THROW((void)dendrogram_in_order(edges, std::vector<std::uint32_t>{1}), InputError);
+  EXPECT_THROW((void)dendrogram_in_order(edges, std::vector<std::uint32_t>{1, 2}), InputError);
+  EXPECT_THROW((void)sorted_like_numpy(std::vector<double>{1, std::nan("")}), InputError);
+}
+
+TEST(GrowTest, weights_are_sorted_and_few_equal_ones_keep_their_order) {
+  EXPECT_TRUE(sorted_like_numpy({}).empty());
+  for (const std::size_t count : {1U, 2U, 16U, 17U, 100U, 5000U}) {
+    for (const std::uint64_t kinds : {1U, 3U, 50U}) {
+      Random random(count, kinds, 0);
+      std::vector<double> weights(count);
+      for (double& w : weights) w = static_cast<double>(random.below(kinds));
+      const auto order = sorted_like_numpy(weights);
+      auto places = order;
+      std::sort(places.begin(), places.end());
+      for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(places[i], i);
+      for (std::size_t i = 1; i < count; ++i) {
+        ASSERT_LE(weights[order[i - 1]], weights[order[i]]);
+        const bool keeps = count > 16 || weights[order[i - 1]] < weights[order[i]] || order[i - 1] < order[i];
+        ASSERT_TRUE(keeps) << i;
+      }
+    }
+  }
+}
+
+TEST(GrowTest, equal_weights_lie_as_numpy_2_4_leaves_them_without_vector_instructions) {
+  // np.argsort([i * 7 % 5 for i in range(40)]) with the CPU features of tests/python/toys.py switched off.
+  std::vector<double> weights(40);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i * 7 % 5);
+  const std::vector<std::uint32_t> expected{0,  20, 15, 30, 10, 25, 35, 5,  23, 8,  33, 28, 13, 3,
+                                            38, 18, 6,  21, 1,  36, 16, 26, 11, 31, 34, 29, 19, 14,
+                                            9,  4,  24, 39, 27, 22, 17, 12, 32, 7,  2,  37};
+  EXPECT_EQ(sorted_like_numpy(weights), expected);
+}
+
+/// Of the result of np.argsort.
+std::uint64_t digest_of(const std::vector<std::uint32_t>& places) {
+  std::uint64_t digest = 0;
+  for (const auto place : places) digest = digest * 1'000'003 + place;
+  return digest;
+}
+
+TEST(GrowTest, many_equal_weights_lie_as_numpy_leaves_them_where_quicksort_goes_deep_too) {
+  std::uint64_t state = 1;
+  std::vector<double> random(200'000);
+  for (double& w : random) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    w = static_cast<double>(state >> 52);
+  }
+  EXPECT_EQ(digest_of(sorted_like_numpy(random)), 10610577716544853372ULL);
+  // The middle is nearly the least, again and again; three of each.
+  std::vector<double> deep(4000);
+  for (std::size_t i = 1; i <= 2000; ++i) {
+    if (i % 2 == 1) deep[i - 1] = static_cast<double>(i), deep[i] = static_cast<double>(2000 + i);
+    deep[2000 + i - 1] = static_cast<double>(2 * i);
+  }
+  for (double& w : deep) w = std::floor(w / 3);
+  EXPECT_EQ(digest_of(sorted_like_numpy(deep)), 14327022160904941096ULL);
+}
+
+}  // namespace

@@ -1,0 +1,1 @@
+"""The program on simulated machines: platforms, their costs, calibration (packages/simulate/docs/simulation.md)."""

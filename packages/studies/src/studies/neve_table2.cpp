@@ -1,0 +1,98 @@
+#include "merganser/studies/neve_table2.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "merganser/graphs/detail/strip_graph.hpp"
+#include "merganser/stats/distributions.hpp"
+
+namespace merganser::studies {
+namespace {
+
+constexpr double kPercents[] = {0, 2, 5};
+constexpr std::int64_t kVertices = 4096;  // per process: not in the paper, found by trying
+constexpr double kMaxDeviations = 4;
+/// Expected missing edges below which one missing lies beyond kMaxDeviations.
+constexpr double kNoneMissing = 3.2e-5;
+constexpr double kManyMissing = 10;
+
+struct Entry {
+  int ranks;
+  std::int64_t edges;  ///< that the published program counts, by running it; the paper does not give them
+  std::array<std::int64_t, 3> arcs;
+};
+constexpr Entry kTable[] = {
+    {16, 280376, {30, 240, 240}},
+    {32, 584315, {62, 992, 992}},
+    {64, 1215638, {126, 4032, 4032}},
+    {128, 2500524, {254, 16224, 16256}},
+    {256, 5152481, {510, 62468, 65252}},
+    {512, 10658712, {1022, 210340, 257340}},
+    {1024, 21951350, {2046, 595060, 918492}},
+};
+
+/// Score of `missing` edges where a Poisson distribution has the mean `mean`; positive if they are too many.
+double poisson_score(std::int64_t missing, double mean) {
+  const auto k = static_cast<std::uint64_t>(missing);
+  if (static_cast<double>(missing) > mean) return -normal_quantile(poisson_from(k, mean));
+  return std::min(0.0, normal_quantile(poisson_up_to(k, mean)));
+}
+
+double score(std::int64_t arcs, int ranks, std::int64_t tries) {
+  const graphs::ExpectedArcs expected = graphs::expected_arcs(ranks, tries);
+  const std::int64_t complete = std::int64_t{ranks} * (ranks - 1);
+  const double mean_missing = (static_cast<double>(complete) - expected.mean) / 2;
+  if (tries == 0 || mean_missing < kNoneMissing)
+    return arcs == std::llround(expected.mean) ? 0 : -std::numeric_limits<double>::infinity();
+  if (mean_missing > kManyMissing) return (static_cast<double>(arcs) - expected.mean) / expected.deviation;
+  return 0.0 - poisson_score((complete - arcs) / 2, mean_missing);
+}
+
+Table2Cell compare(const Entry& entry, std::size_t column, const graphs::PublishedGraph& ours,
+                   const graphs::detail::StripGraph& correct) {
+  Table2Cell cell;
+  cell.percent = static_cast<int>(kPercents[column]);
+  cell.published = entry.arcs[column];
+  cell.ours = ours.graph.arcs();
+  cell.tries = ours.tries;
+  cell.expected = graphs::expected_arcs(entry.ranks, ours.tries);
+  const double complete = static_cast<double>(entry.ranks) * (entry.ranks - 1);
+  cell.random = ours.tries > 0 && (complete - cell.expected.mean) / 2 >= kNoneMissing;
+  cell.z = score(cell.ours, entry.ranks, ours.tries);
+  cell.published_z = score(cell.published, entry.ranks, ours.tries);
+  for (const auto& row : correct.rows) cell.correct += static_cast<std::int64_t>(row.size());
+  cell.correct_z = score(cell.correct, entry.ranks, correct.cross_edges);
+  cell.ok = std::max({std::abs(cell.z), std::abs(cell.published_z), std::abs(cell.correct_z)}) < kMaxDeviations;
+  return cell;
+}
+
+}  // namespace
+
+bool Table2Row::ok() const {
+  return edges == known_edges && std::all_of(cells.begin(), cells.end(), [](const Table2Cell& c) { return c.ok; });
+}
+
+std::vector<Table2Row> check_table2(std::uint64_t seed, int most_ranks) {
+  std::vector<Table2Row> rows;
+  for (const Entry& entry : kTable) {
+    if (entry.ranks > most_ranks) break;
+    graphs::PublishedOptions published;
+    published.ranks = entry.ranks;
+    published.vertices = kVertices;
+    published.seed = seed;
+    graphs::ProcessGraphOptions own;
+    own.ranks = entry.ranks;
+    own.vertices = kVertices;
+    own.seed = seed;
+    const auto ours = graphs::generate_published(published, kPercents);
+    const auto correct = graphs::detail::strip_graphs(own, kPercents);
+    Table2Row row{entry.ranks, entry.edges, ours[0].edges, correct[0].vertex_edges, {}};
+    for (std::size_t c = 0; c < ours.size(); ++c) row.cells.push_back(compare(entry, c, ours[c], correct[c]));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace merganser::studies

@@ -1,0 +1,141 @@
+#include "merganser/topology/monitoring.hpp"
+
+#include <algorithm>
+
+#include "merganser/base/error.hpp"
+#include "src/topology/words.hpp"
+
+/// Entries of a file, after a heading of each part:
+///   E|I  FROM TO BYTES bytes N msgs sent [COUNT,COUNT,...]   messages of the program, of the library
+///   S|R  FROM TO BYTES bytes N msgs sent                     one-sided, to TO or from TO
+///   C    FROM TO ...   collectives taken apart               D NAME procs: RANK,...   and O2A, A2O, A2A below it
+namespace merganser::topology {
+namespace {
+
+constexpr std::string_view kMagic = "# POINT TO POINT";
+constexpr int kMaxRanks = 1 << 28;
+
+struct Line {
+  int from;
+  int to;
+  std::int64_t bytes;
+  std::int64_t operations;
+  std::vector<std::int64_t> sizes;
+};
+
+Line parse_line(WordReader& in) {
+  Line line{};
+  line.from = static_cast<int>(in.number("the sender", 0, kMaxRanks - 1));
+  line.to = static_cast<int>(in.number("the receiver", 0, kMaxRanks - 1));
+  line.bytes = in.number("the number of bytes");
+  in.expect("bytes");
+  line.operations = in.number("the number of messages");
+  in.expect("msgs");
+  in.expect("sent");
+  std::string_view counts = in.word();
+  while (!counts.empty()) {
+    const auto comma = std::min(counts.find(','), counts.size());
+    line.sizes.push_back(in.to_number(counts.substr(0, comma), "a number of messages of one size", 0, INT64_MAX));
+    counts.remove_prefix(std::min(comma + 1, counts.size()));
+  }
+  return line;
+}
+
+/// The histogram counts all messages along an arc; it is the program's where its messages alone add up to it.
+void take_sizes(comm::TrafficFlow& flow, std::vector<std::int64_t> sizes) {
+  std::int64_t counted = 0;
+  for (const std::int64_t n : sizes) {
+    if (n > flow.operations - counted) return;
+    counted += n;
+  }
+  if (counted != flow.operations) return;
+  for (std::size_t c = comm::kSizeClasses; c < sizes.size(); ++c) sizes[comm::kSizeClasses - 1] += sizes[c];
+  sizes.resize(std::min(sizes.size(), comm::kSizeClasses));
+  flow.sizes = std::move(sizes);
+}
+
+void add(const WordReader& in, std::int64_t& total, std::int64_t more) {
+  if (more > INT64_MAX - total) in.refuse("the messages of the library are more than 64 bits can count");
+  total += more;
+}
+
+void check_rank(const WordReader& in, MonitoringPart& part, int rank, bool& named) {
+  if (named && rank != part.rank) {
+    in.refuse("an entry of rank " + std::to_string(rank) + " in the file of rank " + std::to_string(part.rank));
+  }
+  part.rank = rank;
+  named = true;
+}
+
+/// "D MPI_COMM_WORLD procs: 0,1,2" tells how many ranks there are.
+void parse_communicator(WordReader& in, MonitoringPart& part) {
+  if (in.word() != "MPI_COMM_WORLD") return;
+  in.expect("procs:");
+  std::string_view list = in.word();
+  const auto count = std::count(list.begin(), list.end(), ',') + 1;
+  if (!list.empty()) part.ranks = std::max(part.ranks, static_cast<int>(count));
+}
+
+}  // namespace
+
+bool is_monitoring(std::string_view text) { return text.starts_with(kMagic); }
+
+MonitoringPart parse_monitoring(std::string_view text, const std::string& name) {
+  WordReader in(text, name);
+  if (!is_monitoring(text)) {
+    throw InputError(name + ": a file of Open MPI's monitoring begins with \"" + std::string(kMagic) + "\"");
+  }
+  MonitoringPart part;
+  bool named = false;
+  while (in.next_line()) {
+    const auto kind = in.word();
+    if (kind.starts_with("#") || kind == "C") continue;
+    if (kind == "D") {
+      parse_communicator(in, part);
+    } else if (kind == "O2A" || kind == "A2O" || kind == "A2A") {
+      check_rank(in, part, static_cast<int>(in.number("the rank", 0, kMaxRanks - 1)), named);
+    } else if (kind == "E" || kind == "I" || kind == "S" || kind == "R") {
+      Line line = parse_line(in);
+      check_rank(in, part, line.from, named);
+      part.ranks = std::max({part.ranks, line.from + 1, line.to + 1});
+      if (kind == "I") {
+        add(in, part.internal_operations, line.operations);
+        add(in, part.internal_bytes, line.bytes);
+      } else if (line.from != line.to && line.operations > 0) {
+        comm::TrafficFlow flow{line.from, line.to, comm::Move::message, line.operations, line.bytes, 0, {}};
+        if (kind == "S") flow.move = comm::Move::put;
+        if (kind == "R") flow.move = comm::Move::get;
+        if (kind == "R") std::swap(flow.from, flow.to);
+        if (kind == "E") take_sizes(flow, std::move(line.sizes));
+        // Every get is an "S" of nothing too.
+        if (kind != "S" || flow.bytes > 0) part.flows.push_back(std::move(flow));
+      }
+    } else {
+      in.refuse("unknown entry \"" + std::string(kind) + "\"; known: E I S R C D O2A A2O A2A");
+    }
+  }
+  if (!named) throw InputError(name + ": tells no rank, there is no entry in it; allowed: files with entries");
+  part.ranks = std::max(part.ranks, part.rank + 1);
+  part.filtered = part.internal_operations > 0;
+  return part;
+}
+
+comm::TrafficMatrix join_monitoring(const std::vector<MonitoringPart>& parts) {
+  if (parts.empty()) throw InputError("monitoring: no file of any rank; allowed: one of each");
+  int ranks = 1;
+  std::vector<int> listed;
+  std::vector<comm::TrafficFlow> flows;
+  for (const auto& part : parts) {
+    ranks = std::max(ranks, part.ranks);
+    listed.push_back(part.rank);
+    flows.insert(flows.end(), part.flows.begin(), part.flows.end());
+  }
+  if (const std::string wrong = wrong_rank(listed, ranks); !wrong.empty()) {
+    throw InputError("monitoring of " + std::to_string(ranks) + " ranks: the file of " + wrong);
+  }
+  comm::TrafficMatrix traffic(ranks, std::move(flows));
+  traffic.source = "monitoring of Open MPI";
+  return traffic;
+}
+
+}  // namespace merganser::topology

@@ -1,1 +1,0 @@
-"""The program on simulated machines: platforms, their costs, calibration (docs/simulation.md)."""
