@@ -44,6 +44,10 @@ function(merganser_shared_library)
   set(script ${PROJECT_BINARY_DIR}/merganser.map)
   configure_file(${MERGANSER_CMAKE_DIR}/merganser.map.in ${script} @ONLY)
 
+  if(NOT objects)  # all of it stands in archives of another build
+    set(objects ${PROJECT_BINARY_DIR}/${file}_of_another_build.cpp)
+    file(CONFIGURE OUTPUT ${objects} CONTENT "// All of it is taken from ${MERGANSER_OBJECTS_OF}\n")
+  endif()
   add_library(${target} SHARED ${objects})
   add_library(merganser::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME ${file} LINKER_LANGUAGE CXX

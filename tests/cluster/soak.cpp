@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,10 @@ struct Use {
   std::int64_t files = 0;
 };
 
+/// Of this process. One rank at a time, since the others of a process would count the folder that each has open.
 Use use() {
+  static std::mutex one;
+  const std::lock_guard<std::mutex> lock(one);
   std::ifstream statm("/proc/self/statm");
   std::int64_t all = 0;
   Use u;

@@ -5,7 +5,7 @@ are g apart at least. The parameters are fitted to simulated messages between tw
 pruning needs on its critical path is counted in a record of ./x simulate; how much longer it takes than that, because ranks
 differ and meet, is one factor for each model and pruning, fitted to small runs. Larger runs are then predictions:
 
-  python3 -m simulate.loggp --machine archer2 s.json --fit-to 256 --ranks 1024,4096,16384      (in tools/)
+  python3 -m simulate.loggp --machine archer2 s.json --fit-to 256 --ranks 1024,4096,16384      (in packages/simulate/)
 """
 import argparse
 import json

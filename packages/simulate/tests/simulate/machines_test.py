@@ -9,7 +9,7 @@ import unittest
 import xml.etree.ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), "tools"))
+sys.path.insert(0, os.path.dirname(os.path.dirname(HERE)))
 
 from simulate import calibrate, machines, published, runner, smpi  # noqa: E402
 

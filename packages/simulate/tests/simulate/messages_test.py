@@ -10,7 +10,7 @@ import unittest
 import simulate_test
 from simulate_test import Simulated, main, simulate
 
-sys.path.insert(0, os.path.join(simulate_test.ROOT, "tools"))
+sys.path.insert(0, simulate_test.PACKAGE)
 from simulate import machines, published, runner  # noqa: E402
 
 # How far times may be from those over SMPI, as shares of them. A rank there takes a message that had come before the last one was

@@ -13,7 +13,8 @@ import tempfile
 import time
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(PACKAGE))
 NOT_THERE = 77
 LONG = 300 * int(os.environ.get("MERGANSER_TEST_PATIENCE", "1"))  # seconds: far beyond what any of these takes on a machine with other work
 build = "build"
@@ -26,7 +27,7 @@ def command(*words):
 
 def environment(**more):
     kept = {n: os.environ[n] for n in ("PATH", "HOME", "LD_LIBRARY_PATH", "TMPDIR") if n in os.environ}
-    return {**kept, "PYTHONPATH": os.path.join(ROOT, "tools"), "PYTHONDONTWRITEBYTECODE": "1", **more}
+    return {**kept, "PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
 def simulate(*words, **variables):

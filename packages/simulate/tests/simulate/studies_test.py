@@ -14,8 +14,9 @@ import types
 import unittest
 import unittest.mock
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(PACKAGE))
+sys.path.insert(0, PACKAGE)
 from simulate import campaign, cli, machines, runner, studies  # noqa: E402
 
 LONG = 300  # seconds: far beyond what any of these takes on a machine with other work
@@ -195,7 +196,7 @@ class Simulated(InFolder):
 
     def study(self, name, *words):
         environment = {n: os.environ[n] for n in ("PATH", "HOME", "LD_LIBRARY_PATH", "TMPDIR") if n in os.environ}
-        environment |= {"PYTHONPATH": os.path.join(ROOT, "tools"), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment |= {"PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-m", "simulate", "--build", build, "--simulated", simulated, "--study", name, "--machine", "archer2", "--json",
                    self.json, *words]
         got = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LONG, check=False)

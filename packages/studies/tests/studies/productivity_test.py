@@ -48,7 +48,7 @@ class Productivity(unittest.TestCase):
         self.write("src/comm/backends/two.cpp", MESSAGES)
         self.write("src/comm/backends/shmem.cpp", "int a;\n\n// nothing\n")
         self.write("src/comm/backends/openshmem/library.cpp", SHMEM)
-        self.write("packages/studies/src/mnd/component_updates.cpp", ALGORITHM)
+        self.write("packages/graph/src/mnd/component_updates.cpp", ALGORITHM)
 
     def write(self, name, text):
         path = self.root / name
@@ -71,10 +71,10 @@ class Productivity(unittest.TestCase):
         self.assertEqual(shmem["calls"], {"total": 4, "messages": 0, "one_sided": 2, "collective": 1, "other": 1})
 
     def test_calls_of_the_contract_are_counted_in_the_algorithm(self):
-        self.assertEqual(productivity.count_algorithm(self.root), [{"part": "packages/studies/src/mnd/component_updates.cpp", "lines": 7, "calls": 4}])
+        self.assertEqual(productivity.count_algorithm(self.root), [{"part": "packages/graph/src/mnd/component_updates.cpp", "lines": 7, "calls": 4}])
 
     def test_this_repository_has_calls_in_every_model_of_processes(self):
-        models = {m["model"]: m for m in productivity.count_models(Path(__file__).resolve().parents[2])}
+        models = {m["model"]: m for m in productivity.count_models(Path(__file__).resolve().parents[4])}
         for name in ["neighborhood", "rma", "shmem", "shared by p2p, neighborhood, rma"]:
             self.assertGreater(models[name]["calls"]["total"], 5, name)
         self.assertEqual(models["threads"]["calls"]["total"], 0)
