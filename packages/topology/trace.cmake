@@ -16,7 +16,7 @@ endforeach()
 if(found AND NOT MERGANSER_SIMULATED AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MERGANSER_SANITIZE)
   add_library(merganser_trace SHARED ${sources})
   set_target_properties(merganser_trace PROPERTIES
-    OUTPUT_NAME merganser-trace LINKER_LANGUAGE C CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON UNITY_BUILD OFF)
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} OUTPUT_NAME merganser-trace LINKER_LANGUAGE C CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON UNITY_BUILD OFF)
   target_include_directories(merganser_trace PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_compile_features(merganser_trace PRIVATE cxx_std_20)
   target_compile_options(merganser_trace PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics)
