@@ -30,7 +30,7 @@ std::size_t chunk_bytes(const NcFile& file, const Variable& v) {
 /// Reads count values from first on into `to`. @return NetCDF status
 int read_values(const NcFile& file, const Column& column, const Variable& v, const std::array<std::int64_t, 2>& range,
                 double* to) {
-  const auto [first, count] = range;
+  const std::int64_t first = range[0], count = range[1];
   if (count == 0) return NC_NOERR;
   VariablePart part{{static_cast<std::size_t>(first), 0}, {static_cast<std::size_t>(count), 1}};
   if (v.has_time) part = {{v.level, static_cast<std::size_t>(first), 0}, {1, static_cast<std::size_t>(count), 1}};
