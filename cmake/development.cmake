@@ -1,3 +1,13 @@
+# merganser_launcher_environment(result): for tests that mpirun starts: what launcher_settings() of the library gives, read where it
+# stands.
+function(merganser_launcher_environment result)
+  set(file ${PROJECT_SOURCE_DIR}/src/comm/launcher.cpp)
+  file(STRINGS ${file} settings REGEX "push_back\\({\"[A-Za-z_]+\", \"[^\"]+\",")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  list(TRANSFORM settings REPLACE "^[^\"]*\"([^\"]+)\", \"([^\"]+)\".*$" "\\1=\\2")
+  set(${result} ${settings} PARENT_SCOPE)
+endfunction()
+
 # What packages that are built alone need of the core beside its libraries: the functions of CMake by which the core is built, the
 # headers of the command, its archives, and what tests share. Component `development` of the installed package.
 function(merganser_install_development)
@@ -16,6 +26,7 @@ function(merganser_install_development)
           DESTINATION ${where}/tests/apps)
   install(FILES ${PROJECT_SOURCE_DIR}/tests/capi/symbols_test.py DESTINATION ${where}/tests/capi)
   merganser_install_app_libraries("")
+  merganser_launcher_environment(MERGANSER_LAUNCHER_ENVIRONMENT)
   get_property(MERGANSER_COMMANDS GLOBAL PROPERTY MERGANSER_COMMANDS_core)
   get_property(MERGANSER_TITLE GLOBAL PROPERTY MERGANSER_PACKAGE_TITLE_core)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/merganser-development.cmake.in ${PROJECT_BINARY_DIR}/merganser-development.cmake @ONLY)

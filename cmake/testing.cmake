@@ -52,12 +52,8 @@ elseif(TARGET OpenSHMEM::OpenSHMEM)
     set(MERGANSER_LAUNCHER ${OpenSHMEM_LAUNCHER} -n)
   endif()
 endif()
-# For tests that mpirun starts: what launcher_settings() of the library gives, read where it stands.
-if(NOT DEFINED MERGANSER_LAUNCHER_ENVIRONMENT)
-  file(STRINGS ${MERGANSER_ROOT}/src/comm/launcher.cpp settings REGEX "push_back\\({\"[A-Za-z_]+\", \"[^\"]+\",")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${MERGANSER_ROOT}/src/comm/launcher.cpp)
-  list(TRANSFORM settings REPLACE "^[^\"]*\"([^\"]+)\", \"([^\"]+)\".*$" "\\1=\\2"
-       OUTPUT_VARIABLE MERGANSER_LAUNCHER_ENVIRONMENT)
+if(NOT DEFINED MERGANSER_LAUNCHER_ENVIRONMENT)  # installed with the component development
+  merganser_launcher_environment(MERGANSER_LAUNCHER_ENVIRONMENT)
 endif()
 
 # merganser_order(name labels...): ctest -j starts tests by descending COST; fast ones first, those of one process before.

@@ -147,7 +147,7 @@ TEST(Tables, show_published_values_beside_measured_ones) {
   const std::string text = msf_bench_text(plan(o), sample(), "2 cores, 1 node");
   for (const char* part : {"Not comparable: 2 cores, 1 node", "sk-2005", "77.00", "SS-- SSSS SSSS", "no room", "14.48",
                            "3.00 [2.00, 4.00]", "-67.60 %", "37.48 %", "(16, 32)", "39.63 %", "0.861", "+22.2 %",
-                           "1402", "not counted here", "note: a note"})
+                           "1402", "packages/studies/productivity.py counts", "note: a note"})
     EXPECT_TRUE(says(text, part)) << part << '\n' << text;
   o.only = {"T7"};
   const std::string one = msf_bench_text(plan(o), sample(), "2 cores, 1 node");
