@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "src/msf/routed_mailbox.hpp"
+#include "merganser/comm/routed_mailbox.hpp"
 
 namespace merganser::msf {
 
@@ -18,9 +18,9 @@ class Peers {
   explicit Peers(comm::Transport& transport, int most_direct = kMaxDirectRanks) : transport_(transport) {
     const int size = transport.size();
     if (size > most_direct)
-      mailbox_ = std::make_unique<RoutedMailbox>(transport);
+      mailbox_ = std::make_unique<comm::RoutedMailbox>(transport);
     else
-      mailbox_ = transport.mailbox(RoutedMailbox::complete(transport.rank(), size));
+      mailbox_ = transport.mailbox(comm::RoutedMailbox::complete(transport.rank(), size));
   }
 
   void post(int rank, const auto& record) {
@@ -47,7 +47,9 @@ class Peers {
   }
   [[nodiscard]] comm::Mailbox& mailbox() noexcept { return *mailbox_; }
   /// Do messages to other ranks go straight to them?
-  [[nodiscard]] bool direct() const noexcept { return dynamic_cast<const RoutedMailbox*>(mailbox_.get()) == nullptr; }
+  [[nodiscard]] bool direct() const noexcept {
+    return dynamic_cast<const comm::RoutedMailbox*>(mailbox_.get()) == nullptr;
+  }
   [[nodiscard]] comm::Transport& transport() noexcept { return transport_; }
   /// Of the mailbox's graph.
   [[nodiscard]] std::uint32_t arc(int rank) const {

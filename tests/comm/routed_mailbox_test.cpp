@@ -1,4 +1,4 @@
-#include "src/msf/routed_mailbox.hpp"
+#include "merganser/comm/routed_mailbox.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ namespace {
 
 using namespace merganser;
 using namespace merganser::test;
-using msf::RankGrid;
-using msf::RoutedMailbox;
+using comm::RoutedMailbox;
+using comm::RankGrid;
 
 /// With numbers of ranks of which the last row of the grid is full, short or a single rank, where ranks cost little.
 std::vector<Setup> few_and_many() {

@@ -1,4 +1,4 @@
-#include "src/msf/routed_mailbox.hpp"
+#include "merganser/comm/routed_mailbox.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/simulated.hpp"
 
-namespace merganser::msf {
+namespace merganser::comm {
 namespace {
 
 constexpr std::size_t kHere = SIZE_MAX;  // instead of an arc: the rank is of that column itself
@@ -60,20 +60,20 @@ std::vector<int> RankGrid::column_mates(int rank) const {
   return ranks;
 }
 
-comm::Graph RoutedMailbox::complete(int rank, int ranks) {
+Graph RoutedMailbox::complete(int rank, int ranks) {
   std::vector<int> others;
   for (int i = 1; i < ranks; ++i) others.push_back((rank + i) % ranks);
-  return comm::Graph::symmetric(std::move(others));
+  return Graph::symmetric(std::move(others));
 }
 
-RoutedMailbox::RoutedMailbox(comm::Transport& transport, std::uint32_t most_piece)
+RoutedMailbox::RoutedMailbox(Transport& transport, std::uint32_t most_piece)
     : Mailbox(complete(transport.rank(), transport.size())),
       rank_(transport.rank()),
       ranks_(transport.size()),
       most_piece_(most_piece),
       grid_(ranks_),
       first_arc_(static_cast<std::size_t>(grid_.columns()), kHere) {
-  comm::Graph first{{}, grid_.before(rank_)};
+  Graph first{{}, grid_.before(rank_)};
   for (int column = 0; column < grid_.columns(); ++column) {
     const int to = grid_.first_hop(rank_, column);
     if (to == rank_) continue;
@@ -81,7 +81,7 @@ RoutedMailbox::RoutedMailbox(comm::Transport& transport, std::uint32_t most_piec
     first.out.push_back(to);
   }
   first_ = transport.mailbox(std::move(first));
-  second_ = transport.mailbox(comm::Graph::symmetric(grid_.column_mates(rank_)));
+  second_ = transport.mailbox(Graph::symmetric(grid_.column_mates(rank_)));
 }
 
 void RoutedMailbox::check_usable() const { first_->check_usable(); }
@@ -165,4 +165,4 @@ void RoutedMailbox::take(int sender, std::span<const std::byte> piece) {
   box.insert(box.end(), piece.begin(), piece.end());
 }
 
-}  // namespace merganser::msf
+}  // namespace merganser::comm
