@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint64_t kMoveStates = 4;
 
-[[noreturn]] void refuse(const std::string& why) { throw InputError("packed traffic: " + why); }
+[[noreturn]] void refuse_packed(const std::string& why) { throw InputError("packed traffic: " + why); }
 
 class Writer {
  public:
@@ -45,27 +45,28 @@ class Reader {
     unsigned bits = 0;
     for (const char c : text) {
       const auto digit = kDigits.find(c);
-      if (digit == std::string_view::npos) refuse(std::string("the character '") + c + "' is no digit of it");
+      if (digit == std::string_view::npos) refuse_packed(std::string("the character '") + c + "' is no digit of it");
       held = (held << 6) | static_cast<std::uint32_t>(digit);
       bits += 6;
       if (bits >= 8) bytes_.push_back(static_cast<std::uint8_t>(held >> (bits -= 8)));
     }
-    if (bits >= 6 || (held & ((1U << bits) - 1)) != 0) refuse("it ends in the middle of a byte");
+    if (bits >= 6 || (held & ((1U << bits) - 1)) != 0) refuse_packed("it ends in the middle of a byte");
   }
   [[nodiscard]] bool done() const { return at_ == bytes_.size(); }
   std::uint64_t number() {
     std::uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
-      if (done()) refuse("it ends in the middle of a flow");
+      if (done()) refuse_packed("it ends in the middle of a flow");
       const std::uint8_t byte = bytes_[at_++];
-      if (shift >= 63 && byte > 0) refuse("a number has more than 63 bits");
+      if (shift >= 63 && byte > 0) refuse_packed("a number has more than 63 bits");
       value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
       if ((byte & 0x80) == 0) return value;
     }
   }
   int rank(int base) {
     const std::uint64_t value = number();
-    if (value > static_cast<std::uint64_t>(std::numeric_limits<int>::max() - base)) refuse("a rank is out of range");
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<int>::max() - base))
+      refuse_packed("a rank is out of range");
     return base + static_cast<int>(value);
   }
 
@@ -90,7 +91,7 @@ void read_sizes(Reader& in, TrafficFlow& flow, std::uint64_t classes) {
   std::int64_t left = flow.operations;
   for (std::uint64_t i = 0; i + 1 < classes; ++i) {
     const auto count = static_cast<std::int64_t>(in.number());
-    if (count > left) refuse("more operations are counted by size than there are");
+    if (count > left) refuse_packed("more operations are counted by size than there are");
     left -= count;
     flow.sizes.push_back(count);
   }
@@ -135,12 +136,12 @@ std::vector<TrafficFlow> unpack_flows(std::string_view text) {
     flow.to = in.rank(flow.from == from ? to : 0);
     const std::uint64_t kind = in.number();
     if (kind % kMoveStates >= kMoves || kind / kMoveStates > kSizeClasses) {
-      refuse("there is no kind of operation " + std::to_string(kind));
+      refuse_packed("there is no kind of operation " + std::to_string(kind));
     }
     flow.move = static_cast<Move>(kind % kMoveStates);
     flow.operations = static_cast<std::int64_t>(in.number());
     flow.bytes = static_cast<std::int64_t>(in.number());
-    if (flow.operations == 0) refuse("a flow without operations");
+    if (flow.operations == 0) refuse_packed("a flow without operations");
     read_sizes(in, flow, kind / kMoveStates);
     from = flow.from;
     to = flow.to;

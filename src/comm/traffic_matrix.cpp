@@ -19,9 +19,9 @@ std::string flow_text(const TrafficFlow& flow) {
          std::to_string(flow.to);
 }
 
-auto key(const TrafficFlow& flow) { return std::tuple(flow.from, flow.to, flow.move); }
+auto flow_key(const TrafficFlow& flow) { return std::tuple(flow.from, flow.to, flow.move); }
 
-void check(const TrafficFlow& flow, int ranks) {
+void check_flow(const TrafficFlow& flow, int ranks) {
   for (const int rank : {flow.from, flow.to}) {
     if (rank < 0 || rank >= ranks) {
       throw InputError("traffic: " + flow_text(flow) + ", but there are ranks 0 to " + std::to_string(ranks - 1));
@@ -49,24 +49,24 @@ void check(const TrafficFlow& flow, int ranks) {
   }
 }
 
-void trim(TrafficFlow& flow) {
+void trim_sizes(TrafficFlow& flow) {
   while (!flow.sizes.empty() && flow.sizes.back() == 0) flow.sizes.pop_back();
   const auto first = std::find_if(flow.sizes.begin(), flow.sizes.end(), [](std::int64_t n) { return n != 0; });
   flow.first_class = flow.sizes.empty() ? 0 : flow.first_class + static_cast<std::size_t>(first - flow.sizes.begin());
   flow.sizes.erase(flow.sizes.begin(), first);
 }
 
-std::int64_t sum(std::int64_t a, std::int64_t b, const TrafficFlow& flow) {
+std::int64_t checked_sum(std::int64_t a, std::int64_t b, const TrafficFlow& flow) {
   if (a > std::numeric_limits<std::int64_t>::max() - b) {
     throw InputError("traffic: " + flow_text(flow) + " are more than 64 bits can count");
   }
   return a + b;
 }
 
-void add(TrafficFlow& to, const TrafficFlow& more) {
+void add_flow(TrafficFlow& to, const TrafficFlow& more) {
   const bool sizes_known = !to.sizes.empty() && !more.sizes.empty();
-  to.operations = sum(to.operations, more.operations, to);
-  to.bytes = sum(to.bytes, more.bytes, to);
+  to.operations = checked_sum(to.operations, more.operations, to);
+  to.bytes = checked_sum(to.bytes, more.bytes, to);
   if (!sizes_known) {
     to.sizes.clear();
     to.first_class = 0;
@@ -103,15 +103,15 @@ Move move_of_name(std::string_view name) {
 TrafficMatrix::TrafficMatrix(int ranks, std::vector<TrafficFlow> flows) : ranks_(ranks) {
   if (ranks < 1) throw InputError("traffic of " + std::to_string(ranks) + " ranks; allowed: 1 and more");
   for (TrafficFlow& flow : flows) {
-    check(flow, ranks);
-    trim(flow);
+    check_flow(flow, ranks);
+    trim_sizes(flow);
   }
   std::erase_if(flows, [](const TrafficFlow& flow) { return flow.operations == 0; });
   std::stable_sort(flows.begin(), flows.end(),
-                   [](const TrafficFlow& a, const TrafficFlow& b) { return key(a) < key(b); });
+                   [](const TrafficFlow& a, const TrafficFlow& b) { return flow_key(a) < flow_key(b); });
   for (TrafficFlow& flow : flows) {
-    if (!flows_.empty() && key(flows_.back()) == key(flow)) {
-      add(flows_.back(), flow);
+    if (!flows_.empty() && flow_key(flows_.back()) == flow_key(flow)) {
+      add_flow(flows_.back(), flow);
     } else {
       flows_.push_back(std::move(flow));
     }
@@ -119,13 +119,15 @@ TrafficMatrix::TrafficMatrix(int ranks, std::vector<TrafficFlow> flows) : ranks_
 }
 
 std::int64_t TrafficMatrix::operations() const {
-  return std::accumulate(flows_.begin(), flows_.end(), std::int64_t{0},
-                         [](std::int64_t total, const TrafficFlow& flow) { return sum(total, flow.operations, flow); });
+  return std::accumulate(
+      flows_.begin(), flows_.end(), std::int64_t{0},
+      [](std::int64_t total, const TrafficFlow& flow) { return checked_sum(total, flow.operations, flow); });
 }
 
 std::int64_t TrafficMatrix::bytes() const {
-  return std::accumulate(flows_.begin(), flows_.end(), std::int64_t{0},
-                         [](std::int64_t total, const TrafficFlow& flow) { return sum(total, flow.bytes, flow); });
+  return std::accumulate(
+      flows_.begin(), flows_.end(), std::int64_t{0},
+      [](std::int64_t total, const TrafficFlow& flow) { return checked_sum(total, flow.bytes, flow); });
 }
 
 std::int64_t TrafficMatrix::exchange_count() const {
