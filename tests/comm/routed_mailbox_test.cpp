@@ -12,8 +12,8 @@ namespace {
 
 using namespace merganser;
 using namespace merganser::test;
-using comm::RoutedMailbox;
 using comm::RankGrid;
+using comm::RoutedMailbox;
 
 /// With numbers of ranks of which the last row of the grid is full, short or a single rank, where ranks cost little.
 std::vector<Setup> few_and_many() {
