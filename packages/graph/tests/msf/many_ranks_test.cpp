@@ -63,7 +63,7 @@ TEST_P(ManyRanksTest, contraction_sends_a_few_messages_a_wave_instead_of_one_to_
     const auto direct = contracted(shape, t, t.size(), 0);
     const auto routed = contracted(shape, t, msf::Peers::kMaxDirectRanks, 0);
     EXPECT_EQ(routed.counts.waves, 2 * direct.counts.waves);
-    EXPECT_LE(routed.counts.messages, routed.counts.waves * (msf::RankGrid(t.size()).columns() - 1));
+    EXPECT_LE(routed.counts.messages, routed.counts.waves * (comm::RankGrid(t.size()).columns() - 1));
     std::int64_t sums[] = {direct.counts.messages, routed.counts.messages};
     t.all_reduce(sums, comm::Op::sum);
     EXPECT_LT(3 * sums[1], 2 * sums[0]) << "direct: " << sums[0];
