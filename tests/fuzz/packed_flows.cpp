@@ -6,8 +6,6 @@
 namespace merganser::fuzz {
 namespace {
 
-using namespace topology;
-
 bool feed_packed_flows(std::string_view input) {
   std::vector<comm::TrafficFlow> flows;
   if (!read_or_refuse([&] { flows = comm::unpack_flows(input); })) return false;

@@ -1,3 +1,4 @@
+// requires: graph
 #include "tests/fuzz/support/process_graphs.hpp"
 
 #include "src/graphs/process_files/formats.hpp"
