@@ -32,8 +32,9 @@ struct Surroundings {
 
 /// Settings and shared memory: needs no measurement.
 [[nodiscard]] std::vector<Hint> setting_hints(const Surroundings& s);
-/// What a package knows of measurements; `doctor` asks each that is built. A file of a package's commands that is called
-/// NAME_hints.cpp defines one and declares it "extern const MeasuredHints NAME;".
+
+/// Hints that a package derives from measurements; `doctor` calls those of each package that is built. A file
+/// apps/FOLDER/NAME_hints.cpp of the package defines one and declares it "extern const MeasuredHints NAME;".
 struct MeasuredHints {
   std::vector<Hint> (*of_record)(
       const std::string& path);           ///< of a record in a file @throws InputError naming the file
