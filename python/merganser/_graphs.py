@@ -23,7 +23,7 @@ class Graph(NamedTuple):
 
 def generate_graph(kind: str, *, seed: int = 1, weights: str = "uniform", comm: Any = None, model: str = "auto") -> Graph:
     """An artificial graph: "rmat:N:DEG", "rgg2d:N:DEG", "rgg3d:N:DEG", "gnm:N:DEG", "ba:N:DEG" of 2^N vertices,
-    "grid:AxB", "grid:AxBxC", "path:V", "star:V", "complete:V". The same for any number of ranks
+    "grid:AxB", "grid:AxBxC", "path:V", "star:V", "complete:V". The edges are equal for any number of ranks
     (packages/graph/docs/graph-files.md).
 
     weights  "uniform", "uniform:LIMIT", "signed", "float32", "float64", "unit", or of rgg "euclidean"
