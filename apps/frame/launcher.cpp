@@ -61,6 +61,12 @@ std::string self_path() {
   return n > 0 ? std::string(buffer.data(), static_cast<std::size_t>(n)) : "merganser";
 }
 
+std::string option_word(const Option& option) {
+  const OptionValue value = option.value();
+  if (option.flag) return (std::get<bool>(value) ? "--" : "--no-") + option.name;
+  return "--" + option.name + '=' + value_text(value);
+}
+
 std::vector<std::string> arguments_again(const Invocation& in, std::span<const std::string_view> except) {
   std::vector<std::string> out;
   const std::string verb(in.command);
@@ -71,12 +77,10 @@ std::vector<std::string> arguments_again(const Invocation& in, std::span<const s
   for (const auto& o : in.table.options()) {
     if (!o.given || std::find(except.begin(), except.end(), o.name) != except.end()) continue;
     const OptionValue value = o.value();
-    if (o.positional) {
-      if (const auto* list = std::get_if<std::vector<std::string>>(&value)) positional = *list;
-    } else if (o.flag) {
-      out.push_back((std::get<bool>(value) ? "--" : "--no-") + o.name);
-    } else {
-      out.push_back("--" + o.name + '=' + value_text(value));
+    if (!o.positional) {
+      out.push_back(option_word(o));
+    } else if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
+      positional = *list;
     }
   }
   out.insert(out.end(), positional.begin(), positional.end());

@@ -12,7 +12,7 @@ using namespace app;
 bool feed_run_record(std::string_view input) {
   Json json;
   if (!read_or_refuse([&] { json = parse_json(input, "file"); })) return false;
-  static_cast<void>(read_or_refuse([&] { static_cast<void>(measured_hints(known_of(json, "file"), "file")); }));
+  static_cast<void>(read_or_refuse([&] { static_cast<void>(measured_hints(read_known(json, "file"), "file")); }));
   static_cast<void>(read_or_refuse([&] { static_cast<void>(machine_text(json, "file")); }));
   RecordFacts facts;
   if (!read_or_refuse([&] { facts = facts_of(json, "file"); })) return false;

@@ -20,16 +20,22 @@
 namespace merganser::app {
 namespace {
 
+/// Returns the settings of the measurement where no option says otherwise.
+TopoBenchOptions initial_settings() {
+  TopoBenchOptions o;
+  o.sizes = {"weights"};
+  o.time = 6;
+  o.launches = 2;
+  return o;
+}
+
 struct TopoAdviseCommand {
   std::vector<std::string> files;
   std::vector<std::string> records;
   std::vector<std::string> evaluate;
-  std::vector<std::string> sizes{"weights"};
-  std::vector<std::string> models;
   std::string completion = "notified";
   int max_ranks = 0;
-  double time = 6;
-  int launches = 2;
+  TopoBenchOptions bench = initial_settings();  ///< for the measurement; `time` is for each size
   std::string json;
 };
 
@@ -39,18 +45,19 @@ void describe(TopoAdviseCommand& o, V&& option) {
                     NotWith{"--evaluate"});
   option("record", o.records, "records of topo bench: predict from them instead of measuring", Kind{"FILE,..."},
          Reads{}, NotWith{"--evaluate"});
-  option("sizes", o.sizes, "bytes along an arc: weights (those of the graph) or numbers", Kind{"LIST"},
+  option("sizes", o.bench.sizes, "bytes along an arc: weights (those of the graph) or numbers", Kind{"LIST"},
          Initial{"weights, or 8,1024,65536 where the graph has none"}, NotWith{"--evaluate"});
-  option("models", o.models,
+  option("models", o.bench.models,
          "communication models to choose from: all, or some of p2p, neighborhood, rma, shmem, threads", Kind{"LIST"},
          Initial{"those of processes; threads where there are no others"});
   option("class", o.completion, "completion class that is shown first: what must be true when an exchange returns",
          Words{{kernels::kCompletionNames.begin(), kernels::kCompletionNames.end()}}, NotWith{"--evaluate"});
   option("max-ranks", o.max_ranks, "most ranks that are started to measure", at_least(1),
          Initial{"2 for each core, 8 at least"}, NotWith{"--record", "--evaluate"});
-  option("time", o.time, "seconds of measuring, for each size",
+  option("time", o.bench.time, "seconds of measuring, for each size",
          Check{"above 0, up to 1e9", [](double x) { return x > 0 && x <= 1e9; }}, NotWith{"--record", "--evaluate"});
-  option("launches", o.launches, "times the job is started to measure", at_least(1), NotWith{"--record", "--evaluate"});
+  option("launches", o.bench.launches, "times the job is started to measure", at_least(1),
+         NotWith{"--record", "--evaluate"});
   option("evaluate", o.evaluate, "how good advice from these records is: each graph is left out in turn",
          Kind{"FILE,..."}, Reads{});
   option.section("Output");
@@ -79,7 +86,7 @@ struct KnownMachine {
   bool other_settings = false;  ///< those of another one are not the same
 };
 
-KnownMachine read_known(const TopoAdviseCommand& o, const std::vector<std::string>& paths) {
+KnownMachine read_records(const TopoAdviseCommand& o, const std::vector<std::string>& paths) {
   KnownMachine out;
   std::vector<Json> seen;
   for (const auto& path : paths) {
@@ -87,7 +94,7 @@ KnownMachine read_known(const TopoAdviseCommand& o, const std::vector<std::strin
     if (std::find(seen.begin(), seen.end(), record) != seen.end())
       throw InputError(path + " is given twice: further records must be other ones");
     seen.push_back(record);
-    Known known = known_of(record, path);
+    Known known = read_known(record, path);
     auto& cells = known.cells;
     if (!out.machine.empty()) out.other_settings = out.other_settings || known.surroundings != out.surroundings;
     const std::string machine = machine_text(record, path);
@@ -98,7 +105,7 @@ KnownMachine read_known(const TopoAdviseCommand& o, const std::vector<std::strin
     if (out.cells.empty()) out.surroundings = std::move(known.surroundings);
     out.cells.insert(out.cells.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
   }
-  out.cells = of_models(std::move(out.cells), o.models);
+  out.cells = of_models(std::move(out.cells), o.bench.models);
   return out;
 }
 
@@ -110,7 +117,7 @@ struct Size {
 
 std::vector<Size> sizes_of(const TopoAdviseCommand& o, const graphs::ProcessGraph& graph) {
   std::vector<Size> out;
-  for (const auto& text : sizes_for(graph, o.sizes)) {
+  for (const auto& text : sizes_for(graph, o.bench.sizes)) {
     if (text == "weights") {
       out.push_back({text, -1});
       continue;
@@ -143,7 +150,7 @@ class Adviser {
     if (o_.records.empty()) {
       check_can_measure();
     } else {
-      known = read_known(o_, o_.records);
+      known = read_records(o_, o_.records);
       cores_ = known.cells.front().load.cores;  // a prediction is for the machine of the records
     }
     Json out = {{"graph", {{"ranks", graph_.ranks()}, {"arcs", graph_.arcs()}, {"digest", graph_.digest()}}},
@@ -182,7 +189,7 @@ class Adviser {
       std::cout
           << "note: " << ranks() << " share " << cores_text(cores_)
           << ": an exchange then waits for the scheduler, and its order of kernels is that of ranks that share cores\n";
-    if (sizes_unknown(graph_, o_.sizes))
+    if (sizes_unknown(graph_, o_.bench.sizes))
       std::cout << "note: the graph knows no sizes; advice is for 8, 1024 and 65536 bytes along every arc (--sizes)\n";
     if (!machine_of_records.empty()) {
       std::cout << "note: predicted for " << machine_of_records << ", where the records were made";
@@ -207,7 +214,7 @@ class Adviser {
 
   /// Those of topo bench.
   [[nodiscard]] std::vector<std::string> models(bool processes) const {
-    if (!o_.models.empty()) return o_.models;
+    if (!o_.bench.models.empty()) return o_.bench.models;
     std::vector<std::string> out;
     for (const auto& b : comm::backends())
       if (b.processes && processes) out.emplace_back(b.name);
@@ -223,11 +230,15 @@ class Adviser {
     const std::string problem = why_no_processes();
     if (!problem.empty() && o_.json != "-")
       std::cout << "note: " << problem << "; advice among kernels of threads only\n";
-    std::vector<std::string> sizes;
-    for (const auto& s : sizes_) sizes.push_back(s.text);
-    const Known known = measure_job({o_.files[0], true, graph_.ranks(), models(problem.empty()), sizes,
-                                     o_.time * static_cast<double>(sizes_.size()), o_.launches});
-    const auto cells = of_models(known.cells, o_.models);
+    TopoBenchOptions job = o_.bench;
+    job.pattern = o_.files[0];
+    job.ranks = graph_.ranks();
+    job.models = models(problem.empty());
+    job.sizes.clear();
+    for (const auto& s : sizes_) job.sizes.push_back(s.text);
+    job.time *= static_cast<double>(sizes_.size());
+    const Known known = measure_known(std::move(job));
+    const auto cells = of_models(known.cells, o_.bench.models);
     tell_settings(known.surroundings, out);
     for (const auto& size : sizes_) {
       const double total = load(size).bytes;
@@ -284,7 +295,7 @@ class Adviser {
 };
 
 void evaluate(const TopoAdviseCommand& o, Json& result) {
-  const topology::Evaluation e = topology::evaluate_advice(read_known(o, o.evaluate).cells);
+  const topology::Evaluation e = topology::evaluate_advice(read_records(o, o.evaluate).cells);
   result = evaluation_json(e);
   if (o.json != "-") std::cout << evaluation_text(e);
 }

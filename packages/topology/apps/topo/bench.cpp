@@ -215,7 +215,8 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
     const auto cells = static_cast<double>(m.graphs.size() * m.kernels.size() * m.sizes.size());
     m.seconds = o.time > 0 ? o.time : std::min(kMaxSeconds, kSecondsPerCell * cells);
     m.width = o.width / 100;
-    m.seed = o.seed * 1000 + static_cast<std::uint64_t>(o.launch);
+    const int launch = std::max(0, o.launch - 1);  // from 0
+    m.seed = o.seed * 1000 + static_cast<std::uint64_t>(launch);
     const double free = o.memory_mib > 0 ? o.memory_mib * 1048576
                                          : static_cast<double>(machine().available_bytes) / 2 / std::max(1, c.ranks);
     m.memory_bytes = static_cast<double>(t.all_reduce(static_cast<std::int64_t>(free), comm::Op::min));
@@ -228,9 +229,9 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
     auto measured = collective_try([&] { return topology::measure(t, m); });
     if (t.rank() != 0) return;
     for (auto& cell : measured.cells)
-      for (auto& round : cell.rounds) round.launch = o.launch;
-    results.sync = o.sync;
-    results.buffers = o.buffers;
+      for (auto& round : cell.rounds) round.launch = launch;
+    results.sync = sync_choices().name(o.sync);
+    results.buffers = buffer_choices().name(o.buffers);
     for (const auto& g : m.graphs) results.graphs.push_back(summary_of(g));
     results.measured = std::move(measured);
     results.oversubscribed = c.ranks > c.cores;

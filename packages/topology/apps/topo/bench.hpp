@@ -33,10 +33,9 @@ struct TopoBenchOptions {
   std::string json, csv;
   bool quiet = false;
   bool progress = false;
-  bool here = false;                          ///< this process was started to measure; it starts no others
-  int launch = 0;                             ///< number of this launch
-  std::string pattern;                        ///< a file as topo replay reads them, to be measured instead of `graphs`
-  std::optional<topology::NamedGraph> given;  ///< the same, read already
+  int launch = 0;       ///< number of this launch among those whose records are joined, from 1; 0: it stands alone
+  std::string pattern;  ///< file as topo replay reads them, measured instead of `graphs`; empty: none
+  std::optional<topology::NamedGraph> given;  ///< graph in memory, measured instead of `graphs` and `pattern`
 };
 
 [[nodiscard]] inline Choices<topology::Sync> sync_choices() {
@@ -88,8 +87,7 @@ void describe(TopoBenchOptions& o, V&& option) {
   option("csv", o.csv, "table to write, a line per cell", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no tables");
   option("progress", o.progress, "show progress even if standard error is no terminal");
-  option("here", o.here, "measure in this process", Hidden{});
-  option("launch", o.launch, "number of this launch", Hidden{});
+  option("launch", o.launch, "number of this launch, whose record will be joined with those of others", Hidden{});
   option("pattern", o.pattern, "process graph or traffic to measure, in any form", Hidden{}, Reads{});
 }
 

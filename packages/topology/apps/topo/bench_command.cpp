@@ -1,9 +1,7 @@
-// topo bench: what an exchange along the arcs of a process graph costs, for every model.
+// topo bench: measures exchanges along the arcs of a process graph with the kernels of every model.
+// Under a launcher it measures on the ranks that there are; alone it starts launches of itself and joins their records.
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "apps/frame/launcher.hpp"
 #include "apps/topo/bench.hpp"
 #include "apps/topo/bench_report.hpp"
 #include "apps/topo/launches.hpp"
@@ -12,11 +10,17 @@
 namespace merganser::app {
 namespace {
 
-/// Options that a started job gets from here, not from the user.
-constexpr std::array<std::string_view, 9> kOfParent{"ranks",    "json", "csv",    "quiet",  "launches",
-                                                    "progress", "here", "launch", "kernels"};
+/// Returns the log options of this command, which its jobs get too.
+LogOptions log_options(const OptionTable& table) {
+  LogOptions log;
+  for (const auto& o : table.options()) {
+    if (o.name == "log") log.level = value_text(o.value());
+    if (o.name == "log-ranks") log.ranks = value_text(o.value());
+  }
+  return log;
+}
 
-/// A launched job measures what its ranks can.
+/// Measures as a rank of a job, what processes can. Collective over the job. @return exit code
 int measure_launched(const TopoBenchOptions& o, BenchResults& results) {
   ChosenKernels kernels = choose_kernels(o, true);
   if (kernels.processes.empty())
@@ -41,17 +45,11 @@ int run(TopoBenchOptions& o, const Invocation& in) {
                                  o.graphs.size(), o.sizes.size()));
   BenchResults results;
   const int code =
-      comm::launched() ? measure_launched(o, results) : measure_alone(o, arguments_again(in, kOfParent), 0, results);
+      comm::launched() ? measure_launched(o, results) : measure_alone(o, log_options(in.table), 0, results);
   if (code != 0 || comm::launcher_world().rank != 0) return code;
-  if (o.here) {
-    write_cbor(o.json, whole_json(results));
-    return 0;
-  }
   report(o, in, results);
-  const auto& cells = results.measured.cells;
-  if (std::none_of(cells.begin(), cells.end(), [](const auto& c) { return c.exchange.count() > 0; }))
-    throw InputError("nothing could be measured" +
-                     (results.measured.unusable.empty() ? std::string() : ": " + results.measured.unusable[0].reason));
+  // One launch of several may have measured nothing where others have.
+  if (o.launch == 0 && !results.has_measurement()) throw InputError(results.why_nothing());
   return 0;
 }
 

@@ -4,58 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "apps/compare/record.hpp"
 #include "apps/frame/fields.hpp"
 #include "apps/topo/bench.hpp"
+#include "apps/topo/known_cells.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
 #include "merganser/stats/summary.hpp"
 
 namespace merganser::app {
-namespace {
 
-using topology::CellResult;
-
-}  // namespace
-
-// All of what is measured, as it goes from the process that measured to the one that started it.
-template <class V>
-void fields(V&& v, Histogram::Parts& p) {
-  v("first", p.first, "counts", p.counts, "min", p.min, "max", p.max, "sum", p.sum);
-}
-template <class V>
-void fields(V&& v, Histogram& h) {
-  Histogram::Parts parts{h.first(), {h.counts().begin(), h.counts().end()}, h.min(), h.max(), h.sum()};
-  fields(v, parts);
-  if constexpr (std::remove_reference_t<V>::reads) h = Histogram::of(parts);
-}
-template <class V>
-void fields(V&& v, Interval& i) {
-  v("low", i.low, "value", i.value, "high", i.high);
-}
-template <class V>
-void fields(V&& v, topology::MessageSize& s) {
-  v("bytes", s.bytes, "weights", s.weights);
-}
+// Fields of the record that are written and read alike, in namespace app for fields.hpp.
 template <class V>
 void fields(V&& v, topology::Round& r) {
   v("launch", r.launch, "iterations", r.iterations, "p50_ns", r.p50_ns, "mean_ns", r.mean_ns, "p99_ns", r.p99_ns);
-}
-template <class V>
-void fields(V&& v, CellResult& c) {
-  v("graph", c.graph, "kernel", c.kernel, "size", c.size, "bytes_total", c.bytes_total, "messages_total",
-    c.messages_total, "exchange", c.exchange, "ranks", c.ranks, "rounds", c.rounds, "rank_p50_ns", c.rank_p50_ns,
-    "rank_mean_ns", c.rank_mean_ns, "slowest", c.slowest, "start_skew_ns", c.start_skew_ns, "late", c.late, "seconds",
-    c.seconds, "launches", c.launches);
-}
-template <class V>
-void fields(V&& v, topology::UnusableCell& u) {
-  v("kernel", u.kernel, "graph", u.graph, "size", u.size, "reason", u.reason);
-}
-template <class V>
-void fields(V&& v, topology::Measurement& m) {
-  v("cells", m.cells, "unusable", m.unusable, "seconds", m.seconds, "clock_error_ns", m.clock_error_ns, "timer_ns",
-    m.timer_ns, "record_ns", m.record_ns, "resolution_ns", m.resolution_ns, "timer", m.timer);
 }
 template <class V>
 void fields(V&& v, GraphSummary& g) {
@@ -64,14 +28,18 @@ void fields(V&& v, GraphSummary& g) {
 }
 template <class V>
 void fields(V&& v, BenchResults& r) {
-  v("sync", r.sync, "buffers", r.buffers, "graphs", r.graphs, "measured", r.measured, "oversubscribed",
-    r.oversubscribed, "ranks", r.ranks, "cores", r.cores, "control", r.control, "surroundings", r.surroundings);
+  topology::Measurement& m = r.measured;
+  v("sync", r.sync, "clock_error_ns", m.clock_error_ns, "timer_ns", m.timer_ns, "record_ns", m.record_ns,
+    "timer_resolution_ns", m.resolution_ns, "timer", m.timer, "buffers", r.buffers, "oversubscribed", r.oversubscribed,
+    "ranks", r.ranks, "cores", r.cores, "control", r.control, "seconds", m.seconds, "graphs", r.graphs);
 }
 
 namespace {
 
-/// The q-quantile where the sample allows it, else null.
-Json allowed(const Histogram& h, double q) { return allows_quantile(h.count(), q) ? Json(h.quantile(q)) : Json(); }
+using topology::CellResult;
+
+/// Returns the q-quantile where the sample is large enough for it, else null.
+Json quantile_json(const Histogram& h, double q) { return allows_quantile(h.count(), q) ? Json(h.quantile(q)) : Json(); }
 
 Json histogram_json(const Histogram& h) {
   return {{"bits", Histogram::kBits},
@@ -84,23 +52,20 @@ Json statistics_json(const Histogram& h, const Interval& p50) {
           {"p50_ns", p50.value},
           {"p50_low_ns", p50.low},
           {"p50_high_ns", p50.high},
-          {"p90_ns", allowed(h, 0.9)},
-          {"p99_ns", allowed(h, 0.99)},
-          {"p999_ns", allowed(h, 0.999)},
+          {"p90_ns", quantile_json(h, 0.9)},
+          {"p99_ns", quantile_json(h, 0.99)},
+          {"p999_ns", quantile_json(h, 0.999)},
           {"max_ns", h.max()},
           {"mean_ns", h.mean()}};
 }
 
-/// Of the pooled times of ranks; their median's interval is that of the exchange, moved: rounds are its blocks.
+/// Makes the interval of the median of the ranks' pooled times: that of the exchange, scaled, since rounds are the blocks of
+/// both.
 Interval pooled_interval(const CellResult& c) {
   const auto exchange = c.p50();
   const double value = c.ranks.quantile(0.5);
   const double factor = exchange.value > 0 ? value / exchange.value : 1;
   return {exchange.low * factor, value, exchange.high * factor};
-}
-
-Json rounds_json(const CellResult& c) {
-  return json_list(c.rounds, [](const topology::Round& r) { return json_of(r); });
 }
 
 std::vector<double> slowest_share(const CellResult& c) {
@@ -114,7 +79,7 @@ Json size_json(topology::MessageSize s) {
   return s.weights ? Json() : Json(static_cast<std::int64_t>(std::llround(s.bytes)));
 }
 
-Json cell_json(const BenchResults& results, const CellResult& c) {
+Json cell_json(const BenchResults& results, const CellResult& c, bool joinable) {
   const auto& kernel = kernels::kernel(c.kernel);
   const auto published = topology::published_columns(c.rank_mean_ns, results.graphs[c.graph].arcs);
   Json j = {{"graph", results.graphs[c.graph].name},
@@ -141,14 +106,53 @@ Json cell_json(const BenchResults& results, const CellResult& c) {
                     {"p99_us", published.p99_us},
                     {"max_us", published.max_us},
                     {"stddev_us", published.stddev_us}};
-  j["rounds"] = rounds_json(c);
+  j["rounds"] = json_of(c.rounds);
   j["launch_p50_ns"] = json_list(c.launches, [](const Interval& l) { return l.value; });
   j["launch_p50_interval_ns"] = json_list(c.launches, [](const Interval& l) { return Json{l.low, l.high}; });
   j["histogram"] = histogram_json(c.exchange);
+  // Two graphs may have one name, and pooled times of ranks of two launches have no quantiles without their histograms.
+  if (joinable) j["joining"] = {{"graph", c.graph}, {"ranks", histogram_json(c.ranks)}};
   return j;
 }
 
-/// a and b, weighted by their numbers of iterations.
+Histogram read_histogram(const Json& buckets, const Json& statistics) {
+  Histogram::Parts p;
+  buckets.at("first").get_to(p.first);
+  buckets.at("counts").get_to(p.counts);
+  statistics.at("min_ns").get_to(p.min);
+  statistics.at("max_ns").get_to(p.max);
+  // Samples are whole nanoseconds, so the rounded product is their sum again.
+  p.sum = std::round(statistics.at("mean_ns").get<double>() * std::accumulate(p.counts.begin(), p.counts.end(), 0.0));
+  return Histogram::of(p);
+}
+
+CellResult read_cell(const Json& j, std::size_t graphs) {
+  CellResult c;
+  const Json& joining = j.at("joining");
+  joining.at("graph").get_to(c.graph);
+  if (c.graph >= graphs)
+    throw InputError(fmt::format("record of topo bench: a cell of graph {}; allowed: below {}", c.graph, graphs));
+  j.at("kernel").get_to(c.kernel);
+  c.size = parse_message_size(j.at("size").get<std::string>());
+  j.at("bytes_total").get_to(c.bytes_total);
+  j.at("messages_total").get_to(c.messages_total);
+  j.at("seconds").get_to(c.seconds);
+  c.exchange = read_histogram(j.at("histogram"), j.at("exchange"));
+  c.ranks = read_histogram(joining.at("ranks"), j.at("ranks"));
+  j.at("rank_p50_ns").get_to(c.rank_p50_ns);
+  j.at("rank_mean_ns").get_to(c.rank_mean_ns);
+  for (const auto& share : j.at("slowest_share"))
+    c.slowest.push_back(std::llround(share.get<double>() * static_cast<double>(c.exchange.count())));
+  j.at("start_skew_ns").get_to(c.start_skew_ns);
+  j.at("late").get_to(c.late);
+  c.rounds = value_of<std::vector<topology::Round>>(j.at("rounds"));
+  const Json& intervals = j.at("launch_p50_interval_ns");
+  for (std::size_t i = 0; i < intervals.size(); ++i)
+    c.launches.push_back({intervals[i].at(0), j.at("launch_p50_ns").at(i), intervals[i].at(1)});
+  return c;
+}
+
+/// Moves the entries of a towards those of b by a share of the difference.
 void mix(std::vector<double>& a, const std::vector<double>& b, double weight_of_b) {
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) a[i] += weight_of_b * (b[i] - a[i]);
 }
@@ -203,26 +207,26 @@ void BenchResults::merge(const BenchResults& other) {
   oversubscribed = oversubscribed || other.oversubscribed;
 }
 
-Json to_json(const BenchResults& results) {
-  Json j;
-  j["sync"] = sync_choices().name(results.sync);
-  j["clock_error_ns"] = results.measured.clock_error_ns;
-  j["timer_ns"] = results.measured.timer_ns;
-  j["record_ns"] = results.measured.record_ns;
-  j["timer_resolution_ns"] = results.measured.resolution_ns;
-  j["timer"] = results.measured.timer;
-  j["buffers"] = buffer_choices().name(results.buffers);
-  j["oversubscribed"] = results.oversubscribed;
-  j["ranks"] = results.ranks;
-  j["cores"] = results.cores;
-  j["control"] = results.control;
-  j["seconds"] = results.measured.seconds;
-  j["graphs"] = json_list(results.graphs, json_of<GraphSummary>);
+bool BenchResults::has_measurement() const {
+  return std::any_of(measured.cells.begin(), measured.cells.end(), [](const auto& c) { return !c.exchange.empty(); });
+}
+
+std::string BenchResults::why_nothing() const {
+  return "nothing could be measured" + (measured.unusable.empty() ? "" : ": " + measured.unusable.front().reason);
+}
+
+Json bench_record(const Invocation& in, const BenchResults& results, bool joinable) {
+  Placement placement;
+  placement.ranks = results.ranks;
+  placement.model = results.control;
+  Json record = make_record(in, placement);
+  take_surroundings(record, results.surroundings);
+  Json& j = record["topology"] = json_of(results);
   j["cells"] = Json::array();
   for (const auto& c : results.measured.cells)
-    if (!c.exchange.empty()) j["cells"].push_back(cell_json(results, c));
+    if (!c.exchange.empty()) j["cells"].push_back(cell_json(results, c, joinable));
   j["unusable"] = unusable_json(results.measured.unusable);
-  return j;
+  return record;
 }
 
 Json unusable_json(const std::vector<topology::UnusableCell>& unusable) {
@@ -236,16 +240,16 @@ Json unusable_json(const std::vector<topology::UnusableCell>& unusable) {
   return out;
 }
 
-BenchResults bench_results_of(const Json& json) {
-  auto results = value_of<BenchResults>(json);
-  for (const auto& c : results.measured.cells)
-    if (c.graph >= results.graphs.size())
-      throw InputError(
-          fmt::format("results of topo bench: a cell of graph {}; allowed: below {}", c.graph, results.graphs.size()));
+BenchResults read_results(const Json& record) {
+  const Json& topology = record.at("topology");
+  auto results = value_of<BenchResults>(topology);
+  for (const Json& cell : topology.at("cells"))
+    results.measured.cells.push_back(read_cell(cell, results.graphs.size()));
+  results.measured.unusable = read_unusable(Field(topology, "record of topo bench"));
+  for (const char* key : {"binding", "variables", "components"})
+    results.surroundings[key] = record.at("provenance").at(key);
   return results;
 }
-
-Json whole_json(const BenchResults& results) { return json_of(results); }
 
 std::string csv_text(const BenchResults& results) {
   std::string out =
@@ -254,7 +258,7 @@ std::string csv_text(const BenchResults& results) {
       "start_skew_ns,late,published_average_us,published_p99_us,published_max_us,published_stddev_us\n";
   for (const auto& c : results.measured.cells) {
     if (c.exchange.empty()) continue;
-    const Json j = cell_json(results, c);
+    const Json j = cell_json(results, c, false);
     const auto& g = results.graphs[c.graph];
     const auto text = [&j](const char* key) { return j.at(key).get<std::string>(); };
     out += fmt::format("\"{}\",{},{},{},{},{},{},{},{},{},{}", g.name, g.ranks, g.arcs, text("kernel"), text("model"),

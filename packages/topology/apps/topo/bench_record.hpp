@@ -1,5 +1,8 @@
 #pragma once
-/// Results of topo bench: record, table of values, merging of launches.
+/// Results of topo bench: joined over launches, written as a run record and as a table of values, and read back.
+///
+/// A launch hands its results to the process that started it in the record that `topo bench --json` writes; each cell then
+/// has the field "joining" too, with what statistics over several launches need. read_results() takes such records only.
 #include <string>
 #include <vector>
 
@@ -8,6 +11,7 @@
 
 namespace merganser::app {
 
+/// A process graph that was measured, without its arcs.
 struct GraphSummary {
   std::string name;
   int ranks = 0;
@@ -18,10 +22,10 @@ struct GraphSummary {
   bool weighted = false;
 };
 
-/// What one launch, or several, have measured.
+/// Measurements of one launch, or of several that were joined. Complete on rank 0 only.
 struct BenchResults {
-  topology::Sync sync = topology::Sync::dissemination;
-  topology::Buffers buffers = topology::Buffers::warm;
+  std::string sync;     ///< word of --sync
+  std::string buffers;  ///< word of --buffers
   std::vector<GraphSummary> graphs;
   topology::Measurement measured;  ///< cells refer to `graphs`
   bool oversubscribed = false;
@@ -30,31 +34,39 @@ struct BenchResults {
   std::string control;
   Json surroundings;  ///< surroundings_json() of rank 0
 
-  /// Joins the results of another launch, or of other kernels of the same launch.
+  /// Joins the results of another launch, or of other kernels of the same launch. Local.
   void merge(const BenchResults& other);
+  /// Tells if some cell has an iteration in its statistics.
+  [[nodiscard]] bool has_measurement() const;
+  /// Says that nothing could be measured, and the first reason.
+  [[nodiscard]] std::string why_nothing() const;
 };
 
-/// As users read it in a record.
-[[nodiscard]] Json to_json(const BenchResults& results);
-/// All of it, for merging, and the results again.
-[[nodiscard]] Json whole_json(const BenchResults& results);
-[[nodiscard]] BenchResults bench_results_of(const Json& json);
+/// Makes the run record of topo bench and topo replay, with the results under "topology". Local.
+/// @param joinable  true: with what read_results() needs
+[[nodiscard]] Json bench_record(const Invocation& in, const BenchResults& results, bool joinable = false);
+/// Reads the results of one launch from its record. Local.
+/// @throws InputError for a cell of a graph that is not there, Json::exception for a record that is not joinable
+[[nodiscard]] BenchResults read_results(const Json& record);
+/// Makes the list of cells that could not be measured, as records have it.
 [[nodiscard]] Json unusable_json(const std::vector<topology::UnusableCell>& unusable);
-/// One line per cell, with headings.
+/// Makes a table of comma-separated values: a line of headings, then a line per cell.
 [[nodiscard]] std::string csv_text(const BenchResults& results);
-/// As write_record, with lists of numbers on one line.
+/// Writes a record as write_record() does, with lists of numbers on one line.
 void write_compact_record(const std::string& path, const Json& record);
+/// Makes the text that write_compact_record() writes.
 [[nodiscard]] std::string compact_text(const Json& record);
 
-/// How many intervals hold what they are intervals of: the median of the cell's launches, over all cells.
+/// Counts of intervals that hold the median of all launches of their cell, over all cells.
 struct Coverage {
   std::int64_t launches = 0;  ///< intervals of one launch, from its rounds
   std::int64_t launches_covered = 0;
   std::int64_t groups = 0;  ///< intervals of ten launches, from their medians; ten are taken from all over the time
   std::int64_t groups_covered = 0;
 };
+/// Counts the intervals of results of several launches that hold the median of all of them. Local.
 [[nodiscard]] Coverage coverage(const BenchResults& results);
-/// Standard deviation over mean of the launches' medians.
+/// Computes the standard deviation of the medians of a cell's launches, relative to their mean; 0 for one launch.
 [[nodiscard]] double launch_variation(const topology::CellResult& cell);
 
 }  // namespace merganser::app

@@ -121,7 +121,7 @@ std::string legend(const BenchResults& r, bool launches) {
       "Published columns:\navg = sum of the ranks' mean times / arcs; \"99 %\" = mean time at place ceil(0.99 ranks) "
       "of "
       "the ranks, / 2: no tail.\n";
-  if (r.sync == topology::Sync::roundtime) {
+  if (r.sync == sync_choices().name(topology::Sync::roundtime)) {
     std::int64_t late = 0, all = 0;
     for (const auto& c : r.measured.cells) {
       late += c.late;
@@ -194,15 +194,7 @@ std::string warnings_text(const BenchResults& results) {
 }
 
 void report(const TopoBenchOptions& o, const Invocation& in, const BenchResults& results) {
-  if (!o.json.empty()) {
-    Placement placement;
-    placement.ranks = results.ranks;
-    placement.model = results.control;
-    Json record = make_record(in, placement);
-    take_surroundings(record, results.surroundings);
-    record["topology"] = to_json(results);
-    write_compact_record(o.json, record);
-  }
+  if (!o.json.empty()) write_compact_record(o.json, bench_record(in, results, o.launch > 0));
   if (!o.csv.empty()) write_text_file(o.csv, csv_text(results));
   if (o.quiet) return;
   std::cerr << warnings_text(results);

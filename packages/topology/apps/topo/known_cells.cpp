@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 
-#include "apps/compare/record.hpp"
 #include "apps/frame/environment.hpp"
 #include "apps/frame/provenance.hpp"
 #include "apps/frame/secrets.hpp"
@@ -26,7 +25,8 @@ struct KnownGraph {
   topology::Load load;  // without bytes
 };
 
-std::map<std::string, KnownGraph> graphs_of(const Field& topology, int cores) {
+/// Reads the graphs of a record by name.
+std::map<std::string, KnownGraph> read_graphs(const Field& topology, int cores) {
   std::map<std::string, KnownGraph> out;
   for (const Field& g : topology.at("graphs").list()) {
     KnownGraph known;
@@ -51,15 +51,15 @@ std::string saving_text(const Interval& s) {
 
 Json saving_json(const Interval& s) { return {{"share", s.value}, {"low", s.low}, {"high", s.high}}; }
 
-/// The calls of an iteration; empty for a kernel that this build has not.
-std::string calls_of(const std::string& kernel) {
+/// Returns the calls of an iteration; empty for a kernel that this build does not have.
+std::string kernel_calls(const std::string& kernel) {
   for (const auto& known : kernels::kernels())
     if (known.name == kernel) return std::string(known.description);
   return "";
 }
 
-/// Settings and components that a record tells; of an older one without what is not recorded today.
-Json surroundings_of(const Json& provenance) {
+/// Returns the settings and components in a provenance, without variables that are no settings: older records have them.
+Json recorded_settings(const Json& provenance) {
   Json out = {{"variables", Json::object()}, {"components", Json::object()}};
   for (const char* key : {"variables", "components"}) {
     if (!provenance.contains(key) || !provenance[key].is_object()) continue;
@@ -70,14 +70,14 @@ Json surroundings_of(const Json& provenance) {
   return out;
 }
 
-double confidence_of(const topology::ClassAdvice& c) {
+double confidence(const topology::ClassAdvice& c) {
   return c.kernels.front().predicted ? topology::Prediction::kConfidence : 0.95;
 }
 
-std::string interval_text(double confidence) { return fixed_text(100 * confidence, 0) + " % interval"; }
+std::string interval_text(double level) { return fixed_text(100 * level, 0) + " % interval"; }
 
 std::string class_text(const topology::ClassAdvice& c) {
-  const std::string interval = interval_text(confidence_of(c));
+  const std::string interval = interval_text(confidence(c));
   Table t({c.completion, "time", interval, "probability of being fastest", "fastest saves against it", ""});
   for (const auto& k : c.kernels) {
     const Standing& s = k.standing;
@@ -102,7 +102,7 @@ std::string verdict_text(const topology::ClassAdvice& c) {
   return out + (c.near_ties.empty() ? "" : "; near tie with " + joined(c.near_ties)) + '\n';
 }
 
-/// How often predicted intervals held what was measured.
+/// Makes the table of launches that lay in their predicted intervals.
 std::string coverage_text(const topology::Evaluation& e) {
   Table t({"left out", "launches", "in the " + interval_text(topology::Prediction::kConfidence), "its ends, median",
            "error, median", "p90", "not predicted"});
@@ -120,12 +120,12 @@ std::string coverage_text(const topology::Evaluation& e) {
 
 }  // namespace
 
-Known known_of(const Json& json, const std::string& path) {
+Known read_known(const Json& json, const std::string& path) {
   const Field record(json, path);
   check_schema(record);
   if (!record.has("topology")) throw InputError(path + " is no record of topo bench or topo replay");
   const Field topology = record.at("topology");
-  const auto graphs = graphs_of(topology, static_cast<int>(record.at("provenance").at("cores").whole(1, kMaxCount)));
+  const auto graphs = read_graphs(topology, static_cast<int>(record.at("provenance").at("cores").whole(1, kMaxCount)));
   Known out;
   for (const Field& c : topology.at("cells").list()) {
     const auto graph = graphs.find(c.at("graph").text());
@@ -149,11 +149,18 @@ Known known_of(const Json& json, const std::string& path) {
     out.cells.push_back(std::move(known));
   }
   if (out.cells.empty()) throw InputError(path + ": nothing was measured (topology.cells is empty)");
-  if (topology.has("unusable"))
-    for (const Field& u : topology.at("unusable").list())
-      out.unusable.push_back({u.at("kernel").text(), "", "", u.at("reason").text()});
+  out.unusable = read_unusable(topology);
   out.oversubscribed = topology.has("oversubscribed") && topology.at("oversubscribed").json() == Json(true);
-  out.surroundings = surroundings_of(record.at("provenance").json());
+  out.surroundings = recorded_settings(record.at("provenance").json());
+  return out;
+}
+
+std::vector<topology::UnusableCell> read_unusable(const Field& topology) {
+  std::vector<topology::UnusableCell> out;
+  if (!topology.has("unusable")) return out;
+  const auto text = [](const Field& u, const char* key) { return u.has(key) ? u.at(key).text() : std::string(); };
+  for (const Field& u : topology.at("unusable").list())
+    out.push_back({u.at("kernel").text(), text(u, "graph"), text(u, "size"), u.at("reason").text()});
   return out;
 }
 
@@ -165,7 +172,7 @@ std::string machine_text(const Json& json, const std::string& path) {
 }
 
 std::string settings_text(const Json& surroundings) {
-  const Json known = surroundings_of(surroundings.is_object() ? surroundings : Json::object());
+  const Json known = recorded_settings(surroundings.is_object() ? surroundings : Json::object());
   if (known["variables"].empty() && known["components"].empty())
     return "settings: not known; a program with others may do worse, and another kernel may be best\n";
   std::string out = "settings of what was measured; a program needs them too, else another kernel may be best:\n";
@@ -182,7 +189,7 @@ std::string conclusion_text(const topology::ClassAdvice& advice) {
     const bool best = &k == &advice.kernels.front();
     if (!best && std::find(advice.near_ties.begin(), advice.near_ties.end(), k.kernel) == advice.near_ties.end())
       continue;
-    if (const std::string its = calls_of(k.kernel); !its.empty()) calls += "calls of " + k.kernel + ": " + its + '\n';
+    if (const std::string its = kernel_calls(k.kernel); !its.empty()) calls += "calls of " + k.kernel + ": " + its + '\n';
     if (!best) ties += (ties.empty() ? "; a tie with " : ", ") + k.model + " (" + k.kernel + ')';
   }
   const auto& best = advice.kernels.front();
@@ -201,7 +208,7 @@ Json advice_json(const std::vector<topology::ClassAdvice>& classes) {
   const auto kernel = [](const auto& k) {
     return Json{{"kernel", k.kernel},
                 {"model", k.model},
-                {"calls", calls_of(k.kernel)},
+                {"calls", kernel_calls(k.kernel)},
                 {"time_ns", k.standing.time.value},
                 {"low_ns", k.standing.time.low},
                 {"high_ns", k.standing.time.high},
@@ -217,7 +224,7 @@ Json advice_json(const std::vector<topology::ClassAdvice>& classes) {
                 {"probability", c.kernels.front().standing.probability},
                 {"saves_against_baseline", c.against_baseline ? saving_json(*c.against_baseline) : Json()},
                 {"near_ties", c.near_ties},
-                {"confidence", confidence_of(c)},
+                {"confidence", confidence(c)},
                 {"kernels", json_list(c.kernels, kernel)}};
   });
 }

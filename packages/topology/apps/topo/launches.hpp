@@ -1,5 +1,8 @@
 #pragma once
-/// Measuring exchanges from one process: on threads of it, or in launches of topo bench on other processes.
+/// Measuring exchanges from one process: on threads of it, or in jobs of topo bench whose records are joined.
+///
+/// TopoBenchOptions is the one structure of settings: a job gets them as words of a command line, made by a walk over the
+/// list of its options, and gives back the record that it writes with --json.
 #include <string>
 #include <vector>
 
@@ -8,32 +11,24 @@
 
 namespace merganser::app {
 
-/// Why no launcher can start ranks here; empty if one can.
+/// Says why no launcher can start ranks here; empty if one can. Local.
 [[nodiscard]] std::string why_no_processes();
 
+/// Makes the arguments with which `merganser` measures as the options say: "topo", "bench" and one word for each option
+/// whose value is not the default. `given` has no word. Local.
+[[nodiscard]] std::vector<std::string> job_words(const TopoBenchOptions& options, const LogOptions& log);
+
 /// Measures without a launcher: kernels of threads in this process if they are all and there is one launch; else every
-/// launch and kind of ranks is a job of its own, whose results are joined.
-/// @param arguments  of topo bench, of the same meaning as `o`, for the jobs; without ranks, kernels and outputs
-/// @param limit_s  a job may take so long; 0: any time
-/// @return exit code @throws CommError if no launcher fits, a job was killed, or did not end in time
-int measure_alone(const TopoBenchOptions& o, const std::vector<std::string>& arguments, double limit_s,
-                  BenchResults& results);
+/// launch and kind of ranks is a job of its own, whose record is joined with the others.
+/// @param log  of the jobs
+/// @param limit_s  seconds after which a job is ended; 0: never
+/// @return exit code of the first job that failed, else 0
+/// @throws CommError if no launcher fits, a job was killed, or did not end in time; Interrupted as run_job()
+int measure_alone(const TopoBenchOptions& options, const LogOptions& log, double limit_s, BenchResults& results);
 
-/// Of what was measured just now, on this machine. @throws CommError if that is nothing
-[[nodiscard]] Known known_of(const BenchResults& results);
-
-/// All kernels of some models on one graph.
-struct MeasurePlan {
-  std::string graph;     ///< kind of topo gen, or
-  bool pattern = false;  ///< a file as read_pattern() reads it
-  int ranks = 2;
-  std::vector<std::string> models;  ///< "all", "threads"
-  std::vector<std::string> sizes;   ///< "weights" or numbers
-  double seconds = 5;
-  int launches = 2;
-};
-/// Measures in this process, or in launches of ranks; see measure_alone().
-/// @throws CommError if a job failed or did not end in time
-[[nodiscard]] Known measure_job(const MeasurePlan& plan);
+/// Measures all kernels of the models in `options`, as measure_alone(), and prints nothing.
+/// @param options  with a time above 0, from which the limit of a job follows
+/// @throws CommError if a job failed or did not end in time, or nothing could be measured
+[[nodiscard]] Known measure_known(TopoBenchOptions options);
 
 }  // namespace merganser::app

@@ -231,9 +231,9 @@ TEST(Hints, settings_known_to_be_bad_are_named_with_their_value) {
 
 TEST(Hints, one_sided_kernels_far_slower_than_two_sided_ones_are_named) {
   using namespace merganser::app;
-  EXPECT_TRUE(measured_hints(known_of(topo_record({}), "k.json"), "k.json").empty());
+  EXPECT_TRUE(measured_hints(read_known(topo_record({}), "k.json"), "k.json").empty());
   const auto hints =
-      measured_hints(known_of(topo_record({.slow = 30, .slow_kernel = "rma.put-notify"}), "k.json"), "k.json");
+      measured_hints(read_known(topo_record({.slow = 30, .slow_kernel = "rma.put-notify"}), "k.json"), "k.json");
   ASSERT_EQ(hints.size(), 1U);
   EXPECT_NE(hints[0].what.find("rma is more than three times slower"), std::string::npos);
   EXPECT_NE(hints[0].seen.find("p2p.isend-irecv"), std::string::npos) << hints[0].seen;
