@@ -61,7 +61,7 @@ std::string self_path() {
   return n > 0 ? std::string(buffer.data(), static_cast<std::size_t>(n)) : "merganser";
 }
 
-std::string option_word(const Option& option) {
+std::string option_argument(const Option& option) {
   const OptionValue value = option.value();
   if (option.flag) return (std::get<bool>(value) ? "--" : "--no-") + option.name;
   return "--" + option.name + '=' + value_text(value);
@@ -78,7 +78,7 @@ std::vector<std::string> arguments_again(const Invocation& in, std::span<const s
     if (!o.given || std::find(except.begin(), except.end(), o.name) != except.end()) continue;
     const OptionValue value = o.value();
     if (!o.positional) {
-      out.push_back(option_word(o));
+      out.push_back(option_argument(o));
     } else if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
       positional = *list;
     }

@@ -50,8 +50,8 @@ struct LaunchPlan {
   bool code_says_little = false;           ///< it is 0 or a signal's number where ranks have told otherwise, as Hydra's
   [[nodiscard]] std::string text() const;  ///< as typed in a shell
 };
-/// An option with its value as one word of a command line: "--NAME=VALUE", of a flag "--NAME" or "--no-NAME".
-[[nodiscard]] std::string option_word(const Option& option);
+/// Makes one argument of an option and its value: "--NAME=VALUE", of a flag "--NAME" or "--no-NAME".
+[[nodiscard]] std::string option_argument(const Option& option);
 /// The command again, with the options that were given but those of `except`: for a process that does part of the work.
 [[nodiscard]] std::vector<std::string> arguments_again(const Invocation& in, std::span<const std::string_view> except);
 

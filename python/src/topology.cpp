@@ -173,7 +173,8 @@ nb::tuple advise(const std::vector<nb::dict>& records, const ProcessGraph* graph
     const auto joined = topology::joined(cells);
     return nb::make_tuple(advice_of(topology::advise_measured(joined)), unknown);
   }
-  const auto load = weights ? topology::load_of(*graph, cores()) : topology::load_of(*graph, cores(), bytes);
+  const auto load =
+      weights ? topology::exchange_load(*graph, cores()) : topology::exchange_load(*graph, cores(), bytes);
   const topology::Advisor advisor(cells);
   for (const auto& u : advisor.unknown(load)) unknown.append(u.reason);
   return nb::make_tuple(advice_of(advisor.advise(load)), unknown);

@@ -1,4 +1,5 @@
-// topo advise: which communication model for a process graph.
+// topo advise: ranks the communication models for a process graph, measured on it or predicted from records.
+// A measurement is one of topo bench on the ranks of the graph; both ways lead through cells of a record.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -64,9 +65,10 @@ void describe(TopoAdviseCommand& o, V&& option) {
   option("json", o.json, "advice to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
-/// Keeps the models that may be advised: threads are no choice for a program of processes, unless asked for.
-std::vector<topology::KnownCell> of_models(std::vector<topology::KnownCell> cells,
-                                           const std::vector<std::string>& models) {
+/// Keeps the cells of models that may be advised: threads are no choice for a program of processes, unless asked for.
+/// @throws UsageError for a model without cells
+std::vector<topology::KnownCell> select_models(std::vector<topology::KnownCell> cells,
+                                               const std::vector<std::string>& models) {
   const auto named = [&](const std::string& m) { return std::find(models.begin(), models.end(), m) != models.end(); };
   for (const auto& m : models)
     if (m != "all" && std::none_of(cells.begin(), cells.end(), [&m](const auto& c) { return c.model == m; }))
@@ -83,9 +85,10 @@ struct KnownMachine {
   std::vector<topology::KnownCell> cells;
   std::string machine;
   Json surroundings;            ///< of the first record
-  bool other_settings = false;  ///< those of another one are not the same
+  bool other_settings = false;  ///< another record was made with other settings
 };
 
+/// Reads the records in files. @throws InputError for two that are the same or were made on two machines
 KnownMachine read_records(const TopoAdviseCommand& o, const std::vector<std::string>& paths) {
   KnownMachine out;
   std::vector<Json> seen;
@@ -105,17 +108,18 @@ KnownMachine read_records(const TopoAdviseCommand& o, const std::vector<std::str
     if (out.cells.empty()) out.surroundings = std::move(known.surroundings);
     out.cells.insert(out.cells.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
   }
-  out.cells = of_models(std::move(out.cells), o.bench.models);
+  out.cells = select_models(std::move(out.cells), o.bench.models);
   return out;
 }
 
-/// What --sizes asks for.
+/// A value of --sizes.
 struct Size {
   std::string text;
-  double bytes = -1;  ///< negative: weights
+  double bytes = -1;  ///< along every arc; negative: the weights
 };
 
-std::vector<Size> sizes_of(const TopoAdviseCommand& o, const graphs::ProcessGraph& graph) {
+/// Returns the sizes that advice is for. @throws UsageError for none, or one that is no number of bytes
+std::vector<Size> advised_sizes(const TopoAdviseCommand& o, const graphs::ProcessGraph& graph) {
   std::vector<Size> out;
   for (const auto& text : sizes_for(graph, o.bench.sizes)) {
     if (text == "weights") {
@@ -137,14 +141,16 @@ std::vector<Size> sizes_of(const TopoAdviseCommand& o, const graphs::ProcessGrap
   return out;
 }
 
-/// How many ranks are started at most.
-int most_ranks(const TopoAdviseCommand& o) { return o.max_ranks > 0 ? o.max_ranks : std::max(8, 2 * machine().cores); }
+/// Returns the largest number of ranks that may be started to measure.
+int max_ranks(const TopoAdviseCommand& o) { return o.max_ranks > 0 ? o.max_ranks : std::max(8, 2 * machine().cores); }
 
+/// Advice for one graph: prints it as it comes about, and returns its record.
 class Adviser {
  public:
   Adviser(const TopoAdviseCommand& o, graphs::ProcessGraph graph)
-      : o_(o), graph_(std::move(graph)), cores_(std::max(1, machine().cores)), sizes_(sizes_of(o, graph_)) {}
+      : o_(o), graph_(std::move(graph)), cores_(std::max(1, machine().cores)), sizes_(advised_sizes(o, graph_)) {}
 
+  /// Measures or predicts. @return the result for the record
   Json run() {
     KnownMachine known;
     if (o_.records.empty()) {
@@ -171,7 +177,7 @@ class Adviser {
     return out;
   }
 
-  /// Why there is no advice at all; empty if there is some.
+  /// Returns the reason for which run() found no advice at all; empty if it found some.
   [[nodiscard]] const std::string& why_none() const { return why_none_; }
 
  private:
@@ -179,8 +185,8 @@ class Adviser {
     return fmt::format("{}{}", graph_.ranks(), graph_.ranks() == 1 ? " rank" : " ranks");
   }
 
-  /// @param machine_of_records  empty where it is measured
-  /// @param busy  it had more to run than it has cores while records were made
+  /// @param machine_of_records  empty without records
+  /// @param busy  more processes ran than the machine has cores while a record was made
   void print_heading(const std::string& machine_of_records, bool busy) const {
     if (o_.json == "-") return;
     std::cout << o_.files[0] << ": " << ranks() << ", " << graph_.arcs() << " arcs, mean degree "
@@ -205,14 +211,14 @@ class Adviser {
   }
 
   void check_can_measure() const {
-    if (graph_.ranks() > most_ranks(o_))
+    if (graph_.ranks() > max_ranks(o_))
       throw UsageError(
           fmt::format("the graph has {}, and at most {} are started here; predict from a record (--record k.json, of: "
                       "merganser topo bench --json k.json), or allow more (--max-ranks)",
-                      ranks(), most_ranks(o_)));
+                      ranks(), max_ranks(o_)));
   }
 
-  /// Those of topo bench.
+  /// Returns the models to measure. @param processes  false: no launcher starts any
   [[nodiscard]] std::vector<std::string> models(bool processes) const {
     if (!o_.bench.models.empty()) return o_.bench.models;
     std::vector<std::string> out;
@@ -238,7 +244,7 @@ class Adviser {
     for (const auto& s : sizes_) job.sizes.push_back(s.text);
     job.time *= static_cast<double>(sizes_.size());
     const Known known = measure_known(std::move(job));
-    const auto cells = of_models(known.cells, o_.bench.models);
+    const auto cells = select_models(known.cells, o_.bench.models);
     tell_settings(known.surroundings, out);
     for (const auto& size : sizes_) {
       const double total = load(size).bytes;
@@ -263,7 +269,8 @@ class Adviser {
   }
 
   [[nodiscard]] topology::Load load(const Size& size) const {
-    return size.bytes < 0 ? topology::load_of(graph_, cores_) : topology::load_of(graph_, cores_, size.bytes);
+    return size.bytes < 0 ? topology::exchange_load(graph_, cores_)
+                          : topology::exchange_load(graph_, cores_, size.bytes);
   }
 
   void add(Json& out, const Size& size, const std::vector<topology::ClassAdvice>& classes,
@@ -300,7 +307,7 @@ void evaluate(const TopoAdviseCommand& o, Json& result) {
   if (o.json != "-") std::cout << evaluation_text(e);
 }
 
-/// @return why there is no advice; empty if there is
+/// Advises on the graph in the file. @return why there is no advice; empty if there is
 std::string advise(const TopoAdviseCommand& o, Json& result) {
   if (o.files.size() != 1)
     throw UsageError(o.files.empty() ? "FILE is missing; or --evaluate RECORD"

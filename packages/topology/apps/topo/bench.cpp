@@ -1,3 +1,4 @@
+// One measurement of topo bench: the meaning of its options, made on rank 0 first so that errors are one line of one rank.
 #include "apps/topo/bench.hpp"
 
 #include <fmt/core.h>
@@ -31,7 +32,7 @@ namespace {
 constexpr double kSecondsPerCell = 0.35;
 constexpr double kMaxSeconds = 100;
 
-/// What is measured if nothing is said: calls that programs use, from each model and class.
+/// Kernels of --kernels default: calls that programs use, from each model and class.
 constexpr std::array<std::string_view, 8> kDefaultKernels{
     "p2p.isend-irecv", "p2p.persistent", "neighborhood.alltoallv", "rma.put-flush",
     "rma.put-notify",  "rma.fence",      "shmem.put-quiet",        "shmem.put-signal"};
@@ -56,41 +57,43 @@ void check_models(const std::vector<std::string>& models) {
     if (m != "all" && !contains(known, m)) throw UsageError("--models: \"" + m + "\"; allowed: " + allowed);
 }
 
-/// Ranks and cores of one node, as its ranks see them together.
-struct Seat {
+/// The host of a rank and the cores that it may use.
+struct RankPlace {
   std::array<char, 64> host{};
   cpu_set_t cores{};
 };
 
-struct Crowd {
+/// Ranks on a host, and the cores that they may use together.
+struct HostLoad {
   int ranks = 1;
   int cores = 1;
 };
 
-/// Of the node with most ranks per core. Collective.
-Crowd crowd(comm::Transport& t) {
-  Seat mine;
+/// Returns the load of the host with most ranks per core, the same on all ranks. Collective.
+HostLoad busiest_host(comm::Transport& t) {
+  RankPlace mine;
   ::gethostname(mine.host.data(), mine.host.size() - 1);
   if (::sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_SET(0, &mine.cores);
-  std::map<std::string, std::pair<int, cpu_set_t>> nodes;
-  for (const auto& seat : comm::all_gather_value(t, mine)) {
-    auto& [ranks, cores] = nodes.try_emplace(seat.host.data(), 0, cpu_set_t{}).first->second;
+  std::map<std::string, std::pair<int, cpu_set_t>> hosts;
+  for (const auto& place : comm::all_gather_value(t, mine)) {
+    auto& [ranks, cores] = hosts.try_emplace(place.host.data(), 0, cpu_set_t{}).first->second;
     ++ranks;
-    CPU_OR(&cores, &cores, &seat.cores);
+    CPU_OR(&cores, &cores, &place.cores);
   }
-  Crowd most{0, 1};
-  for (const auto& [host, node] : nodes) {
-    const int cores = std::max(1, CPU_COUNT(&node.second));
-    if (node.first * most.cores > most.ranks * cores) most = {node.first, cores};
+  HostLoad most{0, 1};
+  for (const auto& [name, host] : hosts) {
+    const int cores = std::max(1, CPU_COUNT(&host.second));
+    if (host.first * most.cores > most.ranks * cores) most = {host.first, cores};
   }
   return most;
 }
 
-GraphSummary summary_of(const topology::NamedGraph& g) {
+GraphSummary summary(const topology::NamedGraph& g) {
   return {g.name,           g.graph.ranks(),   g.graph.arcs(), g.graph.mean_degree(), g.graph.max_degree(),
           g.graph.digest(), g.graph.weighted()};
 }
 
+/// Makes or reads the graphs for so many ranks. Local. @throws UsageError, InputError
 std::vector<topology::NamedGraph> make_graphs(const TopoBenchOptions& o, int ranks) {
   if (ranks < 2) throw UsageError(fmt::format("topo bench: {} rank has nobody to talk to; allowed: 2 and more", ranks));
   std::vector<topology::NamedGraph> graphs;
@@ -104,8 +107,8 @@ std::vector<topology::NamedGraph> make_graphs(const TopoBenchOptions& o, int ran
   return graphs;
 }
 
-/// Every rank holds the whole of every graph; rank 0 has made them first.
-Need need_of(const std::vector<topology::NamedGraph>& graphs, comm::Transport& t) {
+/// Forecasts the memory of a rank, which holds all graphs whole. Collective. @param graphs  on rank 0
+Need memory_need(const std::vector<topology::NamedGraph>& graphs, comm::Transport& t) {
   double bytes = 0, arcs = 0;
   for (const auto& g : graphs) {
     bytes += graph_bytes(g.graph);
@@ -120,7 +123,7 @@ Need need_of(const std::vector<topology::NamedGraph>& graphs, comm::Transport& t
   return need;
 }
 
-/// Where the measurement stands.
+/// Makes the line that shows how far the measurement is.
 std::string progress_text(const topology::Progress& p) {
   const double part = p.total_seconds > 0 ? std::min(1.0, p.seconds / p.total_seconds) : 0;
   const auto full = static_cast<std::size_t>(part * 24);
@@ -197,7 +200,7 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
       comm::agree(t, [&] {
         if (t.rank() == 0) m.graphs = make_graphs(o, t.size());
       });
-      require(need_of(m.graphs, t), o.limits.force, t);
+      require(memory_need(m.graphs, t), o.limits.force, t);
       comm::agree(t, [&] {
         if (t.rank() != 0) m.graphs = make_graphs(o, t.size());
         for (const auto& s : o.sizes)  // 1K and 1024 are one size
@@ -208,7 +211,7 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
           if (t.rank() == 0 && !path->empty()) check_output(*path);
       });
     });
-    const Crowd c = crowd(t);
+    const HostLoad host = busiest_host(t);
     m.kernels = kernels;
     m.sync = o.sync;
     m.buffers = o.buffers;
@@ -218,7 +221,7 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
     const int launch = std::max(0, o.launch - 1);  // from 0
     m.seed = o.seed * 1000 + static_cast<std::uint64_t>(launch);
     const double free = o.memory_mib > 0 ? o.memory_mib * 1048576
-                                         : static_cast<double>(machine().available_bytes) / 2 / std::max(1, c.ranks);
+                                         : static_cast<double>(machine().available_bytes) / 2 / std::max(1, host.ranks);
     m.memory_bytes = static_cast<double>(t.all_reduce(static_cast<std::int64_t>(free), comm::Op::min));
     m.watchdog_s = o.watchdog;
     m.on_stall = end_stalled;
@@ -232,11 +235,11 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
       for (auto& round : cell.rounds) round.launch = launch;
     results.sync = sync_choices().name(o.sync);
     results.buffers = buffer_choices().name(o.buffers);
-    for (const auto& g : m.graphs) results.graphs.push_back(summary_of(g));
+    for (const auto& g : m.graphs) results.graphs.push_back(summary(g));
     results.measured = std::move(measured);
-    results.oversubscribed = c.ranks > c.cores;
+    results.oversubscribed = host.ranks > host.cores;
     results.ranks = t.size();
-    results.cores = c.cores;
+    results.cores = host.cores;
     results.control = t.name();
     results.surroundings = surroundings_json();
   });

@@ -1,5 +1,7 @@
 #pragma once
-/// topo bench: options, what they stand for, and one launch of it.
+/// topo bench: its options, their meaning, and one measurement on the ranks of this process or job.
+///
+/// TopoBenchOptions holds the settings of every measurement of exchanges: topo replay, topo advise and doctor fill it too.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -13,6 +15,7 @@
 
 namespace merganser::app {
 
+/// Settings of a measurement, and of what is made of it.
 struct TopoBenchOptions {
   std::vector<std::string> graphs{"chain", "complete", "incast"};
   std::vector<std::string> models;
@@ -38,16 +41,18 @@ struct TopoBenchOptions {
   std::optional<topology::NamedGraph> given;  ///< graph in memory, measured instead of `graphs` and `pattern`
 };
 
+/// Returns the words of --sync.
 [[nodiscard]] inline Choices<topology::Sync> sync_choices() {
   using topology::Sync;
   return {{{"dissemination", Sync::dissemination}, {"roundtime", Sync::roundtime}, {"none", Sync::none}}};
 }
+/// Returns the words of --buffers.
 [[nodiscard]] inline Choices<topology::Buffers> buffer_choices() {
   using topology::Buffers;
   return {{{"warm", Buffers::warm}, {"rotate", Buffers::rotate}, {"flush", Buffers::flush}}};
 }
 
-/// Seconds that a watchdog may wait; less than a tenth would call any start a stall.
+/// Returns the check of --watchdog: less than a tenth of a second would call any start a stall.
 [[nodiscard]] inline Check watchdog_seconds() {
   return {"0, or at least 0.1", [](double x) { return x == 0 || (x >= 0.1 && std::isfinite(x)); }};
 }
@@ -91,20 +96,23 @@ void describe(TopoBenchOptions& o, V&& option) {
   option("pattern", o.pattern, "process graph or traffic to measure, in any form", Hidden{}, Reads{});
 }
 
-/// Names of kernels that the options stand for, split by who runs them.
+/// Names of kernels, by the kind of their ranks.
 struct ChosenKernels {
   std::vector<std::string> threads;
   std::vector<std::string> processes;
 };
-/// @param processes_run  false: without a launcher, and none to be had: the default is threads
+/// Returns the kernels that --models and --kernels select. Local.
+/// @param processes_run  false: there is no launcher, so that the default is threads
 /// @throws UsageError for unknown names, with what is allowed
 [[nodiscard]] ChosenKernels choose_kernels(const TopoBenchOptions& o, bool processes_run);
 
-/// @throws UsageError for what is no size
+/// Reads a size: "8", "64K", "weights", "weights*0.5". @throws UsageError for another text
 [[nodiscard]] topology::MessageSize parse_message_size(const std::string& text);
 
-/// Measures on the ranks of this process or job. @param kernels  of processes or of threads, not both
-/// @param results  filled on rank 0 @return exit code
+/// Measures on the ranks of this process or job. Collective over the job.
+/// @param kernels  of processes or of threads, not both
+/// @param results  filled on rank 0
+/// @return exit code
 int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kernels, BenchResults& results);
 
 }  // namespace merganser::app

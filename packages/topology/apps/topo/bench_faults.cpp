@@ -1,3 +1,4 @@
+// Hooks that delay, drop or kill, and the message of a stalled rank. Faults run inside ranks, without communication.
 #include "apps/topo/bench_faults.hpp"
 
 #include <fmt/core.h>
@@ -23,25 +24,26 @@ namespace {
 constexpr const char* kAllowed =
     "allowed: drop:rank=R,iteration=I; slow:rank=R,us=X; late:rank=R,us=X; kill:rank=R,iteration=I";
 
+/// A fault as --inject gives it.
 struct Fault {
   std::string kind;
   std::map<std::string, double> value;
   [[nodiscard]] bool falls_on(int rank) const { return static_cast<int>(value.at("rank")) == rank; }
 };
 
-/// Where a rank stands, by topology::Phase.
+/// Words for a phase, in the order of topology::Phase.
 constexpr const char* kWhere[] = {", in setup", ", between rounds, quiescing", ", at its start", ", in the exchange",
                                   ", between rounds, gathering times"};
 
 [[noreturn]] void refuse(const std::string& text) { throw UsageError("--inject: \"" + text + "\"; " + kAllowed); }
 
-Fault fault_of(const std::string& text, int ranks) {
-  static const std::map<std::string, std::string> kValueOf{
+Fault parse_fault(const std::string& text, int ranks) {
+  static const std::map<std::string, std::string> kParameters{
       {"drop", "iteration"}, {"slow", "us"}, {"late", "us"}, {"kill", "iteration"}};
   const auto colon = text.find(':');
   Fault fault{text.substr(0, colon), {}};
-  const auto known = kValueOf.find(fault.kind);
-  if (colon == std::string::npos || known == kValueOf.end()) refuse(text);
+  const auto known = kParameters.find(fault.kind);
+  if (colon == std::string::npos || known == kParameters.end()) refuse(text);
   for (const auto& piece : split_commas(text.substr(colon + 1))) {
     const auto equal = piece.find('=');
     const std::string name = piece.substr(0, equal);
@@ -66,7 +68,7 @@ topology::Hooks make_hooks(const std::string& faults, int rank, int ranks) {
   for (const auto piece : split_at(faults, ';')) {
     const std::string text(trimmed(piece, " "));
     if (text.empty()) continue;
-    const Fault fault = fault_of(text, ranks);
+    const Fault fault = parse_fault(text, ranks);
     if (!fault.falls_on(rank)) continue;
     const auto first = static_cast<std::int64_t>(fault.value.at("iteration"));
     if (fault.kind == "drop") {
@@ -97,7 +99,7 @@ std::string stall_text(const topology::Stall& s) {
 
 void end_stalled(const topology::Stall& stall) {
   print_line(stall_text(stall), 4);
-  // The rank that lacks a message speaks before the job ends, not only those that wait for that rank.
+  // The rank that lacks a message is the one to know of; ranks that wait for it may get here earlier.
   std::this_thread::sleep_for(std::chrono::duration<double>(std::min(2.0, 0.3 + stall.seconds / 4)));
   end_job(4);
 }

@@ -1,23 +1,23 @@
 #pragma once
-/// Faults that topo bench can be made to suffer, and what it says when nothing moves any more.
+/// Faults that topo bench injects for tests (--inject), and the end of a job in which no iteration ends any more.
 #include <string>
 
 #include "merganser/topology/measure.hpp"
 
 namespace merganser::app {
 
-/// Hooks for the faults that a rank is to suffer: "drop:rank=1,iteration=20; slow:rank=2,us=200".
+/// Makes the hooks for the faults of one rank: "drop:rank=1,iteration=20; slow:rank=2,us=200". Local.
 ///
 /// drop: the first iteration from `iteration` on whose kernel tells its targets that data has come leaves that out on its
 /// first arc. slow: each iteration takes `us` longer, after the exchange. late: the same before the exchange, so that
 /// ranks that wait for this one are late too. kill: the process ends at `iteration` without a word.
-/// @throws UsageError for what is no fault
+/// @throws UsageError for a text that is no fault, or names a rank that is not there
 [[nodiscard]] topology::Hooks make_hooks(const std::string& faults, int rank, int ranks);
 
-/// One line: who stands where, and waits for whom.
+/// Describes a stalled rank in one line: its phase, kernel and iteration, and the ranks whose data are missing.
 [[nodiscard]] std::string stall_text(const topology::Stall& stall);
 
-/// Prints stall_text(), leaves others time for theirs, and ends the job with exit code 4.
+/// Prints stall_text(), waits until other ranks have printed theirs, and ends the job with exit code 4. On any rank.
 void end_stalled(const topology::Stall& stall);
 
 }  // namespace merganser::app

@@ -1,3 +1,5 @@
+// The record of topo bench: written, read back, and joined over launches.
+// A field that is added to a cell is written in cell_json() and read in read_cell(); its sum or mean belongs in merge_cell().
 #include "apps/topo/bench_record.hpp"
 
 #include <fmt/core.h>
@@ -39,7 +41,9 @@ namespace {
 using topology::CellResult;
 
 /// Returns the q-quantile where the sample is large enough for it, else null.
-Json quantile_json(const Histogram& h, double q) { return allows_quantile(h.count(), q) ? Json(h.quantile(q)) : Json(); }
+Json quantile_json(const Histogram& h, double q) {
+  return allows_quantile(h.count(), q) ? Json(h.quantile(q)) : Json();
+}
 
 Json histogram_json(const Histogram& h) {
   return {{"bits", Histogram::kBits},

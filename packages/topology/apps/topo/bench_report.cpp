@@ -1,3 +1,4 @@
+// Tables of topo bench. A quantile is shown only where the sample is large enough for it.
 #include "apps/topo/bench_report.hpp"
 
 #include <fmt/core.h>
@@ -15,9 +16,9 @@ namespace {
 
 using topology::CellResult;
 
-constexpr double kNear = 0.05;
+constexpr double kNear = 0.05;  // relative difference of medians that are not told apart
 
-/// Three digits that mean something, in microseconds.
+/// Shows a time in microseconds, with three significant digits.
 std::string us_text(double ns) {
   const double us = ns / 1000;
   const int digits = us >= 1000 ? 0 : us >= 100 ? 1 : us >= 10 ? 2 : 3;
@@ -34,23 +35,24 @@ std::string slowest_text(const CellResult& c) {
   return fmt::format("{} ({} %)", most - c.slowest.begin(), fixed_text(100 * share, 0));
 }
 
-/// By kernels::Completion.
+/// Headings of blocks, in the order of kernels::Completion.
 constexpr const char* kClasses[] = {"local: sources may be used again, nothing is known of the targets\n",
                                     "remote: what was sent (or asked for) has landed, the targets are not told\n",
                                     "notified: what in-neighbours sent has landed, and the rank knows it\n",
                                     "global: the exchange has ended on every rank\n"};
 
-/// The cells of one graph and class, by size, then by median.
+/// The cells of one graph and completion class.
 struct Block {
   std::vector<const CellResult*> cells;
 };
 
-double order_of(topology::MessageSize s) { return s.weights ? 1e30 + s.bytes : s.bytes; }
+/// Returns the key by which sizes are sorted: bytes, then weights.
+double sort_key(topology::MessageSize s) { return s.weights ? 1e30 + s.bytes : s.bytes; }
 
-/// Of fewer iterations than that none can be made.
+/// Tells if a cell has the iterations that an interval of its median needs.
 bool has_interval(const CellResult& c) { return c.exchange.count() >= 6; }
 
-/// "*" for the fastest of its size, "=" where it cannot be told from that.
+/// Returns "*" for the fastest cell of its size, "=" for one that is not told apart from it, else nothing.
 std::string mark(const CellResult& cell, const CellResult& best) {
   if (&cell == &best) return "*";
   if (!has_interval(cell) || !has_interval(best)) return "=";
@@ -61,7 +63,7 @@ std::string mark(const CellResult& cell, const CellResult& best) {
 
 std::string block_text(const BenchResults& results, Block block, bool launches) {
   std::stable_sort(block.cells.begin(), block.cells.end(), [](const CellResult* a, const CellResult* b) {
-    const double x = order_of(a->size), y = order_of(b->size);
+    const double x = sort_key(a->size), y = sort_key(b->size);
     return x != y ? x < y : a->p50().value < b->p50().value;
   });
   std::vector<std::string> headings{"kernel", "bytes", "",      "p50 us", "[95 %]",

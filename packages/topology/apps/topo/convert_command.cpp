@@ -1,4 +1,4 @@
-// merganser topo convert: process graphs from one format to another.
+// topo convert: writes a process graph in another format, or on fewer ranks. Ranks of a job beyond the first do nothing.
 #include <iostream>
 #include <sstream>
 

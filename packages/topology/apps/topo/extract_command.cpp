@@ -1,4 +1,5 @@
-// topo extract: the process graph and traffic of a program that has run, or is run for it.
+// topo extract: takes the process graph and traffic of a program, from files of a run or from one that it starts.
+// Only the ranks of that program load the tracing library, not the launcher.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -49,7 +50,7 @@ void describe(TopoExtractOptions& o, V&& option) {
   option("arcs", o.arcs, "heaviest arcs shown", at_least(0), NotWith{"--output -"});
 }
 
-std::optional<int> phase_of(const TopoExtractOptions& o) {
+std::optional<int> parse_phase(const TopoExtractOptions& o) {
   if (o.phase.empty()) return std::nullopt;
   try {
     return merganser::detail::parse_int(o.phase);
@@ -77,8 +78,8 @@ std::string operations_line(const comm::TrafficMatrix& traffic) {
   return out.empty() ? "no operations between ranks" : out;
 }
 
-/// The heaviest arcs, most bytes first.
-std::string heaviest(const comm::TrafficMatrix& traffic, std::size_t most) {
+/// Makes the table of the heaviest arcs, most bytes first; empty without arcs.
+std::string heaviest_text(const comm::TrafficMatrix& traffic, std::size_t most) {
   std::vector<const comm::TrafficFlow*> flows;
   for (const auto& flow : traffic.flows()) flows.push_back(&flow);
   std::stable_sort(flows.begin(), flows.end(), [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
@@ -93,7 +94,7 @@ std::string heaviest(const comm::TrafficMatrix& traffic, std::size_t most) {
   return table.text();
 }
 
-void tell(const Extracted& e, const graphs::ProcessGraph& graph, const TopoExtractOptions& o) {
+void print(const Extracted& e, const graphs::ProcessGraph& graph, const TopoExtractOptions& o) {
   auto& out = std::cout;
   const auto& traffic = e.traffic;
   if (!traffic.source.empty()) out << traffic.source << '\n';
@@ -106,12 +107,12 @@ void tell(const Extracted& e, const graphs::ProcessGraph& graph, const TopoExtra
         << "; weights are bytes per exchange\n";
   }
   out << graph_text(graph);
-  if (const std::string table = heaviest(traffic, static_cast<std::size_t>(o.arcs)); !table.empty())
+  if (const std::string table = heaviest_text(traffic, static_cast<std::size_t>(o.arcs)); !table.empty())
     out << '\n' << table;
   for (const auto& note : e.notes) out << "note: " << note << '\n';
 }
 
-/// Path of libmerganser-trace.so: the variable MERGANSER_TRACE_LIBRARY, else where it was built or installed.
+/// Finds libmerganser-trace.so: as the variable MERGANSER_TRACE_LIBRARY says, else where it was built or installed.
 /// @throws CommError if it is not there
 std::string trace_library() {
   constexpr const char* kName = "libmerganser-trace.so";
@@ -125,8 +126,8 @@ std::string trace_library() {
       ": this build has neither MPI nor OpenSHMEM, or it was moved; set MERGANSER_TRACE_LIBRARY to its path");
 }
 
-/// Where a trace is put that is to become `output`: beside it, since ranks on other hosts must see it too.
-std::string trace_place(const std::string& output) {
+/// Returns the folder for a trace that becomes `output`: the same, since ranks on other hosts must see it too.
+std::string trace_folder(const std::string& output) {
   const fs::path folder = fs::path(output).parent_path();
   return fs::absolute(folder.empty() ? fs::path(".") : folder).lexically_normal().string();
 }
@@ -142,7 +143,7 @@ int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder
   check_launchable(program);
   plan.command.pop_back();  // this program
   plan.of_this_program = false;
-  // Through env, so that every launcher passes it on, and only ranks load the library.
+  // Variables that launchers export by themselves differ, and LD_PRELOAD would reach the launcher: env sets it for ranks alone.
   std::string preload = library;
   if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0')
     preload += ':' + std::string(others);
@@ -159,7 +160,7 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   int code = 0;
   Extracted e;
   if (o.from.empty()) {
-    PrivateFolder folder(trace_place(o.output));
+    PrivateFolder folder(trace_folder(o.output));
     code = run_traced(o.ranks, o.words, folder);
     const std::string ended = o.words[0] + (code == 0 ? " ended" : fmt::format(" ended with code {}", code));
     if (fs::is_empty(folder.path())) {
@@ -179,7 +180,7 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
     e = extract_traffic(o.from, phase);
   }
   const graphs::ProcessGraph graph = topology::process_graph_of(e.traffic);
-  if (o.output != "-") tell(e, graph, o);
+  if (o.output != "-") print(e, graph, o);
   if (wants_traffic(o.output)) {
     write_text_file(o.output, json_text(traffic_json(e.traffic)) + '\n');
   } else if (!o.output.empty()) {
@@ -199,7 +200,7 @@ int run(TopoExtractOptions& o, const Invocation&) {
                                  comm::launcher_world().size));
   }
   if (!o.output.empty() && !wants_traffic(o.output)) (void)graphs::process_format_of_path(o.output);
-  return extract(o, phase_of(o));
+  return extract(o, parse_phase(o));
 }
 
 constexpr std::string_view kTopoExtractText =

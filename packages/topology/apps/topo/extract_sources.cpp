@@ -1,3 +1,5 @@
+// Readers of traffic: run records, traces, files of Open MPI's monitoring.
+// Files come from anywhere; sums of their counts are checked against 64 bits.
 #include "apps/topo/extract_sources.hpp"
 
 #include <fmt/core.h>
@@ -24,20 +26,21 @@ namespace fs = std::filesystem;
 
 enum class Content : std::uint8_t { json, trace, monitoring, other };
 
+/// A file, read.
 struct Source {
   std::string path;
   std::string text;
   Content content = Content::other;
 };
 
-Content kind_of(const std::string& text) {
+Content content(const std::string& text) {
   if (topology::is_trace_part(text)) return Content::trace;
   if (topology::is_monitoring(text)) return Content::monitoring;
   const auto first = text.find_first_not_of(" \t\r\n");
   return first != std::string::npos && text[first] == '{' ? Content::json : Content::other;
 }
 
-/// The parts in a folder: those of a trace, else those of monitoring.
+/// Lists the parts of a trace in a folder, else its files of monitoring. @throws InputError if it has neither
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> traces;
   std::vector<std::string> monitored;
@@ -56,7 +59,8 @@ std::vector<std::string> files_in(const std::string& folder) {
   return found;
 }
 
-std::vector<Source> open_all(const std::vector<std::string>& paths) {
+/// Reads files, and those in folders.
+std::vector<Source> read_all(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const auto& path : paths) {
     std::error_code ignored;
@@ -70,21 +74,21 @@ std::vector<Source> open_all(const std::vector<std::string>& paths) {
   std::vector<Source> sources;
   for (const auto& file : files) {
     Source source{file, read_text(file)};
-    source.content = kind_of(source.text);
+    source.content = content(source.text);
     sources.push_back(std::move(source));
   }
   return sources;
 }
 
-/// @throws InputError where 64 bits cannot count it
+/// Adds to a total. @throws InputError if the sum needs more than 64 bits
 void add(std::int64_t& total, std::int64_t more, const std::string& path, const std::string& what) {
   if (more > std::numeric_limits<std::int64_t>::max() - total)
     throw InputError(path + ": " + what + ", with those before, are more than 64 bits can count");
   total += more;
 }
 
-/// A count in an object of a record; 0 if it is missing. @throws InputError if it is no whole number from 0 on
-std::int64_t count_of(const Json& object, const char* key, const std::string& path) {
+/// Returns a count in an object of a record; 0 if it is missing. @throws InputError if it is no whole number from 0 on
+std::int64_t read_count(const Json& object, const char* key, const std::string& path) {
   if (!object.contains(key)) return 0;
   const Json& n = object[key];
   if (!n.is_number_unsigned() || n.get<std::uint64_t>() > INT64_MAX)
@@ -98,17 +102,17 @@ std::int64_t count_of(const Json& object, const char* key, const std::string& pa
                    "a trace (rank-N.trace), files of Open MPI's monitoring (.prof)");
 }
 
-comm::TrafficMatrix of_record(const Json& record, const std::string& path, std::vector<std::string>& notes) {
+comm::TrafficMatrix record_traffic(const Json& record, const std::string& path, std::vector<std::string>& notes) {
   if (record.contains("traffic")) {
     comm::TrafficMatrix traffic = traffic_of_json(record["traffic"], path);
-    if (const auto n = count_of(record.value("counters", Json::object()), "collectives", path); n > 0) {
+    if (const auto n = read_count(record.value("counters", Json::object()), "collectives", path); n > 0) {
       notes.push_back(count_text(n) + " collective calls are in no arc");
     }
     return traffic;
   }
   const std::string command = record.value("command", "?");
   const Json provenance = record.value("provenance", Json::object());
-  const std::int64_t ranks = count_of(provenance, "ranks", path);
+  const std::int64_t ranks = read_count(provenance, "ranks", path);
   if (ranks == 1) {
     notes.push_back("the record is of one rank, which sends nothing");
     return comm::TrafficMatrix(1, {});
@@ -119,7 +123,7 @@ comm::TrafficMatrix of_record(const Json& record, const std::string& path, std::
                   path, command, ranks));
 }
 
-Extracted of_json(const Source& source) {
+Extracted read_json_source(const Source& source) {
   Extracted out;
   Json json;
   try {
@@ -128,7 +132,7 @@ Extracted of_json(const Source& source) {
     if (schema == kTrafficSchema) {
       out.traffic = traffic_of_json(json, source.path);
     } else if (schema == "merganser-run-record") {
-      out.traffic = of_record(json, source.path, out.notes);
+      out.traffic = record_traffic(json, source.path, out.notes);
     } else {
       refuse_other(source.path);
     }
@@ -138,7 +142,7 @@ Extracted of_json(const Source& source) {
   return out;
 }
 
-Extracted of_trace(const std::vector<Source>& sources, std::optional<int> phase) {
+Extracted read_trace(const std::vector<Source>& sources, std::optional<int> phase) {
   std::vector<topology::TracePart> parts;
   for (const auto& source : sources) parts.push_back(topology::parse_trace_part(source.text, source.path));
   Extracted out;
@@ -184,7 +188,7 @@ Extracted of_trace(const std::vector<Source>& sources, std::optional<int> phase)
   return out;
 }
 
-Extracted of_monitoring(const std::vector<Source>& sources) {
+Extracted read_monitoring(const std::vector<Source>& sources) {
   std::vector<topology::MonitoringPart> parts;
   std::int64_t internal = 0;
   std::int64_t internal_bytes = 0;
@@ -213,7 +217,7 @@ Extracted of_monitoring(const std::vector<Source>& sources) {
 }  // namespace
 
 Extracted extract_traffic(const std::vector<std::string>& paths, std::optional<int> phase) {
-  const auto sources = open_all(paths);
+  const auto sources = read_all(paths);
   if (sources.empty()) throw InputError("no file to take traffic from");
   for (const auto& source : sources) {
     if (source.content == Content::other) refuse_other(source.path);
@@ -225,12 +229,12 @@ Extracted extract_traffic(const std::vector<std::string>& paths, std::optional<i
     throw UsageError(
         fmt::format("--phase {} with {}; allowed with parts of a trace, which know phases", *phase, sources[0].path));
   }
-  if (sources[0].content == Content::trace) return of_trace(sources, phase);
-  if (sources[0].content == Content::monitoring) return of_monitoring(sources);
+  if (sources[0].content == Content::trace) return read_trace(sources, phase);
+  if (sources[0].content == Content::monitoring) return read_monitoring(sources);
   if (sources.size() > 1) {
     throw InputError(sources[1].path + ": a second record; traffic is taken from one record at a time");
   }
-  return of_json(sources[0]);
+  return read_json_source(sources[0]);
 }
 
 graphs::ProcessGraph read_pattern(const std::string& path) {
@@ -243,7 +247,7 @@ graphs::ProcessGraph read_pattern(const std::string& path) {
   head.resize(static_cast<std::size_t>(in.gcount()));
   // A binary graph may begin with any byte, its second is 0 below 256 ranks; a text has none.
   const bool text = head.find('\0') == std::string::npos;
-  if (text && kind_of(head) != Content::other) return topology::process_graph_of(extract_traffic({path}, {}).traffic);
+  if (text && content(head) != Content::other) return topology::process_graph_of(extract_traffic({path}, {}).traffic);
   return graphs::read_process_graph(path);
 }
 

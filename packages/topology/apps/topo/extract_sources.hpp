@@ -1,5 +1,6 @@
 #pragma once
-/// Where topo extract and topo replay get traffic from. What a file is is seen in its content.
+/// Sources of traffic for topo extract, topo replay and topo advise. The content of a file says what it is, not its name.
+/// All functions are local.
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,19 +9,21 @@
 
 namespace merganser::app {
 
+/// Traffic, and notes about it.
 struct Extracted {
   comm::TrafficMatrix traffic;
-  std::vector<std::string> notes;  ///< what the numbers leave out, for people
+  std::vector<std::string> notes;  ///< on traffic that is in no arc, for people
 };
 
-/// Run records and traffic files (one), parts of a trace and files of Open MPI's monitoring (one of every rank), or
-/// folders of those.
-/// @param phase  of a trace: only this one
+/// Reads traffic from one run record or traffic file, from parts of a trace or files of Open MPI's monitoring (one of every
+/// rank), or from folders of those.
+/// @param phase  of a trace, the only one that is taken; none: all
 /// @throws InputError for files that are missing, broken, of different kinds or runs, or hold no traffic
 /// @throws UsageError for a phase of something that has none
 [[nodiscard]] Extracted extract_traffic(const std::vector<std::string>& paths, std::optional<int> phase);
 
-/// A process graph in any format, or that of traffic in any of the forms above.
+/// Reads a process graph in any format, or makes that of the traffic in a file or folder as extract_traffic() reads it.
+/// @throws InputError
 [[nodiscard]] graphs::ProcessGraph read_pattern(const std::string& path);
 
 }  // namespace merganser::app

@@ -1,4 +1,4 @@
-// merganser topo gen: artificial process graphs.
+// topo gen: makes artificial process graphs. A graph is a function of the options alone; ranks beyond the first do nothing.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -67,7 +67,7 @@ std::string cross_text(double percent, std::int64_t edges, std::uint64_t seed) {
   return fmt::format("{} % cross edges: {}, seed {}", number_text(percent), count_text(edges), seed);
 }
 
-/// The published generator's graph, what it says, and what a correct one would be.
+/// Makes the graph of the published generator, and prints and records how a correct one differs.
 graphs::ProcessGraph make_published(const TopoGenOptions& o, Json& result, std::ostream& out) {
   graphs::PublishedOptions p;
   p.ranks = o.graph.ranks;
@@ -99,6 +99,7 @@ graphs::ProcessGraph make_published(const TopoGenOptions& o, Json& result, std::
   return std::move(g.graph);
 }
 
+/// Makes a graph of a kind, and prints and records what came about.
 graphs::ProcessGraph make_own(const TopoGenOptions& o, std::string_view kind, Json& result, std::ostream& out) {
   graphs::GeneratedProcessGraph g = graphs::generate_process_graph(kind, o.graph);
   if (!g.dims.empty()) result["dims"] = g.dims;

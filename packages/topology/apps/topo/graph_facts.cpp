@@ -1,3 +1,4 @@
+// Facts about a process graph. Its weights are bytes.
 #include "apps/topo/graph_facts.hpp"
 
 #include "apps/frame/table.hpp"

@@ -1,3 +1,4 @@
+// Hints from measured cells: kernels are compared within one graph, size and completion class only.
 #include "apps/topo/hints_of_cells.hpp"
 
 #include <fmt/core.h>
@@ -8,10 +9,11 @@
 namespace merganser::app {
 namespace {
 
-constexpr double kFarSlower = 3;  // one-sided against two-sided, same class
+constexpr double kFarSlower = 3;  // ratio of a one-sided to a two-sided time in one completion class
 
-double best_of(const std::vector<topology::KnownCell>& cells, const topology::KnownCell& like, const std::string& model,
-               std::string& kernel) {
+/// Returns the least time of a model where cell `like` was measured, and sets its kernel; 0 without one.
+double fastest_time(const std::vector<topology::KnownCell>& cells, const topology::KnownCell& like,
+                    const std::string& model, std::string& kernel) {
   double best = 0;
   for (const auto& c : cells)
     if (c.model == model && c.completion == like.completion && c.graph == like.graph &&
@@ -22,7 +24,8 @@ double best_of(const std::vector<topology::KnownCell>& cells, const topology::Kn
   return best;
 }
 
-void slow_hints(const std::vector<topology::KnownCell>& cells, std::vector<Hint>& out) {
+/// Adds a hint for each one-sided model that is far slower than p2p.
+void add_slow_models(const std::vector<topology::KnownCell>& cells, std::vector<Hint>& out) {
   for (const char* model : {"rma", "shmem"}) {
     double worst = kFarSlower;
     int slow = 0, all = 0;
@@ -30,8 +33,8 @@ void slow_hints(const std::vector<topology::KnownCell>& cells, std::vector<Hint>
     for (const auto& c : cells) {
       if (c.model != "p2p") continue;
       std::string one_sided, two_sided;
-      const double theirs = best_of(cells, c, model, one_sided);
-      const double ours = best_of(cells, c, "p2p", two_sided);
+      const double theirs = fastest_time(cells, c, model, one_sided);
+      const double ours = fastest_time(cells, c, "p2p", two_sided);
       if (theirs == 0 || c.kernel != two_sided) continue;
       ++all;
       if (theirs <= kFarSlower * ours) continue;
@@ -42,7 +45,7 @@ void slow_hints(const std::vector<topology::KnownCell>& cells, std::vector<Hint>
                  seconds_text(ours * 1e-9) + " (both " + c.completion + ", " + bytes_text(c.load.size()) +
                  " an arc): " + fixed_text(worst, 1) + " times";
     }
-    // One cell may be a matter of size or noise.
+    // A few cells may be slow by their size or by noise.
     if (slow == 0 || 2 * slow < all) continue;
     out.push_back({std::string(model) + " is more than three times slower than two-sided messages doing the same",
                    fmt::format("{}; so in {} of {} cells", evidence, slow, all),
@@ -57,7 +60,7 @@ void slow_hints(const std::vector<topology::KnownCell>& cells, std::vector<Hint>
 
 std::vector<Hint> measured_hints(const Known& known, const std::string& source) {
   std::vector<Hint> out;
-  slow_hints(known.cells, out);
+  add_slow_models(known.cells, out);
   for (const auto& u : known.unusable)
     if (u.kernel.find("signal") != std::string::npos)
       out.push_back({u.kernel + " does not work here", u.reason,

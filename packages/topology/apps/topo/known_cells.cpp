@@ -1,3 +1,5 @@
+// Records of topo bench read as measured cells, and advice as text and JSON.
+// A record may come from anywhere: every field is checked, and errors name the file and the field.
 #include "apps/topo/known_cells.hpp"
 
 #include <algorithm>
@@ -20,6 +22,7 @@ namespace {
 constexpr std::int64_t kMaxCount = std::numeric_limits<std::int32_t>::max();  // of ranks, cores, arcs
 constexpr double kMaxBytes = 1e18;                                            // of an exchange
 
+/// A graph of a record.
 struct KnownGraph {
   std::string digest;
   topology::Load load;  // without bytes
@@ -189,7 +192,8 @@ std::string conclusion_text(const topology::ClassAdvice& advice) {
     const bool best = &k == &advice.kernels.front();
     if (!best && std::find(advice.near_ties.begin(), advice.near_ties.end(), k.kernel) == advice.near_ties.end())
       continue;
-    if (const std::string its = kernel_calls(k.kernel); !its.empty()) calls += "calls of " + k.kernel + ": " + its + '\n';
+    if (const std::string its = kernel_calls(k.kernel); !its.empty())
+      calls += "calls of " + k.kernel + ": " + its + '\n';
     if (!best) ties += (ties.empty() ? "; a tie with " : ", ") + k.model + " (" + k.kernel + ')';
   }
   const auto& best = advice.kernels.front();

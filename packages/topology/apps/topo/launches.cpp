@@ -1,3 +1,5 @@
+// Jobs of topo bench. Each is given its settings as arguments and leaves its record in a folder that is removed with it,
+// so a job that fails, is killed or is stopped leaves nothing.
 #include "apps/topo/launches.hpp"
 
 #include <fmt/core.h>
@@ -13,20 +15,20 @@ namespace merganser::app {
 namespace {
 
 /// Runs one launch of kernels of one kind and joins its record to the results. @return exit code
-int run_job_of(TopoBenchOptions job, const LogOptions& log, double limit_s, BenchResults& results) {
+int run_launch(TopoBenchOptions job, const LogOptions& log, double limit_s, BenchResults& results) {
   PrivateFolder folder(folder_of_ranks());
   job.launches = 1;
   job.json = folder.file("record.json");
   job.csv.clear();
   job.progress = job.progress || (!job.quiet && ::isatty(STDERR_FILENO) != 0);
   job.quiet = true;
-  const auto words = job_words(job, log);
+  const auto arguments = job_arguments(job, log);
   LaunchPlan plan;
   if (kernels::kernel(job.kernels.front()).model != "threads") {
-    plan = plan_launch(job.ranks, words, true);
+    plan = plan_launch(job.ranks, arguments, true);
   } else {
     plan.command = {self_path()};
-    plan.command.insert(plan.command.end(), words.begin(), words.end());
+    plan.command.insert(plan.command.end(), arguments.begin(), arguments.end());
   }
   const int code = launch(plan, limit_s);
   if (code == kTimedOut && limit_s > 0)
@@ -45,13 +47,14 @@ std::string why_no_processes() {
   return "this build has no model of processes";
 }
 
-std::vector<std::string> job_words(const TopoBenchOptions& options, const LogOptions& log) {
+std::vector<std::string> job_arguments(const TopoBenchOptions& options, const LogOptions& log) {
   detail::Whole<TopoBenchOptions> job{options, log}, initial;
   const OptionTable table(job), defaults(initial);
-  std::vector<std::string> words{"topo", "bench"};
+  std::vector<std::string> arguments{"topo", "bench"};
   for (std::size_t i = 0; i < table.options().size(); ++i)
-    if (table.options()[i].value() != defaults.options()[i].value()) words.push_back(option_word(table.options()[i]));
-  return words;
+    if (const Option& o = table.options()[i]; o.value() != defaults.options()[i].value())
+      arguments.push_back(option_argument(o));
+  return arguments;
 }
 
 int measure_alone(const TopoBenchOptions& options, const LogOptions& log, double limit_s, BenchResults& results) {
@@ -66,7 +69,7 @@ int measure_alone(const TopoBenchOptions& options, const LogOptions& log, double
     for (const auto* list : {&kernels.processes, &kernels.threads}) {
       if (list->empty()) continue;
       o.kernels = *list;
-      if (const int code = run_job_of(o, log, limit_s, results); code != 0) return code;
+      if (const int code = run_launch(o, log, limit_s, results); code != 0) return code;
     }
   return 0;
 }
@@ -80,7 +83,8 @@ Known measure_known(TopoBenchOptions options) {
   if (!results.has_measurement()) throw CommError(results.why_nothing());
   const OptionTable table(options);
   Known known = read_known(bench_record({"topo bench", {}, table}, results), "the measurement");
-  known.surroundings = results.surroundings;  // of this machine: where ranks were bound too, which records of others omit
+  known.surroundings =
+      results.surroundings;  // of this machine: where ranks were bound too, which records of others omit
   return known;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 /// Measuring exchanges from one process: on threads of it, or in jobs of topo bench whose records are joined.
 ///
-/// TopoBenchOptions is the one structure of settings: a job gets them as words of a command line, made by a walk over the
-/// list of its options, and gives back the record that it writes with --json.
+/// TopoBenchOptions is the one structure of settings: a job gets them as arguments, made by a walk over the list of its
+/// options, and gives back the record that it writes with --json.
 #include <string>
 #include <vector>
 
@@ -14,9 +14,9 @@ namespace merganser::app {
 /// Says why no launcher can start ranks here; empty if one can. Local.
 [[nodiscard]] std::string why_no_processes();
 
-/// Makes the arguments with which `merganser` measures as the options say: "topo", "bench" and one word for each option
-/// whose value is not the default. `given` has no word. Local.
-[[nodiscard]] std::vector<std::string> job_words(const TopoBenchOptions& options, const LogOptions& log);
+/// Makes the arguments with which `merganser` measures as the options say: "topo", "bench" and one for each option whose value
+/// is not the default. A graph in memory (`given`) is no option and not among them. Local.
+[[nodiscard]] std::vector<std::string> job_arguments(const TopoBenchOptions& options, const LogOptions& log);
 
 /// Measures without a launcher: kernels of threads in this process if they are all and there is one launch; else every
 /// launch and kind of ranks is a job of its own, whose record is joined with the others.

@@ -1,4 +1,5 @@
-// topo replay: the pattern of a program, exchanged in every model.
+// topo replay: measures exchanges along the process graph of a program in every model.
+// Alone it starts itself again on as many ranks as the graph has; the job prints and writes what the user asked for.
 #include <fmt/core.h>
 
 #include <iostream>
@@ -53,8 +54,8 @@ void describe(TopoReplayOptions& o, V&& option) {
 
 void apply_implied_defaults(TopoReplayOptions& o) { o.bench.sizes = {"weights"}; }
 
-/// The graph that is replayed, of as many ranks as there are.
-graphs::ProcessGraph pattern_of(const TopoReplayOptions& o, int ranks) {
+/// Reads the graph that is replayed. @param ranks  of the job; 0: it is still to be started
+graphs::ProcessGraph replayed_graph(const TopoReplayOptions& o, int ranks) {
   graphs::ProcessGraph graph = read_pattern(o.input);
   if (o.coarsen > graph.ranks()) {
     throw UsageError(
@@ -74,7 +75,7 @@ graphs::ProcessGraph pattern_of(const TopoReplayOptions& o, int ranks) {
   return graph;
 }
 
-/// Measures on the ranks that there are.
+/// Measures on the ranks of this process or job, and reports on rank 0. Collective. @return exit code
 int replay_here(TopoReplayOptions& o, const Invocation& in, const graphs::ProcessGraph& graph,
                 const ChosenKernels& kernels) {
   const bool processes = !kernels.processes.empty();
@@ -93,7 +94,7 @@ int run(TopoReplayOptions& o, const Invocation& in) {
   for (const auto& size : o.bench.sizes) (void)parse_message_size(size);
   if (o.bench.sizes.empty()) throw UsageError("--sizes: none; allowed: weights, weights*X, numbers");
   const bool launched = comm::launched();
-  const graphs::ProcessGraph graph = pattern_of(o, launched ? comm::launcher_world().size : 0);
+  const graphs::ProcessGraph graph = replayed_graph(o, launched ? comm::launcher_world().size : 0);
   const bool unknown = sizes_unknown(graph, o.bench.sizes);
   o.bench.sizes = sizes_for(graph, o.bench.sizes);
   const ChosenKernels kernels = choose_kernels(o.bench, launched || why_no_processes().empty());

@@ -1,4 +1,5 @@
-// topo tail: how much longer exchanges take while other ranks send as much as they can.
+// topo tail: measures the inflation of exchanges by the traffic of other ranks.
+// Idle and loaded rounds alternate on the same ranks, so that only the traffic differs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -63,7 +64,7 @@ void describe(TopoTail& o, V&& option) {
 
 bool is_named(const Invocation& in, std::string_view option) { return in.table.given(option); }
 
-/// What the options stand for on so many ranks.
+/// Makes the settings of the measurement on so many ranks. Local. @throws UsageError
 topology::TailOptions tail_options(const TopoTail& o, int ranks) {
   topology::TailOptions t;
   std::vector<int> aggressors = o.aggressor_ranks;
@@ -79,13 +80,14 @@ topology::TailOptions tail_options(const TopoTail& o, int ranks) {
   const auto colon = o.aggressor.rfind(':');
   if (colon == std::string::npos)
     throw UsageError("--aggressor: \"" + o.aggressor + "\"; allowed: a graph and bytes, as complete:65536");
-  const auto graph_of = [&](const std::string& text, const std::vector<int>& group) -> topology::NamedGraph {
+  const auto make_graph = [&](const std::string& text, const std::vector<int>& group) -> topology::NamedGraph {
     return {text, graphs::make_process_graph(text, static_cast<int>(group.size()), o.seed)};
   };
-  t.aggressor = {aggressors, graph_of(o.aggressor.substr(0, colon), aggressors), o.aggressor_kernel,
+  t.aggressor = {aggressors, make_graph(o.aggressor.substr(0, colon), aggressors), o.aggressor_kernel,
                  parse_message_size(o.aggressor.substr(colon + 1))};
   for (const auto& k : o.kernels)
-    for (const auto& s : o.sizes) t.victims.push_back({victims, graph_of(o.victim, victims), k, parse_message_size(s)});
+    for (const auto& s : o.sizes)
+      t.victims.push_back({victims, make_graph(o.victim, victims), k, parse_message_size(s)});
   t.seconds = o.time;
   t.seed = o.seed;
   t.watchdog_s = o.watchdog;
@@ -93,9 +95,9 @@ topology::TailOptions tail_options(const TopoTail& o, int ranks) {
   return t;
 }
 
-/// Every rank holds the graphs; buffers of all kernels are there from the beginning to the end.
-Need need_of(const topology::TailOptions& options, comm::Transport& t) {
-  constexpr double kCopies = 3;  // sent, received, and what is expected
+/// Forecasts the memory of a rank, which holds all graphs, and the buffers of all kernels to the end. Collective.
+Need memory_need(const topology::TailOptions& options, comm::Transport& t) {
+  constexpr double kCopies = 3;  // of the bytes of a rank: sent, received, expected
   double bytes[1] = {0};
   const auto add = [&](const topology::TailSide& side) {
     double most = 0;
@@ -127,7 +129,8 @@ Json inflation_json(const std::optional<topology::Inflation>& i) {
           {"ratio_high", i->ratio.high}};
 }
 
-std::int64_t samples(const std::vector<Histogram>& rounds) {
+/// Counts the samples of all rounds.
+std::int64_t count_samples(const std::vector<Histogram>& rounds) {
   std::int64_t n = 0;
   for (const auto& h : rounds) n += static_cast<std::int64_t>(h.count());
   return n;
@@ -147,8 +150,8 @@ Json to_json(const TopoTail& o, const topology::TailMeasurement& m) {
                  {"size", topology::size_text(r.victim.size)},
                  {"ranks", r.victim.ranks}};
     if (r.unusable.empty()) {
-      cell["idle_iterations"] = samples(r.idle);
-      cell["loaded_iterations"] = samples(r.loaded);
+      cell["idle_iterations"] = count_samples(r.idle);
+      cell["loaded_iterations"] = count_samples(r.loaded);
       cell["uncovered_iterations"] = r.uncovered;
       cell["rounds"] = r.idle.size() + r.loaded.size();
       cell["p50"] = inflation_json(r.inflation(0.5, o.seed));
@@ -211,7 +214,7 @@ int run(TopoTail& o, const Invocation& in) {
       comm::agree(t, [&] {
         if (t.rank() == 0) options = tail_options(o, t.size());
       });
-      require(need_of(options, t), o.limits.force, t);
+      require(memory_need(options, t), o.limits.force, t);
       comm::agree(t, [&] {
         if (t.rank() != 0) options = tail_options(o, t.size());
       });

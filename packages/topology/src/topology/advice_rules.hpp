@@ -1,8 +1,8 @@
 #pragma once
-/// What advice and its evaluation judge by.
+/// Rules that advice and its evaluation share.
 
 namespace merganser::topology::detail {
 
-inline constexpr double kEqual = 0.05;  ///< kernels this near are as good
+inline constexpr double kEqual = 0.05;  ///< relative difference up to which two kernels count as equally fast
 
 }  // namespace merganser::topology::detail

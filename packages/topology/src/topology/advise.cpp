@@ -1,3 +1,5 @@
+// Ranking of the kernels of a completion class, from measured launches or from predicted times.
+// Deviations common to all kernels widen the intervals of times; only those of single kernels make the order less sure.
 #include "merganser/topology/advise.hpp"
 
 #include <algorithm>
@@ -12,31 +14,31 @@
 namespace merganser::topology {
 namespace {
 
-constexpr double kUnknownError = 0.25;  // of a ratio that nothing was left out for
+constexpr double kUnknownError = 0.25;  // of the ratio of two kernels, where nothing could be left out
 constexpr double kMinOwnError = 0.02;
-// Relative deviations between launches, of 100 on a shared machine (docs/measurements.md): what all kernels of a launch have
-// in common, and what each has to itself.
+// Relative deviations between 100 launches on a shared machine (docs/measurements.md): the part common to all kernels of a
+// launch, and the part of each kernel.
 constexpr double kLaunchCommon = 0.065;
 constexpr double kLaunchOwn = 0.07;
-constexpr double kEnoughLaunches = 5;  // that show it themselves
+constexpr double kEnoughLaunches = 5;  // from so many on, their scatter shows the deviation
 constexpr double kTwoSided = 1.96;     // the normal quantile of a 95 % interval
 
-/// What launches do that a cell has too few of to show it, in units of what one launch does.
-double unseen(const KnownCell& c) {
+/// Returns the part of the deviation between launches that a cell has too few launches to show, in units of that of one.
+double unseen_deviation(const KnownCell& c) {
   const auto launches = static_cast<double>(std::max<std::size_t>(1, c.medians().size()));
   return c.load_per_core * std::sqrt(std::max(0.0, kEnoughLaunches - launches) / (kEnoughLaunches - 1) / launches);
 }
 
-/// Moves the ends of an interval apart, as an independent deviation of half its width, as a logarithm, does.
+/// Widens the interval of a time by an independent deviation. @param by  half its width, as a logarithm
 void widen(Standing& s, double by) {
   Interval& t = s.time;
   t.low = t.value * std::exp(-std::hypot(std::log(t.value / t.low), by));
   t.high = t.value * std::exp(std::hypot(std::log(t.high / t.value), by));
 }
 
-/// Kernels and candidates of one class, decided.
-ClassAdvice decided(std::string_view completion, std::vector<AdvisedKernel> kernels,
-                    const std::vector<Candidate>& candidates) {
+/// Ranks the kernels of one class. @param candidates  their times, in the same order
+ClassAdvice ranked(std::string_view completion, std::vector<AdvisedKernel> kernels,
+                   const std::vector<Candidate>& candidates) {
   ClassAdvice out;
   out.completion = completion;
   const Decision d = decide(candidates, {.tie = detail::kEqual});
@@ -50,7 +52,7 @@ ClassAdvice decided(std::string_view completion, std::vector<AdvisedKernel> kern
   return out;
 }
 
-/// Standard deviation of errors that come with their sign, minding the tail.
+/// Estimates the standard deviation of signed errors: robust, and no less than their mean size, so that tails count.
 double deviation(std::vector<double> errors) {
   for (auto& e : errors) e = std::fabs(e);
   double mean = 0;
@@ -69,12 +71,12 @@ std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells) {
     for (const auto& c : cells) {
       if (c.completion != completion) continue;
       kernels.push_back({c.kernel, c.model, {}, false});
-      candidates.push_back({c.kernel, c.launches, kLaunchOwn * unseen(c)});
-      common = std::max(common, kLaunchCommon * unseen(c));
+      candidates.push_back({c.kernel, c.launches, kLaunchOwn * unseen_deviation(c)});
+      common = std::max(common, kLaunchCommon * unseen_deviation(c));
     }
     if (kernels.empty()) continue;
-    out.push_back(decided(completion, std::move(kernels), candidates));
-    // What a launch does to all kernels alike leaves their order, but not their times.
+    out.push_back(ranked(completion, std::move(kernels), candidates));
+    // A deviation common to all kernels changes their times, and leaves their order.
     for (auto& k : out.back().kernels) widen(k.standing, kTwoSided * common);
   }
   return out;
@@ -92,7 +94,7 @@ Advisor::Advisor(std::span<const KnownCell> cells) {
     const auto& mine = by_kernel[name];
     entries_.push_back({name, mine.front().model, mine.front().completion, KernelModel(mine), kUnknownError});
   }
-  // What all kernels of a class miss together says nothing about their order.
+  // An error common to all kernels of a class changes no ratio, and so leaves their order.
   std::map<std::string, std::vector<double>> together;
   const auto place = [](const Entry& e, const KernelModel::LeftOut& l) {
     return e.completion + '|' + l.graph + '|' + std::to_string(l.size);
@@ -120,8 +122,8 @@ std::vector<ClassAdvice> Advisor::advise(const Load& load) const {
       candidates.push_back({e.kernel, {{p.time}}, e.own_error * p.beyond});
     }
     if (kernels.empty()) continue;
-    out.push_back(decided(completion, std::move(kernels), candidates));
-    // The order is that of ratios; a time is as uncertain as the whole prediction.
+    out.push_back(ranked(completion, std::move(kernels), candidates));
+    // The order follows from ratios, whose errors are smaller; a time has the error of the whole prediction.
     for (auto& k : out.back().kernels) {
       k.standing.time.low = predictions[k.kernel].low;
       k.standing.time.high = predictions[k.kernel].high;

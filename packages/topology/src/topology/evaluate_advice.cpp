@@ -1,4 +1,5 @@
-// How good advice is on what it was not made from.
+// Evaluation of advice on cells that were left out when it was made.
+// Of several records, a cell is predicted from the others only: launches of one record share the state of the machine.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -15,15 +16,16 @@
 namespace merganser::topology {
 namespace {
 
-constexpr std::size_t kGraphsToLeaveOut = 4;  // one is left out, and two tell nothing of others
+constexpr std::size_t kGraphsToLeaveOut =
+    4;  // three remain when one is left out: errors of fewer say nothing of others
 
-/// Tells what is left out together.
+/// Returns a key; cells of equal keys are left out together.
 using Fold = std::function<std::string(const KnownCell&)>;
-/// Cells of one class on one load.
+/// Cells of one completion class on one load.
 using Contest = std::vector<const KnownCell*>;
 
-std::string graph_of(const KnownCell& c) { return c.graph; }
-std::string size_of(const KnownCell& c) { return number_text(c.load.size()); }
+std::string graph_key(const KnownCell& c) { return c.graph; }
+std::string size_key(const KnownCell& c) { return number_text(c.load.size()); }
 
 std::set<std::string> values(std::span<const KnownCell> cells, const Fold& of) {
   std::set<std::string> out;
@@ -39,7 +41,7 @@ std::map<std::string, Contest> contests(std::span<const KnownCell> cells) {
   return out;
 }
 
-/// Counts how often what is named would be right on measured cells.
+/// Counts the kernels that are as good as the fastest of a contest: the advised one, that of p2p and that of rma.
 void score(const Contest& contest, const ClassAdvice& advice, Evaluation::Score& s) {
   const KnownCell* winner = contest.front();
   const KnownCell* p2p = nullptr;
@@ -66,13 +68,13 @@ void score(const Contest& contest, const ClassAdvice& advice, Evaluation::Score&
   s.mean_loss += advised->time() / winner->time() - 1;
 }
 
-/// What is found while things are left out.
+/// Scores and errors, collected while folds are left out.
 struct Trial {
   std::map<std::string, Evaluation::Score> scores;
   Evaluation::Coverage coverage;
   std::vector<double> errors, factors;
 
-  void look(const Contest& contest, const std::vector<ClassAdvice>& all) {
+  void add(const Contest& contest, const std::vector<ClassAdvice>& all) {
     std::set<std::string> predicted;
     for (const auto& advice : all) {
       if (advice.completion != contest.front()->completion) continue;
@@ -80,7 +82,7 @@ struct Trial {
         for (const auto* c : contest)
           if (c->kernel == k.kernel) {
             predicted.insert(k.kernel);
-            look(*c, k.standing);
+            add(*c, k.standing);
           }
       if (contest.size() >= 2) score(contest, advice, scores[advice.completion]);
     }
@@ -88,7 +90,7 @@ struct Trial {
       if (!predicted.contains(c->kernel)) coverage.refused += static_cast<int>(c->medians().size());
   }
 
-  void look(const KnownCell& cell, const Standing& s) {
+  void add(const KnownCell& cell, const Standing& s) {
     for (const double time : cell.medians()) {
       ++coverage.launches;
       coverage.inside += s.time.low <= time && time <= s.time.high ? 1 : 0;
@@ -97,7 +99,7 @@ struct Trial {
     }
   }
 
-  [[nodiscard]] Evaluation::Coverage covered() const {
+  [[nodiscard]] Evaluation::Coverage total() const {
     Evaluation::Coverage out = coverage;
     if (errors.empty()) return out;
     out.median_error = median(errors);
@@ -122,7 +124,7 @@ Trial leave_out(std::span<const KnownCell> cells, const Fold& fold) {
       if (rest.empty() || test.empty()) continue;
       const Advisor advisor(rest);
       const auto known = joined(test);
-      for (const auto& [key, contest] : contests(known)) trial.look(contest, advisor.advise(contest.front()->load));
+      for (const auto& [key, contest] : contests(known)) trial.add(contest, advisor.advise(contest.front()->load));
     }
   return trial;
 }
@@ -149,15 +151,15 @@ void add_scores(const Trial& trial, Evaluation& out) {
 
 Evaluation evaluate_advice(std::span<const KnownCell> cells) {
   Evaluation out;
-  const std::size_t graphs = values(cells, graph_of).size();
+  const std::size_t graphs = values(cells, graph_key).size();
   out.sizes_left_out = graphs < kGraphsToLeaveOut;
-  if (out.sizes_left_out && values(cells, size_of).size() < 2)
+  if (out.sizes_left_out && values(cells, size_key).size() < 2)
     throw UsageError("to evaluate advice, four graphs or two sizes at least must have been measured");
-  const Trial of_sizes = leave_out(cells, size_of);
-  const Trial of_graphs = graphs > 1 ? leave_out(cells, graph_of) : Trial{};
+  const Trial of_sizes = leave_out(cells, size_key);
+  const Trial of_graphs = graphs > 1 ? leave_out(cells, graph_key) : Trial{};
   add_scores(out.sizes_left_out ? of_sizes : of_graphs, out);
-  out.graphs = of_graphs.covered();
-  out.sizes = of_sizes.covered();
+  out.graphs = of_graphs.total();
+  out.sizes = of_sizes.total();
   return out;
 }
 

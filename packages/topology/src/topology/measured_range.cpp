@@ -1,4 +1,5 @@
-// What a prediction may be made for, from the loads that were measured.
+// Bounds around measured loads, beyond which no prediction is made.
+// Loads whose ranks share cores and loads whose ranks do not are never compared.
 #include <algorithm>
 
 #include "merganser/base/text.hpp"
@@ -7,16 +8,18 @@
 namespace merganser::topology {
 namespace {
 
-// How far from what was measured a load may be: measured predictions hold that far (packages/topology/docs/topology-advice.md).
+// Factors by which a load may differ from a measured one: held-out predictions were good up to there
+// (packages/topology/docs/topology-advice.md).
 constexpr double kRanks = 2;
 constexpr double kRanksPerCore = 1.5;
 constexpr double kDegree = 2;
 constexpr double kSize = 4;
-constexpr double kShort = 8;  // bytes; what is shorter costs the same
+constexpr double kShort = 8;  // bytes; shorter messages cost the same
 
+/// Ends of a range of values.
 struct Ends {
   double least = 0, most = 0;
-  [[nodiscard]] bool reach(double x, double factor) const { return x <= most * factor && x * factor >= least; }
+  [[nodiscard]] bool has_near(double x, double factor) const { return x <= most * factor && x * factor >= least; }
 };
 
 template <class Of>
@@ -51,22 +54,22 @@ std::vector<std::string> MeasuredRange::misses(const Load& load) const {
     return out;
   }
   const Ends of_ranks = ends(alike, [](const Load& l) { return static_cast<double>(l.ranks); });
-  if (!of_ranks.reach(load.ranks, kRanks))
+  if (!of_ranks.has_near(load.ranks, kRanks))
     out.push_back(ranks + ", measured were " + range_text(of_ranks) +
                   ", which tells of twice as many at most and half as many at least" + again);
   const auto ranks_per_core = [](const Load& l) { return static_cast<double>(l.ranks) / l.cores; };
   const Ends of_ranks_per_core = ends(alike, ranks_per_core);
-  if (out.empty() && load.oversubscribed() && !of_ranks_per_core.reach(ranks_per_core(load), kRanksPerCore))
+  if (out.empty() && load.oversubscribed() && !of_ranks_per_core.has_near(ranks_per_core(load), kRanksPerCore))
     out.push_back(number_text(ranks_per_core(load)) + " ranks share a core, measured were " +
                   range_text(of_ranks_per_core) + ", and a factor of " + number_text(kRanksPerCore) + " is allowed" +
                   again);
   const Ends of_degrees = ends(alike, [](const Load& l) { return l.degree; });
-  if (!of_degrees.reach(load.degree, kDegree))
+  if (!of_degrees.has_near(load.degree, kDegree))
     out.push_back("the busiest rank has " + number_text(load.degree) + " arcs, measured were " +
                   range_text(of_degrees) + ", and a factor of " + number_text(kDegree) +
                   " is allowed; measure a graph of such a degree");
   const Ends of_sizes = ends(alike, bytes_in);
-  if (!of_sizes.reach(bytes_in(load), kSize))
+  if (!of_sizes.has_near(bytes_in(load), kSize))
     out.push_back(number_text(load.size()) + " bytes an arc, measured were " + range_text(of_sizes) +
                   ", and a factor of " + number_text(kSize) + " is allowed; measure such sizes (--sizes)");
   return out;

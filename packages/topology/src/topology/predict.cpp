@@ -1,3 +1,5 @@
+// Fit of the times of a kernel, errors of what was left out of it, and the intervals that follow.
+// Errors and their intervals are logarithms of measured / predicted: times vary by factors.
 #include "merganser/topology/predict.hpp"
 
 #include <algorithm>
@@ -16,18 +18,19 @@ namespace {
 
 constexpr std::size_t kFeatures = 5;
 constexpr std::size_t kMaxBreakpoints = 2;
-constexpr int kSizesOfPiece = 3;  // fewest sizes that a piece is fitted to
-constexpr int kSweeps = 60;       // of coordinate descent
+constexpr int kMinSizesOfPiece = 3;  // fewest sizes that a piece is fitted to
+constexpr int kSweeps = 60;          // of coordinate descent
 constexpr int kReweightings = 4;
 constexpr double kTune = 0.15;              // relative deviation from which a cell loses weight
-constexpr double kPrior = 0.25;             // weight against which residuals near by must stand
-constexpr double kMaxIntervalFactor = 100;  // an interval from a hundredth to a hundred times the time tells nothing
-constexpr std::size_t kMinFolds = 3;        // two that are left out tell too little of a third
+constexpr double kPrior = 0.25;             // weight of "no residual", which draws those near by towards 0
+constexpr double kMaxIntervalFactor = 100;  // from the time to an end of its interval; beyond, it says nothing
+constexpr std::size_t kMinFolds = 3;        // errors of two folds say too little of a third
 constexpr double kNormal = 1.6448536;       // the normal quantile of the stated confidence
-constexpr double kOccasionError = 0.15;     // what all launches of one record have in common, on a quiet machine
+constexpr double kOccasionError = 0.15;     // relative deviation common to all launches of a record, on a quiet machine
 
 using Row = std::array<double, kFeatures>;
 
+/// Returns the factors of the coefficients of a kernel's time.
 Row features(const Load& l) {
   const double shared = std::max(1, std::min(l.ranks, l.cores));
   return {1, l.degree, l.rank_bytes, l.arcs / shared, l.bytes / shared};
@@ -39,6 +42,7 @@ double dot(const Row& a, const Row& b) {
   return sum;
 }
 
+/// A cell to be fitted.
 struct Sample {
   Row x{};
   double time = 0;
@@ -46,7 +50,7 @@ struct Sample {
   const Load* load = nullptr;
 };
 
-/// Least squares of relative errors with coefficients that are not negative, robust by reweighting.
+/// Fits coefficients that are not negative to least squares of relative errors, robust by reweighting.
 Row solve(std::span<const Sample> samples) {
   Row beta{};
   std::vector<double> weight(samples.size(), 1);
@@ -65,7 +69,7 @@ Row solve(std::span<const Sample> samples) {
       for (std::size_t a = 0; a < kFeatures; ++a) {
         if (!(gram[a][a] > 0)) continue;
         const double rest = right[a] - dot(gram[a], beta) + gram[a][a] * beta[a];
-        // A touch of ridge keeps features that move together from trading places.
+        // A little of ridge regression, since features that grow together have no unique coefficients.
         beta[a] = std::max(0.0, rest / (gram[a][a] * (1 + 1e-4)));
       }
     for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -76,8 +80,8 @@ Row solve(std::span<const Sample> samples) {
   return beta;
 }
 
-/// Mean of what each cell costs, growing slowly with its error.
-double badness(std::span<const Sample> samples, const Row& beta) {
+/// Sums Huber's loss of the relative errors: quadratic up to kTune, linear beyond.
+double loss(std::span<const Sample> samples, const Row& beta) {
   double sum = 0;
   for (const auto& s : samples) {
     const double error = std::fabs(dot(s.x, beta) / s.time - 1);
@@ -86,20 +90,20 @@ double badness(std::span<const Sample> samples, const Row& beta) {
   return sum;
 }
 
-/// Errors of what was left out.
+/// Errors of left-out cells.
 struct Errors {
-  std::vector<double> sizes;    // of the errors, as logarithms
-  std::set<std::string> folds;  // that they are of
+  std::vector<double> sizes;    // absolute values of logarithms
+  std::set<std::string> folds;  // with errors here
 
   void add(const std::string& fold, const std::vector<double>& errors) {
     for (const double e : errors) sizes.push_back(std::fabs(e));
     folds.insert(fold);
   }
 
-  /// What the next one does not exceed with the stated confidence: the order statistic for one more to come [vovk2005].
-  /// Errors of one fold resemble each other, so few folds are few samples: as much wider as Student's
+  /// Returns the bound that the next error does not exceed with the stated confidence: the order statistic for one more to
+  /// come [vovk2005]. Errors of one fold resemble each other, so few folds are few samples: the bound is wider as Student's
   /// distribution is wider for so few. Infinite for too few.
-  /// @param occasion  relative deviation of what they do not show: another day
+  /// @param occasion  relative deviation between days, which the errors do not show
   [[nodiscard]] double reach(double occasion) const {
     const auto n = static_cast<double>(sizes.size());
     const auto rank = static_cast<std::size_t>(std::ceil((n + 1) * Prediction::kConfidence));
@@ -113,12 +117,14 @@ struct Errors {
   }
 };
 
+/// A fit in pieces along the size of messages.
 struct Fit {
-  std::vector<std::size_t> cuts;  // samples at which pieces begin, the first left out
+  std::vector<std::size_t> cuts;  // samples at which the second and later pieces begin
   std::vector<Row> pieces;
   double score = 0;
 };
 
+/// Fits one row of coefficients to each piece. @param sorted  by size
 Fit fit_pieces(std::span<const Sample> sorted, std::vector<std::size_t> cuts) {
   Fit f;
   double sum = 0;
@@ -127,17 +133,17 @@ Fit fit_pieces(std::span<const Sample> sorted, std::vector<std::size_t> cuts) {
     const std::size_t to = i < cuts.size() ? cuts[i] : sorted.size();
     const auto part = sorted.subspan(from, to - from);
     f.pieces.push_back(solve(part));
-    sum += badness(part, f.pieces.back());
+    sum += loss(part, f.pieces.back());
     from = to;
   }
-  // Schwarz: a break must earn its coefficients.
+  // Schwarz's criterion, in which a break costs the coefficients of one more piece.
   const auto n = static_cast<double>(sorted.size());
   f.score = n * std::log(sum / n + 1e-5) + 3.0 * static_cast<double>(cuts.size()) * std::log(n);
   f.cuts = std::move(cuts);
   return f;
 }
 
-/// Adds the best break as long as one earns its place.
+/// Adds the best break as long as one lowers the score. @param starts  samples at which a new size begins
 Fit fit_with_breaks(std::span<const Sample> sorted, const std::vector<std::size_t>& starts) {
   Fit best = fit_pieces(sorted, {});
   for (std::size_t round = 0; round < kMaxBreakpoints; ++round) {
@@ -146,13 +152,13 @@ Fit fit_with_breaks(std::span<const Sample> sorted, const std::vector<std::size_
       std::vector<std::size_t> cuts = best.cuts;
       cuts.push_back(starts[s]);
       std::sort(cuts.begin(), cuts.end());
-      // Sizes in every piece.
+      // A piece of few sizes would follow their noise.
       bool enough = true;
       std::size_t from = 0;
       for (std::size_t i = 0; i <= cuts.size(); ++i) {
         const std::size_t to = i < cuts.size() ? cuts[i] : sorted.size();
         const auto sizes = std::count_if(starts.begin(), starts.end(), [&](auto x) { return x >= from && x < to; });
-        enough = enough && sizes >= kSizesOfPiece;
+        enough = enough && sizes >= kMinSizesOfPiece;
         from = to;
       }
       if (!enough) continue;
@@ -165,15 +171,16 @@ Fit fit_with_breaks(std::span<const Sample> sorted, const std::vector<std::size_
   return best;
 }
 
-double log2_of(double x) { return std::log2(std::max(x, 1e-3)); }
+double bounded_log2(double x) { return std::log2(std::max(x, 1e-3)); }
 
+/// Returns the weight of a residual at b for a load a: a Gaussian of the distances of their logarithms.
 double nearness(const Load& a, const Load& b) {
   const auto square = [](double x) { return x * x; };
-  const double size = square((log2_of(1 + a.size()) - log2_of(1 + b.size())) / 1.2);
-  const double degree = square((log2_of(a.degree) - log2_of(b.degree)) / 0.7);
-  const double arcs = square((log2_of(a.arcs / a.cores) - log2_of(b.arcs / b.cores)) / 1.5);
-  const double crowd = square((log2_of(1.0 * a.ranks / a.cores) - log2_of(1.0 * b.ranks / b.cores)) / 0.7);
-  return std::exp(-0.5 * (size + degree + arcs + crowd));
+  const double size = square((bounded_log2(1 + a.size()) - bounded_log2(1 + b.size())) / 1.2);
+  const double degree = square((bounded_log2(a.degree) - bounded_log2(b.degree)) / 0.7);
+  const double arcs = square((bounded_log2(a.arcs / a.cores) - bounded_log2(b.arcs / b.cores)) / 1.5);
+  const double sharing = square((bounded_log2(1.0 * a.ranks / a.cores) - bounded_log2(1.0 * b.ranks / b.cores)) / 0.7);
+  return std::exp(-0.5 * (size + degree + arcs + sharing));
 }
 
 void check(const KnownCell& c) {
@@ -185,6 +192,7 @@ void check(const KnownCell& c) {
     throw UsageError("the load of " + c.kernel + " on " + c.graph + " has no arcs, ranks or cores");
 }
 
+/// Computes the load with `bytes` along every arc; of negative ones with the weights.
 Load load_from(const graphs::ProcessGraph& graph, int cores, double bytes) {
   Load l;
   l.ranks = graph.ranks();
@@ -210,8 +218,8 @@ Load load_from(const graphs::ProcessGraph& graph, int cores, double bytes) {
 
 }  // namespace
 
-Load load_of(const graphs::ProcessGraph& graph, int cores) { return load_from(graph, cores, -1); }
-Load load_of(const graphs::ProcessGraph& graph, int cores, double bytes) {
+Load exchange_load(const graphs::ProcessGraph& graph, int cores) { return load_from(graph, cores, -1); }
+Load exchange_load(const graphs::ProcessGraph& graph, int cores, double bytes) {
   if (!(bytes >= 0)) throw UsageError("bytes on an arc are " + std::to_string(bytes) + "; allowed: 0 and more");
   return load_from(graph, cores, bytes);
 }
@@ -250,7 +258,7 @@ KernelModel::KernelModel(std::span<const KnownCell> cells) {
   fit(cells);
 }
 
-/// What a day does to all that is measured on it shows in several records only, the more of them the better.
+/// Sets the deviation that is assumed between days, which shows in the scatter of several records only.
 void KernelModel::assume_occasions(std::span<const KnownCell> cells) {
   std::set<std::string> records;
   double load_per_core = 1;
@@ -261,26 +269,26 @@ void KernelModel::assume_occasions(std::span<const KnownCell> cells) {
   occasion_ = kOccasionError * load_per_core / std::sqrt(static_cast<double>(records.size()));
 }
 
-std::string KernelModel::fold_of(Fold kind, const KnownCell& cell) {
+std::string KernelModel::fold_key(Fold kind, const KnownCell& cell) {
   if (kind == Fold::graph) return cell.graph;
   if (kind == Fold::record) return cell.source;
   return kind == Fold::size ? number_text(cell.load.size()) : std::to_string(cell.load.ranks);
 }
 
-/// What a cell is missed by when all that shares its fold is left out.
-/// @param reach  becomes what is not exceeded by that with the stated confidence
+/// Computes the errors of each cell when all cells of its fold are left out.
+/// @param reach  set to the bound of such errors with the stated confidence
 std::vector<KernelModel::LeftOut> KernelModel::leave_out(std::span<const KnownCell> cells, Fold kind, Reach& reach) {
   std::set<std::string> folds;
-  for (const auto& c : cells) folds.insert(fold_of(kind, c));
+  for (const auto& c : cells) folds.insert(fold_key(kind, c));
   std::vector<LeftOut> out;
   std::array<Errors, 2> errors;
   for (const auto& held : folds) {
     std::vector<KnownCell> rest, test;
-    for (const auto& c : cells) (fold_of(kind, c) == held ? test : rest).push_back(c);
+    for (const auto& c : cells) (fold_key(kind, c) == held ? test : rest).push_back(c);
     if (rest.empty()) break;
     fit(rest);
     for (const auto& c : joined(test)) {
-      // What would have been refused tells nothing about what is predicted.
+      // Errors of loads that would have been refused say nothing of those that are predicted.
       if (!range_.misses(c.load).empty()) continue;
       LeftOut l{c.graph, c.load.size(), {}};
       for (const double time : c.medians()) l.log_errors.push_back(std::log(time / corrected(c.load)));
@@ -332,7 +340,7 @@ bool KernelModel::measured(const Alike& alike) const {
   return std::any_of(residuals_.begin(), residuals_.end(), [&](const Residual& r) { return alike(r.load); });
 }
 
-/// For a measured number of ranks and size. What is asked of a measured graph, or one like it, is no other graph.
+/// Returns the bound at a measured number of ranks and size. A measured graph, or one like it, is no other graph.
 double KernelModel::least_reach(const Load& load) const {
   const std::size_t oversubscribed = load.oversubscribed() ? 1 : 0;
   const bool known = measured([&](const Load& l) {
@@ -341,7 +349,7 @@ double KernelModel::least_reach(const Load& load) const {
   return known ? std::min(graph_reach_[oversubscribed], size_reach_[oversubscribed]) : graph_reach_[oversubscribed];
 }
 
-/// Of all the ways in which a load is unlike what was measured the one that tells least.
+/// Returns the widest of the bounds for all that is new in a load.
 double KernelModel::reach(const Load& load) const {
   const bool size = measured([&](const Load& l) { return std::fabs(l.size() - load.size()) <= 0.01 * load.size(); });
   const bool ranks = measured([&](const Load& l) { return l.ranks == load.ranks; });

@@ -228,14 +228,14 @@ TEST(Predict, nine_of_ten_measurements_lie_in_the_interval_that_is_stated) {
 TEST(Predict, loads_come_from_both_ends_of_arcs) {
   // Ranks 1, 2 and 3 send to rank 0.
   const graphs::ProcessGraph incast({{}, {{0, 10}}, {{0, 20}}, {{0, 30}}});
-  const Load l = load_of(incast, 2);
+  const Load l = exchange_load(incast, 2);
   EXPECT_EQ(l.degree, 3);
   EXPECT_EQ(l.rank_bytes, 60);
   EXPECT_EQ(l.bytes, 60);
   EXPECT_EQ(l.arcs, 3);
   EXPECT_TRUE(l.oversubscribed());
-  EXPECT_EQ(load_of(incast, 4, 8).rank_bytes, 24);
-  EXPECT_THROW((void)load_of(incast, 4, -1), UsageError);
+  EXPECT_EQ(exchange_load(incast, 4, 8).rank_bytes, 24);
+  EXPECT_THROW((void)exchange_load(incast, 4, -1), UsageError);
 }
 
 TEST(Predict, refuses_cells_without_time_or_load) {

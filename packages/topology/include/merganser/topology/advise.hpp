@@ -1,5 +1,8 @@
 #pragma once
-/// Which kernel for a process graph and its sizes, in each completion class.
+/// Advice on the fastest kernel for a process graph and its sizes, measured or predicted, with its probability.
+///
+/// Kernels are compared within a completion class only: a call that promises less is faster and no replacement.
+/// All functions are local.
 #include <optional>
 #include <span>
 #include <string>
@@ -10,15 +13,15 @@
 
 namespace merganser::topology {
 
+/// Kernel that savings are told against.
 inline constexpr const char* kBaseline = "p2p.isend-irecv";
 
 /// One kernel in an advice.
 struct AdvisedKernel {
   std::string kernel;
   std::string model;
-  Standing standing;  ///< among those of its class
-  /// Predicted, not measured: the interval is that of Prediction::kConfidence, and for one launch.
-  bool predicted = false;
+  Standing standing;       ///< among those of its class
+  bool predicted = false;  ///< not measured: the interval is that of Prediction::kConfidence, and for one launch
 };
 
 /// The kernels of one completion class for one load, fastest first.
@@ -29,24 +32,27 @@ struct ClassAdvice {
   std::vector<std::string> near_ties;        ///< kernels within 5 % of the fastest, or not told apart from it
 };
 
-/// Advises from cells of exactly this load. @return classes in the order local, remote, notified, global; those without
-/// cells are left out
+/// Ranks the measured kernels of each completion class.
+/// @param cells  all of one load, each kernel once
+/// @return classes in the order local, remote, notified, global; those without cells are left out
 [[nodiscard]] std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells);
 
-/// Kernels that cannot be predicted, and why.
+/// A reason for which kernels cannot be predicted.
 struct Unknown {
   std::string reason;  ///< with what would have to be measured
   std::vector<std::string> kernels;
   bool all = false;  ///< no kernel can be predicted
 };
 
-/// Predictors of all kernels in `cells`. Equal cells of several records are taken as launches.
+/// Ranks kernels for loads that were not measured, from models of their times.
 class Advisor {
  public:
+  /// Fits a model for each kernel. Equal cells of several records are taken as launches of one.
+  /// @throws UsageError without cells, or as KernelModel
   explicit Advisor(std::span<const KnownCell> cells);
-  /// Of those kernels that can be predicted; empty if none can.
+  /// Ranks the kernels that can be predicted, as advise_measured(); empty if none can.
   [[nodiscard]] std::vector<ClassAdvice> advise(const Load& load) const;
-  /// Why kernels are missing in advise().
+  /// Returns the reasons for which advise() leaves kernels out; empty if it leaves out none.
   [[nodiscard]] std::vector<Unknown> unknown(const Load& load) const;
 
  private:
@@ -58,33 +64,35 @@ class Advisor {
   std::vector<Entry> entries_;
 };
 
-/// How often an advice made without a graph is right on it.
+/// Quality of advice on measured cells that it was not made from.
 struct Evaluation {
-  /// How often, in one completion class.
+  /// Counts of held-out cells in one completion class.
   struct Score {
     std::string completion;
     int cells = 0;         ///< held-out cells with at least two kernels
     int right = 0;         ///< the advice is the winner, or within 5 % of it
-    int p2p_right = 0;     ///< so would be p2p.isend-irecv (in its class), else the fastest kernel of p2p
-    int rma_right = 0;     ///< so would be the first kernel of rma of this class
+    int p2p_right = 0;     ///< p2p.isend-irecv (else the first kernel of p2p) is that good
+    int rma_right = 0;     ///< the first kernel of rma is that good
     double mean_loss = 0;  ///< mean of (time of the advice / time of the winner - 1)
   };
-  /// Launches that were left out, and how well their medians were predicted.
+  /// Held-out launches, and the errors of their predicted medians.
   struct Coverage {
     int launches = 0;
-    int inside = 0;           ///< of the stated interval
-    int refused = 0;          ///< not predicted
-    double median_error = 0;  ///< absolute and relative
-    double p90_error = 0;
+    int inside = 0;            ///< in the stated interval
+    int refused = 0;           ///< not predicted
+    double median_error = 0;   ///< absolute value of the relative error
+    double p90_error = 0;      ///< its 0.9-quantile
     double median_factor = 1;  ///< from the predicted time to either end of its interval
   };
   std::vector<Score> classes;  ///< with graphs left out, or sizes where sizes_left_out
   Score all;
-  bool sizes_left_out = false;  ///< there are less than four graphs: three tell of a fourth
-  Coverage graphs, sizes;       ///< each graph left out in turn; each size
+  bool sizes_left_out = false;  ///< there are fewer than four graphs
+  Coverage graphs;              ///< with each graph left out in turn
+  Coverage sizes;               ///< with each size left out in turn
 };
-/// Leaves graphs and sizes out in turn; where cells are from several records, what is left out is predicted from the other
-/// records, as it would be on another day. @throws UsageError if there is nothing to leave out
+/// Evaluates advice and predictions on cells, leaving each graph and each size out in turn. Of several records, what is left
+/// out is predicted from the others only, as it would be on another day.
+/// @throws UsageError for fewer than four graphs with one size
 [[nodiscard]] Evaluation evaluate_advice(std::span<const KnownCell> cells);
 
 }  // namespace merganser::topology

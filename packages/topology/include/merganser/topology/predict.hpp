@@ -1,10 +1,10 @@
 #pragma once
-/// The time of an exchange on a process graph that was not measured, from those that were.
+/// Prediction of the time of an exchange on a process graph, from measurements on others.
 ///
 /// A kernel's time is o + d (g + s G) on its busiest rank, plus the same over all arcs that share the cores, piecewise
-/// in the size s of messages: libraries change their protocol where messages become long. What the measured cells near by
-/// say beyond that is added. How far off that is, is what it was off for graphs that were left out; what is too far from
-/// all that was measured is refused. Method, limits and how well it does: packages/topology/docs/topology-advice.md.
+/// in the size s of messages: libraries change their protocol where messages become long. The residuals of measured cells
+/// near by are added. The interval is that of the errors for graphs that were left out; a load too far from all measured
+/// ones is refused. Method, limits and quality: packages/topology/docs/topology-advice.md. All functions are local.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -15,7 +15,7 @@
 
 namespace merganser::topology {
 
-/// What an exchange asks of the ranks and of the machine.
+/// Work that an exchange puts on the ranks and on the machine.
 struct Load {
   int ranks = 1;
   int cores = 1;
@@ -24,16 +24,17 @@ struct Load {
   double degree = 0;      ///< arcs of the busiest rank, the larger of those out and in
   double rank_bytes = 0;  ///< bytes of the busiest rank, the larger of those out and in
 
-  [[nodiscard]] double size() const { return arcs > 0 ? bytes / arcs : 0; }  ///< bytes per arc, the mean
-  /// True if ranks share cores.
+  /// Returns the mean of the bytes along an arc; 0 without arcs.
+  [[nodiscard]] double size() const { return arcs > 0 ? bytes / arcs : 0; }
+  /// Tells if ranks share cores.
   [[nodiscard]] bool oversubscribed() const { return ranks > cores; }
 };
-/// The load of a graph whose weights are bytes.
-[[nodiscard]] Load load_of(const graphs::ProcessGraph& graph, int cores);
-/// The load of a graph with `bytes` on every arc.
-[[nodiscard]] Load load_of(const graphs::ProcessGraph& graph, int cores, double bytes);
+/// Computes the load of an exchange on a graph whose weights are bytes.
+[[nodiscard]] Load exchange_load(const graphs::ProcessGraph& graph, int cores);
+/// Computes the load of an exchange of `bytes` along every arc of a graph. @throws UsageError for less than 0 bytes
+[[nodiscard]] Load exchange_load(const graphs::ProcessGraph& graph, int cores, double bytes);
 
-/// A measured cell.
+/// A measured cell: one kernel on one graph with one size of messages.
 struct KnownCell {
   std::string graph;   ///< digest, or whatever tells graphs apart
   std::string kernel;  ///< "rma.put-flush"
@@ -44,52 +45,56 @@ struct KnownCell {
   std::string source = {};                    ///< record that it is from
   double load_per_core = 1;                   ///< processes that waited for a core while it was measured, per core
 
-  [[nodiscard]] double time() const;                  ///< median of the launches' medians
-  [[nodiscard]] std::vector<double> medians() const;  ///< median of each launch
+  /// Returns the median of medians().
+  [[nodiscard]] double time() const;
+  /// Returns the median of each launch.
+  [[nodiscard]] std::vector<double> medians() const;
 };
-/// Cells of the same kernel, graph and load become launches of one. Local; keeps the order of the first of each.
+/// Joins cells of the same kernel, graph and load into one with the launches of all; keeps the order of the first of each.
 [[nodiscard]] std::vector<KnownCell> joined(std::span<const KnownCell> cells);
 
-/// Of what the median of one launch will be, on another occasion.
+/// Predicted median of one launch on another occasion.
 struct Prediction {
   static constexpr double kConfidence = 0.90;
-  double time = 0;           ///< [ns]
-  double low = 0, high = 0;  ///< between which it lies with kConfidence [ns]
-  double beyond = 1;         ///< times by which the interval is wider than at a measured size and number of ranks
+  double time = 0;    ///< [ns]
+  double low = 0;     ///< lower end of the interval that holds it with kConfidence [ns]
+  double high = 0;    ///< upper end [ns]
+  double beyond = 1;  ///< factor by which the interval is wider than at a measured size and number of ranks
 };
 
-/// What loads were measured.
+/// Loads that were measured, and so those near enough to be predicted.
 class MeasuredRange {
  public:
   /// Notes a load that was measured.
   void add(const Load& load);
-  /// Why nothing measured is like a load, each reason with what would have to be measured; empty if something is.
+  /// Returns the ways in which a load is too far from all measured ones, each with what would have to be measured; empty if it
+  /// is near enough.
   [[nodiscard]] std::vector<std::string> misses(const Load& load) const;
 
  private:
   std::vector<Load> loads_;
 };
 
-/// Predicts one kernel. Made from its cells, of one record or several.
+/// Model of the time of one kernel.
 class KernelModel {
  public:
+  /// Fits the model to the cells of a kernel, of one record or several.
   /// @throws UsageError without cells, or for one whose time or load is not positive
   explicit KernelModel(std::span<const KnownCell> cells);
 
-  /// Whether the load can be predicted or not is told by unknown(). @throws UsageError for a load without arcs
+  /// Predicts the time for a load, also for one that unknown() refuses. @throws UsageError for a load without arcs
   [[nodiscard]] Prediction predict(const Load& load) const;
-  /// Why a load cannot be predicted, each reason with what measurement would allow it; empty if it can.
+  /// Returns the reasons for which a load cannot be predicted, each with what would have to be measured; empty if it can.
   [[nodiscard]] std::vector<std::string> unknown(const Load& load) const;
-  /// Sizes from which on other coefficients hold [bytes].
+  /// Returns the sizes from which on other coefficients hold [bytes].
   [[nodiscard]] const std::vector<double>& breaks() const noexcept { return breaks_; }
-  /// log(measured / predicted) of the launches of a cell, predicted without its graph, or without its size where only one
-  /// graph is known.
+  /// Errors of a cell that was predicted without its graph, or without its size where only one graph is known.
   struct LeftOut {
     std::string graph;
     double size;
-    std::vector<double> log_errors;
+    std::vector<double> log_errors;  ///< log(measured / predicted) of its launches
   };
-  /// What is known of the errors of predictions.
+  /// Returns the errors of all cells that could be predicted without their fold.
   [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
  private:
@@ -100,9 +105,9 @@ class KernelModel {
     double log_ratio;  ///< measured / fitted
   };
 
-  /// What is left out together, and is the same in a load and a measured cell.
+  /// Property whose equal values are left out together.
   enum class Fold : std::uint8_t { graph, size, ranks, record };
-  static std::string fold_of(Fold kind, const KnownCell& cell);
+  static std::string fold_key(Fold kind, const KnownCell& cell);
   /// Half the width of an interval, as a logarithm, for loads whose ranks have their own cores and for those whose ranks
   /// share them; infinite where too little could be left out.
   using Reach = std::array<double, 2>;
@@ -122,7 +127,7 @@ class KernelModel {
   std::vector<Residual> residuals_;
   std::vector<LeftOut> left_out_;
   MeasuredRange range_;
-  // For another graph, another size, another number of ranks, another day.
+  // By what is new in a load: its graph, its size, its number of ranks, the day.
   Reach graph_reach_{}, size_reach_{}, ranks_reach_{}, record_reach_{};
   double occasion_ = 0;  // relative deviation that is assumed between days
 };
