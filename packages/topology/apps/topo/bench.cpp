@@ -184,8 +184,8 @@ topology::MessageSize parse_message_size(const std::string& text) {
   return bytes <= 0x1p40 ? topology::MessageSize{bytes, false} : refuse();
 }
 
-int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kernels, BenchResults& results) {
-  const bool threads = kernels::kernel(kernels.at(0)).model == "threads";
+int measure_here(const TopoBenchOptions& o, const ChosenKernels& kernels, BenchResults& results) {
+  const bool threads = kernels.processes.empty();
   RankOptions ranks;
   ranks.comm = "threads";
   if (!threads) {
@@ -212,7 +212,7 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
       });
     });
     const HostLoad host = busiest_host(t);
-    m.kernels = kernels;
+    m.kernels = threads ? kernels.threads : kernels.processes;
     m.sync = o.sync;
     m.buffers = o.buffers;
     const auto cells = static_cast<double>(m.graphs.size() * m.kernels.size() * m.sizes.size());
@@ -237,6 +237,9 @@ int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kern
     results.buffers = buffer_choices().name(o.buffers);
     for (const auto& g : m.graphs) results.graphs.push_back(summary(g));
     results.measured = std::move(measured);
+    if (!threads)
+      for (const auto& k : kernels.threads)
+        results.measured.unusable.push_back({k, "", "", "its ranks are threads, those of this job are processes"});
     results.oversubscribed = host.ranks > host.cores;
     results.ranks = t.size();
     results.cores = host.cores;

@@ -110,9 +110,9 @@ struct ChosenKernels {
 [[nodiscard]] topology::MessageSize parse_message_size(const std::string& text);
 
 /// Measures on the ranks of this process or job. Collective over the job.
-/// @param kernels  of processes or of threads, not both
+/// @param kernels  if some are of processes, those of threads are listed as not measured
 /// @param results  filled on rank 0
 /// @return exit code
-int measure_here(const TopoBenchOptions& o, const std::vector<std::string>& kernels, BenchResults& results);
+int measure_here(const TopoBenchOptions& o, const ChosenKernels& kernels, BenchResults& results);
 
 }  // namespace merganser::app

@@ -22,7 +22,7 @@ LogOptions log_options(const OptionTable& table) {
 
 /// Measures as a rank of a job, what processes can. Collective over the job. @return exit code
 int measure_launched(const TopoBenchOptions& o, BenchResults& results) {
-  ChosenKernels kernels = choose_kernels(o, true);
+  const ChosenKernels kernels = choose_kernels(o, true);
   if (kernels.processes.empty())
     throw UsageError(
         fmt::format("kernels of model threads under a launcher; allowed: without one, as merganser topo bench --models "
@@ -32,10 +32,7 @@ int measure_launched(const TopoBenchOptions& o, BenchResults& results) {
     throw UsageError(fmt::format(
         "--launches: {}, but this is one launch already; call topo bench without a launcher, with --ranks {}",
         o.launches, comm::launcher_world().size));
-  const int code = measure_here(o, kernels.processes, results);
-  for (const auto& k : kernels.threads)
-    results.measured.unusable.push_back({k, "", "", "its ranks are threads, those of this job are processes"});
-  return code;
+  return measure_here(o, kernels, results);
 }
 
 int run(TopoBenchOptions& o, const Invocation& in) {

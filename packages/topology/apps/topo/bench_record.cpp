@@ -1,5 +1,6 @@
 // The record of topo bench: written, read back, and joined over launches.
-// A field that is added to a cell is written in cell_json() and read in read_cell(); its sum or mean belongs in merge_cell().
+// Fields of results that a record holds as they are stand in one list, which writes and reads them; cell_json() adds what
+// follows from them, and read_cell() reads back the part of that from which results are made again.
 #include "apps/topo/bench_record.hpp"
 
 #include <fmt/core.h>
@@ -22,6 +23,12 @@ namespace merganser::app {
 template <class V>
 void fields(V&& v, topology::Round& r) {
   v("launch", r.launch, "iterations", r.iterations, "p50_ns", r.p50_ns, "mean_ns", r.mean_ns, "p99_ns", r.p99_ns);
+}
+template <class V>
+void fields(V&& v, topology::CellResult& c) {
+  v("kernel", c.kernel, "bytes_total", c.bytes_total, "messages_total", c.messages_total, "rounds", c.rounds,
+    "rank_p50_ns", c.rank_p50_ns, "rank_mean_ns", c.rank_mean_ns, "start_skew_ns", c.start_skew_ns, "late", c.late,
+    "seconds", c.seconds);
 }
 template <class V>
 void fields(V&& v, GraphSummary& g) {
@@ -86,23 +93,16 @@ Json size_json(topology::MessageSize s) {
 Json cell_json(const BenchResults& results, const CellResult& c, bool joinable) {
   const auto& kernel = kernels::kernel(c.kernel);
   const auto published = topology::published_columns(c.rank_mean_ns, results.graphs[c.graph].arcs);
-  Json j = {{"graph", results.graphs[c.graph].name},
-            {"kernel", c.kernel},
-            {"model", kernel.model},
-            {"completion", kernels::completion_name(kernel.completion)},
-            {"bytes", size_json(c.size)},
-            {"size", topology::size_text(c.size)},
-            {"bytes_total", c.bytes_total},
-            {"messages_total", c.messages_total},
-            {"iterations", c.exchange.count()},
-            {"seconds", c.seconds},
-            {"exchange", statistics_json(c.exchange, c.p50())},
-            {"ranks", statistics_json(c.ranks, pooled_interval(c))},
-            {"rank_p50_ns", c.rank_p50_ns},
-            {"rank_mean_ns", c.rank_mean_ns},
-            {"slowest_share", slowest_share(c)},
-            {"start_skew_ns", c.start_skew_ns},
-            {"late", c.late}};
+  Json j = {{"graph", results.graphs[c.graph].name}};
+  j.update(json_of(c));
+  j["model"] = kernel.model;
+  j["completion"] = kernels::completion_name(kernel.completion);
+  j["bytes"] = size_json(c.size);
+  j["size"] = topology::size_text(c.size);
+  j["iterations"] = c.exchange.count();
+  j["exchange"] = statistics_json(c.exchange, c.p50());
+  j["ranks"] = statistics_json(c.ranks, pooled_interval(c));
+  j["slowest_share"] = slowest_share(c);
   const double outliers = c.exchange.sum_above(0.99);
   j["outliers"] = {{"count", c.exchange.count() / 100},
                    {"share_of_time", c.exchange.sum() > 0 ? outliers / c.exchange.sum() : 0.0}};
@@ -110,7 +110,6 @@ Json cell_json(const BenchResults& results, const CellResult& c, bool joinable) 
                     {"p99_us", published.p99_us},
                     {"max_us", published.max_us},
                     {"stddev_us", published.stddev_us}};
-  j["rounds"] = json_of(c.rounds);
   j["launch_p50_ns"] = json_list(c.launches, [](const Interval& l) { return l.value; });
   j["launch_p50_interval_ns"] = json_list(c.launches, [](const Interval& l) { return Json{l.low, l.high}; });
   j["histogram"] = histogram_json(c.exchange);
@@ -131,25 +130,16 @@ Histogram read_histogram(const Json& buckets, const Json& statistics) {
 }
 
 CellResult read_cell(const Json& j, std::size_t graphs) {
-  CellResult c;
+  auto c = value_of<CellResult>(j);
   const Json& joining = j.at("joining");
   joining.at("graph").get_to(c.graph);
   if (c.graph >= graphs)
     throw InputError(fmt::format("record of topo bench: a cell of graph {}; allowed: below {}", c.graph, graphs));
-  j.at("kernel").get_to(c.kernel);
   c.size = parse_message_size(j.at("size").get<std::string>());
-  j.at("bytes_total").get_to(c.bytes_total);
-  j.at("messages_total").get_to(c.messages_total);
-  j.at("seconds").get_to(c.seconds);
   c.exchange = read_histogram(j.at("histogram"), j.at("exchange"));
   c.ranks = read_histogram(joining.at("ranks"), j.at("ranks"));
-  j.at("rank_p50_ns").get_to(c.rank_p50_ns);
-  j.at("rank_mean_ns").get_to(c.rank_mean_ns);
   for (const auto& share : j.at("slowest_share"))
     c.slowest.push_back(std::llround(share.get<double>() * static_cast<double>(c.exchange.count())));
-  j.at("start_skew_ns").get_to(c.start_skew_ns);
-  j.at("late").get_to(c.late);
-  c.rounds = value_of<std::vector<topology::Round>>(j.at("rounds"));
   const Json& intervals = j.at("launch_p50_interval_ns");
   for (std::size_t i = 0; i < intervals.size(); ++i)
     c.launches.push_back({intervals[i].at(0), j.at("launch_p50_ns").at(i), intervals[i].at(1)});

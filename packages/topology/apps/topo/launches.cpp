@@ -64,7 +64,7 @@ int measure_alone(const TopoBenchOptions& options, const LogOptions& log, double
   const ChosenKernels kernels = choose_kernels(o, problem.empty());
   if (!kernels.processes.empty() && !problem.empty())
     throw CommError(problem + "; threads need none: --models threads");
-  if (kernels.processes.empty() && o.launches == 1) return measure_here(o, kernels.threads, results);
+  if (kernels.processes.empty() && o.launches == 1) return measure_here(o, kernels, results);
   for (o.launch = 1; o.launch <= options.launches; ++o.launch)
     for (const auto* list : {&kernels.processes, &kernels.threads}) {
       if (list->empty()) continue;

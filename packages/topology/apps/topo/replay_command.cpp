@@ -78,14 +78,9 @@ graphs::ProcessGraph replayed_graph(const TopoReplayOptions& o, int ranks) {
 /// Measures on the ranks of this process or job, and reports on rank 0. Collective. @return exit code
 int replay_here(TopoReplayOptions& o, const Invocation& in, const graphs::ProcessGraph& graph,
                 const ChosenKernels& kernels) {
-  const bool processes = !kernels.processes.empty();
   o.bench.given = {o.input, graph};
   BenchResults results;
-  const int code = measure_here(o.bench, processes ? kernels.processes : kernels.threads, results);
-  if (processes) {
-    for (const auto& k : kernels.threads)
-      results.measured.unusable.push_back({k, "", "", "its ranks are threads, those of this job are processes"});
-  }
+  const int code = measure_here(o.bench, kernels, results);
   if (code == 0 && comm::launcher_world().rank == 0) report(o.bench, in, results);
   return code;
 }

@@ -14,6 +14,7 @@
 #include "apps/topo/bench.hpp"
 #include "apps/topo/bench_faults.hpp"
 #include "apps/topo/graph_facts.hpp"
+#include "apps/topo/launches.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/graphs/process_graph_kinds.hpp"
 #include "merganser/topology/measure_tail.hpp"
@@ -194,9 +195,7 @@ int run(TopoTail& o, const Invocation& in) {
   if (o.kernels.empty()) throw UsageError("--kernels: none; allowed: names of kernels, as p2p.isend-irecv");
   if (o.sizes.empty()) throw UsageError("--sizes: none; allowed: numbers of bytes, as 8,4096");
   const bool launched = comm::launched();
-  bool processes = launched;
-  for (const auto& b : comm::backends()) processes = processes || (b.processes && find_launcher().problem.empty());
-  const bool threads = !launched && (!processes || o.kernels[0].starts_with("threads."));
+  const bool threads = !launched && (o.kernels[0].starts_with("threads.") || !why_no_processes().empty());
   if (threads) {
     if (!is_named(in, "kernels")) o.kernels = {"threads.copy-flag"};
     if (!is_named(in, "aggressor-kernel")) o.aggressor_kernel = "threads.copy-flag";
